@@ -22,7 +22,7 @@ from printing import Columns
 from rows import SEEDS, Row, table_command
 
 from protonn_edge.boards import load_board
-from protonn_edge.build.project import Wishes, trial_build
+from protonn_edge.build.project import BuildOptions, trial_build
 from protonn_edge.codegen import Plan
 from protonn_edge.datasets import Dataset
 from protonn_edge.evaluation.accuracy import share_right
@@ -115,7 +115,7 @@ def _accuracy(model: Model, dataset: Dataset) -> float:
 def _built(model: Model, dataset: Dataset) -> dict[str, float]:
     integers = quantize(model)
     activity = measure_activity(integers, integers.quantize(dataset.X_test))
-    with trial_build(model, load_board("uno"), wishes=Wishes(activity=activity)) as trial:
+    with trial_build(model, load_board("uno"), options=BuildOptions(activity=activity)) as trial:
         assert isinstance(trial.plan, Plan)
         return {
             "cycles": trial.plan.mean_cycles or 0.0,

@@ -34,7 +34,7 @@ from presets import PRESETS, Preset
 from printing import print_table
 from rows import chosen
 
-from protonn_edge.build.project import Trial, Wishes
+from protonn_edge.build.project import BuildOptions, Trial
 from protonn_edge.codegen import Plan, render_c
 from protonn_edge.codegen.worst_inputs import worst_inputs
 from protonn_edge.datasets import Dataset
@@ -178,9 +178,9 @@ class Models:
 
 def measure_case(case: Case, dataset: Dataset, model: ProtoNNModel) -> dict[str, Any]:
     """Build a model and run all test points; mismatches count both the host's C and the Uno."""
-    record = _run(model, dataset, Wishes(kernel=case.kernel, precision=case.precision))
+    record = _run(model, dataset, BuildOptions(kernel=case.kernel, precision=case.precision))
     if case.precision == "float32":
-        integers = _run(model, dataset, Wishes())
+        integers = _run(model, dataset, BuildOptions())
         record["slower"] = record["cycles"]["mean"] / integers["cycles"]["mean"]
     return {
         "name": case.name,
@@ -191,8 +191,8 @@ def measure_case(case: Case, dataset: Dataset, model: ProtoNNModel) -> dict[str,
     }
 
 
-def _run(model: ProtoNNModel, dataset: Dataset, wishes: Wishes) -> dict[str, Any]:
-    on_uno = run_on_uno(model, dataset, wishes, _beside)
+def _run(model: ProtoNNModel, dataset: Dataset, options: BuildOptions) -> dict[str, Any]:
+    on_uno = run_on_uno(model, dataset, options, _beside)
     record, reference = on_uno.record, on_uno.reference
     if isinstance(reference, IntegerModel):
         record["floor_cycles"] = floor_cycles(reference, dataset.X_test)

@@ -33,7 +33,7 @@ from rows import DATA, chosen
 from second_emulator import on_avr8js
 from trained_networks import CASES as TRAINED
 
-from protonn_edge.build.project import Trial, Wishes
+from protonn_edge.build.project import BuildOptions, Trial
 from protonn_edge.codegen import Plan
 from protonn_edge.conversion.convolutional import convolutional_network
 from protonn_edge.datasets import Dataset
@@ -119,7 +119,7 @@ def measure_case(
     def beside(trial: Trial, reference: DeviceModel, Q: NDArray[np.uint8]) -> Record:
         return on_avr8js(trial, reference, Q[:on_second])
 
-    on_uno = run_on_uno(models[0], some, Wishes(sram_bytes=case.sram_bytes), beside)
+    on_uno = run_on_uno(models[0], some, BuildOptions(sram_bytes=case.sram_bytes), beside)
     record, plain = on_uno.record, case.scores(X)
     if plain is not None:
         scores = quantize(models[0]).scores(on_uno.Q)

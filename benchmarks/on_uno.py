@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from printing import Columns, Record
 
 from protonn_edge.boards import load_board
-from protonn_edge.build.project import Trial, Wishes, trial_build
+from protonn_edge.build.project import BuildOptions, Trial, trial_build
 from protonn_edge.codegen import Plan
 from protonn_edge.codegen.float32 import Float32Plan
 from protonn_edge.datasets import Dataset
@@ -73,7 +73,10 @@ class OnUno:
 
 
 def run_on_uno(
-    model: Model, dataset: Dataset, wishes: Wishes | None = None, beside: Beside | None = None
+    model: Model,
+    dataset: Dataset,
+    options: BuildOptions | None = None,
+    beside: Beside | None = None,
 ) -> OnUno:
     """Build a model and run all test points.
 
@@ -82,7 +85,7 @@ def run_on_uno(
     model : Model
     dataset : Dataset
         Whose test points are run.
-    wishes : Wishes, optional
+    options : BuildOptions, optional
         What narrows the choice of a plan, but for the activity, and the precision.
     beside : callable, optional
         Whose figures are added to the record, while the build is there.
@@ -92,12 +95,12 @@ def run_on_uno(
     ProtoNNEdgeError
         If it does not fit, or the emulated Uno does not answer.
     """
-    wishes, board = wishes or Wishes(), load_board("uno")
-    reference = device_model(model, wishes.precision)
+    options, board = options or BuildOptions(), load_board("uno")
+    reference = device_model(model, options.precision)
     Q = reference.quantize(np.asarray(dataset.X_test))
     if isinstance(reference, IntegerChain):
-        wishes = replace(wishes, activity=measure_activity(reference, Q))
-    with trial_build(model, board, wishes=wishes) as trial:
+        options = replace(options, activity=measure_activity(reference, Q))
+    with trial_build(model, board, options=options) as trial:
         record: dict[str, Any] = measure(
             trial.project, (dataset.X_test, dataset.y_test), board
         ).to_json()

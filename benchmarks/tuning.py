@@ -30,7 +30,7 @@ from rows import DATA, Row
 from svm import rbf_svm_accuracy
 
 from protonn_edge.boards import load_board
-from protonn_edge.build.project import Project, Wishes, build
+from protonn_edge.build.project import BuildOptions, Project, build
 from protonn_edge.datasets import Dataset
 from protonn_edge.evaluation.measurement import measure
 from protonn_edge.quantization import quantize
@@ -190,7 +190,7 @@ def limits(run: Run) -> Verdict:
         search={},
     )
     project = run.folder / "limits"
-    build(chosen.model, _UNO, project, Wishes(kernel=chosen.fit.figures.kernel))
+    build(chosen.model, _UNO, project, BuildOptions(kernel=chosen.fit.figures.kernel))
     measured = measure(Project(project), (dataset.X_test, dataset.y_test), _UNO)
     assert chosen.linked is not None
     assert measured.summary.latency_ms is not None

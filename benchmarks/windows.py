@@ -30,7 +30,7 @@ from printing import print_table
 from rows import Row, chosen
 
 from protonn_edge.boards import Board, load_board
-from protonn_edge.build.project import Wishes, trial_build
+from protonn_edge.build.project import BuildOptions, trial_build
 from protonn_edge.codegen import Plan, render_c
 from protonn_edge.datasets import Dataset
 from protonn_edge.datasets.dataset import dense_features
@@ -147,8 +147,8 @@ def measure_case(case: Case, dataset: Dataset, seed: int, windows: int) -> dict[
     assert isinstance(stage, WindowFeatureStage)
     every = np.concatenate([X_test, dense_features(dataset.X_train, case.name)])[:windows]
     Q = reference.quantize(every)
-    wishes = Wishes(activity=measure_activity(reference, Q))
-    with trial_build(model, board, wishes=wishes) as trial, EmulatedUno(trial.elf) as uno:
+    options = BuildOptions(activity=measure_activity(reference, Q))
+    with trial_build(model, board, options=options) as trial, EmulatedUno(trial.elf) as uno:
         on_uno, results = verify_device("emulated uno", uno.url, reference, Q)
         plan, usage = trial.plan, trial.usage
     assert isinstance(plan, Plan)

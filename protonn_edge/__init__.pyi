@@ -12,7 +12,7 @@ from protonn_edge.errors import ProtoNNEdgeError as ProtoNNEdgeError
 from protonn_edge.model.base import Model as Model
 from protonn_edge.model.file import load_model as load_model
 from protonn_edge.model.file import save_model as save_model
-from protonn_edge.quantization.quantize import quantize as quantize
+from protonn_edge.quantization.to_integers import quantize as quantize
 from protonn_edge.report.plots import plot_space as plot_space
 from protonn_edge.report.plots import plot_training as plot_training
 from protonn_edge.stages.window_features.transformer import WindowFeatures as WindowFeatures

@@ -23,7 +23,7 @@ from on_uno import run_on_uno
 from printing import Columns, Record
 from rows import SplitRow
 
-from protonn_edge.build.project import Wishes
+from protonn_edge.build.project import BuildOptions
 from protonn_edge.datasets import Dataset
 from protonn_edge.model import Model
 from protonn_edge.training.registry import CLASSIFIERS
@@ -167,8 +167,8 @@ def _measured(bar: Bar, model: Model, dataset: Dataset) -> Record:
     if bar.precision == "float32" and model.feature_stage is not None:
         X = model.feature_stage.apply(X)
         model = replace(model, feature_stage=None, raw_exponents=None)
-    wishes = Wishes(precision=bar.precision)
-    record = run_on_uno(model, replace(dataset, X_test=X), wishes).record
+    options = BuildOptions(precision=bar.precision)
+    record = run_on_uno(model, replace(dataset, X_test=X), options).record
     return {
         "data": bar.data,
         "classifier": bar.classifier,

@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import re
-import tomllib
 from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
@@ -180,6 +179,8 @@ def _read(path: Path) -> str:
 
 
 def _board(name: str, text: str, source: str) -> Board:
+    import tomllib  # noqa: PLC0415 - few commands read a board
+
     try:
         facts = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:

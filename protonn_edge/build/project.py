@@ -177,7 +177,7 @@ def generated_files(reference: DeviceModel, plan: Plan | Float32Plan) -> dict[st
 
 
 @dataclass(frozen=True, eq=False)
-class Wishes:
+class BuildOptions:
     """Restrictions on the choice of a plan.
 
     Attributes
@@ -214,7 +214,7 @@ class Wishes:
 
 
 def build(
-    model: Model, board: Board | str, folder: Path | str, wishes: Wishes | None = None
+    model: Model, board: Board | str, folder: Path | str, options: BuildOptions | None = None
 ) -> Build:
     """Quantize, render, compile and check a model; then write the project to `folder`.
 
@@ -238,13 +238,15 @@ def build(
     check_folder(folder, board)
     with (
         exclusive(folder),
-        trial_build(model, board, firmware_of=folder, wishes=wishes) as trial,
+        trial_build(model, board, firmware_of=folder, options=options) as trial,
     ):
         _copy_over(trial.project, Project(folder))
     return Build(trial.plan, trial.usage)
 
 
-def build_for_host(model: Model, board: Board, folder: Path, wishes: Wishes | None = None) -> Path:
+def build_for_host(
+    model: Model, board: Board, folder: Path, options: BuildOptions | None = None
+) -> Path:
     """Render a model, compile it for this computer, and write the project to `folder`.
 
     The program reads the features of points from its standard input and prints classes and scores
@@ -263,16 +265,16 @@ def build_for_host(model: Model, board: Board, folder: Path, wishes: Wishes | No
         If the folder has other files in place of the project's, another process is writing to it,
         it cannot be written, or a restriction is for a chip.
     """
-    wishes = wishes or Wishes()
-    if wishes.flash_bytes is not None or wishes.sram_bytes is not None:
+    options = options or BuildOptions()
+    if options.flash_bytes is not None or options.sram_bytes is not None:
         board.check_is_chip("flash or SRAM")
     check_folder(folder, board)
-    reference = device_model(model, wishes.precision)
+    reference = device_model(model, options.precision)
     plan: Plan | Float32Plan
     if isinstance(reference, Float32Model):
         plan = make_float32_plan(reference)
     else:
-        plan = make_plan(reference, kernel=wishes.kernel)
+        plan = make_plan(reference, kernel=options.kernel)
     with exclusive(folder), scratch_folder() as scratch:
         project = _write_project(model, reference, plan, scratch, folder, board)
         project.compile(board)
@@ -312,7 +314,7 @@ def trial_build(
     model: Model,
     board: Board,
     firmware_of: Path | None = None,
-    wishes: Wishes | None = None,
+    options: BuildOptions | None = None,
 ) -> Iterator[Trial]:
     """Build a model in a temporary folder; raises as `build` does.
 
@@ -324,14 +326,14 @@ def trial_build(
         The board that it must fit.
     firmware_of : Path, optional
         A project folder whose firmware and settings are used, if it has them.
-    wishes : Wishes, optional
+    options : BuildOptions, optional
         Restrictions on the choice of a plan, and the precision.
     """
     board.check_is_chip("flash and SRAM")
-    wishes = wishes or Wishes()
-    allowed = wishes.within(board)
+    options = options or BuildOptions()
+    allowed = options.within(board)
     with scratch_folder() as scratch:
-        yield _first_that_fits(model, allowed, wishes, scratch, firmware_of)
+        yield _first_that_fits(model, allowed, options, scratch, firmware_of)
 
 
 @contextmanager
@@ -361,13 +363,13 @@ def raw_input_build(
 
 
 def _first_that_fits(
-    model: Model, board: Board, wishes: Wishes, scratch: Path, firmware_of: Path | None
+    model: Model, board: Board, options: BuildOptions, scratch: Path, firmware_of: Path | None
 ) -> Trial:
     """Build one plan after another; the size of a plan is only known after linking."""
-    reference = device_model(model, wishes.precision)
+    reference = device_model(model, options.precision)
     failures: list[OverBudget] = []
-    activity = wishes.activity or model.activity
-    for plan in _choices(reference, board, wishes, activity):
+    activity = options.activity or model.activity
+    for plan in _choices(reference, board, options, activity):
         check_estimate(plan, board, model.remedies)
         folder = scratch / f"project_{len(failures)}"
         project = _write_project(model, reference, plan, folder, firmware_of, board)
@@ -384,15 +386,15 @@ def _first_that_fits(
 
 
 def _choices(
-    reference: DeviceModel, board: Board, wishes: Wishes, activity: Activity | None
+    reference: DeviceModel, board: Board, options: BuildOptions, activity: Activity | None
 ) -> Sequence[Plan | Float32Plan]:
     """Return the plans to try: the fastest that are expected to fit first."""
-    if wishes.plan is not None:
-        return [wishes.plan]
+    if options.plan is not None:
+        return [options.plan]
     if isinstance(reference, Float32Model):
         return [make_float32_plan(reference)]
     limits = Limits.of(board)
-    return plans(reference, limits, kernel=wishes.kernel, activity=activity)
+    return plans(reference, limits, kernel=options.kernel, activity=activity)
 
 
 def check_folder(folder: Path, board: Board) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import os
 from importlib import import_module
 from typing import Any
 
@@ -36,6 +38,9 @@ COMMANDS = {
 }
 """What each command does, by name, in the order of work; its module has the same name."""
 
+_AS_JSON = f"{__name__}.as_json"  # in a context's meta: whether --json is given
+_STOPPED = "stopped by Ctrl-C"
+
 
 class _Commands(click.Group):
     """A group that imports a command's module when the command is called."""
@@ -52,12 +57,19 @@ class _Commands(click.Group):
         command.short_help, command.epilog = COMMANDS[cmd_name], epilog_of(cmd_name)
         return command
 
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Parse what stands before the command's name; remember whether --json follows."""
+        ctx.meta[_AS_JSON] = "--json" in args
+        return super().parse_args(ctx, args)
+
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command; Ctrl-C before it has begun ends as one while it runs."""
         try:
             return super().invoke(ctx)
         except KeyboardInterrupt:
-            click.echo("error: stopped by Ctrl-C", err=True)
+            if ctx.meta[_AS_JSON]:
+                click.echo(json.dumps({"error": _STOPPED}))
+            click.echo(f"error: {_STOPPED}", err=True)
             ctx.exit(Interrupted.exit_code)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
@@ -74,6 +86,9 @@ class _Commands(click.Group):
 
 def _imported(name: str) -> click.Command:
     """Return a command; if a library of an extra is missing, one that reports it."""
+    # Starting NumPy's threads takes a quarter of the CPU time of a command such as 'inspect', and
+    # training uses one anyway.
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     try:
         command: click.Command = getattr(import_module(f"{__name__}.{name}"), f"{name}_command")
     except ImportError as error:

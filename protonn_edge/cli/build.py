@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from protonn_edge.boards import Board, load_board
 from protonn_edge.build.budget import OverBudget
-from protonn_edge.build.project import Wishes, build, build_for_host, check_folder
+from protonn_edge.build.project import BuildOptions, build, build_for_host, check_folder
 from protonn_edge.cli.command import (
     Command,
     FiniteRange,
@@ -148,16 +148,16 @@ def build_command(
         facts, activity = compared.facts, compared.activity
         if max_drop is not None and 100 * compared.drop > max_drop:
             out.finish(record, _drop_failure(compared, max_drop, model.remedies))
-    wishes = Wishes(max_flash, max_sram, kernel, activity, precision)
+    options = BuildOptions(max_flash, max_sram, kernel, activity, precision)
     if not board.is_chip:
         with out.status("building for this computer"):
-            program = build_for_host(model, board, output, wishes)
+            program = build_for_host(model, board, output, options)
         out.say("program for this computer:", fact_table([*facts, ("program", str(program))]))
         out.finish(record | {"program": str(program)})
         return
     try:
         with out.status(f"building for {board.name}"):
-            built = build(model, board, output, wishes)
+            built = build(model, board, output, options)
     except OverBudget as failure:
         out.finish(record | failure.usage.to_json(), failure)
     usage = built.usage

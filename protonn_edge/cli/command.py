@@ -24,13 +24,14 @@ from rich.markup import escape
 from protonn_edge.boards import board_names
 from protonn_edge.cli.option_groups import write_options
 from protonn_edge.cli.paths import NameOrPath, check_paths
-from protonn_edge.datasets import Notice
 from protonn_edge.errors import InputError, Interrupted, ProtoNNEdgeError, shortened
 from protonn_edge.quantization import PRECISIONS
 from protonn_edge.system.extras import sentence_of
 
 if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
+
+    from protonn_edge.datasets import Notice
 
 json_option = click.option(
     "--json", "as_json", is_flag=True, help="Print one JSON object on standard output."
@@ -262,8 +263,12 @@ class Output:
 
     def _say_notices(self) -> None:
         for notice in self._unsaid:
-            self._progress.print(_on_one_line(str(notice)), markup=False, soft_wrap=True)
+            self.remark(str(notice))
         self._unsaid = []
+
+    def remark(self, sentence: str) -> None:
+        """Print a sentence on standard error, above a progress bar if there is one."""
+        self._progress.print(_on_one_line(sentence), markup=False, soft_wrap=True)
 
     def say(self, *parts: RenderableType) -> None:
         """Print sentences and tables."""

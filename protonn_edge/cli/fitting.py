@@ -2,28 +2,28 @@
 
 from __future__ import annotations
 
-import signal
-import threading
 import warnings
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
-from types import FrameType
+from collections.abc import Callable
+from contextlib import ExitStack
 
 from sklearn.exceptions import ConvergenceWarning
 
 from protonn_edge.cli.command import Output
+from protonn_edge.cli.stopping import stopped_by_ctrl_c
 from protonn_edge.cli.train_options import flags, given_options, was_given
 from protonn_edge.datasets import Dataset, MultiLabelDataset
-from protonn_edge.errors import InputError, Interrupted
+from protonn_edge.errors import InputError
 from protonn_edge.quantization import check_counts
 from protonn_edge.training import DeviceClassifier, EpochReport
 from protonn_edge.training.compatibility import check_compatible
 from protonn_edge.training.convolution.training import PassReport
 from protonn_edge.training.feature_stages import count_inputs
-from protonn_edge.training.progress import TrainingStopped, was_stopped
+from protonn_edge.training.progress import was_stopped
 from protonn_edge.training.protonn_training import default_prototypes
 from protonn_edge.training.refusals import Case
 from protonn_edge.training.settings import ProtoNNSettings
+
+_SHORTEST = "what follows is trained as little as possible, so that there is a model"
 
 
 def check_options(
@@ -88,15 +88,16 @@ def fit_classifier(
 ) -> str:
     """Train a classifier on the training part of a data set.
 
-    The first Ctrl-C ends the training with the best epoch so far; a second one ends the command.
-    `on_progress` is called after each report; by the first call, the settings have been accepted.
-    Shows a progress bar or, if `verbose`, a line with objective and accuracies after each report,
-    for which the test part is classified each time.
+    The first Ctrl-C ends the training after the current epoch, with the best epoch so far; if
+    layers are being learned, the classifier behind them then gets as little training as possible. A
+    second Ctrl-C ends the command at once. `on_progress` is called after each report; by the first
+    call, the settings have been accepted. Shows a progress bar or, if `verbose`, a line with
+    objective and accuracies after each report, for which the test part is classified each time.
 
     Returns
     -------
     str
-        How far the training got before Ctrl-C, such as "3 of 9 epochs"; empty if it was completed.
+        How far the training got before Ctrl-C, such as "3 of 9 epochs"; empty without Ctrl-C.
 
     Raises
     ------
@@ -107,57 +108,41 @@ def fit_classifier(
     test = (dataset.X_test, dataset.y_test) if tested else None
     with warnings.catch_warnings(), ExitStack() as stack:
         warnings.simplefilter("ignore", ConvergenceWarning)  # reported below, without a stack trace
-        bar, passes = None, dict[str, PassReport]()
+        request = stack.enter_context(stopped_by_ctrl_c())
+        bar, stopped = None, list[str]()
         if not verbose:
             bar = stack.enter_context(out.progress("training", classifier.planned_epochs))
 
         def on_report(report: EpochReport) -> None:
+            request.can_wait = True
             on_progress()
             if bar is None:
                 out.say(_report_line(report))
             else:
                 epochs = classifier.planned_epochs
                 bar.move_to(report.epoch, _note(report), description="training", total=epochs)
+            request.check(last=report.epoch == report.epochs)
 
         def on_pass(report: PassReport) -> None:
+            request.can_wait = True
             on_progress()
-            passes[report.network] = report
             what, note = f"learning the {report.network}", f"loss {report.loss:.4f}"
             if bar is None:
                 out.say(f"{what}, pass {report.number:,} of {report.passes:,}, {note}")
             else:
                 bar.move_to(report.number, note, description=what, total=report.passes)
+            if request.made:
+                stopped.append(report.place)
+                out.remark(f"stopped after {report.place}; {_SHORTEST}")
+            request.check()
 
         classifier.callback, classifier.network_callback = on_report, on_pass
-        stack.enter_context(_stopped_by_ctrl_c())
         classifier.fit(dataset.X_train, dataset.y_train, groups=dataset.groups, evaluate_on=test)
     for remark in classifier.remarks_:
         out.say(remark)
-    stopped = [report.place for report in passes.values() if report.number < report.passes]
     if was_stopped(classifier.history_):
         stopped.append(classifier.history_[-1].place)
-    return " and ".join(stopped)
-
-
-@contextmanager
-def _stopped_by_ctrl_c() -> Iterator[None]:
-    """Have the first Ctrl-C stop a training, which then keeps what it has."""
-    usual = signal.getsignal(signal.SIGINT)
-    if threading.current_thread() is not threading.main_thread() or not callable(usual):
-        yield
-        return
-
-    def stop(_number: int, _frame: FrameType | None) -> None:
-        signal.signal(signal.SIGINT, usual)
-        raise TrainingStopped
-
-    signal.signal(signal.SIGINT, stop)
-    try:
-        yield
-    except TrainingStopped:
-        raise Interrupted("stopped before an epoch was finished; nothing is written") from None
-    finally:
-        signal.signal(signal.SIGINT, usual)
+    return " and ".join(stopped) or ("all epochs" if request.made else "")
 
 
 def _note(report: EpochReport) -> str:

@@ -17,7 +17,7 @@ from protonn_edge.codegen import make_plan
 from protonn_edge.datasets import TableOptions
 from protonn_edge.errors import shortened
 from protonn_edge.model import Model, load_model
-from protonn_edge.quantization import quantize, stage_losses, why_floats_alone
+from protonn_edge.quantization import quantize, why_floats_alone
 from protonn_edge.quantization.hashed_names import hashed_name
 from protonn_edge.report.terminal import fact_table, stage_table
 from protonn_edge.stages.feature_registry import FEATURE_STAGES
@@ -56,6 +56,8 @@ def inspect_command(
     ]
     out.say(f"{model_file.name}:", fact_table(facts))
     if data is not None:
+        from protonn_edge.quantization import stage_losses  # noqa: PLC0415 - few need it
+
         X, y = points_for(model, data, table, out)
         losses = stage_losses(model, X, y)
         record |= {"n": len(y), "stages": [asdict(loss) for loss in losses]}

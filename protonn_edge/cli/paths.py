@@ -19,7 +19,6 @@ from typing import Any
 import click
 
 from protonn_edge.datasets.archive import ArrayArchive
-from protonn_edge.datasets.cells import RECORDING_MARK
 from protonn_edge.errors import InputError
 
 _HEAD_BYTES = 4096
@@ -72,6 +71,8 @@ def _is_results(path: Path) -> bool:
 
 
 def _is_recording(path: Path) -> bool:
+    from protonn_edge.datasets.cells import RECORDING_MARK  # noqa: PLC0415 - few commands need it
+
     return _head(path).startswith(RECORDING_MARK.encode())
 
 

@@ -6,17 +6,24 @@ import csv
 import functools
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 import numpy as np
 from numpy.typing import NDArray
 
 from protonn_edge.cli.command import Output
-from protonn_edge.datasets import Notice, TableOptions, load_held_out_points, load_points
-from protonn_edge.datasets.unlabelled import load_features
+from protonn_edge.datasets.table_options import TableOptions
 from protonn_edge.errors import InputError
 from protonn_edge.model import Model
+from protonn_edge.system.lazy import later
+
+if TYPE_CHECKING:
+    from protonn_edge.datasets import Notice
+
+_load_held_out_points = later("protonn_edge.datasets", "load_held_out_points")
+_load_points = later("protonn_edge.datasets", "load_points")
+_load_features = later("protonn_edge.datasets.unlabelled", "load_features")
 
 _F = TypeVar("_F", bound=Callable[..., Any])
 _T = TypeVar("_T")
@@ -91,13 +98,15 @@ def points_for(
     held_out : bool
         Whether DATA must not have two parts; see `load_held_out_points`.
     """
-    load = load_held_out_points if held_out else load_points
-    return _loaded(load, model, data, table, out)
+    load = _load_held_out_points if held_out else _load_points
+    points: tuple[NDArray[np.float32], NDArray[np.int64]] = _loaded(load, model, data, table, out)
+    return points
 
 
 def features_for(model: Model, data: Path, table: TableOptions, out: Output) -> NDArray[np.float32]:
     """Return the points of DATA, with or without labels, for a model; like `points_for`."""
-    return _loaded(load_features, model, data, table, out)
+    points: NDArray[np.float32] = _loaded(_load_features, model, data, table, out)
+    return points
 
 
 def _loaded(

@@ -14,7 +14,7 @@ from rich.table import Table
 from rich.text import Text
 
 from protonn_edge.boards import Board, load_board
-from protonn_edge.build.project import Project, Wishes, trial_build
+from protonn_edge.build.project import BuildOptions, Project, trial_build
 from protonn_edge.cli.command import Command, Output, board_option, json_option, precision_option
 from protonn_edge.cli.emulated import chosen_emulator, emulator_option
 from protonn_edge.cli.hil import say_agreement, say_unproven
@@ -98,7 +98,7 @@ def verify_command(
         if emulator is not None:
             with out.status(f"building for {board.name}"):
                 trial = stack.enter_context(
-                    trial_build(model, board, wishes=Wishes(precision=precision))
+                    trial_build(model, board, options=BuildOptions(precision=precision))
                 )
             plan = trial.plan
             emulated = stack.enter_context(EmulatedBoard(trial.elf, board=board, emulator=emulator))

@@ -110,7 +110,7 @@ def _able(model: IntegerChain, core: Core, kernel: str | None) -> list[tuple[Ker
     able = [kernels_of(stage, core) for stage in model.stages]
     if kernel is not None:
         place = next(place for place, each in enumerate(able) if each[0].names_plan)
-        able[place] = _wished(able[place], kernel)
+        able[place] = _named(able[place], kernel)
     return able
 
 
@@ -160,15 +160,15 @@ def plan_of(
     return plan_with(kernels, activity, held=held)
 
 
-def _wished(able: tuple[Kernel, ...], wish: str) -> tuple[Kernel, ...]:
+def _named(able: tuple[Kernel, ...], name: str) -> tuple[Kernel, ...]:
     """Return the stage's kernel with this name."""
-    wished = tuple(kernel for kernel in able if kernel.name == wish)
-    if not wished:
+    named = tuple(kernel for kernel in able if kernel.name == name)
+    if not named:
         raise InputError(
-            f"--plan {wish} needs {able[0].needed_for(wish)}; choose one of "
+            f"--plan {name} needs {able[0].needed_for(name)}; choose one of "
             f"{', '.join(kernel.name for kernel in able)}"
         )
-    return wished
+    return named
 
 
 def _cycles(plan: Plan) -> float:

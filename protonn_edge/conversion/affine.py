@@ -1,4 +1,4 @@
-"""What scikit-learn's scalers and its PCA do to features: one affine map, whatever their number."""
+"""Scikit-learn's scalers and its PCA as one affine map of features, for any number of them."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Float64 = NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class AffineMap:
-    """Raw features x (D,) to an estimator's own, ``axes @ ((x - offset) * scale) + shift``.
+    """Maps raw features x (D,) to an estimator's, ``axes @ ((x - offset) * scale) + shift``.
 
     Attributes
     ----------
@@ -37,7 +37,7 @@ class AffineMap:
 
     @classmethod
     def identity(cls, n_features: int) -> Self:
-        """Return the map that leaves D features as they are."""
+        """Return the identity of D features."""
         zeros = np.zeros(n_features)
         return cls(zeros, np.ones(n_features), None, zeros)
 
@@ -47,12 +47,12 @@ class AffineMap:
         return len(self.shift)
 
     def apply(self, X: NDArray[Any]) -> Float64:
-        """Return points (n, D) as the estimator sees them, (n, k)."""
+        """Return the estimator's features (n, k) of points (n, D)."""
         scaled: Float64 = (X - self.offset) * self.scale
         return (scaled if self.axes is None else scaled @ self.axes.T) + self.shift
 
     def weights(self, W: Float64) -> Float64:
-        """Return the matrix (d, D) that does to raw features what W (d, k) does to these."""
+        """Return W (d, k), a matrix for the estimator's features, for raw ones: (d, D)."""
         return (W if self.axes is None else W @ self.axes) * self.scale
 
     def scaled(self, offset: Float64, scale: Float64) -> Self:
@@ -72,7 +72,7 @@ class AffineMap:
 
 
 def affine_map(transformers: list[tuple[str, Any]], n_features: int) -> AffineMap:
-    """Return what the fitted transformers of a pipeline do to raw features, one after the other.
+    """Return the affine map of the fitted transformers of a pipeline.
 
     Raises
     ------

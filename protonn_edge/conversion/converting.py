@@ -1,10 +1,9 @@
-"""From a fitted estimator of scikit-learn to a model that fits a board, and what that costs.
+"""Convert a fitted estimator of scikit-learn to a model that fits a board, and measure the loss.
 
-Linear functions, nearest centroids among them, have an exact counterpart of L prototypes
-(`linear`), and trees become forests (`trees`), pruned until they fit. Everything else, and what is
-exact but too large, is reduced (`reducing`), and then trained to answer as the estimator does: no
-labels are needed, for the estimator gives them. Of what was found, the model whose integers answer
-most points as the estimator does is returned.
+Linear functions, including nearest centroids, have an exact counterpart of L prototypes (`linear`),
+and trees become forests (`trees`), pruned until they fit. All others, and exact models that are too
+large, are reduced (`reducing`) and then trained to answer as the estimator does; its answers
+replace labels. The model whose integers agree with the estimator on most points is returned.
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ from protonn_edge.conversion.estimators import FittedEstimator, LinearRule, read
 from protonn_edge.conversion.kept import Conversion, Measured
 from protonn_edge.conversion.linear import exact_prototypes
 from protonn_edge.conversion.reducing import GAMMA_NUMERATORS, as_model, reduced_prototypes
-from protonn_edge.conversion.room import Room
+from protonn_edge.conversion.size_limit import SizeLimit
 from protonn_edge.conversion.trees import TreeRule, cuts, forest_model
 from protonn_edge.datasets.dataset import dense_features
 from protonn_edge.datasets.naming import check_names, label_text
@@ -46,14 +45,15 @@ EPOCHS = 60
 _COMPARED_POINTS = 10_000
 _ACTIVITY_POINTS = 1_000
 
-# Share of answers that the integers of an exact model must have right, or a reduced one is made,
-# too. On four data sets it was 93 to 100 %, and reduced ones were no better on held-out points.
+# If the integers of an exact model agree with less than this share of answers, a reduced one is
+# made as well. On four data sets it was 93 to 100 %, and reduced ones were no better on held-out
+# points.
 _GOOD_AGREEMENT = 0.9
 
 
 @contextmanager
 def _numbers_in_range() -> Iterator[None]:
-    """Refuse an estimator whose numbers, or points, leave the range of floats on the way."""
+    """Refuse an estimator whose numbers, or points, exceed the range of floats."""
     try:
         with np.errstate(over="raise", divide="raise", invalid="raise"):
             yield
@@ -90,21 +90,21 @@ def from_sklearn(
         GradientBoostingClassifier; a Pipeline of StandardScaler, MinMaxScaler, MaxAbsScaler,
         RobustScaler or PCA and one of these; or a search for the parameters of one.
     X : array or sparse matrix of shape (n, D)
-        Points like those to come, raw: before the pipeline's scaling. Best are those that the
+        Raw representative points, before the pipeline's scaling; preferably those that the
         estimator was fitted on.
     y : array of shape (n,), optional
-        Their labels, for the accuracies alone: the model learns the estimator's answers.
+        Their labels, only for the accuracies: the model learns the estimator's answers.
     board : str or Board, default="uno"
-        What the model shall fit.
+        The board that the model must fit.
     budget : int, optional
-        Bytes that W, B and Z may take at the most, as int8; or trees.
+        Maximum bytes of W, B and Z as int8, or of trees.
     n_projections, n_prototypes : int, optional
-        d and m of a model that is reduced, in place of those that the budget gives, or else 20 and
-        10 a class, at least 40.
+        d and m of a reduced model, instead of those from the budget, or else 20 and 10 per class,
+        at least 40.
     epochs : int, default=60
         Epochs of training a reduced model; 0 is none.
     evaluate_on : tuple of X (n', D) and y (n',) or None, optional
-        Points that the steps are measured on, in place of `X` and `y`; nothing depends on them.
+        Points for measuring the steps, instead of `X` and `y`; the model does not depend on them.
     classes : sequence of L str, optional
         Display names in the order of the estimator's ``classes_``; by default the labels.
     random_state : int, default=0
@@ -117,7 +117,7 @@ def from_sklearn(
     Raises
     ------
     InputError
-        If the estimator cannot be converted, or the points do not go with it.
+        If the estimator cannot be converted, or the points do not match it.
     CheckFailed
         If no model is small enough for the board, or the budget.
 
@@ -150,21 +150,21 @@ def from_sklearn(
     measured, labels = (points, y) if evaluate_on is None else evaluate_on
     test = Measured.of(fitted, _points(measured, "evaluate_on", points.shape[1]), labels)
     some = points[:: -(-len(points) // _ACTIVITY_POINTS)]
-    room = Room(
+    limit = SizeLimit(
         board_of(board),
         budget,
         n_projections,
         n_prototypes,
     )
-    with one_thread():  # the same numbers everywhere
-        found = _Search(fitted, points, names, room, epochs, random_state).best()
+    with one_thread():  # for reproducible numbers
+        found = _Search(fitted, points, names, limit, epochs, random_state).best()
     activity = measure_activity(found.integers, found.integers.quantize(some))
     model = replace(found.model.with_units_of(points), activity=activity)
     return _conversion(found, model, fitted, test, held_out=evaluate_on is not None)
 
 
 def _points(X: Any, what: str, n_features: int | None = None) -> Float32:
-    """Return points dense, in float32, checked."""
+    """Return checked points, dense and in float32."""
     try:
         points = np.asarray(dense_features(X, what), dtype=np.float32)
     except (TypeError, ValueError) as error:
@@ -184,7 +184,7 @@ def _points(X: Any, what: str, n_features: int | None = None) -> Float32:
 
 @dataclass(frozen=True, eq=False)
 class _Candidate:
-    """A model that fits, what it is in integers, and how it came about: names and float models."""
+    """A model that fits, its integers, and the named float models that led to it."""
 
     integers: IntegerChain
     steps: tuple[tuple[str, ProtoNNModel | ForestModel], ...]
@@ -197,19 +197,19 @@ class _Candidate:
 
 
 class _Search:
-    """Models of one estimator that fit, of which the integers that agree with it most are taken."""
+    """Finds the model that fits whose integers agree best with an estimator."""
 
     def __init__(
         self,
         estimator: FittedEstimator,
         X: Float32,
         classes: tuple[str, ...],
-        room: Room,
+        limit: SizeLimit,
         epochs: int,
         seed: int,
     ) -> None:
         self._estimator, self._X, self._classes = estimator, X, classes
-        self._room, self._epochs, self._seed = room, epochs, seed
+        self._limit, self._epochs, self._seed = limit, epochs, seed
         self._inputs = InputStatistics.of(X)
         check_varying(self._inputs.lower, self._inputs.upper)
         self._answers = estimator.answers(X)
@@ -232,7 +232,7 @@ class _Search:
         return max(found, key=lambda candidate: candidate.agreement)  # the first of equals
 
     def _trees(self, rule: TreeRule) -> _Candidate:
-        """Return the trees: as they are, or else those that are left of shares, or of votes."""
+        """Return the trees: unchanged if they fit, or else pruned, of shares or of votes."""
         grown = rule.grown
         found = [self._pruned(grown)]
         if found[0] is None or found[0].steps[0][0] != "exact":
@@ -240,20 +240,20 @@ class _Search:
         fitting_ones = [candidate for candidate in found if candidate is not None]
         if not fitting_ones:
             raise CheckFailed(
-                f"no subset of the {self._estimator.name}'s trees fits the {self._room.board.name} "
-                "or the budget; use fewer classes, or a larger board"
+                f"no subset of the {self._estimator.name}'s trees fits the "
+                f"{self._limit.board.name} or the budget; use fewer classes, or a larger board"
             )
         return max(fitting_ones, key=lambda candidate: candidate.agreement)
 
     def _pruned(
         self, grown: GrownTrees, finished: Callable[[GrownTrees], GrownTrees] = lambda trees: trees
     ) -> _Candidate | None:
-        """Return the most of these trees that fits."""
+        """Return the largest pruned form of these trees that fits."""
         names = {"classes": self._classes, "feature_names": self._estimator.feature_names}
-        for budget in cuts(self._room.budget, self._room.board.flash_bytes):
+        for budget in cuts(self._limit.budget, self._limit.board.flash_bytes):
             try:
                 trees = fitting(grown, budget, finished)[0]
-            except InputError:  # nothing is left
+            except InputError:  # no tree is left
                 return None
             model = forest_model(trees, self._estimator.features, self._X, names)
             try:
@@ -278,7 +278,7 @@ class _Search:
         return sorted(candidates, key=lambda candidate: -candidate.agreement)[:1]
 
     def _reduced(self, *, needed: bool) -> list[_Candidate]:
-        """Return what training makes of the largest reduced model that fits, and that model."""
+        """Return the largest reduced model that fits, with and without training."""
         if self._some_class_is_missing():
             if not needed:
                 return []
@@ -292,7 +292,7 @@ class _Search:
                 return []
             raise CheckFailed(
                 f"not even the smallest model of {self._X.shape[1]:,} features and "
-                f"{len(self._classes):,} classes fits the {self._room.board.name} or the budget; "
+                f"{len(self._classes):,} classes fits the {self._limit.board.name} or the budget; "
                 "use fewer features, or a larger board"
             )
         if self._epochs == 0:
@@ -310,8 +310,8 @@ class _Search:
             return [start]
 
     def _largest_that_fits(self) -> _Candidate | None:
-        given = self._room.n_projections is not None and self._room.n_prototypes is not None
-        for sizes in self._room.sizes(
+        given = self._limit.n_projections is not None and self._limit.n_prototypes is not None
+        for sizes in self._limit.sizes(
             n_features=self._X.shape[1],
             n_classes=len(self._classes),
             n_points=len(self._X),
@@ -325,7 +325,7 @@ class _Search:
         return None
 
     def _reduced_candidate(self, sizes: ModelSizes) -> _Candidate:
-        """Return a model of these sizes, of the narrowest kernel with which it has integers."""
+        """Return a model of these sizes, with the narrowest RBF that can be quantized."""
         for numerator in GAMMA_NUMERATORS:
             found = reduced_prototypes(
                 self._estimator, self._X, self._answers, sizes, self._seed, numerator
@@ -341,7 +341,7 @@ class _Search:
         )
 
     def _directions(self) -> int:
-        """Return how many dimensions there are at the most in what the estimator looks at."""
+        """Return the maximum number of dimensions of the estimator's features."""
         rule = self._estimator.rule
         if not isinstance(rule, LinearRule):
             return self._estimator.features.n_outputs
@@ -353,7 +353,7 @@ class _Search:
     def _candidate(self, *steps: tuple[str, ProtoNNModel | ForestModel]) -> _Candidate:
         """Return the last of these models as a candidate; raises if it does not fit."""
         integers = quantize(steps[-1][1])
-        plan = self._room.plan(integers)
+        plan = self._limit.plan(integers)
         predicted = integers.predict(integers.quantize(self._X[self._some]))
         agreement = share_right(predicted, self._answers[self._some])
         return _Candidate(integers, steps, agreement, plan.flash_bytes)
@@ -367,7 +367,7 @@ def _conversion(
     *,
     held_out: bool,
 ) -> Conversion:
-    """Measure the steps, and record in the candidate's model where it comes from."""
+    """Measure the steps, and record the conversion in the candidate's model."""
     steps = [test.step("estimator", test.answers)]
     steps += [test.step(name, model.predict(test.X)) for name, model in found.steps]
     Q = found.integers.quantize(test.X)

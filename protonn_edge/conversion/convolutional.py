@@ -1,9 +1,10 @@
-"""A convolutional network of small integers that was trained elsewhere, as a model: to the bit.
+"""Import a convolutional network of small integers from elsewhere, bit for bit.
 
 The arithmetic is that of Gural and Murmann, "Memory-Optimal Direct Convolutions for Maximizing
-Classification Accuracy in Embedded Applications", ICML 2019. With x the upper bits of sums of 2x2
-pixels, ``v = min(round(max((sum W x << s1) + bias, 0) / 2^(s2 + 1)), 15)``, halves to even, in each
-layer; then the largest of 2x2, and a layer without rounding that gives the scores.
+Classification Accuracy in Embedded Applications", ICML 2019. The input x is the upper bits of sums
+of 2x2 pixels. Each layer computes
+``v = min(round(max((sum W x << s1) + bias, 0) / 2^(s2 + 1)), 15)``, halves to even; 2x2 maximum
+pooling and a layer of scores without rounding follow.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ from protonn_edge.stages.convolution.integers import SHIFTS, IntegerConvolution
 from protonn_edge.stages.convolution.stage import Convolutions
 from protonn_edge.stages.pooling.integers import IntegerPooling
 
-_MAXIMUM = 15  # of values between layers: they have 4 bits
+_MAXIMUM = 15  # of values between layers, which have 4 bits
 _POOLED = (2, 2)
 
 Parameters = Mapping[str, NDArray[Any]]
@@ -37,7 +38,7 @@ Parameters = Mapping[str, NDArray[Any]]
 def convolutional_network(
     parameters: Parameters, images: NDArray[Any], side: int, classes: tuple[str, ...]
 ) -> LinearModel:
-    """Return the model that computes what a network does: layers of convolutions, then scores.
+    """Return the model of a network: layers of convolutions, then scores.
 
     Parameters
     ----------
@@ -46,7 +47,7 @@ def convolutional_network(
         for N = 1, 2, ..., and the same of ``dense`` with weights (D, L), D row by row and then by
         channels; all are whole numbers.
     images : ndarray of shape (n, side * side)
-        Images of bytes to measure how much there is to do, such as training points.
+        Images of bytes for measuring the activity, such as training points.
     side : int
         Pixels of an image's side.
     classes : tuple of str
@@ -85,7 +86,7 @@ def _names() -> Any:
 
 
 def _layer(name: str, parameters: Parameters) -> tuple[NDArray[Any], NDArray[Any], int]:
-    """Return weights, shifted to the left as their sums would be, the bias, and the right shift."""
+    """Return the weights with s1 applied, the bias, and the right shift."""
     left, right = parameters[f"{name}_shifts"].tolist()
     weights = parameters[f"{name}_weights"].astype(np.int64) << left
     if not -128 <= weights.min() <= weights.max() <= 127:

@@ -1,8 +1,8 @@
-"""Fitted classifiers of scikit-learn, as the rules by which they answer.
+"""The decision rules of fitted classifiers of scikit-learn.
 
 Four rules cover them: the largest of several linear functions, the votes of pairs of classes by
-sums of RBFs, the nearest training points, and sums over decision trees. Each answers in NumPy from
-what was read and checked, not by the estimator's own code.
+sums of RBFs, the nearest training points, and sums over decision trees. Each is computed in NumPy
+from checked numbers, without the estimator's own code.
 """
 
 from __future__ import annotations
@@ -42,15 +42,15 @@ Indices = NDArray[np.int64]
 
 _CHUNK_BYTES = 64 * 2**20
 _EUCLIDEAN = ("euclidean", "l2")
-_LEAST_PRIOR = 1e-300  # its logarithm is finite, and no other class is beaten by it
+_LEAST_PRIOR = 1e-300  # its logarithm is finite, and too low to win
 
 
 class Rule(Protocol):
-    """From an estimator's own features to the index of a class."""
+    """Maps an estimator's own features to the index of a class."""
 
     @property
     def landmarks(self) -> Float64 | None:
-        """The points (m, k) that it compares with, if it compares with points."""
+        """The points (m, k) that it compares with, if any."""
 
     def answers(self, Z: Float64) -> Indices:
         """Return the class index of each point Z (n, k)."""
@@ -72,7 +72,7 @@ class LinearRule:
 
     @property
     def differences(self) -> Float64:
-        """The coefficients (L, k) less their mean, which decides nothing."""
+        """The coefficients (L, k) minus their mean, which does not affect answers."""
         found: Float64 = self.coefficients - self.coefficients.mean(axis=0)
         return found
 
@@ -96,13 +96,13 @@ class RBFRule:
     landmarks : ndarray of shape (m, k), float64
         The support vectors s_i.
     weights : ndarray of shape (pairs, m), float64
-        a_i for the pairs (0, 1), (0, 2), ..., (1, 2), ...; above 0 the first class has the vote.
+        a_i for the pairs (0, 1), (0, 2), ..., (1, 2), ...; positive sums vote for the first class.
     intercepts : ndarray of shape (pairs,), float64
     gamma : float
         scikit-learn's, the square of ProtoNN's.
     n_classes : int
     by_confidence : bool
-        Whether equal votes are decided by the sums' sizes and not by the classes' order.
+        Whether the sums decide between equal votes, instead of the order of classes.
     """
 
     landmarks: Float64
@@ -170,19 +170,19 @@ class NeighbourRule:
 
 @dataclass(frozen=True, eq=False)
 class FittedEstimator:
-    """What an estimator does, from raw features to the label of a class.
+    """A fitted estimator, from raw features to the label of a class.
 
     Attributes
     ----------
     name : str
         The classifier's, such as "SVC".
     features : AffineMap
-        What the steps before the classifier do.
+        The map of the steps before the classifier.
     rule : Rule
     labels : ndarray of shape (L,)
-        The labels that it answers with, in the order of class indices.
+        Its labels, in the order of class indices.
     feature_names : tuple of str
-        D names, where it was fitted with some.
+        D names, if it was fitted with names.
     """
 
     name: str
@@ -197,13 +197,13 @@ class FittedEstimator:
 
 
 def read_estimator(estimator: Any, n_features: int) -> FittedEstimator:
-    """Return what a fitted classifier, or a pipeline that ends in one, does to D features.
+    """Read a fitted classifier, or a pipeline that ends in one, of D features.
 
     Raises
     ------
     InputError
         One sentence: not fitted, of another kind, with another kernel or metric, for several
-        outputs, for another number of features, or with attributes that do not go together.
+        outputs, for another number of features, or with inconsistent attributes.
     """
     if hasattr(estimator, "best_estimator_"):  # of a search for parameters
         estimator = estimator.best_estimator_
@@ -248,7 +248,7 @@ def _steps(estimator: Any) -> list[tuple[Any, Any]]:
 
 
 def _feature_names(estimator: Any, n_features: int) -> tuple[str, ...]:
-    """Return the names that an estimator was fitted with; none if they are not one a feature."""
+    """Return the names that an estimator was fitted with; none unless one per feature."""
     names = getattr(estimator, "feature_names_in_", None)
     if not isinstance(names, np.ndarray) or names.shape != (n_features,):
         return ()

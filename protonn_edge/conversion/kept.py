@@ -1,4 +1,4 @@
-"""What a conversion gives, and how much of the estimator is left after each step."""
+"""The result of a conversion, and the agreement with the estimator after each step."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ from protonn_edge.training.points import Float32
 
 @dataclass(frozen=True)
 class Step:
-    """What is left of the estimator after a step.
+    """The agreement with the estimator after a step.
 
     Attributes
     ----------
     name : {"estimator", "exact", "pruned", "reduced", "trained", "integers"}
     agreement : float
-        Share of points that are answered as the estimator does, 0..1.
+        Share of points with the estimator's answer, 0..1.
     accuracy : float or None
-        Share of points that are answered rightly, 0..1; None where labels were not given.
+        Share of points classified right, 0..1; None without labels.
     """
 
     name: str
@@ -37,26 +37,26 @@ class Step:
 
 @dataclass(frozen=True, eq=False)
 class Conversion:
-    """A converted model, and what was kept on the way.
+    """A converted model, and the agreement after each step.
 
     Attributes
     ----------
     model : ProtoNNModel or ForestModel
-        It fits the board, by the planner's figures; `build` links it and knows exactly.
+        It fits the board by the planner's figures; `build` has the exact ones of the linker.
     estimator : str
-        What was converted, such as "SVC".
+        The estimator's name, such as "SVC".
     landmarks : int or None
-        How many points the estimator compares a point with: support vectors or training points.
+        Number of the estimator's support vectors or training points.
     steps : tuple of Step
-        From the estimator itself to the integers that the device computes with.
+        From the estimator itself to the integers of the device.
     n : int
         Points that the steps were measured on.
     held_out : bool
-        Whether these are others than the conversion was made with.
+        Whether they are other points than those of the conversion.
     model_bytes : int
-        What W, B and Z take as int8, or trees.
+        Size of W, B and Z as int8, or of trees.
     flash_bytes : int
-        What the whole firmware takes, by the planner.
+        Flash of the whole firmware, by the planner.
     """
 
     model: ProtoNNModel | ForestModel
@@ -70,17 +70,17 @@ class Conversion:
 
     @property
     def agreement(self) -> float:
-        """Share of points that the integers answer as the estimator does."""
+        """Share of points to which the integers give the estimator's answer."""
         return self.steps[-1].agreement
 
     @property
     def accuracy(self) -> float | None:
-        """Share of points that the integers answer rightly, where labels were given."""
+        """Share of points that the integers classify right; None without labels."""
         return self.steps[-1].accuracy
 
     @property
     def lost(self) -> float | None:
-        """The estimator's accuracy less the integers'; below 0 if these are better."""
+        """The estimator's accuracy minus the integers'; negative if these are better."""
         first, last = self.steps[0].accuracy, self.steps[-1].accuracy
         return None if first is None or last is None else first - last
 
@@ -117,15 +117,15 @@ class Conversion:
 
 @dataclass(frozen=True, eq=False)
 class Measured:
-    """Points that the steps are measured on.
+    """Points for measuring the steps.
 
     Attributes
     ----------
     X : ndarray of shape (n, D), float32
     answers : ndarray of shape (n,), int64
-        The estimator's.
+        The estimator's answers.
     actual : ndarray of shape (n,), int64, or None
-        The right ones.
+        The right answers.
     """
 
     X: Float32
@@ -134,18 +134,18 @@ class Measured:
 
     @classmethod
     def of(cls, estimator: FittedEstimator, X: Float32, y: ArrayLike | None) -> Self:
-        """Ask the estimator, and number the labels as it does.
+        """Return points with the estimator's answers and its numbers of labels.
 
         Raises
         ------
         InputError
-            If there is not one label a point, or one that the estimator does not know.
+            If there is not one label per point, or the estimator does not have a label.
         """
         actual = None if y is None else _class_indices(estimator, np.asarray(y), len(X))
         return cls(X, estimator.answers(X), actual)
 
     def step(self, name: str, predicted: NDArray[np.int64]) -> Step:
-        """Return how much these predictions (n,) have in common with the estimator."""
+        """Return the agreement of predictions (n,) with the estimator."""
         right = None if self.actual is None else share_right(predicted, self.actual)
         return Step(name, share_right(predicted, self.answers), right)
 

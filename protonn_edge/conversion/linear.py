@@ -1,16 +1,16 @@
-"""A classifier of linear functions is one of nearest prototypes, exactly.
+"""Convert a classifier of linear functions exactly to one of prototypes.
 
-The largest of ``w_l z + c_l`` is asked for. Take any point ``p = A z`` and prototypes
+The class is that of the largest ``w_l z + c_l``. Take any point ``p = A z`` and prototypes
 
     b_l = b_0 + s A^-T w_l,   z_l = exp(gamma^2 (2 s c_l + ||b_l||^2))
 
-Then ``log(z_l exp(-gamma^2 ||b_l - p||^2)) = 2 gamma^2 s (w_l z + c_l)`` plus what is the same for
-all classes: L prototypes, each for its own class, rank those as the linear functions do. They live
-in the span of the differences of the w_l, of no more than L - 1 dimensions.
+Then ``log(z_l exp(-gamma^2 ||b_l - p||^2)) = 2 gamma^2 s (w_l z + c_l)`` plus a term common to
+all classes: L prototypes, one per class, rank the classes as the linear functions do. They are in
+the span of the differences of the w_l, which has at most L - 1 dimensions.
 
-A, s, b_0 and gamma are free, and decide on how well integers represent the model: points should lie
-in the prototypes' reach. A makes the spread within classes round, as linear discriminants do, and
-s and b_0 put the prototypes, as nearly as such ones can be, on the classes' means.
+A, s, b_0 and gamma are free, and determine how well integers represent the model: points should be
+within the prototypes' reach. A makes the spread within classes isotropic, as linear discriminants
+do, and s and b_0 bring the prototypes as near as possible to the means of the classes.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from protonn_edge.conversion.estimators import Indices, LinearRule
 from protonn_edge.errors import InputError
 
 REACHES = (1.5, 2.0, 3.0, 4.5)
-"""Exponents of the RBF that the point at `_FARTHEST` may have: the table's end is at 4.85."""
+"""Exponents to try of the RBF for the point at `_FARTHEST`; the table ends at 4.85."""
 
 _FARTHEST = 0.999
 _RANK_TOLERANCE = 1e-9
@@ -50,20 +50,20 @@ class Prototypes:
 
 
 def exact_prototypes(rule: LinearRule, Z: Float64, answers: Indices) -> list[Prototypes]:
-    """Return models that answer every point as the rule does, one for each of `REACHES`.
+    """Return models equivalent to the rule, one for each of `REACHES`.
 
     Parameters
     ----------
     rule : LinearRule
     Z : ndarray of shape (n, k), float64
-        Points like those to come; they decide on A, s, b_0 and gamma alone.
+        Representative points; only A, s, b_0 and gamma depend on them.
     answers : ndarray of shape (n,), int64
-        The rule's answers to them.
+        The rule's answers for them.
 
     Raises
     ------
     InputError
-        If the rule has the same function for all classes.
+        If the rule's functions are equal for all classes.
     """
     span = _span(rule.differences)
     W, centre = span @ rule.differences.T, span @ Z.mean(axis=0)  # (r, L), (r,)
@@ -101,7 +101,7 @@ def _span(differences: Float64) -> Float64:
 
 
 def _class_means(Q: Float64, answers: Indices, n_classes: int) -> Float64:
-    """Return the mean (r, L) of the points of each answer; where there are none, that of all."""
+    """Return the mean (r, L) of the points of each answer; without points, that of all."""
     counts = np.bincount(answers, minlength=n_classes)
     sums = np.stack([np.bincount(answers, column, n_classes) for column in Q.T])
     overall = Q.mean(axis=0)[:, None]
@@ -110,7 +110,7 @@ def _class_means(Q: Float64, answers: Indices, n_classes: int) -> Float64:
 
 
 def _whitening(residuals: Float64) -> tuple[Float64, Float64]:
-    """Return the matrix (r, r) that makes the residuals' (n, r) spread round, and its inverse."""
+    """Return the matrix (r, r) that makes residuals (n, r) isotropic, and its inverse."""
     scatter = residuals.T @ residuals / len(residuals)
     mean = float(np.trace(scatter)) / len(scatter)
     scatter[np.diag_indices_from(scatter)] += _SHRINKAGE * mean if mean > 0 else 1.0
@@ -120,7 +120,7 @@ def _whitening(residuals: Float64) -> tuple[Float64, Float64]:
 
 
 def _placed(directions: Float64, means: Float64, counts: Indices) -> tuple[float, Float64]:
-    """Return s > 0 and b_0 (r,) that bring ``b_0 + s directions`` nearest to the means (r, L)."""
+    """Return s > 0 and b_0 (r,) such that ``b_0 + s directions`` is nearest to the means (r, L)."""
     shares = counts / counts.sum()
     centred = directions - (directions @ shares)[:, None]
     along = float((centred * means * shares).sum())

@@ -1,6 +1,6 @@
-"""Read what a fitted estimator has learned, and believe none of it: sizes and numbers are checked.
+"""Read the attributes of a fitted estimator, and check all sizes and numbers.
 
-An estimator may have been changed by hand, or read from somewhere.
+An estimator may have been changed by hand, or come from an untrusted file.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ from protonn_edge.errors import InputError, shortened
 
 LIMIT_BYTES = 2**30
 LARGEST = 1e30
-"""Of an estimator's numbers; beyond, sums of their products leave what floats can hold."""
+"""Largest magnitude of an estimator's numbers, so that sums of products fit floats."""
 
 Shape = tuple[int | None, ...]
 
 
 def check_fitted(estimator: Any) -> None:
-    """Refuse an estimator that has learned nothing yet, or has not all of its parameters."""
+    """Refuse an estimator that is not fitted, or lacks parameters."""
     name = type(estimator).__name__
     for parameter in getattr(type(estimator), "_get_param_names", list)():
         if not hasattr(estimator, parameter):
@@ -51,7 +51,7 @@ def numbers_of(estimator: Any, name: str, shape: Shape) -> NDArray[np.float64]:
     Raises
     ------
     InputError
-        If there is no such attribute, or it is anything else.
+        If there is no such attribute, or it is not such an array.
     """
     array = array_of(estimator, name)
     if array.dtype.kind not in "fiu":
@@ -72,7 +72,7 @@ def numbers_of(estimator: Any, name: str, shape: Shape) -> NDArray[np.float64]:
 
 
 def array_of(estimator: Any, name: str) -> NDArray[Any]:
-    """Return a fitted attribute as an array of whatever it has."""
+    """Return a fitted attribute as an array of any type."""
     value = attribute(estimator, name)
     try:
         return _dense(estimator, name, value) if issparse(value) else np.asarray(value)
@@ -83,7 +83,7 @@ def array_of(estimator: Any, name: str) -> NDArray[Any]:
 
 
 def _dense(estimator: Any, name: str, value: Any) -> NDArray[Any]:
-    """Return a sparse matrix dense, whose places are checked: compiled code relies on them."""
+    """Return a sparse matrix dense, after checking its indices, which compiled code does not do."""
     try:
         rows = csr_array(value)
         rows.check_format(full_check=True)
@@ -103,7 +103,7 @@ def labels_of(estimator: Any) -> NDArray[Any]:
 
 
 def flag_of(estimator: Any, name: str) -> bool:
-    """Return a parameter that is true or false."""
+    """Return a boolean parameter."""
     value = attribute(estimator, name)
     if not isinstance(value, bool | np.bool_):
         raise _unusable(estimator, name, "is neither true nor false")
@@ -111,7 +111,7 @@ def flag_of(estimator: Any, name: str) -> bool:
 
 
 def text_of(estimator: Any, name: str) -> str:
-    """Return a parameter that is a text; that of anything else is "a function"."""
+    """Return a parameter that is a text; "a function" for anything else."""
     value = attribute(estimator, name)
     return value if isinstance(value, str) else "a function"
 
@@ -121,7 +121,7 @@ def attribute(estimator: Any, name: str) -> Any:
     check_fitted(estimator)
     try:
         return getattr(estimator, name)
-    except (AttributeError, TypeError, ValueError, LookupError) as error:  # some are worked out
+    except (AttributeError, TypeError, ValueError, LookupError) as error:  # some are computed
         raise _unusable(estimator, name, "is missing") from error
 
 

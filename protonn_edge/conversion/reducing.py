@@ -1,13 +1,13 @@
-"""From a rule that compares with thousands of points to few prototypes in a few dimensions.
+"""Reduce a rule that compares with thousands of points to few prototypes in few dimensions.
 
-1. **Projection**: the principal axes of the points, as the estimator sees them, since it measures
-   its distances there; for linear functions, those of the functions' values.
+1. **Projection**: the principal axes of the points in the estimator's features, of which it
+   measures distances; for linear functions, those of the functions' values.
 2. **Prototypes**: the estimator's own, support vectors or training points, if they are few enough;
    else the points that it answers alike are clustered, class by class.
 3. **Label vectors**: regularized least squares to the estimator's answers, and then one factor for
    all of them that makes scores logits.
 
-What is left over is for training (`converting`): the factor matters most there, for the
+Training does the rest (`converting`). The factor is most important for it, because the
 cross-entropy cannot learn from scores that hardly differ.
 """
 
@@ -34,8 +34,8 @@ from protonn_edge.training.normalization import normalizer_from
 from protonn_edge.training.points import Float32
 
 GAMMA_NUMERATORS = (2.0, 1.4, 1.0, 0.7, 0.5, 0.2, 0.1)
-"""What gamma times the median distance may be. The first is best, on validation points of USPS; the
-others are for outliers, which integers may not reach otherwise."""
+"""Values to try for gamma times the median distance. The first is best on validation points of
+USPS; the others are for outliers, which integers may not reach otherwise."""
 
 _POINTS = 20_000
 _RIDGE = 1e-3
@@ -49,15 +49,15 @@ def reduced_prototypes(
     seed: int,
     gamma_numerator: float = GAMMA_NUMERATORS[0],
 ) -> Prototypes:
-    """Return a model of the estimator's own features that answers much as the estimator does.
+    """Return a model of the estimator's own features that approximates the estimator.
 
     Parameters
     ----------
     estimator : FittedEstimator
     X : ndarray of shape (n, D), float32
-        Raw points like those to come.
+        Raw representative points.
     answers : ndarray of shape (n,), int64
-        The estimator's answers to them; each class is among them.
+        The estimator's answers for them, with every class.
     sizes : ModelSizes
         d and m.
     seed : int
@@ -88,7 +88,7 @@ def as_model(
 ) -> ProtoNNModel:
     """Return prototypes among an estimator's own features as a model of raw features.
 
-    Training and quantizing go by this package's own normalization; the estimator's is a part of W.
+    Training and quantizing use this package's own normalization; the estimator's becomes part of W.
     """
     normalizer = normalizer_from("standard", inputs)
     W = estimator.features.weights(found.projection)
@@ -107,7 +107,7 @@ def as_model(
 
 
 def _axes(estimator: FittedEstimator, Z: Float64, d: int) -> Float64:
-    """Return W of shape (d, k), or of fewer rows where there are not as many directions."""
+    """Return W of shape (d, k), or of fewer rows if there are fewer directions."""
     if not isinstance(estimator.rule, LinearRule):
         axes: Float64 = principal_projection(Z.astype(np.float32), d).astype(np.float64)
         return axes
@@ -136,7 +136,7 @@ def _chosen(
 
 
 def _fitted_labels(K: Float64, targets: Float64) -> Float64:
-    """Return Z (L, m) with which K (n, m) comes nearest to the targets (n, L)."""
+    """Return Z (L, m) for which K (n, m) is nearest to the targets (n, L)."""
     products = K.T @ K
     ridge = _RIDGE * float(np.trace(products)) / len(products) + 1e-12
     found = np.linalg.solve(products + ridge * np.eye(len(products)), K.T @ targets)

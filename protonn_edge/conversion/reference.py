@@ -1,8 +1,8 @@
-"""Between models of this package and the matrices of the reference implementation, both ways.
+"""Convert between models of this package and matrices of the reference implementation.
 
-The reference implementation knows W, B, Z and gamma alone. A model here also has the normalization
-of its features, their ranges, and the names of the classes: these come from the training data one
-way, and are folded into the matrices, or left out, the other way.
+The reference implementation only has W, B, Z and gamma. A model here also has the normalization of
+its features, their ranges, and the names of the classes. These come from the training data in one
+direction, and are folded into the matrices, or left out, in the other one.
 """
 
 from __future__ import annotations
@@ -41,18 +41,18 @@ def from_reference(
     feature_names: Sequence[str] = (),
     label_sets: Sparse | None = None,
 ) -> ProtoNNModel:
-    """Return a model of the matrices that another program has written.
+    """Return a model of the matrices of another program.
 
-    Its float scores are that program's: all RBF values count, however small.
+    Its float scores are that program's: all RBF values count, even the smallest ones.
 
     Parameters
     ----------
     reference : ReferenceModel
         Its rows of Z are in the order of `classes`.
     points : ndarray or CSR matrix of shape (n, D), float32
-        Raw training points: what the normalization and the statistics come from.
+        Raw training points, for the normalization and the statistics.
     normalization : {"standard", "minmax", "none", "l2"}
-        What was done to the features before the other program saw them, or by it. "standard" is
+        The normalization of the features for, or by, the other program. "standard" is
         ``(x - mean) / deviation`` as in the authors' examples, where deviations below 1e-6 count as
         1: `ProtoNNClassifier` has another floor.
     classes : sequence of str
@@ -60,7 +60,7 @@ def from_reference(
     feature_names : sequence of str
         D display names, or none.
     label_sets : CSR matrix of shape (n, L), optional
-        Where points have sets of labels: those of `points`, which a threshold is chosen for.
+        For points with sets of labels: those of `points`, for choosing a threshold.
 
     Raises
     ------
@@ -88,23 +88,23 @@ def from_reference(
 
 
 def to_reference(model: ProtoNNModel, features: Features = "raw") -> ReferenceModel:
-    """Return the matrices of a model as the reference implementation has them.
+    """Return the matrices of a model for the reference implementation.
 
-    Those programs count every RBF value, and no `ProtoNNModel.cutoff`: a model with one may
-    answer some points otherwise there.
+    Those programs use every RBF value and have no `ProtoNNModel.cutoff`; a model with one may
+    classify some points differently there.
 
     Parameters
     ----------
     model : ProtoNNModel
     features : {"raw", "normalized"}
-        What the matrices are for. "raw" folds the normalization, and average pooling, into W and
-        B; "normalized" leaves them to whoever feeds the other program.
+        The inputs of the matrices. "raw" folds the normalization, and average pooling, into W and
+        B; with "normalized", the other program's inputs must be normalized.
 
     Raises
     ------
     InputError
-        If no matrix does what the model does to its features: it clips them, deskews images,
-        or divides points by their norms; or if float32 is too coarse for raw features.
+        If the model's preprocessing is not linear: it clips features, deskews images or divides
+        points by their norms; or if float32 is too coarse for raw features.
     """
     stage = model.feature_stage
     folding = None if stage is None else stage.matrix
@@ -136,7 +136,7 @@ def _check(refused: bool, what: str, remedy: str) -> None:
 def _check_folded(
     folded: ReferenceModel, W: NDArray[np.float64], B: NDArray[np.float64], model: ProtoNNModel
 ) -> None:
-    """Refuse matrices that float32 moves by a part of the RBF's width that would be seen."""
+    """Refuse matrices whose rounding to float32 would noticeably change the RBF."""
     lower, upper = model.raw_ends
     extent = np.resize(np.maximum(np.abs(lower), np.abs(upper)), model.n_features)
     moved = np.abs(folded.projection - W) @ extent + np.abs(folded.prototypes - B).max(axis=1)
@@ -159,12 +159,12 @@ def _normalizer(kind: str, inputs: InputStatistics) -> Normalizer:
 def same_answers(
     model: ProtoNNModel, reference: ReferenceModel, X: Float32, features: Features = "raw"
 ) -> float:
-    """Return the share of raw points X (n, D) that a model and its matrices answer alike.
+    """Return the share of raw points X (n, D) that a model and its matrices classify alike.
 
     Parameters
     ----------
     features : {"raw", "normalized"}
-        What `to_reference` made the matrices for.
+        See `to_reference`.
     """
     inputs = X if features == "raw" else model.normalized(X)
     there = from_reference(reference, inputs.astype(np.float32), "none", model.classes)

@@ -1,13 +1,14 @@
-"""Models that other ProtoNN programs have written: a folder with W, B, Z and gamma.
+"""Models of other ProtoNN programs: a folder with W, B, Z and gamma.
 
-The authors' C++ program writes four text files, ``W``, ``B``, ``Z`` and ``gamma``: numbers with
-tabs between them, a row a line, W of shape (d, D), B (d, m), Z (L, m). Their Python programs save
-``W.npy``, ``B.npy``, ``Z.npy`` and ``gamma.npy``, where W has the shape (D, d). All of them mean
-``sum_j z_j exp(-gamma^2 ||b_j - W x||^2)``. None has the normalization of the features or the names
-of the classes: those are the data's.
+The authors' C++ program writes four text files, ``W``, ``B``, ``Z`` and ``gamma``, with numbers
+separated by tabs, one row per line, W of shape (d, D), B (d, m), Z (L, m). Their Python programs
+save ``W.npy``, ``B.npy``, ``Z.npy`` and ``gamma.npy``, where W has the shape (D, d). All of them
+mean ``sum_j z_j exp(-gamma^2 ||b_j - W x||^2)``. None has the normalization of the features or the
+names of the classes: those are the data's.
 
-A folder may come from a stranger: nothing pickled is read, and sizes are checked first. What is
-written is read by those programs, to go on from (their option ``-P 1``) or to predict with.
+A folder may be from an untrusted source: nothing pickled is read, and sizes are checked first.
+Those programs can read the written files to continue training (their option ``-P 1``) or to
+predict.
 """
 
 from __future__ import annotations
@@ -42,7 +43,7 @@ Float32 = NDArray[np.float32]
 
 @dataclass(frozen=True, eq=False)
 class ReferenceModel(SizedByMatrices):
-    """What a folder holds.
+    """The contents of a folder.
 
     Attributes
     ----------
@@ -69,7 +70,7 @@ def read_reference_model(folder: Path) -> ReferenceModel:
     ------
     InputError
         One sentence with the file and the problem: missing, too large, not numbers, ragged, NaN,
-        shapes that do not fit together.
+        or inconsistent shapes.
     """
     binary = (folder / f"W{_NPY}").exists()
     read = _read_npy if binary else _read_text
@@ -96,22 +97,22 @@ def read_reference_model(folder: Path) -> ReferenceModel:
 
 
 def write_reference_model(model: ReferenceModel, folder: Path, layout: Layout = "text") -> None:
-    """Write the four files of a model into a folder, whose other files stay.
+    """Write the four files of a model into a folder, and leave other files there alone.
 
     Parameters
     ----------
     model : ReferenceModel
-        float32 values are written such that the same ones are read again.
+        Reading gives the same float32 values again.
     folder : Path
-        It is made if it is missing.
+        Created if it does not exist.
     layout : {"text", "npy"}
-        As the C++ program, or as the Python programs, whose W is (D, d).
+        The C++ program's, or the Python programs', whose W is (D, d).
 
     Raises
     ------
     InputError
-        If the folder cannot be written, or holds a model in the other layout, which a reader could
-        take for this one.
+        If the folder cannot be written, or has a model in the other layout, which a reader could
+        mistake for this one.
     """
     other = "" if layout == "npy" else _NPY
     paths = (folder / f"{name}{other}" for name in _NAMES)
@@ -151,7 +152,7 @@ def _npy_bytes(array: NDArray[Any]) -> bytes:
 
 
 def _text_of(matrix: NDArray[Any]) -> str:
-    """Return a row a line, each number in as few digits as give it back."""
+    """Return one row per line, each number with the fewest digits that preserve it."""
     digits = ".9g" if matrix.dtype == np.float32 else ".17g"
     rows = matrix.reshape(-1, matrix.shape[-1] if matrix.ndim else 1).tolist()
     return "".join("\t".join(format(x, digits) for x in row) + "\n" for row in rows)

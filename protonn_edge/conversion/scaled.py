@@ -1,4 +1,4 @@
-"""A classifier of this package behind scalers of scikit-learn: one model of raw features."""
+"""Convert a pipeline of scikit-learn's scalers and a classifier of this package to one model."""
 
 from __future__ import annotations
 
@@ -21,23 +21,22 @@ _ENDS = ("lower", "upper", "mean", "background")
 def from_pipeline(pipeline: Pipeline, X: ArrayLike | None = None) -> Model:
     """Return the model of a fitted pipeline of scalers and a classifier of this package.
 
-    The scalers become a part of the model, which takes raw features: on a device they cost
-    nothing.
+    The scalers become part of the model of raw features, so they take no time on a device.
 
     Parameters
     ----------
     pipeline : Pipeline
-        Of StandardScaler, MinMaxScaler, MaxAbsScaler or RobustScaler, any number of them, and for
-        example a ProtoNNClassifier.
+        Any number of StandardScaler, MinMaxScaler, MaxAbsScaler and RobustScaler, and for example
+        a ProtoNNClassifier.
     X : array of shape (n, D), optional
-        Raw training points, from whose decimals the units follow in which a sketch sends features;
-        without them the units follow from their ranges.
+        Raw training points, whose decimals determine the units in which a sketch passes features;
+        without them the ranges do.
 
     Raises
     ------
     InputError
-        If a step is no scaler, the classifier is of another package, or it does with features what
-        no scaling can be a part of.
+        If a step is not a scaler, the classifier is of another package, or its features cannot
+        include a scaling.
 
     Examples
     --------
@@ -72,13 +71,13 @@ def from_pipeline(pipeline: Pipeline, X: ArrayLike | None = None) -> Model:
 
 
 def _features_of(scalers: list[tuple[str, Any]], model: Model) -> int:
-    """Return how many features the first scaler takes, or else the model."""
+    """Return the number of features of the first scaler, or else of the model."""
     fitted = (getattr(scaler, "n_features_in_", None) for _, scaler in scalers)
     return int(next((count for count in fitted if count is not None), model.n_features))
 
 
 def _behind(scaling: AffineMap, model: Model) -> Model:
-    """Return a model that takes what a scaling takes, with the same scores."""
+    """Return a model with the same scores for features before a scaling."""
     if scaling.axes is not None:
         raise InputError(
             "the pipeline has a PCA, which scaling single features cannot replace; leave it out: "
@@ -107,7 +106,7 @@ def _behind(scaling: AffineMap, model: Model) -> Model:
     }
     before = model.normalizer
     offset = (before.offset - scaling.shift) / scaling.scale + scaling.offset
-    kind = "standard" if before.kind == "none" else before.kind  # it has numbers now
+    kind = "standard" if before.kind == "none" else before.kind  # it has an offset and a scale now
     return replace(
         model,
         normalizer=Normalizer(kind, offset, before.scale * scaling.scale),

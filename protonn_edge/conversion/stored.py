@@ -1,8 +1,8 @@
-"""Read a fitted estimator from a file of skops, which holds arrays and a schema, and no pickle.
+"""Read a fitted estimator from a skops file, which has arrays and a schema instead of a pickle.
 
-The files of joblib and pickle run whatever their author wished as they are read, so they are
-refused. skops makes objects only of the types that it is told to trust: here those of scikit-learn,
-NumPy and SciPy that it knows as harmless, and no others. Before it sees a file, sizes are checked.
+Reading a file of joblib or pickle can run any code, so they are refused. skops only creates objects
+of trusted types: here the harmless ones of scikit-learn, NumPy and SciPy that it lists, and no
+others. Sizes are checked before skops reads a file.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ SUFFIX = ".skops"
 _LIMIT_BYTES = 256 * 2**20
 _SCHEMA = "schema.json"
 
-# Arrays of nodes, whose shapes it checks; `trees` checks where they lead before it follows them.
+# Arrays of nodes, whose shapes it checks; `trees` checks their links before following them.
 _TREES = ["sklearn.tree._tree.Tree"]
 
 
@@ -36,8 +36,8 @@ def load_estimator(path: Path) -> Any:
     Raises
     ------
     InputError
-        One sentence: skops is not installed, the file is not one of its, damaged, too large, or
-        holds objects of other types.
+        One sentence: skops is not installed, or the file is not of skops, is damaged or too large,
+        or has objects of other types.
     """
     require("skops")
     from skops import io  # noqa: PLC0415 (it takes a second)
@@ -51,12 +51,12 @@ def load_estimator(path: Path) -> Any:
             raise _untrusted(path, unknown[0])
         for name in archive.names:
             if name != _SCHEMA:
-                archive.read(name, NODE_DTYPE)  # its header asks for no more than it has bytes
+                archive.read(name, NODE_DTYPE)  # checks that its header matches its size
     return _read(path, lambda: io.loads(content, trusted=_TREES))
 
 
 def _check_members(path: Path) -> None:
-    """Refuse a schema that has members read so often that they take too much memory."""
+    """Refuse a schema that refers to members so often that they take too much memory."""
     with zipfile.ZipFile(path) as archive:
         sizes = {member.filename: member.file_size for member in archive.infolist()}
         schema = json.loads(archive.read(_SCHEMA))
@@ -72,13 +72,13 @@ def _check_members(path: Path) -> None:
 
 
 def _has_one_output(tree: dict[str, Any]) -> bool:
-    """Return whether the constructor of a tree, which checks nothing, is given one output."""
+    """Return whether the arguments of a tree's constructor, which checks none, have one output."""
     outputs = tree["__reduce__"]["args"]["content"][2]
     return bool(outputs["__loader__"] == "JsonNode" and outputs["content"] == "1")
 
 
 def _texts(schema: Any) -> Iterator[str]:
-    """Yield all texts in a schema, the members' names among them."""
+    """Yield all texts in a schema, including names of members."""
     return (each for each in _parts(schema) if isinstance(each, str))
 
 
@@ -87,7 +87,7 @@ def _dicts(schema: Any) -> Iterator[dict[str, Any]]:
 
 
 def _parts(schema: Any) -> Iterator[Any]:
-    """Yield a schema and all that is in it."""
+    """Yield a schema and all its parts."""
     left = [schema]
     while left:
         node = left.pop()
@@ -101,11 +101,11 @@ def _parts(schema: Any) -> Iterator[Any]:
 def _read(path: Path, by_skops: Callable[[], Any]) -> Any:
     try:
         with warnings.catch_warnings(), np.errstate(all="ignore"):
-            warnings.simplefilter("ignore")  # of what the file says; its numbers are checked later
+            warnings.simplefilter("ignore")  # about the file's contents, which are checked later
             return by_skops()
     except InputError:
         raise
-    except Exception as error:  # a stranger's file may make it raise anything
+    except Exception as error:  # an untrusted file may cause any error
         raise InputError(
             f"{path} cannot be read by skops ({type(error).__name__}); write it with skops.io.dump"
         ) from error

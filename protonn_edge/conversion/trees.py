@@ -1,6 +1,6 @@
-"""Decision trees and ensembles of them, fitted elsewhere, as forests of raw features.
+"""Convert fitted decision trees and ensembles of them to forests of raw features.
 
-Trees are read node by node and checked; none of scikit-learn's compiled code goes through them.
+Trees are read and checked node by node, without scikit-learn's compiled code.
 """
 
 from __future__ import annotations
@@ -29,26 +29,26 @@ from protonn_edge.training.points import Float32
 Indices = NDArray[np.int64]
 
 _ROWS_AT_ONCE = 2_048
-_LEAST_BYTES, _SHRINK = 64, 0.85  # of what trees are pruned to
-_ROUNDED = 1e-4  # more than a scaler's rounding takes away from a whole number
+_LEAST_BYTES, _SHRINK = 64, 0.85  # of the sizes that trees are pruned to
+_ROUNDED = 1e-4  # more than the rounding error of a scaler for a whole number
 _LEAST_SHARE = float(np.finfo(np.float32).eps)  # as scikit-learn bounds the shares of classes
 
 
 @dataclass(frozen=True, eq=False)
 class TreeRule:
-    """The class with the largest sum of the values of the leaves in which a point ends.
+    """The class with the largest sum of values over the leaves that a point reaches.
 
     Attributes
     ----------
     grown : GrownTrees
-        Their thresholds are of the estimator's own features.
+        Trees with thresholds of the estimator's own features.
     """
 
     grown: GrownTrees
     landmarks = None
 
     def answers(self, Z: Float64) -> Indices:
-        """Return the class index of each point Z (n, k), which scikit-learn makes float32."""
+        """Return the class index of each point Z (n, k), in float32 as in scikit-learn."""
         grown, found = self.grown, np.empty(len(Z), np.int64)
         inner = grown.shape.inner
         for start in range(0, len(Z), _ROWS_AT_ONCE):
@@ -78,7 +78,7 @@ def tree_rule(classifier: Any, k: int, n_classes: int) -> TreeRule:
 
 
 def _start(classifier: Any, n_classes: int) -> Float64:
-    """Return what the scores of boosting begin with: the logarithms of the classes' shares."""
+    """Return the initial scores of boosting: the logarithms of the shares of classes."""
     first, together = attribute(classifier, "init_"), 1 if n_classes == 2 else n_classes
     if isinstance(first, str) and first == "zero":
         return np.zeros(together)
@@ -93,7 +93,7 @@ def _start(classifier: Any, n_classes: int) -> Float64:
 
 
 def _checked(estimator: Any, k: int, columns: int) -> Any:
-    """Return a tree of scikit-learn's whose nodes are a tree indeed, and its numbers finite."""
+    """Return a tree of scikit-learn after checking that it is a tree with finite numbers."""
     tree = attribute(estimator, "tree_")
     if type(tree).__name__ != "Tree" or not 0 < tree.node_count <= tree.capacity:
         raise _damaged(estimator, "are not as many as it says")
@@ -135,16 +135,16 @@ def forest_model(
     grown : GrownTrees
         The trees.
     features : AffineMap
-        What is done to raw features before.
+        The map from raw features to the estimator's.
     X : ndarray of shape (n, D), float32
-        Raw points like those to come.
+        Raw representative points.
     names : dict
-        Of classes and features, as a model has them.
+        Names of classes and features, as arguments of a model.
 
     Raises
     ------
     InputError
-        If its features are mixed, or turned round, before the trees.
+        If the map mixes or negates features.
     """
     if features.axes is not None or not (features.scale > 0).all():
         raise InputError(
@@ -156,7 +156,7 @@ def forest_model(
     raw = (grown.thresholds[inner] - features.shift[asked]) / features.scale[asked]
     thresholds = raw + features.offset[asked]
     whole = (np.rint(X) == X).all(axis=0)[asked]
-    # A whole number may be a threshold itself, and is as far as can be from these.
+    # Thresholds may be whole numbers; these are as far from whole numbers as possible.
     thresholds = np.where(whole, np.floor(thresholds + _ROUNDED) + 0.5, thresholds)
     inputs = InputStatistics.of(X)
     return ForestModel(
@@ -173,10 +173,10 @@ def forest_model(
 def _between_thresholds(
     inputs: InputStatistics, asked: Indices, thresholds: Float64
 ) -> InputStatistics:
-    """Return the statistics with the ranges that make bytes of features as fine as they can be.
+    """Return the statistics with ranges for which bytes have the finest resolution.
 
-    What is beyond all thresholds of a feature need not be told apart. The first one lies behind
-    byte 0, the last one before byte 255; a lone one is in the middle.
+    Values beyond all thresholds of a feature need not be distinguished. The first threshold is
+    after byte 0, the last one before byte 255; a single one is in the middle.
     """
     low, high = np.full_like(inputs.lower, np.inf), np.full_like(inputs.upper, -np.inf)
     np.minimum.at(low, asked, thresholds)
@@ -193,7 +193,7 @@ def _between_thresholds(
 
 
 def cuts(budget: int | None, largest: int) -> Iterator[int | None]:
-    """Yield bytes that trees may take: all, and ever fewer, unless a budget says how many."""
+    """Yield sizes in bytes for trees: all, and then fewer and fewer, or only the budget."""
     if budget is not None:
         yield budget
         return

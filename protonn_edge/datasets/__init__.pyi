@@ -1,4 +1,3 @@
-from protonn_edge.datasets.columns import TableOptions as TableOptions
 from protonn_edge.datasets.dataset import Dataset as Dataset
 from protonn_edge.datasets.dataset import holdout as holdout
 from protonn_edge.datasets.groups import group_numbers as group_numbers
@@ -11,3 +10,4 @@ from protonn_edge.datasets.reading import load_dataset as load_dataset
 from protonn_edge.datasets.reading import load_held_out_points as load_held_out_points
 from protonn_edge.datasets.reading import load_points as load_points
 from protonn_edge.datasets.shipped import load_digits_dataset as load_digits_dataset
+from protonn_edge.datasets.table_options import TableOptions as TableOptions

@@ -1,9 +1,8 @@
-"""Read arrays from an .npz file that a stranger may have made.
+"""Read arrays from an .npz file from an untrusted source.
 
-`numpy.load` allocates what a header asks for. Here every size is compared with a limit before
-memory is taken for it, pickled objects never get as far as numpy, and whatever is wrong comes out
-as one sentence that names the file and the array. Model files and data sets are both read through
-this.
+`numpy.load` allocates as much memory as a header asks for. Here every size is checked against a
+limit before memory is allocated, pickled objects never reach numpy, and any error is one sentence
+that names the file and the array. Model files and data sets are both read by this module.
 """
 
 from __future__ import annotations
@@ -46,7 +45,7 @@ class ArrayArchive:
     path : Path
         A regular file.
     limit_bytes : int
-        What the file, and the sum of its unpacked members, may measure at most.
+        Maximum size of the file, and of the sum of its unpacked members.
 
     Attributes
     ----------
@@ -56,7 +55,7 @@ class ArrayArchive:
     Raises
     ------
     InputError
-        From the constructor and from `read`, with the file, the array and what is wrong with it.
+        From the constructor and from `read`, with the file, the array and the cause.
     """
 
     def __init__(self, path: Path, *, limit_bytes: int) -> None:
@@ -166,7 +165,7 @@ class ArrayArchive:
 
 
 def _is_unicode(content: bytes, dtype: np.dtype[Any]) -> bool:
-    """Return whether all characters are in Unicode's range; numpy fails on others, but late."""
+    """Return whether all characters are in Unicode's range; numpy fails on others only later."""
     if not content:
         return True
     characters = np.frombuffer(content, dtype=np.dtype("u4").newbyteorder(dtype.byteorder))

@@ -1,10 +1,10 @@
 """Data sets as .npz: ``X_train, y_train`` and ``X_test, y_test``, or just ``X, y``.
 
-In place of the X, ``x_train``, ``x_test`` and ``x`` will do, too.
+``x_train``, ``x_test`` and ``x`` are accepted as well.
 
 Optional: ``class_names``, to which the labels, whole numbers from 0, then point; ``feature_names``;
 ``channel_names``, ``sample_rate`` and ``onset`` for windows (n, time, channel). Other arrays are
-left unread.
+ignored.
 X may have more than two axes: all but the first are flattened, in C order.
 
 Sparse features are ``X_train_indptr``, ``_indices`` and ``_data`` (see `compressed`) with
@@ -159,7 +159,7 @@ def _table(archive: ArrayArchive, points: str, labels: str, classes: tuple[str, 
 
 
 def _rate(archive: ArrayArchive) -> float | None:
-    """Return the samples a second of windows, where the file tells them."""
+    """Return the samples per second of windows, if the file has them."""
     if "sample_rate" not in archive.names:
         return None
     rate = archive.read("sample_rate")
@@ -172,7 +172,7 @@ def _rate(archive: ArrayArchive) -> float | None:
 
 
 def _onset(archive: ArrayArchive) -> int | None:
-    """Return the level at which clips of sound begin, where the file tells it."""
+    """Return the level at which clips of sound begin, if the file has it."""
     if "onset" not in archive.names:
         return None
     onset = archive.read("onset")
@@ -190,7 +190,7 @@ def names_of(archive: ArrayArchive, point_shape: tuple[int, ...]) -> tuple[str, 
 
 
 def _names_of_samples(archive: ArrayArchive, point_shape: tuple[int, ...]) -> tuple[str, ...]:
-    """Return names of a window's samples, where the file names the channels."""
+    """Return the names of a window's samples, if the file names the channels."""
     channels = _names(archive, "channel_names") if len(point_shape) == 2 else ()
     if channels and len(channels) != point_shape[1]:
         raise InputError(

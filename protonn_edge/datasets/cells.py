@@ -1,4 +1,4 @@
-"""The rows and cells of a table of text, and what separates them."""
+"""The rows and cells of a text table, and its delimiter."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from protonn_edge.datasets.dataset import FLOAT32_MAX, INDEX_LIMIT
 from protonn_edge.errors import InputError
 
 DELIMITERS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "pipes", " ": "blanks"}
-"""What may separate columns, and its plural for messages."""
+"""Delimiters of columns, and their plurals for messages."""
 
 RECORDING_MARK = "# protonn-edge recording"
-"""How the first line of a recording begins, which is a comment."""
+"""The beginning of a recording's first line, which is a comment."""
 
 _RATE = re.compile(re.escape(RECORDING_MARK) + r".*; rate: ([0-9.e+-]+) Hz;.*")
 
@@ -72,7 +72,7 @@ def rows_of(path: Path, delimiter: str) -> Iterator[tuple[int, list[str]]]:
 
 
 def recorded_rate(path: Path) -> float | None:
-    """Return the samples a second that the first line of a recording tells; None of a table."""
+    """Return the samples per second in the first line of a recording; None for other tables."""
     with path.open(encoding="utf-8-sig", errors="replace") as stream:
         found = _RATE.match(stream.readline(_LINE_LIMIT))
     try:
@@ -82,28 +82,28 @@ def recorded_rate(path: Path) -> float | None:
 
 
 def _uncommented(lines: Iterable[str]) -> Iterator[str]:
-    """Yield lines, and a blank one in the place of a recording's first."""
+    """Yield lines, with the first one of a recording replaced by a blank one."""
     for number, line in enumerate(lines):
         yield "\n" if number == 0 and line.startswith(RECORDING_MARK) else line
 
 
 def sniffed_delimiter(path: Path, usual: str) -> str:
-    """Return what separates the columns: `usual`, unless another one divides all rows better.
+    """Return the delimiter of columns: `usual`, unless another one divides all rows better.
 
-    One that gives each of the first rows the same number of columns comes before one that does
-    not; then the one that leaves the fewest cells with another delimiter in them, where a comma in
-    a number may be a decimal one: ``5,1;3,5`` is two numbers with semicolons, not three cells.
+    A delimiter that gives each of the first rows the same number of columns is preferred; then the
+    one that leaves the fewest cells with another delimiter in them. A comma in a number may be a
+    decimal one: ``5,1;3,5`` is two numbers with a semicolon, not three cells.
     """
     try:
         with path.open(encoding="utf-8-sig", newline="") as stream:
             text = stream.read(_SNIFFED_CHARACTERS)
         lines = list(_uncommented(text.splitlines(keepends=True)))
     except (UnicodeDecodeError, OSError):
-        return usual  # reading the rows says what is wrong
+        return usual  # reading the rows will raise the error
     if len(lines) > 1 and not lines[-1].endswith("\n"):
-        lines.pop()  # it may go on
+        lines.pop()  # it may be incomplete
     candidates = [usual, *(each for each in _SNIFFED if each != usual)]
-    return max(candidates, key=lambda delimiter: _fit(lines, delimiter))  # of equals the first
+    return max(candidates, key=lambda delimiter: _fit(lines, delimiter))  # the first of equal ones
 
 
 def _fit(lines: list[str], delimiter: str) -> tuple[bool, float]:

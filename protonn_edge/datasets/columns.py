@@ -1,7 +1,7 @@
-"""What each column of a table is: the label, a feature, an index, a time, a session.
+"""The role of each column of a table: label, feature, index, time or session.
 
-A column's kind is seen in the first rows; its role is decided when all are read. Columns that a
-person would leave out are left out, and each choice that another person could make differently is a
+A column's kind follows from the first rows; its role is decided when all rows have been read.
+Columns that a person would leave out are left out, and each debatable choice is reported as a
 notice.
 """
 
@@ -42,58 +42,24 @@ _MOMENT = re.compile(
     r"\s*(\d{4}[-/.]\d\d?[-/.]\d\d?|\d\d?[-/.]\d\d?[-/.]\d{2,4})?[T ]?"
     r"(\d\d?:\d\d(:\d\d([.,]\d+)?)?( ?[AaPp][Mm])?)? ?(Z|UTC|[+-]\d\d:?\d\d)?\s*"
 )
-_RISING_SHARE, _STAMPED_SHARE = 0.95, 0.5  # a log that was restarted begins anew
-_INDEX_ROWS = 10  # fewer numbers that count up may be anything
+_RISING_SHARE, _STAMPED_SHARE = 0.95, 0.5  # a restarted log starts again at 0
+_INDEX_ROWS = 10  # fewer consecutive numbers may be anything
 _JUDGED_ROWS = 20  # fewer labels may all differ
 
 
 @dataclass(frozen=True)
-class TableOptions:
-    """What a person says of a table.
-
-    Attributes
-    ----------
-    label : str or None
-        The column of labels: its name, its number from 1, ``first`` or ``last``.
-    drop : tuple of str
-        Columns to leave out, names or numbers from 1.
-    delimiter : str or None
-        What separates columns, see `protonn_edge.datasets.cells.DELIMITERS`.
-    session : str or None
-        The column that says which recording a row is from.
-    time : str or None
-        The column that says when a row was recorded.
-    channels : tuple of str
-        The columns that are features, in this order; empty for all that are left.
-    groups : str or None
-        The same, if there is such a column; else it is something else than a column.
-    labelled : str or None
-        The label of all rows, which no column holds unless it is called ``label`` or the like.
-    """
-
-    label: str | None = None
-    drop: tuple[str, ...] = ()
-    delimiter: str | None = None
-    session: str | None = None
-    time: str | None = None
-    channels: tuple[str, ...] = ()
-    groups: str | None = None
-    labelled: str | None = None
-
-
-@dataclass(frozen=True)
 class FoundLabel:
-    """Which column holds the labels.
+    """The column of labels.
 
     Attributes
     ----------
     column : Column
     how : str
-        How it was found, for people.
+        How it was found, for display.
     usual : bool
-        Whether nothing else could be meant: it was named, or is called as documented.
+        Whether it is certain: an option names it, or it has a documented name.
     doubtful : bool
-        Whether another column could be as well.
+        Whether another column could be the label, too.
     """
 
     column: Column
@@ -103,7 +69,7 @@ class FoundLabel:
 
     @property
     def notices(self) -> tuple[Notice, ...]:
-        """What is said of it, if anything."""
+        """The notice about it, if any."""
         if self.usual:
             return ()
         text = f"labels: {self.column.title}, {self.how}"
@@ -113,7 +79,7 @@ class FoundLabel:
 
 @dataclass(frozen=True)
 class Expected:
-    """What a model wants of a table, or a training part of its test part.
+    """What a model requires of a table, or a training part of its test part.
 
     Attributes
     ----------
@@ -144,7 +110,7 @@ class Column:
         What most of its first cells are: ``number``, ``moment`` (date or time), ``text``,
         ``empty``.
     cells : list of str
-        All its cells, if it may be something else than a feature.
+        All its cells, if it may be something other than a feature.
     """
 
     index: int
@@ -154,12 +120,12 @@ class Column:
 
     @property
     def title(self) -> str:
-        """What messages call it."""
+        """Its name for messages."""
         return title(self.name, self.index + 1)
 
     @property
     def flag_value(self) -> str:
-        """What an option such as ``--drop`` calls it."""
+        """Its name for an option such as ``--drop``."""
         plain = self.name and self.name.isprintable() and "," not in self.name
         text = self.name if plain else str(self.index + 1)
         return f"'{text}'" if " " in text else text
@@ -170,34 +136,34 @@ class Column:
 
     @property
     def may_be_time(self) -> bool:
-        """Whether it may say when a row was recorded."""
+        """Whether it may be the time at which a row was recorded."""
         return self.kind == "moment" or is_called_as_time(self.name)
 
     @property
     def may_be_person(self) -> bool:
-        """Whether it may say which person a row is from, who may have several sessions."""
+        """Whether it may be the person of a row, who may have several sessions."""
         return _PERSON_NAME.fullmatch(self.name.lower()) is not None
 
     @property
     def may_be_session(self) -> bool:
-        """Whether it may say which recording a row is from."""
+        """Whether it may be the recording of a row."""
         return _SESSION_NAME.fullmatch(self.name.lower()) is not None
 
     def may_be_index(self, header: bool) -> bool:
-        """Return whether its name, or the lack of one, is that of an index."""
+        """Return whether it has a usual name of an index, or none."""
         return header and _INDEX_NAME.fullmatch(self.name.lower()) is not None
 
 
 def is_called_as_time(name: str) -> bool:
-    """Return whether a name is one of those that times have."""
+    """Return whether a name is a usual one of a time."""
     return _TIME_NAME.fullmatch(name.lower()) is not None
 
 
 def has_header(first: Sequence[str]) -> bool:
     """Return whether the first row of a table names the columns.
 
-    It does if a cell is ``label``, ``class`` or ``target``, if none is a number, or if its numbers
-    only count the columns, as in ``0,1,2,species``.
+    It does so if a cell is ``label``, ``class`` or ``target``, if none is a number, or if its
+    numbers only count the columns, as in ``0,1,2,species``.
     """
     cells = [cell.strip() for cell in first]
     if any(cell.lower() in LABEL_NAMES for cell in cells):
@@ -208,7 +174,7 @@ def has_header(first: Sequence[str]) -> bool:
 
 
 def kind_of(cells: Iterable[str]) -> Kind:
-    """Return what most of the cells are; those that stand for a missing value do not count."""
+    """Return the kind of most cells; cells for missing values do not count."""
     there = [cell for cell in cells if cell.strip() and cell.strip().lower() not in _MISSING]
     if not there:
         return "empty"
@@ -252,7 +218,7 @@ def label_candidates(
     *,
     first: bool,
 ) -> list[Column]:
-    """Return the columns that may hold the labels, of which `choose_label` takes one.
+    """Return the columns that may be the labels, for `choose_label`.
 
     Parameters
     ----------
@@ -298,10 +264,10 @@ def choose_label(
     Parameters
     ----------
     path, columns, candidates
-        As of `label_candidates`; the candidates with all their cells.
+        See `label_candidates`; the candidates have all their cells.
     neighbours : dict of int to (float, float)
-        For the first and last column, the least and largest number of the column next to it, if
-        that has whole numbers only.
+        For the first and the last column, the range of the adjacent column, if that has whole
+        numbers only.
     expected : Expected or None
         The classes of a model decide where they can.
 
@@ -383,7 +349,7 @@ def _first_or_last(
 
 
 def _is_whole(column: Column) -> bool:
-    """Return whether all numbers of a column are whole, cells without one aside."""
+    """Return whether all numbers of a column are whole; other cells are ignored."""
     cells = {cell for cell in set(column.cells) if cell.strip()}
     numbers = [with_point(cell) for cell in cells]
     return bool(cells) and all(
@@ -407,14 +373,14 @@ def _repeats(column: Column) -> bool:
 
 @dataclass(frozen=True)
 class LeftOut:
-    """A column that is no feature, and why."""
+    """A column that is not a feature, and the reason."""
 
     column: Column
     kind: Literal["index", "time", "session", "empty"]
 
     @property
     def notice(self) -> Notice:
-        """What is said of it."""
+        """The notice about it."""
         reason = {
             "index": "an index of the rows",
             "time": "when a row was recorded",
@@ -426,7 +392,7 @@ class LeftOut:
 
 
 def left_out_as(column: Column, header: bool) -> LeftOut | None:
-    """Return why a column whose cells are kept is no feature, or None if it may be one."""
+    """Return why a column whose cells are kept is not a feature, or None if it may be one."""
     cells = column.cells
     if not any(cell.strip() for cell in cells):
         return LeftOut(column, "empty") if cells else None
@@ -443,7 +409,7 @@ def left_out_as(column: Column, header: bool) -> LeftOut | None:
 
 
 def _rises(cells: Sequence[str], name: str) -> bool:
-    """Return whether numbers rise from row to row, a few restarts aside.
+    """Return whether numbers rise from row to row, except for a few restarts.
 
     There may be more of them in a column that can hardly be called so for another reason.
     """

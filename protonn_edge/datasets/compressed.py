@@ -1,8 +1,8 @@
-"""Matrices that an .npz file holds as compressed rows: ``NAME_indptr``, ``_indices``, ``_data``.
+"""Matrices in an .npz file as compressed rows: ``NAME_indptr``, ``_indices``, ``_data``.
 
 Row i has the columns ``indices[indptr[i]:indptr[i + 1]]``, with the values at the same places of
-``data``; a matrix of label sets has no values. A stranger's file may say anything there, so every
-number is checked before scipy, which believes what it is given, makes a matrix of them.
+``data``; a matrix of label sets has no values. An untrusted file may have any numbers there, so
+all of them are checked before they become a matrix of scipy, which does not check them.
 """
 
 from __future__ import annotations
@@ -83,7 +83,7 @@ def sparse_features(archive: ArrayArchive, name: str, n_columns: int) -> Sparse:
 def _places(
     archive: ArrayArchive, name: str, n_columns: int
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return checked row starts (n + 1,) and columns, in arrays of their own."""
+    """Return checked row starts (n + 1,) and columns, as copies."""
     indptr, indices = (_array(archive, f"{name}_{part}") for part in ("indptr", "indices"))
     for part, array in (("indptr", indptr), ("indices", indices)):
         if array.ndim != 1 or array.dtype.kind not in "iu":

@@ -1,4 +1,4 @@
-"""What every reader ends in: a data set whose labels are indices into a list of class names."""
+"""The result of every reader: a data set whose labels are indices into a list of class names."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ Indices = NDArray[np.int64]
 
 @dataclass(frozen=True)
 class TableLayout:
-    """How a table of text was read.
+    """How a text table was read.
 
     Attributes
     ----------
     delimiter : str
-        What separates the columns.
+        The delimiter of columns.
     header : bool
         Whether the first row names them.
     decimal_comma : bool
@@ -40,13 +40,13 @@ class TableLayout:
     label : str
         The column of labels, such as ``column 'species'`` or ``column 5``.
     label_found : str
-        How it was found, for people.
+        How it was found, for display.
     left_out : tuple of str
         The columns that are neither label nor feature, in the same way.
     session : str
-        The name of the column that says which recording a row is from, or empty.
+        The name of the column of sessions, or empty.
     time : str
-        The name of the column that says when a row was recorded, or empty.
+        The name of the column of times, or empty.
     """
 
     delimiter: str
@@ -61,7 +61,7 @@ class TableLayout:
 
 @dataclass(frozen=True, eq=False)
 class Table:
-    """Labelled points as a file has them.
+    """Labelled points of a file.
 
     Attributes
     ----------
@@ -74,17 +74,17 @@ class Table:
     feature_names : tuple of str
         D names, or empty.
     point_shape : tuple of int
-        The axes that a point has in the file, (D,) if it has but one; empty if that is not known.
+        The shape of a point in the file; empty if it is not known.
     notices : tuple of Notice
         What the reader noticed.
     layout : TableLayout or None
-        How a table of text was read.
+        How a text table was read.
     sessions, times : sequence of n str, or None
-        Which recording each row of a table is from, and when it was recorded, where columns say so.
+        The recording of each row of a table and its time, if there are such columns.
     seams : ndarray of shape (n,), bool, or None
-        At which rows another session begins, by all columns that say so.
+        The rows at which another session begins, by all columns of sessions.
     sample_rate : float or None
-        Samples a second, of a recording or of windows.
+        Samples per second, of a recording or of windows.
     onset : int or None
         The level at which clips of sound begin, if that is how windows were cut.
     """
@@ -267,7 +267,7 @@ def class_indices(
 
 
 def check_feature_count(table: Table, wanted: int, whose: str) -> None:
-    """Refuse a table without `wanted` features; `whose` ends in a verb, as in "the model wants"."""
+    """Refuse a table without `wanted` features; `whose` ends in a verb: "the model wants"."""
     if table.X.shape[1] != wanted:
         raise InputError(
             f"{table.source} has {table.X.shape[1]:,} features, {whose} {wanted:,}; use data of "
@@ -316,18 +316,18 @@ def holdout(dataset: Dataset, fraction: float, seed: int) -> Dataset:
     Parameters
     ----------
     dataset : Dataset
-        Its own test part is not looked at and is not in the result.
+        Its own test part is ignored.
     fraction : float
-        Share of each class that becomes the test part, between 0 and 1; of each class at least one
-        point stays in the training part. Of a data set with groups: share of these.
+        Share of each class that becomes the test part, between 0 and 1; at least one point of each
+        class remains for training. For a data set with groups, the share of groups.
     seed : int
         The same seed gives the same split.
 
     Raises
     ------
     InputError
-        If the fraction is not between 0 and 1, or so small that no point would be held out; if the
-        groups that are left have not all classes.
+        If the fraction is not between 0 and 1, or so small that no point would be held out, or if
+        the remaining groups lack a class.
     """
     if not 0.0 < fraction < 1.0:
         raise InputError(
@@ -351,10 +351,10 @@ def holdout(dataset: Dataset, fraction: float, seed: int) -> Dataset:
 def _of_each_class(
     dataset: Dataset, fraction: float, generator: np.random.Generator
 ) -> NDArray[np.bool_]:
-    """Return which points to hold out: a share of each class, but never all of one."""
+    """Return which points to hold out: a share of each class, but not all of one."""
     y = dataset.y_train
     chosen = np.zeros(y.shape[0], dtype=np.bool_)
-    one_class = y.ndim == 1  # sets of labels are no classes to take shares of
+    one_class = y.ndim == 1  # sets of labels have no classes to take shares of
     for label in range(dataset.n_classes if one_class else 1):
         members = np.flatnonzero(y == label) if one_class else np.arange(len(chosen))
         _choose(members, fraction, chosen, generator)
@@ -365,7 +365,7 @@ def _of_each_class(
 def _whole_groups(
     dataset: Dataset, fraction: float, generator: np.random.Generator
 ) -> NDArray[np.bool_]:
-    """Return which points to hold out: those of a share of the groups, but never of all."""
+    """Return which points to hold out: those of a share of the groups, but not of all."""
     groups, y = dataset.groups, dataset.y_train
     assert groups is not None
     names, group_of = np.unique(groups, return_inverse=True)

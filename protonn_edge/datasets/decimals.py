@@ -15,14 +15,14 @@ from protonn_edge.errors import InputError
 
 @dataclass
 class Decimals:
-    """Whether the numbers of a file have decimal points or decimal commas: never both."""
+    """Whether the numbers of a file have decimal points or decimal commas, but not both."""
 
     point: bool = False
     comma: bool = False
 
 
 def numbers_of(cells: Sequence[str], delimiter: str, decimals: Decimals) -> Float32 | None:
-    """Return cells as numbers, or None if one of them is none."""
+    """Return cells as numbers, or None if one of them is not a number."""
     joined = "".join(cells)
     if "_" in joined:
         return None
@@ -53,7 +53,7 @@ def first_bad(cells: Sequence[str], delimiter: str) -> int:
 
 
 def bad_cell(where: str, cell: str, column: Column, decimals: Decimals) -> InputError:
-    """Return the error for a cell that is no number."""
+    """Return the error for a cell that is not a number."""
     if decimals.comma and decimals.point and is_number(with_point(cell)):
         return InputError(
             f"{where} has {cell[:40]!r} in column {column.index + 1}, but the table has decimal "

@@ -1,4 +1,4 @@
-"""Which group each training point is of: a person, a day, a sensor; those of test are others."""
+"""Groups of training points: persons, days or sensors; test points are of other groups."""
 
 from __future__ import annotations
 
@@ -27,16 +27,16 @@ def with_groups(dataset: Dataset, name: str, data: Path) -> Dataset:
     dataset : Dataset
         What was read from `data`.
     name : str
-        An array in `data`, if that is an .npz; the column of a table that says which session or
-        person a row is from; or else a file with a line per training point.
+        An array in `data`, if that is an .npz; a column of sessions or persons in a table; or else
+        a file with a line per training point.
     data : Path
         Where the points come from.
 
     Raises
     ------
     InputError
-        If there is no such array or file, it has not one group for each training point, or but one
-        group in all.
+        If there is no such array or file, it does not have one group per training point, or there
+        is only one group.
     """
     of_session = dataset.layout is not None and dataset.layout.session == name
     names = dataset.sessions if of_session and dataset.sessions is not None else _read(name, data)
@@ -54,7 +54,7 @@ def group_numbers(names: ArrayLike, n: int) -> NDArray[np.int64]:
     Raises
     ------
     InputError
-        If there is not one for each of `n` points, or a name is missing.
+        If there is not one group for each of `n` points, or a name is missing.
     """
     named = np.asarray(names)
     if named.shape != (n,):

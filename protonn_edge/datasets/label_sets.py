@@ -23,13 +23,13 @@ LABEL_LIMIT = 20_000
 
 @dataclass(frozen=True, eq=False)
 class LabelSetTable(Table):
-    """Points with sets of labels, as a file has them.
+    """Points with sets of labels of a file.
 
     Attributes
     ----------
     X : ndarray or CSR matrix of shape (n, D), float32
     labels : sequence of n tuples of str, or CSR matrix of shape (n, L)
-        The names of each point's labels, or 1 at their numbers.
+        The names of each point's labels, or ones at their indices.
     """
 
     labels: Any
@@ -42,9 +42,9 @@ class MultiLabelDataset(Dataset):
     Attributes
     ----------
     X_train, X_test : ndarray or CSR matrix of shape (n, D), float32
-        Raw features, finite, sparse if the file has them so. The test part may have no rows.
+        Raw features, finite, sparse if they are so in the file. The test part may have no rows.
     y_train, y_test : CSR matrix of shape (n, L), float32
-        1 where a point has a label. A point may have none.
+        1 where a point has a label. A point may have no labels.
     classes : tuple of str
         L >= 2 names of labels, in an order as in `Dataset`.
     """
@@ -56,7 +56,7 @@ class MultiLabelDataset(Dataset):
 
 
 def as_label_sets(table: Table) -> LabelSetTable:
-    """Return a table with one label a point as one with sets of one label each."""
+    """Return a table with one label per point as one with sets of one label each."""
     if isinstance(table, LabelSetTable):
         return table
     sets = [(label,) for label in table.labels]
@@ -73,8 +73,8 @@ def label_set_dataset(
     train, test : LabelSetTable
         A missing test part becomes one without rows.
     names : tuple of str
-        The labels' names, for tables that have their numbers; for tables of names they are found,
-        in both parts, since a rare label may be in the test part alone.
+        The labels' names, for tables with indices; for tables with names, those of both parts are
+        used, since a rare label may be in the test part alone.
 
     Raises
     ------
@@ -107,7 +107,7 @@ def label_set_dataset(
 
 
 def _numbered(table: LabelSetTable, names: Sequence[str]) -> LabelSetTable:
-    """Return a table of names with numbers in their place."""
+    """Return a table of names with indices instead."""
     index_of = {name: index for index, name in enumerate(names)}
     rows = [sorted({index_of[name] for name in labels}) for labels in table.labels]
     return replace(table, labels=_indicator(rows, len(names)))

@@ -1,6 +1,6 @@
 """Data as libsvm text: ``label index:value ...``, indices rising from 1, zeros left out.
 
-Sets of labels (multi-label) are parted by commas, as in ``1,5,7 3:0.5``.
+Sets of labels (multi-label) are separated by commas, as in ``1,5,7 3:0.5``.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def read_libsvm(path: Path) -> Table:
     """Read libsvm text; the number of features is the largest index in it.
 
     If any line has several labels, all are sets of labels, and a line without a label has none.
-    Their features stay sparse; those of other data do where the dense table would be too large.
+    Their features stay sparse; those of other data do so if the dense table would be too large.
 
     Returns
     -------
@@ -60,7 +60,7 @@ def read_libsvm(path: Path) -> Table:
         label, *pairs = content.split() or [""]
         if not label:
             continue
-        if ":" in label:  # a point without a label, which the file as a whole has to allow
+        if ":" in label:  # a point without a label, which is only valid in a file with label sets
             label, pairs = "", [label, *pairs]
         before = 0
         for pair in pairs:
@@ -95,7 +95,7 @@ def _label(path: Path, number: int, label: str) -> str:
 
 
 def _set_of(path: Path, number: int, labels: str) -> tuple[str, ...]:
-    """Return the labels of a line, parted by commas; equal ones count once."""
+    """Return the labels of a line, separated by commas; equal ones count once."""
     names = [label_text(name) for name in labels.split(",")] if labels else []
     if not all(names):
         raise InputError(

@@ -1,4 +1,4 @@
-"""Columns of data are matched with the features of a model by name, in any order."""
+"""Match columns of data with the features of a model by name, in any order."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from protonn_edge.errors import InputError
 
 @dataclass(frozen=True)
 class Match:
-    """Which columns are the model's features.
+    """The columns that are the model's features.
 
     Attributes
     ----------
     columns : tuple of int, or None
-        The column of each feature, in the model's order; None if columns are taken as they come.
+        The column of each feature, in the model's order; None to use columns in their own order.
     notices : tuple of Notice
-        What is worth a word: surplus columns, or that there are no names to match by.
+        Notices about surplus columns, or about missing names.
     """
 
     columns: tuple[int, ...] | None
@@ -44,7 +44,7 @@ def match_columns(
     Raises
     ------
     InputError
-        If both have names and a feature's is missing, or is there twice.
+        If both have names and that of a feature is missing, or is there twice.
     """
     if not names or not wanted:
         if not names and not wanted:

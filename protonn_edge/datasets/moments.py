@@ -1,4 +1,4 @@
-"""When rows were recorded: numbers, or dates and times in one of the usual notations."""
+"""Times of rows: numbers, or dates and times in one of the usual notations."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _LEAST_NANOSECONDS = 1_000_000
 
 
 def moments_of(cells: Sequence[str]) -> NDArray[np.float64] | None:
-    """Return times (n,), in seconds or in the unit of the numbers, or None if not all are read."""
+    """Return times (n,), in seconds or in the unit of the numbers; None if one cannot be read."""
     try:
         return np.array([float(with_point(cell)) for cell in cells])
     except ValueError:
@@ -43,11 +43,11 @@ def moments_of(cells: Sequence[str]) -> NDArray[np.float64] | None:
 
 
 def seconds_of_a_unit(name: str, step: float) -> float | None:
-    """Return how many seconds a unit of times has, by a column's name, or else by the usual step.
+    """Return the seconds in a unit of time, by a column's name, or else by the usual step.
 
     Steps below 0.5 are of seconds, whole ones of 2 to 999 of milliseconds, longer ones of
     microseconds, as an Arduino's clocks count them, and from a million on of nanoseconds, as
-    telephones do. None if it cannot be told.
+    telephones do. None if it is undecided.
     """
     found = _UNIT.search(name.lower())
     if found is not None:

@@ -1,4 +1,4 @@
-"""Names that come from data: what a label is called, and which names are accepted."""
+"""Names from data: the name of a label, and which names are accepted."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from protonn_edge.errors import InputError
 NAME_LIMIT = 100
 
 NO_CLASS = 255
-"""The label of a point of none of a model's classes, and the answer that is right for it."""
+"""The label of a point of none of a model's classes, and the correct answer for it."""
 
 _WHOLE_NUMBER = re.compile(r"\+?(-?(?:0|[1-9]\d{0,17}))(?:\.0*)?")
 
@@ -36,9 +36,9 @@ def check_names(names: Sequence[object], what: str, *, distinct: bool) -> None:
     ----------
     names : sequence
     what : str
-        The file, the array or the part that has them, the subject of the message.
+        The file, the array or the part with the names; the subject of the message.
     distinct : bool
-        Whether they must differ, too.
+        Whether they must also differ.
 
     Raises
     ------

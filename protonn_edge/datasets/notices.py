@@ -1,4 +1,4 @@
-"""What a reader noticed about data and whoever uses it should know: one list for all commands."""
+"""Notices of readers about data for its users: one list for all commands."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ _NAME_SHOWN = 40
 
 @dataclass(frozen=True)
 class Notice:
-    """One thing that was noticed.
+    """A remark about data.
 
     Attributes
     ----------
     kind : str
-        What it is about, such as ``label`` or ``constant``; for programs.
+        Its subject for programs, such as ``label`` or ``constant``.
     text : str
-        A clause for people, on one line, without control characters.
+        A clause for display, on one line, without control characters.
     warning : bool
-        Whether the data is likely to have a mistake, rather than a choice to know of.
+        Whether the data probably has a mistake; otherwise, it reports a choice.
     columns : tuple of str
-        The columns or features that it is about: their names, or ``"3"`` for the third.
+        The names of the columns or features concerned, or ``"3"`` for the third.
     """
 
     kind: str
@@ -53,19 +53,19 @@ def quoted(name: str) -> str:
 
 
 def listed(names: Iterable[str]) -> str:
-    """Return the first few names for a message, and how many more there are."""
+    """Return the first few names for a message, and the number of others."""
     every = list(names)
     text = ", ".join(quoted(name) for name in every[:_SHOWN])
     return text + (f" and {len(every) - _SHOWN:,} more" if len(every) > _SHOWN else "")
 
 
 def title(name: str, number: int) -> str:
-    """Return what a column is called: its name, or its number, from 1, if it has none."""
+    """Return a column's name for messages: its name, or its number from 1 if it has none."""
     return f"column {quoted(name)}" if name else f"column {number}"
 
 
 def titles(columns: Sequence[tuple[str, int]]) -> str:
-    """Return what several columns are called, names and numbers from 1."""
+    """Return the names of several columns for messages, see `title`."""
     if all(name for name, _ in columns):
         plural = "column" if len(columns) == 1 else "columns"
         return f"{plural} {listed(name for name, _ in columns)}"

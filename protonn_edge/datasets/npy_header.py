@@ -1,7 +1,7 @@
-"""Parse the header of an .npy array that a stranger may have made.
+"""Parse the header of an .npy array from an untrusted source.
 
-The format is numpy's NEP 1. The parser is this package's own because it accepts only what can be
-checked: no objects, no records, no code, and nothing that Python would warn of.
+The format is numpy's NEP 1. This package has its own parser to accept only what can be checked: no
+objects, no records, no code, and nothing that makes Python warn.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _BROKEN = (SyntaxError, ValueError, TypeError, KeyError, MemoryError, RecursionE
 
 @dataclass(frozen=True)
 class ArrayHeader:
-    """What an array is.
+    """The description of an array.
 
     Attributes
     ----------
@@ -51,14 +51,14 @@ def read_header(stream: IO[bytes], what: str, records: np.dtype[Any] | None = No
     ----------
     stream : binary stream
     what : str
-        What the sentence of an error begins with: the file, and the array's name.
+        The beginning of an error's sentence: the file, and the array's name.
     records : dtype, optional
         The only type of records that is accepted.
 
     Raises
     ------
     InputError
-        If it is no header, or that of an array of objects or records.
+        If it is not a header, or that of an array of objects or records.
     """
     start = stream.read(8)
     if start[:6] != _MAGIC or len(start) != 8 or start[6] not in (1, 2, 3):
@@ -73,7 +73,9 @@ def read_header(stream: IO[bytes], what: str, records: np.dtype[Any] | None = No
         )
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("error")  # of an odd escape or number: it is damaged
+            warnings.simplefilter(
+                "error"
+            )  # about an invalid escape or number: the header is damaged
             header = ast.literal_eval(stream.read(length).decode("utf-8"))
         described, fortran, shape = header["descr"], header["fortran_order"], header["shape"]
     except (*_BROKEN, Warning) as error:

@@ -1,4 +1,4 @@
-"""Data for a model that knows what is normal: training points of one class, and all others."""
+"""Data for a one-class model: training points of the normal class, and test points of all."""
 
 from __future__ import annotations
 
@@ -14,21 +14,21 @@ from protonn_edge.errors import InputError
 
 
 def of_normal_points(dataset: Dataset, normal: str | None = None) -> Dataset:
-    """Return a data set whose training points are the normal ones alone.
+    """Return a data set with only the normal training points.
 
-    Test points of other classes are of none, `NO_CLASS`. Without a test part, the training points
-    of the other classes are the test part.
+    Test points of other classes get the label `NO_CLASS`. Without a test part, the training points
+    of the other classes become the test part.
 
     Parameters
     ----------
     dataset : Dataset
     normal : str, optional
-        The class that is normal; not needed where the training points are of one.
+        The normal class; not needed if there is only one class of training points.
 
     Raises
     ------
     InputError
-        If it is not said which of several classes is normal, or there is none of this name.
+        If none of several classes is given as the normal one, or there is none of this name.
     """
     if isinstance(dataset, MultiLabelDataset):
         raise InputError("points have sets of labels; normal points are of one class")
@@ -63,14 +63,14 @@ def of_normal_points(dataset: Dataset, normal: str | None = None) -> Dataset:
 
 
 def hold_out_normal(dataset: Dataset, fraction: float, seed: int) -> Dataset:
-    """Return the same with a share of the normal training points as those to test with.
+    """Return the data set with a share of the normal training points moved to the test part.
 
-    The points of no class stay in the test part.
+    Points of no class remain in the test part.
 
     Raises
     ------
     InputError
-        As `holdout`.
+        See `holdout`.
     """
     held_out = holdout(dataset, fraction, seed)
     others = dataset.y_test == NO_CLASS

@@ -1,4 +1,4 @@
-"""Find out what kind of data a path holds, and have the right reader read it.
+"""Detect the format of data, and read it with the reader for it.
 
 =========================== ===================================================================
 a path ending in            is read as
@@ -6,7 +6,7 @@ a path ending in            is read as
 ``.npz``                    arrays, see `protonn_edge.datasets.arrays`
 ``.csv``, ``.tsv``          a table, see `protonn_edge.datasets.tables`
 ``.libsvm .svm .svmlight``  libsvm text, see `protonn_edge.datasets.libsvm`
-``.txt .t .tr .scale``, "" libsvm text or a table with tabs, whichever its first line looks like
+``.txt .t .tr .scale``, "" libsvm text or a table with tabs, depending on its first line
 a folder                    ``train.txt`` and, if it is there, ``test.txt`` (reference layout);
                             for folders of recordings see `protonn_edge.datasets.recorded`
 =========================== ===================================================================
@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Literal
 
 from protonn_edge.datasets.arrays import read_npz
-from protonn_edge.datasets.columns import Expected, TableOptions
+from protonn_edge.datasets.columns import Expected
 from protonn_edge.datasets.dataset import (
     Dataset,
     Float32,
@@ -37,6 +37,7 @@ from protonn_edge.datasets.matching import match_columns
 from protonn_edge.datasets.notices import Notice, OnNotice
 from protonn_edge.datasets.remarks import remarks
 from protonn_edge.datasets.signatures import check_is_text
+from protonn_edge.datasets.table_options import TableOptions
 from protonn_edge.datasets.tables import read_table
 from protonn_edge.errors import InputError
 from protonn_edge.system.files import check_file
@@ -50,7 +51,7 @@ _OPEN_SUFFIXES = (".txt", ".t", ".tr", ".scale", "")
 def load_dataset(
     path: Path | str, options: TableOptions | None = None, *, least_classes: Literal[1, 2] = 2
 ) -> Dataset:
-    """Read labelled data; without a test part of its own all of it is training data, see `holdout`.
+    """Read labelled data; without a test part, all of it is training data, see `holdout`.
 
     Parameters
     ----------
@@ -58,13 +59,13 @@ def load_dataset(
     options : TableOptions, optional
         What is known of a table; refused for other kinds of files.
     least_classes : {2, 1}
-        How many classes there must be, see `dataset_from`.
+        Minimum number of classes, see `dataset_from`.
 
     Returns
     -------
     Dataset
-        A `MultiLabelDataset` if points have sets of labels. Its `notices` say how a table was read
-        and what looks like a mistake.
+        A `MultiLabelDataset` if points have sets of labels. Its `notices` report how a table was
+        read, and probable mistakes.
 
     Raises
     ------
@@ -76,7 +77,7 @@ def load_dataset(
 
 
 def load_table(path: Path, options: TableOptions | None = None) -> tuple[Table, tuple[str, ...]]:
-    """Read the training part of labelled data as the file has it, and the classes if it names them.
+    """Read the training part of labelled data, and the classes if the file names them.
 
     Raises
     ------
@@ -120,13 +121,13 @@ def load_points(
     options : TableOptions, optional
         What is known of a table; refused for other kinds of files.
     on_notice : callable, optional
-        Called with what is worth a word, once the points can be used.
+        Called with notices, after the points were accepted.
 
     Returns
     -------
     X : ndarray of shape (n, D), float32
     y : ndarray of shape (n,), int64
-        Indices into `classes`; if that is one alone, other labels are `NO_CLASS`.
+        Indices into `classes`; if there is only one, other labels are `NO_CLASS`.
 
     Raises
     ------
@@ -202,7 +203,7 @@ def _points_of(
 def with_columns(
     table: Table, wanted: Sequence[str], owner: str = "the model"
 ) -> tuple[Table, tuple[Notice, ...]]:
-    """Return a table with the columns that an owner has, in its order, and what is said of them.
+    """Return a table with the columns that its owner requires, in its order, and notices.
 
     Raises
     ------
@@ -217,7 +218,7 @@ def with_columns(
 
 
 def refuse_options(path: Path, options: TableOptions | None) -> None:
-    """Refuse what only a table of text can be told."""
+    """Refuse options that only apply to text tables."""
     given = TableOptions() if options is None else replace(options, groups=None, labelled=None)
     flags = [f"--{name}" for name, value in vars(given).items() if value]
     if flags:
@@ -230,7 +231,7 @@ def refuse_options(path: Path, options: TableOptions | None) -> None:
 def _tables(
     path: Path, options: TableOptions | None, expected: Expected | None
 ) -> tuple[Table, Table | None]:
-    """Read the training part and the test part, if there is one, of a text file or a folder."""
+    """Read the training part and the test part, if any, of a text file or a folder."""
     if not path.is_dir():
         return _text_table(path, options, expected), None
     if not (path / "train.txt").is_file():

@@ -1,7 +1,7 @@
-"""Recordings as people have them: a table, a WAV file, a folder with a file or a folder a class.
+"""Recordings: a table, a WAV file, or a folder with files or a folder for each class.
 
-All of them become samples in the order of time, each with a label, and where one does not follow
-the one before it.
+All of them become labelled samples in chronological order, with the places where samples are not
+consecutive.
 """
 
 from __future__ import annotations
@@ -14,7 +14,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from protonn_edge.datasets.columns import TableOptions
 from protonn_edge.datasets.dataset import Dataset, Table, dataset_from, dense_features
 from protonn_edge.datasets.label_sets import LabelSetTable
 from protonn_edge.datasets.moments import moments_of, seconds_of_a_unit
@@ -23,14 +22,15 @@ from protonn_edge.datasets.reading import TEXT_LIMIT_BYTES, load_table, with_col
 from protonn_edge.datasets.recordings import gaps
 from protonn_edge.datasets.remarks import remarks
 from protonn_edge.datasets.repeated import Repeated, runs_in
+from protonn_edge.datasets.table_options import TableOptions
 from protonn_edge.datasets.takes import WAVES, Take, label_of, takes_in, unread_in
 from protonn_edge.errors import InputError, counted
 from protonn_edge.sensors.kinds import MICROPHONE
 from protonn_edge.sensors.wave_files import read_wave
 from protonn_edge.system.files import check_file
 
-_SAME_RATE = 0.05  # what the rates of two files may differ by
-_DIGITS = 4  # of a rate that was measured
+_SAME_RATE = 0.05  # maximum relative difference between the rates of two files
+_DIGITS = 4  # of a measured rate
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,17 +40,17 @@ class Recording:
     Attributes
     ----------
     dataset : Dataset
-        A sample of all channels a point, in the order of time; no test part.
+        Each point is a sample of all channels, in chronological order; no test part.
     seams : ndarray of shape (n,), bool
-        True at each sample that does not follow the one before it.
+        True at each sample that does not directly follow the previous one.
     take_of : ndarray of shape (n,), int64, or None
-        The number of the file that each sample is from, of a folder.
+        For a folder, the number of each sample's file.
     tested : ndarray of shape (n,), bool
-        Which samples are there to test with.
+        The samples for testing.
     groups : sequence of n str, or None
-        Which person, session or take each sample is from.
+        The person, session or take of each sample.
     notices : tuple of Notice
-        What is worth knowing of it, that of `dataset` with it.
+        Notices, including those of `dataset`.
     """
 
     dataset: Dataset
@@ -72,13 +72,13 @@ class Recording:
 
     @property
     def rate(self) -> float | None:
-        """Samples a second, where they are known."""
+        """Samples per second, if known."""
         return self.dataset.sample_rate
 
 
 @dataclass(frozen=True, eq=False)
 class _Piece:
-    """One file: its samples, and where they do not follow one another."""
+    """The samples of a file, and where they are not consecutive."""
 
     table: Table
     seams: NDArray[np.bool_]
@@ -92,7 +92,7 @@ def read_recording(path: Path, options: TableOptions | None = None) -> Recording
     Parameters
     ----------
     path : Path
-        Whatever `load_dataset` reads, a WAV file, or a folder of takes: see `datasets.takes`.
+        Any file of `load_dataset`, a WAV file, or a folder of takes, see `datasets.takes`.
     options : TableOptions, optional
         What is known of tables.
 
@@ -123,7 +123,7 @@ def _of_takes(folder: Path, options: TableOptions) -> Recording:
     seams = np.concatenate([piece.seams for piece in pieces])
     named = _are_groups(takes) or any(table.sessions for table in tables)
     groups = None
-    if named:  # what is of no session is a group of its own
+    if named:  # rows without a session are a separate group
         groups = Repeated(
             (name.strip() or take.name, count)
             for take, table in zip(takes, tables, strict=True)
@@ -169,7 +169,7 @@ def _recording(
 
 
 def _are_groups(takes: Sequence[Take]) -> bool:
-    """Return whether each class has several takes, which may then be held out."""
+    """Return whether each class has several takes, so that some can be held out."""
     labels = [take.label for take in takes]
     return all(labels.count(label) > 1 for label in set(labels))
 
@@ -197,7 +197,7 @@ def _piece_of_wave(path: Path, label: str) -> _Piece:
 
 
 def _piece(table: Table) -> _Piece:
-    """Return a table with its seams: other sessions, gaps in time; and its rate."""
+    """Return a table with its rate and its seams: changes of session and gaps in time."""
     if isinstance(table, LabelSetTable):
         raise InputError(f"{table.source} has sets of labels; give each sample one label")
     rows = int(table.X.shape[0])
@@ -220,7 +220,7 @@ def _piece(table: Table) -> _Piece:
 
 
 def _with_rate(table: Table, times: NDArray[np.float64]) -> tuple[Table, list[Notice]]:
-    """Return a table with the rate that its times tell, and a word about it."""
+    """Return a table with the rate according to its times, and a notice about it."""
     steps = np.diff(times)
     rising = steps[steps > 0]
     step = float(np.median(rising)) if len(rising) else 0.0
@@ -228,7 +228,7 @@ def _with_rate(table: Table, times: NDArray[np.float64]) -> tuple[Table, list[No
     seconds = 1.0 if _are_dates(table) else seconds_of_a_unit(name, step)
     if not step or seconds is None:
         return table, []
-    # The mean of whole milliseconds is no whole one; a coarse clock stands still for some samples.
+    # The mean of whole milliseconds is not whole; a coarse clock repeats times.
     usual = steps[(steps >= 0) & (steps < 2 * step)].mean()
     rate = float(f"{1 / (usual * seconds):.{_DIGITS}g}")
     unit = {1.0: "seconds", 1e-3: "milliseconds", 1e-6: "microseconds"}.get(seconds, "nanoseconds")
@@ -278,7 +278,7 @@ def _channels(table: Table) -> str:
 
 
 def _one_rate(takes: Sequence[Take], tables: Sequence[Table]) -> float | None:
-    """Return the rate of all files that tell theirs."""
+    """Return the common rate of all files with a known one."""
     told = [
         (take.name, table.sample_rate)
         for take, table in zip(takes, tables, strict=True)
@@ -297,5 +297,5 @@ def _one_rate(takes: Sequence[Take], tables: Sequence[Table]) -> float | None:
 
 
 def _distinct(notices: Iterable[Notice]) -> tuple[Notice, ...]:
-    """Return notices, of several files, each once."""
+    """Return the notices of several files without duplicates."""
     return tuple({(note.kind, note.text): note for note in notices}.values())

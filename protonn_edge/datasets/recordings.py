@@ -1,8 +1,8 @@
-"""Recordings cut into windows: a table of samples, one a row, becomes a data set of windows.
+"""Cut recordings into windows: a table with a sample per row becomes a data set of windows.
 
 A window never spans two labels, two sessions or a gap in time: each run of rows with the same label
-is cut on its own, from its first row on. Overlapping windows share samples, so the test part is the
-end of each run, which no training window reaches into.
+is cut separately, from its first row on. Overlapping windows share samples, so the test part is
+the end of each run, which no training window overlaps.
 """
 
 from __future__ import annotations
@@ -17,28 +17,31 @@ from numpy.typing import NDArray
 
 from protonn_edge.errors import InputError, counted
 
-_LIMIT_BYTES = 2**31  # of windows while they are cut
+_LIMIT_BYTES = 2**31  # of windows in memory
 _GAP, _GAP_OF_STEADY = 3.0, 1.5  # steps
-_STEADY, _UNSTEADY = 0.9, 0.25  # a share of steps, and how far they may be off the usual one
+_STEADY, _UNSTEADY = (
+    0.9,
+    0.25,
+)  # share of steps, and their maximum relative deviation from the usual one
 
 
 class Begins(Protocol):
-    """Where windows begin, in place of a raster."""
+    """The places where windows begin, instead of a regular grid."""
 
     @property
     def level(self) -> float:
-        """What is reached where a window begins, to say so."""
+        """The level that is reached where a window begins, for display."""
 
     @property
     def facts(self) -> tuple[tuple[str, str], ...]:
-        """What is worth knowing of it, for people."""
+        """Facts about it, for display."""
 
     @property
     def missing(self) -> str:
         """Why a class may have no window, for a sentence."""
 
     def moves(self, first: int, end: int) -> bool:
-        """Whether windows can begin in a run, first..end - 1; if not, a raster does for it."""
+        """Whether windows can begin in a run, first..end - 1; if not, it is cut in a grid."""
 
     def begins(self, first: int, end: int) -> Iterator[int]:
         """Yield where windows begin in a part of a run; they do not overlap."""
@@ -51,7 +54,7 @@ class Windows:
     Attributes
     ----------
     X_train, X_test : ndarray of shape (n, window, channels)
-        As the recording has them. The test part may be empty.
+        Samples of the recording. The test part may be empty.
     y_train, y_test : ndarray of shape (n,), int64
         Class indices.
     begins : ndarray of shape (n,), int64
@@ -81,22 +84,22 @@ def cut_windows(
     Parameters
     ----------
     samples : ndarray of shape (rows, channels)
-        In the order of time.
+        In chronological order.
     labels : ndarray of shape (rows,)
         The class index of each sample.
     window : int
-        Samples of a window, at least 2.
+        Samples per window, at least 2.
     stride : int, optional
-        Samples from one training window's begin to the next one's; by default they do not overlap.
-        Test windows never do.
+        Samples from the beginning of a training window to that of the next one; by default they do
+        not overlap. Test windows never do.
     test_share : float
         0 <= share < 1, of each run: its end is cut into test windows.
     seams : ndarray of shape (rows,), bool, optional
-        True at each row that does not follow the one before it, as where another session begins.
+        True at each row that does not directly follow the previous one, as at a change of session.
     tested : ndarray of shape (rows,), bool, optional
         Rows of runs that become test windows as a whole.
     trigger : Begins, optional
-        Where windows begin, in place of a raster, in runs of classes that move at all.
+        Where windows begin, instead of a regular grid, in runs of classes with movement.
 
     Raises
     ------
@@ -150,7 +153,7 @@ def cut_windows(
 def runs_of(
     labels: NDArray[np.int64], seams: NDArray[np.bool_] | None = None
 ) -> list[tuple[int, int]]:
-    """Return the first row, and the one after the last, of each run of a label without a seam."""
+    """Return the first row, and the one after the last, of each run with one label and no seam."""
     changed = labels[1:] != labels[:-1]
     if seams is not None:
         changed |= seams[1:]
@@ -161,7 +164,7 @@ def runs_of(
 def classes_that_move(
     labels: NDArray[np.int64], runs: Sequence[tuple[int, int]], trigger: Begins
 ) -> frozenset[int]:
-    """Return the classes, of labels (rows,), whose runs have movement in more than every other."""
+    """Return the classes, of labels (rows,), more than half of whose runs have movement."""
     moved: dict[int, list[bool]] = {}
     for first, end in runs:
         moved.setdefault(int(labels[first]), []).append(trigger.moves(first, end))
@@ -171,7 +174,7 @@ def classes_that_move(
 def last_takes(
     take_of: NDArray[np.int64], labels: NDArray[np.int64], share: float
 ) -> NDArray[np.bool_]:
-    """Return the rows (rows,) of the last share of each class's takes, but not of all of them."""
+    """Return the rows (rows,) of the last share of each class's takes, but not all of them."""
     tested = np.zeros(len(take_of), np.bool_)
     for label in np.unique(labels):
         takes = np.unique(take_of[labels == label])
@@ -181,11 +184,11 @@ def last_takes(
 
 
 def gaps(times: NDArray[np.float64]) -> NDArray[np.bool_]:
-    """Return at which rows (rows,) a recording was interrupted: time went back, or stood out.
+    """Return the rows (rows,) at which a recording was interrupted, by its times.
 
-    The usual step is the median of those that rise. A step is a gap from 1.5 usual ones on, which
-    is a single lost sample, if the clock is steady: if nearly all steps are the usual one. Else it
-    is one above 3.
+    The usual step is the median of the positive ones. A negative step is an interruption. With a
+    steady clock, where nearly all steps are the usual one, so is a step from 1.5 usual ones on, as
+    after a single lost sample; otherwise one above 3.
     """
     steps = np.diff(times)
     rising = steps[steps > 0]

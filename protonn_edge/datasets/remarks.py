@@ -1,4 +1,4 @@
-"""What looks like a mistake in labelled data, whatever file it comes from."""
+"""Probable mistakes in labelled data of any format."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from protonn_edge.datasets.notices import Notice, listed
 from protonn_edge.datasets.rows import is_sparse
 
 _SHOWN_CLASSES = 6
-_JUDGED_POINTS = 20  # of fewer, most may have a class of their own
+_JUDGED_POINTS = 20  # of fewer, most may have different classes
 
 
 def remarks(dataset: Dataset) -> tuple[Notice, ...]:
-    """Return warnings of rare classes, of too many, and of features that say nothing."""
+    """Return warnings of rare classes, too many classes, and constant features."""
     return (*_about_classes(dataset), *_about_features(dataset))
 
 

@@ -1,4 +1,4 @@
-"""Texts of samples, of which all those of a file are alike: held once, and not a million times."""
+"""Texts of samples, which are equal for a whole file: stored once per run of equal ones."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ from typing import overload
 
 
 class Repeated(Sequence[str]):
-    """A sequence of texts, from runs of equal ones.
+    """A sequence of texts, stored as runs of equal ones.
 
     Parameters
     ----------
     runs : iterable of (str, int)
-        Each text, and how many there are of it.
+        Each text, and its count.
 
     Attributes
     ----------
     runs : list of (str, int)
-        Those that are not empty.
+        The runs that are not empty.
     """
 
     def __init__(self, runs: Iterable[tuple[str, int]]) -> None:
@@ -48,7 +48,7 @@ class Repeated(Sequence[str]):
 
 
 def runs_in(texts: Sequence[str]) -> list[tuple[str, int]]:
-    """Return the runs of equal neighbours of a sequence."""
+    """Return the runs of equal consecutive elements of a sequence."""
     if isinstance(texts, Repeated):
         return texts.runs
     runs: list[tuple[str, int]] = []

@@ -1,4 +1,4 @@
-"""Rows of points or targets, dense as arithmetic wants them, from matrices that may be sparse."""
+"""Dense rows of points or targets for arithmetic, from matrices that may be sparse."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Rows = slice | NDArray[np.int64]
 
 
 def is_sparse(matrix: object) -> bool:
-    """Return what `scipy.sparse.issparse` does, without importing it: then nothing is sparse."""
+    """Return what `scipy.sparse.issparse` does; if scipy is not imported, nothing is sparse."""
     module = sys.modules.get("scipy.sparse")
     return module is not None and bool(module.issparse(matrix))
 
@@ -36,7 +36,7 @@ def dense_rows(matrix: Matrix | Sparse, rows: Rows) -> Matrix:
 
 
 def constant_columns(matrix: Matrix | Sparse) -> NDArray[np.bool_]:
-    """Return which columns (D,) have the same number everywhere."""
+    """Return which columns (D,) are constant."""
     lower, upper = column_range(matrix)
     constant: NDArray[np.bool_] = lower == upper
     return constant

@@ -1,4 +1,4 @@
-"""The data set that a package ships, for the demo and for tests that must always run."""
+"""The data set that comes with scikit-learn, for the demo and for tests that must always run."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ def load_digits_dataset(seed: int = 0) -> Dataset:
 
     A quarter of each class, 449 points or so, is the test part; the seed says which.
     """
-    # Half a second of imports, which those who only read a model need not wait for.
+    # Imported here, since it takes half a second that is not needed to read a model.
     from sklearn.datasets import load_digits  # noqa: PLC0415
 
     digits = load_digits()

@@ -1,4 +1,4 @@
-"""What a file is by its first bytes, for those that are not the text that their name promises."""
+"""Detect files that are not text, contrary to their names, by their first bytes."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def check_is_text(path: Path) -> None:
     Raises
     ------
     InputError
-        With what the file is.
+        With the file's format.
     """
     try:
         with path.open("rb") as stream:

@@ -1,4 +1,4 @@
-"""What is in labelled data: points of each class, the range of each feature, repeated points."""
+"""A summary of labelled data: points of each class, range of each feature, repeated points."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from protonn_edge.datasets.dataset import Dataset
 from protonn_edge.datasets.rows import is_sparse
 
 _MOST_DECIMALS = 6
-_MOST_FEATURES = 4_096  # that are described one by one
+_MOST_FEATURES = 4_096  # that are described individually
 
 
 @dataclass(frozen=True)
 class ClassSummary:
-    """How many training and test points have a label."""
+    """The numbers of training and test points with a label."""
 
     name: str
     train: int
@@ -32,10 +32,10 @@ class FeatureSummary:
     Attributes
     ----------
     name : str
-        Empty if it has none.
+        Its name, or empty.
     minimum, maximum : float
     decimals : int or None
-        The most decimals that a value has; None for more than 6.
+        The maximum number of decimals of a value; None for more than 6.
     """
 
     name: str
@@ -46,7 +46,7 @@ class FeatureSummary:
 
 @dataclass(frozen=True)
 class DataSummary:
-    """What is in a data set.
+    """A summary of a data set.
 
     Attributes
     ----------
@@ -55,7 +55,7 @@ class DataSummary:
     minimum, maximum : float
         Of all features.
     features : tuple of FeatureSummary
-        Empty where features are sparse, or more than 4,096.
+        Empty if features are sparse, or more than 4,096.
     """
 
     n_train: int
@@ -68,7 +68,7 @@ class DataSummary:
 
     @classmethod
     def of(cls, dataset: Dataset) -> DataSummary:
-        """Return what is in a data set, of at least one training point."""
+        """Return the summary of a data set with at least one training point."""
         X = dataset.X_train
         return cls(
             n_train=int(X.shape[0]),
@@ -108,7 +108,7 @@ def _features(X: NDArray[np.float32], names: Sequence[str]) -> tuple[FeatureSumm
 
 
 def _counts(y: Any, n_classes: int) -> list[int]:
-    """Return how many points have each label; those of no class are not counted."""
+    """Return the number of points with each label; those of no class are not counted."""
     if is_sparse(y):
         counts = np.asarray(y.sum(axis=0)).ravel()
     else:
@@ -117,7 +117,7 @@ def _counts(y: Any, n_classes: int) -> list[int]:
 
 
 def _decimals(values: NDArray[np.float32]) -> int | None:
-    """Return with how many decimals the values were written, as far as a float32 knows."""
+    """Return the number of decimals of the values, as far as float32 preserves it."""
     doubles = values.astype(np.float64)
     for decimals in range(_MOST_DECIMALS + 1):
         if np.array_equal(np.round(doubles, decimals).astype(np.float32), values):
@@ -127,7 +127,7 @@ def _decimals(values: NDArray[np.float32]) -> int | None:
 
 @dataclass(frozen=True)
 class Repetitions:
-    """Points that are there more than once.
+    """Repeated points.
 
     Attributes
     ----------
@@ -136,7 +136,7 @@ class Repetitions:
     contradicting : int
         Of these, those with another label.
     in_test : int
-        Test points that are training points, too.
+        Test points that are also training points.
     """
 
     in_train: int

@@ -1,7 +1,8 @@
-"""Data as a table of text: one point a row, cells separated by commas, semicolons, tabs or pipes.
+"""Data as a text table: one point per row, cells separated by commas, semicolons, tabs or pipes.
 
-Labels are in the column whose name, in a header row, is ``label``, ``class`` or ``target``, or that
-an option names; else they are found, see `protonn_edge.datasets.columns`. Blank lines are skipped.
+Labels are in the column that is called ``label``, ``class`` or ``target`` in a header row, or that
+an option names; otherwise they are detected, see `protonn_edge.datasets.columns`. Blank lines are
+skipped.
 """
 
 from __future__ import annotations
@@ -28,7 +29,6 @@ from protonn_edge.datasets.columns import (
     Expected,
     FoundLabel,
     LeftOut,
-    TableOptions,
     choose_label,
     counts_rows,
     find_column,
@@ -43,6 +43,7 @@ from protonn_edge.datasets.decimals import Decimals, bad_cell, first_bad, number
 from protonn_edge.datasets.matching import match_columns
 from protonn_edge.datasets.naming import label_text
 from protonn_edge.datasets.notices import Notice
+from protonn_edge.datasets.table_options import TableOptions
 from protonn_edge.errors import InputError
 
 _JUDGED_ROWS = 200
@@ -64,9 +65,9 @@ def read_table(
     ----------
     path : Path
     delimiter : str
-        What usually separates the columns of such a file.
+        The usual delimiter of such a file.
     options : TableOptions, optional
-        What is known of it.
+        What is known about it.
     expected : Expected, optional
         The model that the points are for. Its features are found by name, if both have names.
     label_first : bool
@@ -129,14 +130,14 @@ def read_table(
 def read_features(
     path: Path, *, delimiter: str, options: TableOptions | None, expected: Expected
 ) -> tuple[Float32, tuple[Notice, ...]] | None:
-    """Read the features of a table that need not have labels; None if its labels must be found.
+    """Read the features of a table with or without labels; None if the labels must be found.
 
     Parameters are those of `read_table`.
 
     Returns
     -------
     X : ndarray of shape (n, D), float32
-        The columns that the model has the names of, or all where there are as many as it wants.
+        The columns with the model's names, or all columns if their number is right.
     notices : tuple of Notice
     """
     options = options or TableOptions()
@@ -159,18 +160,18 @@ def read_features(
 
 @dataclass(frozen=True)
 class _Roles:
-    """What is known of columns before all rows are read.
+    """The possible roles of columns before all rows are read.
 
     Attributes
     ----------
     kept : list of Column
-        Those that are not dropped.
+        Columns that are not dropped.
     labels : list of Column
-        Those that may hold the labels.
+        Columns that may be the labels.
     session, time : Column or None
-        Those that options name.
+        Columns named by options.
     channels : list of Column
-        Those that alone are features; empty if nobody said so.
+        The only columns that are features; empty if no option names them.
     """
 
     kept: list[Column]
@@ -180,7 +181,7 @@ class _Roles:
     channels: list[Column]
 
     def needs_cells(self, column: Column, header: bool) -> bool:
-        """Return whether a column may be something else than a feature."""
+        """Return whether a column may be something other than a feature."""
         if column in self.labels or column in (self.session, self.time):
             return True
         return (
@@ -192,7 +193,7 @@ class _Roles:
         )
 
     def left_out_as(self, column: Column, header: bool) -> LeftOut | None:
-        """Return why a column is no feature, or None if it may be one."""
+        """Return why a column is not a feature, or None if it may be one."""
         if column is self.session:
             return LeftOut(column, "session")
         if column is self.time:
@@ -203,7 +204,7 @@ class _Roles:
 def _roles(
     file: _File, options: TableOptions, expected: Expected | None, *, label_first: bool
 ) -> _Roles:
-    """Return what the options, the header and the first rows say of the columns."""
+    """Return the roles of columns by the options, the header and the first rows."""
     path, columns = file.path, file.columns
     dropped = {find_column(columns, text, "--drop", path) for text in options.drop}
     channels = [find_column(columns, text, "--channels", path) for text in options.channels]
@@ -238,7 +239,7 @@ def _label(
     *,
     label_first: bool,
 ) -> FoundLabel | None:
-    """Return the column of labels; None where the file's name is the label."""
+    """Return the column of labels; None if the file's name is the label."""
     if options.label is not None:
         return FoundLabel(roles.labels[0], "as --label says")
     if options.labelled is not None:
@@ -258,7 +259,7 @@ def _whose(sessions: Sequence[Column], named: Column | None) -> Column | None:
 
 
 def _seams(sessions: Sequence[Column], rows: int) -> NDArray[np.bool_] | None:
-    """Return at which rows another session begins, (rows,); None if no column says so."""
+    """Return the rows at which another session begins, (rows,); None without such columns."""
     if not sessions:
         return None
     seams = np.zeros(rows, np.bool_)
@@ -269,7 +270,7 @@ def _seams(sessions: Sequence[Column], rows: int) -> NDArray[np.bool_] | None:
 
 @dataclass
 class _File:
-    """A table whose first rows were looked at."""
+    """A table whose first rows were examined."""
 
     path: Path
     delimiter: str
@@ -293,7 +294,7 @@ class _File:
             yield line, row
 
     def where(self, row: int) -> str:
-        """Return the file and the line of a point, from 0; for errors, since it reads again."""
+        """Return the file and line of a point, from 0; only for errors, since it reads again."""
         line = next(islice(self.rows(), row, None), (0, []))[0]
         return f"{self.path}:{line}"
 
@@ -317,7 +318,7 @@ def _opened(path: Path, usual: str, options: TableOptions) -> _File:
         row for _, row in islice(rows, max(1, min(_JUDGED_ROWS, _JUDGED_CELLS // len(first))))
     ]
     if header and judged and not first[-1].strip() and len(judged[0]) == len(first) - 1:
-        first = first[:-1]  # a delimiter behind the last name
+        first = first[:-1]  # a delimiter after the last name
     judged = [row for row in judged if len(row) == len(first)]
     if not header:
         judged.insert(0, first)
@@ -334,7 +335,7 @@ def _opened(path: Path, usual: str, options: TableOptions) -> _File:
 
 @dataclass
 class _Content:
-    """All points: some columns as numbers, the cells of the others in the columns themselves."""
+    """All points: some columns as numbers, the cells of the others in their columns."""
 
     rows: int
     numbers: Float32
@@ -346,7 +347,7 @@ def _read(file: _File, texts: Sequence[Column], numeric: Sequence[Column]) -> _C
     """Read all points, a block of rows at a time."""
     blocks: list[Float32] = []
     decimals = Decimals()
-    shared: dict[str, str] = {}  # equal cells are one object
+    shared: dict[str, str] = {}  # equal cells share one object
     pick = _picker(numeric)
     at_once = max(1, _BLOCK_CELLS // len(file.columns))
     rows = file.rows()
@@ -370,7 +371,7 @@ def _read(file: _File, texts: Sequence[Column], numeric: Sequence[Column]) -> _C
 
 
 def _picker(columns: Sequence[Column]) -> Callable[[list[str]], Iterable[str]]:
-    """Return what takes the cells of some columns from a row."""
+    """Return a function that selects the cells of some columns from a row."""
     indices = [column.index for column in columns]
     if len(indices) < 2 or indices == list(range(indices[0], indices[-1] + 1)):
         return itemgetter(slice(*(indices[0], indices[-1] + 1) if indices else (0, 0)))
@@ -390,7 +391,7 @@ def _not_a_number(
 
 
 def _neighbour_ranges(file: _File, content: _Content) -> dict[int, tuple[float, float]]:
-    """Return least and largest number of the columns next to the first and the last one."""
+    """Return the ranges of the columns next to the first and the last one."""
     ranges = {}
     place = {column.index: index for index, column in enumerate(content.columns)}
     last = len(file.columns) - 1
@@ -409,7 +410,7 @@ def _features(
     roles: _Roles,
     expected: Expected | None,
 ) -> tuple[list[Column], list[LeftOut]]:
-    """Return which columns are features, in the model's order, and which are left out and why."""
+    """Return the columns that are features, in the model's order, and those left out, and why."""
     if expected is not None:
         wanted = expected.feature_names
         if file.header and wanted:
@@ -441,7 +442,7 @@ def _features(
 
 
 def _index(column: Column, content: _Content) -> LeftOut | None:
-    """Return that the first column counts the rows, or None; another one may be a measurement."""
+    """Return the first column if it counts the rows, or None; others may be measurements."""
     if column.index > 0:
         return None
     if column in content.columns[:1]:

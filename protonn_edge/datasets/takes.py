@@ -1,7 +1,7 @@
 """Folders of takes: a file, or a folder, for each class; tables of samples and WAV files.
 
 A file's class is its name up to the first dot, as in Edge Impulse's ``circle.1.csv``; in a folder
-for each class it is the folder's name. Folders ``training`` and ``testing`` part the takes.
+for each class it is the folder's name. Folders ``training`` and ``testing`` divide the takes.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class Take:
         The path below the folder.
     label : str
     tested : bool
-        Whether it is one to test with.
+        Whether it is for testing.
     """
 
     path: Path
@@ -49,7 +49,7 @@ class Take:
 
 
 def label_of(path: Path) -> str:
-    """Return the class that a file is called after."""
+    """Return the class in a file's name."""
     return label_text(path.name.split(".", 1)[0])
 
 
@@ -117,7 +117,7 @@ def _of_part(folder: Path, root: Path, *, tested: bool) -> Iterator[Take]:
 
 
 def _entries(folder: Path) -> tuple[list[Path], list[Path]]:
-    """Return the files of samples and the folders in a folder."""
+    """Return the files of samples and the subfolders of a folder."""
     try:
         entries = sorted(folder.iterdir(), key=_order)
     except OSError as error:
@@ -130,6 +130,6 @@ def _entries(folder: Path) -> tuple[list[Path], list[Path]]:
 
 
 def _order(path: Path) -> list[tuple[int, str]]:
-    """Return what paths are sorted by: 2 comes before 10."""
+    """Return the sort key of a path, by which 2 comes before 10."""
     parts = _DIGITS.split(path.name.lower())
     return [(int(part) if part.isdecimal() else -1, part) for part in parts]

@@ -1,8 +1,8 @@
-"""Windows cut where something moves, in place of a fixed raster.
+"""Cut windows where something moves, instead of on a regular grid.
 
-Movement is how far the channels go within the last few samples, an eighth of a window: the ranges
-of all channels there, added up. Gravity and offsets have no part in it. A window begins a little
-before movement rises to a level; the next one does so when it has been below in between.
+Movement is the sum of the ranges of all channels within the last few samples, an eighth of a
+window, so gravity and offsets have no influence. A window begins shortly before movement rises to a
+level; the next one can only begin after movement has been below the level.
 """
 
 from __future__ import annotations
@@ -23,16 +23,16 @@ Run = tuple[int, int]
 
 @dataclass(frozen=True, eq=False)
 class Trigger:
-    """Where windows begin.
+    """The places where windows begin.
 
     Attributes
     ----------
     moving : ndarray of shape (n,), bool
         Whether movement has reached the level at each sample.
     window : int
-        Samples of a window.
+        Samples per window.
     before : int
-        Samples of a window before movement.
+        Samples of a window before the movement.
     level : float
         In the unit of the samples.
     """
@@ -53,7 +53,7 @@ class Trigger:
     ) -> Trigger:
         """Return the trigger of a recording, samples (n, channels), in runs without a seam.
 
-        Without a level, the one that parts movement into rest and the others best is taken.
+        Without a level, the one that best separates movement from rest is used.
         """
         movement = _movement(samples, runs, max(2, window // _SPANS_A_WINDOW))
         if level is None:
@@ -62,7 +62,7 @@ class Trigger:
 
     @property
     def facts(self) -> tuple[tuple[str, str], ...]:
-        """What is worth knowing of it, for people."""
+        """Facts about it, for display."""
         return (("trigger", f"{self.level:.4g}, {self.before:,} samples before it"),)
 
     @property
@@ -75,7 +75,7 @@ class Trigger:
         return bool(self.moving[first:end].any())
 
     def begins(self, first: int, end: int) -> Iterator[int]:
-        """Yield where windows begin in a part of a run, first..end - 1; they do not overlap."""
+        """Yield the beginnings of windows in a part of a run, first..end - 1, without overlaps."""
         free = first
         for onset in self._onsets(first, end):
             begin = min(max(first, onset - self.before), end - self.window)
@@ -84,13 +84,13 @@ class Trigger:
                 free = begin + self.window
 
     def _onsets(self, first: int, end: int) -> list[int]:
-        """Return where movement rises to the level."""
+        """Return the places where movement rises to the level."""
         moving = self.moving[first:end].astype(np.int8)
         return (first + np.flatnonzero(np.diff(moving, prepend=0) > 0)).tolist()
 
 
 def _movement(samples: NDArray[np.float32], runs: Sequence[Run], span: int) -> NDArray[np.float64]:
-    """Return the ranges of all channels over the last samples, added up, (n,)."""
+    """Return the sum of the ranges of all channels over the last samples, (n,)."""
     movement = np.zeros(len(samples))
     for first, end in runs:
         run = samples[first:end].astype(np.float64)
@@ -101,9 +101,9 @@ def _movement(samples: NDArray[np.float32], runs: Sequence[Run], span: int) -> N
 
 
 def _parting_level(movement: NDArray[np.float64]) -> float:
-    """Return the level that parts values into two kinds, as far apart as can be.
+    """Return the level that separates values into two classes as well as possible.
 
-    It is Otsu's (1979), of their logarithms: movement is many times as large as what is there at
+    It is Otsu's (1979), of their logarithms, since movement is many times larger than the values at
     rest.
     """
     least = movement[movement > 0].min(initial=np.inf)

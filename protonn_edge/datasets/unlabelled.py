@@ -1,4 +1,4 @@
-"""Points without labels, as a trained model classifies them."""
+"""Points without labels, for a trained model to classify."""
 
 from __future__ import annotations
 
@@ -7,11 +7,12 @@ from pathlib import Path
 
 from protonn_edge.datasets.archive import ArrayArchive
 from protonn_edge.datasets.arrays import FILE_LIMIT_BYTES, has_features, names_of, points_of
-from protonn_edge.datasets.columns import Expected, TableOptions
+from protonn_edge.datasets.columns import Expected
 from protonn_edge.datasets.dataset import Features, Float32, dense_features
 from protonn_edge.datasets.matching import match_columns
 from protonn_edge.datasets.notices import Notice, OnNotice
 from protonn_edge.datasets.reading import load_points, refuse_options
+from protonn_edge.datasets.table_options import TableOptions
 from protonn_edge.datasets.tables import read_features
 from protonn_edge.errors import InputError
 from protonn_edge.system.files import check_file
@@ -29,7 +30,7 @@ def load_features(
     options: TableOptions | None = None,
     on_notice: OnNotice | None = None,
 ) -> Float32:
-    """Read points to classify: labels need not be there, and are ignored where they are.
+    """Read points to classify; labels are optional and ignored.
 
     Parameters are those of `load_points`.
 

@@ -1,10 +1,10 @@
 /*
- * The chip: libsimavr's core, one instruction at a time, and what has to be put right in it.
+ * The chip: libsimavr's core, run one instruction at a time, and corrections of its faults.
  *
- * simavr 1.6 skips two words instead of one over some ADIW and SBIW, takes no time for an
- * interrupt, sleeps without SE, only logs an illegal opcode or a stray access, loses a timer's compare
- * match that comes right after an overflow, and reads flash that is not there for an ELPM without RAMPZ
- * and for the log of an interrupt after a stray jump.
+ * simavr 1.6 skips two words instead of one over some ADIW and SBIW, takes no cycles for an
+ * interrupt, sleeps without SE, only logs an illegal opcode or an access outside memory, misses a
+ * timer's compare match right after an overflow, and reads past the end of the flash on an ELPM
+ * without RAMPZ and on an interrupt after a jump outside the flash.
  */
 #include "uno.h"
 
@@ -17,7 +17,7 @@ enum {
     INTERRUPT_CYCLES = 4,    /* from the request to the vector (datasheet 8271, 7.7.1) */
     FLASH_PAGE_BYTES = 256,  /* at most */
     ADDRESS_SPACE = 0x10000, /* what a 16-bit pointer can reach */
-    FAR_SPACE = 0x1000000,   /* and with RAMPZ */
+    FAR_SPACE = 0x1000000,   /* what it can reach with RAMPZ */
 };
 
 avr_t *avr;
@@ -28,13 +28,13 @@ static struct core_options options;
 static struct {
     avr_cycle_count_t slice_end;
     avr_cycle_count_t slept;           /* since the slice began */
-    avr_cycle_count_t stack_settles;   /* SPH has been written, SPL follows until then */
-    avr_flashaddr_t previous_pc;       /* who lowered the stack or jumped to where no program is */
-    uint16_t lowest_stack, peak_stack; /* lowest SP since the reset, and ever */
-    bool reflashed;                    /* the image's symbols and .bss may be another program's */
+    avr_cycle_count_t stack_settles;   /* after a write to SPH: SPL is written before this cycle */
+    avr_flashaddr_t previous_pc;       /* the instruction to blame for a low stack or a bad jump */
+    uint16_t lowest_stack, peak_stack; /* lowest SP since the reset, and overall */
+    bool reflashed;                    /* the image's symbols and .bss may no longer apply */
 } cpu;
 
-/* ---- faults: the program did what no working program does; the core stops until a reset ---- */
+/* ---- faults: the program did something invalid; the core stops until a reset ---- */
 
 enum { FAULTS_MAX = 16 };
 
@@ -51,7 +51,7 @@ static void stop_at(avr_flashaddr_t pc, const char *format, ...)
 
 static void stop_at(avr_flashaddr_t pc, const char *format, ...)
 {
-    if (avr->state == cpu_Crashed) { /* one instruction, one fault */
+    if (avr->state == cpu_Crashed) { /* one fault per instruction */
         return;
     }
     avr->state = cpu_Crashed;
@@ -65,7 +65,7 @@ static void stop_at(avr_flashaddr_t pc, const char *format, ...)
     faults.fault[faults.count++].pc = pc;
 }
 
-/* simavr tells of these in its log only, with pc, SP and opcode as the first arguments. */
+/* simavr only logs these, with pc, SP and opcode as the first arguments. */
 static void on_simavr_log(avr_t *core, const int level, const char *format, va_list arguments)
 {
     if (!core || level != LOG_ERROR) {
@@ -87,19 +87,19 @@ static void on_simavr_log(avr_t *core, const int level, const char *format, va_l
     }
 }
 
-/* ---- flash: what has to be known of an instruction beside what simavr makes of it ---- */
+/* ---- flash: instructions that need more than simavr does ---- */
 
-enum remark {
+enum special {
     ORDINARY,
-    SKIPS_WORD, /* a skip over an ADIW or SBIW that simavr takes for two words */
+    SKIPS_WORD, /* a skip over an ADIW or SBIW, which simavr treats as two words */
     WRITES_SPH,
     WRITES_SPL,
     WRITES_FLASH,
-    NEEDS_RAMPZ, /* an ELPM: on a chip without RAMPZ simavr takes r0 for it, and reads up to 16 MB */
+    NEEDS_RAMPZ, /* an ELPM: on a chip without RAMPZ simavr uses r0 instead, and reads up to 16 MB */
     ERASED,
 };
 
-static uint8_t *remarks; /* one per word of flash */
+static uint8_t *special_at; /* one per word of flash */
 
 static uint16_t flash_word(avr_flashaddr_t address)
 {
@@ -113,7 +113,7 @@ static bool is_skip(uint16_t opcode)
            (opcode & 0xFC08) == 0xFC00;   /* SBRC, SBRS */
 }
 
-/* simavr's mask for JMP and CALL lacks a bit: an ADIW or SBIW by 12..15, 28..31, ... passes it. */
+/* simavr's mask for JMP and CALL lacks a bit: an ADIW or SBIW by 12..15, 28..31, ... matches it. */
 static bool is_taken_for_two_words(uint16_t opcode) { return (opcode & 0xFE0C) == 0x960C; }
 
 static bool is_elpm(uint16_t opcode)
@@ -121,7 +121,7 @@ static bool is_elpm(uint16_t opcode)
     return opcode == 0x95D8 || (opcode & 0xFE0E) == 0x9006; /* of r0; of Rd, with Z or Z+ */
 }
 
-static uint8_t remark_on(uint16_t opcode)
+static uint8_t special_of(uint16_t opcode)
 {
     if (opcode == 0xFFFF) {
         return ERASED;
@@ -142,21 +142,21 @@ static uint8_t remark_on(uint16_t opcode)
     }
 }
 
-static void remark_on_flash(void)
+static void find_special_instructions(void)
 {
     for (avr_flashaddr_t address = 0; address < chip.flash_bytes; address += 2) {
         const uint16_t opcode = flash_word(address);
         const bool skips = is_skip(opcode) && is_taken_for_two_words(flash_word(address + 2));
-        remarks[address / 2] = skips && options.skip_fix ? SKIPS_WORD : remark_on(opcode);
+        special_at[address / 2] = skips && options.skip_fix ? SKIPS_WORD : special_of(opcode);
     }
 }
 
-/* ---- marked spans: the program writes a non-zero value to GPIOR0, and later 0 ---- */
+/* ---- marked spans: from a non-zero value in GPIOR0 to 0 ---- */
 
 /*
- * The hook runs before the cycles of its own instruction are counted. A span therefore reaches from
- * the start of the OUT that opens it to the start of the OUT that closes it: the one cycle of the
- * first is inside, the one of the second is not. Two OUTs in a row make a span of 1 cycle.
+ * The hook runs before the cycles of its own instruction are counted. So a span begins at the start
+ * of the OUT that opens it and ends at the start of the OUT that closes it: it includes the cycle of
+ * the first and not that of the second. Two OUTs in a row make a span of 1 cycle.
  */
 static struct {
     bool open;
@@ -191,8 +191,8 @@ static bool is_program(avr_flashaddr_t pc)
         stop_outside();
         return false;
     }
-    if (remarks[pc / 2] == ERASED) {
-        if (pc == 0 && options.reset_pc != 0) { /* the bootloader found no program to start */
+    if (special_at[pc / 2] == ERASED) {
+        if (pc == 0 && options.reset_pc != 0) { /* the bootloader has no program to start */
             avr->state = cpu_Stopped;
         } else {
             stop_at(cpu.previous_pc, "runs into the erased flash at 0x%04x", pc);
@@ -202,29 +202,29 @@ static bool is_program(avr_flashaddr_t pc)
     return true;
 }
 
-/* Executes the instruction at pc, which `remark` was made on; returns the next pc. */
-static avr_flashaddr_t run_remarkable(uint8_t remark)
+/* Executes the instruction at pc, which is of the kind `special`; returns the next pc. */
+static avr_flashaddr_t run_special(uint8_t special)
 {
     const avr_flashaddr_t pc = avr->pc;
-    if (remark == NEEDS_RAMPZ) {
+    if (special == NEEDS_RAMPZ) {
         stop_at(pc, "illegal opcode 0x%04x", flash_word(pc));
         return pc;
     }
     const avr_cycle_count_t began = avr->cycle;
     const uint8_t spm_command = avr->data[SPMCSR];
     const avr_flashaddr_t next = avr_run_one(avr);
-    if (remark == SKIPS_WORD && next == pc + 6) {
+    if (special == SKIPS_WORD && next == pc + 6) {
         avr->cycle = began + 2;
         return pc + 4;
     }
-    if (remark == WRITES_SPH) { /* avr-gcc writes SPH, SREG, SPL: SP means nothing in between */
+    if (special == WRITES_SPH) { /* avr-gcc writes SPH, SREG, SPL: SP is invalid in between */
         cpu.stack_settles = began + 4;
-    } else if (remark == WRITES_SPL) {
+    } else if (special == WRITES_SPL) {
         cpu.stack_settles = 0;
-    } else if (remark == WRITES_FLASH && spm_command & (PGERS | PGWRT)) {
+    } else if (special == WRITES_FLASH && spm_command & (PGERS | PGWRT)) {
         cpu.reflashed = true;
         options.stack_floor = chip.sram_start;
-        remark_on_flash();
+        find_special_instructions();
     }
     return next;
 }
@@ -235,7 +235,7 @@ static void note_lower_stack(uint16_t sp)
     if (sp < cpu.peak_stack) {
         cpu.peak_stack = sp;
     }
-    if (sp + 1 < options.stack_floor) { /* SP points to the free byte below the last one pushed */
+    if (sp + 1 < options.stack_floor) { /* SP points to the free byte below the last pushed one */
         stop_at(cpu.previous_pc, "stack pointer 0x%04x is below the end of .bss at 0x%04x", sp,
                 options.stack_floor);
     }
@@ -247,8 +247,8 @@ static void run_instruction(void)
         return;
     }
     cpu.previous_pc = avr->pc;
-    const uint8_t remark = remarks[avr->pc / 2];
-    avr->pc = remark == ORDINARY ? avr_run_one(avr) : run_remarkable(remark);
+    const uint8_t special = special_at[avr->pc / 2];
+    avr->pc = special == ORDINARY ? avr_run_one(avr) : run_special(special);
 
     const uint16_t sp = avr->data[R_SPL] | avr->data[R_SPH] << 8;
     if (sp < cpu.lowest_stack && avr->cycle >= cpu.stack_settles) {
@@ -264,9 +264,9 @@ static void run_instruction(void)
 }
 
 /*
- * Runs what is due and returns the cycles until the next timer. An instruction ends up to 5 cycles
- * after an overflow within it; from that time on, simavr would look for compare matches and pass over
- * those in between for a whole period. So each timer sees the cycle at which it is due.
+ * Runs the timers that are due and returns the cycles until the next one. An instruction may end up
+ * to 5 cycles after an overflow; simavr would compute compare matches from then on and miss those in
+ * between for a whole period. So each timer runs with the cycle at which it was due.
  */
 static avr_cycle_count_t run_due_timers(void)
 {
@@ -291,7 +291,7 @@ static void run_timers(void)
     }
 }
 
-/* An interrupt pushes pc; where it cannot, simavr logs the instruction there. */
+/* An interrupt pushes pc; simavr logs the instruction there if it cannot. */
 static void service_interrupts(void)
 {
     if (avr->pc >= chip.flash_bytes) {
@@ -301,7 +301,7 @@ static void service_interrupts(void)
     }
 }
 
-/* One instruction and what comes with it. */
+/* One instruction, due timers and interrupts. */
 static void run_once(avr_t *core)
 {
     (void)core;
@@ -322,17 +322,17 @@ static void run_once(avr_t *core)
 
 /* ---- resets ---- */
 
-/* What caused resets accumulates until the program clears it (11.9.1); simavr starts from 0. */
+/* The causes of resets accumulate until the program clears them (11.9.1); simavr starts from 0. */
 static void reset_by_watchdog(void)
 {
     const uint8_t causes = avr->data[MCUSR];
-    avr->run(avr); /* simavr replaces avr->run to have the chip reset, and puts it back */
+    avr->run(avr); /* simavr's watchdog replaces avr->run by a reset, which restores it */
     avr->data[MCUSR] |= causes;
 }
 
 void core_reset(void)
 {
-    if (avr->run != run_once) { /* else the watchdog would claim this reset for its own */
+    if (avr->run != run_once) { /* otherwise, this reset would count as the watchdog's */
         reset_by_watchdog();
     }
     const uint8_t causes = avr->data[MCUSR];
@@ -352,7 +352,7 @@ bool core_run_slice(void)
     while (avr->cycle < cpu.slice_end && core_is_alive()) {
         if (avr->run == run_once) {
             run_once(avr);
-        } else { /* the watchdog's doing */
+        } else { /* the watchdog has replaced it */
             reset_by_watchdog();
         }
     }
@@ -373,7 +373,7 @@ static void on_interrupt(avr_irq_t *irq, uint32_t entered, void *parameter)
     }
 }
 
-/* simavr calls this on every reset, its watchdog's too. */
+/* simavr calls this on every reset, including those of its watchdog. */
 static void on_reset(avr_t *core)
 {
     (void)core;
@@ -383,26 +383,26 @@ static void on_reset(avr_t *core)
     spans.open = false;
 }
 
-/* Room for every address that can be named: simavr reports a stray access and then makes it. Memory
- * far behind the flash is never touched, and so takes none. */
+/* Allocates memory for every possible address: simavr reports an access outside memory and then
+ * makes it. Pages far behind the flash are never touched, so they take no memory. */
 static bool make_memories(const uint8_t *image, size_t image_bytes)
 {
     const size_t space = avr->rampz ? FAR_SPACE : ADDRESS_SPACE;
     const size_t erased = chip.flash_bytes > ADDRESS_SPACE ? chip.flash_bytes : ADDRESS_SPACE;
     avr->data = realloc(avr->data, ADDRESS_SPACE);
     avr->flash = realloc(avr->flash, space + FLASH_PAGE_BYTES);
-    remarks = malloc(chip.flash_bytes / 2);
-    if (!avr->data || !avr->flash || !remarks) {
+    special_at = malloc(chip.flash_bytes / 2);
+    if (!avr->data || !avr->flash || !special_at) {
         return false;
     }
     memset(avr->flash, 0xFF, erased + FLASH_PAGE_BYTES);
     memcpy(avr->flash, image, image_bytes);
-    remark_on_flash();
+    find_special_instructions();
     return true;
 }
 
-/* Takes simavr's USB away, which nothing here is connected to, and which ends the whole process where
- * a program names an endpoint that is not there. Its registers become memory. */
+/* Removes simavr's USB, to which nothing is connected here and which ends the whole process if a
+ * program selects an endpoint that does not exist. Its registers become memory. */
 static void remove_usb(void)
 {
     for (avr_io_t **link = &avr->io_port; *link; link = &(*link)->next) {

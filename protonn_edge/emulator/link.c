@@ -1,6 +1,6 @@
 /*
- * The serial line's other end: bytes between the chip and whoever has opened the line, through a
- * TCP port (tcp.c) or a pseudo-terminal (pty.c).
+ * The other end of the serial line: it passes bytes between the chip and the client, through a TCP
+ * port (tcp.c) or a pseudo-terminal (pty.c).
  */
 #include "link.h"
 
@@ -10,12 +10,12 @@
 
 #include "uno.h"
 
-struct link serial_link = {.door = -1, .stream = -1};
+struct link serial_link = {.client_events = -1, .stream = -1};
 
-static uint8_t out[65536]; /* sent by the board, not yet taken by the kernel */
+static uint8_t out[65536]; /* sent by the board, not yet accepted by the kernel */
 static size_t out_count;
 
-/* ---- clients come and go ---- */
+/* ---- connecting and disconnecting ---- */
 
 void link_connect(int stream)
 {
@@ -40,8 +40,8 @@ void link_send(uint8_t byte)
     if (serial_link.stream < 0) {
         return;
     }
-    if (out_count == sizeof out) { /* it leaves even the kernel's buffers unread */
-        serial_link.overflow();
+    if (out_count == sizeof out) { /* the kernel's buffers are full, too */
+        serial_link.on_overflow();
         return;
     }
     out[out_count++] = byte;
@@ -57,7 +57,7 @@ void link_flush(void)
         out_count -= (size_t)sent;
         memmove(out, out + sent, out_count);
     } else if (is_broken(sent)) {
-        serial_link.hung_up();
+        serial_link.on_hangup();
     }
 }
 
@@ -69,33 +69,33 @@ bool link_is_behind(void)
 
 bool link_receive(void)
 {
-    size_t room;
-    uint8_t *wire = wire_room(&room);
-    const ssize_t count = read(serial_link.stream, wire, room);
+    size_t space;
+    uint8_t *wire = wire_space(&space);
+    const ssize_t count = read(serial_link.stream, wire, space);
     if (count > 0) {
         wire_filled((size_t)count);
     }
     return count > 0 || (count < 0 && !is_broken(count));
 }
 
-/* ---- what to wait for ---- */
+/* ---- polling ---- */
 
 void link_watch(struct pollfd watched[LINK_WATCHED])
 {
-    size_t room;
-    wire_room(&room);
-    watched[0] = (struct pollfd){.fd = serial_link.door, .events = POLLIN};
+    size_t space;
+    wire_space(&space);
+    watched[0] = (struct pollfd){.fd = serial_link.client_events, .events = POLLIN};
     watched[1] = (struct pollfd){.fd = serial_link.stream,
-                                 .events = (room ? POLLIN : 0) | (out_count ? POLLOUT : 0)};
+                                 .events = (space ? POLLIN : 0) | (out_count ? POLLOUT : 0)};
 }
 
 void link_serve(const struct pollfd watched[LINK_WATCHED])
 {
     if (watched[0].revents) {
-        serial_link.knocked(); /* first: bytes of a new client come after the reset */
+        serial_link.on_client(); /* first: connecting resets the board before its bytes are read */
     }
-    const short news = watched[1].fd == serial_link.stream ? watched[1].revents : 0;
-    if (news & POLLIN ? !link_receive() : news & (POLLHUP | POLLERR)) {
-        serial_link.hung_up();
+    const short events = watched[1].fd == serial_link.stream ? watched[1].revents : 0;
+    if (events & POLLIN ? !link_receive() : events & (POLLHUP | POLLERR)) {
+        serial_link.on_hangup();
     }
 }

@@ -1,8 +1,8 @@
 /*
- * A serial line made of two pins of port B, for a program that samples and sets them itself: 8 data
- * bits, no parity, one stop bit, at a baud rate that the board's description says.
+ * A serial line on two pins of port B, for a program that samples and sets them itself: 8 data bits,
+ * no parity, one stop bit, at the baud rate of the board's description.
  *
- * The program listens when it holds its pin for sending high, as it does in between bytes: until then
+ * The program listens while it holds its sending pin high, as it does between bytes; until then,
  * bytes wait.
  */
 #include "uno.h"
@@ -16,7 +16,7 @@ static struct {
     unsigned rx, tx; /* bits of port B */
     uint32_t baud;
     avr_irq_t *rx_pin;
-    bool looks_again; /* whether the program listens */
+    bool retry_pending; /* a timer will check again whether the program listens */
 } pins;
 
 static struct {
@@ -26,7 +26,7 @@ static struct {
     uint8_t byte;
 } to_chip, from_chip;
 
-/* When a bit begins, from the start bit's begin; `half` bits later. */
+/* Cycles from the beginning of the start bit to that of a bit, plus `half` half bits. */
 static avr_cycle_count_t time_of(unsigned bit, unsigned half)
 {
     return ((avr_cycle_count_t)(2 * bit + half) * chip.clock_hz + pins.baud) / (2 * pins.baud);
@@ -53,7 +53,7 @@ static void start_byte(avr_cycle_count_t when)
     drive(false);
 }
 
-/* Runs where bits begin, and where the stop bit ends. */
+/* Runs at the beginning of each bit, and at the end of the stop bit. */
 static avr_cycle_count_t on_bit(avr_t *core, avr_cycle_count_t when, void *parameter)
 {
     (void)core, (void)parameter;
@@ -73,17 +73,17 @@ static avr_cycle_count_t on_bit(avr_t *core, avr_cycle_count_t when, void *param
 
 static void start_line(void);
 
-static avr_cycle_count_t look_again(avr_t *core, avr_cycle_count_t when, void *parameter)
+static avr_cycle_count_t retry(avr_t *core, avr_cycle_count_t when, void *parameter)
 {
     (void)core, (void)when, (void)parameter;
-    pins.looks_again = false;
+    pins.retry_pending = false;
     start_line();
     return 0;
 }
 
 static void start_line(void)
 {
-    if (to_chip.busy || pins.looks_again || !wire_waits()) {
+    if (to_chip.busy || pins.retry_pending || !wire_waits()) {
         return;
     }
     if (is_output() && sends_high()) {
@@ -91,8 +91,8 @@ static void start_line(void)
         start_byte(avr->cycle);
         avr_cycle_timer_register(avr, time_of(1, 0), on_bit, NULL);
     } else {
-        pins.looks_again = true;
-        avr_cycle_timer_register(avr, time_of(FRAME_BITS, 0), look_again, NULL);
+        pins.retry_pending = true;
+        avr_cycle_timer_register(avr, time_of(FRAME_BITS, 0), retry, NULL);
     }
 }
 
@@ -104,7 +104,7 @@ static avr_cycle_count_t on_sample(avr_t *core, avr_cycle_count_t when, void *pa
     (void)core, (void)when, (void)parameter;
     if (from_chip.bit == STOP_BIT) {
         from_chip.busy = false;
-        if (sends_high()) { /* else it was no byte */
+        if (sends_high()) { /* a valid stop bit */
             link_send(from_chip.byte);
             wire_moved();
         }
@@ -135,15 +135,15 @@ static void on_sending_pin(avr_irq_t *irq, uint32_t value, void *parameter)
 
 static bool is_busy(void) { return to_chip.busy || from_chip.busy; }
 
-static uint64_t no_overruns(void) { return 0; } /* a program that misses a bit knows, or not */
+static uint64_t no_overruns(void) { return 0; } /* only the program could detect a missed bit */
 
-/* simavr has dropped all timers by now. */
+/* simavr has cancelled all timers by now. */
 static void on_reset(avr_io_t *io)
 {
     (void)io;
-    to_chip.busy = from_chip.busy = pins.looks_again = false;
+    to_chip.busy = from_chip.busy = pins.retry_pending = false;
     drive(true);
-    avr->data[PINB] |= 1u << pins.rx; /* which simavr has cleared, and takes for no change */
+    avr->data[PINB] |= 1u << pins.rx; /* simavr has cleared it, and sees no change of the pin */
 }
 
 bool pins_install(unsigned rx, unsigned tx, uint32_t baud)

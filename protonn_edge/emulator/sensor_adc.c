@@ -1,8 +1,8 @@
 /*
- * Recordings at analog inputs: each conversion takes the sample of the moment at which it begins.
+ * Recordings on analog inputs: each conversion uses the sample at the time when it begins.
  *
- * Values are counts of 10 bits at a reference of AVCC, 5 V; simavr is told the least voltage that it
- * converts to them. With another reference the chip converts that voltage, as the real one does.
+ * Values are 10-bit counts for a reference of AVCC, 5 V; simavr gets the lowest voltage that converts
+ * to them. With another reference the chip converts that voltage, as the real one does.
  */
 #include "sensors.h"
 

@@ -1,8 +1,10 @@
 /*
- * Sensors on the two-wire bus: registers behind an address, read and written one after the other.
+ * Sensors on the two-wire bus: each has an address and registers, which are read and written in
+ * sequence.
  *
- * A write sets the register to begin with, then registers; a read goes on from there. What is read at
- * once of the data registers is one sample, as the chips guarantee it.
+ * The first byte of a write selects a register, the others are written from there on; a read
+ * continues from there. Data registers that are read in one transfer are of one sample, as the chips
+ * guarantee.
  */
 #include "sensors.h"
 
@@ -10,17 +12,17 @@
 
 enum { REGISTERS = 128, CHANNELS_MAX = 6 };
 
-/* What differs from chip to chip. */
+/* The properties of a chip. */
 struct model {
     uint8_t kind;
-    uint8_t address; /* of 7 bits */
+    uint8_t address; /* 7 bits */
     uint8_t channels;
     uint8_t id_register, id;
     uint8_t first_data, last_data;      /* registers */
     uint8_t value_at[CHANNELS_MAX];     /* the register of each channel's first byte */
     bool big_endian;                    /* else little endian */
-    uint8_t power_register, power_mask; /* it measures while these bits... */
-    uint8_t power_value;                /* ... are so */
+    uint8_t power_register, power_mask; /* the chip measures while these bits... */
+    uint8_t power_value;                /* ... have this value */
     uint8_t power_at_start;
     uint8_t reset_mask; /* bits of the power register that restore all registers */
 };
@@ -61,7 +63,7 @@ struct device {
     struct recording *recording;
     uint8_t registers[REGISTERS];
     uint8_t pointer;
-    bool selected, pointed; /* it was addressed; this write has set the pointer */
+    bool selected, pointed; /* it is addressed; this write has set the pointer */
 };
 
 static struct device devices[sizeof models / sizeof models[0]];
@@ -84,7 +86,7 @@ static void take_sample(struct device *device)
     const struct model *model = device->model;
     const uint8_t power = device->registers[model->power_register];
     if ((power & model->power_mask) != model->power_value) {
-        return; /* it sleeps, and its data stay */
+        return; /* it sleeps, and its data registers keep their values */
     }
     const uint32_t position = recording_position(device->recording);
     for (unsigned channel = 0; channel < model->channels; channel++) {
@@ -100,7 +102,7 @@ static void write_register(struct device *device, uint8_t value)
     const struct model *model = device->model;
     const uint8_t place = device->pointer++ % REGISTERS;
     if (place == model->id_register || is_data(model, place)) {
-        return; /* they can only be read */
+        return; /* these registers are read-only */
     }
     if (place == model->power_register && value & model->reset_mask) {
         restore(device);

@@ -1,8 +1,8 @@
 /*
- * The recordings that sensors play.
+ * The recordings that sensors replay.
  *
- * Their file, little endian: "PNNSENS1", the number of recordings u32; of each: its kind u8, its place
- * u8, its channels u8, 0, its rate u32 in thousandths of a hertz, its samples u32, its values i16.
+ * Their file, little endian: "PNNSENS1", the number of recordings as u32; for each its kind u8, place
+ * u8, channels u8, 0, its rate u32 in thousandths of a hertz, its samples u32, its values i16.
  */
 #include "sensors.h"
 
@@ -67,7 +67,7 @@ uint32_t recording_position(struct recording *recording)
         recording->playing = true;
         recording->began = avr->cycle;
     }
-    /* In thousandths of a sample; seconds apart, so that no product exceeds 64 bits. */
+    /* In thousandths of a sample; whole seconds separately, so that no product exceeds 64 bits. */
     const uint64_t elapsed = avr->cycle - recording->began;
     const uint64_t rest = elapsed % chip.clock_hz;
     const uint64_t played = elapsed / chip.clock_hz * recording->rate_mhz +

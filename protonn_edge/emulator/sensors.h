@@ -1,17 +1,17 @@
-/* Sensors of the emulated board: recordings that are played to its inputs (sensors.c), through its
- * analog pins (sensor_adc.c) and on its two-wire bus (sensor_twi.c). */
+/* Sensors of the emulated board: recordings that are replayed (sensors.c) on its analog pins
+ * (sensor_adc.c) and its two-wire bus (sensor_twi.c). */
 #ifndef SENSORS_H
 #define SENSORS_H
 
 #include "uno.h"
 
-/* As protonn_edge/sensors/played.py numbers them. */
+/* The same numbers as in protonn_edge/sensors/played.py. */
 enum sensor_kind { SENSOR_ANALOG = 1, SENSOR_MPU6050 = 2, SENSOR_ADXL345 = 3 };
 
 struct recording {
     uint8_t kind;
     uint8_t place;    /* the first analog pin */
-    uint8_t channels; /* values of a sample */
+    uint8_t channels; /* values per sample */
     uint32_t rate_mhz;
     uint32_t samples;
     const uint8_t *values; /* little endian, 16 bits, sample by sample */
@@ -19,28 +19,28 @@ struct recording {
     avr_cycle_count_t began;
 };
 
-/* Take recordings from a file's bytes, which stay in use; false if the file is damaged. */
+/* Read recordings from a file's bytes, which remain in use; false if the file is damaged. */
 bool sensors_read(const uint8_t *bytes, size_t count);
 
 /* Attach them to the chip; false if it has no such inputs. */
 bool sensors_install(void);
 
-/* The sample that is played at this cycle. The first call after a reset begins to play, in the
- * middle of the first sample; the end is followed by the beginning. */
+/* The index of the sample at this cycle. Playback begins with the first call after a reset, in the
+ * middle of the first sample, and repeats. */
 uint32_t recording_position(struct recording *recording);
 int16_t recording_value(const struct recording *recording, uint32_t position, unsigned channel);
 
 /* ---- sensor_adc.c ---- */
 bool sensor_adc_install(struct recording *recording);
 
-/* ---- sensor_twi.c: a sensor, and what the bus does with all of them ---- */
+/* ---- sensor_twi.c: a sensor, and the operations of the bus ---- */
 bool sensor_twi_install(struct recording *recording);
-bool two_wire_start(uint8_t address); /* of 7 bits, and 1 to read; whether one answers */
-bool two_wire_write(uint8_t value);   /* whether it is acknowledged */
+bool two_wire_start(uint8_t address); /* 7 bits, and 1 to read; whether a sensor answers */
+bool two_wire_write(uint8_t value);   /* whether the byte is acknowledged */
 uint8_t two_wire_read(void);
 void two_wire_stop(void);
 
-/* ---- twi.c: the chip's end of that bus, in the place of simavr's; chips may have none ---- */
+/* ---- twi.c: the chip's end of the bus, which replaces simavr's; some chips have none ---- */
 void twi_install(void);
 bool twi_is_there(void);
 

@@ -1,5 +1,5 @@
 /*
- * The serial line as a TCP server for one client at a time: what avrdude calls net:127.0.0.1:PORT.
+ * The serial line as a TCP server for one client at a time: avrdude's net:127.0.0.1:PORT.
  * Connecting resets the board, as DTR does on the real one; disconnecting leaves it running.
  */
 #include "link.h"
@@ -17,8 +17,7 @@ static void drop_client(void)
     link_disconnect();
 }
 
-/* Asked of the kernel at this moment: a client that closes and comes back must not be turned away.
- */
+/* Polls now: a client that closes its connection and opens a new one must not be rejected. */
 static bool has_client(void)
 {
     struct pollfd state = {.fd = serial_link.stream, .events = POLLRDHUP};
@@ -27,11 +26,11 @@ static bool has_client(void)
 
 static void accept_client(void)
 {
-    const int client = accept4(serial_link.door, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
+    const int client = accept4(serial_link.client_events, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
     if (client < 0) {
         return;
     }
-    if (has_client()) { /* the line is taken */
+    if (has_client()) { /* the line is in use */
         close(client);
         return;
     }
@@ -49,16 +48,16 @@ bool tcp_open(uint16_t port)
         .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK), .sin_port = htons(port)};
     socklen_t size = sizeof address;
     const int listener = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-    /* A port that was in use a moment ago may be used again. */
+    /* Allow a port that was in use a moment ago. */
     if (listener < 0 ||
         setsockopt(listener, SOL_SOCKET, SO_REUSEADDR, &(int){1}, sizeof(int)) < 0 ||
         bind(listener, (struct sockaddr *)&address, size) < 0 || listen(listener, 8) < 0 ||
         getsockname(listener, (struct sockaddr *)&address, &size) < 0) {
         return false;
     }
-    serial_link.door = listener;
-    serial_link.knocked = accept_client;
-    serial_link.hung_up = serial_link.overflow = drop_client;
+    serial_link.client_events = listener;
+    serial_link.on_client = accept_client;
+    serial_link.on_hangup = serial_link.on_overflow = drop_client;
     snprintf(serial_link.url, sizeof serial_link.url, "socket://127.0.0.1:%d",
              ntohs(address.sin_port));
     return true;

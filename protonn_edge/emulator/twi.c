@@ -1,8 +1,8 @@
 /*
  * The chip's two-wire interface, as a master.
  *
- * It replaces simavr's, which takes a microsecond a bit whatever TWBR is, and answers an address with
- * the status of a data byte. Section numbers are those of the ATmega328P datasheet, Atmel 8271.
+ * It replaces simavr's, which takes a microsecond per bit regardless of TWBR, and answers an address
+ * with the status of a data byte. Section numbers are those of the ATmega328P datasheet, Atmel 8271.
  */
 #include "sensors.h"
 
@@ -17,7 +17,7 @@ static struct {
     avr_int_vector_t *interrupt;
     uint16_t twbr, twsr, twdr, twcr;
     enum { IDLE, STARTED, SENDING, RECEIVING } phase;
-    uint8_t status, received; /* when what is under way is done */
+    uint8_t status, received; /* at the end of the transfer in progress */
 } twi;
 
 static avr_cycle_count_t bit_cycles(void) /* 22.5.2 */
@@ -56,7 +56,7 @@ static void stop(void)
     set_status(NOTHING);
 }
 
-/* What TWDR and the phase ask for, a byte and its acknowledgement (22.7). */
+/* Transfers a byte and its acknowledgement, as TWDR and the phase request (22.7). */
 static void move_byte(bool acknowledge)
 {
     const uint8_t byte = avr->data[twi.twdr];
@@ -83,7 +83,7 @@ static void write_twcr(avr_t *core, avr_io_addr_t address, uint8_t value, void *
         stop();
         return;
     }
-    if (!(value & TWINT)) { /* a 1 clears the flag, and what was asked for begins */
+    if (!(value & TWINT)) { /* a 1 clears the flag and starts the operation */
         if (flag && value & TWIE) {
             avr_raise_interrupt(avr, twi.interrupt);
         }
@@ -108,7 +108,7 @@ static void write_twsr(avr_t *core, avr_io_addr_t address, uint8_t value, void *
     avr->data[address] = (avr->data[address] & ~TWPS) | (value & TWPS);
 }
 
-/* simavr has dropped all timers by now. */
+/* simavr has cancelled all timers by now. */
 static void on_reset(avr_io_t *io)
 {
     (void)io;

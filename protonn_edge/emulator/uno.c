@@ -1,21 +1,21 @@
 /*
- * A board in a process: a chip (core.c) with its serial line on a link.
+ * A board as a process: a chip (core.c) whose serial line is connected to a link.
  *
  *   board --mcu NAME --clock HZ --gpior0 ADDRESS --sleep-register ADDRESS --sleep-bit NUMBER
  *         [--serial usart0 | --serial RX,TX --baud NUMBER] --image-bytes NUMBER
  *         [--port NUMBER | --pty] [--wire-speed | --unpaced] [--reset-pc ADDRESS] [--bss-end ADDRESS]
  *         [--sensor-bytes NUMBER] [--no-skip-fix]
  *
- * stdin brings the flash image first, then the file of the sensors (sensors.c), then commands, one a line: "stats" and "reset"
- * are each answered with a line of JSON on stdout, "quit" and the end of stdin end the process. The
- * first line on stdout is {"url": "..."}, which names the link.
+ * stdin has the flash image first, then the file of the sensors (sensors.c), then one command per
+ * line: "stats" and "reset" are each answered with a line of JSON on stdout, "quit" and the end of
+ * stdin end the process. The first line on stdout is {"url": "..."}, the URL of the link.
  *
- * Emulated time runs in slices of 1 ms. The line brings its bytes at the baud rate of emulated time
- * always. At wire speed that is wall time, too: no slice begins before its time has come. Else time
- * runs as fast as it can while the program computes or bytes flow, and at the pace of the wall
- * clock while it waits for a byte. Unpaced, it does not wait for the wall clock while somebody listens
- * to the line, but for him, so that no byte is lost; the bootloader is waited for as ever, since its
- * second for an upload to begin is meant for the other side.
+ * Emulated time runs in slices of 1 ms. The line always transfers bytes at the baud rate in emulated
+ * time. With --wire-speed, emulated time does not run ahead of wall time. Otherwise it runs as fast
+ * as possible while the program computes or bytes are transferred, and at the speed of wall time
+ * while the program waits for a byte. With --unpaced it never waits for wall time while a client is
+ * connected, but for a client that reads slowly, so that no byte is lost. The bootloader always runs
+ * in wall time while it waits, since the uploader has one second to begin.
  */
 #include "uno.h"
 
@@ -37,11 +37,11 @@ void board_reset(void)
     core_reset();
 }
 
-/* ---- control: commands on stdin, answers on what was stdout ---- */
+/* ---- control: commands on stdin, answers on the original stdout ---- */
 
 static FILE *answers;
 
-static void obey(const char *command)
+static void run_command(const char *command)
 {
     if (strcmp(command, "quit") == 0) {
         exit(EXIT_SUCCESS);
@@ -57,24 +57,24 @@ static void read_commands(void)
     static char line[64];
     static size_t length;
     const ssize_t count = read(STDIN_FILENO, line + length, sizeof line - 1 - length);
-    if (count <= 0) { /* whoever started this board is gone */
+    if (count <= 0) { /* the parent process has ended */
         exit(EXIT_SUCCESS);
     }
     length += (size_t)count;
     line[length] = '\0';
     for (char *end; (end = strchr(line, '\n')) != NULL;) {
         *end = '\0';
-        obey(line);
+        run_command(line);
         length -= (size_t)(end + 1 - line);
         memmove(line, end + 1, length + 1);
     }
-    if (length == sizeof line - 1) { /* no command is that long */
+    if (length == sizeof line - 1) { /* too long for a command: discard it */
         length = 0;
     }
 }
 
-/* Serves all file descriptors; waits for one of them at most `nanoseconds`, for ever if < 0. */
-static void attend(int64_t nanoseconds)
+/* Serves all file descriptors; waits for them at most `nanoseconds`, without a limit if < 0. */
+static void serve(int64_t nanoseconds)
 {
     struct pollfd watched[LINK_WATCHED + 1];
     link_watch(watched);
@@ -100,24 +100,24 @@ static int64_t wall_nanoseconds(void)
     return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 }
 
-/* What a busy machine withheld is made up for up to here, so that the mean speed is the wire's. */
+/* Catches up on delays of a busy machine up to a limit, so that the mean speed is the wire's. */
 static void run_at_wire_speed(void)
 {
-    enum { FORGIVEN_NS = 250 * SLICE_NS };
-    int64_t due = wall_nanoseconds(); /* when the emulated time reached will have come */
+    enum { MOST_LAG_NS = 250 * SLICE_NS };
+    int64_t due = wall_nanoseconds(); /* the wall time at which the next slice may begin */
     for (;;) {
         core_run_slice();
         link_flush();
         if (!core_is_alive()) {
-            attend(-1);
+            serve(-1);
         }
         due += SLICE_NS;
         int64_t now = wall_nanoseconds();
-        if (due < now - FORGIVEN_NS) {
+        if (due < now - MOST_LAG_NS) {
             due = now;
         }
         do {
-            attend(due > now ? due - now : 0);
+            serve(due > now ? due - now : 0);
             now = wall_nanoseconds();
         } while (now < due);
     }
@@ -125,7 +125,7 @@ static void run_at_wire_speed(void)
 
 static void run_freely(bool unpaced)
 {
-    enum { FORGIVEN_NS = 10 * SLICE_NS };
+    enum { MOST_LAG_NS = 10 * SLICE_NS };
     int64_t due = wall_nanoseconds();
     for (;;) {
         wire_watch();
@@ -133,19 +133,19 @@ static void run_freely(bool unpaced)
         const bool waits = (slept || wire_was_polled()) && !wire_was_busy();
         link_flush();
         if (!core_is_alive()) {
-            attend(-1);
+            serve(-1);
             continue;
         }
         while (unpaced && link_is_behind()) {
-            attend(-1);
+            serve(-1);
         }
         const int64_t now = wall_nanoseconds();
-        const bool own_time = unpaced && serial_link.stream >= 0 && !core_boots();
+        const bool unpaced_now = unpaced && serial_link.stream >= 0 && !core_boots();
         due += SLICE_NS;
-        if (!waits || own_time || due < now - FORGIVEN_NS) {
+        if (!waits || unpaced_now || due < now - MOST_LAG_NS) {
             due = now;
         }
-        attend(due > now ? due - now : 0);
+        serve(due > now ? due - now : 0);
     }
 }
 
@@ -165,7 +165,7 @@ static struct {
     uint16_t port;
     unsigned image_bytes, sensor_bytes;
     const char *serial; /* "usart0" to "usart3", or the pins' bits: "3,4" */
-    uint32_t baud;      /* of pins; a USART is told by the program */
+    uint32_t baud;      /* of pins; the program sets that of a USART */
 } options = {.core = {.skip_fix = true}, .serial = "usart0"};
 
 static void read_number(const char *name, const char *value)
@@ -224,7 +224,7 @@ static uint8_t *read_file(size_t file_bytes, size_t most)
 {
     uint8_t *file = file_bytes <= most ? malloc(file_bytes) : NULL;
     if (!file) {
-        die(EXIT_FAILURE, "there is no room for the flash image and the sensors");
+        die(EXIT_FAILURE, "there is not enough memory for the flash image and the sensors");
     }
     for (size_t done = 0; done < file_bytes;) {
         const ssize_t count = read(STDIN_FILENO, file + done, file_bytes - done);
@@ -262,13 +262,13 @@ static bool install_line(void)
 int main(int argc, char **argv)
 {
     (void)argc;
-    signal(SIGINT, SIG_IGN);  /* Ctrl-C is for the parent, which then closes stdin */
-    signal(SIGPIPE, SIG_IGN); /* a client that goes is told of by write() */
+    signal(SIGINT, SIG_IGN);  /* the parent handles Ctrl-C, and then closes stdin */
+    signal(SIGPIPE, SIG_IGN); /* write() reports a client that has disconnected */
     prctl(PR_SET_TIMERSLACK, 1);
     parse_options(argv + 1);
     const uint8_t *image = read_file(options.image_bytes, IMAGE_BYTES_MAX);
     answers = fdopen(dup(STDOUT_FILENO), "w");
-    if (!freopen("/dev/null", "w", stdout)) { /* what simavr prints nobody reads */
+    if (!freopen("/dev/null", "w", stdout)) { /* discard what simavr prints */
         die(EXIT_FAILURE, "there is no /dev/null");
     }
     if (!chip.mcu || !chip.clock_hz || !core_find()) {

@@ -1,7 +1,7 @@
 /*
- * What the parts of the emulated board know of each other: the core (core.c) runs the program and
- * calls on the serial line (usart.c, or pins.c), which hands its bytes to the link (link.c) and takes
- * those of the link from the wire (wire.c).
+ * Interfaces between the parts of the emulated board: the core (core.c) runs the program and calls
+ * the serial line (usart.c or pins.c), which passes its bytes to the link (link.c) and takes the
+ * link's bytes from the wire (wire.c).
  */
 #ifndef UNO_H
 #define UNO_H
@@ -12,8 +12,8 @@
 
 #include <simavr/sim_avr.h>
 
-/* What differs from chip to chip. The first lines are said by whoever starts the board, the rest by
- * simavr. Registers are addresses in data space. */
+/* Facts of the chip. The first group comes from the command line, the second from simavr. Registers
+ * are addresses in data space. */
 extern struct chip {
     const char *mcu;
     uint32_t clock_hz;
@@ -25,11 +25,11 @@ extern struct chip {
     uint8_t interrupt_cycles; /* from the request to the vector */
 } chip;
 
-/* Registers that all chips have in the same place, and their bits (datasheet 8271, chapter 36). */
+/* Registers with the same address on all chips, and their bits (datasheet 8271, chapter 36). */
 enum { MCUSR = 0x54, SPMCSR = 0x57 };
 enum { PORF = 0x01, EXTRF = 0x02, PGERS = 0x02, PGWRT = 0x04 };
 enum { RXC = 0x80, TXC = 0x40, UDRE = 0x20, DOR = 0x08, U2X = 0x02, MPCM = 0x01 }; /* UCSRnA */
-enum { RXEN = 0x10, TXEN = 0x08, RXB8 = 0x02 }; /* UCSRnB; it enables RXC, TXC, UDRE bit by bit */
+enum { RXEN = 0x10, TXEN = 0x08, RXB8 = 0x02 }; /* UCSRnB, also the enable bits of RXC, TXC, UDRE */
 
 extern avr_t *avr;
 
@@ -37,31 +37,32 @@ extern avr_t *avr;
 
 struct core_options {
     avr_flashaddr_t reset_pc; /* 0, or where a bootloader starts */
-    uint16_t stack_floor;     /* the first address past .bss: the stack may come down to here */
-    bool skip_fix;            /* false only to show what simavr does without it */
+    uint16_t stack_floor;     /* the first address past .bss, the lowest that the stack may reach */
+    bool skip_fix;            /* false only to show simavr's behaviour without it */
 };
 
-/* Find out what simavr knows of the chip; false if it does not know it. */
+/* Fill in simavr's facts of the chip; false if simavr does not support it. */
 bool core_find(void);
 
-/* Put `image_bytes` of `image` into its flash, and reset it. The line is installed in between. */
+/* Write `image_bytes` of `image` to the flash, and reset the chip. The line must be installed
+ * before. */
 bool core_make(const struct core_options *options, const uint8_t *image, size_t image_bytes);
 
-/* As the button on the board does to the chip. */
+/* Reset the chip as the button on the board does. */
 void core_reset(void);
 
-/* Runs 1 ms of emulated time; returns whether the program slept for most of it. */
+/* Run 1 ms of emulated time; return whether the program slept for most of it. */
 bool core_run_slice(void);
 
-/* Whether it runs or sleeps; after a fault, or without a program, only a reset changes anything. */
+/* Whether it runs or sleeps; after a fault, or without a program, only a reset helps. */
 bool core_is_alive(void);
-bool core_boots(void); /* it is in the bootloader */
+bool core_boots(void); /* whether the bootloader runs */
 
 void core_print_stats(FILE *stream);
 
 /* ---- usart.c ---- */
 
-/* Registers USART `number` with `avr`, in the place of simavr's own; false if there is none. */
+/* Replace simavr's USART `number` by this one; false if there is none. */
 bool usart_install(unsigned number);
 
 /* Its registers UCSRnA and UCSRnB; 0 and 0 without one. */
@@ -69,7 +70,7 @@ extern struct usart_status {
     uint16_t a, b;
 } usart_status;
 
-/* Interrupts that are wanted now. Level-triggered: wanted again after RETI if nothing changed. */
+/* Pending interrupts. They are level-triggered: pending again after RETI if nothing changed. */
 static inline uint8_t usart_requests(void)
 {
     const uint8_t all = usart_status.a ? RXC | TXC | UDRE : 0;
@@ -79,26 +80,26 @@ void usart_raise_interrupt(void);
 
 /* ---- pins.c ---- */
 
-/* Makes two pins of port B the line; false if there is no such port. */
+/* Use two pins of port B as the line; false if there is no such port. */
 bool pins_install(unsigned rx, unsigned tx, uint32_t baud);
 
 /* ---- wire.c ---- */
 
-/* What the line does; whoever installs it says how. */
+/* The operations of the line, set by what is installed as it. */
 extern struct line {
-    void (*start)(void);        /* bytes wait on the wire */
-    bool (*is_busy)(void);      /* it brings a byte, or takes one */
+    void (*start)(void);        /* called when bytes wait on the wire */
+    bool (*is_busy)(void);      /* whether it receives or sends a byte */
     uint64_t (*overruns)(void); /* frames lost because the program did not read them in time */
 } line;
 
-/* Where bytes from the peer may be written, and how many; then how many there are. */
-uint8_t *wire_room(size_t *room);
+/* Where bytes from the peer may be written, and how many fit; then how many were written. */
+uint8_t *wire_space(size_t *space);
 void wire_filled(size_t count);
 
-/* Forgets what the peer has sent and the line has not brought yet. */
+/* Discard bytes that the peer has sent and the chip has not received yet. */
 void wire_flush(void);
 
-/* For the line: whether bytes wait, and the first of them; one was moved; one was asked for. */
+/* For the line: whether bytes wait; take the first one; count a byte; count a poll without one. */
 bool wire_waits(void);
 uint8_t wire_take(void);
 void wire_moved(void);
@@ -106,8 +107,8 @@ void wire_polled_in_vain(void);
 
 /* The activity since the last call of wire_watch. */
 void wire_watch(void);
-bool wire_was_busy(void);   /* bytes flow */
-bool wire_was_polled(void); /* the program asks for bytes and finds none */
+bool wire_was_busy(void);   /* whether bytes were transferred */
+bool wire_was_polled(void); /* whether the program polled for bytes and found none */
 
 /* ---- link.c ---- */
 
@@ -115,7 +116,7 @@ void link_send(uint8_t byte);
 
 /* ---- uno.c ---- */
 
-/* As DTR or the button does; whatever was under way in either direction is gone. */
+/* Reset the board as DTR or the button does, and discard bytes in both directions. */
 void board_reset(void);
 
 #endif

@@ -1,8 +1,8 @@
 /*
  * A USART of the chip, double-buffered both ways and at wire speed in emulated time.
  *
- * It replaces simavr's, whose receiver holds 64 bytes where the chip holds two and a half, whose
- * transmitter has no buffer, which counts a parity bit always and which sleeps when it is polled.
+ * It replaces simavr's USART, whose receiver holds 64 bytes instead of the chip's two and a half,
+ * whose transmitter has no buffer, which always counts a parity bit, and which sleeps when polled.
  * Section numbers are those of the ATmega328P datasheet, Atmel 8271.
  */
 #include "uno.h"
@@ -15,9 +15,9 @@ static struct {
     avr_int_vector_t *rxc, *udre, *txc;
 
     uint16_t udr, ucsrc, ubrrl, ubrrh;
-    bool line_busy, in_frame; /* the receive timer runs; it is inside of a frame */
+    bool line_busy, in_frame; /* the receive timer runs; it is inside a frame */
     uint8_t incoming;
-    uint8_t received[3]; /* two buffer registers, and a frame that waits in the shift register */
+    uint8_t received[3]; /* two buffer registers, and a frame waiting in the shift register */
     int received_count;
     uint64_t overruns;
 
@@ -56,7 +56,7 @@ static void set_received_count(int count)
     }
 }
 
-/* Runs in the middle of a start bit and in the middle of the stop bit, in turns. */
+/* Runs alternately in the middle of the start bit and in the middle of the stop bit. */
 static avr_cycle_count_t on_line(avr_t *core, avr_cycle_count_t when, void *parameter)
 {
     (void)core, (void)parameter;
@@ -68,7 +68,7 @@ static avr_cycle_count_t on_line(avr_t *core, avr_cycle_count_t when, void *para
         usart.line_busy = wire_waits();
         return usart.line_busy ? when + bit_cycles() : 0;
     }
-    if (usart.received_count == 3) { /* the new frame takes the place of the waiting one (20.7.4) */
+    if (usart.received_count == 3) { /* the new frame replaces the waiting one (20.7.4) */
         set_received_count(2);
         avr->data[usart_status.a] |= DOR;
         usart.overruns++;
@@ -78,7 +78,7 @@ static avr_cycle_count_t on_line(avr_t *core, avr_cycle_count_t when, void *para
     return when + (frame_bits() - 1) * bit_cycles();
 }
 
-/* Bytes wait for a receiver: nothing is lost while the program sets it up. */
+/* Bytes wait until the receiver is enabled, so none are lost while the program sets it up. */
 static void start_line(void)
 {
     if (!usart.line_busy && wire_waits() && avr->data[usart_status.b] & RXEN) {
@@ -127,7 +127,7 @@ static void write_udr(avr_t *core, avr_io_addr_t address, uint8_t byte, void *pa
 {
     (void)core, (void)address, (void)parameter;
     if (!(avr->data[usart_status.b] & TXEN) || !(avr->data[usart_status.a] & UDRE)) {
-        return; /* the chip takes no notice either */
+        return; /* the chip ignores it, too */
     }
     if (usart.tx_busy) {
         usart.tx_buffer = byte;
@@ -180,7 +180,7 @@ void usart_raise_interrupt(void)
 
 /* ---- the peripheral ---- */
 
-/* simavr has dropped all timers by now. Bytes on the wire outlive a watchdog's reset. */
+/* simavr has cancelled all timers by now. Bytes on the wire survive a watchdog reset. */
 static void on_reset(avr_io_t *io)
 {
     (void)io;
@@ -194,7 +194,7 @@ static bool is_busy(void) { return usart.line_busy || usart.tx_busy; }
 
 static uint64_t overruns(void) { return usart.overruns; }
 
-/* Where simavr's own is in its list; NULL if the chip has none. */
+/* Returns the link to simavr's own USART in its list; NULL if the chip has none. */
 static avr_io_t **find(char name)
 {
     for (avr_io_t **link = &avr->io_port; *link; link = &(*link)->next) {

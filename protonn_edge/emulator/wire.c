@@ -1,6 +1,6 @@
 /*
- * The serial line between the link and the chip: what the peer has sent and the chip has not been
- * brought yet, and how busy the line is. A USART (usart.c) or a program's pins (pins.c) take from it.
+ * The serial line between the link and the chip: bytes that the peer has sent and the chip has not
+ * received yet, and how busy the line is. A USART (usart.c) or pins (pins.c) take bytes from it.
  */
 #include "uno.h"
 
@@ -14,12 +14,12 @@ static struct {
 
 struct line line;
 
-uint8_t *wire_room(size_t *room)
+uint8_t *wire_space(size_t *space)
 {
     memmove(wire.byte, wire.byte + wire.begin, wire.end - wire.begin);
     wire.end -= wire.begin;
     wire.begin = 0;
-    *room = sizeof wire.byte - wire.end;
+    *space = sizeof wire.byte - wire.end;
     return wire.byte + wire.end;
 }
 
@@ -45,6 +45,6 @@ bool wire_was_busy(void) { return wire.bytes_moved > 0 || line.is_busy(); }
 
 bool wire_was_polled(void)
 {
-    enum { MANY = 32 }; /* in 1 ms: every 500 cycles, so nothing much is computed in between */
+    enum { MANY = 32 }; /* in 1 ms: every 500 cycles, so little is computed in between */
     return wire.empty_polls >= MANY;
 }

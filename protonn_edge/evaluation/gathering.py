@@ -14,7 +14,7 @@ from pathlib import Path
 from protonn_edge.boards import Board
 from protonn_edge.build.budget import Usage, measure_usage
 from protonn_edge.build.plan_file import choices_of, plan_of_choices
-from protonn_edge.build.project import Project, Wishes, trial_build
+from protonn_edge.build.project import BuildOptions, Project, trial_build
 from protonn_edge.codegen import Float32Plan, Plan
 from protonn_edge.errors import InputError
 from protonn_edge.evaluation.evidence import Evidence, Firmware, Floats, Labels, Points
@@ -228,7 +228,7 @@ def _firmware_of(
         if program and bytes.fromhex(reference.model_sha256)[:MODEL_HASH_BYTES] in program.code:
             return _firmware(program, measure_usage(program), plan)
     precision = "float32" if isinstance(reference, Float32Model) else "int8"
-    with trial_build(model, board, wishes=Wishes(precision=precision, plan=wanted)) as trial:
+    with trial_build(model, board, options=BuildOptions(precision=precision, plan=wanted)) as trial:
         return _firmware(read_program(trial.elf), trial.usage, trial.plan)
 
 

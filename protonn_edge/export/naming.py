@@ -25,18 +25,18 @@ _TAKEN = frozenset(f"{_C} {_ARDUINO}".split())
 _EXPORT = ("model", "self_test")
 
 
-def library_name(wish: str, prefix: str = PREFIX) -> str:
+def library_name(text: str, prefix: str = PREFIX) -> str:
     """Return the name of a library: a letter, then letters, digits and ``_``, at most 32 in all.
 
     Parameters
     ----------
-    wish : str
+    text : str
         Any text. What cannot be in a name becomes ``_``; a name that a header has already gets
         ``_pnn`` behind it.
     prefix : str, optional
         Of the export's other files.
     """
-    name = wish
+    name = text
     while _SUPERFLUOUS.search(name):  # taking a word out may leave another
         name = _SUPERFLUOUS.sub("", name)
     name = re.sub(r"[^A-Za-z0-9]+", "_", name).strip("_")

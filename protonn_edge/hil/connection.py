@@ -18,7 +18,7 @@ from protonn_edge.hil.link import Host, Line, LinkError
 from protonn_edge.hil.protocol import Content, HelloReply, HelloRequest
 from protonn_edge.quantization import MODEL_HASH_BYTES
 
-MEND = "run `protonn-edge build --board uno model.npz`, then `protonn-edge upload`"
+REFLASH_HINT = "run `protonn-edge build --board uno model.npz`, then `protonn-edge upload`"
 LONGEST_REPLY_BYTES = len(protocol.ScoresReply(0, 0, (0,) * 255).payload())
 
 # Handshakes only: every HELLO frame is then the same, and in none of its bytes would Optiboot see a
@@ -57,21 +57,24 @@ class Expected:
         if device.feature_type != protocol.FEATURE_TYPE_UINT8:
             raise ProtocolError(
                 f"the device takes features of type {device.feature_type}, this program sends type "
-                f"{protocol.FEATURE_TYPE_UINT8} (uint8); {MEND}"
+                f"{protocol.FEATURE_TYPE_UINT8} (uint8); {REFLASH_HINT}"
             )
         if self.model_hash is not None:
             expected = self.model_hash[:MODEL_HASH_BYTES]
             if device.model_hash != expected:
                 raise CheckFailed(
-                    f"the device runs model {device.model_hash.hex()}, not {expected.hex()}; {MEND}"
+                    f"the device runs model {device.model_hash.hex()}, not {expected.hex()}; "
+                    f"{REFLASH_HINT}"
                 )
         if self.n_features not in {None, device.features}:
             raise CheckFailed(
-                f"the device's model has {device.features} features, not {self.n_features}; {MEND}"
+                f"the device's model has {device.features} features, not {self.n_features}; "
+                f"{REFLASH_HINT}"
             )
         if self.n_classes not in {None, device.classes}:
             raise CheckFailed(
-                f"the device's model has {device.classes} classes, not {self.n_classes}; {MEND}"
+                f"the device's model has {device.classes} classes, not {self.n_classes}; "
+                f"{REFLASH_HINT}"
             )
         if self.board is not None:
             _check_board(device, self.board)
@@ -92,7 +95,7 @@ def _check_board(device: HelloReply, board: Board) -> None:
     if device.window not in allowed:
         raise ProtocolError(
             f"the device reports a window of {device.window} bytes, {board.name} has {allowed[0]} "
-            f"to {allowed[-1]}; name its own board with --board, or {MEND}"
+            f"to {allowed[-1]}; name its own board with --board, or {REFLASH_HINT}"
         )
 
 
@@ -247,7 +250,7 @@ class Connection:
             pause = min(2 * pause, _HELLO_EVERY_S)
         raise NoReplyError(
             f"no device answered on {self.url} within {max(0.0, within_s):.3g} s; is the firmware "
-            f"on the board? {MEND}"
+            f"on the board? {REFLASH_HINT}"
         )
 
     def _await_hello(self, until: float) -> HelloReply | None:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Generic, TypeVar
 
 from protonn_edge.hil import protocol
-from protonn_edge.hil.connection import LONGEST_REPLY_BYTES, MEND, Connection, NoReplyError
+from protonn_edge.hil.connection import LONGEST_REPLY_BYTES, REFLASH_HINT, Connection, NoReplyError
 from protonn_edge.hil.framing import ProtocolError
 from protonn_edge.hil.link import Host, LinkError
 from protonn_edge.hil.protocol import Content, ErrorReply
@@ -178,7 +178,7 @@ class Exchange(Generic[Key, Reply]):
         answered.refusals += 1
         if answered.refusals == _REFUSALS:
             said = str(content) if isinstance(content, ErrorReply) else "another kind of reply"
-            raise ProtocolError(f"the device refused a request: {said}; {MEND}")
+            raise ProtocolError(f"the device refused a request: {said}; {REFLASH_HINT}")
         self._send_again([answered])
 
     def _fill(self) -> bool:

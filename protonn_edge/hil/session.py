@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 from protonn_edge.boards import Board, load_board
 from protonn_edge.errors import CheckFailed, InputError
 from protonn_edge.hil import protocol
-from protonn_edge.hil.connection import MEND, Connection, Expected, NoReplyError
+from protonn_edge.hil.connection import REFLASH_HINT, Connection, Expected, NoReplyError
 from protonn_edge.hil.exchange import Exchange, Patience
 from protonn_edge.hil.framing import ProtocolError
 from protonn_edge.hil.link import Host
@@ -256,7 +256,7 @@ class Session:
             raise CheckFailed(
                 f"the device answered class {once.label} in {once.cycles:,} cycles once, and class "
                 f"{every.label} in {every.cycles:,} cycles for {repetitions:,} repetitions, which "
-                f"must be class {once.label} in {repetitions * once.cycles:,}; {MEND}"
+                f"must be class {once.label} in {repetitions * once.cycles:,}; {REFLASH_HINT}"
             )
         return every
 
@@ -274,7 +274,7 @@ class Session:
         if stats.reset_cause not in _CAUSES:
             raise ProtocolError(
                 f"the device names {stats.reset_cause} as the cause of its last reset, there are "
-                f"{_CAUSES[0]} to {_CAUSES[-1]}; {MEND}"
+                f"{_CAUSES[0]} to {_CAUSES[-1]}; {REFLASH_HINT}"
             )
         return stats
 
@@ -323,10 +323,12 @@ class Session:
         classes = self.device.classes
         if reply.label >= classes and reply.label != UNKNOWN:
             raise ProtocolError(
-                f"the device answered class {reply.label}, its model has {classes} classes; {MEND}"
+                f"the device answered class {reply.label}, its model has {classes} classes; "
+                f"{REFLASH_HINT}"
             )
         if scores is not None and len(scores) != classes:
             raise ProtocolError(
-                f"the device sent {len(scores)} scores, its model has {classes} classes; {MEND}"
+                f"the device sent {len(scores)} scores, its model has {classes} classes; "
+                f"{REFLASH_HINT}"
             )
         return Prediction(reply.label, reply.cycles, scores)

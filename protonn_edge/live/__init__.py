@@ -1,4 +1,4 @@
-"""Firmware that classifies what its own sensor senses, and what listens to it."""
+"""Firmware that classifies the samples of its own sensor, and the host's end of its line."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The project whose firmware classifies what its sensor senses, and the choice of its plan."""
+"""The project whose firmware classifies the samples of its sensor, and the choice of its plan."""
 
 from __future__ import annotations
 
@@ -34,9 +34,9 @@ class LiveBuild:
         Their texts by their names.
     plan : Plan
     ring_bytes : int
-        SRAM of the samples that are held.
+        SRAM of the buffer of samples.
     usage : Usage
-        What the linked firmware takes.
+        What the linked firmware uses.
     """
 
     files: dict[str, str]
@@ -46,7 +46,7 @@ class LiveBuild:
 
 
 def build_live(model: Model, windowing: Windowing) -> LiveBuild:
-    """Build firmware that classifies what a sensor senses, by the fastest plan that fits.
+    """Build firmware that classifies the samples of a sensor, with the fastest plan that fits.
 
     Parameters
     ----------
@@ -61,7 +61,7 @@ def build_live(model: Model, windowing: Windowing) -> LiveBuild:
     """
     board = windowing.sampling.board
     failures: list[OverBudget] = []
-    too_much_state = math.inf  # at least one plan is built, so that there is a failure to tell
+    too_much_state = math.inf  # at least one plan is built, so that there is a failure to report
     for plan in _choices(model, windowing):
         if plan.state_bytes >= too_much_state:
             continue
@@ -98,7 +98,7 @@ def live_files(windowing: Windowing, plan: Plan) -> dict[str, str]:
 
 
 def _choices(model: Model, windowing: Windowing) -> Iterator[Plan]:
-    """Yield the plans to try: those that are fed as values come, the fastest first."""
+    """Yield the plans to try, the fastest first: those that need no buffer, if there are any."""
     limits = Limits.of(windowing.sampling.board)
     if windowing.overlapping:
         ring_bytes = windowing.window * len(windowing.used)

@@ -1,4 +1,4 @@
-"""The bytes of a board that classifies what it senses become answers: see docs/live.md."""
+"""Decode the bytes of a board that classifies its sensor's samples: see docs/live.md."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _LONGEST_FRAME = 1100
 
 @dataclass(frozen=True)
 class LiveDescription:
-    """What a board says of itself.
+    """A board's description of itself.
 
     Attributes
     ----------
@@ -37,18 +37,18 @@ class LiveDescription:
     found : bool
         Whether the sensor answers.
     from_onset : bool
-        Whether a window begins where sound does.
+        Whether a window begins at the onset of a sound.
     period_cycles, clock_hz : int
         Cycles from one sample to the next, and how many there are in a second.
     window, hop : int
-        Samples of a window, and from the beginning of one to that of the next.
+        Samples per window, and from the beginning of one window to that of the next.
     votes : int
-        Windows of which most must have a class, so that it is told.
+        Windows of which a majority must have a class before the board reports it.
     refractory : int
-        Samples for which a class that was told stays.
+        Samples for which a reported class remains.
     n_classes : int
     used : tuple of int
-        Channels of the sensor that the model takes.
+        Channels of the sensor that the model uses.
     model_hash : str
         The beginning of the integer model's SHA-256, in hexadecimal.
     """
@@ -74,12 +74,12 @@ class LiveDescription:
 
 @dataclass(frozen=True, eq=False)
 class WindowAnswer:
-    """What a board says of a window.
+    """A board's answer for a window.
 
     Attributes
     ----------
     number : int
-        Its own, of 16 bits: windows that are missing are known by it.
+        Its number, of 16 bits, by which missing windows are detected.
     first : int
         The number of its first sample, counted from the board's reset.
     lost : int
@@ -87,10 +87,10 @@ class WindowAnswer:
     label : int
         The window's class; 255 is "unknown".
     told : int
-        The class that is told of the last windows; 254 before there is one.
+        The class reported for the last windows; 254 before there is one.
     scores : ndarray of shape (classes,), int64
     confidence : int or None
-        Probability of the class of the largest score in percent, of models that know it.
+        Probability, in percent, of the class with the largest score, if the model has it.
     """
 
     number: int
@@ -103,16 +103,16 @@ class WindowAnswer:
 
 
 class AnswerStream(BodyStream):
-    """Bytes of a board become answers.
+    """Decodes the bytes of a board to answers.
 
     Attributes
     ----------
     description : LiveDescription or None
-        As it was said last; None until then, and nothing is an answer before.
+        The latest one; None before the first, until when answers are ignored.
     names : dict of int to str
-        Of classes, as far as the board has said them.
+        Names of classes, as far as the board has sent them.
     next : int
-        The number of the sample that the board was about to take when it described itself last.
+        The number of the next sample at the time of the latest description.
     """
 
     def __init__(self) -> None:
@@ -122,12 +122,12 @@ class AnswerStream(BodyStream):
         self.next = 0
 
     def feed(self, data: bytes) -> list[WindowAnswer]:
-        """Return the answers that bytes complete, in order.
+        """Return the answers that these bytes complete, in order.
 
         Raises
         ------
         CheckFailed
-            If what sends is another version, or a logger, or another model than before.
+            If the sender has another version, is a logger, or has another model than before.
         """
         taken = [self._take(body) for body in self.bodies(data)]
         return [answer for answer in taken if answer is not None]
@@ -179,7 +179,7 @@ class AnswerStream(BodyStream):
 
 
 def sent_name(name: str) -> str:
-    """Return what of a class's name comes over the line."""
+    """Return the part of a class's name that a board sends."""
     return _read_name(name.encode()[:NAME_LIMIT])
 
 
@@ -188,9 +188,9 @@ def _read_name(sent: bytes) -> str:
 
 
 def _description(body: bytes) -> tuple[LiveDescription, int] | None:
-    """Return what a board says of itself, and the number of its next sample.
+    """Return a board's description and the number of its next sample.
 
-    None if that is nonsense in a frame that is whole.
+    None if the contents of an undamaged frame are invalid.
     """
     if len(body) < _LIVE_HEAD.size:
         return None

@@ -1,4 +1,4 @@
-"""What a board says of its windows, one after the other, until enough was heard."""
+"""Read a board's answers for its windows, one after the other, for some time."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ _SILENCE_S = 10.0
 _SILENT_WINDOWS = 3
 _READ_S = 0.25
 _ROUNDING_S = 1e-6
-_NUMBERS = 1 << 16  # of windows, before they begin again
+_NUMBERS = 1 << 16  # numbers of windows, before they start again
 
 
 class Listener:
-    """The line of a board that classifies what it senses.
+    """Reads the line of a board that classifies its sensor's samples.
 
     Parameters
     ----------
     line : Line
         The open serial line.
     where : str
-        Its name, for a sentence.
+        Its name, for messages.
 
     Attributes
     ----------
@@ -35,7 +35,7 @@ class Listener:
     windows : int
         Answers so far.
     missing : int
-        Windows that are missing between them: those that the board has sent, and that did not come.
+        Windows missing between them: sent by the board, but not received.
     lost : int
         Samples that the board has lost since its reset.
     """
@@ -49,34 +49,34 @@ class Listener:
         self._where = where
         self._early: list[WindowAnswer] = []
         self._began = 0.0
-        self._begin = 0  # the number of the sample with which listening began, and of the latest
+        self._begin = 0  # numbers of the first sample and the latest one
         self._latest = self._described = 0
         self._window: WindowAnswer | None = None  # the latest one
 
     @property
     def description(self) -> LiveDescription:
-        """What the board is, once `wait` has returned."""
+        """The board's description, after `wait` has returned."""
         assert self.stream.description is not None, "it was waited for"
         return self.stream.description
 
     @property
     def seconds(self) -> float:
-        """For how long it has been listened to, by the board's clock."""
+        """The duration so far, by the board's clock."""
         return (self._latest - self._begin) / self.description.rate
 
     @property
     def measured_rate(self) -> float | None:
-        """Samples a second by this computer's clock; None before there is one."""
+        """Samples per second by this computer's clock; None before there is one."""
         elapsed = time.monotonic() - self._began
         return self.seconds * self.description.rate / elapsed if elapsed > 0 else None
 
     def wait(self) -> None:
-        """Read until the board has said what it is.
+        """Read until the board's description is complete.
 
         Raises
         ------
         CheckFailed
-            If it does not within 15 s, or it does not find its sensor.
+            If there is none within 15 s, or the board does not find its sensor.
         """
         silent = (
             f"no board with a sensor and a model responds at {self._where}; upload what "
@@ -93,12 +93,12 @@ class Listener:
         self._begin = self._latest = self._described = self.stream.next
 
     def answers(self, seconds: float | None = None) -> Iterator[WindowAnswer]:
-        """Yield what the board says of windows, for so many seconds of its clock, or for ever.
+        """Yield the answers for windows, for a number of seconds by the board's clock, or forever.
 
         Raises
         ------
         CheckFailed
-            If it falls silent, or the line breaks.
+            If the board sends nothing more, or the line fails.
         """
         board = self.description
         silence_s = _SILENCE_S + (board.window + _SILENT_WINDOWS * board.hop) / board.rate
@@ -119,7 +119,7 @@ class Listener:
             if self._is_over(seconds):
                 return
             now = time.monotonic()
-            if found or (described and board.from_onset):  # in silence it tells of no window
+            if found or (described and board.from_onset):  # in silence there are no windows
                 heard = now
             if now - heard > silence_s:
                 raise CheckFailed(
@@ -128,7 +128,7 @@ class Listener:
                 )
 
     def _is_over(self, seconds: float | None, further_s: float = 0.0) -> bool:
-        """Whether so many seconds have passed, or will have further on; no more of them count."""
+        """Whether these seconds have passed, or will have with the next answer."""
         if seconds is None or self.seconds + further_s <= seconds + _ROUNDING_S:
             return False
         self._latest = min(self._latest, self._begin + round(seconds * self.description.rate))
@@ -140,17 +140,17 @@ class Listener:
         self._latest = max(self._latest, answer.first + self.description.window)
 
     def _follow_description(self) -> bool:
-        """Return whether the board has described itself again; follow its samples by that."""
+        """Return whether there is a new description; update the number of samples by it."""
         if self.stream.next == self._described:
             return False
         self._described = self.stream.next
-        if self._described < self._latest - self.description.window:  # less than a window waits
+        if self._described < self._latest - self.description.window:  # by more than a window
             self._begin_again()
         self._latest = max(self._latest, self._described)
         return True
 
     def _begin_again(self) -> None:
-        """Follow a board that was reset: its numbers begin at 0."""
+        """Continue after a reset of the board: its numbers start at 0."""
         self._began, self._begin, self._latest = time.monotonic(), 0, 0
         self._window = None
 
@@ -162,7 +162,7 @@ class Listener:
         self.lost = answer.lost
 
     def name_of(self, label: int) -> str | None:
-        """Return a class's name; None for a board that has not told one yet."""
+        """Return a class's name; None if the board has not reported a class yet."""
         if label == UNDECIDED:
             return None
         return "unknown" if label == UNKNOWN else self.stream.names.get(label, f"class {label}")

@@ -1,4 +1,4 @@
-"""Whether a sensor gives such values as a model was trained on, as far as ranges tell that."""
+"""Compare the ranges of a sensor's values and of those that a model was trained on."""
 
 from __future__ import annotations
 
@@ -8,21 +8,21 @@ from protonn_edge.errors import InputError
 from protonn_edge.quantization import IntegerChain
 from protonn_edge.sensors import SensorKind
 
-_BEYOND = 0.5  # of the sensor's range: training may widen what it has seen
-_SHORT = 0.01  # of it, that the full scale of sound may lack
+_BEYOND = 0.5  # of the sensor's range: training may widen the range of its data
+_SHORT = 0.01  # of the full scale of sound, by which a range may differ
 
 
 def check_range(model: IntegerChain, kinds: tuple[SensorKind, ...], *, full_scale: bool) -> None:
-    """Refuse a model that was trained on other values than those of the channels that it takes.
+    """Refuse a model that was trained on other values than those of the channels that it uses.
 
     Parameters
     ----------
     model : IntegerChain
-        Its features are samples of the channels in turn.
+        Its features are samples of the channels, interleaved.
     kinds : tuple of SensorKind
         The sensor of each channel.
     full_scale : bool
-        Whether the model's range is all that samples can be, rather than what they were.
+        Whether the model's range is that of all possible samples instead of the data's.
 
     Raises
     ------

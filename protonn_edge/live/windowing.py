@@ -1,7 +1,7 @@
-"""How a board makes windows of its sensor's samples, and what it tells of their classes.
+"""How a board forms windows of its sensor's samples, and how it reports their classes.
 
-A window is computed at once, of samples that are kept as bytes in a ring, if windows overlap;
-else it is fed sample by sample, and the ring holds what comes while a window ends.
+Overlapping windows are computed from a ring buffer, which keeps samples as bytes. Otherwise, a
+window is fed sample by sample, and the buffer holds the samples that arrive while a window ends.
 """
 
 from __future__ import annotations
@@ -23,28 +23,28 @@ from protonn_edge.stages.audio.onset import QUIET
 from protonn_edge.stages.window_features import channel_names
 
 UNDECIDED = 254
-"""What a board tells before it has told a class."""
+"""The class that a board sends before it has reported one."""
 
 VOTES_LIMIT = 15
 _SAMPLES_LIMIT = 0xFFFF
 _CLASSES_LIMIT = 250
 _NAME_BYTES = NAME_LIMIT + 1
 _SAY_S = 1.0
-# In cycles, rounded up from what simulated boards take.
+# In cycles, rounded up from measurements on simulated boards.
 _QUANTIZE_CYCLES = 250
 _KEEP_CYCLES = 100
-_SENT_BYTE_CYCLES = 600  # besides the line's time
+_SENT_BYTE_CYCLES = 600  # in addition to the line's time
 _WINDOW_CYCLES = 2_000
-_CONFIDENCE_CYCLES = 300  # a class
-_OUTPUT_CYCLES = 1_000  # of what the first stage gives when a window ends, each
-_SHARE = 0.9  # of the time that is left, to be on the safe side
+_CONFIDENCE_CYCLES = 300  # per class
+_OUTPUT_CYCLES = 1_000  # for each output of the first stage at the end of a window
+_SHARE = 0.9  # of the remaining time, as a safety margin
 _HEAD_BYTES = 15
 _SAID_BYTES = 48
 
 
 @dataclass(frozen=True)
 class Windowing:
-    """Windows of a sensor's samples for a model: checked when it is made.
+    """Windows of a sensor's samples for a model, validated on construction.
 
     Attributes
     ----------
@@ -52,14 +52,14 @@ class Windowing:
     sampling : Sampling
         The sensor, and its rate.
     used : tuple of int
-        The channels of the sensor that the model takes, in its order.
+        The channels of the sensor that the model uses, in its order.
     hop : int
-        Samples from the beginning of a window to that of the next one; at least so many, if windows
-        begin where sound does.
+        Samples from the beginning of a window to that of the next one; the minimum, if windows
+        begin at the onset of a sound.
     votes : int
-        Windows of which most must have a class, so that it is told: 1 to 15.
+        Windows of which a majority must have a class before it is reported, 1 to 15.
     refractory_s : float
-        A class that was told stays for so many seconds at least.
+        Seconds for which a reported class remains, at least.
 
     Raises
     ------
@@ -106,29 +106,29 @@ class Windowing:
 
     @property
     def window(self) -> int:
-        """Samples of a window."""
+        """Samples per window."""
         return self.model.n_features // len(self.used)
 
     @property
     def from_onset(self) -> bool:
-        """Whether a window begins where sound does."""
+        """Whether a window begins at the onset of a sound."""
         stage = self.model.feature_stage
         signal = None if stage is None else stage.signal
         return signal is not None and signal.from_onset
 
     @property
     def overlapping(self) -> bool:
-        """Whether a window begins before the one before it has ended."""
+        """Whether a window begins before the end of the previous one."""
         return self.hop < self.window
 
     @property
     def refractory(self) -> int:
-        """Samples for which a class that was told stays."""
+        """Samples for which a reported class remains."""
         return round(self.refractory_s * self.sampling.actual_rate)
 
     @property
     def words(self) -> str:
-        """What it does, for people."""
+        """A description for display."""
         rate = self.sampling.actual_rate
         votes = "" if self.votes == 1 else f", told by most of {self.votes}"
         rest = f", for {self.refractory_s:g} s at least" if self.refractory else ""
@@ -138,7 +138,7 @@ class Windowing:
         return f"windows of {self.window} samples at {rate:.6g} Hz, {every}{votes}{rest}"
 
     def ring_samples(self, plan: Plan) -> int:
-        """Return how many samples the board must hold.
+        """Return the number of samples that the buffer must hold.
 
         Raises
         ------
@@ -174,7 +174,7 @@ class Windowing:
         return self._meanwhile(end + said, free)
 
     def _meanwhile(self, cycles: float, free: float) -> int:
-        """Return the samples that come while so much is computed."""
+        """Return the number of samples that arrive during a computation."""
         return 2 + math.ceil(cycles / free / self.sampling.period_cycles)
 
     @property
@@ -183,16 +183,16 @@ class Windowing:
 
     @property
     def _window_bytes(self) -> int:
-        """The most bytes that are sent of a window."""
+        """The maximum bytes sent per window."""
         return frame_bytes(_HEAD_BYTES + 4 * self.model.n_classes)
 
     @property
     def _said_bytes(self) -> int:
-        """The most bytes that are sent once a second."""
+        """The maximum bytes sent once a second."""
         return _SAID_BYTES + len(self.used) + _NAME_BYTES
 
     def check_line(self) -> None:
-        """Raise `InputError` if the serial line does not carry the answers."""
+        """Raise `InputError` if the serial line is too slow for the answers."""
         baud = self._board.baud
         needed = self.sampling.actual_rate / self.hop * self._window_bytes + self._said_bytes
         if needed > bytes_carried(baud):
@@ -224,7 +224,7 @@ class Windowing:
 
 
 def _check_names(classes: tuple[str, ...]) -> None:
-    """Refuse classes that nobody could tell apart by what the board sends of their names."""
+    """Refuse classes whose names are equal in the part that a board sends."""
     sent: dict[str, str] = {}
     for name in classes:
         other = sent.setdefault(sent_name(name), name)
@@ -236,7 +236,7 @@ def _check_names(classes: tuple[str, ...]) -> None:
 
 
 def _end_cycles(plan: Plan) -> int:
-    """Return what ``pnn_finish`` takes, at most: plans tell of it with all that was pushed."""
+    """Return the maximum cycles of ``pnn_finish``, which plans only have with those of pushes."""
     outputs = plan.kernels[1].stage.n_inputs
     following = sum(step.worst for cost in plan.costs[1:] for step in cost.steps)
     return _OUTPUT_CYCLES * outputs + following
@@ -251,27 +251,27 @@ def windowing_of(
     votes: int = 1,
     refractory_s: float = 0.0,
 ) -> Windowing:
-    """Return the windows of a sensor that a model takes.
+    """Return the windows of a sensor for a model.
 
     Parameters
     ----------
     model : IntegerChain
     feature_names : tuple of str
-        Those of the float model: channels that it was trained on are found by their names.
+        Those of the float model, by which its channels are found.
     sampling : Sampling
     hop : int, optional
-        By default windows follow one another.
+        By default, windows do not overlap and have no gaps.
     votes, refractory_s
-        As `Windowing` has them.
+        See `Windowing`.
 
     Raises
     ------
     InputError
-        If the model does not take what the sensor gives.
+        If the model is for other channels than the sensor's.
     """
     channels = sampling.channels
     n = model.n_channels or len(channels)
-    plain = feature_names if model.n_channels is None else ()  # a sample is a point
+    plain = feature_names if model.n_channels is None else ()  # one sample is one point
     named = channel_names(feature_names, n) or plain
     if set(named) <= set(channels) and len(named) == n:
         used = tuple(channels.index(name) for name in named)

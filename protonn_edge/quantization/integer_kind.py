@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from protonn_edge.quantization.float32_model import Float32Model
+from protonn_edge.quantization.float32 import Float32Model
 from protonn_edge.quantization.integer_chain import IntegerChain
 
 Scored = tuple[str, NDArray[Any]]

@@ -17,7 +17,7 @@ INTEGER_KINDS: dict[str, IntegerKind] = {
     "protonn": IntegerKind(
         _of("quantizer", "quantize"),
         _of("protonn_steps", "scores_by_step"),
-        _of("float32_model", "float32_model"),
+        _of("float32", "float32_model"),
     ),
     "linear": IntegerKind(_of("linear", "quantize"), inputs_and("W")),
     "dense": IntegerKind(_of("dense", "quantize"), inputs_and("W")),

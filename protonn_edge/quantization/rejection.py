@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from protonn_edge.errors import InputError
 from protonn_edge.model import Model
-from protonn_edge.quantization.quantize import quantize
+from protonn_edge.quantization.to_integers import quantize
 from protonn_edge.stages.decision.rejection import STATISTICS, Rejection, Statistic, margins
 from protonn_edge.stages.prototypes.exponential import RBF_MAXIMUM
 

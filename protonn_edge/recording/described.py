@@ -1,4 +1,4 @@
-"""Wait until a board that only sends has said what it is."""
+"""Wait for the description of a board that only sends."""
 
 from __future__ import annotations
 
@@ -8,30 +8,30 @@ from typing import Protocol, TypeVar
 from protonn_edge.errors import CheckFailed
 from protonn_edge.hil.link import Line
 
-_DESCRIPTION_S = 15.0  # a bootloader, and a second until a board says again what it is
+_DESCRIPTION_S = 15.0  # a bootloader, and the second between two descriptions
 _READ_S = 0.25
 
 _T = TypeVar("_T")
 
 
 class Described(Protocol[_T]):
-    """A stream of bytes that begins with a description."""
+    """A decoder of bytes that begin with a description."""
 
     @property
     def description(self) -> object | None:
-        """What the board has said of itself; None until then."""
+        """The board's description; None until it is complete."""
 
     def feed(self, data: bytes) -> list[_T]:
-        """Return what bytes complete."""
+        """Return what these bytes complete."""
 
 
 def read_description(line: Line, stream: Described[_T], silent: str) -> list[_T]:
-    """Read until a board has said what it is; return what came with that.
+    """Read until a board's description is complete; return what was received with it.
 
     Raises
     ------
     CheckFailed
-        If it does not within 15 s; the sentence is `silent`.
+        If it is not complete within 15 s; the sentence is `silent`.
     """
     end = time.monotonic() + _DESCRIPTION_S
     early: list[_T] = []

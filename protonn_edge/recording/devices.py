@@ -1,11 +1,11 @@
-"""Sensors on the two-wire bus: which registers they are set up and read by."""
+"""Sensors on the two-wire bus: the registers for their setup and their data."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
 Setting = tuple[int, int, str]
-"""A register, what is written to it, and why."""
+"""A register, the value written to it, and why."""
 
 
 @dataclass(frozen=True)
@@ -15,21 +15,21 @@ class TwoWireDevice:
     Attributes
     ----------
     address : int
-        Of 7 bits.
+        7 bits.
     id_register : int
-        Where it says which chip it is.
+        The register that identifies the chip.
     ids : tuple of int
-        What it says there, and chips whose registers are the same.
+        Its value, and those of chips with the same registers.
     first_data, data_bytes : int
-        The registers that are read at once.
+        The registers that are read in one transfer.
     value_at : tuple of int
-        Where in these each channel's two bytes are.
+        Offsets of each channel's two bytes in these.
     big_endian : bool
         Whether the upper byte comes first.
     always : tuple of Setting
-        What it is told at first, whatever the rate is.
+        Settings for all rates.
     steps : tuple of (float, Setting)
-        What it is told, by the rate: the first one whose rate is not exceeded, or the last.
+        Settings by the rate: the first one whose rate is not exceeded, or the last.
     """
 
     address: int
@@ -43,7 +43,7 @@ class TwoWireDevice:
     steps: tuple[tuple[float, Setting], ...]
 
     def settings_for(self, rate: float) -> list[Setting]:
-        """Return what it is told for a rate in hertz."""
+        """Return the settings for a rate in hertz."""
         chosen = next((setting for most, setting in self.steps if rate <= most), self.steps[-1][1])
         return [*self.always, chosen]
 
@@ -95,4 +95,4 @@ DEVICES = {
         ),
     ),
 }
-"""By the names of their kinds of sensors."""
+"""By the names of the sensor kinds."""

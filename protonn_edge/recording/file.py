@@ -1,8 +1,8 @@
 """The file of a recording: a table that is appended to, so that a killed run loses nothing.
 
-The first line is a comment with the sensor, the rate and the units; then comes a header, then a
-sample a row. Rows are handed to the system as they come. A torn last line, as a killed run may
-leave it, is cut off when the file is opened again.
+The first line is a comment with the sensor, the rate and the units; a header and one row per sample
+follow. Rows are written as they arrive. An incomplete last line, which a killed run may leave, is
+removed when the file is opened again.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from protonn_edge.system.lock import InUse, try_lock
 _VERSION = 1
 _TAIL_BYTES = 1 << 16  # more than a line
 _SESSION_SEAM_S = 1.0
-_SEAM_SAMPLES = 10.0  # more than are taken for a gap by `windows`
+_SEAM_SAMPLES = 10.0  # enough for `windows` to see a gap
 _SESSION = re.compile(r"[^\W\d_].*")
 _NUMBER_WORDS = ("nan", "inf", "infinity", "na", "n/a", "null", "none")
 
@@ -38,21 +38,21 @@ class RecordingFile:
     Parameters
     ----------
     path : Path
-        A recording, an empty file, or none.
+        A recording, an empty file, or a file that does not exist.
     description : Description
         Of the logger; a recording that exists must be of the same channels and rate.
     session : str
-        Which session the rows are from: begins with a letter.
+        The session of the rows; begins with a letter.
 
     Attributes
     ----------
     begin_s : float
-        The time at which this run begins: after the end of the one before it, with a gap.
+        The time at which this run begins: after the end of the previous one, with a gap.
 
     Raises
     ------
     InputError
-        If the file is something else, of another sensor, or in use.
+        If the file is no recording, of another sensor, or in use.
     """
 
     def __init__(self, path: Path, description: Description, session: str) -> None:
@@ -92,7 +92,7 @@ class RecordingFile:
         os.close(self._file)
 
     def begin_take(self) -> None:
-        """Remember where a take begins, to throw it away."""
+        """Remember where a take begins, so that it can be discarded."""
         self._take_begin = os.lseek(self._file, 0, os.SEEK_END)
 
     def append(self, label: str, times: NDArray[np.float64], values: NDArray[np.int16]) -> None:
@@ -101,7 +101,7 @@ class RecordingFile:
         Parameters
         ----------
         label : str
-            Of all of them.
+            The label of all of them.
         times : ndarray of shape (samples,)
             In seconds.
         values : ndarray of shape (samples, channels)
@@ -118,16 +118,16 @@ class RecordingFile:
         self._write(text.getvalue().encode())
 
     def discard_take(self) -> None:
-        """Take away what was appended since `begin_take`."""
+        """Remove what was appended since `begin_take`."""
         os.ftruncate(self._file, self._take_begin)
         os.lseek(self._file, 0, os.SEEK_END)
 
     def _repair(self) -> float | None:
-        """Cut off a torn line; return the time of the last row, None if there is none."""
+        """Remove an incomplete line; return the time of the last row, None if there is none."""
         size = os.lseek(self._file, 0, os.SEEK_END)
         os.lseek(self._file, 0, os.SEEK_SET)
         begin = os.read(self._file, len(self._head))
-        if size < len(self._head) and self._head.startswith(begin):  # killed at its very beginning
+        if size < len(self._head) and self._head.startswith(begin):  # killed while writing it
             os.ftruncate(self._file, 0)
             os.lseek(self._file, 0, os.SEEK_SET)
             self._write(self._head)

@@ -1,4 +1,4 @@
-"""The bytes of a logger become samples: torn frames are dropped, lost samples are counted.
+"""Decode the bytes of a logger to samples; damaged frames are dropped, lost samples counted.
 
 The framing is that of the wire protocol (`protonn_edge.hil.framing`); the messages are a logger's
 own, see docs/recording.md.
@@ -17,7 +17,7 @@ from protonn_edge.hil.framing import BodyStream, frame_bytes
 from protonn_edge.sensors import SensorKind, sensor_kind
 
 SENSOR_NUMBERS = {"analog": 1, "microphone": 2, "mpu6050": 3, "adxl345": 4}
-"""What a logger calls its sensor."""
+"""The number that a logger sends for its sensor."""
 
 _LOGGER, _SAMPLES = 0x91, 0x92
 _LIVE = 0x93  # of firmware that classifies
@@ -25,17 +25,17 @@ _VERSION = 1
 _LOGGER_BODY = struct.Struct("<BBBBBBII6s")
 _HEAD = struct.Struct("<BBII")
 _LONGEST_FRAME = 260
-_MOST_JUMP = 1 << 24  # samples that can be missing in a row
+_MOST_JUMP = 1 << 24  # consecutive samples that can be missing
 
 
 @dataclass(frozen=True)
 class Description:
-    """What a logger says of itself.
+    """A logger's description of itself.
 
     Attributes
     ----------
     kinds : tuple of SensorKind
-        What it samples.
+        The sensors that it samples.
     period_cycles, clock_hz : int
         Cycles from one sample to the next, and how many there are in a second.
     found : bool
@@ -59,7 +59,7 @@ class Description:
 
     @property
     def units(self) -> str:
-        """What counts are."""
+        """The units of the values."""
         return self.kinds[0].units
 
 
@@ -79,20 +79,20 @@ class Samples:
 
 
 class SampleStream(BodyStream):
-    """Bytes of a logger become samples.
+    """Decodes the bytes of a logger to samples.
 
     Attributes
     ----------
     description : Description or None
-        As it was said last; None until then, and nothing is a sample before.
+        The latest one; None before the first, until when samples are ignored.
     lost : int
-        Samples that are missing between those that came, for whatever reason.
+        Samples missing between those received, for any reason.
     lost_on_board : int
-        Those of them that the board knows to have lost itself.
+        Those of them that the board reports as lost.
     received : int
-        Samples that came.
+        Samples received.
     resets : int
-        How often the numbers began again.
+        How often the numbers started again.
     """
 
     def __init__(self) -> None:
@@ -106,7 +106,7 @@ class SampleStream(BodyStream):
         self._board_lost_before = 0
 
     def feed(self, data: bytes) -> list[Samples]:
-        """Return the samples that bytes complete, in order.
+        """Return the samples that these bytes complete, in order.
 
         Raises
         ------
@@ -175,12 +175,12 @@ class SampleStream(BodyStream):
 
 
 def most_frame_bytes(channels: int, samples: int) -> int:
-    """Return the bytes that samples in a frame take on the line."""
+    """Return the length of a frame with these samples, in bytes on the line."""
     return frame_bytes(_HEAD.size + 2 * channels * samples)
 
 
 def _description(body: bytes) -> Description | None:
-    """Return what a logger says of itself; None if that is nonsense in a frame that is whole."""
+    """Return a logger's description; None if the contents of an undamaged frame are invalid."""
     if len(body) != _LOGGER_BODY.size:
         return None
     *_, number, channels, found, period, clock, pins = _LOGGER_BODY.unpack(body)

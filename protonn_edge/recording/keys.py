@@ -1,4 +1,4 @@
-"""Takes by keys in a terminal, with the channels drawn live."""
+"""Record takes by pressing keys in a terminal, which shows the channels live."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _BAR_CELLS = 40
 
 
 class Keys:
-    """The keys that are pressed, one at a time, in a ``with`` that gives the terminal back.
+    """The keys that are pressed, one at a time; a context manager that restores the terminal.
 
     Raises
     ------
@@ -59,7 +59,7 @@ class Keys:
             termios.tcsetattr(sys.stdin, termios.TCSADRAIN, self._settings)
 
     def pressed(self) -> str:
-        """Return the key that was pressed, "" if there is none."""
+        """Return the key that was pressed, "" if none was."""
         if not select.select([sys.stdin], [], [], 0)[0]:
             return ""
         return os.read(sys.stdin.fileno(), 1).decode("ascii", errors="replace") or "q"
@@ -68,24 +68,24 @@ class Keys:
 def record_by_keys(
     recorder: Recorder, keys: Keys, labels: Sequence[str], seconds: float | None, pause: float
 ) -> None:
-    """Record takes as keys say, until q.
+    """Record takes as keys are pressed, until q.
 
     Parameters
     ----------
     recorder : Recorder
     keys : Keys
-        Or what has its method `pressed`.
+        Or an object with its method `pressed`.
     labels : sequence of str
         The first nine have keys.
     seconds : float or None
-        The length of a take, or until a key.
+        The length of a take; None to end it with a key.
     pause : float
         Seconds before each take.
     """
     console = Console(stderr=True, highlight=False)
     drawn = 0.0
     with Live(console=console, auto_refresh=False, transient=True) as live:
-        while obey(recorder, keys.pressed(), labels, seconds, pause):
+        while act_on(recorder, keys.pressed(), labels, seconds, pause):
             recorder.listen(_LISTEN_S)
             now = time.monotonic()
             if now - drawn > 1 / _DRAWS_A_SECOND:
@@ -93,10 +93,10 @@ def record_by_keys(
                 drawn = now
 
 
-def obey(
+def act_on(
     recorder: Recorder, key: str, labels: Sequence[str], seconds: float | None, pause: float
 ) -> bool:
-    """Do what a key says; return whether to go on."""
+    """Act on a key; return whether to continue."""
     if key == "q":
         return False
     if key == "x":
@@ -109,7 +109,7 @@ def obey(
 
 
 def picture(recorder: Recorder, labels: Sequence[str]) -> Group:
-    """Return the channels as bars, and what the keys do."""
+    """Return the channels as bars, and the meaning of the keys."""
     description = recorder.stream.description
     assert description is not None, "a recorder has it"
     table = Table.grid(padding=(0, 1))

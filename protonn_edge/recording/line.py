@@ -1,4 +1,4 @@
-"""What a board's serial line carries, and which rates its clock can make."""
+"""The capacity of a board's serial line, and the baud rates that its clock can generate."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from protonn_edge.boards import Board
 from protonn_edge.errors import InputError
 
 BAUDS = (115_200, 250_000, 500_000, 1_000_000)
-"""Rates of the line that are tried, if none is asked for: those of 16 MHz chips' boards."""
+"""Baud rates to try if none is given: those of boards with a 16 MHz clock."""
 
 _SHARE = 0.95
 _BITS_PER_BYTE = 10
@@ -14,28 +14,28 @@ _BAUD_ERROR = 0.025
 
 
 def bytes_carried(baud: int) -> float:
-    """Return the bytes a second that may be sent at a rate."""
+    """Return the bytes per second that may be sent at a baud rate."""
     return _SHARE * baud / _BITS_PER_BYTE
 
 
 def byte_cycles(board: Board, baud: int) -> float:
-    """Return the clock cycles that a byte takes on the line."""
+    """Return the clock cycles of a byte on the line."""
     return board.clock_hz * _BITS_PER_BYTE / baud
 
 
 def baud_divisor(board: Board, baud: int) -> int:
-    """Return what UBRR0 is set to, at double speed."""
+    """Return the value of UBRR0, at double speed."""
     return max(0, round(board.clock_hz / (8 * baud)) - 1)
 
 
 def is_made(board: Board, baud: int) -> bool:
-    """Whether the board's clock makes the rate well enough."""
+    """Whether the board's clock generates the baud rate accurately enough."""
     divisor = baud_divisor(board, baud) + 1
     return abs(board.clock_hz / (8 * divisor) / baud - 1) <= _BAUD_ERROR
 
 
 def least_baud(board: Board, bytes_a_second: float) -> int:
-    """Return the least rate that carries so much, at least the board's; that, if there is none."""
+    """Return the lowest sufficient baud rate from the board's on; the board's if there is none."""
     for baud in (board.baud, *(each for each in BAUDS if each > board.baud)):
         if bytes_a_second <= bytes_carried(baud) and is_made(board, baud):
             return baud
@@ -43,7 +43,7 @@ def least_baud(board: Board, bytes_a_second: float) -> int:
 
 
 def check_baud(board: Board, baud: int, what: str, bytes_a_second: float) -> None:
-    """Raise `InputError` if a rate cannot be made, or does not carry what is to be sent.
+    """Raise `InputError` if a baud rate cannot be generated, or is too low for the bytes to send.
 
     `what` is the beginning of a sentence: ``"mpu6050 at 100 Hz"``.
     """

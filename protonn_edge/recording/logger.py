@@ -1,6 +1,6 @@
-"""Firmware that samples sensors at a steady rate and sends them in checked frames.
+"""Firmware that samples sensors at a steady rate and sends the samples in frames with a CRC.
 
-What the serial line cannot carry is refused before anything is written.
+Rates that exceed the serial line are refused before anything is written.
 """
 
 from __future__ import annotations
@@ -19,27 +19,27 @@ from protonn_edge.recording.line import baud_divisor, check_baud, least_baud
 from protonn_edge.recording.sampling import Sampling
 from protonn_edge.sensors import SensorKind
 
-_FRAME_S = 0.05  # what is sent together, unless that is fewer samples than are seen to be missing
+_FRAME_S = 0.05  # of samples in a frame, unless these are too few to detect missing ones
 _LEAST_FRAME_SAMPLES = 4
-_FRAME_VALUE_BYTES = 240  # a block of COBS, with what is around them
+_FRAME_VALUE_BYTES = 240  # with the rest of the frame, they fit a COBS block
 _LOGGER_BYTES_A_SECOND = 60
 
 
 @dataclass(frozen=True)
 class Logger:
-    """What is logged, and how: checked when it is made.
+    """The configuration of a logger, validated on construction.
 
     Attributes
     ----------
     sampling : Sampling
         The sensors, and their rate.
     baud : int
-        Of the serial line; 0 takes the least that is enough, at least the board's.
+        Of the serial line; 0 is the lowest sufficient one, at least the board's.
 
     Raises
     ------
     InputError
-        If the line cannot carry that.
+        If the line is too slow.
     """
 
     sampling: Sampling
@@ -54,18 +54,18 @@ class Logger:
 
     @property
     def frame_samples(self) -> int:
-        """Consecutive samples that are sent together."""
+        """Consecutive samples in a frame."""
         wanted = max(_LEAST_FRAME_SAMPLES, round(_FRAME_S * self.sampling.rate))
         return min(wanted, _FRAME_VALUE_BYTES // (2 * len(self.sampling.channels)))
 
     @property
     def bytes_a_second(self) -> float:
-        """What the line must carry."""
+        """Bytes per second on the line."""
         frame = most_frame_bytes(len(self.sampling.channels), self.frame_samples)
         return self.sampling.actual_rate * frame / self.frame_samples + _LOGGER_BYTES_A_SECOND
 
     def context(self) -> dict[str, object]:
-        """Return all that ``templates/logger`` needs."""
+        """Return the context of ``templates/logger``."""
         frames_a_second = self.sampling.actual_rate / self.frame_samples
         return {
             **self.sampling.context(),
@@ -84,7 +84,7 @@ class Logger:
         }
 
     def sketch(self, name: str) -> dict[str, str]:
-        """Return the files of an Arduino sketch, of which there is one, by their names."""
+        """Return the only file of an Arduino sketch, by its name."""
         return {f"{name}.ino": self._rendered("sketch.ino")}
 
     def _rendered(self, name: str) -> str:
@@ -93,12 +93,12 @@ class Logger:
 
 
 def sketch_name(folder: Path) -> str:
-    """Return the name of the sketch in a folder, which has the folder's.
+    """Return the name of the sketch in a folder, which is the folder's.
 
     Raises
     ------
     InputError
-        If the Arduino IDE does not open a sketch of that name.
+        If the Arduino IDE cannot open a sketch of that name.
     """
     name = folder.resolve().name
     if not name.replace("_", "").replace("-", "").isalnum() or not name.isascii():
@@ -110,5 +110,5 @@ def sketch_name(folder: Path) -> str:
 
 
 def logger_of(kinds: Sequence[SensorKind], rate: float, board: Board, baud: int = 0) -> Logger:
-    """Return the logger of sensors; raises what `Sampling` and `Logger` do."""
+    """Return the logger of sensors; raises the errors of `Sampling` and `Logger`."""
     return Logger(Sampling.of(kinds, rate, board), baud)

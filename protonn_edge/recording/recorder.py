@@ -22,19 +22,19 @@ _SEAM_SAMPLES = 4  # between two takes, so that `windows` sees a gap in time
 
 @dataclass
 class Take:
-    """A recording of one label without an interruption.
+    """An uninterrupted recording of one label.
 
     Attributes
     ----------
     label : str
     skip : int
-        How many samples go by before it begins.
+        Samples to skip before it begins.
     wanted : int or None
-        How many it has, lost ones with it; None until it is ended.
+        Its length in samples, lost ones included; None if it is ended by hand.
     first : int or None
         The number of its first sample, once that is known.
     kept, lost : int
-        Samples in the file, and those that are missing between them.
+        Samples in the file, and those missing between them.
     """
 
     label: str
@@ -46,30 +46,30 @@ class Take:
 
 
 class Recorder:
-    """A logger's line, and the file that its samples go to.
+    """Records the samples of a logger's line in a file.
 
     Parameters
     ----------
     line : Line
         The open serial line.
     stream : SampleStream
-        What has read the description from it.
+        The decoder, which has read the description.
     file : RecordingFile
         Where takes are appended.
     early : sequence of Samples
-        What came with the description.
+        The samples received with the description.
 
     Attributes
     ----------
     stream : SampleStream
     take : Take or None
-        The one under way.
+        The current one.
     takes : list of Take
-        Those that are done.
+        The finished ones.
     discarded : int
-        Those that were thrown away.
+        The number of discarded ones.
     latest : ndarray of shape (channels,) or None
-        The last sample, to draw.
+        The last sample, for display.
     """
 
     def __init__(
@@ -100,13 +100,13 @@ class Recorder:
 
     @property
     def countdown_s(self) -> float:
-        """Seconds until the take that is under way begins."""
+        """Seconds until the current take begins."""
         if self.take is None or self.take.first is None:
             return 0.0
         return max(0.0, (self.take.first - self._last_number) / self._rate)
 
     def begin(self, label: str, seconds: float | None, pause_s: float) -> None:
-        """Begin a take: of so many seconds, or until `end`, after a pause."""
+        """Begin a take after a pause: of a number of seconds, or until `end`."""
         least = _SEAM_SAMPLES if self.takes else 0
         wanted = None if seconds is None else max(1, round(seconds * self._rate))
         self._file.begin_take()
@@ -114,13 +114,13 @@ class Recorder:
         self.take = Take(label, max(least, round(pause_s * self._rate)), wanted)
 
     def end(self) -> None:
-        """End the take that is under way."""
+        """End the current take."""
         if self.take is not None:
             self.takes.append(self.take)
             self.take = None
 
     def discard(self) -> bool:
-        """Throw away the take that is under way, else the last one; return if there was one."""
+        """Discard the current take, or else the last one; return whether there was one."""
         if not self._discardable:
             return False
         self._discardable = False
@@ -132,12 +132,12 @@ class Recorder:
         return True
 
     def listen(self, wait_s: float = _READ_S) -> None:
-        """Take what comes within some time.
+        """Record the samples received within some time.
 
         Raises
         ------
         CheckFailed
-            If nothing has come for ten seconds, or the line breaks.
+            If nothing was received for ten seconds, or the line fails.
         """
         early, self._early = self._early, []
         data = self._line.read(0.0 if early else wait_s)
@@ -175,7 +175,7 @@ class Recorder:
             self.end()
 
     def _see(self, first: int, n: int) -> None:
-        """Follow the numbers; a board that was reset begins again, some time later."""
+        """Keep track of sample numbers; after a reset they start again, some time later."""
         if self._begin_number is None or first <= self._last_number:
             if self._begin_number is not None:
                 passed = self._last_number - self._begin_number
@@ -190,12 +190,12 @@ class Recorder:
 
 
 def wait_for_description(line: Line, stream: SampleStream, where: str) -> list[Samples]:
-    """Read until a logger has said what it is; return the samples that came with that.
+    """Read until a logger's description is complete; return the samples received with it.
 
     Raises
     ------
     CheckFailed
-        If none does within 15 s, or it does not find its sensor.
+        If there is none within 15 s, or the logger does not find its sensor.
     """
     silent = (
         f"no logger responds at {where}; upload what 'protonn-edge logger' writes, or give the "

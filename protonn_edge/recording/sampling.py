@@ -1,8 +1,8 @@
-"""Sensors that a board samples at a steady rate: what its timer, its ADC and its bus are told.
+"""Sensors that a board samples at a steady rate: the settings of its timer, ADC and bus.
 
-A timer says when a sample is due, and interrupts take it. Rates that the chip or the sensor cannot
-keep are refused before anything is written. Loggers and firmware that classifies what it senses
-have this in common, and the templates in ``templates/sampling``.
+A timer starts each sample, and interrupts read it. Rates that are too high for the chip or the
+sensor are refused before anything is written. Loggers and firmware that classifies its sensor's
+samples share this module and the templates in ``templates/sampling``.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ ANALOG_RATE = 9_000.0
 
 _MCU = "atmega328p"
 _ADC_HZ = 125_000  # a conversion takes 13 cycles of it
-_FAST_ANALOG_RATE = 4_000.0  # above, conversions take half as long, and are a little less exact
+_FAST_ANALOG_RATE = 4_000.0  # above, conversions take half as long, and are slightly less accurate
 _TWO_WIRE_RATE = 1_000.0
 _PRESCALERS = ((1, "_BV(CS10)"), (8, "_BV(CS11)"), (64, "_BV(CS11) | _BV(CS10)"),
                (256, "_BV(CS12)"), (1024, "_BV(CS12) | _BV(CS10)"))  # fmt: skip
 _TIMER_STEPS = 1 << 16
 _TWI_HZ = 400_000
-# Of interrupts, in cycles, rounded up from what simulated boards take.
+# Cycles of interrupts, rounded up from measurements on simulated boards.
 _TIMER_CYCLES = 100
 _CONVERSION_CYCLES = 200
 _BUS_BYTE_CYCLES = 200
@@ -38,14 +38,14 @@ _ADDRESSES = 6  # bytes on the bus, and starts, besides the data
 
 @dataclass(frozen=True)
 class Sampling:
-    """Which sensors are sampled, and how often: checked when it is made.
+    """Sensors and their sampling rate, validated on construction.
 
     Attributes
     ----------
     kinds : tuple of SensorKind
         Analog inputs, or one other sensor.
     rate : float
-        Samples a second that are asked for; `actual_rate` is what the timer makes of it.
+        Requested samples per second; `actual_rate` is the timer's.
     board : Board
         A board with an ATmega328P.
 
@@ -82,17 +82,17 @@ class Sampling:
 
     @classmethod
     def of(cls, kinds: Sequence[SensorKind], rate: float, board: Board) -> Sampling:
-        """Return what samples sensors, analog inputs in the order of their pins."""
+        """Return the sampling of sensors, analog inputs in the order of their pins."""
         return cls(tuple(sorted(kinds, key=lambda kind: kind.pin or 0)), rate, board)
 
     @property
     def name(self) -> str:
-        """The sensors, for people."""
+        """The sensors' names for display."""
         return ", ".join(kind.name for kind in self.kinds)
 
     @property
     def number(self) -> int:
-        """What the board calls its sensor."""
+        """The number that the board sends for its sensor."""
         kind = self.kinds[0]
         return SENSOR_NUMBERS["analog" if kind.name == f"a{kind.pin}" else kind.name]
 
@@ -108,7 +108,7 @@ class Sampling:
 
     @property
     def timer(self) -> tuple[int, str, int]:
-        """The timer's prescaler, its bits in C, and how many steps a sample takes."""
+        """The timer's prescaler, its bits in C, and timer steps per sample."""
         cycles = self.board.clock_hz / self.rate
         for prescaler, bits in _PRESCALERS:
             if round(cycles / prescaler) <= _TIMER_STEPS:
@@ -123,12 +123,12 @@ class Sampling:
 
     @property
     def actual_rate(self) -> float:
-        """Samples a second, as the timer has them."""
+        """Samples per second of the timer."""
         return self.board.clock_hz / self.period_cycles
 
     @property
     def interrupt_cycles(self) -> int:
-        """Cycles that interrupts take of each sample, about, before it is kept."""
+        """Approximate cycles of interrupts per sample, before it is stored."""
         if self.device is None:
             return _TIMER_CYCLES + _CONVERSION_CYCLES * len(self.channels)
         return _TIMER_CYCLES + _BUS_BYTE_CYCLES * (self.device.data_bytes + _ADDRESSES)

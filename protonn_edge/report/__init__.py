@@ -1,1 +1,1 @@
-"""What people see of models and runs: tables on the terminal, and pages."""
+"""The presentation of models and runs: tables on the terminal, and pages."""

@@ -1,4 +1,4 @@
-"""The panels that tell how a run answered: accuracy, mistakes, and what lies behind them."""
+"""The panels of a run's answers: accuracy, mistakes, and their explanation."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ from protonn_edge.stages.decision.rejection import (
 )
 
 _MISTAKES_SHOWN = 18
-_MATRIX_CLASSES = 30  # whose confusion matrix is a table that can be read
+_MATRIX_CLASSES = 30  # maximum for a readable confusion matrix
 _CONFUSIONS_SHOWN = 40
 _THRESHOLDS = 40
 _STATISTIC_NAMES: dict[Statistic, str] = {
@@ -46,7 +46,7 @@ _STATISTIC_NAMES: dict[Statistic, str] = {
 
 
 def accuracy_panels(one: Evidence, salt: str) -> list[Panel]:
-    """Return the confusion matrix, a place for the points of a cell, and figures by class."""
+    """Return the confusion matrix, a panel for the points of a cell, and figures by class."""
     counts, classes = one.confusion, one.reference.classes
     right, n = int(counts.diagonal().sum()), len(one.results)
     low, high = wilson_interval(right, n)
@@ -78,7 +78,7 @@ def accuracy_panels(one: Evidence, salt: str) -> list[Panel]:
 
 
 def _unknown_words(one: Evidence) -> str:
-    """Return what is to be said of points that were rejected, a sentence with a space in front."""
+    """Return a sentence about rejected points, with a space before it."""
     summary = one.summary
     if one.reference.rejection is None:
         return ""
@@ -114,7 +114,7 @@ def _matrix(counts: NDArray[np.int64], classes: Sequence[str]) -> Matrix:
 
 
 def _confusions(counts: NDArray[np.int64], classes: Sequence[str]) -> Table:
-    """Return what is confused most often."""
+    """Return the most frequent confusions."""
     names = answer_names(counts.shape[1], classes)
     found = frequent_confusions(counts, _CONFUSIONS_SHOWN)
     return Table(
@@ -125,7 +125,7 @@ def _confusions(counts: NDArray[np.int64], classes: Sequence[str]) -> Table:
 
 
 def mistake_panels(one: Evidence, salt: str) -> list[Panel]:
-    """Return pictures of the wrong answers that were the surest of themselves."""
+    """Return pictures of the most confident wrong answers."""
     if one.points is None:
         return []
     wrong = sorted((r for r in one.answered if _is_mistake(r)), key=_confidence)
@@ -159,7 +159,7 @@ def _is_mistake(result: Result) -> bool:
 
 
 def _confidence(result: Result) -> int:
-    """Return how far the true class's score is below the answer's, which is never above 0."""
+    """Return the true class's score minus the answer's, at most 0."""
     if result.scores is None or result.predicted is None or result.label == UNKNOWN:
         return 0
     return result.scores[result.label] - result.scores[result.predicted]
@@ -177,7 +177,7 @@ def _picture(
 
 
 def space_panels(one: Evidence, salt: str) -> list[Panel]:  # noqa: ARG001  (as all of these)
-    """Return the plane with the points and the prototypes, and the classes to single out."""
+    """Return the plane with the points and the prototypes, and the classes to highlight."""
     chosen = chosen_points(one)
     plane = plane_of(one, chosen)
     if plane is None:
@@ -196,7 +196,7 @@ def space_panels(one: Evidence, salt: str) -> list[Panel]:  # noqa: ARG001  (as 
 
 
 def seen_panels(one: Evidence, salt: str) -> list[Panel]:
-    """Return what a feature stage looks at in one of the points, where it has a picture of it."""
+    """Return the feature stage's view of one of the points, if it has a picture."""
     stage = one.model.feature_stage
     if one.points is None or stage is None or not one.results:
         return []
@@ -210,7 +210,7 @@ def seen_panels(one: Evidence, salt: str) -> list[Panel]:
 
 
 def unknown_panels(one: Evidence, salt: str) -> list[Panel]:
-    """Return how many points each threshold of a model that rejects would reject."""
+    """Return the number of points rejected by each threshold, for a model that rejects."""
     reference = one.reference
     if one.points is None or not isinstance(reference, IntegerChain):
         return []

@@ -1,4 +1,4 @@
-"""How long a battery lasts when the board computes a part of the time, and rests the others."""
+"""Battery life of a board that computes a part of the time and idles the rest."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from protonn_edge.boards import Board
 from protonn_edge.errors import InputError
 
 WATT_HOURS = (1e-6, 1e6)
-"""The range of what is in a battery, in Wh."""
+"""The range of a battery's energy, in Wh."""
 
 RATES = (1e-9, 1e6)
-"""The range of predictions a second."""
+"""The range of predictions per second."""
 
 IDLE_WATTS = (0.0, 1_000.0)
-"""The range of what a board draws between predictions, in W."""
+"""The range of a board's power between predictions, in W."""
 
 _SHOWN_RATES = (0.1, 1.0, 10.0, 100.0)
 _HOURS_A_DAY, _DAYS_A_YEAR = 24.0, 365.25
@@ -23,12 +23,12 @@ _HOURS_A_DAY, _DAYS_A_YEAR = 24.0, 365.25
 
 @dataclass(frozen=True)
 class Life:
-    """How long a battery lasts.
+    """The battery life.
 
     Attributes
     ----------
     busy_share : float
-        Share of the time that is computed, 0..1.
+        Share of the time spent computing, 0..1.
     mean_mw : float
         Power on average, in milliwatts.
     hours : float
@@ -41,7 +41,7 @@ class Life:
 
     @property
     def text(self) -> str:
-        """The time in a unit that suits it."""
+        """The time in a suitable unit."""
         days = self.hours / _HOURS_A_DAY
         if days >= 2 * _DAYS_A_YEAR:
             return f"{days / _DAYS_A_YEAR:,.1f} years"
@@ -50,16 +50,16 @@ class Life:
 
 @dataclass(frozen=True)
 class Battery:
-    """A battery and how the board is used.
+    """A battery and the use of the board.
 
     Attributes
     ----------
     watt_hours : float
-        What is in the battery; two AA cells have about 6.
+        Energy of the battery; two AA cells have about 6.
     rate : float
-        Predictions a second.
+        Predictions per second.
     idle_watts : float
-        What the board draws while it does not compute; 0 gives the most that can be reached.
+        Power of the board while it does not compute; 0 gives the upper bound of the life.
 
     Raises
     ------
@@ -81,7 +81,7 @@ class Battery:
                 raise InputError(f"{value:g} {what} is out of range; give {low:g} to {high:g}")
 
     def life(self, board: Board, milliseconds: float, rate: float | None = None) -> Life:
-        """Return how long it lasts when a prediction takes so many ms on average.
+        """Return the battery life for a mean latency in ms.
 
         A rate that is too high for the board counts as computing all the time.
         """
@@ -90,7 +90,7 @@ class Battery:
         return Life(busy, 1000 * watts, self.watt_hours / watts)
 
     def lives(self, board: Board, milliseconds: float) -> Iterator[tuple[float, Life]]:
-        """Yield rates of predictions a second that the board can keep up with, and the lives."""
+        """Yield possible rates of predictions per second, and the battery life of each."""
         most = 1000 / milliseconds
         for rate in sorted({*_SHOWN_RATES, self.rate}):
             if rate < most:
@@ -98,7 +98,7 @@ class Battery:
         yield float(f"{most:.4g}"), self.life(board, milliseconds, most)
 
     def sentence(self, life: Life) -> str:
-        """Return what one should know of a life."""
+        """Return a sentence about a battery life."""
         rests = (
             f"and draws {1000 * self.idle_watts:g} mW in between"
             if self.idle_watts

@@ -1,4 +1,4 @@
-"""What a report is made of: sections of panels, and what a panel can hold."""
+"""The content of a report: sections of panels, and the contents of panels."""
 
 from __future__ import annotations
 
@@ -6,22 +6,22 @@ from dataclasses import dataclass
 
 from markupsafe import Markup
 
-_SHORT = 2  # letters that a prototype's square has room for
-_LETTERS_ON_A_PHONE, _LETTERS = 34, 54  # that all headings of a matrix have room for
+_SHORT = 2  # letters that fit a prototype's square
+_LETTERS_ON_A_PHONE, _LETTERS = 34, 54  # that fit in all headings of a matrix
 
 
 @dataclass(frozen=True)
 class Table:
-    """Rows of text under headings; all columns but the first are numbers, unless `texts` says so.
+    """Rows of text under headings; columns other than the first and `texts` are numbers.
 
     Attributes
     ----------
     headings : tuple of str
     rows : tuple of tuple of str
     texts : frozenset of int
-        The columns, beside the first, that are text.
+        The columns of text, apart from the first one.
     best : frozenset of (int, int)
-        Cells, by row and column, that have the better value.
+        Cells, by row and column, with the best value.
     """
 
     headings: tuple[str, ...]
@@ -39,9 +39,9 @@ class Cell:
     count : int
         Points.
     tint : int
-        How much of its colour it has, in per cent; it grows with the share of the row.
+        Intensity of its colour in per cent, by its share of the row.
     kind : {"right", "wrong", "unknown"}
-        What its colour says.
+        The meaning of its colour.
     words : str
         The cell in a sentence.
     """
@@ -54,7 +54,7 @@ class Cell:
 
 @dataclass(frozen=True)
 class Matrix:
-    """A confusion matrix: a row per actual class, a column per answer, None where no point is."""
+    """A confusion matrix: a row per actual class, a column per answer, None without points."""
 
     classes: tuple[str, ...]
     answers: tuple[str, ...]
@@ -62,7 +62,7 @@ class Matrix:
 
     @property
     def headings(self) -> str:
-        """Whether the names of answers fit above the columns as they are, as the style says it."""
+        """The style's class for headings: whether the names of answers fit above the columns."""
         letters = len(self.answers) * max(map(len, self.answers))
         if letters <= _LETTERS_ON_A_PHONE:
             return "level"
@@ -77,15 +77,15 @@ class Matrix:
 
 @dataclass(frozen=True)
 class Mark:
-    """A point or a prototype in the plane; places in px of the figure.
+    """A point or a prototype in the plane; positions in px of the figure.
 
     Attributes
     ----------
     x, y : float
     label : int
-        Index of its class: of a point, the true one.
+        Index of its class, for a point of the true one.
     wrong : bool
-        Whether the point got another answer.
+        Whether the point was classified wrong.
     """
 
     x: float
@@ -103,10 +103,10 @@ class Scatter:
     width, height : int
         In px.
     points, prototypes : tuple of Mark
-        The points are those of the page, in their order.
+        The points are those of the page, in the same order.
     classes : tuple of str
     names : tuple of (float, float, str)
-        Names of classes in the figure, where few classes leave room for them.
+        Names of classes in the figure, if there are few classes.
     """
 
     width: int
@@ -124,7 +124,7 @@ class Scatter:
 
 @dataclass(frozen=True)
 class Picture:
-    """A test point: its picture, the words below it, and its index in the data."""
+    """A test point: its picture, the caption, and its index in the data."""
 
     markup: Markup
     words: str
@@ -133,19 +133,19 @@ class Picture:
 
 @dataclass(frozen=True)
 class Gallery:
-    """A row of pictures, each with words below it."""
+    """A row of pictures with captions."""
 
     pictures: tuple[Picture, ...]
 
 
 @dataclass(frozen=True)
 class Listing:
-    """Text to be typed or copied.
+    """Text to type or copy.
 
     Attributes
     ----------
     name : str
-        What it is.
+        Its name.
     text : str
     """
 
@@ -155,30 +155,30 @@ class Listing:
 
 @dataclass(frozen=True)
 class Panel:
-    """Something to look at, and its words.
+    """A figure or another content, and its text.
 
     Attributes
     ----------
     run : str
-        The results files that it is about; empty where that is all of them.
+        Its results files; empty if it is about all of them.
     figure : Markup or None
-        An SVG that is labelled for a screen reader.
+        An SVG with a label for screen readers.
     matrix, scatter : Matrix, Scatter or None
-        What takes the place of a figure.
+        An alternative to a figure.
     caption : str
-        A sentence that says what the figure shows.
+        A sentence that describes the figure.
     key : tuple of (str, str)
-        Colours and what they stand for.
+        Colours and their meanings.
     table : Table or None
-        The numbers; where there is a figure, for those who want them or cannot see it.
+        The numbers; beside a figure, as an alternative to it.
     table_name : str
-        What the table has.
+        The table's name.
     gallery : Gallery or None
         Pictures.
     listing : Listing or None
         A command or code.
     live : str
-        The name by which the page's script finds the panel; empty if it need not.
+        The name by which the page's script finds the panel; empty for others.
     """
 
     run: str = ""
@@ -204,7 +204,7 @@ class Section:
         Its anchor.
     title : str
     lead : str
-        What one should know before one looks.
+        The introduction.
     panels : tuple of Panel
     """
 

@@ -1,4 +1,4 @@
-"""The panels that tell what a prediction takes of the board: time, energy, memory, and why."""
+"""The panels of a prediction's cost: time, energy, memory, and their causes."""
 
 from __future__ import annotations
 
@@ -47,9 +47,9 @@ def latency_panels(one: Evidence, salt: str) -> list[Panel]:
 
 
 def energy_panels(one: Evidence, battery: Battery) -> list[Panel]:
-    """Return the energy of a prediction, and how long a battery lasts at several rates."""
+    """Return the energy of a prediction, and the battery life at several rates."""
     energy = one.summary.energy_mj
-    if not (energy and energy.mean and one.summary.latency_ms):  # no point took any cycles
+    if not (energy and energy.mean and one.summary.latency_ms):  # there are no cycles
         return []
     life = battery.life(one.board, one.summary.latency_ms.mean)
     words = (
@@ -65,7 +65,7 @@ def energy_panels(one: Evidence, battery: Battery) -> list[Panel]:
 
 
 def memory_panels(one: Evidence, salt: str) -> list[Panel]:
-    """Return what flash and SRAM are filled with, by use and by section."""
+    """Return the contents of flash and SRAM, by use and by section."""
     return [
         _memory_panel("Flash", flash_parts(one), one.board.flash_bytes, f"{salt}-flash"),
         _memory_panel("SRAM", sram_parts(one), one.board.sram_bytes, f"{salt}-sram"),
@@ -86,7 +86,7 @@ def memory_panels(one: Evidence, salt: str) -> list[Panel]:
 
 
 def flash_parts(one: Evidence) -> list[Part]:
-    """Return what flash is filled with: the plan's stages, and the rest of the firmware."""
+    """Return the contents of flash: the plan's stages, and the rest of the firmware."""
     plan, used = one.firmware.plan, one.firmware.usage.flash_bytes
     if isinstance(plan, Plan):
         parts = [Part(_plain(stage.name), stage.flash_bytes) for stage in plan.steps]
@@ -97,7 +97,7 @@ def flash_parts(one: Evidence) -> list[Part]:
 
 
 def sram_parts(one: Evidence) -> list[Part]:
-    """Return what SRAM is filled with: the model's variables, the firmware's, the stack."""
+    """Return the contents of SRAM: the model's variables, the firmware's, the stack."""
     plan, usage = one.firmware.plan, one.firmware.usage
     state = min(plan.state_bytes, usage.sram_bytes)
     features = 0

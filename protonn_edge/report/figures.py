@@ -29,7 +29,7 @@ from protonn_edge.stages.feature_stage import Seen
 
 _CURVE_MARKS = 12  # of a curve of many values
 
-# Of an image under what is made of it: the least ink that is drawn, how dark it is, and the least
+# For an image behind its features: the least ink that is drawn, its darkness, and the minimum
 # height in px.
 _SEEN_INK = 0.04
 _SEEN_SHADE = 0.45
@@ -63,9 +63,9 @@ def confusion_figure(counts: NDArray[np.int64], classes: Sequence[str], salt: st
 def latency_figure(
     milliseconds: NDArray[np.float64], bound: float | None, mean: float | None, salt: str
 ) -> str:
-    """Return the histogram of latencies, with the plan's bound and the mean that it estimates.
+    """Return the histogram of latencies, with the plan's bound and its estimate of the mean.
 
-    The axis begins where the latencies do. A bound far beyond them is named at the right edge.
+    The axis begins at the smallest latency. A bound far beyond it is named at the right edge.
     """
     low, high = float(milliseconds.min()), float(milliseconds.max())
     spread = max(high - low, 0.002 * high, 1e-6)
@@ -116,14 +116,14 @@ def latency_figure(
 
 @dataclass(frozen=True)
 class Part:
-    """A part of a memory: what it is for, and its bytes."""
+    """A part of a memory: its use, and its bytes."""
 
     name: str
     size: int
 
 
 _PART_COLOURS = (ACCENT, SECOND, THIRD, LIMIT, INK)
-_LAST_PART = MUTED  # of what is left over
+_LAST_PART = MUTED  # of the unused part
 _CHANNEL_COLOURS = (ACCENT, SECOND, THIRD, LIMIT, MUTED, INK)
 
 
@@ -150,7 +150,7 @@ def memory_figure(parts: Sequence[Part], limit: int, salt: str) -> str:
 
 
 def part_colours(count: int) -> list[str]:
-    """Return the names of the colours that `memory_figure` gives to so many parts."""
+    """Return the names of the colours of `memory_figure` for a number of parts."""
     return [variable(colour) for colour in _part_colours(count)]
 
 
@@ -159,7 +159,7 @@ def _part_colours(count: int) -> list[str]:
 
 
 def stage_figure(stages: Sequence[str], accuracies: Sequence[float], salt: str) -> str:
-    """Return accuracy, 0..1, with ever more of the model in integers."""
+    """Return accuracy, 0..1, as the model is quantized step by step."""
     with axes(220, salt) as (area, drawn):
         places = np.arange(len(stages))
         area.plot(places, accuracies, color=ACCENT)
@@ -173,7 +173,7 @@ def stage_figure(stages: Sequence[str], accuracies: Sequence[float], salt: str) 
 
 
 def training_figure(values: Sequence[float], what: str, salt: str, *, shares: bool = False) -> str:
-    """Return what training told of itself, report by report: `shares`, 0..1, or any numbers."""
+    """Return the reports of a training as curves: `shares`, 0..1, or any numbers."""
     steps = np.arange(1, len(values) + 1)
     colour = ACCENT if shares else SECOND
     with axes(190, salt) as (area, drawn):
@@ -200,9 +200,9 @@ def threshold_figure(
     what: str,
     salt: str,
 ) -> str:
-    """Return shares, 0..1, of rejected points by the threshold, and the threshold that is set.
+    """Return shares, 0..1, of rejected points by the threshold, and the current threshold.
 
-    The first curve is of false alarms, the second of mistakes that are caught.
+    The first curve is of false alarms, the second of rejected mistakes.
     """
     with axes(250, salt) as (area, drawn):
         for colour, (name, values) in zip((LIMIT, ACCENT), curves, strict=False):
@@ -221,7 +221,7 @@ def threshold_figure(
 
 
 def _share_axis(area: Axes, shares: Sequence[float]) -> None:
-    """Give an axis of shares, 0..1, a range around them that does not go beyond 100 %."""
+    """Give an axis of shares, 0..1, a range around them of at most 100 %."""
     low, high = min(shares), max(shares)
     spread = max(high - low, 0.01)
     bottom, top = max(0.0, low - 0.3 * spread), min(1.0, high + 0.3 * spread)
@@ -233,7 +233,7 @@ def _share_axis(area: Axes, shares: Sequence[float]) -> None:
 
 
 def front_figure(costs: Sequence[float], accuracies: Sequence[float], cost: str, salt: str) -> str:
-    """Return accuracy, 0..1, against a cost, the cheapest first: what is reached for how much."""
+    """Return accuracy, 0..1, against a cost, the cheapest first."""
     with axes(230, salt) as (area, drawn):
         area.step(costs, accuracies, where="post", color=ACCENT)
         for x, accuracy in zip(costs, accuracies, strict=True):
@@ -248,7 +248,7 @@ def front_figure(costs: Sequence[float], accuracies: Sequence[float], cost: str,
 
 
 def trace_figure(lines: NDArray[np.float64], salt: str) -> str:
-    """Return a window of levels, 0..1, (channels, samples), as a line a channel."""
+    """Return a window of levels, 0..1, (channels, samples), as one line per channel."""
     with axes(100, salt, width=180) as (area, drawn):
         area.set_axis_off()
         area.set_ylim(-0.03, 1.03)
@@ -259,12 +259,12 @@ def trace_figure(lines: NDArray[np.float64], salt: str) -> str:
 
 
 def channel_colours(count: int) -> list[str]:
-    """Return the names of the colours that `trace_figure` gives to so many channels."""
+    """Return the names of the colours of `trace_figure` for a number of channels."""
     return [variable(colour) for colour in _cycle(_CHANNEL_COLOURS, count)]
 
 
 def bars_figure(levels: NDArray[np.float64], salt: str) -> str:
-    """Return a point's levels, 0..1, in the order of the data, a bar each."""
+    """Return a point's levels, 0..1, in the order of the data, as bars."""
     with axes(100, salt, width=180) as (area, drawn):
         area.set_axis_off()
         area.set_ylim(-0.03, 1.03)
@@ -273,7 +273,7 @@ def bars_figure(levels: NDArray[np.float64], salt: str) -> str:
 
 
 def seen_figure(seen: Seen, salt: str) -> str:
-    """Return what a feature stage looks at: an image, the borders of areas, and strokes."""
+    """Return a feature stage's view: an image, the borders of areas, and strokes."""
     height, width = seen.image.shape
     pixels = max(_SEEN_LOWEST, round(WIDTH * height / width))
     with axes(min(pixels, WIDTH), salt) as (area, drawn):

@@ -1,4 +1,4 @@
-"""What a search found, as ``tune --front FILE.json`` wrote it: accuracy against what it takes."""
+"""The result of a search in a file of ``tune --front FILE.json``: accuracy against costs."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _MOST_CANDIDATES = 10_000
 
 @dataclass(frozen=True)
 class Alternative:
-    """A model that no other one of the search beats in accuracy without taking more.
+    """A Pareto-optimal model of the search: others are less accurate or need more.
 
     Attributes
     ----------
@@ -25,7 +25,7 @@ class Alternative:
     flash_bytes : int
         Flash of the classifier.
     mean_ms : float
-        Of a prediction.
+        Mean latency of a prediction.
     """
 
     accuracy: float
@@ -42,12 +42,12 @@ class Front:
 
 
 def read_front(path: Path) -> Front:
-    """Return what a search found.
+    """Return the result of a search.
 
     Raises
     ------
     InputError
-        If the file cannot be read or is something else.
+        If the file cannot be read or is not such a file.
     """
     check_file(path, limit_bytes=_LARGEST_FILE)
     try:

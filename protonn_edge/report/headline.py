@@ -1,4 +1,4 @@
-"""The top of a report: what was run on what, whether all agreed, and the main figures."""
+"""The top of a report: the model, data and board, the comparison, and the main figures."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _BETTER: dict[str, Callable[[Iterable[float]], float]] = {
 
 @dataclass(frozen=True)
 class Headline:
-    """A figure in large type: what it is, its number, its unit, and a word on it."""
+    """A figure in large type: its name, number, unit, and a note."""
 
     name: str
     number: str
@@ -31,7 +31,7 @@ class Headline:
 
 @dataclass(frozen=True)
 class Proof:
-    """Whether all executions of the model agreed, in a sentence."""
+    """The comparison of all executions of the model, as a sentence."""
 
     holds: bool
     words: str
@@ -45,7 +45,7 @@ def title_of(one: Evidence) -> str:
 
 
 def identity_of(one: Evidence) -> list[tuple[str, str]]:
-    """Return what was run on what: the classes, the data, the model and the board."""
+    """Return the classes, the data, the model and the board of a run."""
     classes, board, model = one.reference.classes, one.board, one.model
     named = ", ".join(classes[:_CLASSES_NAMED])
     if len(classes) > _CLASSES_NAMED:
@@ -61,7 +61,7 @@ def identity_of(one: Evidence) -> list[tuple[str, str]]:
 
 
 def proof_of(one: Evidence, *, named: bool) -> Proof | None:
-    """Return whether the executions agreed, or None where nothing was compared.
+    """Return the comparison of the executions, or None if there was none.
 
     Parameters
     ----------
@@ -134,7 +134,7 @@ def side_by_side(evidence: Sequence[Evidence]) -> Table:
 
 
 def _best(texts: Sequence[str], better: Callable[[Iterable[float]], float]) -> list[int]:
-    """Return the columns, counted from 1, of the best number; none where all are the same."""
+    """Return the columns, counted from 1, of the best number; none if all are equal."""
     numbers = {
         place: float(text.split()[0].replace(",", ""))
         for place, text in enumerate(texts, 1)
@@ -166,7 +166,7 @@ def _figures(one: Evidence) -> dict[str, str]:
 
 
 def _rejected(one: Evidence) -> dict[str, str]:
-    """Return how many points are unknown, where a run's model rejects some."""
+    """Return the number of unknown points, if a run's model rejects some."""
     if one.reference.rejection is None:
         return {}
     return {"unknown": f"{100 * one.summary.unknown / one.summary.n:.2f} %"}

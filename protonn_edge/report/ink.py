@@ -1,4 +1,4 @@
-"""How raw features are shown: as ink on paper where they are pixels, else each in its own range."""
+"""The display of raw features: pixels as ink on paper, others each in its own range."""
 
 from __future__ import annotations
 
@@ -11,21 +11,21 @@ from protonn_edge.evaluation.evidence import Evidence
 
 Floats = NDArray[np.float64]
 
-_INKED = 0.25  # from so much ink on, a pixel belongs to what is drawn
+_INKED = 0.25  # from this much ink on, a pixel belongs to the drawing
 _TYPICAL_PERCENTILE = 75
-_LOOKED_AT = 2_000  # points, to see how large they are
+_LOOKED_AT = 2_000  # points, to measure the size of drawings
 
 
 @dataclass(frozen=True, eq=False)
 class Levels:
-    """What turns raw features into levels, 0..1.
+    """Maps raw features to levels, 0..1.
 
     Attributes
     ----------
     lower, upper : ndarray of shape (D,), float64
-        The raw values of the levels 0 and 1.
+        The raw values for the levels 0 and 1.
     pixels : bool
-        Whether level 0 is paper and 1 is ink, the same for all features.
+        Whether level 0 is paper and 1 is ink, for all features.
     """
 
     lower: Floats
@@ -33,7 +33,7 @@ class Levels:
     pixels: bool
 
     def of(self, raw: Floats) -> Floats:
-        """Return levels of raw features (..., D), cut off at 0 and 1."""
+        """Return levels of raw features (..., D), clamped to 0..1."""
         extent = self.upper - self.lower
         safe = np.where(extent == 0, 1.0, extent)
         levels: Floats = np.where(extent == 0, 0.5, np.clip((raw - self.lower) / safe, 0, 1))
@@ -42,14 +42,14 @@ class Levels:
 
 @dataclass(frozen=True)
 class Drawing:
-    """How drawings of the test points' kind lie in an image; in pixels.
+    """The typical size and position of drawings in the test images, in pixels.
 
     Attributes
     ----------
     height, width : float
-        What a drawing fills.
+        The size of a drawing.
     y, x : float
-        The middle of it.
+        Its centre.
     pen : float
         Width of a stroke.
     """
@@ -80,10 +80,10 @@ def levels_of(one: Evidence) -> Levels:
 
 
 def typical_drawing(one: Evidence) -> Drawing:
-    """Return how the test points lie in their images; without points, what is common.
+    """Return the typical drawing of the test points; without points, a common one.
 
-    A stroke of length l and width w has ink l w and, on both sides, slopes that add up to 2 l: so
-    the width is twice the ink by the slopes.
+    A stroke of length l and width w has ink l w and, on both sides, slopes that add up to 2 l, so
+    the width is twice the ink divided by the slopes.
     """
     assert one.image_shape is not None
     rows, columns = one.image_shape
@@ -110,7 +110,7 @@ def typical_drawing(one: Evidence) -> Drawing:
 
 
 def _extent(inked: NDArray[np.bool_]) -> tuple[Floats, Floats]:
-    """Return where the inked rows (n, H) of each image begin and end."""
+    """Return the first and the last inked row of each image, by rows (n, H)."""
     begin = inked.argmax(axis=1).astype(np.float64)
     end = inked.shape[1] - inked[:, ::-1].argmax(axis=1).astype(np.float64)
     return begin, end

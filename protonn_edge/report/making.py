@@ -1,4 +1,4 @@
-"""The panels that tell how a model came to be: its quantization, its training, and its search."""
+"""The panels of a model's origin: its quantization, its training, and its search."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from protonn_edge.report.figures import front_figure, stage_figure, training_fig
 from protonn_edge.report.front import Front
 from protonn_edge.report.svg import figure
 
-_NOTHING = 1e-9  # an objective that is never larger tells nothing
+_NOTHING = 1e-9  # an objective that never exceeds this is not shown
 _ROWS = 10  # of a table of a curve
 _STAGE_NAMES = {
     "float": "none of it",
@@ -25,7 +25,7 @@ _STAGE_NAMES = {
 
 
 def quantization_panels(one: Evidence, salt: str) -> list[Panel]:
-    """Return accuracy with ever more of the model in integers, and the inputs cut off."""
+    """Return accuracy as the model is quantized step by step, and clamped inputs."""
     if one.points is None or not one.points.stages:
         return []
     stages = one.points.stages
@@ -61,7 +61,7 @@ def _lost_text(lost: float) -> str:
 
 
 def training_panels(one: Evidence, salt: str) -> list[Panel]:
-    """Return the curves of a training; of an objective that was 0 all the time, none."""
+    """Return the curves of a training, without an objective that was always 0."""
     history = one.model.record.get("history")
     objective, accuracy = _numbers(history, "objective"), _numbers(history, "accuracy")
     if len(objective) < 2 or len(objective) != len(accuracy):
@@ -117,7 +117,7 @@ def front_section(front: Front) -> Section:
 
 
 def _numbers(history: object, name: str) -> list[float]:
-    """Return a list of numbers of a model's record, which may hold anything."""
+    """Return a list of numbers of a model's record, whose contents are untrusted."""
     values = history.get(name) if isinstance(history, dict) else None
     numbers = isinstance(values, list) and all(type(value) in (int, float) for value in values)
     if not (isinstance(values, list) and numbers and all(map(math.isfinite, values))):

@@ -1,4 +1,4 @@
-"""The section about what comes next: the model in a sketch of one's own."""
+"""The section about the next step: the model in the user's own sketch."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from protonn_edge.report.content import Listing, Panel, Table
 
 
 def sketch_panels(one: Evidence, salt: str) -> list[Panel]:  # noqa: ARG001  (as all of these)
-    """Return the command that exports a model, a sketch around it, and its classes' constants."""
+    """Return the command for exporting a model, a sketch with it, and its classes' constants."""
     if not isinstance(one.reference, IntegerChain):
         return []
     sketch = own_sketch(one.reference, one.board)

@@ -1,7 +1,7 @@
-"""The report as one HTML file that needs nothing else and asks for nothing.
+"""The report as one HTML file without external resources.
 
-All that comes from data is escaped by the template; a policy in the page's head lets no script run
-but its own, and no request out.
+The template escapes everything from data; a policy in the page's head allows only its own script,
+and no requests.
 """
 
 from __future__ import annotations
@@ -47,17 +47,17 @@ def render_page(
     Parameters
     ----------
     evidence : sequence of Evidence
-        At least one; several are shown side by side.
+        At least one run; several are shown side by side.
     script : PageScript
-        What makes the Uno run in the page.
+        The script that runs the Uno in the page.
     title : str
         A heading; by default the classes and the board.
     command : str
-        How the report was asked for.
+        The command that made the report.
     battery : Battery, optional
-        What the battery life is for.
+        The battery for the battery life.
     front : Front, optional
-        What a search found.
+        The result of a search.
     """
     first = evidence[0]
     environment = Environment(
@@ -67,7 +67,7 @@ def render_page(
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    # Several runs are one page, whose script knows the first.
+    # A page may have several runs; its script uses the first.
     code = None if script.text is None else _inline(script.text)
     missing = script.missing if first.board.mcu == _PAGE_MCU else _OTHER_CHIP
     return environment.get_template("report.html.j2").render(
@@ -99,7 +99,7 @@ _OTHER_CHIP = "the page has an ATmega328P alone, and this firmware is for anothe
 
 
 def _provenance(evidence: Sequence[Evidence], command: str) -> list[tuple[str, str]]:
-    """Return hashes, versions and the command: what it takes to make the same report again."""
+    """Return hashes, versions and the command, for reproducing the report."""
     facts = []
     for one in evidence:
         prefix = f"{one.name}, " if len(evidence) > 1 else ""
@@ -122,7 +122,7 @@ def _provenance(evidence: Sequence[Evidence], command: str) -> list[tuple[str, s
 
 
 def _devices(one: Evidence) -> str:
-    """Return the ports; the number of a socket is another one with every run and tells nothing."""
+    """Return the ports, without the number of a socket, which differs in every run."""
     names = {_SOCKET.sub(r"\1", result.device) for result in one.results}
     names = {_EMULATOR if name == _LOCAL else name for name in names}
     return ", ".join(sorted(names - {""})) or "-"
@@ -138,7 +138,7 @@ def _sizes(one: Evidence) -> str:
 
 
 def _inline(script: str) -> Markup:
-    """Return a script that can stand in a page; it is the package's own."""
+    """Return a script of the package in a form that can be embedded in a page."""
     # Nothing in it may end the element; in a string or a comment <\/script means the same.
     return Markup(script.replace("</script", "<\\/script").replace("<!--", "<\\!--"))  # noqa: S704
 
@@ -149,7 +149,7 @@ def _hash(script: str) -> str:
 
 
 def _json(value: object) -> Markup:
-    """Return JSON that can stand in a script element, whatever names are in it."""
+    """Return JSON that can be embedded in a script element, with any names in it."""
     text = json.dumps(value, allow_nan=False, separators=(",", ":"))
     for character in "<>&":
         text = text.replace(character, f"\\u{ord(character):04x}")

@@ -1,4 +1,4 @@
-"""What the script of the page is given: points, how they are drawn, and what runs on the Uno."""
+"""The data for the page's script: points, their display, and the Uno's firmware."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _DIGITS = 5  # of the numbers of a map that gives places in px
 
 
 def payload(one: Evidence, *, runs: bool) -> dict[str, Any]:
-    """Return what the script of the page reads, as JSON can hold it; ``web/page.js`` knows it.
+    """Return the data for the page's script, ``web/page.js``, as JSON types.
 
     Parameters
     ----------
@@ -75,7 +75,7 @@ def payload(one: Evidence, *, runs: bool) -> dict[str, Any]:
 
 
 def _names(one: Evidence) -> list[str]:
-    """Return the features' names; none where they are pixels or samples."""
+    """Return the features' names; none if they are pixels or samples."""
     model = one.model
     if one.image_shape is not None or trace_of(one) is not None:
         return []
@@ -91,7 +91,7 @@ def _channels(one: Evidence) -> dict[str, Any] | None:
 
 
 def _plane(one: Evidence) -> dict[str, Any] | None:
-    """Return the affine map to a place in the plane, where there is one."""
+    """Return the affine map to a position in the plane, if there is one."""
     plane = plane_of(one, chosen_points(one))
     if plane is None or plane.weights is None:
         return None
@@ -109,7 +109,7 @@ def _shape(one: Evidence) -> dict[str, Any] | None:
 
 
 def _sliders(one: Evidence) -> dict[str, Any] | None:
-    """Return the ends of a slider per feature, where that is a way to enter them."""
+    """Return the ends of a slider per feature, if features are entered by sliders."""
     if not 0 < len(_names(one)) <= _MOST_SLIDERS:
         return None
     inputs = one.model.inputs
@@ -121,18 +121,18 @@ def _sliders(one: Evidence) -> dict[str, Any] | None:
 
 
 def _short(values: NDArray[np.float64]) -> list[float]:
-    """Return the shortest numbers that are these as float32, which data is."""
+    """Return the shortest numbers that are equal to these in float32, the type of data."""
     return [float(str(np.float32(value))) for value in values.tolist()]
 
 
 def _blank(one: Evidence) -> float:
-    """Return the raw value that paper has once it was a byte, which is none in a dead zone."""
+    """Return the raw value of paper after quantization, which is never in a dead zone."""
     levels, features = levels_of(one), one.reference.features
     from_paper = np.sign(features.step) == np.sign(levels.upper[0] - levels.lower[0])
     return float(np.median(features.zero[from_paper])) if from_paper.any() else levels.lower[0]
 
 
 def _once(values: NDArray[np.float64]) -> list[float]:
-    """Return the values, or only one where all are the same."""
+    """Return the values, or only one if all are equal."""
     everywhere: list[float] = values.tolist()
     return everywhere[:1] if len(set(everywhere)) == 1 else everywhere

@@ -1,4 +1,4 @@
-"""Points as pictures: small PNGs where they are images."""
+"""Pictures of points that are images, as small PNGs."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _INK_AND_ALPHA = 4  # colour type: grey with alpha
 def image_picture(ink: NDArray[np.float64], description: str) -> str:
     """Return an image (H, W) of ink, 0..1, as an element of a page.
 
-    The ink is black and what is not ink is transparent, so that a dark page can turn it white.
+    The ink is black and the rest is transparent, so that a dark page can make it white.
     """
     levels = np.round(255 * np.clip(ink, 0, 1)).astype(np.uint8)
     uri = f"data:image/png;base64,{base64.b64encode(_png(levels)).decode()}"

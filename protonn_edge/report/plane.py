@@ -1,7 +1,7 @@
-"""The picture of a model's space: where it puts the points, and its prototypes among them.
+"""The picture of a model's space, with its points and prototypes.
 
-Of ProtoNN and Bonsai it is the space that they project to, of others that of the scores. Of more
-than two dimensions the plane is that of the two principal axes of the points.
+For ProtoNN and Bonsai it is the projected space, for others that of the scores. With more than two
+dimensions, the plane is that of the two principal axes of the points.
 """
 
 from __future__ import annotations
@@ -20,36 +20,36 @@ from protonn_edge.stages.decision.rejection import answer_names
 Floats = NDArray[np.float64]
 
 WIDTH = 480
-"""Of the figure, in px."""
+"""Size of the figure, in px."""
 
 _HEIGHTS = (260, 440)
 _MARGIN = 16
-_FAR = 0.35  # of the points' extent: prototypes farther off are left out
-_TOLERANCE = 0.005  # of the extent: by how much a place may be off that is computed in the page
-_MOST_NAMED = 6  # classes whose names the figure has room for
-_MOST_INPUTS = 1024  # of an affine map that the page is given
+_FAR = 0.35  # of the points' extent: more distant prototypes are left out
+_TOLERANCE = 0.005  # of the extent: maximum error of a position computed in the page
+_MOST_NAMED = 6  # classes whose names fit the figure
+_MOST_INPUTS = 1024  # of an affine map in the page
 _LEAST_POINTS = 3
 
 
 @dataclass(frozen=True)
 class Plane:
-    """The figure, and how the page finds the place of another input.
+    """The figure, and the map from another input to its position.
 
     Attributes
     ----------
     scatter : Scatter
     space : str
-        What space it is of, for a sentence.
+        The name of the space, for a sentence.
     dimensions : int
-        Of that space.
+        Number of dimensions of that space.
     explained : float
-        Share of the points' variance that the plane shows, 0..1.
+        Share of the points' variance in the plane, 0..1.
     far : int
-        Prototypes that are left out, since they lie far from all points.
+        Number of prototypes that are left out because they are far from all points.
     source : {"bytes", "scores"} or None
-        What the place follows from; None where no affine map of the inputs gives it.
+        The inputs of the map; None if there is no affine map.
     weights : ndarray of shape (2, k), float64, or None
-        The place in px is ``weights @ source + offset``.
+        The position in px is ``weights @ source + offset``.
     offset : ndarray of shape (2,), float64
     """
 
@@ -64,7 +64,7 @@ class Plane:
 
 
 def plane_of(one: Evidence, chosen: list[Result]) -> Plane | None:
-    """Return the picture of a run's space with the chosen points, or None where there is none."""
+    """Return the picture of a run's space with the chosen points, or None if there is none."""
     space = _space_of(one, chosen)
     if space is None:
         return None
@@ -110,7 +110,7 @@ def _marks(at: Floats, labels: list[int], wrong: list[bool] | None = None) -> tu
 def _class_names(
     at: Floats, labels: NDArray[np.int64], classes: tuple[str, ...]
 ) -> tuple[tuple[float, float, str], ...]:
-    """Return the names of few classes, each in the middle of its points."""
+    """Return the names of few classes, each at the centre of its points."""
     if len(classes) > _MOST_NAMED:
         return ()
     middles = [
@@ -123,7 +123,7 @@ def _class_names(
 
 @dataclass(frozen=True, eq=False)
 class _Frame:
-    """Where a plane lies in the figure: y grows downwards there."""
+    """The position of a plane in the figure, where y increases downwards."""
 
     height: int
     unit: Floats  # (2, 1), px
@@ -141,7 +141,7 @@ class _Frame:
         return cls(height, unit, np.array([WIDTH, height]) / 2 - unit[:, 0] * (low + extent / 2))
 
     def at(self, flat: Floats) -> Floats:
-        """Return places in px of places in the plane (..., 2)."""
+        """Return positions in px of positions in the plane (..., 2)."""
         px: Floats = flat * self.unit[:, 0] + self.corner
         return px
 
@@ -153,12 +153,12 @@ class _Space:
     Attributes
     ----------
     name, source : str
-        As those of `Plane`.
+        See `Plane`.
     inputs : ndarray of shape (n, k), float64
-        What the places follow from.
+        The inputs of the positions.
     places : ndarray of shape (n, d), float64
     basis : ndarray of shape (k + 1, d), float64
-        The places of no input, and of 1 in each input in turn.
+        The positions of an input of zeros, and of 1 in each input in turn.
     prototypes : ndarray of shape (m, d), float64
     labels : ndarray of shape (m,), int64
     """
@@ -173,7 +173,7 @@ class _Space:
 
     @property
     def affine_map(self) -> tuple[Floats | None, Floats]:
-        """Weights (d, k) and an offset (d,); without weights where the map is not affine."""
+        """Weights (d, k) and an offset (d,); no weights if the map is not affine."""
         origin = self.basis[0]
         weights = (self.basis[1:] - origin).T
         off = np.abs(self.inputs @ weights.T + origin - self.places).max(initial=0)
@@ -218,14 +218,14 @@ def _space_of_scores(chosen: list[Result]) -> _Space | None:
 
 
 def _axes_of(places: Floats) -> tuple[Floats, Floats, float]:
-    """Return two axes (2, d) through the points (n, d), where they cross, and what they explain."""
+    """Return two axes (2, d) of the points (n, d), their origin, and the explained variance."""
     dimensions = places.shape[1]
     centre = places.mean(axis=0)
     if dimensions <= 2:
         return np.eye(2, dimensions), centre, 1.0
     variances, vectors = np.linalg.eigh(np.cov((places - centre).T))
     axes = vectors.T[::-1][:2]
-    # The sign of an axis is anyone's choice: its largest part is positive.
+    # The sign of an axis is arbitrary: its largest component is made positive.
     largest = np.abs(axes).argmax(axis=1)
     axes = axes * np.sign(axes[[0, 1], largest])[:, None]
     total = float(variances.sum())

@@ -1,4 +1,4 @@
-"""Plots of a classifier in a notebook, a call each.
+"""Plots of a classifier for notebooks, one function each.
 
 A confusion matrix is scikit-learn's own: ``ConfusionMatrixDisplay.from_estimator``.
 """
@@ -27,7 +27,8 @@ def plot_training(classifier: DeviceClassifier, ax: Axes | None = None) -> Axes:
     Parameters
     ----------
     classifier : DeviceClassifier
-        With ``fit(..., evaluate_on=(X_test, y_test))`` the accuracy on these points is drawn, too.
+        After ``fit(..., evaluate_on=(X_test, y_test))``, the accuracy on these points is drawn,
+        too.
     ax : matplotlib.axes.Axes, optional
         Where to draw; by default in a new figure.
 
@@ -52,9 +53,9 @@ def plot_training(classifier: DeviceClassifier, ax: Axes | None = None) -> Axes:
 def plot_space(
     classifier: DeviceClassifier, X: ArrayLike, y: ArrayLike, ax: Axes | None = None
 ) -> Axes:
-    """Draw points where a ProtoNN projects them, with its prototypes as crosses.
+    """Draw points in the projected space of a ProtoNN, with its prototypes as crosses.
 
-    Of more than two dimensions it is the plane of the two principal axes of the points.
+    With more than two dimensions, it is the plane of the two principal axes of the points.
 
     Parameters
     ----------
@@ -108,7 +109,7 @@ def _draw(ax: Axes, places: NDArray[np.float64], **style: Any) -> None:
 
 
 def _plane(places: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return the mean (d,) of places (n, d) and their two principal axes (2, d); of d = 1, one."""
+    """Return the mean (d,) of points (n, d) and their two principal axes (2, d); one if d = 1."""
     centre = places.mean(axis=0)
     _, _, axes = np.linalg.svd(places - centre, full_matrices=False)
     first = axes[:2]

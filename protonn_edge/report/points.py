@@ -1,4 +1,4 @@
-"""Which test points a page has: all of few, else some of each cell of the confusion matrix."""
+"""The test points of a page: all if they are few, or some of each cell of the confusion matrix."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ _MOST_POINTS, _LEAST_POINTS = 320, 20
 def chosen_points(one: Evidence) -> list[Result]:
     """Return the results whose points are in the page: mistakes first, the others evenly.
 
-    There are as many as fit the page; of few points all are there. Mistakes take half at most, and
-    come in rounds, one of each cell of the confusion matrix in each.
+    There are as many as fit the page, or all. At most half of them are mistakes, chosen in rounds,
+    one of each cell of the confusion matrix per round.
     """
     answered = one.answered
     if one.points is None or not answered:
@@ -32,7 +32,7 @@ def chosen_points(one: Evidence) -> list[Result]:
 
 
 def _in_rounds(results: list[Result]) -> list[Result]:
-    """Return results in such an order that the first of each cell come first, then the second."""
+    """Return results ordered by their rank in their cell: the first of each cell come first."""
     seen: dict[tuple[int, int | None], int] = {}
     rounds = []
     for result in results:

@@ -1,6 +1,6 @@
-"""The script of the report's page, which has the emulated Uno in it.
+"""The script of the report's page, which includes the emulated Uno.
 
-Where it cannot be made the report does without it, and says why.
+If it cannot be built, the report has no script, and explains why.
 """
 
 from __future__ import annotations
@@ -13,14 +13,14 @@ from protonn_edge.toolchain.javascript import PAGE, script_file
 
 @dataclass(frozen=True)
 class PageScript:
-    """The script, or why there is none.
+    """The script, or the reason why there is none.
 
     Attributes
     ----------
     text : str or None
-        JavaScript in one piece.
+        The JavaScript.
     missing : str
-        Without a text, a part of a sentence: what is not there, and what to do.
+        Without a text, a part of a sentence: what is missing, and what to do.
     """
 
     text: str | None
@@ -28,7 +28,7 @@ class PageScript:
 
 
 def page_script() -> PageScript:
-    """Return the script of the page: the one that is ready, or one that is made now."""
+    """Return the script of the page: an existing one, or one built now."""
     try:
         return PageScript(script_file(PAGE).read_text("utf-8"))
     except (ProtoNNEdgeError, OSError) as error:

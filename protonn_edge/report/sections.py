@@ -1,7 +1,6 @@
-"""The sections of a report, made of evidence.
+"""The sections of a report, from evidence.
 
-A panel is about one run. Several runs are side by side, and panels that would be the same are shown
-once.
+A panel is about one run. Several runs are side by side, and equal panels are shown once.
 """
 
 from __future__ import annotations
@@ -28,7 +27,7 @@ MakePanels = Callable[[Evidence, str], list[Panel]]
 
 
 def sections_of(evidence: Sequence[Evidence], battery: Battery) -> list[Section]:
-    """Return all sections of which there is something to show, in their order."""
+    """Return all sections with contents, in order."""
     sections = [_section(*each, evidence) for each in _sections(battery)]
     return [section for section in sections if section.panels]
 
@@ -37,7 +36,7 @@ def _section(
     name: str, title: str, lead: str, make: MakePanels, evidence: Sequence[Evidence]
 ) -> Section:
     columns = [make(one, f"{name}-{number}") for number, one in enumerate(evidence)]
-    for others in columns[1:]:  # the page's script knows the first run
+    for others in columns[1:]:  # the page's script uses the first run
         others[:] = [replace(panel, live="") for panel in others]
     names = [one.name for one in evidence]
     rows = (_once_each(row, names) for row in zip_longest(*columns))
@@ -45,11 +44,11 @@ def _section(
 
 
 def _once_each(row: Sequence[Panel | None], names: Sequence[str]) -> list[Panel]:
-    """Return the different panels of a row, one a run, each with the names of its runs."""
+    """Return the different panels of a row with one per run, each with the names of its runs."""
     runs: dict[Panel, list[str]] = {}
     for panel, name in zip(row, names, strict=True):
         if panel is not None:
-            # Figures have ids that differ; their words tell whether they are the same.
+            # Figures have different ids; their texts are compared instead.
             same = (each for each in runs if _words(each) == _words(panel))
             runs.setdefault(next(same, panel), []).append(name)
     return [

@@ -1,4 +1,4 @@
-"""Points that are windows of a signal: which channels they have, and at what rate."""
+"""Points that are windows of a signal: their channels and their rate."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from protonn_edge.stages.window_features.channels import channel_names
 
 @dataclass(frozen=True)
 class Trace:
-    """How a point is drawn as lines.
+    """The drawing of a point as lines.
 
     Attributes
     ----------
     channels : tuple of str
-        Their names, "channel 1" where the model has none.
+        Their names, "channel 1" if the model has none.
     samples : int
-        Of each channel.
+        Number of samples per channel.
     rate : float or None
-        Samples of a channel a second, where it is known.
+        Samples per second of a channel, if known.
     """
 
     channels: tuple[str, ...]
@@ -32,7 +32,7 @@ class Trace:
 
     @property
     def words(self) -> str:
-        """What the lines are, in a sentence without its end."""
+        """A description of the lines, the beginning of a sentence."""
         many = len(self.channels) > 1
         of_each = f"{self.samples:,} samples of {'each channel' if many else 'one channel'}"
         if self.rate is None:
@@ -41,7 +41,7 @@ class Trace:
 
     @property
     def key(self) -> tuple[tuple[str, str], ...]:
-        """The colours of the channels; none where there is one."""
+        """The colours of the channels; none for a single one."""
         if len(self.channels) == 1:
             return ()
         colours = channel_colours(len(self.channels))
@@ -53,7 +53,7 @@ class Trace:
 
 
 def trace_of(one: Evidence) -> Trace | None:
-    """Return how the points of a run are drawn as lines, or None where they are no signals."""
+    """Return the drawing of a run's points as lines, or None if they are not signals."""
     model, stage = one.model, one.model.feature_stage
     signal = None if stage is None else stage.signal
     if signal is not None:
@@ -70,6 +70,6 @@ def trace_of(one: Evidence) -> Trace | None:
 
 
 def _named_channels(names: tuple[str, ...]) -> int:
-    """Return how many channels the names of features tell of; 0 where they tell of none."""
+    """Return the number of channels in the names of features; 0 if there are none."""
     count = sum(name.endswith("[0]") for name in names)
     return count if count and channel_names(names, count) else 0

@@ -1,8 +1,8 @@
-"""One quiet style for all figures, and what makes a matplotlib figure part of a page.
+"""One style for all figures, and the conversion of matplotlib figures to parts of a page.
 
-Figures are drawn in a few colours that stand for roles. In the page each becomes a CSS variable, so
-that the same figure is right in light, in dark and on paper. Text stays text, in the page's font.
-The same figure gives the same bytes on every machine.
+Figures are drawn in a few colours for roles. In the page each becomes a CSS variable, so that the
+same figure suits light and dark pages and paper. Text remains text, in the page's font. The same
+figure gives the same bytes on every machine.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from matplotlib.axes import Axes
 from matplotlib.backends.backend_svg import FigureCanvasSVG
 from matplotlib.figure import Figure
 
-# What the roles are drawn with; no figure has these colours by chance.
+# Placeholder colours of the roles, which no figure has by chance.
 INK, MUTED, RULE = "#010203", "#040506", "#070809"
 ACCENT, SECOND, THIRD = "#0a0b0c", "#0d0e0f", "#101112"
 LIMIT, PAPER = "#131415", "#161718"
@@ -46,10 +46,10 @@ _FONT_AT_ONCE = re.compile(r"font: (?:[a-z]+ )*([\d.]+px) [^;]*")  # as older ve
 _NO_TURN = "rotate(-0 "
 _MARK = "mark:"
 _PLACES = {"d", "x", "y", "transform"}
-_NUMBER = re.compile(r"-?\d+\.\d+")  # to a tenth of a px, which nobody sees
+_NUMBER = re.compile(r"-?\d+\.\d+")  # rounded to a tenth of a px, which is invisible
 
 _POINTS_PER_INCH = 72
-_FONT = "DejaVu Sans"  # matplotlib ships it, so that places are the same everywhere
+_FONT = "DejaVu Sans"  # comes with matplotlib, so that positions are the same everywhere
 _STYLE: dict[Any, Any] = {
     "axes.edgecolor": RULE,
     "axes.facecolor": "none",
@@ -97,20 +97,20 @@ def variable(colour: str) -> str:
 
 
 def mark(words: str) -> str:
-    """Return the gid that makes a part of a figure one that tells its value when pointed at."""
+    """Return the gid of a part of a figure that shows its value on hover."""
     return _MARK + words
 
 
 @contextmanager
 def axes(height: float, salt: str, *, width: float = WIDTH) -> Iterator[tuple[Axes, list[str]]]:
-    """Give axes of a new figure to draw on, and a list that has its SVG in the end.
+    """Yield axes of a new figure to draw on, and a list that has its SVG at the end.
 
     Parameters
     ----------
     height, width : float
         In px.
     salt : str
-        Keeps the ids of this figure apart from those of the page's other figures.
+        Distinguishes the ids of this figure from those of other figures in the page.
     """
     drawn: list[str] = []
     with mpl.rc_context(_STYLE | {"svg.hashsalt": salt}), warnings.catch_warnings():
@@ -127,13 +127,13 @@ def axes(height: float, salt: str, *, width: float = WIDTH) -> Iterator[tuple[Ax
 def _rendered(figure: Figure) -> str:
     stream = io.StringIO()
     nothing = dict.fromkeys(("Creator", "Date", "Format", "Type"))
-    # savefig() writes the same, after it has drawn all of it once more to lay it out.
+    # savefig() writes the same, but draws everything a second time for the layout.
     figure.canvas.print_svg(stream, metadata=nothing)  # type: ignore[attr-defined]
     return stream.getvalue()
 
 
 def _for_page(svg: str, width: float, height: float) -> str:
-    """Return the figure as an element of a page: no prolog, no ids but those that are used."""
+    """Return the figure as an element of a page: without prolog and unused ids."""
     root = ElementTree.fromstring(svg)  # noqa: S314  (what matplotlib just wrote)
     used = {name for part in root.iter() for name in _references(part)}
     for part in root.iter():
@@ -147,7 +147,7 @@ def _for_page(svg: str, width: float, height: float) -> str:
 
 
 def _clean(part: ElementTree.Element, used: set[str]) -> None:
-    """Leave of a part what the page needs, in the page's colours and font."""
+    """Reduce a part to what the page needs, in the page's colours and font."""
     part.tag = part.tag.removeprefix(_SVG)
     target = part.attrib.pop(_LINK, None)
     if target is not None:
@@ -166,7 +166,7 @@ def _clean(part: ElementTree.Element, used: set[str]) -> None:
 
 
 def _tell(part: ElementTree.Element, gid: str) -> None:
-    """Give a part that is a mark its words: a browser shows a title, and the script all of them."""
+    """Add texts to a part that is a mark: a title for browsers, and all for the script."""
     if gid.startswith(_MARK):
         part.set("class", "mark")
         title = ElementTree.Element("title")
@@ -179,7 +179,7 @@ def _short(number: re.Match[str]) -> str:
 
 
 def _references(part: ElementTree.Element) -> list[str]:
-    """Return the ids that an element's attributes point to."""
+    """Return the ids that an element's attributes refer to."""
     found = [part.get(_LINK, "").removeprefix("#")]
     return found + [name for value in part.attrib.values() for name in _URL.findall(value)]
 
@@ -191,6 +191,6 @@ def _in_page_style(style: str) -> str:
 
 
 def figure(svg: str, name: str) -> Markup:
-    """Return a figure that a screen reader calls by a name, and takes for one picture."""
+    """Return a figure with a name for screen readers, as one picture."""
     words = f'<svg role="img" aria-label="{escape(name)}" '
     return Markup(svg.replace("<svg ", words, 1))  # noqa: S704  (what comes from data is escaped)

@@ -1,4 +1,4 @@
-"""Tables for the terminal: facts, figures against the board's limits, what is confused."""
+"""Tables for the terminal: facts, figures against the board's limits, confusions."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from rich.text import Text
 from protonn_edge.evaluation.accuracy import ClassFigures, frequent_confusions, wilson_interval
 from protonn_edge.stages.decision.rejection import answer_names
 
-if TYPE_CHECKING:  # they make what is shown; a command imports those that it uses
+if TYPE_CHECKING:  # a command imports those that it uses
     from protonn_edge.boards import Board
     from protonn_edge.build.budget import Usage
     from protonn_edge.codegen import Plan
@@ -25,7 +25,7 @@ if TYPE_CHECKING:  # they make what is shown; a command imports those that it us
     from protonn_edge.quantization import StageLoss
 
 _NAME_WIDTH = 28  # two of them and a number fit a line
-_LABEL_WIDTH = 12  # where a matrix does not fit else
+_LABEL_WIDTH = 12  # if a matrix does not fit otherwise
 _TERMINAL_WIDTH = 80
 _CONFUSIONS_SHOWN = 12
 
@@ -41,7 +41,7 @@ def fact_table(facts: Sequence[tuple[str, str]]) -> Table:
 
 
 def budget_facts(usage: Usage, board: Board) -> list[tuple[str, str]]:
-    """Return the rows that set what the firmware takes against what the board has."""
+    """Return rows that compare the firmware's memory with the board's."""
     sram = usage.sram_bytes + usage.stack_bytes
     return [
         ("flash", _of(usage.flash_bytes, board.flash_bytes)),
@@ -53,13 +53,13 @@ def budget_facts(usage: Usage, board: Board) -> list[tuple[str, str]]:
 
 
 def saturation_fact(saturations: int, values: int) -> tuple[str, str]:
-    """Return the row that says how many raw values quantizing cut off."""
+    """Return the row of raw values clamped by quantization."""
     share = f" ({100 * saturations / values:.2f} %)" if values else ""
     return "inputs cut off", f"{saturations:,} of {values:,} values{share}"
 
 
 def plan_table(plan: Plan) -> Table:
-    """Return a row per stage of a prediction: how it is done, and what that takes."""
+    """Return a row per stage of a prediction: its kernel and its cost."""
     table = Table(box=box.SIMPLE)
     for heading in ("stage", "kernel"):
         table.add_column(heading)
@@ -78,7 +78,7 @@ def plan_table(plan: Plan) -> Table:
 
 
 def run_facts(summary: Summary, board: Board) -> list[tuple[str, str]]:
-    """Return the rows of what was measured over a run."""
+    """Return the rows of a run's measurements."""
     low, high = wilson_interval(round(summary.accuracy * summary.n), summary.n)
     rows = [
         ("accuracy", f"{100 * summary.accuracy:.2f} % of {summary.n:,} points"),
@@ -101,7 +101,7 @@ def run_facts(summary: Summary, board: Board) -> list[tuple[str, str]]:
 
 
 def evidence_facts(one: Evidence) -> list[tuple[str, str]]:
-    """Return the rows of what a report says of a run."""
+    """Return the rows of a report's facts about a run."""
     rows = run_facts(one.summary, one.board)
     if one.worst_cycles is not None:
         bound = f"{one.worst_cycles:,} cycles, {one.board.milliseconds(one.worst_cycles):.3f} ms"
@@ -120,7 +120,7 @@ def repetition_fact(n: int, cycles: int, board: Board) -> tuple[str, str]:
 
 
 def device_table(shares: Sequence[Share]) -> Table:
-    """Return what each of several boards did, a row a board."""
+    """Return the results of several boards, one row each."""
     table = Table(box=box.SIMPLE)
     table.add_column("board", style="bold", overflow="fold")
     for heading in ("points", "a second", "mean cycles", "asked again", "reopened", "resets"):
@@ -141,7 +141,7 @@ def device_table(shares: Sequence[Share]) -> Table:
 
 
 def stage_table(losses: Sequence[StageLoss]) -> Table:
-    """Return what each stage of quantization costs, a row a stage."""
+    """Return the loss at each stage of quantization, one row each."""
     table = Table(box=box.SIMPLE)
     table.add_column("in integers up to", style="bold")
     for heading in ("accuracy", "points changed", "unlike float"):
@@ -154,7 +154,7 @@ def stage_table(losses: Sequence[StageLoss]) -> Table:
 
 
 def class_table(figures: Sequence[ClassFigures], classes: Sequence[str]) -> Table:
-    """Return precision and recall, a row a class."""
+    """Return precision and recall, one row per class."""
     table = Table(box=box.SIMPLE)
     table.add_column("class", style="bold", overflow="fold")
     for heading in ("points", "precision", "recall"):
@@ -168,10 +168,10 @@ def class_table(figures: Sequence[ClassFigures], classes: Sequence[str]) -> Tabl
 def confusion_parts(
     counts: NDArray[np.int64], classes: Sequence[str]
 ) -> tuple[RenderableType, ...]:
-    """Return a sentence and a table: the confusion matrix, or what is most often confused.
+    """Return a sentence and a table: the confusion matrix, or the most frequent confusions.
 
-    The latter where the matrix does not fit a terminal, without a table if that is nothing. Of a
-    model that rejects, the matrix has one more column, "unknown", and perhaps such a row.
+    The latter if the matrix does not fit a terminal, without a table if there are none. For a model
+    that rejects, the matrix has one more column, "unknown", and perhaps such a row.
     """
     every = answer_names(counts.shape[1], classes)
     for longest in (_NAME_WIDTH, _LABEL_WIDTH):
@@ -216,7 +216,7 @@ def _confusions_table(counts: NDArray[np.int64], names: Sequence[Text]) -> Table
 def one_class_facts(
     normal: int, false_alarms: int, others: int, found: int
 ) -> list[tuple[str, str]]:
-    """Return the rows of what a model of one class calls unknown, with their 95 % intervals."""
+    """Return the rows of a one-class model's unknown answers, with 95 % intervals."""
     rows = []
     for name, part, whole, what in (
         ("false alarms", false_alarms, normal, "normal points"),

@@ -1,4 +1,4 @@
-"""A search for people: a table while it runs, the alternatives as a table, and as a figure."""
+"""The display of a search: a table while it runs, the alternatives as a table and a figure."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Columns = Mapping[str, tuple[str, ...]]
 
 
 def progress_table(progress: Progress, trials: int, board: Board, columns: Columns) -> Table:
-    """Return the best trials so far, under how far the search is."""
+    """Return the progress of the search, and the best trials so far."""
     counts = Counter(record.outcome for record in progress.records.values())
     trained = sum(counts.values()) - counts["rejected"]
     words = [
@@ -38,7 +38,7 @@ def progress_table(progress: Progress, trials: int, board: Board, columns: Colum
 
 
 def candidate_table(found: Sequence[Candidate], board: Board, columns: Columns) -> Table:
-    """Return the alternatives: what is on either front, the most accurate first."""
+    """Return the candidates on either front, the most accurate first."""
     kept = {
         each.record.number: each for cost in (flash_of, cycles_of) for each in front(found, cost)
     }
@@ -76,11 +76,11 @@ def front_figure(found: Sequence[Candidate], board: Board, kind: str) -> bytes:
     Parameters
     ----------
     found : sequence of Candidate
-        All complete trials: points, and the fronts as lines.
+        All complete trials, drawn as points, with the fronts as lines.
     board : Board
-        Whose clock turns cycles into time.
+        The board, for converting cycles to time.
     kind : {"svg", "png", "pdf"}
-        Of file.
+        Format of the file.
     """
     from matplotlib import rc_context  # noqa: PLC0415 - half a second that other commands save
     from matplotlib.figure import Figure  # noqa: PLC0415

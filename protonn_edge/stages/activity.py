@@ -1,7 +1,7 @@
-"""How much of its work a model does on given points, which is what mean cycles depend on.
+"""The activity of a model on given points, on which its mean cycles depend.
 
-Training measures it on its own points and leaves it in the model file, so that a plan's mean is
-known where no points are at hand.
+Training measures it on its own points and stores it in the model file, so that mean cycles of a
+plan are known without points.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from protonn_edge.stages.integer_stage import IntegerStage, stage_names
 
 Shares = NDArray[np.float64]
 Sizes = Mapping[str, tuple[int, ...]]
-"""How many shares each vector of a stage has, by its name."""
+"""The number of shares in each vector of a stage, by its name."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,7 +30,7 @@ class Activity:
     inputs : ndarray of shape (D,), float64
         Of points whose input is not 0, for each input of the classifier's own stages.
     stages : mapping of str to tuple of ndarray, float64
-        What else the stages tell of themselves, by their names; see `IntegerStage.activity`.
+        Activity that the stages report, by their names; see `IntegerStage.activity`.
     """
 
     inputs: Shares
@@ -57,7 +57,7 @@ class Activity:
         Raises
         ------
         InputError
-            If the vector is not as long, or has numbers that are no shares.
+            If the vector has another length, or numbers outside 0..1.
         """
         every = [n_inputs, *(size for each in sizes.values() for size in each)]
         if array.shape != (sum(every),):
@@ -74,9 +74,9 @@ class Activity:
         return cls(inputs, {name: tuple(next(left) for _ in each) for name, each in sizes.items()})
 
     def of_each(self, stages: Sequence[IntegerStage]) -> Iterator[Activity]:
-        """Yield what concerns each stage of a chain: what it told, by its kind, and its inputs.
+        """Yield the activity of each stage of a chain: its own, by its kind, and its inputs'.
 
-        Behind a stage that tells of its values, these are the inputs.
+        If a stage reports the activity of its values, this is that of the next stage's inputs.
         """
         inputs = self.inputs
         for stage, name in zip(stages, stage_names(each.kind for each in stages), strict=True):

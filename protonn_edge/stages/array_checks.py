@@ -1,4 +1,4 @@
-"""What the arrays of a model file are and must be, whichever part of the model they are of."""
+"""Checks of the arrays of a model file, common to all parts of a model."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ JSON_LIMIT_BYTES = 2**20
 
 
 def little_endian(array: NDArray[Any]) -> NDArray[Any]:
-    """Return an array as files and hashes have its numbers: the lowest byte first."""
+    """Return an array in little endian, as in files and hashes."""
     return array.astype(array.dtype.newbyteorder("<"), copy=False)
 
 
@@ -50,7 +50,7 @@ def check_finite(array: NDArray[Any], name: str) -> None:
 
 
 def parsed_json(array: NDArray[Any], name: str) -> Any:
-    """Return what an array of bytes says in JSON, at most `JSON_LIMIT_BYTES` of them."""
+    """Return the parsed JSON in an array of at most `JSON_LIMIT_BYTES` bytes."""
     if array.dtype != np.uint8 or array.ndim != 1 or array.size > JSON_LIMIT_BYTES:
         raise InputError(
             f"array {name!r} must be at most {JSON_LIMIT_BYTES:,} bytes of JSON; train the model "

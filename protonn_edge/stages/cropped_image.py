@@ -1,4 +1,4 @@
-"""An image whose pixels are a point's features, row by row, and the part in its middle that counts.
+"""An image whose pixels are a point's features, row by row, and its crop in the middle.
 
 A signal is an image of height 1.
 """
@@ -18,14 +18,14 @@ Shape = tuple[int, int]
 
 @dataclass(frozen=True)
 class CroppedAxis:
-    """The pixels of one axis that count.
+    """The crop of one axis.
 
     Attributes
     ----------
     side : int
-        Pixels that the image has along the axis.
+        Pixels of the image along the axis.
     pixels : int
-        How many of them count, those in the middle.
+        Pixels of the crop, in the middle.
     """
 
     side: int
@@ -33,30 +33,30 @@ class CroppedAxis:
 
     @property
     def first(self) -> int:
-        """The first pixel that counts."""
+        """The first pixel of the crop."""
         return (self.side - self.pixels) // 2
 
     @property
     def counted(self) -> slice:
-        """Those that count."""
+        """The slice of the crop."""
         return slice(self.first, self.first + self.pixels)
 
 
 @dataclass(frozen=True)
 class CroppedImage:
-    """The shapes of an image and of the part that counts.
+    """The shapes of an image and of its crop.
 
     Attributes
     ----------
     image_shape : tuple of two int
         Height and width of the image.
     cropped_shape : tuple of two int
-        Height and width of the part that counts.
+        Height and width of the crop.
 
     Raises
     ------
     InputError
-        If a shape is not two whole numbers above 0, or the part is larger than the image.
+        If a shape is not two whole numbers above 0, or the crop is larger than the image.
     """
 
     image_shape: Shape
@@ -83,7 +83,7 @@ class CroppedImage:
         return self.image_shape[0] * self.image_shape[1]
 
     def cropped(self, images: NDArray[Any]) -> NDArray[Any]:
-        """Return the part of images (n, H, W) that counts, (n, h, w), a view."""
+        """Return the crop (n, h, w) of images (n, H, W), a view."""
         return images[:, self.rows.counted, self.columns.counted]
 
 
@@ -105,7 +105,7 @@ def checked_shape(shape: object) -> Shape:
 
 
 def check_within(smaller: Shape, larger: Shape, what: str) -> None:
-    """Refuse a shape with a side that is longer than the other's.
+    """Refuse a shape with a longer side than another one.
 
     Raises
     ------
@@ -120,5 +120,5 @@ def check_within(smaller: Shape, larger: Shape, what: str) -> None:
 
 
 def shape_text(shape: Shape) -> str:
-    """Return a height and a width as the command line takes them, such as 16x16."""
+    """Return a height and a width as on the command line, such as 16x16."""
     return f"{shape[0]}x{shape[1]}"

@@ -1,6 +1,6 @@
-"""Points that nobody recorded, for a device to check itself where no data is at hand.
+"""Synthetic points, for the self-test of a device without data.
 
-They are drawn by whole numbers alone, so that they are the same on every machine.
+They are generated with integers only, so that they are equal on every machine.
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ from protonn_edge.stages.input_quantizer.saturation import BYTE_MAXIMUM
 
 Bytes = NDArray[np.uint8]
 
-_PLACES = 16  # of a stroke's points, to a pixel
-_STEPS = 24  # of a stroke
-_STROKES = 3  # of an image, at most
+_PLACES = 16  # positions of a stroke's points per pixel
+_STEPS = 24  # per stroke
+_STROKES = 3  # maximum per image
 
 
 def signals(n_samples: int, n_channels: int, count: int) -> Bytes:
@@ -27,9 +27,9 @@ def signals(n_samples: int, n_channels: int, count: int) -> Bytes:
 
 
 def drawings(height: int, width: int, count: int) -> Bytes:
-    """Return images (count, height width) of one to three bent strokes on empty ground.
+    """Return images (count, height width) of one to three curved strokes on an empty background.
 
-    They are of one pen, as wide as a tenth of the longer side, whose edge fades over a pixel.
+    The pen is as wide as a tenth of the longer side, and its edge fades over a pixel.
     """
     generator = Random(0)  # noqa: S311  (no secret)
     images = np.zeros((count, height * width), np.uint8)
@@ -58,7 +58,7 @@ def _stroke(height: int, width: int, generator: Random) -> Bytes:
 
 
 def _window(samples: int, n_channels: int, generator: Random) -> list[int]:
-    """Return the bytes of a window, each channel a triangle of any height and period."""
+    """Return the bytes of a window, each channel a triangle wave of random height and period."""
     channels = []
     for _ in range(n_channels):
         middle, height = _drawn(generator, 256), 1 + _drawn(generator, 127)
@@ -74,5 +74,5 @@ def _window(samples: int, n_channels: int, generator: Random) -> list[int]:
 
 
 def _drawn(generator: Random, below: int) -> int:
-    """Return one of so many whole numbers; Python keeps the sequence of `random` as it is."""
+    """Return a random whole number; Python guarantees the sequence of `random`."""
     return int(generator.random() * below)

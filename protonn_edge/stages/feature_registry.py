@@ -1,4 +1,4 @@
-"""The kinds of stages that make features: a line each."""
+"""The kinds of stages that compute features, one per line."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def array_names() -> tuple[str, ...]:
 
 
 def to_arrays(stage: FeatureStage | None) -> Arrays:
-    """Return what a model file has of a stage, or of none."""
+    """Return the arrays of a model file for a stage, or for none."""
     arrays: Arrays = {}
     for kind in FEATURE_STAGES.values():
         arrays |= kind.ABSENT
@@ -43,7 +43,7 @@ def from_arrays(arrays: Arrays) -> FeatureStage | None:
     Raises
     ------
     InputError
-        If an array is not as its kind has it, or there are stages of two kinds.
+        If an array is invalid, or there are stages of two kinds.
     """
     found = [kind.from_arrays(arrays) for kind in FEATURE_STAGES.values()]
     stages = [stage for stage in found if stage is not None]

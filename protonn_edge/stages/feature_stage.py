@@ -1,12 +1,12 @@
-"""What comes before a classifier: the float form of a stage that makes features of raw points.
+"""The float form of a stage that computes features of raw points, before a classifier.
 
 A kind of feature is a folder of `protonn_edge.stages` with a subclass of `FeatureStage`, a line in
 `protonn_edge.stages.feature_registry`, and the parameters that train it in a module of
-`protonn_edge.training.features`. All that a model, its file, its integers, the generated code, an
-export and a report want to know of it, they ask here.
+`protonn_edge.training.features`. This is its interface for models, their files and integers, the
+generated code, exports and reports.
 
-A layout without circles, as the kinds that there are have it: the arithmetic (`areas.py`,
-`windows.py`), its integer stage (`integers.py`), and this form, which makes integer stages.
+The existing kinds avoid circular imports by this layout: the arithmetic (`areas.py`, `windows.py`),
+its integer stage (`integers.py`), and this form, which creates integer stages.
 """
 
 from __future__ import annotations
@@ -33,10 +33,10 @@ Float64 = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Signal:
-    """Samples that come one after the other: so many of each channel, at so many a second.
+    """A sequence of samples: their number per channel, and per second.
 
-    The rate is None where nobody has said it. Those that begin where ``pnn_onset`` of the generated
-    C says so are `from_onset`; others begin anywhere.
+    The rate is None if it is unknown. With `from_onset`, they begin at ``pnn_onset`` of the
+    generated C; others begin anywhere.
     """
 
     samples: int
@@ -47,18 +47,18 @@ class Signal:
 
 @dataclass(frozen=True, eq=False)
 class Seen:
-    """What a stage looks at in a point that is an image, for a picture; places are in pixels.
+    """A stage's view of a point that is an image, for a picture; positions are in pixels.
 
     Attributes
     ----------
     image : ndarray of shape (h, w), float64
-        What counts of the image as the stage has it, 0 (paper) to 1 (ink).
+        The crop of the image as the stage processes it, 0 (paper) to 1 (ink).
     rows, columns : tuple of float
-        Where lines part the areas that the stage tells apart.
+        Positions of lines between the areas of the stage.
     strokes : ndarray of shape (n, 4), float64
-        What it finds there: lines from (x, y) by (dx, dy), the longer the stronger.
+        Detected strokes: lines from (x, y) by (dx, dy), longer if stronger.
     words : str
-        What the strokes are, in a sentence.
+        The meaning of the strokes, as a sentence.
     """
 
     image: Float64
@@ -69,10 +69,10 @@ class Seen:
 
 
 class FeatureStage(ABC):
-    """From raw points to the inputs of a classifier.
+    """Maps raw points to the inputs of a classifier.
 
-    A subclass is a frozen dataclass that refuses, when it is made, what generated code could not
-    compute. Its fields are its arithmetic: a model's hash has all of them that are in its `repr`.
+    A subclass is a frozen dataclass that refuses, on construction, what generated code could not
+    compute. Its fields define its arithmetic: a model's hash includes those in its `repr`.
 
     Attributes
     ----------
@@ -81,11 +81,11 @@ class FeatureStage(ABC):
     ARRAYS : tuple of str
         Names of its arrays in a model file.
     ABSENT : mapping of str to ndarray
-        What a model file has where there is no such stage; nothing in files of newer kinds.
+        Arrays of a model file without such a stage; empty for newer kinds.
     n_features : int
         Values of a raw point.
     n_outputs : int
-        Values that it gives, D inputs of the classifier.
+        Number of features, the D inputs of the classifier.
     does : str
         What it does, as the end of a sentence that begins with "the model": "pools images".
     """
@@ -97,12 +97,12 @@ class FeatureStage(ABC):
     @property
     @abstractmethod
     def n_features(self) -> int:
-        """Values of a raw point: what the device is sent, a byte each."""
+        """Values of a raw point, which the device receives as a byte each."""
 
     @property
     @abstractmethod
     def n_outputs(self) -> int:
-        """Values that it gives, D."""
+        """Number of features, D."""
 
     @property
     @abstractmethod
@@ -112,7 +112,7 @@ class FeatureStage(ABC):
     @property
     @abstractmethod
     def scale(self) -> InputQuantizer | None:
-        """How raw values become the bytes that the device is fed, for each channel in turn.
+        """The conversion of raw values to the device's bytes, for interleaved channels.
 
         None where its values are in the unit and the range of a raw point's, which is one for all,
         as averages of pixels are: then both follow from the classifier's inputs. All other kinds
@@ -124,8 +124,8 @@ class FeatureStage(ABC):
     def apply(self, X: NDArray[Any]) -> NDArray[Any]:
         """Return features (n, D) of raw points (n, features): float32 for float32, else float64.
 
-        They are exactly what the integer stages compute before a byte is made of it, so that a
-        model is trained on what the device sees.
+        They are exactly the values of the integer stages before their conversion to bytes, so that
+        a model is trained on the features of the device.
         """
 
     @abstractmethod
@@ -135,7 +135,7 @@ class FeatureStage(ABC):
         Parameters
         ----------
         inputs : InputQuantizer
-            From features to the inputs of the classifier's own stages.
+            Maps features to the inputs of the classifier's own stages.
 
         Raises
         ------
@@ -145,25 +145,25 @@ class FeatureStage(ABC):
 
     @abstractmethod
     def to_arrays(self) -> Arrays:
-        """Return its part of a model file, by `ARRAYS`."""
+        """Return its arrays of a model file, see `ARRAYS`."""
 
     @classmethod
     @abstractmethod
     def from_arrays(cls, arrays: Arrays) -> Self | None:
-        """Return the stage of a model file's arrays, or None if these have none of this kind.
+        """Return the stage of a model file's arrays, or None without one of this kind.
 
         Raises
         ------
         InputError
-            If an array has another type or shape, or there is no such stage.
+            If an array has another type or shape, or is invalid.
         """
 
     @abstractmethod
     def describe(self, names: Sequence[str]) -> dict[str, Any]:
-        """Return what it is, for JSON; `names` are those of a raw point's values, or none."""
+        """Return a description for JSON; `names` are those of a raw point's values, or none."""
 
     def facts(self, names: Sequence[str]) -> Facts:  # noqa: ARG002  (for those that show them)
-        """Return rows for people: what a point has, and what becomes of it."""
+        """Return a description as rows for display."""
         return (
             ("features", f"{self.n_features:,}"),
             ("features D", f"{self.n_outputs:,}: the model {self.does}"),
@@ -171,7 +171,7 @@ class FeatureStage(ABC):
 
     @property
     def signal(self) -> Signal | None:
-        """What a raw point is where it is samples of a signal."""
+        """The samples of a raw point that is a signal; otherwise None."""
         return None
 
     @property
@@ -181,35 +181,35 @@ class FeatureStage(ABC):
         return (1, self.n_features) if one else None
 
     def seen(self, x: NDArray[Any]) -> Seen | None:  # noqa: ARG002
-        """Return what it looks at in a raw point (features,); None where it has no picture."""
+        """Return its view of a raw point (features,); None without a picture."""
         return None
 
     @property
     def matrix(self) -> Float64 | None:
-        """What it is as a matrix (D, features), or None where no matrix does the same."""
+        """The equivalent matrix (D, features), or None if there is none."""
         return None
 
     def fed_for(self, x: NDArray[Any], inputs: InputQuantizer) -> NDArray[np.uint8] | None:  # noqa: ARG002
-        """Return what the device is fed, (n, features), that becomes inputs x, (n, D), or nearly.
+        """Return points (n, features) for the device with approximately the inputs x, (n, D).
 
         Parameters
         ----------
         x : ndarray of shape (n, D)
             Inputs of the classifier's own stages, 0..``inputs.maximum``.
         inputs : InputQuantizer
-            As for `integer_stages`.
+            See `integer_stages`.
 
         Returns
         -------
         ndarray or None
-            None where nobody knows such points; an export then tests itself with `examples`.
+            None if such points are not known; the self-test of an export then uses `examples`.
         """
         return None
 
     def examples(self, count: int) -> NDArray[np.uint8]:
-        """Return what a device may be fed, (count, features), the same ones each time.
+        """Return synthetic points (count, features), always the same ones.
 
-        They are drawings where points are images, else windows of a signal.
+        They are drawings if points are images, otherwise windows of a signal.
         """
         shape = self.drawn_shape
         if shape is not None and min(shape) > 1:
@@ -219,14 +219,15 @@ class FeatureStage(ABC):
 
     @property
     def keeps_range(self) -> bool:
-        """Whether its values have the one range of a raw point's; see `scale`."""
+        """Whether its values have the same range as a raw point's; see `scale`."""
         return self.scale is None
 
     @property
     def whole_maximum(self) -> int | None:
-        """The largest of its features where these are whole numbers from 0 on.
+        """The maximum of its features if these are whole numbers from 0 on.
 
-        They are then the inputs of classifiers as they are. None where those choose bits for them.
+        They are then used as inputs of classifiers unchanged. None if classifiers choose their
+        bits.
         """
         return None
 
@@ -241,12 +242,12 @@ class FeatureStage(ABC):
 
     @property
     def activity_sizes(self) -> Sizes:
-        """How many shares its integer stages tell of; see `Activity`."""
+        """The numbers of shares in the activity of its integer stages; see `Activity`."""
         return {}
 
     @property
     def n_channels(self) -> int | None:
-        """Channels that a raw point's values are of in turn, each with a range of its own.
+        """Number of interleaved channels in a raw point, each with its own range.
 
         None where all values have one range, which is that of the classifier's inputs.
         """
@@ -260,7 +261,7 @@ class FeatureStage(ABC):
         return np.minimum(zero, end), np.maximum(zero, end)
 
     def device_inputs(self, inputs: InputQuantizer) -> InputQuantizer:
-        """Return what makes the bytes that the device is fed, (features,), of raw points.
+        """Return the conversion of raw points to the device's bytes, (features,).
 
         Parameters
         ----------

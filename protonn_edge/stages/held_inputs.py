@@ -1,4 +1,4 @@
-"""Stages that hold all of their inputs before they compute: what copying those takes."""
+"""Stages that hold all inputs in a buffer before they compute, and the cost of copying them."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from protonn_edge.stages.kernel import Feed, Push
 
 COUNTER_BYTES = 2
-"""SRAM of where the next input goes."""
+"""SRAM of the position of the next input."""
 
 INPUTS_AT_ONCE = 32
 """Inputs that the firmware collects before it pushes them into such a stage."""
@@ -15,15 +15,15 @@ INPUTS_AT_ONCE = 32
 
 @dataclass(frozen=True)
 class HeldInputs:
-    """Inputs that are held: by the firmware, which then feeds all at once, or by the library.
+    """Inputs in a buffer: of the firmware, which then feeds all at once, or of the library.
 
     Attributes
     ----------
     n_inputs : int
-        How many.
+        Their number.
     value, call : tuple of int
-        Cycles of copying one that is pushed, and of a call besides, on average and at most; those
-        that the compiler makes of a plain loop (avr-gcc 5.4 at -O2).
+        Cycles of copying an input, and additional ones per call, mean and maximum, for a plain loop
+        compiled by avr-gcc 5.4 at -O2.
     """
 
     n_inputs: int
@@ -35,27 +35,27 @@ class HeldInputs:
         return self._copies(feed, self.value[0], self.call[0])
 
     def worst(self, feed: Feed | None) -> int:
-        """Return what copying them takes at most."""
+        """Return the maximum cycles of copying them."""
         return self._copies(feed, self.value[1], self.call[1])
 
     def _copies(self, feed: Feed | None, value: int, call: int) -> int:
-        if feed is None:  # the stage before counts its calls
+        if feed is None:  # the previous stage counts its calls
             return value * self.n_inputs
-        if feed.whole:  # the firmware's own array is read
+        if feed.whole:  # it reads the firmware's own array
             return 0
         return value * feed.values + call * -(-feed.values // feed.chunk)
 
     @property
     def push(self) -> Push:
-        """What pushing into the stage takes."""
+        """The cost of pushing into the stage."""
         value, call = self.value[1], self.call[1]
         return Push(value, value, call, call)
 
     @property
     def state(self) -> int:
-        """SRAM of them, and of where the next one goes."""
+        """SRAM of the inputs, and of the position of the next one."""
         return COUNTER_BYTES + self.n_inputs
 
     def buffer(self, feed: Feed | None) -> int:
-        """Return what the firmware takes more: one that holds them leaves out the library's own."""
+        """Return the SRAM of the firmware's buffer, which replaces that of the library."""
         return -self.n_inputs if feed is not None and feed.whole else 0

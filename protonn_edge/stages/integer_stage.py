@@ -18,25 +18,25 @@ IntArray = NDArray[np.int64]
 
 @dataclass(frozen=True, eq=False)
 class Range:
-    """What each of n values can be on any input: ``low`` and ``high``, (n,) int64."""
+    """The bounds of each of n values for any input: ``low`` and ``high``, (n,) int64."""
 
     low: IntArray
     high: IntArray
 
     @cached_property
     def ends(self) -> tuple[int, int]:
-        """The least and the largest of all values."""
+        """The smallest and the largest bound of all values."""
         return int(self.low.min()), int(self.high.max())
 
     @property
     def bits(self) -> int:
-        """16 or 32: the least that hold all values."""
+        """16 or 32, the smallest number of bits that holds all values."""
         low, high = self.ends
         return 16 if low >= -(1 << 15) and high < 1 << 15 else 32
 
     @property
     def with_either_sign(self) -> Range:
-        """That of the values' negatives, and of the values behind them."""
+        """The range of the negated values followed by the values."""
         low, high = np.concatenate([-self.high, self.low]), np.concatenate([-self.low, self.high])
         return Range(low, high)
 
@@ -47,18 +47,18 @@ class Range:
 
 
 class IntegerStage(ABC):
-    """What one stage computes, in integers; it refuses when made what could overflow.
+    """The computation of one stage in integers; its constructor refuses possible overflows.
 
     Attributes
     ----------
     kind : str
         Its name in plans and reports.
     hashed : tuple of str
-        Its whole numbers that a model's hash has, though they follow from the model's fields.
+        Whole numbers in a model's hash, although they follow from the model's fields.
     tells_of_values : bool
-        Whether the first vector of its `activity` is of its values that are not 0.
+        Whether the first vector of its `activity` counts its non-zero values.
     n_inputs, n_outputs : int
-        How many values a point has before and behind it.
+        Number of values of a point before and after it.
     """
 
     kind: ClassVar[str]
@@ -68,20 +68,20 @@ class IntegerStage(ABC):
     @property
     @abstractmethod
     def n_inputs(self) -> int:
-        """Values of a point that it takes."""
+        """Number of inputs."""
 
     @property
     @abstractmethod
     def n_outputs(self) -> int:
-        """Values of a point that it gives."""
+        """Number of outputs."""
 
     @property
     @abstractmethod
     def output(self) -> Range:
-        """What its values can be, proven for every input."""
+        """The proven range of its values for any input."""
 
     def describe(self) -> dict[str, Any]:
-        """Return what ``inspect`` says of its arithmetic, where the classifier begins with it."""
+        """Return facts of its arithmetic for ``inspect``, if it is the classifier's first stage."""
         return {}
 
     @abstractmethod
@@ -89,19 +89,19 @@ class IntegerStage(ABC):
         """Return its values (n, n_outputs) of inputs (n, n_inputs): the reference."""
 
     def activity(self, x: NDArray[Any]) -> tuple[NDArray[np.float64], ...]:  # noqa: ARG002
-        """Return what its mean cycles depend on, besides how many of all inputs are 0.
+        """Return what its mean cycles depend on, apart from the share of inputs that are 0.
 
         Each is a vector of sums over inputs (n, n_inputs); divided by n they are shares, 0..1.
         """
         return ()
 
     def parameters(self) -> Iterator[NDArray[Any]]:
-        """Yield the arrays that were learned, as flash has them."""
+        """Yield the learned arrays as they are in flash."""
         yield from ()
 
 
 def stage_names(kinds: Iterable[str]) -> tuple[str, ...]:
-    """Return what the stages of a chain are called: their kinds; the second of a kind, kind_2."""
+    """Return the names of the stages of a chain: their kinds; kind_2 for the second of a kind."""
     counts: dict[str, int] = {}
     names = []
     for kind in kinds:

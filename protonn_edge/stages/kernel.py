@@ -1,7 +1,7 @@
-"""One way to compute an integer stage on a chip: what it takes, and what its C is made of.
+"""One implementation of an integer stage on a chip: its cost, and the context of its C.
 
-Values are pushed from stage to stage, and costs are folded the other way: what it takes to push
-into a stage is part of what the one before it takes.
+Values are pushed from stage to stage. Costs are computed in the opposite order, because the cost of
+pushing into a stage is part of the previous stage's cost.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from protonn_edge.stages.activity import Activity
 from protonn_edge.stages.integer_stage import IntegerStage
 
 CHUNK_CYCLES = 2_500
-"""What the firmware lets a push take with interrupts disabled.
+"""The maximum cycles of a push by the firmware, with interrupts disabled.
 
 At 115,200 baud a byte arrives every 1,389 cycles, and the fourth after the first would be lost.
 """
@@ -28,24 +28,24 @@ At 115,200 baud a byte arrives every 1,389 cycles, and the fourth after the firs
 
 @dataclass(frozen=True, eq=False)
 class Push:
-    """What pushing values into a stage takes: bounds.
+    """Upper bounds of the cycles of pushing values into a stage.
 
     Attributes
     ----------
     value, zero : int
         Cycles of a value, and of one that is 0.
     call : int
-        Cycles of a call besides its values.
+        Cycles of a call, without its values.
     whole : int
-        Cycles of all calls, besides the values, where these are there all at once.
+        Cycles of all calls, without the values, if all values are available at once.
     more : ndarray of shape (n,), int64
-        Cycles that each value takes more if it is not 0.
+        Additional cycles of each value if it is not 0.
     least : int
-        Cycles that all values take at least.
+        Minimum cycles of all values.
     skips_zeros : bool
         Whether values that are 0 need not be pushed if others follow.
     whole_mean : float
-        As `whole`, but on average, about, where the stage knows it.
+        Approximate mean of `whole`, if it is known.
     """
 
     value: int
@@ -60,18 +60,18 @@ class Push:
 
 @dataclass(frozen=True)
 class Feed:
-    """How the firmware feeds the first stage: `chunk` of its `values` at once, at most."""
+    """How the firmware feeds the first stage: at most `chunk` of its `values` at once."""
 
     values: int
     chunk: int
 
     @property
     def whole(self) -> bool:
-        """Whether all values come in one call."""
+        """Whether one call passes all values."""
         return self.chunk >= self.values
 
     def chunks(self, push: Push, costs: Sequence[float]) -> list[int]:
-        """Return how many values of these cycles the firmware pushes at once, time after time."""
+        """Return the numbers of values of these cycles that the firmware pushes at once."""
         chunks, cycles = [0], float(push.call)
         for each in costs:
             chunks[-1], cycles = chunks[-1] + 1, cycles + each
@@ -81,7 +81,7 @@ class Feed:
         return chunks if chunks[-1] else chunks[:-1]
 
     def calls(self, push: Push, costs: Sequence[float]) -> int:
-        """Return how often the firmware pushes values of these cycles."""
+        """Return the number of pushes of values of these cycles by the firmware."""
         return len(self.chunks(push, costs))
 
 
@@ -94,13 +94,13 @@ class Step:
     name, kernel : str
         What it does, and how.
     flash_bytes : int
-        Its constants and, about, its code.
+        Its constants and, approximately, its code.
     mean : float or None
-        Cycles on points of the activity that the plan was made for; None if that is not known.
+        Cycles on points with the activity of the plan; None if that is not known.
     worst : int
-        Cycles that no input exceeds.
+        Upper bound of the cycles for any input.
     least : int
-        Cycles that no input goes below.
+        Lower bound of the cycles for any input.
     """
 
     name: str
@@ -113,7 +113,7 @@ class Step:
     def on(self, core: Core, portable: float) -> Step:
         """Return the step on a chip.
 
-        One that cannot multiply has the compiler's loops, which take so many times the cycles.
+        Without a multiplier, the compiler's loops replace assembly, with a factor for the cycles.
         """
         if core.multiplies:
             return self
@@ -124,26 +124,26 @@ class Step:
 
 @dataclass(frozen=True)
 class Cost:
-    """What a kernel takes.
+    """The cost of a kernel.
 
     Attributes
     ----------
     steps : tuple of Step
         Its cycles.
     tables, code : int
-        Flash of constants, and, about, of code.
+        Flash of constants, and approximately of code.
     state : int
         SRAM of variables.
     buffer : int
-        SRAM that the firmware takes for what it feeds, where this is the first stage.
+        SRAM of the firmware's buffer, if this is the first stage.
     push : Push, optional
-        What pushing into it takes; None where the stage before leaves its values in place.
+        The cost of pushing into it; None if it reads the previous stage's values in place.
     begin : int
-        Of the cycles, those of ``pnn_begin``, at most.
+        Maximum cycles of ``pnn_begin``, which are included.
     exclusive : int
-        How many cycles of the bounds no input takes together.
+        Cycles of the bounds that exclude each other for any input.
     spares : int
-        Cycles of the next stage's least that need not be taken.
+        Cycles of the next stage's minimum that it saves.
     """
 
     steps: tuple[Step, ...]
@@ -158,22 +158,22 @@ class Cost:
 
 
 class Kernel(ABC):
-    """One way to compute an integer stage on a kind of chip.
+    """An implementation of an integer stage for a kind of chip.
 
     Attributes
     ----------
     stage : IntegerStage
-        What it computes.
+        The stage that it computes.
     name : str
-        What tells it from the stage's other kernels: "columns", "held".
+        Its name among the stage's kernels: "columns", "held".
     template : str
-        The file of ``templates/c`` that has its C.
+        The file of ``templates/c`` with its C.
     chunk : int
-        Values that the firmware collects before it pushes them, where it does not hold all.
+        Values that the firmware collects before it pushes them, if it does not hold all of them.
     names_plan : bool
-        Whether a plan has its name, where it is the first such kernel: a user may ask for it.
+        Whether a plan with this as its first such kernel has its name, for the option --plan.
     feedings : tuple of bool
-        Whether the firmware may hold all values, where this is the first stage; in order of choice.
+        Whether the firmware may hold all values, if this is the first stage; preferred one first.
     """
 
     name: str
@@ -189,12 +189,12 @@ class Kernel(ABC):
         return self.stage.kind
 
     def needed_for(self, name: str) -> str:  # noqa: ARG002
-        """Return what its stage lacks for a kernel of this name; the middle of a sentence."""
+        """Return what its stage lacks for a kernel of this name, as a part of a sentence."""
         return "another kind of model"
 
     @property
     def feedings(self) -> tuple[bool, ...]:
-        """Whether the firmware may hold all values: what is pushed must take a known time."""
+        """Whether the firmware may hold all values; pushing needs a known time."""
         return (True, False) if self.core.multiplies else (True,)
 
     @abstractmethod
@@ -204,13 +204,13 @@ class Kernel(ABC):
         Parameters
         ----------
         feed : Feed or None
-            How the firmware feeds it; None if a stage comes before it.
+            How the firmware feeds it; None if there is a previous stage.
         following : Push or None
-            What pushing into the next stage takes.
+            The cost of pushing into the next stage.
         activity : Activity or None
-            What the means are for.
+            The activity for mean cycles.
         """
 
     @abstractmethod
     def context(self) -> Any:
-        """Return what its template sees: numbers computed, names escaped."""
+        """Return the context of its template: numbers computed, names escaped."""

@@ -1,7 +1,7 @@
-"""Assembly as a list of instructions that prints itself and counts its own cycles.
+"""Assembly as a list of instructions that can be printed and whose cycles can be counted.
 
-So what a loop costs cannot part from what it is. Numbers are those of the AVR instruction set for
-an ATmega328P.
+So the cycles of a loop always match its code. Numbers are those of the AVR instruction set for an
+ATmega328P.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ class Instruction:
     Attributes
     ----------
     text : str
-        As the assembler reads it; labels have their names.
+        In the assembler's syntax, with names of labels.
     comment : str
         For the reader of the generated code.
     """
@@ -37,12 +37,12 @@ class Instruction:
 
     @property
     def mnemonic(self) -> str:
-        """What it does."""
+        """The mnemonic."""
         return self.text.split()[0]
 
     @property
     def target(self) -> str | None:
-        """The label that it may go to."""
+        """The label that it may branch to."""
         return self.text.split()[1] if re.match(r"br|r?jmp", self.text) else None
 
 
@@ -72,16 +72,16 @@ class Listing:
 
     @cached_property
     def code_bytes(self) -> int:
-        """Flash that it takes."""
+        """Its flash in bytes."""
         return sum(4 if each.mnemonic in _TWO_WORDS else 2 for each in self._parsed[0])
 
     def place(self, label: str) -> int:
-        """Return how many instructions are before a label."""
+        """Return the number of instructions before a label."""
         return self._parsed[1][label]
 
     @property
     def lines(self) -> tuple[str, ...]:
-        """The lines of a C string for inline assembly, whose labels are its own."""
+        """The lines of a C string for inline assembly, with local labels."""
         instructions, labels = self._parsed
         lines, names = [], defaultdict[int, list[str]](list)
         for name, at in labels.items():
@@ -98,25 +98,25 @@ class Listing:
         return tuple(lines)
 
     def worst(self, start: str, ends: Collection[str], odds: Mapping[str, float]) -> float:
-        """Return the most cycles from a label to any of the ends; see `mean`."""
+        """Return the maximum cycles from a label to any of the ends; see `mean`."""
         return self._fold(start, ends, odds, lambda one, other, _: max(one, other))
 
     def least(self, start: str, ends: Collection[str], odds: Mapping[str, float]) -> float:
-        """Return the least cycles from a label to any of the ends; see `mean`."""
+        """Return the minimum cycles from a label to any of the ends; see `mean`."""
         return self._fold(start, ends, odds, lambda one, other, _: min(one, other))
 
     def mean(self, start: str, ends: Collection[str], odds: Mapping[str, float]) -> float:
-        """Return the cycles from a label to any of the ends, on average.
+        """Return the mean cycles from a label to any of the ends.
 
         Parameters
         ----------
         start : str
             A label.
         ends : collection of str
-            Labels that end the way, behind its first instruction.
+            Labels that end the path, after its first instruction.
         odds : mapping of str to float
-            How often a branch to a label is taken, or what follows ``sbrc rN, b`` is skipped (by
-            its operands): a share, 0..1. For bounds, those that are missing go either way.
+            The share, 0..1, of branches taken to a label, or of skips by ``sbrc rN, b`` (by its
+            operands). For bounds, missing ones can go both ways.
         """
         return self._fold(start, ends, odds, lambda one, other, p: p * one + (1 - p) * other)
 
@@ -127,7 +127,7 @@ class Listing:
         odds: Mapping[str, float],
         combine: Callable[[float, float, float], float],
     ) -> float:
-        """Return the cycles of the ways to the ends, joined where they part."""
+        """Return the cycles of the paths to the ends, combined at each branch."""
         instructions, labels = self._parsed
         known = {labels[end]: 0.0 for end in ends}
 
@@ -156,5 +156,5 @@ class Listing:
 
 
 def _local(label: str) -> str:
-    """Return a label that the assembler sees once, however often the code is inlined."""
+    """Return a label that is unique in the assembly even if the code is inlined repeatedly."""
     return f".L{label}%="

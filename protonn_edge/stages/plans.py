@@ -1,4 +1,4 @@
-"""Names of plans, which are those of kernels of one stage of a model."""
+"""Names of plans, which are names of kernels of one stage of a model."""
 
 from __future__ import annotations
 

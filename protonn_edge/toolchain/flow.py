@@ -242,7 +242,7 @@ class _Explorer:
         """Yield the target of a jump; the cases of a switch statement are looked up later."""
         symbol = self._names.at(target)
         if target == 0:
-            return  # reset: the stack starts anew
+            return  # reset: the stack starts again
         if symbol and symbol.address == target and symbol.name.startswith("__tablejump"):
             self._switches[origin] = state
             for case in self._cases.setdefault(origin, []):

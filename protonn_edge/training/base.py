@@ -51,7 +51,7 @@ from protonn_edge.training.preparation import PreparedPoints
 from protonn_edge.training.progress import Callback, EpochReport, Learned, Restart
 from protonn_edge.training.record import training_record
 from protonn_edge.training.refusals import Case
-from protonn_edge.training.searched import FEATURES_SEARCHED, Room, Searched
+from protonn_edge.training.searched import FEATURES_SEARCHED, Searched, SearchTask
 from protonn_edge.training.settings import TrainingSettings
 from protonn_edge.training.weighting import ClassWeight
 
@@ -147,7 +147,7 @@ class DeviceClassifier(Answers, OnDevice, AllFeatures, ABC):
     }
 
     @classmethod
-    def searched(cls, room: Room) -> Searched:  # noqa: ARG003 (other kinds use it)
+    def searched(cls, task: SearchTask) -> Searched:  # noqa: ARG003 (other kinds use it)
         """Return the search space of this kind, and where a search begins.
 
         It has the parameters of the features; a kind adds its own.

@@ -13,7 +13,7 @@ from protonn_edge.training.options import AUTO, COUNT, PASSES, SHARE, Counts, re
 from protonn_edge.training.preparation import PreparedPoints
 from protonn_edge.training.progress import Learned
 from protonn_edge.training.refusals import Refusal, one_class_in_memory
-from protonn_edge.training.searched import FEATURES_SEARCHED, Among, Between, Room, Searched
+from protonn_edge.training.searched import FEATURES_SEARCHED, Among, Between, Searched, SearchTask
 from protonn_edge.training.settings import TrainingSettings
 from protonn_edge.training.tree_gradient import TreeParameters
 from protonn_edge.training.tree_training import TreeSchedule, TreeTraining
@@ -179,11 +179,11 @@ class BonsaiClassifier(TreeClassifier):
     }
 
     @classmethod
-    def searched(cls, room: Room) -> Searched:
+    def searched(cls, task: SearchTask) -> Searched:
         """Return the search space: sizes, learning rate and features."""
         features = {name: getattr(cls, name) for name in FEATURES_SEARCHED}
-        widest = max(4, min(40, room.n_inputs))
-        share = min(1.0, room.parameter_bytes / (2 * widest * room.n_inputs))
+        widest = max(4, min(40, task.n_inputs))
+        share = min(1.0, task.parameter_bytes / (2 * widest * task.n_inputs))
         begun = {"sparsity_projection": max(0.02, share), **features}
         return Searched(
             {
@@ -229,7 +229,7 @@ class LocalDeepKernelClassifier(TreeClassifier):
     """
 
     @classmethod
-    def searched(cls, room: Room) -> Searched:  # noqa: ARG003
+    def searched(cls, task: SearchTask) -> Searched:  # noqa: ARG003
         """Return the search space: sizes, learning rate and features."""
         features = {name: getattr(cls, name) for name in FEATURES_SEARCHED}
         return Searched(

@@ -49,7 +49,7 @@ class ModelSizes:
 
     def device_bytes(self, n_features: int, n_classes: int) -> int:
         """Return the size of W, B and Z as int8 matrices, in bytes."""
-        return _Room(0, n_features, n_classes).taken_by(self.n_projections, self.n_prototypes)
+        return _SizeLimit(0, n_features, n_classes).taken_by(self.n_projections, self.n_prototypes)
 
 
 def sizes_within(
@@ -80,8 +80,8 @@ def sizes_within(
         If not even one projection and one prototype per class fit; the sentence names the bytes
         that they take.
     """
-    room = _Room(budget, n_features, n_classes, projection_bits)
-    least = room.taken_by(n_projections or 1, n_classes)
+    limit = _SizeLimit(budget, n_features, n_classes, projection_bits)
+    least = limit.taken_by(n_projections or 1, n_classes)
     if budget < least:
         raise InputError(
             f"the budget is {budget:,} B, the smallest model of {n_features:,} features and "
@@ -89,14 +89,14 @@ def sizes_within(
         )
     if n_projections is None:
         d = min(_outputs_for(budget, n_classes) * 8 // projection_bits, n_features)
-        d = _raised(_lowered(d, room), room, n_points)
+        d = _raised(_lowered(d, limit), limit, n_points)
     else:
         d = n_projections
-    return ModelSizes(d, min(room.prototypes_beside(d), max(n_points, 1)))
+    return ModelSizes(d, min(limit.prototypes_beside(d), max(n_points, 1)))
 
 
 @dataclass(frozen=True)
-class _Room:
+class _SizeLimit:
     """A budget in bytes for models of D features and L classes."""
 
     budget: int
@@ -131,19 +131,19 @@ def _outputs_for(budget: int, n_classes: int) -> int:
     return _MOST_OUTPUTS[two]
 
 
-def _lowered(d: int, room: _Room) -> int:
+def _lowered(d: int, limit: _SizeLimit) -> int:
     """Lower d until the fewest useful prototypes fit, or d is 1."""
-    while d > 1 and room.prototypes_beside(d) < room.fewest_prototypes:
+    while d > 1 and limit.prototypes_beside(d) < limit.fewest_prototypes:
         d -= 1
     return d
 
 
-def _raised(d: int, room: _Room, n_points: int) -> int:
+def _raised(d: int, limit: _SizeLimit, n_points: int) -> int:
     """Raise d while a sufficient number of prototypes still fits."""
-    many = room.n_classes > room.n_features
+    many = limit.n_classes > limit.n_features
     a_class = _ENOUGH_A_CLASS_OF_MANY if many else _ENOUGH_A_CLASS
-    enough = min(max(a_class * room.n_classes, room.fewest_prototypes), n_points)
-    highest = min(room.n_features, _OUTPUT_LIMIT)
-    while d < highest and room.prototypes_beside(d + 1) >= enough:
+    enough = min(max(a_class * limit.n_classes, limit.fewest_prototypes), n_points)
+    highest = min(limit.n_features, _OUTPUT_LIMIT)
+    while d < highest and limit.prototypes_beside(d + 1) >= enough:
         d += 1
     return d

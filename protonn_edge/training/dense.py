@@ -15,7 +15,7 @@ from protonn_edge.training.options import AUTO, COUNT, PASSES, ByteCount, real
 from protonn_edge.training.preparation import PreparedPoints
 from protonn_edge.training.progress import Learned
 from protonn_edge.training.refusals import Refusal, one_class_in_memory
-from protonn_edge.training.searched import FEATURES_SEARCHED, Among, Between, Room, Searched
+from protonn_edge.training.searched import FEATURES_SEARCHED, Among, Between, Searched, SearchTask
 from protonn_edge.training.settings import TrainingSettings
 
 # Points a step, unless it is said: few points are better learned from in more steps.
@@ -120,9 +120,9 @@ class DenseClassifier(DeviceClassifier):
     refusals: ClassVar[tuple[Refusal, ...]] = one_class_in_memory("a dense classifier")
 
     @classmethod
-    def searched(cls, room: Room) -> Searched:
+    def searched(cls, task: SearchTask) -> Searched:
         """Return the layers, the bytes, how it is trained, and what is done to the features."""
-        most = max(500, room.parameter_bytes)
+        most = max(500, task.parameter_bytes)
         features = {name: getattr(cls, name) for name in FEATURES_SEARCHED}
         begun = {"learning_rate": 0.01, "epochs": 60, **features}
         starts = (("20", most), ("20", most // 4), ("40", most), ("40,20", most), ("10", most // 8))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -26,9 +27,9 @@ from protonn_edge.training.base import DeviceClassifier
 from protonn_edge.training.grown_trees import GrownTrees, fitting
 from protonn_edge.training.options import COUNT, ByteCount, Choices, real
 from protonn_edge.training.preparation import PreparedPoints
-from protonn_edge.training.progress import EpochReport, Learned
+from protonn_edge.training.progress import EpochReport, Learned, TrainingStopped
 from protonn_edge.training.refusals import Refusal, one_class_in_memory
-from protonn_edge.training.searched import FEATURES_SEARCHED, Among, Between, Room, Searched
+from protonn_edge.training.searched import FEATURES_SEARCHED, Among, Between, Searched, SearchTask
 from protonn_edge.training.settings import TrainingSettings
 
 ENSEMBLES = ("random", "extra", "boosting")
@@ -129,10 +130,10 @@ class ForestClassifier(DeviceClassifier):
     refusals: ClassVar[tuple[Refusal, ...]] = one_class_in_memory("a forest")
 
     @classmethod
-    def searched(cls, room: Room) -> Searched:
+    def searched(cls, task: SearchTask) -> Searched:
         """Return the search space: kind of forest, trees, bytes and features."""
         features = {name: FEATURES_SEARCHED[name] for name in ("dead_zone", "clip")}
-        most = max(2_000, room.parameter_bytes)
+        most = max(2_000, task.parameter_bytes)
         begun = {name: getattr(cls, name) for name in ("min_samples_leaf", "leaves", *features)}
         starts = (("random", 10), ("extra", 10), ("boosting", 30), ("random", 30))
         return Searched(
@@ -186,7 +187,8 @@ class ForestClassifier(DeviceClassifier):
         )
         report = _report(model, prepared)
         if self.callback is not None:
-            self.callback(report)
+            with suppress(TrainingStopped):  # nothing is left to stop
+                self.callback(report)
         return Learned(model, (report,), facts={"trainer": type(forest).__name__, **facts})
 
 

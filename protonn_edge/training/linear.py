@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
@@ -20,13 +21,18 @@ from protonn_edge.training.convolution.learning import LearnedNetwork
 from protonn_edge.training.options import PASSES, Choices, real
 from protonn_edge.training.points import TrainingSet
 from protonn_edge.training.preparation import PreparedPoints
-from protonn_edge.training.progress import EpochReport, Learned
+from protonn_edge.training.progress import EpochReport, Learned, TrainingStopped
 from protonn_edge.training.refusals import Refusal, one_class_in_memory
-from protonn_edge.training.searched import FEATURES_SEARCHED, Between, Room, Searched
+from protonn_edge.training.searched import FEATURES_SEARCHED, Between, Searched, SearchTask
 from protonn_edge.training.settings import TrainingSettings
 
 NETWORK = "network"
 SOLVERS = ("auto", "liblinear", "saga", NETWORK)
+
+_HEAD_KEPT = (
+    "the layers were not trained to the end, so the classifier is the head that they were trained "
+    "with, as with the solver network"
+)
 
 
 @dataclass(kw_only=True, eq=False)
@@ -37,7 +43,7 @@ class LinearSettings(TrainingSettings):
     solver: str
     max_iterations: int
     tolerance: float
-    network: LearnedNetwork = field(init=False)
+    network: LearnedNetwork | None = field(init=False, default=None)
 
     def keep_network(self, network: LearnedNetwork) -> None:
         """Keep the network whose head may become the classifier."""
@@ -121,7 +127,7 @@ class LinearClassifier(DeviceClassifier):
     )
 
     @classmethod
-    def searched(cls, room: Room) -> Searched:  # noqa: ARG003
+    def searched(cls, task: SearchTask) -> Searched:  # noqa: ARG003
         """Return the search space: regularization and features."""
         features = {name: getattr(cls, name) for name in FEATURES_SEARCHED}
         return Searched(
@@ -141,17 +147,21 @@ class LinearClassifier(DeviceClassifier):
     def _train(self, prepared: PreparedPoints) -> Learned:
         settings, data = prepared.settings, prepared.training_set()
         assert isinstance(settings, LinearSettings)
-        if settings.solver == NETWORK:
+        stopped = settings.network is not None and settings.network.stopped
+        if settings.solver == NETWORK or (stopped and prepared.for_device):
+            assert settings.network is not None  # or it is refused
             model = _head_of(settings.network, prepared)
             report = _report(model, data, data.weights, 0.0)
-            return self._learned(model, report, facts={"trainer": NETWORK})
+            remarks = (_HEAD_KEPT,) if settings.solver != NETWORK else ()
+            return self._learned(model, report, remarks=remarks, facts={"trainer": NETWORK})
+        most_passes = 1 if stopped else settings.max_iterations
         solver = _solver(settings, prepared.n_classes)
         weights = np.ones(len(data)) if data.weights is None else data.weights
         regression = LogisticRegression(
             **_l1_penalty(),
             C=1 / (settings.regularization * float(weights.sum())),
             solver=solver,
-            max_iter=settings.max_iterations,
+            max_iter=most_passes,
             tol=settings.tolerance,
             random_state=prepared.seed,
         )
@@ -162,14 +172,15 @@ class LinearClassifier(DeviceClassifier):
         model = LinearModel(weights=regression.coef_, bias=bias, **prepared.parts)
         report = _report(model, data, weights, settings.regularization)
         passes = int(np.max(regression.n_iter_))
-        converged = passes < settings.max_iterations
+        converged = passes < most_passes
         remarks = () if converged else (_not_converged(passes),)
         facts = {"trainer": solver, "passes": passes}
         return self._learned(model, report, remarks=remarks, facts=facts)
 
     def _learned(self, model: LinearModel, report: EpochReport, **known: Any) -> Learned:
         if self.callback is not None:
-            self.callback(report)
+            with suppress(TrainingStopped):  # nothing is left to stop
+                self.callback(report)
         return Learned(model, (report,), **known)
 
 

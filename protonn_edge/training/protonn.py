@@ -46,7 +46,7 @@ from protonn_edge.training.progress import Learned, Trained
 from protonn_edge.training.protonn_search import protonn_search
 from protonn_edge.training.protonn_training import PROTOTYPES_PER_CLASS, ProtoNNTraining
 from protonn_edge.training.refusals import Case
-from protonn_edge.training.searched import Room, Searched
+from protonn_edge.training.searched import Searched, SearchTask
 from protonn_edge.training.settings import ProtoNNSettings
 from protonn_edge.training.stored_points import chunks_of, is_large
 from protonn_edge.training.weighting import point_weights
@@ -398,14 +398,14 @@ class ProtoNNClassifier(DeviceClassifier):
         return -model.gamma * distances
 
     @classmethod
-    def searched(cls, room: Room) -> Searched:
+    def searched(cls, task: SearchTask) -> Searched:
         """Return the search space, and where a search begins; see `training.protonn_search`."""
 
         def allows(**drawn: Any) -> bool:
-            settings = cls(**{**room.fixed, **drawn}).training_settings()
+            settings = cls(**{**task.fixed, **drawn}).training_settings()
             return refusal_of(Case(settings=settings), cls.refusals) is None
 
-        return protonn_search(room, allows)
+        return protonn_search(task, allows)
 
     def _train(self, prepared: PreparedPoints) -> Learned:
         self._online = None

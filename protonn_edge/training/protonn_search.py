@@ -7,7 +7,7 @@ from typing import Any
 
 from protonn_edge.errors import InputError
 from protonn_edge.training.budget_rules import sizes_within
-from protonn_edge.training.searched import FEATURES_SEARCHED, Among, Between, Room, Searched
+from protonn_edge.training.searched import FEATURES_SEARCHED, Among, Between, Searched, SearchTask
 
 _MOST_PROJECTIONS = 40
 _MOST_PROTOTYPES = 800
@@ -42,23 +42,23 @@ _STARTS: tuple[tuple[float, dict[str, Any]], ...] = (
 )
 
 
-def protonn_search(room: Room, allows: Callable[..., bool]) -> Searched:
-    """Return the search space, which depends only on the room.
+def protonn_search(task: SearchTask, allows: Callable[..., bool]) -> Searched:
+    """Return the search space, which depends only on the task.
 
     Sparse B and Z are not searched: on the device they take as much as dense ones.
 
     Parameters
     ----------
-    room : Room
-        The task to search a model for.
+    task : SearchTask
+        The data, the size limit and the fixed settings.
     allows : callable
         Returns whether settings, given by name, are compatible with the fixed ones.
     """
-    fitting = room.parameter_bytes // (1 + room.n_classes)
-    most = max(room.n_classes, min(room.n_points, _MOST_PROTOTYPES, fitting))
+    fitting = task.parameter_bytes // (1 + task.n_classes)
+    most = max(task.n_classes, min(task.n_points, _MOST_PROTOTYPES, fitting))
     parameters: dict[str, Among | Between] = {
-        "n_projections": Between(1, min(room.n_inputs, _MOST_PROJECTIONS)),
-        "n_prototypes": Between(room.n_classes, most),
+        "n_projections": Between(1, min(task.n_inputs, _MOST_PROJECTIONS)),
+        "n_prototypes": Between(task.n_classes, most),
         "sparsity_projection": Among((1.0, 0.5, 0.25)),
         "normalization": FEATURES_SEARCHED["normalization"],
         "loss": Among(("cross_entropy", "squared_error", "hinge")),
@@ -71,11 +71,11 @@ def protonn_search(room: Room, allows: Callable[..., bool]) -> Searched:
     }
     if allows(augment=True):
         parameters["augment"] = Among((False, True))
-    if room.in_groups:
+    if task.in_groups:
         parameters["group_shift"] = Among((0.0, 1.5))
     return Searched(
         parameters,
-        tuple(_starts(room)),
+        tuple(_starts(task)),
         {"epochs": 1, "quantization_aware": False, "augment": False, "init_projection": "pca"},
         {"n_prototypes": 2},
         {
@@ -86,18 +86,18 @@ def protonn_search(room: Room, allows: Callable[..., bool]) -> Searched:
     )
 
 
-def _starts(room: Room) -> list[dict[str, Any]]:
+def _starts(task: SearchTask) -> list[dict[str, Any]]:
     """Return the defaults at several sizes, and variations."""
     found = []
     for share, differing in _STARTS:
         projections = differing.get("n_projections")
         try:
             sizes = sizes_within(
-                int(share * room.parameter_bytes),
-                n_features=room.n_inputs,
-                n_classes=room.n_classes,
-                n_points=room.n_points,
-                n_projections=None if projections is None else min(projections, room.n_inputs),
+                int(share * task.parameter_bytes),
+                n_features=task.n_inputs,
+                n_classes=task.n_classes,
+                n_points=task.n_points,
+                n_projections=None if projections is None else min(projections, task.n_inputs),
             )
         except InputError:  # not even the smallest model fits
             continue

@@ -32,8 +32,8 @@ class Between:
 
 
 @dataclass(frozen=True)
-class Room:
-    """What a model is searched for.
+class SearchTask:
+    """What a search has to respect: the data, the size limit and the fixed settings.
 
     Attributes
     ----------

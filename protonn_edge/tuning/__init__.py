@@ -1,7 +1,7 @@
-"""The best model that fits: a search over sizes and settings, judged by the integer model.
+"""The best model that fits: a search over sizes and settings, evaluated by the integer model.
 
-Before anything is trained, the planner throws out what cannot fit. What is left is trained and
-tested in cross-validation, on this machine or on a cluster; every finished trial is kept.
+Before training, the planner rejects settings that cannot fit. The others are trained and tested in
+cross-validation, on this machine or on a cluster; every finished trial is kept.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What may come before a classifier, and which one, where that is left to the search."""
+"""The features and kinds of classifiers to choose from, if that is left to the search."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from protonn_edge.training.registry import CLASSIFIERS
 
 @dataclass(frozen=True)
 class Alternative:
-    """What may come before a classifier.
+    """A choice of features before a classifier.
 
     Attributes
     ----------
     settings : mapping
-        Of the classifier: they ask for it.
+        The classifier's settings for it.
     n_inputs : int
-        What it leaves of a point, D.
+        D, the number of values that it makes of a point.
     """
 
     settings: Mapping[str, Any]
@@ -34,14 +34,14 @@ class Alternative:
 def alternatives_of(
     kind: type[DeviceClassifier], fixed: Mapping[str, Any], X: Any
 ) -> dict[str, Alternative]:
-    """Return the alternatives by name, those that do not go with the fixed settings left out.
+    """Return the alternatives by name, without those that conflict with the fixed settings.
 
-    There are none where these ask for features, or where nothing but raw points is left.
+    There are none if these already choose features, or if only raw points would remain.
 
     Parameters
     ----------
     kind : type
-        Of classifier.
+        The kind of classifier.
     fixed : mapping
         Settings that all trials share.
     X : array of shape (n, features)
@@ -63,12 +63,12 @@ def alternatives_of(
 
 
 def kinds_for(fixed: Mapping[str, Any], X: Any) -> tuple[str, ...]:
-    """Return the names of the kinds of classifiers that go with fixed settings and points.
+    """Return the names of the kinds of classifiers compatible with fixed settings and points.
 
     Raises
     ------
     InputError
-        If none does; the first one's sentence.
+        If none is; the sentence of the first one.
     """
     found, refused = [], []
     for name, kind in CLASSIFIERS.items():

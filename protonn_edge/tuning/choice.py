@@ -1,4 +1,4 @@
-"""Which of the candidates to take."""
+"""Choose one of the candidates."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ _FEW_POINTS = 0.5
 
 @dataclass(frozen=True)
 class Choice:
-    """Which candidate to take.
+    """How to choose a candidate.
 
     Attributes
     ----------
     kind : {"best", "default-within", "smallest-within", "fastest-within"}
-        The most accurate; or of those nearly as accurate the most accurate one that the search
-        began with (the most accurate of all if there is none), the one of least flash, or the one
-        of least cycles.
+        The most accurate one; or among those that are nearly as accurate, the most accurate one
+        of the first trials (the most accurate of all if there is none), the one with the least
+        flash, or the one with the fewest cycles.
     points : float or None
-        How many percentage points below the best that may be; None: `lead_by_chance`.
+        How many percentage points below the best count as nearly; None is `lead_by_chance`.
     """
 
     kind: str = _BEST
@@ -37,21 +37,21 @@ class Choice:
 
     @classmethod
     def usual(cls, in_groups: bool) -> Choice:
-        """Return what is chosen if nothing is said.
+        """Return the default choice.
 
         Folds of a few people rank trials by these people, and the best of many trials suits them
-        by luck. What the search begins with is fitted to nobody's folds.
+        by chance. The first trials are not fitted to any folds.
         """
         return cls(_DEFAULT, None) if in_groups else cls()
 
     @classmethod
     def parse(cls, text: str) -> Choice:
-        """Return the choice that a text such as ``smallest-within 0.5`` names.
+        """Return the choice of a text such as ``smallest-within 0.5``.
 
         Raises
         ------
         InputError
-            If it names none.
+            If it is not a choice.
         """
         amount = rf"\d{{1,3}}(?:\.\d{{1,6}})?|{_CHANCE}"
         found = re.fullmatch(rf"\s*([a-z-]+)(?:[\s=]+({amount}))?\s*", text)
@@ -72,7 +72,7 @@ class Choice:
         return f"{self.kind} {_CHANCE if self.points is None else format(self.points, 'g')}"
 
     def ranked(self, found: Sequence[Candidate]) -> list[Candidate]:
-        """Return the candidates, the one to take first and then what to take instead of it."""
+        """Return the candidates in order of preference."""
         below = lead_by_chance(found) if self.points is None else self.points / 100
         least = max(each.accuracy for each in found) - below - 1e-12
         cost = _COSTS.get(self.kind)
@@ -88,12 +88,12 @@ class Choice:
 
 
 def lead_by_chance(found: Sequence[Candidate]) -> float:
-    """Return about how far the best of the candidates is ahead if all are equally good, 0..1.
+    """Return the approximate lead of the best candidate if all are equally good, 0..1.
 
-    The mean of a trial over K folds has an error of s / sqrt(K), where s is the deviation of what
-    neither the trial nor the fold explains (the residuals of a two-way layout). The largest of n
-    such means is ahead of what they have in common by sqrt(2 ln n) errors at most, on average. The
-    median keeps a trial that failed in a fold from counting for all others.
+    The mean of a trial over K folds has an error of s / sqrt(K), where s is the deviation of the
+    residuals of a two-way layout, by trial and fold. On average, the largest of n such means
+    exceeds their common value by at most sqrt(2 ln n) errors. The median limits the influence of a
+    trial that failed in one fold.
     """
     accuracies = np.array([each.record.accuracies for each in found])
     n, folds = accuracies.shape

@@ -1,4 +1,4 @@
-"""How far values lie apart, whatever a few of them are."""
+"""A robust measure of the deviation of values."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The alternatives: what accuracy costs in flash and in cycles."""
+"""The Pareto fronts of accuracy against flash and against cycles."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ class Candidate:
     Attributes
     ----------
     record : Record
-        What was measured.
+        The trial's measurements.
     figures : Figures
-        What it takes.
+        Its memory and cycles.
     accuracy : float
         Mean over the folds, 0..1.
     """

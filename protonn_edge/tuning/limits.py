@@ -1,4 +1,4 @@
-"""What a model takes on the board, by the planner, and what it may take."""
+"""The memory and cycles of a model on the board, by the planner, and their limits."""
 
 from __future__ import annotations
 
@@ -15,25 +15,25 @@ from protonn_edge.errors import CheckFailed
 from protonn_edge.model.remedies import Remedies
 from protonn_edge.quantization import IntegerChain, measure_activity
 
-# What a plan counts of flash for the firmware around the classifier, at least: plans less what
-# linked programs take for the generated code and constants.
+# The minimum flash of a plan for the firmware around the classifier: the flash of plans minus that
+# of the generated code and constants in linked programs.
 FIRMWARE_FLASH_BYTES = 2_300
 
 
 @dataclass(frozen=True)
 class Figures:
-    """What the classifier takes: the generated code, constants and variables.
+    """Memory and cycles of the classifier: its generated code, constants and variables.
 
     Attributes
     ----------
     kernel : {"columns", "masked", "unrolled", "packed"}
-        Of the projection, in the plan that these are the figures of.
+        The kernel of the projection in the plan.
     flash_bytes, sram_bytes : int
         By the planner, without the firmware around it (serial protocol, buffers, stack).
     worst_cycles : int
-        Cycles that no prediction exceeds.
+        Upper bound of the cycles of a prediction.
     mean_cycles : float
-        Cycles of a prediction on the points that were given.
+        Mean cycles of a prediction on the given points.
     """
 
     kernel: str
@@ -48,22 +48,22 @@ class Figures:
 
     @classmethod
     def from_json(cls, record: dict[str, Any]) -> Figures:
-        """Return the figures that `to_json` gave."""
+        """Return the figures of a result of `to_json`."""
         return cls(**record)
 
 
 @dataclass(frozen=True)
 class TuningLimits:
-    """What the classifier may take; the firmware as a whole must fit the board anyway.
+    """Limits of the classifier; the whole firmware must fit the board in any case.
 
     Attributes
     ----------
     flash_bytes, sram_bytes : int, optional
         Of the classifier alone.
     latency_ms : float, optional
-        That no prediction may exceed, whatever it is fed.
+        Maximum latency of a prediction, for any input.
     energy_mj : float, optional
-        Of a prediction, on average.
+        Mean energy of a prediction.
     """
 
     flash_bytes: int | None = None
@@ -72,7 +72,7 @@ class TuningLimits:
     energy_mj: float | None = None
 
     def used(self, figures: Figures, board: Board) -> dict[str, float]:
-        """Return which share of each limit is used, by its option's name; above 1 is too much."""
+        """Return the used share of each limit by its option's name; above 1 exceeds it."""
         pairs = {
             "--max-flash": (figures.flash_bytes, self.flash_bytes),
             "--max-sram": (figures.sram_bytes, self.sram_bytes),
@@ -82,7 +82,7 @@ class TuningLimits:
         return {name: value / limit for name, (value, limit) in pairs.items() if limit is not None}
 
     def describe(self, name: str, figures: Figures, board: Board) -> str:
-        """Return what a model takes of one limit, for people."""
+        """Return how much of one limit a model uses, for display."""
         if name == BOARD:
             return f"more than {board.name} has"
         value, limit, unit = {
@@ -107,21 +107,21 @@ class TuningLimits:
 
 
 BOARD = "board"
-"""The limit that a firmware as a whole does not fit, where no other is exceeded."""
+"""The name of the board's limit for the whole firmware, if no other one is exceeded."""
 
 LIMIT_NAMES = frozenset({"--max-flash", "--max-sram", "--max-latency-ms", "--max-energy-mj", BOARD})
-"""What limits are called where one is exceeded."""
+"""Names of limits for messages."""
 
 
 @dataclass(frozen=True)
 class Fit:
-    """The figures of a model's best plan, and how far it is beyond each limit.
+    """The figures of a model's best plan, and by how much it exceeds each limit.
 
     Attributes
     ----------
     figures : Figures
     excess : dict of str to float
-        By the name of the limit, above 1; empty if all is well.
+        The used share by the limit's name, above 1; empty if no limit is exceeded.
     plan : Plan
         The plan.
     """
@@ -137,7 +137,7 @@ class Fit:
 
 
 def fit_of(model: IntegerChain, Q: NDArray[np.uint8], board: Board, limits: TuningLimits) -> Fit:
-    """Return the fastest plan that is within all limits, or the one that is nearest to them.
+    """Return the fastest plan within all limits, or else the one nearest to them.
 
     Parameters
     ----------
@@ -148,7 +148,7 @@ def fit_of(model: IntegerChain, Q: NDArray[np.uint8], board: Board, limits: Tuni
     board : Board
         The board that it must fit with its firmware.
     limits : TuningLimits
-        What else it must keep to.
+        The other limits.
     """
     flash = board.flash_bytes
     if limits.flash_bytes is not None:

@@ -1,4 +1,4 @@
-"""The chosen model: trained on all points, its search in its record, held to the limits."""
+"""Train the chosen model on all points, check its limits, and record the search in it."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 from sklearn.exceptions import ConvergenceWarning
 
 from protonn_edge.build.budget import Usage
-from protonn_edge.build.project import Wishes, trial_build
+from protonn_edge.build.project import BuildOptions, trial_build
 from protonn_edge.errors import CheckFailed, InputError
 from protonn_edge.model import Model
 from protonn_edge.quantization import quantize
@@ -25,14 +25,14 @@ _ATTEMPTS = 5
 
 @dataclass(frozen=True)
 class Linked:
-    """What a linked firmware takes.
+    """Memory of a linked firmware.
 
     Attributes
     ----------
     usage : Usage
-        The whole of it.
+        That of the whole firmware.
     classifier : Sections
-        The generated code, constants and variables alone.
+        That of the generated code, constants and variables.
     """
 
     usage: Usage
@@ -41,18 +41,18 @@ class Linked:
 
 @dataclass(frozen=True)
 class Refitted:
-    """A model of all training points.
+    """A model trained on all points.
 
     Attributes
     ----------
     model : Model
         With the search in its record.
     candidate : Candidate
-        What it was in the search.
+        Its trial in the search.
     fit : Fit
-        What it takes by the planner now.
+        Its memory and cycles by the planner.
     linked : Linked or None
-        What it takes by the linker; None where there is no compiler.
+        Its memory by the linker; None without a compiler.
     """
 
     model: Model
@@ -70,25 +70,25 @@ def refit(
     feature_names: Sequence[str],
     search: dict[str, Any],
 ) -> Refitted:
-    """Train the first of the candidates on all points that then keeps to the limits, linked, too.
+    """Train the first candidate on all points that then satisfies the limits, also when linked.
 
     Parameters
     ----------
     points : Points
-        What was searched on.
+        The data of the search.
     ranked : sequence of Candidate
-        The one to take first.
+        In order of preference.
     seed : int
         Of the training.
     classes, feature_names : sequence of str
         Display names.
     search : dict
-        What the model's record says of the search.
+        Facts about the search for the model's record.
 
     Raises
     ------
     CheckFailed
-        If none of the first few does; the sentence has the last one's reason.
+        If none of the first few does so; the sentence has the reason for the last one.
     """
     reason = ""
     for candidate in ranked[:_ATTEMPTS]:
@@ -123,9 +123,9 @@ def _beyond(points: Points, fit: Fit) -> str:
 
 
 def _linked(model: Model, points: Points, fit: Fit) -> Linked | None:
-    """Build the firmware and hold it to the limits; None where there is no compiler."""
+    """Build the firmware and check the limits; return None without a compiler."""
     try:
-        with trial_build(model, points.board, wishes=Wishes(plan=fit.plan)) as trial:
+        with trial_build(model, points.board, options=BuildOptions(plan=fit.plan)) as trial:
             objects = sorted(trial.elf.parent.rglob("pnn_model*.o"))
             share = read_share(trial.elf, objects[0])
             linked = Linked(trial.usage, share)

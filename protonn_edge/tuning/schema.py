@@ -1,4 +1,4 @@
-"""What a finished trial in a search's file may be: every field, its type and its range."""
+"""The schema of a finished trial in a search's file: every field, its type and its range."""
 
 from __future__ import annotations
 
@@ -32,7 +32,9 @@ _SHARE = number(0, 1)
 _FIGURES = record_of(
     {
         "kernel": one_of(*PLANS),
-        "flash_bytes": whole(-(10**5), 10**9),  # less than nothing where firmware counts more
+        "flash_bytes": whole(
+            -(10**5), 10**9
+        ),  # negative if the estimate for the firmware is too large
         "sram_bytes": whole(0, 10**9),
         "worst_cycles": whole(0, 10**15),
         "mean_cycles": number(0, 1e15),
@@ -58,12 +60,12 @@ _TRIAL: dict[str, Check] = {
 
 
 def is_trial(attributes: Any) -> bool:
-    """Return whether what a file has of a trial is what `Record` writes."""
+    """Return whether a trial in a file is one that `Record` writes."""
     if not isinstance(attributes, dict) or attributes.keys() != _TRIAL.keys():
         return False
     if not all(holds(attributes[name]) for name, holds in _TRIAL.items()):
         return False
-    # A complete trial was tested and measured, and one that does not fit was measured.
+    # A complete trial has accuracies and figures, one that does not fit has figures.
     measured = attributes["figures"] is not None
     return {
         "complete": measured and len(attributes["accuracies"]) > 1,

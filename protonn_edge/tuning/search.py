@@ -1,9 +1,9 @@
-"""The search: which trial is next, what becomes of it, and when it is enough.
+"""The search: the next trial, the outcome of each trial, and the end.
 
-Trials are numbered. What is drawn for trial n depends on the seed and on the trials up to
-n - `in_flight` alone, which are waited for; so does where it is given up. The sequence is therefore
-the same however many workers there are, whatever fails, and wherever a search was stopped and went
-on: those only decide how soon it gets how far.
+Trials are numbered. The settings of trial n, and whether it is pruned, depend only on the seed and
+on the trials up to n - `in_flight`, for which it waits. The sequence is therefore the same for any
+number of workers, after failures, and after a search was stopped and resumed: these only change how
+long it takes.
 """
 
 from __future__ import annotations
@@ -29,26 +29,26 @@ from protonn_edge.tuning.trial import RUNGS, FoldResult, Job, Points, sketch
 from protonn_edge.tuning.workers import Workers
 
 IN_FLIGHT = 4
-"""Trials that may be under way at the same time, if nothing else is said."""
+"""Default number of trials that may run at the same time."""
 
 _FORMAT = 3  # of trials, their order and their records; raise it when one of them changes
 
-# A trial is hopeless if one that takes no more is ahead by this, after these shares of training,
-# and by what a first fold may be off.
+# After these shares of training, a trial is pruned if one that needs no more is ahead by this, plus
+# the uncertainty of the first fold.
 _MARGINS = {0.25: 0.05, 0.5: 0.03, 0.75: 0.02, 1.0: 0.01}
-_DOUBT_AT_FIRST = 0.02  # until so many trials have been through all folds:
+_DOUBT_AT_FIRST = 0.02  # until this number of trials has run all folds:
 _TRIALS_TO_KNOW = 5
 
-# So many trials in a row that do not fit, and nothing will; with none that fits, sooner.
+# After this number of consecutive trials that do not fit, the search ends; sooner if none has fit.
 _REJECTED_IN_A_ROW = 300
 _REJECTED_AT_FIRST = 120
 
 _LOOK_EVERY_S = 0.5
-_LOSSES = 5  # of workers, for one fold
+_LOSSES = 5  # lost workers for one fold
 
 
 class NothingFits(CheckFailed):
-    """No trial was within the limits.
+    """Raised if no trial was within the limits.
 
     Attributes
     ----------
@@ -63,14 +63,14 @@ class NothingFits(CheckFailed):
 
 @dataclass(frozen=True)
 class Progress:
-    """How far a search is.
+    """The progress of a search.
 
     Attributes
     ----------
     records : mapping of int to Record
         The finished trials.
     running : int
-        Trials that were begun.
+        Trials that are running.
     seconds_left : float or None
         Until the time limit.
     """
@@ -82,14 +82,14 @@ class Progress:
 
 @dataclass(frozen=True)
 class Searched:
-    """What a search found.
+    """The result of a search.
 
     Attributes
     ----------
     records : mapping of int to Record
-        All finished trials, of earlier runs, too.
+        All finished trials, including those of earlier runs.
     timed_out : bool
-        Whether it was the time limit that ended it.
+        Whether the time limit ended it.
     """
 
     records: Mapping[int, Record]
@@ -98,7 +98,7 @@ class Searched:
 
 @dataclass
 class _Open:
-    """A trial that is under way."""
+    """A running trial."""
 
     number: int
     settings: Mapping[str, Any]
@@ -110,7 +110,7 @@ class _Open:
 def identity(
     points: Points, space: SearchSpace, *, seed: int, in_flight: int = IN_FLIGHT
 ) -> dict[str, Any]:
-    """Return what the trials of a search depend on: what a file of it is known by."""
+    """Return everything that the trials of a search depend on, which identifies its file."""
     digest = hashlib.sha256()
     groups = () if points.groups is None else ((points.groups, "<i8"),)
     for array, kind in ((points.X, "<f4"), (points.y, "<i8"), (points.folds, "<i8"), *groups):
@@ -132,19 +132,19 @@ class Search:
     Parameters
     ----------
     points : Points
-        What trials train and test on.
+        The data of all trials.
     space : SearchSpace
-        What is drawn from.
+        The settings to draw from.
     file : SearchFile
-        Where finished trials are kept; entered already.
+        The file for finished trials, already entered.
     workers : Workers
-        What runs the folds; entered already.
+        The workers that run folds, already entered.
     seed : int
         Everything random follows from it.
     in_flight : int
-        Trials that may be under way at the same time. Another number is another sequence.
+        Trials that may run at the same time; the sequence depends on it.
     choice : Choice, optional
-        What will be chosen when time is over, the best if nothing is said.
+        The choice at the end of the time limit; by default the best.
     on_change : callable, optional
         Called with the `Progress` after every change, and twice a second.
     """
@@ -174,20 +174,20 @@ class Search:
         self._deadline: float | None = None
 
     def run(self, *, trials: int, deadline: float | None = None) -> Searched:
-        """Go on until so many trials were trained, those of earlier runs included.
+        """Continue until a number of trials were trained, including those of earlier runs.
 
         Parameters
         ----------
         trials : int
-            Complete, pruned and failed ones count; those that do not fit do not.
+            Their number. Complete, pruned and failed ones count; those that do not fit do not.
         deadline : float, optional
-            Of ``time.monotonic()``. What is under way then is given up, but for the time that the
-            model to choose so far takes to be trained on all points, which is left.
+            A time of ``time.monotonic()``. Running trials are abandoned early enough to train the
+            model chosen so far on all points.
 
         Raises
         ------
         NothingFits
-            If all that was drawn exceeds a limit.
+            If all settings drawn exceed a limit.
         """
         self._deadline = deadline
         while not self._is_late():
@@ -216,10 +216,10 @@ class Search:
     def _seconds_left(self) -> float | None:
         return None if self._deadline is None else self._deadline - time.monotonic()
 
-    # ---- which trial is next ----
+    # ---- the next trial ----
 
     def _start(self, trials: int) -> None:
-        """Begin all trials that may be begun now."""
+        """Start all trials that may start now."""
         while len(self._open) < self._in_flight:
             number = self._next
             if number in self._records:
@@ -237,7 +237,7 @@ class Search:
             self._begin(number, [self._records[each] for each in needed])
 
     def _is_futile(self) -> bool:
-        """Whether nothing that is drawn fits any more."""
+        """Whether no more settings that fit are to be expected."""
         in_a_row = 0
         for number in range(self._next - 1, -1, -1):
             record = self._records.get(number)
@@ -261,7 +261,7 @@ class Search:
             )
             self._finish(record)
             return
-        # One fold of a few people does not decide on what may be chosen for being a default.
+        # One fold of a few people must not decide on a default, which may be chosen as such.
         is_spared = self._space.in_groups and self._is_default(number)
         bars = {} if self._space.at_random or is_spared else _bars(seen, fit.figures)
         opened = _Open(number, settings, fit.figures, bars)
@@ -278,10 +278,10 @@ class Search:
     def _submit(self, job: Job, losses: int = 0) -> None:
         self._futures[self._workers.submit(job)] = (job, losses)
 
-    # ---- what becomes of it ----
+    # ---- the outcome of a trial ----
 
     def _collect(self) -> None:
-        """Wait for a fold, not for long, and go on with what has come."""
+        """Wait shortly for folds, and process the finished ones."""
         left = self._seconds_left()
         patience = _LOOK_EVERY_S if left is None else max(0.0, min(left, _LOOK_EVERY_S))
         done, _ = wait(self._futures, timeout=patience, return_when=FIRST_COMPLETED)
@@ -302,7 +302,7 @@ class Search:
             self._replace(lost)
 
     def _replace(self, lost: list[tuple[Job, int]]) -> None:
-        """Submit again what was lost with a worker, and all that ran beside it."""
+        """Submit folds again that were lost with a worker, and those running beside them."""
         beside = [value for future, value in self._futures.items() if not future.done()]
         finished = {future: value for future, value in self._futures.items() if future.done()}
         self._futures = finished
@@ -311,7 +311,7 @@ class Search:
             self._submit(job, losses)
 
     def _take(self, opened: _Open, fold: int, result: FoldResult) -> None:
-        """Keep a fold's result. The first fold decides on the others, which run side by side."""
+        """Keep a fold's result. The first fold decides whether the others run, in parallel."""
         opened.results[fold] = result
         if fold == 0 and self._outcome(opened) == ("complete", ""):
             for other in range(1, self._points.n_folds):
@@ -321,7 +321,7 @@ class Search:
 
     @staticmethod
     def _outcome(opened: _Open) -> tuple[Outcome, str]:
-        """Return what becomes of a trial by the folds that have come, and why."""
+        """Return the outcome of a trial by its finished folds, and the reason."""
         results = [opened.results[fold] for fold in sorted(opened.results)]
         failures = [result.failure for result in results if result.failure]
         if failures:
@@ -382,7 +382,7 @@ class Search:
 
 
 def _most(figures: list[Figures]) -> Figures:
-    """Return the figures of a trial: the most of its folds, the mean of their means."""
+    """Return the figures of a trial: the maximum of its folds, and the mean of their means."""
     largest = max(figures, key=lambda each: each.flash_bytes)
     return Figures(
         kernel=largest.kernel,
@@ -394,7 +394,7 @@ def _most(figures: list[Figures]) -> Figures:
 
 
 def _bars(seen: list[Record], figures: Figures) -> dict[float, float]:
-    """Return what a trial must reach: not much less than one that takes no more has reached."""
+    """Return the accuracies for a trial to reach: little less than those of a cheaper one."""
     bars: dict[float, float] = {}
     doubt = _doubt([record for record in seen if record.outcome == "complete"])
     for record in seen:
@@ -414,7 +414,7 @@ def _bars(seen: list[Record], figures: Figures) -> dict[float, float]:
 
 
 def _doubt(complete: list[Record]) -> float:
-    """Return how far the first fold may be off the mean of all folds: two deviations.
+    """Return the uncertainty of the first fold against the mean of all: two deviations.
 
     What all trials have in common, such as an easy first fold, does not count. It is a tenth of a
     point where folds are of many alike points, and several points where each is of few people.

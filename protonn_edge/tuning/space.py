@@ -1,4 +1,4 @@
-"""What is searched: sizes and settings of the classifier, and the places to begin at."""
+"""The search space: sizes and settings of the classifier, and the first trials."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ from protonn_edge.training.searched import (
     ANY,
     Among,
     Between,
-    Room,
     Searched,
+    SearchTask,
     among_features,
     among_kinds,
 )
@@ -33,14 +33,14 @@ from protonn_edge.tuning.alternatives import Alternative
 from protonn_edge.tuning.limits import FIRMWARE_FLASH_BYTES
 from protonn_edge.tuning.trial import Points
 
-_CODE_BYTES = 1_600  # of the classifier, beside its parameters, about
+_CODE_BYTES = 1_600  # approximate code of the classifier, in addition to its parameters
 
-# Trials before the sampler trusts what it has seen; the first of them are the places to begin at.
+# Trials before the sampler uses its model; they begin with the given first ones.
 _STARTUP_TRIALS = 10
 
 
 @dataclass(frozen=True)
-class SearchSpace(Room):
+class SearchSpace(SearchTask):
     """The settings that trials may have.
 
     Attributes
@@ -48,11 +48,11 @@ class SearchSpace(Room):
     classifier : str
         The kind, as in `training.registry`, or `ANY` of them.
     at_random : bool
-        Draw at random, with nowhere to begin at: for comparison.
+        Draw at random, without given first trials: for comparison.
     alternatives : mapping of str to Alternative
-        What may come before the classifier, by name; empty where that is settled.
+        Choices of features before the classifier, by name; empty if that is fixed.
     of_kinds : mapping of str to SearchSpace
-        Where any kind is searched, the space of each.
+        If any kind is searched, the space of each.
     """
 
     classifier: str = "protonn"
@@ -85,7 +85,7 @@ class SearchSpace(Room):
 
     @cached_property
     def searched(self) -> Searched:
-        """What the kind of classifier says of itself, for each alternative before it."""
+        """The search space that the kind of classifier declares, with the alternatives."""
         if self.of_kinds:
             return among_kinds({kind: space._drawn for kind, space in self.of_kinds.items()})
         kind = CLASSIFIERS[self.classifier]
@@ -102,14 +102,14 @@ class SearchSpace(Room):
 
     @property
     def _drawn(self) -> Searched:
-        """What is drawn, without what is fixed."""
+        """The settings to draw, without the fixed ones."""
         every = self.searched.parameters.items()
         drawn = {name: each for name, each in every if name not in self.fixed}
         return replace(self.searched, parameters=drawn)
 
     @property
     def distributions(self) -> dict[str, BaseDistribution]:
-        """What is drawn from, by the classifier's parameters; fixed ones are not among them."""
+        """Distributions by the classifier's parameters, without fixed ones."""
         return {name: _distribution(each) for name, each in self._drawn.parameters.items()}
 
     def starts(self) -> list[dict[str, Any]]:
@@ -130,7 +130,7 @@ class SearchSpace(Room):
     def suggest(
         self, number: int, seed: int, seen: list[optuna.trial.FrozenTrial]
     ) -> dict[str, Any]:
-        """Return the settings of a trial: a function of its number, the seed and earlier trials.
+        """Return the settings of a trial, a function of its number, the seed and earlier trials.
 
         Parameters
         ----------
@@ -144,7 +144,7 @@ class SearchSpace(Room):
         starts = self.starts()
         if number < len(starts):
             return dict(starts[number])
-        optuna.logging.set_verbosity(optuna.logging.ERROR)  # it tells of each study
+        optuna.logging.set_verbosity(optuna.logging.ERROR)  # it logs each study
         own_seed = (seed * 1_000_003 + number) % 2**32
         sampler: optuna.samplers.BaseSampler = optuna.samplers.RandomSampler(own_seed)
         if not self.at_random:
@@ -154,7 +154,7 @@ class SearchSpace(Room):
         return dict(study.ask(self.distributions).params)
 
     def to_json(self) -> dict[str, Any]:
-        """Return what tells this space from another one."""
+        """Return what identifies the space."""
         return {
             "distributions": {
                 name: json.loads(distribution_to_json(each))

@@ -1,8 +1,8 @@
-"""The trials of a search in a file, so that a search that was stopped goes on.
+"""The trials of a search in a file, so that a stopped search can be resumed.
 
-The file is optuna's journal: a line of JSON a trial, which optuna and its dashboard read. Only
-finished trials are in it. One search at a time writes to it, which a lock on the file sees to that
-the system lets go of when the process ends, however it ends.
+The file is optuna's journal, a line of JSON per trial, which optuna and its dashboard read. It only
+has finished trials. A lock on the file ensures that one search at a time writes to it; the system
+releases it when the process ends in any way.
 """
 
 from __future__ import annotations
@@ -46,25 +46,25 @@ class Record:
     Attributes
     ----------
     number : int
-        Its place in the search, from 0.
+        Its number in the search, from 0.
     settings : mapping
-        What was drawn, by the estimator's parameters.
+        The drawn settings, by the estimator's parameters.
     outcome : {"complete", "pruned", "rejected", "failed"}
-        "pruned" once a smaller and faster one was ahead, "rejected" where it does not fit.
+        "pruned" if a smaller and faster one was ahead, "rejected" if it does not fit.
     figures : Figures or None
-        What it takes; of a pruned or rejected trial before training; None where that is not known.
+        Its memory and cycles; of a pruned or rejected trial before training; None if unknown.
     accuracies : tuple of float
-        Of the integer model in the folds, 0..1; of a pruned one those that were tested.
+        Of the integer model in the folds, 0..1; of a pruned trial in the tested ones.
     rungs : mapping of float to float
-        Accuracy on the first fold's points by the share of training that was done.
+        Accuracy on the first fold's points by the completed share of training.
     seconds : float
         Of training, over the folds.
     reason : str
-        Why it is not complete.
+        The reason if it is not complete.
     excess : mapping of str to float
-        Of a rejected one: how much of each limit it would take, above 1.
+        Of a rejected trial: the share of each exceeded limit, above 1.
     is_default : bool
-        Whether it is one that the search began with, and not drawn.
+        Whether it is one of the given first trials, not a drawn one.
     """
 
     number: int
@@ -107,7 +107,7 @@ class Record:
 
     @classmethod
     def of(cls, trial: FrozenTrial) -> Record:
-        """Return the record of optuna's trial, whose fields are checked already."""
+        """Return the record of an optuna trial with checked fields."""
         kept = trial.user_attrs
         figures = kept["figures"]
         return cls(
@@ -130,16 +130,16 @@ class SearchFile:
     Parameters
     ----------
     path : Path
-        Made if it is not there.
+        Created if it does not exist.
     identity : mapping
-        What the search is about; a file of another search is refused.
+        See `search.identity`; a file of another search is refused.
     distributions : dict of str to BaseDistribution
-        What the settings are drawn from.
+        The distributions of settings.
 
     Raises
     ------
     InputError
-        On entering, if the file is no search's, another search's, or in use.
+        On entering, if the file is not a search's, is another search's, or is in use.
     """
 
     def __init__(
@@ -168,7 +168,7 @@ class SearchFile:
         Raises
         ------
         InputError
-            If one is not what `add` writes.
+            If one is not as `add` writes it.
         """
         found: dict[int, Record] = {}
         for trial in self._trials():
@@ -192,7 +192,7 @@ class SearchFile:
 
     @contextmanager
     def _by_optuna(self) -> Iterator[None]:
-        """Turn what optuna makes of a broken file into a sentence: it breaks in many ways."""
+        """Convert optuna's errors on a damaged file, which are of many kinds, to a sentence."""
         try:
             yield
         except OSError:
@@ -201,7 +201,7 @@ class SearchFile:
             raise self._no_search() from error
 
     def add(self, record: Record) -> None:
-        """Keep a finished trial."""
+        """Append a finished trial."""
         trial = record.frozen(self._distributions)
         with self._by_optuna():
             self._study.add_trial(trial)
@@ -222,14 +222,14 @@ class SearchFile:
         os.close(self._descriptor)
 
     def _open(self) -> optuna.Study:
-        self._mend()
+        self._repair()
         optuna.logging.set_verbosity(optuna.logging.ERROR)
         with self._by_optuna():
             lock: Any = _HeldLock()  # the base class of optuna's locks is not public
             storage = JournalStorage(JournalFileBackend(str(self._path), lock))
             try:
                 study = optuna.load_study(study_name=_NAME, storage=storage)
-            except KeyError:  # there is none yet
+            except KeyError:  # there is no study yet
                 study = optuna.create_study(study_name=_NAME, storage=storage, direction="maximize")
             known = study.user_attrs.get("search")
             if known is None and not study.get_trials(deepcopy=False):
@@ -246,7 +246,7 @@ class SearchFile:
             )
         return study
 
-    def _mend(self) -> None:
+    def _repair(self) -> None:
         """Take off the part of a line that a process was killed in writing."""
         content = self._path.read_bytes()
         if not content:

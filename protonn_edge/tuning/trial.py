@@ -1,7 +1,7 @@
-"""One trial: does it fit, and how accurate are its integers on points that it was not trained on?
+"""One trial: whether it fits, and the accuracy of its integers in cross-validation.
 
-This is what workers run. A fold is a function of the points and of its `Job` alone, so that it does
-not matter where, when, or how often it is run.
+This code runs in workers. A fold is a function of only the points and its `Job`, so it does not
+matter where, when, or how often it is run.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from protonn_edge.tuning.alternatives import Alternative, alternatives_of, kinds
 from protonn_edge.tuning.limits import Figures, Fit, TuningLimits, fit_of
 
 RUNGS = (0.25, 0.5, 0.75)
-"""Shares of the first fold's training after which a trial may be found hopeless."""
+"""Shares of the first fold's training after which a trial may be pruned."""
 
 # A sketch of a model, for the planner: some points of each class, and a single epoch.
 _SKETCH_POINTS = 600
@@ -37,7 +37,7 @@ _ACTIVITY_POINTS = 500
 
 @dataclass(frozen=True, eq=False)
 class Points:
-    """What all trials share.
+    """The data shared by all trials.
 
     Attributes
     ----------
@@ -50,11 +50,11 @@ class Points:
     board : Board
         The board that models must fit.
     limits : TuningLimits
-        What else they must keep to.
+        The other limits.
     fixed : mapping
         Settings of the estimator that all trials share.
     groups : ndarray of shape (n,), int64, optional
-        Which group each point is of, such as a person, if points are to be moved between groups.
+        The group of each point, such as a person, if points are to be moved between groups.
     classifier : str
         The kind, as in `training.registry`, or `ANY` of them.
     """
@@ -69,7 +69,7 @@ class Points:
     classifier: str = "protonn"
 
     def untrained(self, settings: Mapping[str, Any], seed: int = 0) -> DeviceClassifier:
-        """Return a classifier with the settings of a trial; of none, as the first one may be."""
+        """Return an untrained classifier with the settings of a trial."""
         kind, drawn = settings_of_kind(settings)
         if self.classifier == ANY:
             return self.of_kind(kind or self.kinds[0]).untrained(drawn, seed)
@@ -80,7 +80,7 @@ class Points:
 
     @cached_property
     def alternatives(self) -> Mapping[str, Alternative]:
-        """What trials may try before the classifier, by name; empty where that is settled."""
+        """Choices of features before the classifier, by name; empty if that is fixed."""
         if self.classifier == ANY:
             return {}  # each kind has its own
         return alternatives_of(CLASSIFIERS[self.classifier], self.fixed, self.X)
@@ -102,7 +102,7 @@ class Points:
 
     @property
     def n_folds(self) -> int:
-        """How many folds there are."""
+        """The number of folds."""
         return int(self.folds.max()) + 1
 
 
@@ -113,13 +113,13 @@ class Job:
     Attributes
     ----------
     number, fold : int
-        Which trial, and which fold.
+        The numbers of the trial and the fold.
     settings : mapping
-        What was drawn for the trial.
+        The trial's settings.
     seed : int
         Of the training.
     bars : mapping of float to float
-        Accuracies that it must reach after shares of its training, or it is hopeless.
+        Accuracies that it must reach after shares of its training; otherwise it is pruned.
     """
 
     number: int
@@ -131,24 +131,24 @@ class Job:
 
 @dataclass(frozen=True)
 class FoldResult:
-    """What became of a fold.
+    """The result of a fold.
 
     Attributes
     ----------
     accuracy : float or None
-        Of the integer model on the fold's points, 0..1; None if there is none.
+        Of the integer model on the fold's points, 0..1; None without a model.
     figures : Figures or None
-        What the integer model takes.
+        Memory and cycles of the integer model.
     excess : mapping of str to float
-        Limits that it is beyond.
+        Exceeded limits.
     rungs : mapping of float to float
         Accuracy on the fold's points, in floats, after shares of the training.
     seconds : float
         Of training.
     hopeless : bool
-        Whether it was given up at a bar.
+        Whether it was abandoned because it missed an accuracy in `Job.bars`.
     failure : str
-        Why there is no model, if it was not hopeless.
+        The reason if there is no model for another cause.
     """
 
     accuracy: float | None = None
@@ -161,15 +161,15 @@ class FoldResult:
 
 
 def sketch(points: Points, settings: Mapping[str, Any], searched: Searched, seed: int) -> Fit:
-    """Return what a model of these settings will take, before it is trained.
+    """Return the memory and cycles of a model with these settings before it is trained.
 
-    Sizes and the share of weights decide on that, not what the weights are: a model that was
-    trained for an epoch on some of the points goes through the same quantizer and planner.
+    They depend on sizes and the share of non-zero weights, not on the values of weights, so a model
+    trained for an epoch on some of the points is quantized and planned.
 
     Raises
     ------
     InputError
-        If there is no model of these settings.
+        If there is no model with these settings.
     """
     needed = (each * int(settings[name]) for name, each in searched.sketch_points.items())
     rows = _some_of_each_class(points.y, max([_SKETCH_POINTS, *needed]))
@@ -183,13 +183,13 @@ def sketch(points: Points, settings: Mapping[str, Any], searched: Searched, seed
 
 
 def run_fold(points: Points, job: Job) -> FoldResult:
-    """Train on all folds but one, and test the integers on that one."""
+    """Train on all folds but one, and test the integers on that fold."""
     tested = points.folds == job.fold
     X, y = points.X[~tested], points.y[~tested]
     watch = _Watch(job.bars)
     classifier = points.untrained(job.settings, job.seed)
     evaluate_on = None
-    if job.fold == 0:  # groups may leave a class to the test points alone
+    if job.fold == 0:  # with groups, a class may be in the test points only
         known = tested & np.isin(points.y, np.unique(y))
         evaluate_on = (points.X[known], points.y[known])
         classifier.callback = watch.note
@@ -205,7 +205,7 @@ def run_fold(points: Points, job: Job) -> FoldResult:
             fit = fit_of(model, Q[:: -(-len(Q) // _ACTIVITY_POINTS)], points.board, points.limits)
     except _Hopeless:
         return FoldResult(rungs=watch.rungs, seconds=_since(began), hopeless=True)
-    except ValueError as error:  # training diverged, or its numbers leave no integers
+    except ValueError as error:  # training diverged, or the model cannot be quantized
         return FoldResult(rungs=watch.rungs, seconds=_since(began), failure=str(error)[:300])
     return FoldResult(
         accuracy=float(np.mean(found == points.y[tested])),
@@ -221,7 +221,7 @@ class _Hopeless(Exception):
 
 
 class _Watch:
-    """Follows a training, and ends it where it is below a bar."""
+    """Ends a training whose accuracy is below that in `Job.bars`."""
 
     def __init__(self, bars: Mapping[float, float]) -> None:
         self._bars = bars
@@ -240,14 +240,14 @@ def _since(began: float) -> float:
 
 
 def _some_of_each_class(y: NDArray[np.int64], count: int) -> NDArray[np.int64]:
-    """Return rows of about `count` points, the same share of each class, at least one."""
+    """Return rows of about `count` points, the same share of each class and at least one."""
     step = max(1, -(-len(y) // count))
     rows = [np.flatnonzero(y == label)[::step] for label in np.unique(y)]
     return np.sort(np.concatenate(rows))
 
 
 def check_points(X: Any, y: Any) -> None:
-    """Refuse what no integer model can be searched for."""
+    """Refuse data for which there are no integer models."""
     if np.ndim(y) != 1:
         raise InputError(
             "the points have sets of labels, for which there is no integer model; tune needs one "

@@ -1,4 +1,4 @@
-"""Where folds are run: in this process, in several ones, or on a Dask cluster."""
+"""Workers that run folds: this process, several processes, or a Dask cluster."""
 
 from __future__ import annotations
 
@@ -24,19 +24,19 @@ _CONNECT_S = 15
 
 
 class Workers(Protocol):
-    """What runs folds, in a ``with`` statement."""
+    """Runs folds; a context manager."""
 
     def __enter__(self) -> Self:
         """Start."""
 
     def __exit__(self, *_: object) -> None:
-        """End what runs, without waiting for it."""
+        """End running folds without waiting for them."""
 
     def submit(self, job: Job) -> Future[FoldResult]:
-        """Have a fold run."""
+        """Submit a fold."""
 
     def renew(self) -> None:
-        """Replace what was lost with a worker, so that its folds can be submitted again."""
+        """Replace a lost worker, so that its folds can be submitted again."""
 
 
 class Here:
@@ -45,7 +45,7 @@ class Here:
     Parameters
     ----------
     points : Points
-        What all trials share.
+        The data shared by all trials.
     """
 
     def __init__(self, points: Points) -> None:
@@ -64,7 +64,7 @@ class Here:
         return future
 
     def renew(self) -> None:
-        """Do nothing: there is nothing to lose."""
+        """Do nothing: there are no workers to lose."""
 
 
 class Processes:
@@ -73,9 +73,9 @@ class Processes:
     Parameters
     ----------
     points : Points
-        What all trials share.
+        The data shared by all trials.
     jobs : int
-        How many processes.
+        The number of processes.
     """
 
     def __init__(self, points: Points, jobs: int) -> None:
@@ -90,7 +90,7 @@ class Processes:
         self._end()
 
     def submit(self, job: Job) -> Future[FoldResult]:
-        """Have a fold run; in a broken pool it is lost at once."""
+        """Submit a fold; in a broken pool it is lost at once."""
         try:
             with _ctrl_c_later():  # this may start a process, which Ctrl-C must not reach
                 return self._pool.submit(_run_in_process, job)
@@ -100,7 +100,7 @@ class Processes:
             return lost
 
     def renew(self) -> None:
-        """Start all processes anew: the pool is broken once one of them has died."""
+        """Restart all processes: the pool is broken after one of them has died."""
         if hasattr(self, "_pool"):
             self._end()
         self._pool = ProcessPoolExecutor(
@@ -111,7 +111,7 @@ class Processes:
         )
 
     def _end(self) -> None:
-        # What still runs is not waited for, and only told to end by the end of its process.
+        # Running folds are not waited for; they end with their process.
         processes = list((self._pool._processes or {}).values())
         self._pool.shutdown(wait=False, cancel_futures=True)
         for process in processes:
@@ -120,12 +120,12 @@ class Processes:
             process.join(5)
 
 
-_shared: list[Points] = []  # of a process that `Processes` has started
+_shared: list[Points] = []  # in a process started by `Processes`
 
 
 @contextmanager
 def _ctrl_c_later() -> Iterator[None]:
-    """Hold Ctrl-C back until the end; a process that is started meanwhile never gets it."""
+    """Delay Ctrl-C until the end; a process started in between never receives it."""
     if sys.platform == "win32":
         yield
         return
@@ -137,14 +137,14 @@ def _ctrl_c_later() -> Iterator[None]:
 
 
 def _begin_process(points: Points) -> None:
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the search, which then ends this
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the search handles Ctrl-C, and ends this process
     threadpool_limits(limits=1)
     _shared[:] = [points]
     threading.Thread(target=_end_with_parent, daemon=True).start()
 
 
 def _end_with_parent() -> None:
-    """End this process when the search is gone, which a kill keeps from saying so."""
+    """End this process after the search has ended, even if that was killed."""
     parent = multiprocessing.parent_process()
     if parent is not None:
         parent.join()
@@ -156,14 +156,14 @@ def _run_in_process(job: Job) -> FoldResult:
 
 
 class DaskWorkers:
-    """Runs folds on a Dask cluster, whose workers have this package, too.
+    """Runs folds on a Dask cluster, whose workers must have this package installed.
 
     Parameters
     ----------
     points : Points
-        What all trials share; each worker gets them once.
+        The data shared by all trials; each worker receives them once.
     address : str
-        Of the scheduler, such as ``tcp://host:8786``.
+        The scheduler's, such as ``tcp://host:8786``.
 
     Raises
     ------
@@ -198,12 +198,12 @@ class DaskWorkers:
         self._client.close()
 
     def submit(self, job: Job) -> Future[FoldResult]:
-        """Have a fold run; Dask runs it again where a worker is lost."""
+        """Submit a fold; Dask runs it again if its worker is lost."""
         future: Future[FoldResult] = self._executor.submit(_run_on_cluster, self._shared, job)
         return future
 
     def renew(self) -> None:
-        """Send the points again: they were lost with the last worker that had them."""
+        """Send the points again after the last worker that had them was lost."""
         try:
             self._client.wait_for_workers(1, timeout=_CONNECT_S)
         except TimeoutError as error:

@@ -15,7 +15,7 @@ from model_factory import (
 )
 
 from protonn_edge.boards import load_board
-from protonn_edge.build.project import Wishes, trial_build
+from protonn_edge.build.project import BuildOptions, trial_build
 from protonn_edge.datasets import load_digits_dataset
 from protonn_edge.emulator import EmulatedUno
 from protonn_edge.evaluation.verification import verify_device
@@ -36,7 +36,7 @@ def assert_both_emulators_agree(
     """Compare class, scores and cycles of every point; return the cycles."""
     board, reference = load_board("uno"), device_model(model, precision)
     with (
-        trial_build(model, board, wishes=Wishes(precision=precision)) as trial,
+        trial_build(model, board, options=BuildOptions(precision=precision)) as trial,
         EmulatedUno(trial.elf, board=board) as uno,
     ):
         agreement, on_simavr = verify_device("simavr", uno.url, reference, Q)

@@ -12,7 +12,7 @@ from avr_tools import needs_emulated_avr
 from command_line import run_json
 
 from protonn_edge.boards import board_names, load_board
-from protonn_edge.build.project import Wishes, trial_build
+from protonn_edge.build.project import BuildOptions, trial_build
 from protonn_edge.emulator import EmulatedBoard
 from protonn_edge.evaluation.verification import open_session, verify_device
 from protonn_edge.quantization import measure_activity, quantize
@@ -74,9 +74,9 @@ def test_verify_takes_a_board(digits, name):
 def test_plans_are_bounds_on_chips_that_multiply(digits, name):
     reference, board = quantize(digits.model), load_board(name)
     Q = reference.quantize(digits.X[:30])
-    wishes = Wishes(activity=measure_activity(reference, Q))
+    options = BuildOptions(activity=measure_activity(reference, Q))
     with (
-        trial_build(digits.model, board, wishes=wishes) as trial,
+        trial_build(digits.model, board, options=options) as trial,
         EmulatedBoard(trial.elf, board=board) as emulated,
         open_session(emulated.url, reference) as session,
     ):
@@ -92,9 +92,9 @@ def test_plans_are_bounds_on_chips_that_multiply(digits, name):
 def test_cycles_of_the_attiny85_are_exact_and_its_plan_an_estimate(digits):
     reference, board = quantize(digits.model), load_board("attiny85")
     Q = reference.quantize(digits.X[:30])
-    wishes = Wishes(activity=measure_activity(reference, Q))
+    options = BuildOptions(activity=measure_activity(reference, Q))
     with (
-        trial_build(digits.model, board, wishes=wishes) as trial,
+        trial_build(digits.model, board, options=options) as trial,
         EmulatedBoard(trial.elf, board=board) as emulated,
         open_session(emulated.url, reference) as session,
     ):

@@ -13,7 +13,7 @@ from plans import plan_with, with_first_cost
 
 from protonn_edge.boards import load_board
 from protonn_edge.build.budget import Usage, check_estimate
-from protonn_edge.build.project import Wishes, build
+from protonn_edge.build.project import BuildOptions, build
 from protonn_edge.codegen import Plan, make_plan
 from protonn_edge.errors import CheckFailed
 from protonn_edge.model import ProtoNNModel
@@ -21,7 +21,7 @@ from protonn_edge.quantization import quantize
 
 UNO = load_board("uno")
 REMEDIES = ProtoNNModel.remedies
-COLUMNS = Wishes(kernel="columns")
+COLUMNS = BuildOptions(kernel="columns")
 
 
 def test_usage_at_the_limit_fits_and_one_byte_more_does_not() -> None:

@@ -16,7 +16,10 @@ from protonn_edge.cli import COMMANDS
 
 MODEL = Path(__file__).parents[1] / "model" / "format_6.npz"
 HEAVY = ("sklearn", "scipy", "matplotlib", "optuna", "requests", "platformio", "serial", "elftools")
-LAZY = ("protonn_edge", "protonn_edge.codegen", "protonn_edge.datasets")
+LAZY = (
+    "protonn_edge",
+    *(f"protonn_edge.{name}" for name in ("codegen", "datasets", "quantization")),
+)
 PROGRAM = """
 import os, sys
 from protonn_edge.cli import main
@@ -57,6 +60,12 @@ def test_a_command_that_only_reads_imports_no_more(words: tuple[str, ...], print
     assert printed in text
     allowed = {"requests", "platformio", "elftools"} if "build" in words else set()
     assert packages & set(HEAVY) <= allowed
+
+
+def test_inspecting_a_model_imports_nothing_that_reads_data() -> None:
+    *_, modules = started("inspect", str(MODEL))
+    assert not {f"protonn_edge.datasets.{name}" for name in ("reading", "dataset")} & modules
+    assert not {f"protonn_edge.quantization.{name}" for name in ("stage_loss", "bonsai")} & modules
 
 
 @pytest.mark.parametrize("words", [("--version",), ("--help",), ("TAB", "in"), ("TAB", "--")])

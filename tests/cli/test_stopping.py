@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
+import re
+import signal
 import subprocess
 import sys
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from command_line import run
 
@@ -16,33 +19,38 @@ from protonn_edge.model import load_model
 from protonn_edge.training import DeviceClassifier
 from protonn_edge.training.progress import TrainingStopped
 
-# In a process of its own, where commands run in the main thread, which signals go to.
+# A shell that runs commands in the background has them ignore Ctrl-C.
+HEED_CTRL_C = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler); "
+
+# In a process of its own, where commands run in the main thread, which signals go to. The signals
+# are sent after a line of the output, not after a time.
 PROGRAM = """
-import json, signal
+import json
 from click.testing import CliRunner
-from protonn_edge.cli import fitting, main
-from protonn_edge.model import save_model
+from protonn_edge.cli import main
+from protonn_edge.cli.command import Output
 
 def stopped(*words, after=None, times=1):
-    note, reports = fitting._note, []
-    def counted(report):
-        reports.append(report)
-        if len(reports) == after:
+    say = Output.say
+    def heard(self, *parts):
+        say(self, *parts)
+        if after is not None and str(parts[0]).startswith(after):
             for _ in range(times):
-                try:
-                    signal.raise_signal(signal.SIGINT)
-                except KeyboardInterrupt as error:
-                    found = error
-            raise found
-        return note(report)
-    fitting._note = counted
-    done = CliRunner().invoke(main, ["train", "train.csv", "--verbose", "--epochs", "9", *words])
-    fitting._note = note
+                signal.raise_signal(signal.SIGINT)
+    Output.say = heard
+    done = CliRunner().invoke(main, ["train", *words, "--verbose", "--json"])
+    Output.say = say
     print(json.dumps([done.exit_code, done.stdout, done.stderr]))
 
-stopped("-o", "kept.npz", "--json", after=3)
-stopped("-o", "twice.npz", after=3, times=2)
-stopped("-o", "whole.npz")
+few = ("--epochs", "9")
+stopped("train.csv", "-o", "kept.npz", *few, after="epoch 3 ")
+stopped("train.csv", "-o", "twice.npz", *few, after="epoch 3 ", times=2)
+stopped("train.csv", "-o", "late.npz", *few, after="epoch 9 ")
+stopped("train.csv", "-o", "whole.npz", *few)
+layers = ("--image-shape", "4x4", "--convolutions", "2x3", "--network-epochs", "5")
+for kind in ("linear", "protonn", "forest"):
+    of_kind = (*layers, "--classifier", kind)
+    stopped("images.csv", "-o", f"{kind}.npz", *of_kind, after="learning the layers, pass 2 ")
 """
 
 
@@ -51,14 +59,26 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("stopped")
     rows = [f"{label},{label * 3 + i % 5},{i % 7}" for i in range(30) for label in (0, 1)]
     (folder / "train.csv").write_text("\n".join(["label,a,b", *rows]) + "\n")
+    pixels = ",".join(f"p{i}" for i in range(16))
+    images = [
+        ",".join(str(pixel * 7 % 5 + 9 * (pixel % 4 == label) + i % 3) for pixel in range(16))
+        for i in range(30)
+        for label in (0, 1)
+    ]
+    rows = [f"{i % 2},{image}" for i, image in enumerate(images)]
+    (folder / "images.csv").write_text("\n".join([f"label,{pixels}", *rows]) + "\n")
     return folder
 
 
 @pytest.fixture(scope="module")
 def answers(folder: Path) -> list[tuple[int, str, str]]:
-    """Return exit codes and texts of a training that is stopped, stopped twice, and not stopped."""
+    """Return exit codes and texts of the program's trainings."""
     done = subprocess.run(
-        [sys.executable, "-c", PROGRAM], cwd=folder, capture_output=True, text=True, check=True
+        [sys.executable, "-c", HEED_CTRL_C + PROGRAM],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        check=True,
     )
     return [json.loads(line) for line in done.stdout.splitlines()]
 
@@ -74,9 +94,56 @@ def test_a_training_that_is_stopped_writes_its_best_epoch(folder: Path, answers:
 
 
 def test_a_second_ctrl_c_ends_it_at_once(folder: Path, answers: Any) -> None:
-    code, _, complained = answers[1]
-    assert (code, complained) == (130, "error: stopped by Ctrl-C\n")
+    code, said, complained = answers[1]
+    assert (code, complained.splitlines()[-1]) == (130, "error: stopped by Ctrl-C")
+    assert json.loads(said) == {"error": "stopped by Ctrl-C"}
     assert not (folder / "twice.npz").exists()
+
+
+def test_ctrl_c_in_the_last_epoch_keeps_them_all(folder: Path, answers: Any) -> None:
+    code, _, complained = answers[2]
+    assert (code, complained.splitlines()[-1]) == (
+        130,
+        "error: stopped after all epochs; the best so far is kept in late.npz",
+    )
+    late, whole = (load_model(folder / name) for name in ("late.npz", "whole.npz"))
+    assert np.array_equal(late.projection, whole.projection)
+
+
+@pytest.mark.parametrize(
+    ("number", "kind", "rest"),
+    [(4, "linear", ""), (5, "protonn", " and 1 of 200 epochs"), (6, "forest", "")],
+)
+def test_behind_stopped_layers_little_is_trained(
+    folder: Path, answers: Any, number: int, kind: str, rest: str
+) -> None:
+    code, _, complained = answers[number]
+    place = "2 of 5 passes over the layers"
+    assert f"\nstopped after {place}; what follows is trained as little" in complained
+    sentence = f"error: stopped after {place}{rest}; the best so far is kept in {kind}.npz"
+    assert (code, complained.splitlines()[-1]) == (130, sentence)
+    assert load_model(folder / f"{kind}.npz").record["stopped"] == f"{place}{rest}"
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows sends no SIGINT: run it elsewhere")
+def test_the_first_ctrl_c_says_that_the_training_stops(folder: Path) -> None:
+    words = ("train", "train.csv", "-o", "said.npz", "--verbose", "--epochs", "100000")
+    program = "import sys; from protonn_edge.cli import main; main(sys.argv[1:])"
+    with subprocess.Popen(
+        [sys.executable, "-c", HEED_CTRL_C + program, *words],
+        cwd=folder,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as process:
+        assert process.stdout is not None
+        next(line for line in process.stdout if line.startswith("epoch 3 "))
+        process.send_signal(signal.SIGINT)
+        _, complained = process.communicate()
+    assert process.returncode == 130
+    lines = [line for line in complained.splitlines() if line]
+    assert lines[0] == "stopping after this epoch or fit; another Ctrl-C ends the command at once"
+    assert re.fullmatch(r"error: stopped after [\d,]+ of 100,000 epochs; the best .*", lines[-1])
 
 
 def test_a_trained_model_is_kept_where_its_thresholds_are_not(
@@ -96,7 +163,7 @@ def test_a_trained_model_is_kept_where_its_thresholds_are_not(
 
 
 def test_what_is_not_stopped_is_trained_to_the_end(folder: Path, answers: Any) -> None:
-    assert answers[2][0] == 0
+    assert answers[3][0] == 0
     assert "stopped" not in load_model(folder / "whole.npz").record
 
 
@@ -117,6 +184,10 @@ def test_ctrl_c_before_a_command_has_begun_is_the_same(monkeypatch: pytest.Monke
     monkeypatch.setattr("protonn_edge.cli._imported", interrupted)
     done = run("inspect", "model.npz")
     assert (done.exit_code, done.stderr) == (130, "error: stopped by Ctrl-C\n")
+    assert done.stdout == ""
+    assert json.loads(run("inspect", "model.npz", "--json").stdout) == {
+        "error": "stopped by Ctrl-C"
+    }
 
 
 def test_nothing_is_written_where_nothing_was_finished(

@@ -29,7 +29,7 @@ from model_factory import (
 from plans import keeps_averages, of_weights_for, plan_with
 
 from protonn_edge.boards import load_board
-from protonn_edge.build.project import Project, Wishes, build, trial_build
+from protonn_edge.build.project import BuildOptions, Project, build, trial_build
 from protonn_edge.codegen import Plan, make_plan
 from protonn_edge.emulator import EmulatedUno
 from protonn_edge.evaluation.verification import open_session, verify_device
@@ -93,12 +93,12 @@ def test_whole_firmware_gives_the_reference_scores(
 
 
 def assert_firmware_agrees(
-    model: ProtoNNModel, Q: np.ndarray, wishes: Wishes | None = None
+    model: ProtoNNModel, Q: np.ndarray, options: BuildOptions | None = None
 ) -> Plan:
     """Compare the scores with the reference's, cycles and stack with the emulator's."""
     board, integer_model = load_board("uno"), quantize(model)
     with (
-        trial_build(model, board, wishes=wishes) as trial,
+        trial_build(model, board, options=options) as trial,
         EmulatedUno(trial.elf, board=board) as uno,
     ):
         agreement, results = verify_device("emulated uno", uno.url, integer_model, Q)
@@ -151,8 +151,8 @@ def test_whole_firmware_pools_as_the_reference_does(
     Q = random_images(0, 12, pooling)
     Q[0], Q[1] = 0, 255
     least = plan_with(quantize(model), "columns", buffered=False, keeps_averages=False).sram_bytes
-    wishes = Wishes(sram_bytes=least + 20 if short_of_sram else None)
-    plan = assert_firmware_agrees(model, Q, wishes)
+    options = BuildOptions(sram_bytes=least + 20 if short_of_sram else None)
+    plan = assert_firmware_agrees(model, Q, options)
     assert keeps_averages(plan) or short_of_sram
 
 

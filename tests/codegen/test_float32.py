@@ -12,7 +12,7 @@ from generated_programs import compile_with, marked_cycles
 from model_factory import random_inputs, random_model, random_points
 
 from protonn_edge.boards import load_board
-from protonn_edge.build.project import Wishes, trial_build
+from protonn_edge.build.project import BuildOptions, trial_build
 from protonn_edge.codegen import SOURCES, make_float32_plan, render_c
 from protonn_edge.codegen.host import host_program
 from protonn_edge.emulator import EmulatedUno
@@ -67,7 +67,7 @@ def test_the_uno_gives_the_reference_scores_and_takes_much_longer():
         reference = device_model(model, precision)
         Q = inputs_near_prototypes(6, 12, reference)
         with (
-            trial_build(model, board, wishes=Wishes(precision=precision)) as trial,
+            trial_build(model, board, options=BuildOptions(precision=precision)) as trial,
             EmulatedUno(trial.elf, board=board) as uno,
         ):
             agreement, results = verify_device("emulated uno", uno.url, reference, Q)
@@ -91,7 +91,7 @@ def test_a_float_build_that_is_too_large_is_refused_before_the_compiler():
     model = random_model(features=900, projections=10)
     with (
         pytest.raises(CheckFailed, match="B flash for its tables alone"),
-        trial_build(model, load_board("uno"), wishes=Wishes(precision="float32")),
+        trial_build(model, load_board("uno"), options=BuildOptions(precision="float32")),
     ):
         pass
 

@@ -11,7 +11,7 @@ from model_factory import random_inputs, random_model
 from plans import plan_with
 
 from protonn_edge.boards import load_board
-from protonn_edge.build.project import Wishes, trial_build
+from protonn_edge.build.project import BuildOptions, trial_build
 from protonn_edge.codegen import Limits, make_plan, plans
 from protonn_edge.codegen.worst_inputs import worst_inputs
 from protonn_edge.emulator import EmulatedUno
@@ -98,9 +98,9 @@ def test_cycles_are_those_that_the_emulator_counts(
     model = replace(model, projection_bits=4 if kernel == "packed" else 8)
     integer_model = quantize(model)
     Q = random_inputs(3, 40, integer_model)
-    wishes = Wishes(None, sram_bytes, kernel, measure_activity(integer_model, Q))
+    options = BuildOptions(None, sram_bytes, kernel, measure_activity(integer_model, Q))
     with (
-        trial_build(model, UNO, wishes=wishes) as trial,
+        trial_build(model, UNO, options=options) as trial,
         EmulatedUno(trial.elf, board=UNO) as uno,
     ):
         assert trial.plan.buffered == (sram_bytes is None)

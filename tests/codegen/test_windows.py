@@ -26,7 +26,7 @@ from model_factory import (
 from plans import of_weights_for, plan_with
 
 from protonn_edge.boards import load_board
-from protonn_edge.build.project import Wishes, trial_build
+from protonn_edge.build.project import BuildOptions, trial_build
 from protonn_edge.codegen import make_plan, render_c
 from protonn_edge.codegen.host import host_program
 from protonn_edge.emulator import EmulatedUno
@@ -120,9 +120,9 @@ def test_whole_firmware_makes_the_reference_features(
     model, board = random_window_model(window_features, projections=8), load_board("uno")
     integer_model = quantize(model)
     Q = random_windows(2, 24, window_features)
-    wishes = Wishes(sram_bytes=sram_bytes)
+    options = BuildOptions(sram_bytes=sram_bytes)
     with (
-        trial_build(model, board, wishes=wishes) as trial,
+        trial_build(model, board, options=options) as trial,
         EmulatedUno(trial.elf, board=board) as uno,
     ):
         agreement, results = verify_device("emulated uno", uno.url, integer_model, Q)

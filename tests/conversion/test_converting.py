@@ -22,7 +22,7 @@ from sklearn.svm import SVC
 from protonn_edge.boards import load_board
 from protonn_edge.codegen import Limits, make_plan
 from protonn_edge.conversion import from_sklearn
-from protonn_edge.conversion.room import Room
+from protonn_edge.conversion.size_limit import SizeLimit
 from protonn_edge.datasets import load_dataset, load_digits_dataset
 from protonn_edge.errors import CheckFailed, InputError
 from protonn_edge.model import load_model, model_bytes, save_model
@@ -248,13 +248,13 @@ def test_the_report_is_for_people_and_for_programs():
 
 
 def test_sizes_shrink_until_nothing_is_left():
-    room = Room(UNO)
-    sizes = list(room.sizes(n_features=64, n_classes=10, n_points=900, most_projections=64))
+    limit = SizeLimit(UNO)
+    sizes = list(limit.sizes(n_features=64, n_classes=10, n_points=900, most_projections=64))
     taken = [each.device_bytes(64, 10) for each in sizes]
     assert sizes[0].n_prototypes == 100
     assert taken == sorted(taken, reverse=True)
     assert taken[-1] < 250
-    many = room.sizes(n_features=64, n_classes=200, n_points=9000, most_projections=64)
+    many = limit.sizes(n_features=64, n_classes=200, n_points=9000, most_projections=64)
     assert all(each.device_bytes(64, 200) <= UNO.flash_bytes for each in many)
 
 

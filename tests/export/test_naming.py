@@ -12,7 +12,7 @@ from protonn_edge.export import library_name
 
 
 @pytest.mark.parametrize(
-    ("wish", "name"),
+    ("text", "name"),
     [
         ("digits", "digits"),
         ("My model, v2", "My_model_v2"),
@@ -27,18 +27,18 @@ from protonn_edge.export import library_name
         ("x" * 50, "x" * 32),
     ],
 )
-def test_names(wish: str, name: str):
-    assert library_name(wish) == name
+def test_names(text: str, name: str):
+    assert library_name(text) == name
 
 
-@pytest.mark.parametrize("wish", ["wave_model", "Wave_Self_Test", "pnn_model"])
-def test_headers_of_a_prefix_keep_their_names(wish: str):
-    assert library_name(wish, "wave") == f"{wish}_pnn"
+@pytest.mark.parametrize("text", ["wave_model", "Wave_Self_Test", "pnn_model"])
+def test_headers_of_a_prefix_keep_their_names(text: str):
+    assert library_name(text, "wave") == f"{text}_pnn"
 
 
 @given(st.text(max_size=60) | st.from_regex("(arduino|library|[a-z0-9 _]){0,9}", fullmatch=True))
-def test_any_text_gives_a_name_that_tools_take(wish: str):
-    name = library_name(wish)
+def test_any_text_gives_a_name_that_tools_take(text: str):
+    name = library_name(text)
     assert re.fullmatch("[A-Za-z][A-Za-z0-9_]{0,31}", name)
     assert not re.search("arduino|library", name, re.IGNORECASE)
     assert library_name(name) == name

@@ -14,7 +14,7 @@ from protonn_edge.hil import LinkError, NoReplyError, Prediction, Session, frami
 from protonn_edge.stages.decision.rejection import UNKNOWN
 
 X = np.array([7, 0, 0, 255], dtype=np.uint8)
-MEND = "run `protonn-edge build --board uno model.npz`, then `protonn-edge upload`"
+REFLASH_HINT = "run `protonn-edge build --board uno model.npz`, then `protonn-edge upload`"
 
 
 def connect(device, **options):
@@ -57,7 +57,7 @@ def test_a_device_that_says_nothing_fails_the_handshake_in_time():
         url = f"socket://127.0.0.1:{server.getsockname()[1]}"
         with pytest.raises(NoReplyError, match=r"no device answered .* within 0.5 s") as caught:
             Session(url, handshake_s=0.5).__enter__()
-    assert MEND in str(caught.value)
+    assert REFLASH_HINT in str(caught.value)
 
 
 @pytest.mark.parametrize("alphabet", [bytes(range(1, 256)), bytes(range(256))])
@@ -91,7 +91,7 @@ def test_another_model_is_refused_with_the_command_that_mends_it(device):
     with pytest.raises(CheckFailed) as caught:
         connect(device, model_hash=bytes(32)).__enter__()
     assert str(caught.value) == (
-        f"the device runs model {device.model_hash.hex()}, not 0000000000000000; {MEND}"
+        f"the device runs model {device.model_hash.hex()}, not 0000000000000000; {REFLASH_HINT}"
     )
     assert caught.value.exit_code == 1
 

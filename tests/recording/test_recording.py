@@ -23,7 +23,7 @@ from protonn_edge.hil.failing_link import FailingLink, Faults
 from protonn_edge.hil.framing import encode_frame
 from protonn_edge.recording.file import RecordingFile
 from protonn_edge.recording.frames import Description, SampleStream
-from protonn_edge.recording.keys import obey, picture
+from protonn_edge.recording.keys import act_on, picture
 from protonn_edge.recording.recorder import Recorder, wait_for_description
 from protonn_edge.sensors import MPU6050, PlayedSensor
 
@@ -271,13 +271,13 @@ def test_keys_begin_and_end_takes_and_throw_the_last_one_away(tmp_path: Path) ->
     with RecordingFile(path, stream.description, "s") as file:  # type: ignore[arg-type]
         recorder = Recorder(ScriptedLine(), stream, file)
         for key in ("1", "", " ", "", "2", "", "x", "2", "", "", "q"):
-            going_on = obey(recorder, key, labels, None, 0.0)
+            going_on = act_on(recorder, key, labels, None, 0.0)
             recorder.listen()
         assert not going_on
         picture(recorder, labels)
         recorder.end()
         assert recorder.discarded == 1
-        assert obey(recorder, "x", labels, None, 0.0)
+        assert act_on(recorder, "x", labels, None, 0.0)
         assert not recorder.discard()  # only the last take can be taken back
     found, _, times, values = rows(path)
     assert set(found) == {"rest"}

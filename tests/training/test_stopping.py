@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from sklearn.exceptions import ConvergenceWarning
 
 from protonn_edge.model.dense import DenseModel
 from protonn_edge.training import ProtoNNClassifier
 from protonn_edge.training.bonsai import BonsaiClassifier
 from protonn_edge.training.dense import DenseClassifier
+from protonn_edge.training.forest import ForestClassifier
 from protonn_edge.training.linear import LinearClassifier
 from protonn_edge.training.progress import BestEpoch, EpochReport, TrainingStopped
 
@@ -106,7 +108,16 @@ def test_nothing_is_kept_where_nothing_was_finished():
         BestEpoch([]).through(reports(), None)
 
 
-def test_layers_that_are_not_learned_to_the_end_are_classified_with():
+@pytest.mark.parametrize("kind", [LinearClassifier, ForestClassifier])
+def test_stopping_after_the_only_epoch_changes_nothing(kind, points):
+    X, y = points
+    whole, stopped = (
+        kind(random_state=0, callback=callback).fit(X, y) for callback in (None, stop_at(1))
+    )
+    assert np.array_equal(whole.decision_function(X), stopped.decision_function(X))
+
+
+def test_layers_that_are_not_learned_to_the_end_keep_their_head():
     generator = np.random.default_rng(0)
     y = np.arange(60) % 2
     X = (generator.random((60, 36)) + y[:, None] * (np.arange(36) < 18)).astype(np.float32)
@@ -114,12 +125,15 @@ def test_layers_that_are_not_learned_to_the_end_are_classified_with():
 
     def on_pass(report):
         passes.append(report.place)
-        if report.number == 2:
+        if report.number == 12:
             raise TrainingStopped
 
     classifier = LinearClassifier(
-        image_shape=(6, 6), convolutions="2x3,max2", network_epochs=5, network_callback=on_pass,
+        image_shape=(6, 6), convolutions="2x3,max2", network_epochs=15, network_callback=on_pass,
         random_state=0,
     )  # fmt: skip
-    assert classifier.fit(X, y).score(X, y) > 0.9
-    assert passes == ["1 of 5 passes over the layers", "2 of 5 passes over the layers"]
+    with pytest.warns(ConvergenceWarning, match="the classifier is the head"):
+        classifier.fit(X, y)
+    assert classifier.model_.record["trainer"] == "network"
+    assert classifier.score(X, y) > 0.9
+    assert passes[-1] == "12 of 15 passes over the layers"

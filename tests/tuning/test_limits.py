@@ -9,7 +9,7 @@ from avr_tools import needs_avr_gcc
 from model_factory import random_inputs, random_model
 
 from protonn_edge.boards import load_board
-from protonn_edge.build.project import Wishes, trial_build
+from protonn_edge.build.project import BuildOptions, trial_build
 from protonn_edge.quantization import quantize
 from protonn_edge.toolchain.elf import read_share
 from protonn_edge.tuning import TuningLimits
@@ -28,7 +28,7 @@ def fit(limits, **sizes):
 @needs_avr_gcc
 def test_the_linked_classifier_takes_what_was_planned_or_a_little_less(kernel):
     model = random_model(features=100, projections=9, prototypes=50, classes=10)
-    with trial_build(model, UNO, wishes=Wishes(kernel=kernel)) as trial:
+    with trial_build(model, UNO, options=BuildOptions(kernel=kernel)) as trial:
         (generated,) = trial.elf.parent.rglob("pnn_model*.o")
         share = read_share(trial.elf, generated)
         assert 0 <= trial.plan.flash_bytes - FIRMWARE_FLASH_BYTES - share.flash_bytes < 700

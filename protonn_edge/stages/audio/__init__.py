@@ -1,1 +1,1 @@
-"""Sound: energies of bands over short frames, in integers, of samples that are never held."""
+"""Sound: energies of bands over short frames, in integers, without storing samples."""

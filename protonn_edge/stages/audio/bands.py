@@ -1,19 +1,19 @@
-"""Band passes of second order in integers of 16 bits, with the proof that none overflows.
+"""Second-order band-pass filters in 16-bit integers, with the proof that none overflows.
 
-Of samples b, bytes, a band pass takes the differences ``v[t] = b[t] - b[t-2]``, which have no part
-of constant voltage, and makes of them, with all numbers whole::
+From samples b, bytes, a band pass takes the differences ``v[t] = b[t] - b[t-2]``, which remove the
+constant part, and computes, in integers::
 
     y[t] = ((turn y[t-1] - decay y[t-2]) >> 7) + gain v[t]
 
 Before the first sample v and y are 0. The poles are those of ``z^2 - turn/128 z + decay/128``. A
-band in the upper half of the spectrum is **mirrored**: its v has the other sign at every second
-sample, which moves a frequency f to half the sample rate less f, so that turns need no sign.
+band in the upper half of the spectrum is **mirrored**: its v is negated at every second sample,
+which moves a frequency f to half the sample rate minus f, so that turns need no sign.
 
-**Proof.** With h the response of y to a single v of 1, y is a weighted sum of samples, in which
-``b[t-k]`` has the weight ``gain (h[k] - h[k-2])``, and ``b[0]`` what is left of ``h[t-1]`` and
-``h[t-2]``. The weights add to 0, so that y is within half their absolute sum times 255 on any
-samples, and reaches it where b is 255 at all weights of one sign. Each shift rounds down, by less
-than 1: that adds less than the absolute sum of h. A band pass whose bound is beyond 16 bits is
+**Proof.** With h the impulse response of y to v, y is a weighted sum of samples, in which
+``b[t-k]`` has the weight ``gain (h[k] - h[k-2])``, and ``b[0]`` the rest, of ``h[t-1]`` and
+``h[t-2]``. The weights add up to 0, so y is within half their absolute sum times 255 for any
+samples, and reaches this if b is 255 at all weights of one sign. Each shift rounds down, by less
+than 1, which adds less than the absolute sum of h. A band pass whose bound exceeds 16 bits is
 refused.
 """
 
@@ -30,17 +30,17 @@ from protonn_edge.errors import InputError
 from protonn_edge.stages.input_quantizer.saturation import BYTE_MAXIMUM
 
 ONE = 128
-"""What a turn and a decay are parts of."""
+"""The unit of a turn and a decay is one over this."""
 
 Y_MAXIMUM = (1 << 15) - 1
 
 _LOWEST_HZ = 100.0
 _HIGHEST_SHARE = 0.475  # of the sample rate
 _LIMITS = {"turn": (0, 255), "decay": (1, ONE - 1), "gain": (1, 255)}
-_MEMORY = 65_536  # samples after which a response is looked at no more
+_MEMORY = 65_536  # samples after which a response is cut off
 _FADED = 1e-9
-_ROUNDING = 1.0  # more than what sums of floats can be off
-_MOST = 1e6  # a sum that no 16 bits hold
+_ROUNDING = 1.0  # above the error of sums of floats
+_MOST = 1e6  # a sum that exceeds 16 bits
 
 Float64 = NDArray[np.float64]
 
@@ -58,12 +58,12 @@ class BandPass:
     gain : int
         1..255.
     mirrored : bool
-        Whether v has the other sign at every second sample.
+        Whether v is negated at every second sample.
 
     Raises
     ------
     InputError
-        If a number is out of its range, or some samples could make y larger than 16 bits hold.
+        If a number is out of its range, or y could exceed 16 bits for some samples.
     """
 
     turn: int
@@ -85,7 +85,7 @@ class BandPass:
 
     @cached_property
     def response(self) -> Float64:
-        """What a single v of 1 makes of y, sample by sample, until it has faded."""
+        """The impulse response of y to v, until it has decayed."""
         h = [1.0, self.turn / ONE]
         total = sum(h)
         while len(h) < _MEMORY and max(abs(h[-1]), abs(h[-2])) > _FADED and total < _MOST:
@@ -95,14 +95,14 @@ class BandPass:
 
     @cached_property
     def weights(self) -> Float64:
-        """The weights of the samples up to now, the latest first, in y for a gain of 1."""
+        """The weights of samples in y for a gain of 1, the latest sample first."""
         h = np.pad(self.response, (2, 0))
         weights: Float64 = h[2:] - h[:-2]
         return weights
 
     @property
     def most(self) -> float:
-        """What no y exceeds, whatever the samples are."""
+        """The upper bound of the magnitude of y for any samples."""
         return self._most(self.gain)
 
     def _most(self, gain: int) -> float:
@@ -111,37 +111,37 @@ class BandPass:
 
     @cached_property
     def _weight_sum(self) -> float:
-        """The largest absolute sum of weights of all times, that of the first sample with it."""
+        """The largest absolute sum of weights at any time, including that of the first sample."""
         h = self.response
         sign = -1.0 if self.mirrored else 1.0
         first = np.abs(h + sign * np.pad(h, (1, 0))[:-1])  # of b[0], one sample later
         return float((np.cumsum(np.abs(self.weights)) + first).max())
 
     def with_largest_gain(self) -> BandPass:
-        """Return the band pass with the largest gain for which 16 bits are proven to hold y."""
+        """Return the band pass with the largest gain for which y provably fits 16 bits."""
         room = Y_MAXIMUM - self._most(0)
         gain = math.floor(room / (BYTE_MAXIMUM / 2 * self._weight_sum))
         return replace(self, gain=min(max(gain, 1), _LIMITS["gain"][1]))
 
     def centre(self, rate: float) -> float:
-        """Return the frequency of the poles, in hertz, at a rate of samples a second."""
+        """Return the frequency of the poles, in hertz, at a rate in samples per second."""
         cosine = self.turn / ONE / (2 * math.sqrt(self.decay / ONE))
         frequency = math.acos(min(1.0, cosine)) * rate / (2 * math.pi)
         return rate / 2 - frequency if self.mirrored else frequency
 
 
 def mel_bands(count: int, rate: float) -> tuple[BandPass, ...]:
-    """Return band passes that share the spectrum by the mel scale, from 100 Hz on.
+    """Return band passes that divide the spectrum by the mel scale, from 100 Hz on.
 
-    Each is as wide as half the way between its neighbours, and has the largest gain that 16 bits
-    allow. Those in the upper half of the spectrum, which are mirrored, come last.
+    Each is half as wide as the distance between its neighbours, and has the largest gain that 16
+    bits allow. Mirrored ones, in the upper half of the spectrum, come last.
 
     Parameters
     ----------
     count : int
-        How many, at least 1.
+        Their number, at least 1.
     rate : float
-        Samples a second, at least 400.
+        Samples per second, at least 400.
     """
     ends = _of_mel(np.linspace(_mel(_LOWEST_HZ), _mel(_HIGHEST_SHARE * rate), count + 2))
     return tuple(

@@ -1,4 +1,4 @@
-"""Where clips of a recorded sound begin: at the very samples at which a device hears them begin."""
+"""The beginnings of clips of a recorded sound, at the same samples as on a device."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ class Clips:
     Attributes
     ----------
     heard : ndarray of shape (n,), uint8
-        The samples, as the device has them.
+        The samples as bytes of the device.
     window : int
-        Samples of a clip.
+        Samples per clip.
     onset : int
-        The level of a beginning; see `onset`.
+        The threshold at which a clip begins; see `onset`.
     """
 
     heard: NDArray[np.uint8]
@@ -34,13 +34,13 @@ class Clips:
 
     @classmethod
     def of(cls, samples: NDArray[np.float32], window: int, onset: int) -> Self:
-        """Return the clips of raw samples, (n, 1), of the full scale that these have."""
+        """Return the clips of raw samples, (n, 1), with the full scale of these samples."""
         zero, step = full_scale(float(samples.min()), float(samples.max()))
         return cls(saturated_steps(samples[:, 0], zero, step, BYTE_MAXIMUM), window, onset)
 
     @property
     def facts(self) -> tuple[tuple[str, str], ...]:
-        """What is worth knowing of it, for people."""
+        """Facts about it, for display."""
         return (("clips", f"begin at a level of {self.onset}"),)
 
     @property
@@ -54,10 +54,10 @@ class Clips:
         return float(self.onset)
 
     def moves(self, first: int, end: int) -> bool:  # noqa: ARG002  (silence is no raster of clips)
-        """Whether a run is cut where something begins, rather than in a raster: always."""
+        """Whether a run is cut at onsets instead of a regular grid: always."""
         return True
 
     def begins(self, first: int, end: int) -> Iterator[int]:
-        """Yield where clips begin in a part of a run, first..end - 1."""
+        """Yield the beginnings of clips in a part of a run, first..end - 1."""
         for begin in onsets_of(self.heard[first:end], self.window, self.onset):
             yield first + begin

@@ -1,22 +1,22 @@
 """From a clip of sound to its features, in integers: the exact reference of the generated C.
 
-A clip has N samples b, bytes, in frames of L each; K band passes make a y of each sample (see
-`bands`), of which only the upper byte counts, without its sign::
+A clip has N samples b, bytes, in frames of L each. K band passes compute a y for each sample (see
+`bands`), whose upper byte is used without its sign::
 
     e[t] = y[t] >> 8, or -1 - (y[t] >> 8) where that is negative        0..127
 
-The **energy** of a band in a frame is the sum of e, at most 127 L: L is at most 512, so that 16
-bits hold it. Band k ends its frames K - 1 - k samples before the others' end: a device then has one
-logarithm to take at a time, after each of the last K samples of a frame.
+The **energy** of a band in a frame is the sum of e, at most 127 L, which fits 16 bits since L is at
+most 512. The frames of band k end K - 1 - k samples earlier, so that a device has to compute only
+one logarithm after each of the last K samples of a frame.
 
-A **feature** is the energy's logarithm, in 16ths of an octave above a quarter of L, which drowns
-what is nearly silent::
+A **feature** is the energy's logarithm, in 16ths of an octave above a quarter of L, which masks
+near silence::
 
     x = min(log(energy + L / 4) - log(L / 4), 127)
     log(z) = 16 p + steps[(z >> (p - 5)) - 32]                  where 2^p <= z < 2^(p+1)
 
-with ``steps[m]`` the whole part of ``16 log2(1 + m/32)``. A frame has at least 128 samples, so that
-p is at least 5; L / 4 is rounded down. A clip's features come frame by frame, then band by band.
+with ``steps[m]`` the integer part of ``16 log2(1 + m/32)``. A frame has at least 128 samples, so p
+is at least 5; L / 4 is rounded down. A clip's features are ordered by frames, then by bands.
 """
 
 from __future__ import annotations
@@ -33,17 +33,17 @@ from protonn_edge.errors import InputError
 from protonn_edge.stages.audio.bands import BandPass
 
 FRAME_LIMITS = (128, 512)
-"""Samples of a frame: logarithms need as many, and 16 bits hold the energy of as many."""
+"""Samples per frame: the minimum for logarithms, and the maximum for energies of 16 bits."""
 
 BAND_LIMIT = 16
 FEATURE_LIMIT = 1_024
-SAMPLE_LIMIT = 65_000  # that a device counts
+SAMPLE_LIMIT = 65_000  # limit of a counter on the device
 
 OCTAVE = 16
 STEPS = tuple(math.floor(OCTAVE * math.log2(1 + m / 32)) for m in range(32))
 FEATURE_MAXIMUM = 127
 
-_CLIPS_AT_ONCE = 256  # whose values of a sample stay in the cache
+_CLIPS_AT_ONCE = 256  # so that the values of a sample fit the cache
 
 Int32 = NDArray[np.int32]
 
@@ -57,9 +57,9 @@ class Frames:
     bands : tuple of BandPass
         1 to 16, the mirrored ones last.
     frames : int
-        Of a clip, at least 1.
+        Frames per clip, at least 1.
     length : int
-        Samples of a frame, 128..512.
+        Samples per frame, 128..512.
 
     Raises
     ------
@@ -79,27 +79,27 @@ class Frames:
 
     @property
     def n_features(self) -> int:
-        """Samples of a clip: what the device is sent."""
+        """Samples per clip, which the device receives."""
         return self.frames * self.length
 
     @property
     def n_outputs(self) -> int:
-        """Features of a clip."""
+        """Features per clip."""
         return self.frames * len(self.bands)
 
     @property
     def quiet(self) -> int:
-        """What is added to an energy."""
+        """The constant added to an energy."""
         return self.length // 4
 
     @cached_property
     def base(self) -> int:
-        """The logarithm of no energy."""
+        """The logarithm of an energy of 0."""
         return int(logarithms(np.array([self.quiet]))[0])
 
     @property
     def upright(self) -> int:
-        """How many bands are not mirrored."""
+        """The number of bands that are not mirrored."""
         return sum(not band.mirrored for band in self.bands)
 
     def of_bytes(self, Q: NDArray[np.uint8]) -> NDArray[np.uint8]:
@@ -145,7 +145,7 @@ class Frames:
 
 
 def check_clip(bands: int, frames: int, length: int) -> None:
-    """Refuse clips that generated code could not take.
+    """Refuse clips that generated code could not process.
 
     Raises
     ------

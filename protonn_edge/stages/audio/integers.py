@@ -19,7 +19,7 @@ class IntegerAudio(IntegerStage):
     Attributes
     ----------
     clip : Frames
-        The bands, which prove that 16 bits hold what they give, and the frames.
+        The bands, whose values provably fit 16 bits, and the frames.
     onset : int
         The threshold at which a clip begins, for `pnn_onset`; see `onset`.
     """
@@ -41,7 +41,7 @@ class IntegerAudio(IntegerStage):
 
     @property
     def output(self) -> Range:
-        """What the features can be."""
+        """The range of the features."""
         return Range.of_bytes(self.n_outputs, FEATURE_MAXIMUM)
 
     def run(self, x: NDArray[Any]) -> NDArray[np.uint8]:

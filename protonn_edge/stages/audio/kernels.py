@@ -1,4 +1,4 @@
-"""The kernel of sound: band passes of each sample, and a logarithm after a frame's last ones."""
+"""The kernel of sound: band passes for each sample, and logarithms at the end of a frame."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ from protonn_edge.stages.audio.onset import LEVEL_SHIFT
 from protonn_edge.stages.kernel import Cost, Feed, Kernel, Push, Step
 from protonn_edge.stages.listing import Listing
 
-# What the compiler makes around the bands, read off the emulator (avr-gcc 5.4 at -O2): at most, and
-# on average. Of a sample, of a call, of a logarithm and of each octave in it, and to begin.
+# Compiled code around the bands, measured on the emulator (avr-gcc 5.4 at -O2): maximum and mean.
+# Per sample, per call, per logarithm and per octave in it, and for the setup.
 _SAMPLE_CYCLES, _MEAN_SAMPLE_CYCLES = 84, 75
 _CALL_CYCLES, _MEAN_CALL_CYCLES = 80, 68
 _LOGARITHM_CYCLES, _MEAN_LOGARITHM_CYCLES = 70, 64
 _OCTAVE_CYCLES = 7
-_MEAN_OCTAVES = 4  # of a logarithm, of sound that is loud at times
+_MEAN_OCTAVES = 4  # per logarithm, for sound that is sometimes loud
 _BEGIN_CYCLES, _BEGIN_BAND_CYCLES = 40, 20
 _END_CYCLES = 20
-_SAMPLE_CALLS = 2  # the firmware's, and that of the bands' function
+_SAMPLE_CALLS = 2  # by the firmware, and of the bands' function
 
 _CODE_BYTES = 420
 _STREAMING_CODE_BYTES = 120
@@ -45,7 +45,7 @@ _PORTABLE = 14.0
 
 @dataclass(frozen=True)
 class AudioContext:
-    """What ``templates/c/audio`` sees."""
+    """The context of ``templates/c/audio``."""
 
     samples: int
     frames: int
@@ -70,7 +70,7 @@ class AudioContext:
 
 @dataclass(frozen=True, eq=False)
 class AudioKernel(Kernel):
-    """Energies of the frame under way, and features of those that ended."""
+    """Energies of the current frame, and features of completed ones."""
 
     template: ClassVar[str] = "audio/audio.j2"
     chunk: ClassVar[int] = 16
@@ -85,7 +85,7 @@ class AudioKernel(Kernel):
 
     @property
     def feedings(self) -> tuple[bool, ...]:
-        """No samples are kept; where cycles are an estimate, nobody may wait for them."""
+        """No samples are kept; if cycles are only estimated, the sender must not rely on them."""
         return (False,) if self.core.multiplies else (True,)
 
     def cost(
@@ -94,7 +94,7 @@ class AudioKernel(Kernel):
         following: Push | None,
         activity: Activity | None,  # noqa: ARG002  (the work is the same whatever the samples are)
     ) -> Cost:
-        """Return what it takes."""
+        """Return its cost."""
         assert feed is not None
         assert following is not None
         clip, push = self.stage.clip, self._push(following)
@@ -123,27 +123,27 @@ class AudioKernel(Kernel):
 
     @property
     def _band_cycles(self) -> int:
-        """Cycles of the bands of a sample."""
+        """Cycles of the bands per sample."""
         return band_cycles(self._bands, len(self.stage.clip.bands))
 
     @property
     def _most_octaves(self) -> int:
-        """How often a logarithm halves, at most."""
+        """The maximum number of halvings of a logarithm."""
         clip = self.stage.clip
         return (127 * clip.length + clip.quiet).bit_length() - 6
 
     def _sample(self, *, at_most: bool) -> int:
-        """Return the cycles of a sample that ends no band's frame."""
+        """Return the cycles of a sample at which no band's frame ends."""
         around = _SAMPLE_CYCLES if at_most else _MEAN_SAMPLE_CYCLES
         return around + self.core.call_cycles + self._band_cycles
 
     def _logarithm(self, *, at_most: bool) -> int:
-        """Return what a sample that ends a band's frame takes more."""
+        """Return the additional cycles of a sample at which a band's frame ends."""
         around = _LOGARITHM_CYCLES if at_most else _MEAN_LOGARITHM_CYCLES
         return around + _OCTAVE_CYCLES * (self._most_octaves if at_most else _MEAN_OCTAVES)
 
     def _push(self, following: Push) -> Push:
-        """Return bounds of a sample, and of a call."""
+        """Return bounds for a sample and for a call."""
         sample = self._sample(at_most=True) + self._logarithm(at_most=True)
         call = _CALL_CYCLES + _SAMPLE_CALLS * self.core.call_cycles
         return Push(sample, sample, call, call, following.more)
@@ -159,7 +159,7 @@ class AudioKernel(Kernel):
         return calls * call + samples + logarithms + self._begin + _END_CYCLES
 
     def context(self) -> AudioContext:
-        """Lay the stage out in the order in which the generated program reads it."""
+        """Return the template context, with data in the order of the generated program."""
         clip = self.stage.clip
         return AudioContext(
             samples=clip.n_features,
@@ -185,5 +185,5 @@ class AudioKernel(Kernel):
 
 
 def kernels(stage: IntegerAudio, core: Core) -> tuple[Kernel, ...]:
-    """Return its one kernel."""
+    """Return its only kernel."""
     return (AudioKernel(stage, core),)

@@ -1,7 +1,7 @@
-"""The bands of a sample in assembly, one after the other: the same time on any samples.
+"""The bands of a sample in assembly, one after the other, with constant time.
 
-Coefficients are immediate, which saves a fifth of the cycles of a loop that reads them: a sample
-with 12 bands must be done before the next byte of a serial line is there.
+Coefficients are immediate operands, which saves a fifth of the cycles of a loop that loads them: a
+sample with 12 bands must be finished before the next byte of a serial line arrives.
 """
 
 from __future__ import annotations
@@ -13,14 +13,14 @@ from protonn_edge.stages.audio.bands import BandPass
 from protonn_edge.stages.listing import Listing
 
 BAND_BYTES = 6
-"""Of a band in SRAM: its last y, the one before, and its energy."""
+"""Bytes of a band in SRAM: its last y, the one before, and its energy."""
 
-_REACH = 63  # of an address, from Z on
+_REACH = 63  # displacement of an address from Z
 _DIFFERENCE, _MIRRORED = ("r24", "r25"), ("r14", "r15")
 
 
 def all_bands(bands: Sequence[BandPass]) -> Listing:
-    """Return what takes a sample into all bands.
+    """Return the instructions that process a sample in all bands.
 
     Z is at their variables, r25:r24 is the difference of the samples, r15:r14 that of mirrored
     bands, and r22 is 0.
@@ -29,7 +29,7 @@ def all_bands(bands: Sequence[BandPass]) -> Listing:
 
 
 def band_cycles(listing: Listing, bands: int) -> int:
-    """Return the cycles of the listing of so many bands."""
+    """Return the cycles of the listing for a number of bands."""
     ends = (f"band{number}" for number in range(bands + 1))
     return int(sum(listing.worst(begin, (end,), {}) for begin, end in pairwise(ends)))
 

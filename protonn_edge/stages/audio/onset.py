@@ -1,11 +1,11 @@
-"""Where a clip of sound begins: at the first sample after which the level is above a threshold.
+"""The onset of a clip of sound: the first sample at which the level exceeds a threshold.
 
-The level follows the differences of samples, as band passes take them, in integers of 16 bits::
+The level follows the differences of samples, as in band passes, in 16-bit integers::
 
     level += |b[t] - b[t-2]| - (level >> 5)
 
-It begins at 0, rises to at most ``32 * 255 + 31``, and is 32 times a mean of about the last 32
-differences. A clip begins with the sample that lifts it above 32 times the threshold.
+It begins at 0, is at most ``32 * 255 + 31``, and is 32 times a mean of about the last 32
+differences. A clip begins with the sample that raises it above 32 times the threshold.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ from protonn_edge.errors import InputError
 
 LEVEL_SHIFT = 5
 QUIET = 256
-"""Samples without sound between two clips of a device that listens on."""
+"""Samples without sound between two clips of a device."""
 
 THRESHOLDS = (1, 254)
-"""What the mean difference, in steps of a byte, may have to exceed."""
+"""The range of the threshold of the mean difference, in steps of a byte."""
 
 
 def check_onset(onset: int) -> None:
-    """Refuse thresholds that every sound, or none, exceeds.
+    """Refuse thresholds that are too low or too high.
 
     Raises
     ------
@@ -38,7 +38,7 @@ def check_onset(onset: int) -> None:
 
 
 def onset_of(b: NDArray[np.uint8], onset: int) -> int | None:
-    """Return the place of the sample, of bytes (n,), at which a clip begins; None if none does."""
+    """Return the index of the sample, of bytes (n,), at which a clip begins; None without one."""
     if not len(b):
         return None
     limit, level = onset << LEVEL_SHIFT, 0
@@ -52,11 +52,11 @@ def onset_of(b: NDArray[np.uint8], onset: int) -> int | None:
 
 
 def onsets_of(b: NDArray[np.uint8], samples: int, onset: int) -> Iterator[int]:
-    """Yield where clips of so many samples begin, of bytes (n,), as a device hears them.
+    """Yield the beginnings of clips of a length, of bytes (n,), as a device detects them.
 
-    After a clip it listens anew, and the next one begins where `QUIET` samples or more without
-    sound have passed: what is left of a sound that is longer than a clip begins none. A clip that
-    would end behind the last sample is none.
+    After a clip, the next one can only begin after at least `QUIET` samples without sound, so the
+    rest of a sound longer than a clip does not begin one. A clip that would end after the last
+    sample does not count.
     """
     at, quiet = 0, 0
     while (found := onset_of(b[at:], onset)) is not None and at + found + samples <= len(b):
@@ -68,9 +68,9 @@ def onsets_of(b: NDArray[np.uint8], samples: int, onset: int) -> Iterator[int]:
 
 
 def clip_of(b: NDArray[np.uint8], samples: int, onset: int) -> NDArray[np.uint8] | None:
-    """Return the clip of so many samples, of bytes (n,), where sound begins; None if it does not.
+    """Return the clip of a length, of bytes (n,), from the onset on; None without an onset.
 
-    The last sample is repeated where the recording ends before the clip.
+    The last sample is repeated if the recording ends before the clip.
     """
     start = onset_of(b, onset)
     if start is None:

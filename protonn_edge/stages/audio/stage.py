@@ -1,4 +1,4 @@
-"""Sound as a part of the model: see `bands` and `frames` for what becomes of a clip."""
+"""Sound as part of the model; the computation is in `bands` and `frames`."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ from protonn_edge.stages.input_quantizer.saturation import BYTE_MAXIMUM, saturat
 from protonn_edge.stages.integer_stage import check_holds
 
 RATES = (1_000.0, 20_000.0)
-"""The range of samples a second."""
+"""The range of samples per second."""
 
 DEFAULT_RATE = 8_000.0
 
-# What samples usually are, least first: from, to, and the units of a byte. Bytes, counts of an
-# ADC of 10 bits, and what WAV files have, as numbers or as parts of the full scale.
+# Usual ranges of samples, the smallest first: from, to, and the units of a byte. Bytes, counts of a
+# 10-bit ADC, and samples of WAV files as integers or as fractions of the full scale.
 _FULL_SCALES = (
     (-1.0, 1.0, 1 / 128),
     (0.0, 255.0, 1.0),
@@ -39,20 +39,20 @@ _FULL_SCALES = (
 
 @dataclass(frozen=True)
 class AudioStage(Frames, FeatureStage):
-    """What becomes of a clip of sound before the classifier.
+    """The features of a clip of sound for a classifier.
 
     Attributes
     ----------
     bands : tuple of BandPass
         1 to 16, the mirrored ones last.
     frames : int
-        Of a clip.
+        Frames per clip.
     length : int
-        Samples of a frame, 128..512.
+        Samples per frame, 128..512.
     zero, step : float
-        The raw sample that becomes the byte 0, and raw units a step, above 0.
+        The raw sample for the byte 0, and raw units per step, above 0.
     rate : float
-        Samples a second, within `RATES`; the bands were chosen for it.
+        Samples per second, within `RATES`, for which the bands were chosen.
     onset : int
         The mean difference, in steps of a byte, above which a clip begins; see `onset`.
 
@@ -67,7 +67,7 @@ class AudioStage(Frames, FeatureStage):
 
     zero: float
     step: float
-    rate: float = field(default=DEFAULT_RATE, repr=False)  # what is hashed is the arithmetic
+    rate: float = field(default=DEFAULT_RATE, repr=False)  # only the arithmetic is hashed
     onset: int = field(default=4, repr=False)
 
     def __post_init__(self) -> None:
@@ -84,19 +84,19 @@ class AudioStage(Frames, FeatureStage):
     def fitted(
         cls, bands: int, frames: int, X: NDArray[Any], rate: float = DEFAULT_RATE, onset: int = 4
     ) -> Self:
-        """Return the stage with bands by the mel scale, for the full scale that clips have.
+        """Return the stage with bands by the mel scale, for the full scale of clips.
 
         Parameters
         ----------
         bands, frames : int
-            How many.
+            Their numbers.
         X : ndarray of shape (n, samples), n >= 1
-            Raw clips, finite: bytes, an ADC's 0..1023, 16-bit integers, or -1..1; others have the
-            full scale from their least sample to the largest.
+            Raw clips, finite: bytes, counts 0..1023 of an ADC, 16-bit integers, or -1..1; for
+            others, the full scale is the range of samples.
         rate : float
             Samples a second.
         onset : int
-            As of the stage.
+            As in the stage.
 
         Raises
         ------
@@ -116,7 +116,7 @@ class AudioStage(Frames, FeatureStage):
 
     @property
     def does(self) -> str:
-        """What it does."""
+        """What it does, in words."""
         return "takes energies of sound"
 
     @property
@@ -210,7 +210,7 @@ _BAND = [int, int, int, bool]
 
 
 def check_rate(rate: float) -> None:
-    """Refuse rates for which there are no bands.
+    """Refuse rates for which no bands can be chosen.
 
     Raises
     ------
@@ -225,9 +225,9 @@ def check_rate(rate: float) -> None:
 
 
 def full_scale(least: float, most: float) -> tuple[float, float]:
-    """Return the zero and the step of samples from the least to the largest.
+    """Return the zero and the step for samples in a range.
 
-    A step of whole numbers begins with the number that is a multiple of it.
+    For whole numbers, zero is a multiple of the step.
     """
     for low, high, step in _FULL_SCALES:
         if low <= least <= most <= high:

@@ -1,1 +1,1 @@
-"""Average pooling: a smaller image of averages, in place of a larger one."""
+"""Average pooling: a smaller image of averages instead of the original one."""

@@ -1,12 +1,12 @@
-"""Areas of an image, over which average pooling makes a smaller image of a larger one.
+"""Areas of an image whose averages make a smaller image.
 
-A device that is sent a whole image of bytes can average areas of pixels as they arrive and project
-the averages: the projection, which fills the flash, then has a row for each average only. A signal
-is an image of height 1.
+A device that receives a whole image of bytes can average areas of pixels as they arrive and project
+the averages. The projection, which takes most of the flash, then only has a row per average. A
+signal is an image of height 1.
 
-Along an axis of n pixels that becomes k, with g their greatest common divisor, a pixel is k/g units
-wide and an output n/g. A pixel counts for an output as many units as they overlap, so that all
-weights are integers, and no pixel touches more than two outputs of an axis.
+Along an axis with n pixels and k outputs, with g their greatest common divisor, a pixel is k/g
+units wide and an output n/g. The weight of a pixel in an output is their overlap in units, so all
+weights are integers, and no pixel overlaps more than two outputs of an axis.
 """
 
 from __future__ import annotations
@@ -33,34 +33,34 @@ from protonn_edge.stages.input_quantizer.saturation import BYTE_MAXIMUM
 _CHUNK_BYTES = 8 * 2**20
 _AREA_LIMIT = 0xFFFF // BYTE_MAXIMUM  # 257: a sum of bytes then fits 16 bits
 _PIXEL_LIMIT = 65_535
-_SPAN_LIMIT = 255  # units of one axis are counted in a byte
+_SPAN_LIMIT = 255  # units of an axis must fit a byte
 _SIDES_NAMED = 6
 
 
 @dataclass(frozen=True)
 class Axis(CroppedAxis):
-    """How the pixels along one axis become fewer outputs.
+    """Pixels and outputs along one axis.
 
     Attributes
     ----------
     outputs : int
-        What the pixels that count become, 1..pixels.
+        Outputs for the cropped pixels, 1..pixels.
     """
 
     outputs: int
 
     @property
     def pixel_units(self) -> int:
-        """Units that a pixel is wide."""
+        """Width of a pixel in units."""
         return self.outputs // math.gcd(self.pixels, self.outputs)
 
     @property
     def output_units(self) -> int:
-        """Units that an output is wide, at least those of a pixel."""
+        """Width of an output in units, at least that of a pixel."""
         return self.pixels // math.gcd(self.pixels, self.outputs)
 
     def weights(self) -> NDArray[np.int64]:
-        """Return the units by which outputs and pixels overlap, over one of the g equal periods.
+        """Return the overlaps of outputs and pixels in units, over one of the g equal periods.
 
         Shape (k/g, n/g), the outputs' numbers first.
         """
@@ -73,12 +73,12 @@ class Axis(CroppedAxis):
 
 @dataclass(frozen=True)
 class Areas(CroppedImage):
-    """Areas of the part of an image that counts.
+    """Areas of the cropped part of an image.
 
     Attributes
     ----------
     shape : tuple of two int
-        Height and width of what it becomes.
+        Height and width of the resulting image.
 
     Raises
     ------
@@ -117,7 +117,7 @@ class Areas(CroppedImage):
 
     @property
     def n_outputs(self) -> int:
-        """Averages that the image becomes."""
+        """The number of averages."""
         return self.shape[0] * self.shape[1]
 
     def sums(self, Q: NDArray[np.uint8]) -> NDArray[np.uint16]:
@@ -173,6 +173,6 @@ def _advice(cropped: Shape, shape: Shape) -> str:
 
 
 def _simple_outputs(pixels: int) -> list[int]:
-    """Return the numbers of outputs whose units are few: multiples of ``pixels / span``."""
+    """Return the numbers of outputs with few units: multiples of ``pixels / span``."""
     spans = [span for span in range(1, _SPAN_LIMIT + 1) if pixels % span == 0]
     return sorted({pixels // span * units for span in spans for units in range(1, span + 1)})

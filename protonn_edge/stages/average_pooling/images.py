@@ -1,4 +1,4 @@
-"""From averages back to images: what a device can be fed so that it computes these averages."""
+"""Construct images for given averages, to feed a device."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ Mask = NDArray[np.bool_]
 
 
 def plain_images(stage: IntegerAveragePooling, image: Areas, x: NDArray[Any]) -> NDArray[np.uint8]:
-    """Return images (n, H W) of plain areas that average to x, (n, D), and are 0 around them.
+    """Return images (n, H W) of uniform areas with the averages x, (n, D), and 0 around them.
 
     Parameters
     ----------
     stage : IntegerAveragePooling
-        What averages the part that counts.
+        The stage that averages the cropped part.
     image : Areas
         The same areas in the whole image.
     """
@@ -34,9 +34,9 @@ def plain_images(stage: IntegerAveragePooling, image: Areas, x: NDArray[Any]) ->
 
 
 def pixels_averaging(stage: IntegerAveragePooling, x: NDArray[Any], inside: Mask) -> Int64:
-    """Return pixels (n, h, w) that are 0 where not inside, (h, w), and average to x, about.
+    """Return pixels (n, h, w) with approximately the averages x, and 0 where `inside` is false.
 
-    Areas of whole pixels do so exactly, as long as a byte is enough.
+    Areas of whole pixels have them exactly, if a byte suffices.
     """
     areas = stage.pooling
     area, shares = _area_of(areas), shares_of(areas, inside)
@@ -55,7 +55,7 @@ def pixels_averaging(stage: IntegerAveragePooling, x: NDArray[Any], inside: Mask
 
 
 def shares_of(areas: Areas, inside: Mask) -> NDArray[np.float64]:
-    """Return how much of each area, (D,), the pixels (h, w) are that are inside of the image."""
+    """Return the share of each area, (D,), covered by the pixels (h, w) inside the image."""
     area = _area_of(areas)
     every = np.bincount(area.ravel(), minlength=areas.n_outputs)
     counted = np.bincount(area[inside], minlength=areas.n_outputs)
@@ -64,7 +64,7 @@ def shares_of(areas: Areas, inside: Mask) -> NDArray[np.float64]:
 
 
 def _area_of(areas: Areas) -> Int64:
-    """Return the number of the area, (h, w), in which each pixel that counts begins."""
+    """Return the number of the area, (h, w), in which each cropped pixel begins."""
     rows, columns = areas.rows, areas.columns
     y = np.arange(rows.pixels) * rows.pixel_units // rows.output_units
     x = np.arange(columns.pixels) * columns.pixel_units // columns.output_units

@@ -18,7 +18,7 @@ _MULTIPLIER_MAXIMUM = 0xFFFF
 
 @dataclass(frozen=True, eq=False)
 class IntegerAveragePooling(IntegerStage):
-    """From pixels, b, to averages of 0..maximum.
+    """Maps pixels b to averages of 0..maximum.
 
     ::
 
@@ -32,9 +32,9 @@ class IntegerAveragePooling(IntegerStage):
     maximum : int
         The largest average, 1..255.
     by_rows : bool
-        Whether a stage before it hands over whole rows of pixels.
+        Whether the previous stage passes whole rows of pixels.
     cuts : bool
-        Whether averages are the upper bits of those of bytes, cut off instead of rounded.
+        Whether averages are truncated to the upper bits of those of bytes, instead of rounded.
     """
 
     kind: ClassVar[str] = "average_pooling"
@@ -64,19 +64,19 @@ class IntegerAveragePooling(IntegerStage):
 
     @property
     def output(self) -> Range:
-        """What the averages can be."""
+        """The range of the averages."""
         return Range.of_bytes(self.n_outputs, self.maximum)
 
     @property
     def multiplier(self) -> int:
-        """What brings the sum of an area to 0..maximum, in units of 2**-16."""
+        """The factor from the sum of an area to 0..maximum, in units of 2**-16."""
         if self.cuts:
             return (self.maximum + 1) * 65_536 // ((BYTE_MAXIMUM + 1) * self.pooling.area)
         return round(self.maximum * 65_536 / (BYTE_MAXIMUM * self.pooling.area))
 
     @property
     def half(self) -> int:
-        """What is added before bits are cut off, so that averages are rounded."""
+        """The constant added before truncation, so that averages are rounded."""
         return 0 if self.cuts else _HALF
 
     def run(self, x: NDArray[Any]) -> NDArray[np.uint8]:

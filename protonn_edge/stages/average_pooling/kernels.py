@@ -1,4 +1,4 @@
-"""The kernels of average pooling: averages that wait for the last one, or are pushed at once."""
+"""The kernels of average pooling: averages are pushed all together, or as they are completed."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ _STREAMING_CODE_BYTES = 120
 
 # What pooling adds to the bounds of the next stage: for a pixel, for an area that a pixel
 # completes, for the end of an image's row, and for a call. The first two follow from the assembly,
-# the others were read off the emulator.
+# the others were measured on the emulator.
 _PIXEL_CYCLES, _PIXEL_LEAST = 12, 9
 _AREA_CYCLES = 62
 _ROW_CYCLES = 130
 _CALL_CYCLES = 60
 _ROW_CALLS = 3  # for a row or a call, at most
 
-# Before the first pixel, and for each sum of a row of areas, which is set to 0.
+# Before the first pixel, and to clear each sum of a row of areas.
 _BEGIN_IMAGE_CYCLES = 40
 _BEGIN_SUM_CYCLES = 9
 
@@ -38,7 +38,7 @@ _BEGIN_SUM_CYCLES = 9
 _WHOLE_ROW_CYCLES = 106
 _AVERAGE_CYCLES = 17
 
-# Averages that are kept until all are complete, at most, and are then projected in one pass.
+# Maximum number of averages that are kept until all are complete, and then projected in one pass.
 KEPT_AVERAGES = 512
 
 # The same of images most of whose areas are 0, about; for the mean.
@@ -46,20 +46,20 @@ _MEAN_PIXEL_CYCLES = 9
 _MEAN_AREA_CYCLES = 15
 _MEAN_ROW_CYCLES = 30
 
-# Of rows that come whole, one after the other, and where areas have no whole rows of pixels.
+# For whole rows, one after the other, and for areas without whole rows of pixels.
 _FED_ROW_CYCLES = 70
 _FED_CUT_ROW_CYCLES = 130
 
-# Pixels whose averages are projected in one pass, as many as the firmware has in a chunk.
+# Pixels whose averages are projected in one pass, a chunk of the firmware.
 PIXELS_AT_ONCE = 32
 
-# Pixels of an area's row that are in registers at once.
+# Pixels of an area's row that are kept in registers.
 _WHOLE_AREA_PIXELS = 4
 
-# Where averages are kept until all are complete, a call pushes none of them.
+# If averages are kept until all are complete, a call pushes none of them.
 _KEEPING_CALL = PUSH_CALL_BY_COMPILER
 
-# What the compiler's loops take of those in assembly, on a chip without a multiplier.
+# Time of the compiler's loops relative to assembly, on a chip without a multiplier.
 _PORTABLE = 8.2
 
 Name = Literal["kept", "streamed", "rows"]
@@ -67,7 +67,7 @@ Name = Literal["kept", "streamed", "rows"]
 
 @dataclass(frozen=True)
 class PoolingContext:
-    """What ``templates/c/average_pooling`` sees: sides in pixels; widths and heights in units."""
+    """The context of ``templates/c/average_pooling``, with sizes in pixels or units."""
 
     kernel: Name
     image: str
@@ -94,7 +94,7 @@ class PoolingContext:
 
 @dataclass(frozen=True, eq=False)
 class PoolingKernel(Kernel):
-    """Averages of areas.
+    """Computes averages of areas.
 
     "kept" keeps all of them until the last one is complete, "streamed" pushes each part's, "rows"
     is fed whole rows by the stage before, and keeps them too.
@@ -112,7 +112,7 @@ class PoolingKernel(Kernel):
         return self.name != "streamed"
 
     def cost(self, feed: Feed | None, following: Push | None, activity: Activity | None) -> Cost:
-        """Return what it takes."""
+        """Return its cost."""
         assert following is not None
         push = self._push(following)
         parts = self._parts(feed, push)
@@ -135,7 +135,7 @@ class PoolingKernel(Kernel):
         )
 
     def _push(self, following: Push) -> Push:
-        """Return bounds for pixels, given those for the averages that they complete.
+        """Return bounds for pixels from those for the averages that they complete.
 
         Of N pixels in a row of n that becomes k areas, at most N k/n + 1 complete one, whatever
         they are: a pixel that is 0 may be the last of an area that is not.
@@ -152,7 +152,7 @@ class PoolingKernel(Kernel):
         return Push(pixel, pixel, call, call, following.more)
 
     def _parts(self, feed: Feed | None, push: Push) -> int:
-        """Return how often pixels are pooled, in parts that may end within a row."""
+        """Return the number of calls, whose parts may end within a row."""
         n = self.stage.n_inputs
         if feed is None:
             return 1
@@ -167,7 +167,7 @@ class PoolingKernel(Kernel):
         parts: int,
         share: NDArray[np.float64] | None,
     ) -> float:
-        """Return the cycles of an image: at most, or where averages are so often not 0, about."""
+        """Return the cycles of an image: maximum, or estimate for a share of non-zero averages."""
         pooling, begin = self.stage.pooling, _begin_cycles(self.stage.pooling)
         around = 0
         if feed is not None:
@@ -181,7 +181,7 @@ class PoolingKernel(Kernel):
         return pixels + parts * (following.call + around)
 
     def _least(self, feed: Feed | None) -> int:
-        """Return what all pixels that count take if they are 0."""
+        """Return the cycles of all cropped pixels if they are 0."""
         pooling = self.stage.pooling
         rows, columns = pooling.rows, pooling.columns
         if self._keeps and (feed is None or feed.whole) and has_whole_rows(pooling):
@@ -190,7 +190,7 @@ class PoolingKernel(Kernel):
         return pixel * rows.pixels * columns.pixels
 
     def _pixel_cycles(self, *, at_most: bool, fed: bool) -> int:
-        """Return the cycles that all pixels of an image take, but for those of the calls."""
+        """Return the cycles of all pixels of an image, without those of the calls."""
         rows, columns = self.stage.pooling.rows, self.stage.pooling.columns
         pixel, area, row = _PIXEL_CYCLES, _AREA_CYCLES, _ROW_CYCLES
         if fed:
@@ -215,7 +215,7 @@ class PoolingKernel(Kernel):
 
     @property
     def _state(self) -> int:
-        """SRAM of the sums under way, and of averages."""
+        """SRAM of the current sums, and of averages."""
         pooling = self.stage.pooling
         columns = pooling.columns
         sums = 3 + 2 * columns.outputs if pooling.rows.output_units > 1 else 0
@@ -228,7 +228,7 @@ class PoolingKernel(Kernel):
         return 5 + counted + 2 * cropped + sums + kept
 
     def context(self) -> PoolingContext:
-        """Lay the stage out in the order in which the generated program reads it."""
+        """Return the template context, with data in the order of the generated program."""
         pooling = self.stage.pooling
         rows, columns = pooling.rows, pooling.columns
         return PoolingContext(

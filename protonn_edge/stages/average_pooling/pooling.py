@@ -1,4 +1,4 @@
-"""Average pooling: a smaller image in place of a larger one, as a part of the model.
+"""Average pooling as part of the model: a smaller image instead of the original one.
 
 The image may be deskewed before; see `protonn_edge.stages.deskew.deskew`.
 """
@@ -37,7 +37,7 @@ class AveragePooling(Areas, FeatureStage):
     Attributes
     ----------
     deskewed : PixelScale, optional
-        How pixels become bytes, where images are deskewed first; see
+        The conversion of pixels to bytes, if images are deskewed first; see
         `protonn_edge.stages.deskew.deskew`.
 
     Raises
@@ -65,27 +65,27 @@ class AveragePooling(Areas, FeatureStage):
 
     @property
     def does(self) -> str:
-        """What it does."""
+        """What it does, in words."""
         return "pools images" if self.deskewed is None else "deskews and pools images"
 
     @property
     def scale(self) -> None:
-        """Averages are in the unit and the range of pixels."""
+        """None: averages have the unit and the range of pixels."""
 
     @property
     def drawn_shape(self) -> Shape:
-        """That of the image."""
+        """The shape of the image."""
         return self.image_shape
 
     @property
     def matrix(self) -> NDArray[np.float64] | None:
-        """What averages, (D, pixels); nothing does that for images that are deskewed."""
+        """The matrix of averages, (D, pixels); None for deskewed images."""
         return None if self.deskewed else self.apply(np.eye(self.n_features)).T
 
     def apply(self, X: NDArray[Any]) -> NDArray[Any]:
         """Return the averages, (n, h w), of images X, (n, H W): float32 for float32, else float64.
 
-        Sums are made in float64, exactly for bytes, in chunks that bound the memory.
+        Sums are computed in float64, exactly for bytes, in chunks of bounded memory.
         """
         averages = np.empty(
             (len(X), self.n_outputs), np.float32 if X.dtype == np.float32 else np.float64
@@ -96,18 +96,18 @@ class AveragePooling(Areas, FeatureStage):
         return averages
 
     def integer_stages(self, inputs: InputQuantizer) -> tuple[IntegerStage, ...]:
-        """Return what averages, behind what deskews."""
+        """Return the stage that averages, after the one that deskews, if any."""
         if self.deskewed is None:
             return (IntegerAveragePooling(self, inputs.maximum),)
         return IntegerDeskew(self), self.averaging(inputs)
 
     def averaging(self, inputs: InputQuantizer) -> IntegerAveragePooling:
-        """Return what averages the part that counts, whose rows come whole."""
+        """Return the stage that averages the cropped part, which it receives in whole rows."""
         cropped = replace(self, image_shape=self.cropped_shape, deskewed=None)
         return IntegerAveragePooling(cropped, inputs.maximum, by_rows=True)
 
     def fed_for(self, x: NDArray[Any], inputs: InputQuantizer) -> NDArray[np.uint8]:
-        """Return images of plain areas, which average to x."""
+        """Return images of uniform areas with the averages x."""
         return plain_images(self.averaging(inputs), self, x)
 
     def to_arrays(self) -> Arrays:
@@ -141,7 +141,7 @@ class AveragePooling(Areas, FeatureStage):
         }
 
     def facts(self, names: Sequence[str]) -> Facts:  # noqa: ARG002  (pixels have none)
-        """Return the sizes of the images before and behind it."""
+        """Return the sizes of the images before and after it."""
         image, cropped = shape_text(self.image_shape), shape_text(self.cropped_shape)
         middle = "" if self.deskewed is None else ", deskewed"
         middle += f", of which {cropped} in the middle" if cropped != image else ""

@@ -1,4 +1,4 @@
-"""A tree of gated sums in integers: products of bytes, a table in place of the tanh."""
+"""A tree of gated sums in integers: products of bytes, and a table for the tanh."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ PRODUCT_SHIFT = 8
 
 @dataclass(frozen=True, eq=False)
 class IntegerBonsaiTree(IntegerStage):
-    """From bytes x to scores of 16 bits.
+    """Maps bytes x to scores of 16 bits.
 
     With all sums of 24 bits, node k of a complete tree, numbered level by level, adds to score l::
 
@@ -47,7 +47,7 @@ class IntegerBonsaiTree(IntegerStage):
     table : ndarray of shape (256,), int8
         The tanh.
     feed : Range
-        What the inputs can be: signed bytes, where some can be negative, or unsigned ones.
+        The range of the inputs: signed bytes if some can be negative, otherwise unsigned ones.
     """
 
     kind: ClassVar[str] = "bonsai_tree"
@@ -88,7 +88,7 @@ class IntegerBonsaiTree(IntegerStage):
 
     @property
     def n_nodes(self) -> int:
-        """How many nodes there are."""
+        """The number of nodes."""
         return 2 * len(self.branches.bias) + 1
 
     @property
@@ -120,7 +120,7 @@ class IntegerBonsaiTree(IntegerStage):
 
     @cached_property
     def output(self) -> Range:
-        """What each score can be: at each node, sum and gate may be at any of their ends."""
+        """The range of each score: at each node, sum and gate may have any of their bounds."""
         sums, indices = (
             (each.low >> shift, each.high >> shift)
             for each, shift in (
@@ -140,7 +140,7 @@ class IntegerBonsaiTree(IntegerStage):
         return scores if self.n_rows > 1 else scores.with_either_sign
 
     def _along_ways(self, values: IntArray, choose: np.ufunc) -> IntArray:
-        """Return the sums (R,) of values (nodes R,) on the way that is chosen at each node."""
+        """Return the sums (R,) of values (nodes R,) on the path chosen at each node."""
         whole = values.reshape(self.n_nodes, -1).copy()
         for k in reversed(range(len(self.branches.bias))):
             whole[k] += choose(whole[2 * k + 1], whole[2 * k + 2])
@@ -157,7 +157,7 @@ class IntegerBonsaiTree(IntegerStage):
         return scores
 
     def activity(self, x: NDArray[Any]) -> tuple[NDArray[np.float64], ...]:
-        """Return how many inputs meet each node."""
+        """Return the number of inputs that pass each node."""
         met = paths(self.branches.of(x))
         return (np.bincount(met.ravel(), minlength=self.n_nodes).astype(np.float64),)
 

@@ -1,4 +1,4 @@
-"""The kernel of a tree of gated sums: a walk through its table, with all inputs at hand."""
+"""The kernel of a tree of gated sums: a walk through its table, with all inputs in SRAM."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from protonn_edge.stages.held_inputs import INPUTS_AT_ONCE, HeldInputs
 from protonn_edge.stages.integer_stage import IntArray
 from protonn_edge.stages.kernel import Cost, Feed, Kernel, Push, Step
 
-# What the compiler makes, read off the emulator (avr-gcc 5.4 at -O2): at least, on average and at
+# Compiled code, measured on the emulator (avr-gcc 5.4 at -O2): at least, on average and at
 # most. Around the walk, less where inputs are in place.
 _AROUND_LEAST, _AROUND_MEAN, _AROUND_CYCLES = 30, 60, 85
 _IN_PLACE_MEAN = 30
@@ -27,14 +27,14 @@ DENSE, SPARSE = KERNELS = ("dense", "sparse")
 
 _CODE_BYTES = 80  # around the walk
 
-# What the compiler's loops take of those in assembly, on a chip without a multiplier: five trees of
+# Time of the compiler's loops relative to assembly, on a chip without a multiplier: five trees of
 # digits took 5.8 to 6.2 times as many cycles on the emulated ATtiny85, 11 times with short rows.
 _PORTABLE = 7.0
 
 
 @dataclass(frozen=True)
 class BonsaiTreeContext:
-    """What ``templates/c/bonsai_tree`` sees; `lines` are the rows of the table."""
+    """The context of ``templates/c/bonsai_tree``; `lines` are the rows of the table."""
 
     n_inputs: int
     n_rows: int
@@ -55,12 +55,12 @@ class BonsaiTreeContext:
 
 @dataclass(frozen=True, eq=False)
 class BonsaiTreeKernel(Kernel):
-    """Inputs are where the projection leaves them, or held by the firmware or the library.
+    """Walks through the tree; inputs are in the projection's output, or in a buffer.
 
     Attributes
     ----------
     name : {"dense", "sparse"}
-        How rows are stored, which the stage decides.
+        The storage of rows, chosen by the stage.
     """
 
     template: ClassVar[str] = "bonsai_tree/bonsai_tree.j2"
@@ -86,7 +86,7 @@ class BonsaiTreeKernel(Kernel):
         )
 
     def node_cycles(self, at_most: bool) -> IntArray:
-        """Return cycles of each node (nodes,), at most or at least, without what follows it."""
+        """Return the maximum or minimum cycles of each node (nodes,), without its children."""
         stage, cycles = self.stage, self.walk.cycles
         rows = stage.flash.entries(stage.gates) + stage.flash.entries(stage.weights)
         rows = rows.reshape(stage.n_nodes, -1)
@@ -100,7 +100,7 @@ class BonsaiTreeKernel(Kernel):
 
     @property
     def _held(self) -> HeldInputs | None:
-        """What holds the inputs, where the stage before does not leave them in place."""
+        """The buffer of the inputs, if the previous stage does not provide one."""
         if self.stage.signed:
             return None
         return HeldInputs(self.stage.n_inputs, _COPY_CYCLES, _COPYING_CALL_CYCLES)
@@ -111,7 +111,7 @@ class BonsaiTreeKernel(Kernel):
         following: Push | None,  # noqa: ARG002  (the decision reads scores in place)
         activity: Activity | None,
     ) -> Cost:
-        """Return what it takes."""
+        """Return its cost."""
         stage, tables = self.stage, len(self.stage.flash.content) + self.stage.table.size
         code, held = self.walk.listing.code_bytes + _CODE_BYTES, self._held
         always = self.walk.cycles.around + self.walk.cycles.clear * stage.n_rows
@@ -134,7 +134,7 @@ class BonsaiTreeKernel(Kernel):
         )
 
     def _mean(self, shares: NDArray[np.float64]) -> float:
-        """Return the mean cycles of the ways of points, of which these shares meet each node."""
+        """Return the mean cycles of paths, from the share of points that pass each node."""
         nodes = (self.node_cycles(at_most=False) + self.node_cycles(at_most=True)) / 2
         inner = len(self.stage.branches.bias)
         left, right = (
@@ -145,7 +145,7 @@ class BonsaiTreeKernel(Kernel):
         return float(shares @ nodes + left + right) + leaf
 
     def _way(self, *, at_most: bool) -> int:
-        """Return the cycles of the longest way through the tree, or the shortest."""
+        """Return the cycles of the longest or the shortest path through the tree."""
         choose = max if at_most else min
         whole = self.node_cycles(at_most).tolist()
         left, right = self.branch_cycles(False).tolist(), self.branch_cycles(True).tolist()
@@ -157,7 +157,7 @@ class BonsaiTreeKernel(Kernel):
         return int(whole[0])
 
     def context(self) -> BonsaiTreeContext:
-        """Lay the stage out in the order in which the generated program reads it."""
+        """Return the template context, with data in the order of the generated program."""
         stage = self.stage
         return BonsaiTreeContext(
             n_inputs=stage.n_inputs,
@@ -179,5 +179,5 @@ class BonsaiTreeKernel(Kernel):
 
 
 def kernels(stage: IntegerBonsaiTree, core: Core) -> tuple[Kernel, ...]:
-    """Return its one kernel."""
+    """Return its only kernel."""
     return (BonsaiTreeKernel(stage, core, SPARSE if stage.flash.sparse else DENSE),)

@@ -1,4 +1,4 @@
-"""Sums of products of bytes, of which a tree has several matrices."""
+"""Sums of products of bytes, for the matrices of a tree."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Sums:
         return products(self.weights, self.bias, x)
 
     def range_for(self, feed: Range) -> Range:
-        """Return what each sum can be for inputs in a range."""
+        """Return the range of each sum for a range of inputs."""
         wide = self.weights.astype(np.int64)
         positive: IntArray = np.maximum(wide, 0)
         negative: IntArray = np.minimum(wide, 0)

@@ -1,12 +1,12 @@
-"""A tree of gated sums as flash has it: read from front to back, but for jumps to the right.
+"""A tree of gated sums in flash: read from front to back, except for jumps to the right.
 
-Nodes come in preorder. Each has, for each of its scores, the row of the gate and then that of the
-weights. An inner node goes on with the row of its branch, and with how many bytes its left subtree
-takes, in two bytes, lower byte first.
+Nodes are in preorder. Each has, for each of its scores, the row of the gate and then that of the
+weights. In an inner node, the row of its branch follows, and the size of its left subtree in bytes,
+as two bytes in little endian.
 
-A row is what its sum begins with, in three bytes, lower byte first, and its weights: all of them,
-or, where that takes fewer bytes, in a byte how many there are, and before each how many inputs it
-is further on than the one before. Those that are too far for a byte have weights of 0 in between.
+A row is the initial value of its sum, three bytes in little endian, and its weights. These are all
+weights, or, if that takes fewer bytes, their count in a byte and each weight after its distance
+from the previous one in inputs. Weights of 0 bridge distances that do not fit a byte.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ class TreeTable:
 
     @classmethod
     def smaller(cls, weights: Sums, gates: Sums, branches: Sums) -> TreeTable:
-        """Return the table of fewer bytes."""
+        """Return the smaller form of the table."""
         dense, sparse = (cls(weights, gates, branches, each) for each in (False, True))
         rows = (row for sums in (weights, gates, branches) for row in sums.weights)
         counted = all(_entries(row)[0].size <= _BYTE for row in rows)
@@ -76,7 +76,7 @@ class TreeTable:
         return np.array(counts, np.int64)
 
     def _subtree(self, node: int, keep: Callable[[bytes], object] = lambda _: None) -> bytes:
-        """Return the bytes of a node and of all below it; `keep` is called with each part."""
+        """Return the bytes of a subtree; `keep` is called with each part."""
         inner = len(self.branches.bias)
         n_rows = len(self.weights.bias) // (2 * inner + 1)
         places = range(node * n_rows, (node + 1) * n_rows)

@@ -1,8 +1,8 @@
 """The walk through a tree of gated sums in assembly, with the cycles of each of its parts.
 
-Registers: X and Z go through inputs, scores and the table. r20:r19:r18 is a sum, r21 an input, r22
-a weight, r23 a gate. r16 counts rows, r24 and r25 weights, r15 levels; r13:r12 is where the next
-score is. r17 is 0.
+Registers: X and Z point to inputs, scores and the table. r20:r19:r18 is a sum, r21 an input, r22 a
+weight, r23 a gate. r16 counts rows, r24 and r25 weights, r15 levels; r13:r12 is the address of the
+next score. r17 is 0.
 """
 
 from __future__ import annotations
@@ -13,10 +13,10 @@ from functools import cached_property
 from protonn_edge.stages.listing import Listing
 
 CLOBBERED = (*range(10, 28), 0)
-"""Registers that the walk uses besides Z and those of its operands."""
+"""Registers that the walk uses in addition to Z and those of its operands."""
 
 LARGEST_SHIFT = 8
-"""By which a sum of 24 bits is shifted to 16."""
+"""Shifts from a sum of 24 bits to 16."""
 
 _COUNTED_IN_A_BYTE = 255
 
@@ -28,19 +28,19 @@ class WalkCycles:
     Attributes
     ----------
     around : int
-        To begin, besides the rows of scores.
+        For the setup, without the rows of scores.
     clear : int
         To clear a score.
     node : int
         Around the rows of a node.
     weight : int
-        Of a weight, in any row.
+        Per weight, in any row.
     row : tuple of int
-        Around the weights of both rows of a score: at least, and at most.
+        Around the weights of both rows of a score: minimum and maximum.
     leaf : int
-        What a leaf ends with.
+        At the end of a leaf.
     left, right : int
-        Around the weights of a branch, and to the node on its left, or right.
+        Around the weights of a branch, and to the node on its left or right.
     """
 
     around: int
@@ -63,7 +63,7 @@ class Walk:
     weight_shift, gate_shift : int
         As in `IntegerBonsaiTree`.
     signed : bool
-        Whether inputs are.
+        Whether inputs are signed.
     sparse : bool
         See `stages.bonsai_tree.table`.
     """
@@ -188,14 +188,14 @@ class Walk:
 
     @cached_property
     def cycles(self) -> WalkCycles:
-        """What the parts take."""
+        """The cycles of the parts."""
         walk = self.listing
 
         def way(begin: str, end: str, **odds: int) -> int:
             return round(walk.mean(begin, [end], odds))
 
         weight = way("gate_weight", "gate_weight", gate_weight=1)
-        # The last of a loop's branches is not taken, which is a cycle less.
+        # The last branch of a loop is not taken, which saves a cycle.
         around_sum = way("row", "gate_weight") - 1
         gate = [round(bound("gated", ["weight"], {})) for bound in (walk.least, walk.worst)]
         add = way("weighted", "row", ended=0)

@@ -1,4 +1,4 @@
-"""Rejection in a model file: three thresholds, in models that answer "unknown" alone."""
+"""Rejection in a model file: three thresholds, only in models that reject."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def from_arrays(arrays: Arrays) -> Rejection | None:
     Raises
     ------
     InputError
-        If the array has another type or shape, or its numbers are no thresholds.
+        If the array has another type or shape, or invalid thresholds.
     """
     array = arrays.get("rejection")
     if array is None:

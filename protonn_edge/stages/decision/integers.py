@@ -1,4 +1,4 @@
-"""The decision in integers: the first class of the largest score, or unknown."""
+"""The decision in integers: the first class with the largest score, or unknown."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from protonn_edge.stages.integer_stage import IntArray, IntegerStage, Range
 
 @dataclass(frozen=True, eq=False)
 class IntegerDecision(IntegerStage):
-    """From the scores of L classes to one of them, the first of the largest score.
+    """Maps the scores of L classes to the first class with the largest one.
 
     Attributes
     ----------
     scores : Range
-        What the L scores can be.
+        The range of the L scores.
     score_bits : int
         16 or 32.
     rejection : IntegerRejection, optional
@@ -50,7 +50,7 @@ class IntegerDecision(IntegerStage):
 
     @property
     def statistics(self) -> tuple[Statistic, ...]:
-        """What a point may be rejected for."""
+        """The statistics by which a point may be rejected."""
         return () if self.rejection is None else self.rejection.statistics
 
     def run(self, x: NDArray[Any]) -> IntArray:
@@ -58,9 +58,9 @@ class IntegerDecision(IntegerStage):
         return decide(x, np.full(len(x), UNKNOWN), self.rejection)[:, None]
 
     def holds(self, largest: int) -> bool:
-        """Return whether thresholds are within what they are compared with, on any input.
+        """Return whether thresholds are within the range of their statistics for any input.
 
-        `largest` is the largest measure of nearness to a known point, 0 if there is none.
+        `largest` is the largest measure of nearness to a known point, 0 without one.
         """
         if self.rejection is None:
             return True
@@ -79,7 +79,7 @@ def decide(
 ) -> IntArray:
     """Return the classes (n,), or `UNKNOWN`, of scores (n, L).
 
-    `nearest` is how near the nearest known point is, (n,), such as a prototype's RBF.
+    `nearest` is the nearness (n,) of the nearest known point, such as a prototype's RBF.
     """
     classes: IntArray = scores.argmax(axis=1)
     if rejection is not None:

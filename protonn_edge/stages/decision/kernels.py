@@ -17,13 +17,13 @@ from protonn_edge.stages.decision.integers import IntegerDecision
 from protonn_edge.stages.decision.rejection import UNKNOWN, IntegerRejection
 from protonn_edge.stages.kernel import Cost, Feed, Kernel, Push, Step
 
-# What the compiler's loops take of those in assembly, on a chip without a multiplier.
+# Time of the compiler's loops relative to assembly, on a chip without a multiplier.
 _PORTABLE_LARGEST, _PORTABLE_REJECTION = 10.1, 4.0
 
 
 @dataclass(frozen=True)
 class DecisionContext:
-    """What ``templates/c/decision`` sees."""
+    """The context of ``templates/c/decision``."""
 
     n_classes: int
     score_bits: int
@@ -33,7 +33,7 @@ class DecisionContext:
 
 @dataclass(frozen=True, eq=False)
 class DecisionKernel(Kernel):
-    """One look at each score."""
+    """A single pass over the scores."""
 
     template: ClassVar[str] = "decision/decision.j2"
 
@@ -47,7 +47,7 @@ class DecisionKernel(Kernel):
         following: Push | None,  # noqa: ARG002
         activity: Activity | None,
     ) -> Cost:
-        """Return what it takes."""
+        """Return its cost."""
         stage, by = self.stage, self.stage.statistics
         size, classes = stage.score_bits // 8, stage.n_inputs
         worst, least = classes * LARGEST_CYCLES[size], classes * LARGEST_LEAST_CYCLES[size]
@@ -62,11 +62,11 @@ class DecisionKernel(Kernel):
         return Cost(tuple(steps), tables=0, code=rejection_bytes(by), state=0)
 
     def context(self) -> DecisionContext:
-        """Lay the stage out in the order in which the generated program reads it."""
+        """Return the template context, with data in the order of the generated program."""
         stage = self.stage
         return DecisionContext(stage.n_inputs, stage.score_bits, stage.rejection, UNKNOWN)
 
 
 def kernels(stage: IntegerDecision, core: Core) -> tuple[Kernel, ...]:
-    """Return its one kernel."""
+    """Return its only kernel."""
     return (DecisionKernel(stage, core),)

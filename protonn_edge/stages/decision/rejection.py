@@ -1,16 +1,16 @@
-"""When a model answers that a point is of none of its classes.
+"""Rejection of points that are of none of a model's classes.
 
-Three statistics tell a point that is unlike the known ones. The first two are of the nearest
-prototypes, the third of the two likeliest classes; a model may have a threshold for each:
+Three statistics detect a point unlike the known ones. The first two are of the nearest prototypes,
+the third of the two most likely classes; a model may have a threshold for each:
 
 score     the winner's, ``max_l s_l``. Far from all prototypes it is 0
 distance  to the nearest prototype, as its RBF, ``max_j e_j``: 127 at no distance, 0 from the end
           of the RBF's table on, beyond which the device does not look
-margin    the winner's score less the second's: small between two classes, whose points are known
+margin    the winner's score minus the second's: small between two classes, whose points are known
 
-A point is unknown if one of them is below its threshold. The thresholds are whole numbers of what
-the integer model has computed anyway, so that every execution of it rejects the same points; the
-file of the model has them in the float model's units.
+A point is unknown if one of them is below its threshold. The thresholds are whole numbers in units
+of the integer model, so that every execution of it rejects the same points; the model file has them
+in the float model's units.
 """
 
 from __future__ import annotations
@@ -27,17 +27,17 @@ from protonn_edge.datasets.naming import NO_CLASS
 from protonn_edge.errors import InputError
 
 UNKNOWN = NO_CLASS
-"""What is answered in place of a class; ``PNN_UNKNOWN`` in the generated C."""
+"""The answer instead of a class; ``PNN_UNKNOWN`` in the generated C."""
 
 UNKNOWN_NAME = "unknown"
-"""What people are shown for it."""
+"""Its name for display."""
 
 Statistic = Literal["score", "distance", "margin"]
 STATISTICS: tuple[Statistic, ...] = get_args(Statistic)
 
 
 class _Thresholds:
-    """What both kinds of thresholds do; 0 is none."""
+    """The base of both kinds of thresholds; 0 is none."""
 
     score: float
     rbf: float
@@ -62,11 +62,11 @@ class Rejection(_Thresholds):
     Attributes
     ----------
     score : float
-        Least score of the winner, at least 0.
+        Minimum score of the winner, at least 0.
     rbf : float
-        Least RBF of the nearest prototype, 0..1.
+        Minimum RBF of the nearest prototype, 0..1.
     margin : float
-        Least difference of the two largest scores, at least 0.
+        Minimum difference of the two largest scores, at least 0.
 
     Raises
     ------
@@ -93,13 +93,13 @@ class Rejection(_Thresholds):
 
     @property
     def distance(self) -> float | None:
-        """Largest distance to the nearest prototype, in RBF widths; None without a limit."""
+        """Maximum distance to the nearest prototype, in RBF widths; None without a limit."""
         return math.sqrt(-math.log(self.rbf)) if self.rbf > 0 else None
 
     def in_integers(self, score_scale: float, rbf_maximum: int) -> IntegerRejection:
         """Return the thresholds of an integer model.
 
-        Its scores are in units of `score_scale`; its largest RBF stands for 1.
+        Its scores are in units of `score_scale`; its largest RBF means 1.
         """
         return IntegerRejection(
             score=_whole(self.score / score_scale),
@@ -110,16 +110,16 @@ class Rejection(_Thresholds):
 
 @dataclass(frozen=True)
 class IntegerRejection(_Thresholds):
-    """The same in units of the integer model, where 0 is none.
+    """Thresholds in units of the integer model; 0 is none.
 
     Attributes
     ----------
     score : int
-        Least score of the winner.
+        Minimum score of the winner.
     rbf : int
-        Least RBF of the nearest prototype, 0..127.
+        Minimum RBF of the nearest prototype, 0..127.
     margin : int
-        Least difference of the two largest scores.
+        Minimum difference of the two largest scores.
     """
 
     score: int = 0
@@ -128,13 +128,13 @@ class IntegerRejection(_Thresholds):
 
     @property
     def statistics(self) -> tuple[Statistic, ...]:
-        """What has a threshold."""
+        """The statistics with a threshold."""
         present = (self.score, self.rbf, self.margin)
         return tuple(name for name, at_least in zip(STATISTICS, present, strict=True) if at_least)
 
 
 def _whole(threshold: float) -> int:
-    """Return a threshold as a whole number that still is one."""
+    """Return a threshold as a whole number, at least 1 unless it is 0."""
     return max(1, round(threshold)) if threshold > 0 else 0
 
 
@@ -144,12 +144,12 @@ def answer_name(classes: Sequence[str], answer: int) -> str:
 
 
 def answer_names(count: int, classes: Sequence[str]) -> tuple[str, ...]:
-    """Return the names of so many answers: the classes, and perhaps `UNKNOWN` after them."""
+    """Return the names of a number of answers: the classes, and `UNKNOWN` if it is one more."""
     return (*classes, UNKNOWN_NAME)[:count]
 
 
 def margins(scores: NDArray[Any]) -> NDArray[Any]:
-    """Return the largest of the scores (n, L) less the second, (n,); all of a single score."""
+    """Return the largest of the scores (n, L) minus the second, (n,); a single score as it is."""
     if scores.shape[1] < 2:
         return scores[:, 0]
     two = np.partition(scores, -2, axis=1)[:, -2:]

@@ -1,1 +1,1 @@
-"""A hidden layer of a network: a matrix product whose sums, those above 0, become bytes again."""
+"""A hidden layer of a network: a matrix product whose rectified sums become bytes again."""

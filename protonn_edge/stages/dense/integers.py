@@ -14,7 +14,7 @@ from protonn_edge.stages.input_quantizer.saturation import BYTE_MAXIMUM
 from protonn_edge.stages.integer_stage import IntArray, Range, check_holds
 from protonn_edge.stages.matvec.integers import IntegerMatvec, packed, products
 
-MOST_UNITS = 255  # of a layer: generated code counts them in a byte
+MOST_UNITS = 255  # per layer: a byte counts them in generated code
 MOST_MULTIPLIER = 0xFF
 UNIT_SHIFT = 8  # a whole byte: an 8-bit chip shifts by renaming registers
 
@@ -23,14 +23,14 @@ _LONGEST_GAP = 255
 
 @dataclass(frozen=True, eq=False)
 class IntegerDense(IntegerMatvec):
-    """From bytes to bytes.
+    """Maps bytes to bytes.
 
     With a the accumulators of 16 or 24 bits and h their upper 16 bits::
 
         a_k = bias_k + sum_i W_ki q_i
         v_k = max(h_k, 0) * multiplier >> 8               at most 255
 
-    It has the attributes of an `IntegerMatvec`, too.
+    It also has the attributes of an `IntegerMatvec`.
 
     Attributes
     ----------
@@ -45,7 +45,7 @@ class IntegerDense(IntegerMatvec):
     multiplier: int
 
     def __post_init__(self) -> None:
-        """Refuse numbers with which some input could overflow a sum, and layers that are large."""
+        """Refuse numbers with which some input could overflow a sum, and too large layers."""
         super().__post_init__()
         multiplier, units = self.multiplier, self.n_sums
         check_holds(1 <= multiplier <= MOST_MULTIPLIER, f"the multiplier {multiplier:,}")
@@ -58,7 +58,7 @@ class IntegerDense(IntegerMatvec):
 
     @cached_property
     def output(self) -> Range:
-        """What each value can be: they grow with their sums."""
+        """The range of each value, which is monotonic in its sum."""
         reached = self.accumulators
         return Range(self._rectified(reached.low), self._rectified(reached.high))
 
@@ -81,11 +81,11 @@ class IntegerDense(IntegerMatvec):
         return self._rectified(products(self.weights, self.bias, x)).astype(np.uint8)
 
     def activity(self, x: NDArray[Any]) -> tuple[NDArray[np.float64], ...]:
-        """Return how many of the values (d,) are not 0."""
+        """Return how often each value (d,) is not 0."""
         return (np.count_nonzero(self.run(x), axis=0).astype(np.float64),)
 
     def parameters(self) -> Iterator[NDArray[Any]]:
-        """Yield W in the fewest bytes: two weights in each, one, or those that are not 0."""
+        """Yield W in its smallest form: two weights per byte, one, or a list of non-zero ones."""
         forms = [self.weights, listed(self.weights)]
         if self.packs:
             forms.append(packed(self.weights))
@@ -93,10 +93,10 @@ class IntegerDense(IntegerMatvec):
 
 
 def listed(weights: NDArray[Any]) -> NDArray[np.uint8]:
-    """Return the weights (d, D) that are not 0, row by row, as pairs (n, 2) of bytes.
+    """Return the non-zero weights (d, D), row by row, as pairs (n, 2) of bytes.
 
-    The first one says how far it is from the one before, as in Han et al. (2016); where that is
-    more than 255, pairs with a weight of 0 lie between.
+    The first byte is the distance from the previous one, as in Han et al. (2016); pairs with a
+    weight of 0 bridge distances of more than 255.
     """
     values = np.ravel(weights)
     places = np.flatnonzero(values)

@@ -1,4 +1,4 @@
-"""The kernels of a hidden layer: those of its product, and the loop that makes bytes of sums."""
+"""The kernels of a hidden layer: those of its product, and the loop from sums to bytes."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from protonn_edge.stages.dense.rectifying import Rectifying
 from protonn_edge.stages.kernel import Cost, Feed, Kernel, Push, Step
 from protonn_edge.stages.matvec.kernels import MatvecContext, MatvecKernel, kernel_names
 
-# Around the loop, by the compiler; and what the call of the next stage takes less, on average, with
-# all of that, than the firmware's calls of it, which the next stage counts.
+# Compiled code around the loop; and how many fewer cycles the call of the next stage takes on
+# average, all included, than the firmware's calls, which the next stage counts.
 _AROUND_CYCLES, _CALLED_LESS = 30, 85
 
 # What the compiler's loop takes on a chip without a multiplier, of that in assembly with one.
@@ -26,7 +26,7 @@ _CODE_BYTES = 60
 
 @dataclass(frozen=True)
 class DenseContext:
-    """What ``templates/c/dense`` sees; `loop` has the lines of the assembly."""
+    """The context of ``templates/c/dense``; `loop` has the lines of the assembly."""
 
     matvec: MatvecContext
     multiplier: int
@@ -49,7 +49,7 @@ class DenseKernel(MatvecKernel):
         return Rectifying(self.stage.accumulator_bits // 8 - 2, self.stage.limits)
 
     def cost(self, feed: Feed | None, following: Push | None, activity: Activity | None) -> Cost:
-        """Return what it takes."""
+        """Return its cost."""
         assert following is not None
         stage, matvec = self.stage, self.matvec
         weights, code = matvec.bytes
@@ -64,7 +64,7 @@ class DenseKernel(MatvecKernel):
         )
 
     def _rectify(self, following: Push, activity: Activity | None) -> Step:
-        """Return the step that makes bytes of sums, and hands them on in one call."""
+        """Return the step that converts sums to bytes, and passes them on in one call."""
         loop, units = self.rectifying, self.stage.n_outputs
         mean = None
         if activity is not None:
@@ -74,7 +74,7 @@ class DenseKernel(MatvecKernel):
         return Step("rectify", "loop", _CODE_BYTES, mean, math.ceil(worst), loop.least(units))
 
     def context(self) -> DenseContext:
-        """Lay the stage out in the order in which the generated program reads it."""
+        """Return the template context, with data in the order of the generated program."""
         stage = self.stage
         return DenseContext(
             matvec=self.matvec_context,
@@ -86,5 +86,5 @@ class DenseKernel(MatvecKernel):
 
 
 def kernels(stage: IntegerDense, core: Core) -> tuple[Kernel, ...]:
-    """Return a kernel for each way to read W."""
+    """Return a kernel for each way of storing W."""
     return tuple(DenseKernel(stage, name, core) for name in kernel_names(stage, core))

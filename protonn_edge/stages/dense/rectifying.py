@@ -1,4 +1,4 @@
-"""The loop that makes bytes of sums, in assembly, with its cycles."""
+"""The loop from sums to bytes, in assembly, with its cycles."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ _LOOP_CYCLES = 3  # dec, and brne to the next unit
 
 @dataclass(frozen=True)
 class Rectifying:
-    """The loop for sums of so many bytes, of which all but two are `dropped`, the lower ones.
+    """The loop for sums of two bytes, after the lower `dropped` ones.
 
     Attributes
     ----------
     dropped : int
         0 or 1.
     limits : bool
-        Whether values may need their limit.
+        Whether values may exceed their limit.
     """
 
     dropped: int
@@ -31,7 +31,7 @@ class Rectifying:
 
     @cached_property
     def listing(self) -> Listing:
-        """The instructions: X goes through the sums, Z through the values, r20 is 0."""
+        """The instructions: X points to the sums, Z to the values, r20 is 0."""
         return Listing(
             f"""
             unit:
@@ -57,15 +57,15 @@ class Rectifying:
         )
 
     def worst(self, units: int) -> int:
-        """Return the most cycles of so many units."""
+        """Return the maximum cycles for a number of units."""
         return self._all(units, self.listing.worst("unit", ["next"], {}))
 
     def least(self, units: int) -> int:
-        """Return the least cycles of so many units."""
+        """Return the minimum cycles for a number of units."""
         return self._all(units, self.listing.least("unit", ["next"], {}))
 
     def mean(self, units: int, positive: float) -> float:
-        """Return the cycles where this share of the units is not below 0, and few at the limit."""
+        """Return the cycles for a share of units not below 0, few of them at the limit."""
         odds = {"rest": 1 - positive, "store": 1.0}
         return units * (self.listing.mean("unit", ["next"], odds) + _LOOP_CYCLES)
 

@@ -1,1 +1,1 @@
-"""Deskew: the rows of an image move until it stands upright."""
+"""Deskew: shift the rows of an image to remove its slant."""

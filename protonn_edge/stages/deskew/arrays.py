@@ -1,4 +1,4 @@
-"""Deskew in a model file: how pixels become the bytes that slants are measured on."""
+"""Deskew in a model file: the conversion of pixels to bytes, of which slants are computed."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _LARGEST_PIXEL = float(np.finfo(np.float32).max)
 
 
 def to_arrays(scale: PixelScale | None) -> Arrays:
-    """Return the scale's zero and step, (2,), or (0,) where images are not deskewed."""
+    """Return the scale's zero and step, (2,), or (0,) if images are not deskewed."""
     return {"deskewed": np.array([] if scale is None else [scale.zero, scale.step], np.float64)}
 
 
@@ -22,7 +22,7 @@ def from_arrays(arrays: Arrays) -> PixelScale | None:
     Raises
     ------
     InputError
-        If the array has another type or shape, or its numbers are no scale.
+        If the array has another type or shape, or an invalid scale.
     """
     array = arrays["deskewed"]
     check_type(array, "deskewed", "f8")

@@ -1,12 +1,12 @@
-"""Deskew: each row of an image moves sideways so that what slants stands straight.
+"""Deskew: shift each row of an image sideways to remove its slant.
 
-People write with different slants, which a classifier would otherwise need prototypes for. The
-slant of an image is that of the line which fits its dark pixels best, taken from their moments:
+People write with different slants, for which a classifier would otherwise need prototypes. The
+slant of an image is that of the line that fits its dark pixels best, from their moments:
 with x and y from the image's centre and cy the centre of mass, ``sum (y - cy) x b`` over
 ``sum (y - cy)^2 b``. Row y then moves by the slant times ``y - cy``, rounded to whole pixels.
 
-It is worked out from the bytes that a device is sent, in integers that fit 32 bits, so that every
-execution moves every row alike.
+It is computed from the bytes that a device receives, in integers of 32 bits, so that every
+execution shifts rows equally.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from protonn_edge.stages.input_quantizer.saturation import BYTE_MAXIMUM, saturat
 Int64 = NDArray[np.int64]
 
 SIDE_LIMIT = 32
-"""Pixels of a side up to which no moment needs more than 32 bits."""
+"""Maximum side in pixels, for which moments fit 32 bits."""
 
 CENTRE_BITS = 5
 MOMENT_BITS = 3
@@ -31,14 +31,14 @@ SLOPE_BITS = 8
 
 @dataclass(frozen=True)
 class PixelScale:
-    """How raw pixels become the bytes that slants are measured on.
+    """The conversion of raw pixels to bytes, of which slants are computed.
 
     Attributes
     ----------
     zero : float
-        The raw value of the background, which becomes 0.
+        The raw value of the background, converted to 0.
     step : float
-        Raw units a step, not 0; negative where the background is the upper end.
+        Raw units per step, not 0; negative if the background is the largest value.
     """
 
     zero: float
@@ -46,7 +46,7 @@ class PixelScale:
 
     @classmethod
     def between(cls, lower: float, upper: float, background: float) -> PixelScale:
-        """Return the scale of pixels from `lower` to `upper`, whose background is at one end."""
+        """Return the scale of pixels from `lower` to `upper`, one of which is the background."""
         step = (upper - lower) / BYTE_MAXIMUM or 1.0
         rests_high = upper - background < background - lower
         return cls(upper, -step) if rests_high else cls(lower, step)
@@ -57,19 +57,19 @@ class PixelScale:
 
 
 BYTES = PixelScale(0.0, 1.0)
-"""Of what are bytes already."""
+"""The scale of pixels that are bytes."""
 
 
 def deskewed(images: NDArray[Any], scale: PixelScale) -> NDArray[Any]:
-    """Return deskewed images (n, H, W); what comes in from outside is background."""
+    """Return deskewed images (n, H, W); pixels from outside are background."""
     return sheared(images, row_shifts(scale.to_bytes(images)), scale.zero)
 
 
 def row_shifts(images: NDArray[np.uint8]) -> Int64:
-    """Return by how many pixels to the left each row of images (n, H, W) has to move, (n, H).
+    """Return the shifts to the left (n, H) of the rows of images (n, H, W), in pixels.
 
-    The absolute slant is 1 at most, so no row moves by more than H pixels. An image without a dark
-    pixel, or with all of them in one row, stays as it is.
+    The absolute slant is at most 1, so no row is shifted by more than H pixels. An image without
+    dark pixels, or with all of them in one row, remains unchanged.
     """
     _, height, width = images.shape
     y, x = _centred(height), _centred(width)
@@ -88,7 +88,7 @@ def row_shifts(images: NDArray[np.uint8]) -> Int64:
 
 
 def along_slope(first: Int64, slope: Int64 | int, height: int) -> Int64:
-    """Return the shifts (n, H) of rows of which the first one's are (n,), with fractions."""
+    """Return the shifts (n, H) of rows from those of the first rows (n,), in fixed point."""
     return (first[:, None] + slope * np.arange(height) + _HALF_PIXEL) >> SLOPE_BITS
 
 
@@ -96,7 +96,7 @@ _HALF_PIXEL = 1 << (SLOPE_BITS - 1)
 
 
 def sheared(images: NDArray[Any], shifts: Int64, background: float) -> NDArray[Any]:
-    """Return images (n, H, W) with their rows moved to the left by `shifts`, (n, H)."""
+    """Return images (n, H, W) with their rows shifted to the left by `shifts`, (n, H)."""
     width = images.shape[2]
     source = np.arange(width) + shifts[:, :, None]
     inside = (source >= 0) & (source < width)
@@ -115,7 +115,7 @@ def _whole(sums: NDArray[np.float64]) -> Int64:
 
 
 def _quotient(numerator: Int64, denominator: Int64) -> Int64:
-    """Return the quotients, rounded towards 0 as C does; 0 where the denominator is not above 0."""
+    """Return the quotients, rounded towards 0 as in C; 0 if the denominator is not positive."""
     divisor = np.maximum(denominator, 1)
     quotient: Int64 = np.sign(numerator) * (abs(numerator) // divisor)
     return np.where(denominator > 0, quotient, 0)

@@ -1,4 +1,4 @@
-"""Deskew in integers: rows of bytes move by whole pixels."""
+"""Deskew in integers: shift rows of bytes by whole pixels."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from protonn_edge.stages.integer_stage import IntegerStage, Range
 
 @dataclass(frozen=True, eq=False)
 class IntegerDeskew(IntegerStage):
-    """From an image of bytes to the part in its middle, once its rows have moved.
+    """Maps an image of bytes to its crop after shifting its rows.
 
     Attributes
     ----------
     image : CroppedImage
-        Its shapes are those of the image and of the part that counts.
+        The shapes of the image and of its crop.
     """
 
     kind: ClassVar[str] = "deskew"
@@ -35,15 +35,15 @@ class IntegerDeskew(IntegerStage):
 
     @property
     def n_outputs(self) -> int:
-        """Pixels that count."""
+        """Pixels of the crop."""
         return self.image.rows.pixels * self.image.columns.pixels
 
     @property
     def output(self) -> Range:
-        """What the pixels can be."""
+        """The range of the pixels."""
         return Range.of_bytes(self.n_outputs, BYTE_MAXIMUM)
 
     def run(self, x: NDArray[Any]) -> NDArray[np.uint8]:
-        """Return the pixels that count, (n, h w), of images of bytes (n, H W)."""
+        """Return the pixels of the crop, (n, h w), of images of bytes (n, H W)."""
         straight = deskewed(x.reshape(-1, *self.image.image_shape), BYTES)
         return self.image.cropped(straight).reshape(len(x), -1).astype(np.uint8)

@@ -1,4 +1,4 @@
-"""The kernel of deskew: an image that is held, whose rows are pushed from where they move to."""
+"""The kernel of deskew: it pushes the shifted rows of an image in a buffer."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from protonn_edge.stages.deskew.slants import most_deskewed, moved_rows
 from protonn_edge.stages.held_inputs import INPUTS_AT_ONCE, HeldInputs
 from protonn_edge.stages.kernel import Cost, Feed, Kernel, Push, Step
 
-# What it takes: once, for a row's moments, for a row and a pixel that move.
+# Cycles: once, for a row's moments, for a shifted row, and for a pixel in it.
 _CODE_BYTES = 900
 _MOMENT_CYCLES = 1_820
 _MOMENT_ROW_CYCLES = 94
@@ -27,18 +27,18 @@ _MOMENT_PIXEL_LEAST = 8
 _MOVED_ROW_CYCLES = 80
 _MOVED_PIXEL_CYCLES = 7
 _MOVED_ROWS_SHARE = 0.15  # of digits; for the mean
-_CALLS = 6  # for a row, at most
+_CALLS = 6  # per row, at most
 
 # A push copies pixels.
 _COPIED_PIXEL_CYCLES, _COPYING_CALL_CYCLES = (12, 12), (40, 40)
 
-# What the compiler's loops take of those in assembly, on a chip without a multiplier.
+# Time of the compiler's loops relative to assembly, on a chip without a multiplier.
 _PORTABLE = 8.2
 
 
 @dataclass(frozen=True)
 class DeskewContext:
-    """The image, the part of it that counts, and the moments' units."""
+    """The image, its crop, and the moments' units."""
 
     height: int
     width: int
@@ -53,7 +53,7 @@ class DeskewContext:
 
 @dataclass(frozen=True, eq=False)
 class DeskewKernel(Kernel):
-    """The image is held, by the firmware or by the library, and read in place."""
+    """Reads the image in place, from a buffer of the firmware or the library."""
 
     template: ClassVar[str] = "deskew/deskew.j2"
     chunk: ClassVar[int] = INPUTS_AT_ONCE
@@ -68,7 +68,7 @@ class DeskewKernel(Kernel):
         following: Push | None,
         activity: Activity | None,  # noqa: ARG002  (nobody knows how images are slanted)
     ) -> Cost:
-        """Return what it takes."""
+        """Return its cost."""
         assert feed is not None
         assert following is not None
         rows, pixels = self.stage.image.rows, self.stage.n_inputs
@@ -94,7 +94,7 @@ class DeskewKernel(Kernel):
         )
 
     def context(self) -> DeskewContext:
-        """Lay the stage out in the order in which the generated program reads it."""
+        """Return the template context, with data in the order of the generated program."""
         rows, columns = self.stage.image.rows, self.stage.image.columns
         return DeskewContext(
             height=rows.side,
@@ -110,7 +110,7 @@ class DeskewKernel(Kernel):
 
 
 def moved_row_cycles(image: CroppedImage) -> int:
-    """Return the cycles of a row that moves too far to be read in place."""
+    """Return the cycles of a row that is shifted too far to be read in place."""
     return _MOVED_ROW_CYCLES + _MOVED_PIXEL_CYCLES * image.columns.pixels
 
 
@@ -125,5 +125,5 @@ def moved_cycles(image: CroppedImage, shifts: NDArray[np.int64]) -> NDArray[np.i
 
 
 def kernels(stage: IntegerDeskew, core: Core) -> tuple[Kernel, ...]:
-    """Return its one kernel."""
+    """Return its only kernel."""
     return (DeskewKernel(stage, core),)

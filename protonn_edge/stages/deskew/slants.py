@@ -1,7 +1,7 @@
-"""What no image does at once: have all of its rows moved, and no input that is 0.
+"""Bound the cycles of shifted rows and non-zero inputs, which no image has all at once.
 
-A row that moves further than what was cropped leaves room for, takes longer; but what comes in from
-outside of the image is 0. All slants are tried that the device's integers can find.
+A row that is shifted by more than the cropped margin takes longer, but pixels from outside the
+image are 0. All slants are tried that the device's integers can have.
 """
 
 from __future__ import annotations
@@ -19,16 +19,16 @@ Int64 = NDArray[np.int64]
 
 
 def most_deskewed(image: CroppedImage, moved_row: int, inputs: Int64) -> int:
-    """Return the most cycles of rows that move, less those of the inputs that are 0 then.
+    """Return the maximum cycles of shifted rows, minus those of the inputs that are 0 then.
 
     Parameters
     ----------
     image : CroppedImage
-        One that is deskewed.
+        The image to deskew.
     moved_row : int
         Cycles of a row that is not read in place.
     inputs : ndarray of shape (D,), int64
-        Cycles that each average of the image takes less if it is 0; (0,) where none are made.
+        Cycles that each average of the image saves if it is 0; (0,) without averages.
     """
     return _most_deskewed(image, moved_row, tuple(inputs.tolist()))
 
@@ -57,7 +57,7 @@ def _most_deskewed(image: CroppedImage, moved_row: int, inputs: tuple[int, ...])
 
 
 def moved_rows(image: CroppedImage, shifts: Int64) -> tuple[Int64, Int64]:
-    """Return where the rows that count begin, (n, h), and how many move too far, (n,).
+    """Return the beginnings of the cropped rows, (n, h), and how many are shifted too far, (n,).
 
     `shifts` (n, H) says by how many pixels to the left each row of an image moves. A row that does
     not move too far is read in place.
@@ -98,7 +98,7 @@ class _EmptyAreas:
 
 
 def _rows_of_bands(rows: Axis) -> Int64:
-    """Return the rows (r, h), of those that count, that each row of areas touches.
+    """Return the cropped rows (r, h) that each row of areas overlaps.
 
     One that touches fewer than others has its last one several times.
     """

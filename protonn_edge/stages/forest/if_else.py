@@ -1,10 +1,10 @@
-"""Trees as instructions: each question is a comparison with a constant, and a branch.
+"""Trees as instructions: each test is a comparison with a constant, and a branch.
 
-Of two subtrees the smaller one comes first, so that few branches reach far. What leaves do is there
-once for many of them: a branch goes to the nearest place of its tree that does the same.
+The smaller of two subtrees comes first, so that few branches are far. Leaves share code: a branch
+goes to the nearest place in its tree that does the same.
 
-Where leaves vote, and classes are few, a register counts the votes of each. Else leaves put value
-and class into registers, and the end of a tree adds to the score.
+If leaves vote for few classes, a register counts the votes of each class. Otherwise leaves load
+value and class into registers, and the end of a tree adds to the score.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _FIRST_COUNT = 2
 
 _MOST_COUNTED, _MOST_VOTES = 12, 255  # classes, and votes for one, that registers count
 _MOST_CLASSES = 128
-_MOST_NODES = 8_000  # with more, instructions are beyond the flash of any chip
+_MOST_NODES = 8_000  # with more, instructions exceed the flash of any chip
 _LARGEST_BYTE = 255
 
 _KEPT = {1, 28, 29, 30, 31}  # registers that the code restores, and Z
@@ -41,7 +41,7 @@ class IfElse:
 
     @classmethod
     def able(cls, table: ForestTable) -> bool:
-        """Whether trees can be instructions: each leaf adds to one score."""
+        """Whether trees can be instructions: each leaf adds to only one score."""
         return (
             int(table.pairs.max()) == 1
             and len(table.bias) <= _MOST_CLASSES
@@ -51,7 +51,7 @@ class IfElse:
 
     @cached_property
     def vote(self) -> int:
-        """What every leaf adds; 0 where they differ."""
+        """The value that every leaf adds; 0 if they differ."""
         values = self._values
         return int(values[0]) if values.min() == values.max() > 0 else 0
 
@@ -80,7 +80,7 @@ class IfElse:
 
     @cached_property
     def reading(self) -> Reading:
-        """Where inputs are read."""
+        """The places where inputs are read."""
         trees = self.table.trees
         kept, pairs = [*range(16, _CLASS)], [*range(14, 1, -2)]
         if self.counts:
@@ -103,7 +103,7 @@ class IfElse:
 
     @cached_property
     def _does(self) -> list[str]:
-        """What the leaf of a node does, (N,); nothing at inner nodes."""
+        """The action of the leaf of a node, (N,); none at inner nodes."""
         does = [""] * len(self.table.trees.features)
         leaves = zip(self._leaf_nodes, self._tree_of, self._classes, self._values, strict=True)
         for node, tree, label, value in leaves:
@@ -135,7 +135,7 @@ class IfElse:
 
     @cached_property
     def _sizes(self) -> list[int]:
-        """How many nodes the subtree of each has."""
+        """The number of nodes in the subtree of each node."""
         trees = self.table.trees
         sizes, right = [1] * len(trees.features), trees.right.tolist()
         for node in reversed(np.flatnonzero(trees.inner).tolist()):
@@ -146,12 +146,12 @@ class IfElse:
 
     @cached_property
     def around_cycles(self) -> int:
-        """Cycles beside those of trees."""
+        """Cycles outside trees."""
         return self._way("start", "tree_0") + self._way(f"tree_{len(self._roots)}", "end")
 
     @cached_property
     def leaf_cycles(self) -> Places:
-        """Cycles of a tree by the leaf in which it ends, (leaves,)."""
+        """Cycles of a tree by the reached leaf, (leaves,)."""
         trees, (_, places, _) = self.table.trees, self._written
         left, right = np.zeros((2, len(trees.features)), np.int64)
         for node in np.flatnonzero(trees.inner).tolist():
@@ -189,7 +189,7 @@ class IfElse:
 
     @cached_property
     def registers(self) -> tuple[str, ...]:
-        """The registers that the code changes, but for those that it restores, and Z."""
+        """The registers that the code changes, except Z and those that it restores."""
         changed = re.findall(r"^\w+ +r(\d+)", self.listing.source, re.MULTILINE)
         used = {int(number) for number in changed}
         used |= {int(upper) + 1 for upper in re.findall(r"movw r(\d+)", self.listing.source)}
@@ -209,7 +209,7 @@ class IfElse:
         return Listing("\n".join([*lines, *self._end()])), places, jumps
 
     def _begin(self) -> Iterator[str]:
-        """Yield what sets scores, pointers and registers."""
+        """Yield the setup of scores, pointers and registers."""
         yield "start:"
         if self.reading.fixed is not None:
             yield from ("push r28", "push r29")
@@ -224,7 +224,7 @@ class IfElse:
         yield from self.reading.set_up()
 
     def _end(self) -> Iterator[str]:
-        """Yield what is left to do behind the trees."""
+        """Yield the instructions after the trees."""
         yield f"tree_{len(self._roots)}:"
         if self.counts:
             yield from _address(30)
@@ -273,7 +273,7 @@ class IfElse:
         return there, left if there == right else right
 
     def _add(self, tree: int) -> Iterator[str]:
-        """Yield what adds to a score at the end of a tree, where registers do not count."""
+        """Yield the addition to a score at the end of a tree, if registers do not count votes."""
         if self.counts:
             return
         only = self._only_class[tree]

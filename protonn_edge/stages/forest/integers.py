@@ -19,23 +19,23 @@ SCORE_BITS = 16
 
 @dataclass(frozen=True, eq=False)
 class IntegerForest(IntegerStage):
-    """From bytes to scores of 16 bits.
+    """Maps bytes to scores of 16 bits.
 
-    In each tree, node i asks for input ``features_i``: up to ``thresholds_i`` it goes left. With
-    v_t the values of the leaf in which the way through tree t ends::
+    In each tree, node i tests input ``features_i``; a point goes left up to ``thresholds_i``. With
+    v_t the values of the leaf that it reaches in tree t::
 
         s_l = bias_l + sum_t v_tl
 
     Attributes
     ----------
     features : ndarray of shape (N,), int64
-        Which input inner nodes ask for, `trees.LEAF` at leaves; all trees in preorder.
+        The inputs that inner nodes test, `trees.LEAF` at leaves; all trees in preorder.
     thresholds : ndarray of shape (inner nodes,), uint8
-        What they compare it with.
+        The thresholds of inner nodes.
     leaves : ndarray of shape (leaves, L), int8
-        What a leaf adds to the scores.
+        The values that a leaf adds to the scores.
     bias : ndarray of shape (L,), int64
-        What scores begin with.
+        The initial scores.
     n_features : int
         D.
     """
@@ -73,12 +73,12 @@ class IntegerForest(IntegerStage):
 
     @cached_property
     def table(self) -> ForestTable:
-        """The forest as flash has it."""
+        """The forest in flash."""
         return ForestTable(self.trees, self.thresholds, self.leaves, self.bias)
 
     @cached_property
     def output(self) -> Range:
-        """What each score can be: each tree may end in any of its leaves."""
+        """The range of each score, for any combination of leaves."""
         starts, values = self.trees.leaf_starts, self.leaves.astype(np.int64)
         low = np.minimum.reduceat(values, starts).sum(axis=0)
         high = np.maximum.reduceat(values, starts).sum(axis=0)
@@ -90,7 +90,7 @@ class IntegerForest(IntegerStage):
         return sum_of_leaves(ends, self.leaves, self.bias).astype(np.int64)
 
     def activity(self, x: NDArray[Any]) -> tuple[NDArray[np.float64], ...]:
-        """Return how many inputs end in each leaf."""
+        """Return the number of inputs that reach each leaf."""
         ends = self.trees.leaves_of(x, self.thresholds)
         return (np.bincount(ends.ravel(), minlength=len(self.leaves)).astype(np.float64),)
 

@@ -1,4 +1,4 @@
-"""The kernels of a forest: a walk through tables, or instructions; all inputs are at hand."""
+"""The kernels of a forest: a walk through tables, or instructions, with all inputs in SRAM."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from protonn_edge.stages.held_inputs import INPUTS_AT_ONCE, HeldInputs
 from protonn_edge.stages.kernel import Cost, Feed, Kernel, Push, Step
 from protonn_edge.stages.listing import Listing
 
-# What the compiler makes, read off the emulator (avr-gcc 5.4 at -O2): at least, on average and at
+# Compiled code, measured on the emulator (avr-gcc 5.4 at -O2): at least, on average and at
 # most. Around the walk, or the instructions besides saving registers.
 _AROUND_WALK, _AROUND_CODE = (30, 55, 75), (10, 13, 40)
 
@@ -28,7 +28,7 @@ _SAVED_CYCLES, _SAVED_BYTES = 4, 4  # of one
 
 _WALK_BYTES, _COPYING_BYTES = 260, 120  # of code
 
-# What the compiler's loops take of those in assembly, on a chip without a multiplier: four forests
+# Time of the compiler's loops relative to assembly, on a chip without a multiplier: four forests
 # of digits took 1.2 to 1.5 times as many cycles on the emulated ATtiny85.
 _PORTABLE = 1.5
 
@@ -38,7 +38,7 @@ WALK, IF_ELSE = KERNELS = ("walk", "if-else")
 
 @dataclass(frozen=True)
 class ForestContext:
-    """What ``templates/c/forest`` sees.
+    """The context of ``templates/c/forest``.
 
     Attributes
     ----------
@@ -67,7 +67,7 @@ class ForestContext:
 
 @dataclass(frozen=True, eq=False)
 class ForestKernel(Kernel):
-    """Inputs are held, by the firmware or by the library."""
+    """Evaluates a forest; inputs are in a buffer of the firmware or the library."""
 
     template: ClassVar[str] = "forest/forest.j2"
     chunk: ClassVar[int] = INPUTS_AT_ONCE
@@ -84,12 +84,12 @@ class ForestKernel(Kernel):
     @property
     @abstractmethod
     def around_cycles(self) -> tuple[int, int, int]:
-        """Cycles beside trees and copies of inputs: at least, on average, and at most."""
+        """Cycles outside trees and copies of inputs: minimum, mean and maximum."""
 
     @property
     @abstractmethod
     def flash(self) -> tuple[int, int]:
-        """Flash of tables, and, about, of code."""
+        """Flash of tables, and approximately of code."""
 
     def cost(
         self,
@@ -97,7 +97,7 @@ class ForestKernel(Kernel):
         following: Push | None,  # noqa: ARG002  (the decision reads scores in place)
         activity: Activity | None,
     ) -> Cost:
-        """Return what it takes."""
+        """Return its cost."""
         stage, (tables, code) = self.stage, self.flash
         held = HeldInputs(stage.n_inputs)
         starts, leaves = stage.trees.leaf_starts, self.leaf_cycles
@@ -105,7 +105,7 @@ class ForestKernel(Kernel):
         mean = None
         if activity is not None:
             (shares,) = activity.stages[self.kind]
-            # Of a file of unknown origin they need not be 1 for each tree.
+            # In a file of unknown origin, they need not add up to 1 per tree.
             every = np.add.reduceat(shares, starts)
             means = np.add.reduceat(shares * leaves, starts) / np.maximum(every, 1e-300)
             mean = around_mean + float(means.sum()) + held.mean(feed)
@@ -141,7 +141,7 @@ class ForestKernel(Kernel):
         )
 
     def _lines(self, content: bytes) -> tuple[tuple[int, ...], ...]:
-        """Return the bytes of what scores begin with, and of each tree, as lines."""
+        """Return the bytes of the initial scores, and of each tree, as lines."""
         sizes = [2 * self.stage.n_outputs, *(2 + self.stage.table.tree_bytes).tolist()]
         ends = np.cumsum(sizes).tolist()
         return tuple(
@@ -172,18 +172,18 @@ class WalkKernel(ForestKernel):
 
     @property
     def around_cycles(self) -> tuple[int, int, int]:
-        """Cycles to set the scores, and of what the compiler makes."""
+        """Cycles of setting the scores, and of compiled code."""
         always = self.walk.cycles.class_start * self.stage.n_outputs + self.walk.cycles.around
         least, mean, worst = _AROUND_WALK
         return always + least, always + mean, always + worst
 
     @property
     def flash(self) -> tuple[int, int]:
-        """Flash of the table, and, about, of the loop."""
+        """Flash of the table, and approximately of the loop."""
         return self.stage.table.n_bytes, _WALK_BYTES
 
     def context(self) -> ForestContext:
-        """Lay the stage out in the order in which the generated program reads it."""
+        """Return the template context, with data in the order of the generated program."""
         return self._context(self.walk.listing, ())
 
 
@@ -205,34 +205,34 @@ class IfElseKernel(ForestKernel):
 
     @property
     def _saved(self) -> int:
-        """How many registers a function must save if it changes them."""
+        """The number of changed registers that a function must save."""
         return sum(int(register[1:]) in _CALL_SAVED for register in self.code.registers)
 
     @property
     def around_cycles(self) -> tuple[int, int, int]:
-        """Cycles to set registers and scores, and of what the compiler makes."""
+        """Cycles of setting registers and scores, and of compiled code."""
         always = self.code.around_cycles + _SAVED_CYCLES * self._saved
         least, mean, worst = _AROUND_CODE
         return always + least, always + mean, always + worst
 
     @property
     def flash(self) -> tuple[int, int]:
-        """No flash for tables; and that of the code."""
+        """No flash for tables, and that of the code."""
         return 0, self.code.listing.code_bytes + _SAVED_BYTES * self._saved + _COPYING_BYTES
 
     def context(self) -> ForestContext:
-        """Lay the stage out in the order in which the generated program reads it."""
+        """Return the template context, with data in the order of the generated program."""
         return self._context(self.code.listing, self.code.registers)
 
 
 @lru_cache(maxsize=8)
 def if_else_of(stage: IntegerForest) -> IfElse:
-    """Return the instructions of a stage; for all plans of it they are the same."""
+    """Return the instructions of a stage, which are the same for all its plans."""
     return IfElse(stage.table)
 
 
 def kernels(stage: IntegerForest, core: Core) -> tuple[Kernel, ...]:
-    """Return its kernels: the walk, and instructions where trees can be such."""
+    """Return its kernels: the walk, and instructions if trees can be instructions."""
     walk = WalkKernel(stage, core)
     able = core.multiplies and IfElse.able(stage.table)
     return (walk, IfElseKernel(stage, core)) if able else (walk,)

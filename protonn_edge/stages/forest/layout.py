@@ -1,4 +1,4 @@
-"""Where instructions of a tree lie: branches reach 64 words, jumps 2,048, and others take more."""
+"""The layout of a tree's instructions: branches reach 64 words, jumps 2,048, others take more."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 _INVERSE = {"brcs": "brcc", "brcc": "brcs"}
-_NEAR, _FAR = 64, 2048  # words that branches and jumps reach back, and one less ahead
-_REACHED, _OLD = 56, 24  # lines: what a branch just reaches, and after which leaves are written
+_NEAR, _FAR = 64, 2048  # words that branches and jumps reach backwards, and one less forwards
+_REACHED, _OLD = 56, 24  # lines: the safe reach of a branch, and the age at which to emit leaves
 
 
 @dataclass(eq=False)
@@ -17,15 +17,15 @@ class Line:
     Attributes
     ----------
     text : str
-        An instruction; of one that goes elsewhere, the mnemonic alone: brcs, brcc or rjmp.
+        An instruction; of a branch or a jump only the mnemonic: brcs, brcc or rjmp.
     label : str
-        What the next instruction is called; a line has a label or a text.
+        The label of the next instruction; a line has a label or a text.
     does : str
-        Of a label: what is done there, for whoever wants that; else what is wanted, of any place.
+        The action at a label, or that of the target of a branch, at any label.
     target : str
-        The label that it goes to; where something is wanted that is settled last.
+        The label that it branches to; for an action, it is chosen at the end.
     node : int
-        The node that it is about; -1 if it is about none.
+        The node that it belongs to; -1 for none.
     """
 
     text: str = ""
@@ -39,7 +39,7 @@ class Line:
         self.words = 1 if self.text else 0
 
     def source(self) -> str:
-        """Return it as a listing has it."""
+        """Return it as a line of a listing."""
         if self.label:
             return f"{self.label}:"
         if not self.target:
@@ -54,39 +54,39 @@ class Line:
 
 
 class TreeLines:
-    """The lines of a tree as they are written, and where they do what leaves do."""
+    """The lines of a tree, and the labels of the actions of leaves."""
 
     def __init__(self, tree: int) -> None:
         self._tree, self._end = tree, f"add_{tree}"
         self._lines = [Line(label=f"tree_{tree}")]
-        self._first: dict[str, str] = {}  # the label of what is written out; others go there
+        self._first: dict[str, str] = {}  # labels of emitted actions, to branch to
         self._last: dict[str, int] = {}
         self._wanted: dict[str, int] = {}
 
     def ask(self, node: int, instructions: Iterable[str]) -> None:
-        """Write a node's question."""
+        """Emit a node's test."""
         self._lines.append(Line(label=f"node_{node}", node=node))
         self._lines += map(Line, instructions)
 
     def branch(self, mnemonic: str, node: int, does: str) -> None:
-        """Write a branch to a node; `does` is what it does, if it is a leaf."""
+        """Emit a branch to a node; `does` is its action if it is a leaf."""
         if does and not self.is_near(does):
             self._wanted.setdefault(does, len(self._lines))
         self._lines.append(Line(mnemonic, does=does, target=f"node_{node}", node=node))
 
     def leaf(self, node: int, does: str, *, last: bool) -> None:
-        """Write a leaf; and behind it what was wanted some time ago, or, at `last`, at all."""
+        """Emit a leaf, and after it pending actions: old ones, or all of them if `last`."""
         self._put(f"node_{node}", does, node)
         for wanted, since in list(self._wanted.items()):
             if last or len(self._lines) - since > _OLD:
                 self._put(f"leaf_{self._tree}_{len(self._lines)}", wanted)
 
     def is_near(self, does: str) -> bool:
-        """Whether a branch is likely to reach back to something."""
+        """Whether a branch will probably reach back to a place."""
         return does in self._last and len(self._lines) - self._last[does] <= _REACHED
 
     def finished(self) -> list[Line]:
-        """Return the lines, settled."""
+        """Return the lines with all targets."""
         if self._lines[-1].target == self._end:
             self._lines.pop()  # it is next
         self._lines.append(Line(label=self._end))
@@ -104,7 +104,7 @@ class TreeLines:
 
 
 def _settle(lines: Sequence[Line]) -> None:
-    """Give every line that goes elsewhere the nearest label that does, and the words it needs."""
+    """Give every branch the nearest label with its action, and its size in words."""
     wanting = [
         (line, place) for place, line in enumerate(lines) if line.text in (*_INVERSE, "rjmp")
     ]

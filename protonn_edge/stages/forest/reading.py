@@ -1,7 +1,7 @@
-"""How trees that are instructions read inputs: some in registers, others through two pointers.
+"""Reading of inputs by trees as instructions: some from registers, others through two pointers.
 
-``ldd`` reaches 64 bytes behind Y or Z with one word. Y stays where it covers most questions; Z is
-moved, by a word where a pair of registers has the place. What is asked for most is loaded once.
+``ldd`` reaches 64 bytes from Y or Z on with one word. Y is fixed where it covers most tests; Z is
+moved, by one word if a pair of registers has the address. The most tested inputs are loaded once.
 """
 
 from __future__ import annotations
@@ -14,15 +14,15 @@ import numpy as np
 from protonn_edge.stages.forest.trees import Places
 
 REACH = 64
-"""Bytes behind a pointer that ``ldd`` reaches."""
+"""Bytes from a pointer on that ``ldd`` reaches."""
 
 SCRATCH = 24
-"""The register of an input that is loaded where it is asked for."""
+"""The register of an input that is loaded for a test."""
 
 
 @dataclass(frozen=True)
 class Held:
-    """What is known at a node: where Z points, and which input the scratch register has."""
+    """The state at a node: the address in Z, and the input in the scratch register."""
 
     window: int | None = None
     feature: int | None = None
@@ -30,7 +30,7 @@ class Held:
 
 @dataclass(frozen=True)
 class Reading:
-    """Where inputs are read.
+    """The places from which inputs are read.
 
     Attributes
     ----------
@@ -39,9 +39,9 @@ class Reading:
     fixed : int or None
         The first input that Y reaches; None if Y is not needed.
     windows : tuple of int
-        The first inputs of Z's places.
+        The first input at each address of Z.
     pairs : dict of int to int
-        The lower registers of pairs that hold places of Z.
+        The lower registers of pairs with addresses for Z.
     """
 
     pinned: dict[int, int]
@@ -51,16 +51,16 @@ class Reading:
 
     @classmethod
     def of(cls, asked: Places, upper: Sequence[int], lower: Sequence[int]) -> Reading:
-        """Return the places for the features that nodes ask for.
+        """Return the places for the features that nodes test.
 
         Parameters
         ----------
         asked : ndarray of int64
-            A feature for each inner node.
+            The feature of each inner node.
         upper : sequence of int
-            Registers that an input may stay in.
+            Registers available for inputs.
         lower : sequence of int
-            The lower registers of pairs that a pointer may stay in.
+            The lower registers of pairs available for addresses.
         """
         features, counts = np.unique(asked, return_counts=True)
         uses = dict(zip(features.tolist(), counts.tolist(), strict=True))
@@ -77,7 +77,7 @@ class Reading:
 
     @property
     def at_root(self) -> Held:
-        """What is known where a tree begins."""
+        """The state at the beginning of a tree."""
         return Held(window=self.windows[0] if len(self.windows) == 1 else None)
 
     def set_up(self) -> list[str]:
@@ -98,7 +98,7 @@ class Reading:
         return lines
 
     def load(self, feature: int, held: Held) -> tuple[list[str], int, Held]:
-        """Return the instructions that load an input, its register, and what is known then."""
+        """Return the instructions that load an input, its register, and the state after them."""
         if feature in self.pinned:
             return [], self.pinned[feature], held
         if held.feature == feature:
@@ -123,7 +123,7 @@ def _within(uses: dict[int, int], features: Sequence[int], first: int) -> int:
 
 
 def _cover(features: Sequence[int]) -> Iterator[int]:
-    """Yield where the fewest windows begin that have all features, which are in order."""
+    """Yield the beginnings of the fewest windows that cover all features, in ascending order."""
     end = -1
     for feature in features:
         if feature >= end:
@@ -132,7 +132,7 @@ def _cover(features: Sequence[int]) -> Iterator[int]:
 
 
 def _moved(distance: int) -> list[str]:
-    """Return the instructions that move Z by so many bytes."""
+    """Return the instructions that move Z by a number of bytes."""
     if distance == 0:
         return []
     if 0 < distance < REACH:

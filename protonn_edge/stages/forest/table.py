@@ -1,17 +1,17 @@
-"""A forest as flash has it: bytes that are read from front to back, but for jumps to the right.
+"""A forest in flash: bytes that are read from front to back, except for jumps to the right.
 
-First what the scores begin with, two bytes each, lower byte first. Then, for each tree, how many
-bytes its nodes take, in two bytes, and these in preorder::
+First the initial scores, two bytes each, in little endian. Then, for each tree, the size of its
+nodes in two bytes, and the nodes in preorder::
 
     inner node   feature, threshold, bytes of its left subtree
     leaf         its mark, and what it adds to scores
 
-A feature has one byte, or two, upper byte first, where one would be mistaken for a mark; a
-subtree's bytes have one, or two, lower byte first, where one has more than 255.
+A feature has one byte, or two in big endian if one could be mistaken for a mark. The size of a
+subtree has one byte, or two in little endian if one is larger than 255.
 
-Where each leaf adds to one score, its mark says to which: they are the last L numbers of a byte.
-What it adds follows, unless all leaves add the same. Where some leaf adds to several scores the
-mark is 255, and behind it are their number and, for each, class and value.
+If each leaf adds to one score, its mark, one of the last L numbers of a byte, is the class. The
+value follows, unless it is the same for all leaves. If some leaf adds to several scores, the mark
+is 255, followed by their number and, for each, class and value.
 """
 
 from __future__ import annotations
@@ -52,24 +52,24 @@ class ForestTable:
 
     @property
     def first_mark(self) -> int:
-        """The least number that a leaf has in place of a feature, or of its upper byte."""
+        """The smallest mark of a leaf, in the place of a feature or of its upper byte."""
         return _BYTE if self.counts else _BYTE + 1 - len(self.bias)
 
     @cached_property
     def pairs(self) -> Places:
-        """To how many scores each leaf adds, at least one."""
+        """The number of scores that each leaf adds to, at least one."""
         pairs: Places = np.maximum(1, np.count_nonzero(self.leaves, axis=1))
         return pairs
 
     @cached_property
     def counts(self) -> bool:
-        """Whether leaves say to how many scores they add."""
+        """Whether leaves have the number of scores that they add to."""
         last = int(self.trees.features.max()) >> 8
         return int(self.pairs.max()) > 1 or last > _BYTE - len(self.bias)
 
     @cached_property
     def vote(self) -> int:
-        """What every leaf adds to the one score that its mark says; 0 where they differ."""
+        """The value that every leaf adds to the score of its mark; 0 if they differ."""
         values = self.leaves[self.leaves != 0]
         alike = len(values) == len(self.leaves) and values.min() == values.max() > 0
         return int(values[0]) if alike and not self.counts else 0
@@ -80,7 +80,7 @@ class ForestTable:
         return 1 if int(self._subtrees(1).max(initial=0)) <= _BYTE else 2
 
     def _starts(self, skip_bytes: int) -> Places:
-        """Return where nodes begin and the last one ends, (N + 1,), without what is around them."""
+        """Return the beginnings of nodes and the end of the last one, (N + 1,), within nodes."""
         inner = self.trees.inner
         sizes = np.full(len(inner), self.feature_bytes + 1 + skip_bytes)
         sizes[~inner] = 2 + 2 * self.pairs if self.counts else 1 + (not self.vote)
@@ -99,7 +99,7 @@ class ForestTable:
 
     @property
     def n_bytes(self) -> int:
-        """Bytes of all."""
+        """The size in bytes."""
         return 2 * len(self.bias) + 2 * len(self.tree_bytes) + int(self.tree_bytes.sum())
 
     @cached_property

@@ -1,7 +1,7 @@
-"""The shape of binary trees, said by their nodes in preorder alone.
+"""The shape of binary trees, defined only by their nodes in preorder.
 
-Behind an inner node comes its left subtree, then its right one; a tree ends with the leaf that
-completes it, and the next one begins there. So nodes have no pointers that could lead astray.
+An inner node is followed by its left subtree, then by its right one; a tree ends with the leaf that
+completes it, and the next one follows. So nodes need no pointers, which could be invalid.
 """
 
 from __future__ import annotations
@@ -22,19 +22,19 @@ Places = NDArray[np.int64]
 
 @dataclass(frozen=True, eq=False)
 class Trees:
-    """Binary trees that ask whether a feature is at most a threshold; if so they go left.
+    """Binary trees in which a point goes left if a feature is at most a threshold.
 
     Attributes
     ----------
     features : ndarray of shape (N,), int64
-        In preorder: which feature an inner node asks for, `LEAF` at leaves.
+        In preorder: the feature that an inner node tests, `LEAF` at leaves.
     """
 
     features: Places
 
     @cached_property
     def _walked(self) -> tuple[Places, Places]:
-        """The right child of each node, itself at leaves; and where trees begin."""
+        """The right child of each node, the node itself at leaves; and the roots of trees."""
         right, roots = np.arange(len(self.features)), [0]
         waiting: list[int] = []  # inner nodes whose right subtree is to come
         for place, feature in enumerate(self.features.tolist()):
@@ -58,12 +58,12 @@ class Trees:
 
     @property
     def roots(self) -> Places:
-        """Where the trees begin, (T,)."""
+        """The roots of the trees, (T,)."""
         return self._walked[1]
 
     @property
     def inner(self) -> NDArray[np.bool_]:
-        """Which nodes ask for a feature, (N,)."""
+        """Which nodes test a feature, (N,)."""
         inner: NDArray[np.bool_] = self.features != LEAF
         return inner
 
@@ -74,13 +74,13 @@ class Trees:
         return before[self.roots]
 
     def at_nodes(self, of_inner: NDArray[Any]) -> NDArray[np.float64]:
-        """Return numbers of inner nodes as those of all nodes, (N,), 0 at leaves."""
+        """Return values of inner nodes as values of all nodes, (N,), 0 at leaves."""
         every = np.zeros(len(self.features))
         every[self.inner] = of_inner
         return every
 
     def leaves_of(self, x: NDArray[Any], thresholds: NDArray[Any]) -> NDArray[np.int64]:
-        """Return in which leaf of each tree points end.
+        """Return the leaf of each tree that points reach.
 
         Parameters
         ----------
@@ -103,12 +103,12 @@ class Trees:
         return leaves[at]
 
     def down(self, left: NDArray[np.int64], right: NDArray[np.int64]) -> Places:
-        """Return what the way to each node adds up to, (N,), from its tree's root.
+        """Return the sum along the path from its tree's root to each node, (N,).
 
         Parameters
         ----------
         left, right : ndarray of shape (N,), int64
-            What going left, or right, from an inner node adds.
+            The terms for going left, or right, from an inner node.
         """
         sums = np.zeros(len(self.features), np.int64)
         for place in np.flatnonzero(self.inner).tolist():
@@ -120,7 +120,7 @@ class Trees:
 def sum_of_leaves(
     leaves: NDArray[np.int64], values: NDArray[Any], start: NDArray[Any]
 ) -> NDArray[Any]:
-    """Return ``start`` (L,) and the values (leaves, L) of the leaves (n, T) that points end in."""
+    """Return ``start`` (L,) plus the values (leaves, L) of the leaves (n, T) of points."""
     total = np.repeat(start[None], len(leaves), axis=0)
     for of_tree in leaves.T:
         total = total + values[of_tree]

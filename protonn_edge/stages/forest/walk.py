@@ -1,4 +1,4 @@
-"""The walk through a forest in assembly, with the cycles of each of its ways."""
+"""The walk through a forest in assembly, with the cycles of each of its paths."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _STORE = """
 
 @dataclass(frozen=True)
 class WalkCycles:
-    """Cycles of the walk, exactly.
+    """The exact cycles of the walk.
 
     Attributes
     ----------
@@ -42,7 +42,7 @@ class WalkCycles:
     tree : int
         Around the walk through a tree, its leaf's mark included.
     pair : int
-        To add to a score; with the count of what is left, where leaves have one.
+        To add to a score, including the count of pairs, if leaves have one.
     count : int
         Around the pairs of a leaf.
     around : int
@@ -77,7 +77,7 @@ class Walk:
 
     @cached_property
     def listing(self) -> Listing:
-        """The instructions: Z goes through the table, X to inputs and scores."""
+        """The instructions: Z points to the table, X to inputs and scores."""
         lower, upper = ("%[b]", "%[a]") if self.feature_bytes == 2 else ("%[a]", "__zero_reg__")
         more_feature = "lpm %[b], Z+ ; its lower byte" if self.feature_bytes == 2 else ""
         more_skip = "lpm %[b], Z+" if self.skip_bytes == 2 else ""
@@ -128,12 +128,12 @@ class Walk:
         )
 
     def _marked(self) -> str:
-        """Return the instructions that add to the score that a leaf's mark says."""
+        """Return the instructions that add to the score of a leaf's mark."""
         value = f"ldi %[b], {self.vote}" if self.vote else "lpm %[b], Z+"
         return f"subi %[a], {self.first_mark}\n{value}\n{_ADD}{'' if self.vote else _SIGN}{_STORE}"
 
     def _counted(self) -> str:
-        """Return the instructions that add to as many scores as a leaf says."""
+        """Return the instructions that add to the number of scores in a leaf."""
         return f"""
             lpm  %[left], Z+
             pair:
@@ -146,7 +146,7 @@ class Walk:
 
     @cached_property
     def cycles(self) -> WalkCycles:
-        """What the ways take."""
+        """The cycles of the paths."""
 
         def way(begin: str, end: str, **odds: int) -> int:
             return round(self.listing.mean(begin, [end], {"%[b], 7": 1, **odds}))
@@ -159,5 +159,5 @@ class Walk:
             tree=way("tree", "node") + way("node", "leaf", leaf=1) + way("ended", "tree", tree=1),
             pair=pair,
             count=way("leaf", "pair") - 1 if self.counts else 0,
-            around=1 - 2,  # X is set; the last of two loops' branches are not taken
+            around=1 - 2,  # X is set; the last branches of two loops are not taken
         )

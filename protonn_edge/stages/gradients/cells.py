@@ -1,20 +1,20 @@
-"""Cells of an image, and the sums of gradients by direction that they have.
+"""Cells of an image, and their sums of gradients by direction.
 
-With p the pixels of the part that counts, 0 outside of it, a pixel's gradient is::
+With p the pixels of the crop, 0 outside of it, a pixel's gradient is::
 
     gx = p[y, x + 1] - p[y, x - 1]          gy = p[y + 1, x] - p[y - 1, x]
     magnitude = max(|gx|, |gy|)             one byte
     diagonal  = 2 min(|gx|, |gy|) > magnitude
 
-Its direction is one of 8, with sx = gx > 0 and sy = gy > 0: ``sx`` where it is along the row,
-``2 + 3 sy`` where it is along the column (|gy| > |gx|), ``3 + sx + 3 sy`` where it is diagonal. Of
-4 directions, which do not tell light from dark, they are 0, 1, and 2 or, with sx = sy, 3.
+Its direction is one of 8, with sx = gx > 0 and sy = gy > 0: ``sx`` if it is along the row,
+``2 + 3 sy`` if it is along the column (|gy| > |gx|), ``3 + sx + 3 sy`` if it is diagonal. With 4
+directions, which ignore the sign, these are 0, 1, and 2 or, if sx = sy, 3.
 
-Along an axis of n pixels and c cells, a pixel is *shared* by two cells where its centre is within a
-sixth of a cell's width of the border between them, and else is one cell's own. For each axis along
-which it is shared, half of its magnitude counts, rounded down, for both cells: triangular weights
-in steps of a half. On MNIST that is as good as exact triangles, where hard borders lose half a
-point, and no product is needed.
+Along an axis of n pixels and c cells, a pixel is *shared* by two cells if its centre is within a
+sixth of a cell's width of their border; otherwise it belongs to one cell. For each axis along which
+it is shared, half of its magnitude, rounded down, is added to both cells: triangular weights in
+steps of a half, which need no product. On MNIST that is as accurate as exact triangles, while hard
+borders lose half a point.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ from protonn_edge.stages.integer_stage import IntArray
 Bytes = NDArray[np.uint8]
 
 CELL_LIMIT = 8
-"""Cells of a side, at most."""
+"""Maximum number of cells per side."""
 
 DIRECTIONS = (4, 8)
 
@@ -48,26 +48,26 @@ POINTING = {
     4: ((1, 0), (0, 1), (1, -1), (1, 1)),
     8: ((-1, 0), (1, 0), (0, -1), (-1, -1), (1, -1), (0, 1), (-1, 1), (1, 1)),
 }
-"""Where the gradients of each direction point to, in x and y; of 4 to there or opposite."""
+"""The vector (x, y) of each direction; with 4 directions, or its opposite."""
 
 SUM_MAXIMUM = 0xFFFF
-"""What a sum can hold."""
+"""The largest sum."""
 
 _CHUNK_BYTES = 4 * 2**20
 
 
 @dataclass(frozen=True)
 class Run:
-    """Pixels of a line, one after the other, that count for the same cells.
+    """Consecutive pixels of a line that are added to the same cells.
 
     Attributes
     ----------
     pixels : int
-        How many.
+        Their number.
     cell : int
         Their cell, or the first one of two.
     shared : bool
-        Whether they count for the next cell, too.
+        Whether they are also added to the next cell.
     """
 
     pixels: int
@@ -77,19 +77,19 @@ class Run:
 
 @dataclass(frozen=True)
 class CellAxis(CroppedAxis):
-    """How the pixels along one axis count for cells.
+    """Pixels and cells along one axis.
 
     Attributes
     ----------
     cells : int
-        How many cells there are.
+        The number of cells.
     """
 
     cells: int
 
     @property
     def places(self) -> tuple[tuple[int, bool], ...]:
-        """The cell of each pixel that counts, and whether it is shared with the next one."""
+        """The cell of each cropped pixel, and whether it is shared with the next one."""
         n, c = self.pixels, self.cells
         places = []
         for pixel in range(n):
@@ -101,24 +101,24 @@ class CellAxis(CroppedAxis):
 
     @property
     def runs(self) -> tuple[Run, ...]:
-        """The same, as runs of pixels."""
+        """The cells of pixels as runs of pixels."""
         return tuple(Run(len(list(some)), *place) for place, some in groupby(self.places))
 
     def members(self) -> NDArray[np.float32]:
-        """Return 1 where a pixel counts for a cell, (pixels, cells)."""
+        """Return 1 where a pixel is added to a cell, (pixels, cells)."""
         counts = np.zeros((self.pixels, self.cells), np.float32)
         for pixel, (cell, shared) in enumerate(self.places):
             counts[pixel, cell : cell + 1 + shared] = 1
         return counts
 
     def halvings(self) -> Bytes:
-        """Return how often a pixel's magnitude is halved, 0 or 1, (pixels,)."""
+        """Return the number of halvings of a pixel's magnitude, 0 or 1, (pixels,)."""
         return np.array([shared for _, shared in self.places], np.uint8)
 
 
 @dataclass(frozen=True)
 class Cells(CroppedImage):
-    """Cells of the part of an image that counts.
+    """Cells of the crop of an image.
 
     Attributes
     ----------
@@ -181,7 +181,7 @@ class Cells(CroppedImage):
 
     @property
     def most(self) -> IntArray:
-        """What no sum exceeds, (D,): all magnitudes of a cell in one direction."""
+        """Upper bound of each sum, (D,): all magnitudes of a cell in one direction."""
         counted = BYTE_MAXIMUM >> self.halvings()
         cells = self.rows.members().T @ counted.astype(np.float32) @ self.columns.members()
         return np.repeat(cells.astype(np.int64), self.directions)
@@ -207,10 +207,10 @@ class Cells(CroppedImage):
         return sums.reshape(len(images), -1)
 
     def active(self, images: Bytes) -> NDArray[np.float64]:
-        """Return the share of pixels that have a gradient, summed over images (n, H, W).
+        """Return the share of pixels with a gradient, summed over images (n, H, W).
 
-        One each, (4,), of pixels that are one cell's own, shared along the row, along the column,
-        and both; 0 where there are none.
+        One value each, (4,), for pixels of one cell, shared along the row, along the column, and
+        along both; 0 without such pixels.
         """
         magnitudes, _ = gradients(self.cropped(images), self.directions)
         active = np.count_nonzero(magnitudes, axis=0)
@@ -220,11 +220,11 @@ class Cells(CroppedImage):
         return shares
 
     def sharing(self) -> Bytes:
-        """Return 1 for each pixel that is shared along the row, + 2 along the column, (h, w)."""
+        """Return 1 for each pixel shared along the row, + 2 along the column, (h, w)."""
         return 2 * self.rows.halvings()[:, None] + self.columns.halvings()
 
     def halvings(self) -> Bytes:
-        """Return how often the magnitude of each pixel that counts is halved, (h, w)."""
+        """Return the number of halvings of the magnitude of each cropped pixel, (h, w)."""
         return self.rows.halvings()[:, None] + self.columns.halvings()
 
 
@@ -244,6 +244,6 @@ def gradients(images: Bytes, directions: int) -> tuple[Bytes, Bytes]:
 
 
 def _difference(one: Bytes, other: Bytes) -> tuple[Bytes, Bytes]:
-    """Return the size of a difference of bytes, and whether it is above 0, 0 or 1."""
+    """Return the magnitude of a difference of bytes, and 1 if it is positive, else 0."""
     above = one > other
     return np.where(above, one - other, other - one), above.view(np.uint8)

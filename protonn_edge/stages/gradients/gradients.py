@@ -1,4 +1,4 @@
-"""Sums of gradients by direction, as a part of the model; see `cells` for what they are.
+"""Sums of gradients by direction as part of the model; `cells` has their definition.
 
 The image may be deskewed before; see `protonn_edge.stages.deskew.deskew`.
 """
@@ -26,12 +26,12 @@ from protonn_edge.stages.input_quantizer.saturation import BYTE_MAXIMUM
 from protonn_edge.stages.integer_stage import IntegerStage, check_holds
 
 _LARGEST_PIXEL = float(np.finfo(np.float32).max)
-_LARGE_SUMS = 1e-4  # the share that may be beyond what is told apart
+_LARGE_SUMS = 1e-4  # the share that may exceed the table
 _FITTED_IMAGES = 2_000
 _CHUNK_BYTES = 8 * 2**20
 
 ROOTS = np.sqrt(np.arange(LEVELS) + 0.5) * (np.arange(LEVELS) > 0)
-"""What a feature is, by its level: the root of the middle of its sums, and 0."""
+"""The feature for each level: the root of the mean of its sums, and 0."""
 
 
 @dataclass(frozen=True)
@@ -43,16 +43,16 @@ class Gradients(Cells, FeatureStage):
     Attributes
     ----------
     pixels : PixelScale
-        How pixels become bytes.
+        The conversion of pixels to bytes.
     deskew : bool
         Whether images are deskewed first.
     shift : int
-        Bits that sums lose, 1..8.
+        Shift of sums to the right, 1..8 bits.
 
     Raises
     ------
     InputError
-        As `Cells`, or if the shift is out of its range.
+        See `Cells`; also if the shift is out of its range.
     """
 
     kind: ClassVar[str] = "gradients"
@@ -71,7 +71,7 @@ class Gradients(Cells, FeatureStage):
             )
 
     def fitted(self, X: NDArray[Any]) -> Self:
-        """Return the stage whose sums, shifted, span what images X (n, H W), n >= 1, have."""
+        """Return the stage whose shifted sums cover those of images X (n, H W), n >= 1."""
         sums = self.sums(self._bytes_of(X[:_FITTED_IMAGES]))
         largest = int(np.quantile(sums, 1 - _LARGE_SUMS))
         beyond = largest.bit_length() - (LEVELS - 1).bit_length()
@@ -79,28 +79,28 @@ class Gradients(Cells, FeatureStage):
 
     @property
     def does(self) -> str:
-        """What it does."""
+        """What it does, in words."""
         return f"{'deskews images and ' if self.deskew else ''}sums their gradients"
 
     @property
     def scale(self) -> InputQuantizer:
-        """How pixels become bytes, all in the same way."""
+        """The conversion of pixels to bytes, equal for all."""
         zero, step = np.array([self.pixels.zero]), np.array([self.pixels.step])
         return InputQuantizer(zero, step, BYTE_MAXIMUM)
 
     @property
     def one_range(self) -> bool:
-        """One table makes bytes of all sums."""
+        """True: one table converts all sums to bytes."""
         return True
 
     @property
     def drawn_shape(self) -> Shape:
-        """That of the image."""
+        """The shape of the image."""
         return self.image_shape
 
     @property
     def activity_sizes(self) -> Sizes:
-        """How many of each way to share pixels have a gradient."""
+        """Shares of pixels with a gradient, by the way in which they are shared."""
         return {self.kind: (4,)}
 
     def apply(self, X: NDArray[Any]) -> NDArray[Any]:
@@ -119,7 +119,7 @@ class Gradients(Cells, FeatureStage):
         return deskewed(images, BYTES) if self.deskew else images
 
     def integer_stages(self, inputs: InputQuantizer) -> tuple[IntegerStage, ...]:
-        """Return what sums gradients, behind what deskews."""
+        """Return the stage of gradients, after the one that deskews, if any."""
         same = np.ptp(inputs.zero) == 0 and np.ptp(inputs.step) == 0
         check_holds(bool(same), "roots that become bytes in several ways")
         one = InputQuantizer(inputs.zero[:1], inputs.step[:1], inputs.maximum)
@@ -142,7 +142,7 @@ class Gradients(Cells, FeatureStage):
         length = 0.48 * cell.min() / max(float(features.max()), 1.0)
         by = length * features * towards
         middles = np.broadcast_to((places * cell)[:, None], by.shape)
-        both = self.directions == min(DIRECTIONS)  # these tell no way from the other
+        both = self.directions == min(DIRECTIONS)  # these ignore the sign
         strokes = np.concatenate([middles - by if both else middles, by + by * both], axis=2)
         return Seen(
             image,
@@ -190,7 +190,7 @@ class Gradients(Cells, FeatureStage):
         }
 
     def facts(self, names: Sequence[str]) -> Facts:  # noqa: ARG002  (pixels have none)
-        """Return the size of the images, and what is made of them."""
+        """Return the size of the images, and their features."""
         image, cropped = shape_text(self.image_shape), shape_text(self.cropped_shape)
         middle = ", deskewed" if self.deskew else ""
         middle += f", of which {cropped} in the middle" if cropped != image else ""

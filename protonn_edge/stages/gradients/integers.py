@@ -12,15 +12,15 @@ from protonn_edge.stages.gradients.cells import Bytes, Cells
 from protonn_edge.stages.integer_stage import IntegerStage, Range, check_holds
 
 LEVELS = 256
-"""Sums that are told apart, once they are shifted."""
+"""Number of distinct sums after the shift."""
 
 SHIFTS = range(1, 9)
-"""Bits that sums may lose: none is left over 8."""
+"""The range of the shift, in bits."""
 
 
 @dataclass(frozen=True, eq=False)
 class IntegerGradients(IntegerStage):
-    """From pixels, b, to the roots of sums of gradients.
+    """Maps pixels b to the roots of sums of gradients.
 
     ::
 
@@ -34,11 +34,11 @@ class IntegerGradients(IntegerStage):
     cells : Cells
         The cells of the image, which is not deskewed here.
     shift : int
-        Bits that sums lose, 1..8.
+        Shift of sums to the right, 1..8 bits.
     table : ndarray of shape (256,), uint8
-        Roots; none is smaller than the one before.
+        Roots, in ascending order.
     by_rows : bool
-        Whether a stage before it hands over whole rows of pixels.
+        Whether the previous stage passes whole rows of pixels.
     """
 
     kind: ClassVar[str] = "gradients"
@@ -49,7 +49,7 @@ class IntegerGradients(IntegerStage):
     by_rows: bool = False
 
     def __post_init__(self) -> None:
-        """Refuse a table that `output` would not be true of."""
+        """Refuse a table for which `output` would be wrong."""
         fits = self.table.shape == (LEVELS,) and self.table.dtype == np.uint8
         check_holds(fits and bool((np.diff(self.table.astype(int)) >= 0).all()), "roots that fall")
         check_holds(self.shift in SHIFTS, f"sums that are shifted by {self.shift} bits")
@@ -66,7 +66,7 @@ class IntegerGradients(IntegerStage):
 
     @property
     def output(self) -> Range:
-        """What the roots can be."""
+        """The range of the roots."""
         most = self.table[levels(self.cells.most, self.shift)].astype(np.int64)
         return Range(np.full(self.n_outputs, self.table[0], np.int64), most)
 
@@ -77,11 +77,11 @@ class IntegerGradients(IntegerStage):
         return roots
 
     def activity(self, x: NDArray[Any]) -> tuple[NDArray[np.float64], ...]:
-        """Return how many of the pixels of each `Cells.sharing` have a gradient: sums of shares."""
+        """Return the sum of the shares of pixels with a gradient, for each `Cells.sharing`."""
         return (self.cells.active(x.reshape(-1, *self.cells.image_shape).astype(np.uint8)),)
 
 
 def levels(sums: NDArray[Any], shift: int) -> NDArray[Any]:
-    """Return the places in the table of sums."""
+    """Return the indices into the table for sums."""
     places: NDArray[Any] = np.minimum(sums >> shift, LEVELS - 1)
     return places

@@ -1,4 +1,4 @@
-"""The kernels of gradients: pixels that are pushed as they arrive, or whole rows behind deskew."""
+"""The kernels of gradients: for pixels as they arrive, or for whole rows after deskew."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ from protonn_edge.stages.gradients.loop import (
 from protonn_edge.stages.kernel import Cost, Feed, Kernel, Push, Step
 from protonn_edge.stages.listing import Listing
 
-# Around the loops, by the compiler: to begin, for the sums and lines that are set to 0, and for an
-# image, a row, a row of a cropped image, the begin of a run of rows, a pixel of the first row.
+# Compiled code around the loops: the setup, clearing of sums and lines, and per image, row, row of
+# a cropped image, beginning of a run of rows, and pixel of the first row.
 _BEGIN_CYCLES = 80
 _CELL_CYCLES, _DIRECTION_CYCLES, _LINE_PIXEL_CYCLES = 7, 4, 7
 _IMAGE_CYCLES = 80
@@ -35,26 +35,26 @@ _ROW_CYCLES = {"streamed": 149, "rows": 100}
 _CROPPED_ROW_CYCLES = 38
 _RUN_OF_ROWS_CYCLES = 36
 _COPIED_PIXEL_CYCLES = 9
-_LAST_PIXEL_CYCLES = 2  # of a run, which goes on to the next one
-_ROW_CALLS = 4  # for a row or a call, at most
+_LAST_PIXEL_CYCLES = 2  # of a run, which continues with the next one
+_ROW_CALLS = 4  # maximum per row or call
 
-# Of a row that comes in parts: for each call and part, and for each run of pixels in it; and what
-# then is not taken of a row's cycles.
+# For a row in parts: per call and part, and per run of pixels in it; and the cycles of a row that
+# are saved then.
 _PART_CYCLES, _PART_RUN_CYCLES = 210, 108
 _WHOLE_ROW_CYCLES = 100
 
 _CODE_BYTES = {"streamed": 760, "rows": 420}
 
-# What the compiler's loops take of those in assembly, on a chip without a multiplier.
+# Time of the compiler's loops relative to assembly, on a chip without a multiplier.
 _PORTABLE = 5.0
 
-# Of pixels with a gradient, how often a branch is taken, and how often the low byte of a sum
-# overflows, by how often a magnitude is halved: on handwritten digits.
+# For pixels with a gradient, the shares of taken branches, and of overflows of the low byte of a
+# sum, by the number of halvings of a magnitude: on handwritten digits.
 _ODDS = {"along": 0.58, "down": 0.59, "steep": 0.45, "add": 0.7, "place": 0.3}
 _CARRIES = (0.61, 0.31, 0.15)
-_SUMS = ("back", "other", "below", "beside", "beneath")  # where no byte has overflown
+_SUMS = ("back", "other", "below", "beside", "beneath")  # if no byte has overflowed
 
-# The share of pixels that have a gradient, where it is not known.
+# The share of pixels with a gradient, if it is not known.
 _ACTIVE = 0.4
 
 Name = Literal["streamed", "rows"]
@@ -63,7 +63,7 @@ Float64 = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class GradientsContext:
-    """What ``templates/c/gradients`` sees: sides in pixels; runs in bytes; the loops in lines."""
+    """The context of ``templates/c/gradients``: sides in pixels, runs in bytes, loops in lines."""
 
     kernel: Name
     image: str
@@ -91,7 +91,7 @@ class GradientsContext:
 
 @dataclass(frozen=True, eq=False)
 class GradientsKernel(Kernel):
-    """Sums of gradients: "streamed" takes pixels as they come, "rows" whole rows."""
+    """Sums of gradients: "streamed" processes pixels as they arrive, "rows" whole rows."""
 
     template: ClassVar[str] = "gradients/gradients.j2"
     chunk: ClassVar[int] = 32
@@ -110,7 +110,7 @@ class GradientsKernel(Kernel):
         return root_loop(1 << (8 - self.stage.shift))
 
     def cost(self, feed: Feed | None, following: Push | None, activity: Activity | None) -> Cost:
-        """Return what it takes."""
+        """Return its cost."""
         assert following is not None
         push = self._push
         around = self._around(feed, push, following)
@@ -135,9 +135,9 @@ class GradientsKernel(Kernel):
 
     @property
     def _push(self) -> Push:
-        """Return bounds of pixels: any may have a gradient, and complete a run or a row.
+        """Return bounds for pixels: any may have a gradient, and complete a run or a row.
 
-        A call touches the part of one row more than its pixels fill, and two runs more.
+        A call involves one more part of a row than its pixels fill, and two more runs.
         """
         columns = self.stage.cells.columns
         part = _PART_CYCLES + self._row_calls
@@ -170,7 +170,7 @@ class GradientsKernel(Kernel):
 
     @property
     def _row_cycles(self) -> int:
-        """Cycles of a row, but for its pixels and runs."""
+        """Cycles of a row, without its pixels and runs."""
         cropped = self.name == "streamed" and self._is_cropped
         return _ROW_CYCLES[self.name] + _CROPPED_ROW_CYCLES * cropped + self._row_calls
 
@@ -191,7 +191,7 @@ class GradientsKernel(Kernel):
 
     @property
     def _run_cycles(self) -> float:
-        """Cycles of a row's runs, besides those of their pixels, at most."""
+        """Maximum cycles of a row's runs, without their pixels."""
         cycles = self._pixels.worst("row", ("pixel",), {"r16, 6": 1})
         runs = _run_bytes(self.stage.cells.columns)
         for run in runs[1:]:
@@ -202,12 +202,12 @@ class GradientsKernel(Kernel):
 
     @property
     def _most(self) -> float:
-        """The most cycles of a pixel."""
+        """The maximum cycles of a pixel."""
         return self._pixels.worst("pixel", ("pixel",), {"pixel": 1})
 
     @property
     def _least(self) -> int:
-        """Return what all pixels take where none has a gradient."""
+        """Return the cycles of all pixels if none has a gradient."""
         cells = self.stage.cells
         pixel = self._pixels.least("pixel", ("pixel",), {"pixel": 1})
         roots = self._roots.least("sum", ("sum",), {"sum": 1})
@@ -215,7 +215,7 @@ class GradientsKernel(Kernel):
         return int(pixel * pixels + roots * cells.n_outputs)
 
     def pixel_cycles(self, active: Float64 | None) -> float:
-        """Return the cycles of the loop over pixels, of which shares are active; or at most."""
+        """Return the cycles of the loop over pixels, for shares of active ones, or the maximum."""
         cells = self.stage.cells
         numbers = np.bincount(cells.sharing().ravel(), minlength=4)
         cycles = cells.rows.pixels * self._run_cycles
@@ -232,7 +232,7 @@ class GradientsKernel(Kernel):
 
     @property
     def _state(self) -> int:
-        """SRAM of two rows and one of 0, of the sums, and of where the next pixel goes."""
+        """SRAM of two rows and one of zeros, of the sums, and of the position in the image."""
         cells = self.stage.cells
         streaming = 0
         if self.name == "streamed":
@@ -240,7 +240,7 @@ class GradientsKernel(Kernel):
         return streaming + 7 + 3 * (cells.columns.pixels + 2) + SUM_BYTES * cells.n_outputs
 
     def context(self) -> GradientsContext:
-        """Lay the stage out in the order in which the generated program reads it."""
+        """Return the template context, with data in the order of the generated program."""
         cells = self.stage.cells
         rows, columns = cells.rows, cells.columns
         return GradientsContext(
@@ -270,7 +270,7 @@ class GradientsKernel(Kernel):
 
 
 def _run_bytes(axis: CellAxis) -> tuple[int, ...]:
-    """Return the runs of an axis, a byte each."""
+    """Return the runs of an axis as bytes."""
     cells = [0, *(run.cell for run in axis.runs)]
     return tuple(
         run.pixels | NEXT_CELL * (run.cell != before) | SHARED * run.shared
@@ -279,7 +279,7 @@ def _run_bytes(axis: CellAxis) -> tuple[int, ...]:
 
 
 def _runs_a_pixel(axis: CellAxis) -> float:
-    """Return the most runs for each pixel, where pixels in turn touch two more than that."""
+    """Return the maximum runs per pixel; consecutive pixels may involve two more."""
     places = [*axis.places, None] * 2
     most = 0.0
     for first in range(len(places)):
@@ -291,5 +291,5 @@ def _runs_a_pixel(axis: CellAxis) -> float:
 
 
 def kernels(stage: IntegerGradients, core: Core) -> tuple[Kernel, ...]:
-    """Return the one that takes rows where these come, else the one that takes pixels."""
+    """Return the kernel for rows if the previous stage passes these, else the one for pixels."""
     return (GradientsKernel(stage, "rows" if stage.by_rows else "streamed", core),)

@@ -1,6 +1,6 @@
-"""The loops in assembly: the gradient of each pixel and the sums that it counts for, and the roots.
+"""The loops in assembly: the gradient of each pixel, its addition to sums, and the roots.
 
-A pixel without a gradient is left after 16 cycles.
+A pixel without a gradient takes 16 cycles.
 """
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ from __future__ import annotations
 from protonn_edge.stages.listing import Listing
 
 NEXT_CELL, SHARED, COUNT = 0x40, 0x80, 0x3F
-"""A run of pixels in a byte: whether the next cell begins, whether it is shared, how many."""
+"""A run of pixels as a byte: whether the next cell begins, whether it is shared, its length."""
 
 SUM_BYTES = 2
 
@@ -16,9 +16,9 @@ SUM_BYTES = 2
 def pixel_loop(directions: int, row_of_cells: int) -> Listing:
     """Return the loop over runs of pixels of a row.
 
-    X goes along the row that comes in, Y along the row whose gradients are taken, a pixel to the
-    left; Z along the row above, which the row that comes in replaces. r16 is the run under way,
-    r13:r12 the next one, r25:r24 the cell, r19 says whether the row is shared, and r1 is 0.
+    X points to the incoming row, Y to the row of the gradients, one pixel to the left, and Z to the
+    row above, which the incoming row replaces. r16 is the current run, r13:r12 the next one,
+    r25:r24 the cell, r19 whether the row is shared, and r1 is 0.
 
     Parameters
     ----------
@@ -104,9 +104,9 @@ def pixel_loop(directions: int, row_of_cells: int) -> Listing:
 
 
 def root_loop(multiplier: int) -> Listing:
-    """Return the loop that makes roots of sums, whose levels are the sums' upper bytes times this.
+    """Return the loop from sums to roots; levels are the sums' upper bytes times this factor.
 
-    X goes along the sums, Y along the roots, r25:r24 counts them, and r23:r22 is the table.
+    X points to the sums, Y to the roots, r25:r24 counts them, and r23:r22 is the table.
     """
     return Listing(
         f"""
@@ -139,8 +139,8 @@ def root_loop(multiplier: int) -> Listing:
     )
 
 
-# What gx above 0, gy above 0, and a gradient along the column do to Z and r18. Of 8 directions, r18
-# is that of a column, in bytes and 2 above; of 4, that of a diagonal.
+# The effects of gx > 0, gy > 0, and a gradient along the column on Z and r18. With 8 directions,
+# r18 is that of a column, in bytes plus 2; with 4, that of a diagonal.
 _DIRECTION = {
     8: ("adiw r30, 2", "ldi  r18, 12", "movw r30, r24  ; along the column\n subi r18, 2"),
     4: ("ldi  r18, 4", "subi r18, 10\n neg  r18", "ldi  r18, 2  ; along the column"),
@@ -148,7 +148,7 @@ _DIRECTION = {
 
 
 def _direction(directions: int) -> str:
-    """Return what turns neighbours into a magnitude in r20, and a direction in r18 or Z."""
+    """Return the instructions for a magnitude in r20, and a direction in r18 or Z."""
     ahead, below, column = _DIRECTION[directions]
     return f"""
             ldi  r18, 6
@@ -180,7 +180,7 @@ def _direction(directions: int) -> str:
 
 
 def _add(behind: str, offset: int = 0) -> str:
-    """Return what adds r20 to the sum at Z, so many bytes on; a label stands behind it."""
+    """Return the instructions that add r20 to the sum at Z plus an offset, and a label."""
     return f"""
             ldd  r0, Z+{offset}
             add  r0, r20
@@ -193,7 +193,7 @@ def _add(behind: str, offset: int = 0) -> str:
 
 
 def _forward(size: int) -> str:
-    """Return what moves Z on by so many bytes."""
+    """Return the instructions that advance Z by a number of bytes."""
     return f"""
             subi r30, lo8(-({size}))
             sbci r31, hi8(-({size}))

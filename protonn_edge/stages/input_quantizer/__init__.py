@@ -1,1 +1,1 @@
-"""Raw features become bytes."""
+"""Quantization of raw features to bytes."""

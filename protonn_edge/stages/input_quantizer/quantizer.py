@@ -1,4 +1,4 @@
-"""From raw features to the unsigned bytes that the device is fed."""
+"""Quantization of raw features to the unsigned bytes that the device receives."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from protonn_edge.stages.input_quantizer.saturation import saturated_steps
 
 @dataclass(frozen=True)
 class InputQuantizer:
-    """How raw features become the unsigned bytes that the device is fed.
+    """Quantizes raw features to the unsigned bytes that the device receives.
 
     Attributes
     ----------
     zero : ndarray of shape (D,), float64
-        The raw value that becomes 0, in the feature's own unit: the end of the feature's range
-        that is nearer to its most frequent value, because a zero input costs the device nothing.
+        The raw value for 0, in the feature's own unit: the end of its range that is nearer to its
+        most frequent value, because an input of 0 takes no time on the device.
     step : ndarray of shape (D,), float64
-        Raw units per integer step; negative where `zero` is the upper end; never 0.
+        Raw units per integer step, not 0; negative if `zero` is the upper end.
     maximum : int
         The largest quantized value, 1..255.
     """
@@ -32,7 +32,7 @@ class InputQuantizer:
 
     @property
     def end(self) -> NDArray[np.float64]:
-        """The raw values that become `maximum`, (D,)."""
+        """The raw values for `maximum`, (D,)."""
         end: NDArray[np.float64] = self.zero + self.maximum * self.step
         return end
 
@@ -56,11 +56,11 @@ class InputQuantizer:
         return saturated_steps(raw, self.zero, self.step, self.maximum)
 
     def saturations(self, X: ArrayLike) -> int:
-        """Return how many values of raw features (n, D) are cut off by more than half a step."""
+        """Return the number of values of raw features (n, D) clamped by more than half a step."""
         with np.errstate(over="ignore"):
             steps = (np.asarray(X, dtype=np.float64) - self.zero) / self.step
         return int(np.count_nonzero((steps < -0.5) | (steps >= self.maximum + 0.5)))
 
     def restore(self, Q: NDArray[np.uint8]) -> NDArray[np.float64]:
-        """Return the raw features (n, D) that bytes (n, D) stand for."""
+        """Return the raw features (n, D) of bytes (n, D)."""
         return self.zero + self.step * Q

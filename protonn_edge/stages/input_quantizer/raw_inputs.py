@@ -1,27 +1,26 @@
-"""From raw values to the bytes that a model takes, as two functions of the generated C do it.
+"""Quantization of raw values to a model's bytes, as in two functions of the generated C.
 
-`pnn_quantize` takes an integer x of at most 16 bits: what a sensor gives (int8, uint8, int16, an
-ADC's 0..1023), or a raw value times a power of ten, rounded (see `raw_units`). It computes in
-integers. Feature by feature, with t how far x lies beyond the value that becomes 0::
+`pnn_quantize` takes an integer x of at most 16 bits: a sensor's value (int8, uint8, int16, counts
+0..1023 of an ADC), or a raw value times a power of ten, rounded (see `raw_units`). It computes in
+integers, for each feature, with t the distance of x from the value for 0::
 
     t = min(max(x - first, 0), span)          max(first - x, 0) where the feature is mirrored
     q = min(max((t << shift) * multiplier + offset, 0) >> 22, maximum)
 
-`first` is the last value of which q is 0, `span` is where q has reached its largest value (or is
-beyond it, where few raw values make up the whole range), and
-`shift` makes t as large as 16 bits hold, so that a 16-bit multiplier is precise enough: q differs
-from `InputQuantizer.quantize` by 1 at most, and only where that is within a hundredth of a step of
-rounding the other way. Where raw integers are multiples of another unit than the data's, the
-multiplier has 8 bits more (`fraction`), and that hundredth is a ten-thousandth: data with few
-decimals often lies exactly where rounding goes either way.
+`first` is the last value for which q is 0. At `span`, q has reached its largest value, or exceeds
+it if the whole range has few raw values. `shift` makes t as large as possible in 16 bits, so that a
+16-bit multiplier is precise enough: q differs from `InputQuantizer.quantize` by at most 1, and only
+if that is within a hundredth of a step of rounding the other way. If raw integers have another unit
+than the data, the multiplier has 8 more bits (`fraction`), and it is a ten-thousandth, because data
+with few decimals is often exactly between two steps.
 
 `pnn_quantize_float` takes a raw value x in the training data's unit, and computes in floats of 32
 bits, each operation rounded to nearest::
 
     q = min(max(floor((x - edge) * slope), 0), maximum)           0 where x is NaN
 
-`edge` is half a step below the value that becomes 0, so that nothing is added behind the product:
-no compiler can fuse the two operations into one that rounds once, and all executions agree.
+`edge` is half a step below the value for 0, so that nothing is added after the product: no compiler
+can fuse the two operations into one that rounds once, and all executions agree.
 """
 
 from __future__ import annotations
@@ -52,7 +51,7 @@ _HUGE = 1e300
 
 @dataclass(frozen=True, order=True)
 class RawScale:
-    """How one feature's raw integers become bytes; see the module's text.
+    """The quantization of one feature's raw integers; see the module's text.
 
     Attributes
     ----------
@@ -67,9 +66,9 @@ class RawScale:
     multiplier : int
         0..65535.
     offset : int
-        Within -2**30..2**30, with the half that rounds; the whole sum is below 2**31.
+        Within -2**30..2**30, including the half for rounding; the whole sum is below 2**31.
     fraction : int
-        0..255, in units of 2**-8 of the multiplier; 0 in models that have none.
+        0..255, in units of 2**-8 of the multiplier; 0 in models without it.
     """
 
     first: int
@@ -83,12 +82,12 @@ class RawScale:
 
 @dataclass(frozen=True)
 class RawQuantizer:
-    """How raw values become integers of 16 bits, and these the model's bytes.
+    """Converts raw values to 16-bit integers, and these to the model's bytes.
 
     Attributes
     ----------
     exponents : ndarray of shape (D,), int64
-        The power of ten by which a raw value is multiplied before it is rounded.
+        The power of ten by which a raw value is multiplied before rounding.
     scales : tuple of RawScale
         The different ones, sorted.
     choice : ndarray of shape (D,), int64
@@ -106,8 +105,8 @@ class RawQuantizer:
     fine: bool = False
 
     def integers(self, X: ArrayLike) -> NDArray[np.int16]:
-        """Return raw values (n, D), finite, as a sketch hands them over: rounded, saturating."""
-        with np.errstate(over="ignore"):  # what becomes infinite saturates
+        """Return raw values (n, D), finite, as a sketch passes them: rounded and saturated."""
+        with np.errstate(over="ignore"):  # infinite values saturate
             steps = np.floor(in_raw_units(np.asarray(X, np.float64), self.exponents) + 0.5)
         return np.clip(steps, RAW_MINIMUM, RAW_MAXIMUM).astype(np.int16)
 
@@ -117,7 +116,7 @@ class RawQuantizer:
         Raises
         ------
         InputError
-            If they are not integers of 16 bits, or D is another model's.
+            If they are not 16-bit integers, or D is wrong.
         """
         raw = np.asarray(X)
         if raw.dtype.kind not in "iu" or raw.ndim != 2 or raw.shape[1] != len(self.choice):
@@ -146,7 +145,7 @@ class RawQuantizer:
 
 @dataclass(frozen=True)
 class FloatScale:
-    """How one feature's raw floats become bytes; see the module's text. Both are float32."""
+    """The quantization of one feature's raw floats; see the module's text. Both are float32."""
 
     edge: float
     slope: float
@@ -154,7 +153,7 @@ class FloatScale:
 
 @dataclass(frozen=True)
 class FloatQuantizer:
-    """How raw values in floats of 32 bits become the model's bytes.
+    """Quantizes raw values in 32-bit floats to the model's bytes.
 
     Attributes
     ----------
@@ -186,15 +185,15 @@ class FloatQuantizer:
 def raw_quantizer(
     features: InputQuantizer, exponents: Exponents | None = None, *, fine: bool = False
 ) -> RawQuantizer:
-    """Return the quantizer of raw integers that comes nearest to one of raw floats.
+    """Return the quantizer of raw integers that approximates one of raw floats best.
 
     Parameters
     ----------
     features : InputQuantizer
-        From D raw values in the training data's unit.
+        The quantizer of D raw values in the training data's unit.
     exponents : ndarray of shape (n,), int64, optional
-        The power of ten by which each is multiplied, again and again where n is less than D; by
-        default raw values are the integers.
+        The power of ten by which each value is multiplied, repeated if n is less than D; by default
+        raw values are the integers.
     fine : bool
         Whether multipliers have a fraction.
     """
@@ -214,7 +213,7 @@ def raw_quantizer(
 
 
 def float_quantizer(features: InputQuantizer) -> FloatQuantizer:
-    """Return the quantizer of raw floats of 32 bits that comes nearest to one of 64."""
+    """Return the quantizer of raw 32-bit floats that approximates one of 64 bits best."""
     limits = np.finfo(np.float32)
     with np.errstate(over="ignore"):
         edges = np.clip(features.zero - features.step / 2, limits.min, limits.max)
@@ -231,7 +230,7 @@ def _scale(zero: float, step: float, maximum: int, fine: bool) -> RawScale:
     """Return the scale of one feature."""
     mirrored = step < 0
     sign = -1 if mirrored else 1
-    zero, step = sign * zero, abs(step)  # of the mirrored axis, on which bytes grow
+    zero, step = sign * zero, abs(step)  # of the mirrored axis, on which bytes increase
     low, high = sorted((sign * RAW_MINIMUM, sign * RAW_MAXIMUM))
     first = math.ceil(min(max(zero + step / 2, low + 1), high + 1)) - 1
     last = math.ceil(min(max(zero + step * maximum, first), high))

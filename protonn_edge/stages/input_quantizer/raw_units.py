@@ -1,14 +1,14 @@
-"""In which unit a sketch hands over raw integers: a power of ten times the training data's.
+"""The unit in which a sketch passes raw integers: a power of ten times the training data's.
 
-`pnn_quantize` takes whole numbers, and a measurement such as 5.1 cm is none. So each feature has an
-exponent k, and the sketch sends ``x * 10**k``, rounded to an integer of 16 bits: with k = 1 tenths
-of the training data's unit, 51.
+`pnn_quantize` takes whole numbers, unlike a measurement such as 5.1 cm. So each feature has an
+exponent k, and the sketch passes ``x * 10**k``, rounded to a 16-bit integer: with k = 1 tenths of
+the training data's unit, 51.
 
 The exponent is chosen from the training data. It is 0 for whole numbers that fit 16 bits, such as
 an ADC's. Else it is the smallest from 0 on that either keeps all decimals of the data or makes a
 raw step at most a 64th of the step of the byte that `pnn_quantize` returns: rounding then changes
-one byte in 256 at most, by one. It is smaller than that, and may be below 0, where the range of the
-training data, widened by a quarter of itself at both ends, would not fit 16 bits; the margin keeps
+at most one byte in 256, by one. It is smaller, and may be negative, if the range of the training
+data, widened by a quarter of itself at both ends, would not fit 16 bits; the margin keeps
 ``(int16_t)(x * 100)`` of a somewhat larger value from wrapping around.
 """
 
@@ -25,17 +25,17 @@ Exponents = NDArray[np.int64]
 
 RAW_MINIMUM, RAW_MAXIMUM = -(1 << 15), (1 << 15) - 1
 EXPONENT_LIMIT = 36
-"""Exponents are within -36..36, in which the range of float32 lies."""
+"""Exponents are within -36..36, which covers the range of float32."""
 
 MANY_DECIMALS = EXPONENT_LIMIT
-"""What `decimals_of` returns where data has more decimals than it looks for."""
+"""The result of `decimals_of` for data with more decimals than it can detect."""
 
 _MOST_DECIMALS = 6
 _BYTE_STEPS = 255
-_RAW_STEPS = 64  # at least so many to a step of a byte
+_RAW_STEPS = 64  # at least, per step of a byte
 _MARGIN = 0.25
 _FLOAT32_PRECISION = 2.0**-23  # of numbers whose decimals were rounded to float32
-_TOLERATED = 0.1  # of a unit: beyond, float32 does not tell whole numbers from others
+_TOLERATED = 0.1  # of a unit; above, float32 cannot distinguish whole numbers from others
 _VALUES_AT_ONCE = 1 << 20
 
 _POWERS = np.array([float(f"1e{k}") for k in range(EXPONENT_LIMIT + 1)])
@@ -64,9 +64,9 @@ def choose_exponents(
     Parameters
     ----------
     lower, upper : ndarray of shape (n,), float64
-        The range of each feature that is told apart, in the training data's unit.
+        The range of each feature in the training data's unit.
     decimals : ndarray of shape (n,), int64
-        As `decimals_of` counts them.
+        See `decimals_of`.
 
     Returns
     -------
@@ -97,13 +97,12 @@ def decimals_of(points: Matrix | Sparse, columns: int) -> Exponents:
     points : array or CSR matrix of shape (n, m)
         Numbers; m is a multiple of `columns`.
     columns : int
-        How many features there are, in turn: 1 takes all numbers as one feature's.
+        Number of interleaved features: 1 if all numbers are of one feature.
 
     Returns
     -------
     ndarray of shape (columns,), int64
-        0 where all numbers are whole, up to 6 where so many decimals hold them, else
-        `MANY_DECIMALS`.
+        0 if all numbers are whole, up to 6 if these decimals suffice, otherwise `MANY_DECIMALS`.
     """
     decimals = np.zeros(columns, np.int64)
     rows = max(1, _VALUES_AT_ONCE // max(1, points.shape[1]))
@@ -120,9 +119,9 @@ def decimals_of(points: Matrix | Sparse, columns: int) -> Exponents:
 
 
 def decimals_of_ranges(*ends: NDArray[np.float64]) -> Exponents:
-    """Return 0 where all of these are whole numbers, else `MANY_DECIMALS`; each is (n,).
+    """Return 0 where all of these are whole numbers, otherwise `MANY_DECIMALS`; each is (n,).
 
-    What there is to go by where the training data is not at hand.
+    It is an estimate if the training data is not available.
     """
     whole = np.all([end == np.rint(end) for end in ends], axis=0)
     return np.where(whole, 0, MANY_DECIMALS).astype(np.int64)
@@ -136,12 +135,12 @@ def in_raw_units(values: NDArray[np.float64], exponents: Exponents) -> NDArray[n
 
 
 def unit_words(exponent: int) -> str:
-    """Return what a sketch sends, in words: "tenths", or "" if it is the data's own unit."""
+    """Return the unit of a sketch in words: "tenths", or "" if it is the data's own unit."""
     return _WORDS.get(exponent, "" if exponent == 0 else f"units of 1e{-exponent}")
 
 
 def _numbers(part: Any, decimals: Exponents) -> tuple[NDArray[np.float64], Exponents]:
-    """Return the numbers with decimals in some points, and of which feature each is."""
+    """Return the numbers with decimals in some points, and the feature of each."""
     if is_sparse(part):
         sparse = sparse_rows(part)
         values, features = sparse.data, sparse.indices % len(decimals)

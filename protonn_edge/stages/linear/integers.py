@@ -1,4 +1,4 @@
-"""Linear scores in integers: the sums of a matrix product, or, of two classes, one sum's signs."""
+"""Linear scores in integers: the sums of a matrix product, or one sum for two classes."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from protonn_edge.stages.matvec.integers import IntegerMatvec, products
 
 @dataclass(frozen=True, eq=False)
 class IntegerLinear(IntegerMatvec):
-    """From bytes to scores of 16 or 32 bits.
+    """Maps bytes to scores of 16 or 32 bits.
 
     With a the accumulators of 16, 24 or 32 bits::
 
@@ -47,7 +47,7 @@ class IntegerLinear(IntegerMatvec):
 
     @cached_property
     def output(self) -> Range:
-        """What each score can be."""
+        """The range of each score."""
         sums = self.accumulators
         return sums if self.n_sums > 1 else sums.with_either_sign
 

@@ -1,4 +1,4 @@
-"""The kernels of linear scores: those of their product, and what makes scores of its sums."""
+"""The kernels of linear scores: those of their product, and the conversion of sums to scores."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from protonn_edge.stages.kernel import Cost, Feed, Kernel, Push, Step
 from protonn_edge.stages.linear.integers import IntegerLinear
 from protonn_edge.stages.matvec.kernels import MatvecContext, MatvecKernel, kernel_names
 
-# To make scores: of one sum, by its bytes, as the compiler does it (avr-gcc 5.4 at -O2), on average
-# and at most; of each sum of three bytes, and around that loop.
+# For scores, compiled by avr-gcc 5.4 at -O2: from one sum, by its bytes, mean and maximum; from
+# each sum of three bytes, and around that loop.
 _NEGATE = {2: (10, 24), 3: (34, 48), 4: (36, 52)}
 _WIDEN_CYCLES, _WIDEN_AROUND = 20, (8, 30)
 
@@ -24,7 +24,7 @@ _CODE_BYTES = 60
 
 @dataclass(frozen=True)
 class LinearContext:
-    """What ``templates/c/linear`` sees; `from_sums` says whether scores are made of sums."""
+    """The context of ``templates/c/linear``; `from_sums` says whether scores are made of sums."""
 
     matvec: MatvecContext
     n_scores: int
@@ -41,7 +41,7 @@ class LinearKernel(MatvecKernel):
 
     @property
     def _from_sums(self) -> bool:
-        """Whether scores are not the sums themselves, where these lie."""
+        """Whether scores must be computed from sums, instead of being the sums in place."""
         stage = self.stage
         return stage.n_sums < stage.n_outputs or stage.accumulator_bits < stage.score_bits
 
@@ -51,7 +51,7 @@ class LinearKernel(MatvecKernel):
         following: Push | None,  # noqa: ARG002  (the decision reads scores in place)
         activity: Activity | None,
     ) -> Cost:
-        """Return what it takes."""
+        """Return its cost."""
         stage, matvec = self.stage, self.matvec
         weights, code = matvec.bytes
         sums, scores = matvec.sum_bytes, stage.n_outputs * stage.score_bits // 8
@@ -69,7 +69,7 @@ class LinearKernel(MatvecKernel):
         )
 
     def _scores(self) -> Step:
-        """Return the step that makes scores of sums."""
+        """Return the step from sums to scores."""
         stage = self.stage
         if stage.n_sums == 1:
             mean, worst = _NEGATE[stage.accumulator_bits // 8]
@@ -79,10 +79,10 @@ class LinearKernel(MatvecKernel):
         return Step("scores", "widen", 0, mean, worst, least)
 
     def context(self) -> LinearContext:
-        """Lay the stage out in the order in which the generated program reads it."""
+        """Return the template context, with data in the order of the generated program."""
         return LinearContext(self.matvec_context, self.stage.n_outputs, self._from_sums)
 
 
 def kernels(stage: IntegerLinear, core: Core) -> tuple[Kernel, ...]:
-    """Return a kernel for each way to read W."""
+    """Return a kernel for each way of storing W."""
     return tuple(LinearKernel(stage, name, core) for name in kernel_names(stage, core))

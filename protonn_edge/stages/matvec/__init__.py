@@ -1,1 +1,1 @@
-"""The product of a matrix and bytes that are pushed, one after the other: what stages share."""
+"""The product of a matrix and bytes that are pushed one after the other, shared by stages."""

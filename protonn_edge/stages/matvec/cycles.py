@@ -1,9 +1,9 @@
-"""What it takes to multiply a matrix by bytes that are pushed: cycles of each loop.
+"""Cycles of each loop that multiplies a matrix by bytes that are pushed.
 
 The loops are those of ``templates/c/matvec``, counted by hand. Numbers are those of the AVR
 instruction set for an ATmega328P: lpm 3; ld, st, lds, sts, mul, adiw, rjmp and a branch that is
-taken 2; all others 1. What the compiler makes around the loops was read off the emulator (avr-gcc
-5.4 at -O2) and has a name that says so.
+taken 2; all others 1. Cycles of compiled code around the loops were measured on the emulator
+(avr-gcc 5.4 at -O2), and are named accordingly.
 """
 
 from __future__ import annotations
@@ -23,16 +23,16 @@ KERNELS: tuple[KernelName, ...] = ("columns", "masked", "unrolled", "packed")
 # byte above the second.
 MULTIPLY_ADD = {2: 7, 3: 9, 4: 10}
 
-# Around the loops, by the compiler: a call that pushes; a block of sums in it.
+# Compiled code around the loops: per call that pushes, and per block of sums in it.
 PUSH_CALL_BY_COMPILER = 56
 PUSH_BLOCK_BY_COMPILER = 84
-FREE_REGISTERS_CYCLES = 14  # of a block: where sums leave r18..r21 alone
+FREE_REGISTERS_CYCLES = 14  # of a block whose sums do not use r18..r21
 SPLIT_BY_COMPILER = 40  # of what is counted in a byte: the projection is called, not inlined
 GROUPS_BY_COMPILER = 110
 WAITING_BY_COMPILER, MEAN_WAITING_BY_COMPILER = 40, 30
 BEGIN_BY_COMPILER = 20
-BEGIN_WAITING_CYCLES = 2  # where inputs wait for the others of their group
-BEGIN_BLOCK_CYCLES = 6  # where a block has a pointer to its next weights
+BEGIN_WAITING_CYCLES = 2  # if inputs wait for the others of their group
+BEGIN_BLOCK_CYCLES = 6  # if a block has a pointer to its next weights
 
 # A register that a function saves for its caller, push and pop; and which these are.
 SAVED_REGISTER_CYCLES = 4
@@ -44,7 +44,7 @@ COUNTED_IN_A_BYTE = 255
 # Sums of 2 bytes fill r2..r21; where they are wider, r20 holds a product's sign.
 _REGISTERS = {2: 20, 3: 18, 4: 16}
 
-# Features whose code is entered and left together where weights are instructions.
+# Features whose code is entered and left together if weights are instructions.
 GROUP = 8
 GROUP_CYCLES = 3
 PASS_CYCLES = 2  # over features without weights
@@ -57,11 +57,11 @@ class Block:
     Attributes
     ----------
     number : int
-        Of the block, from 0 on.
+        The number of the block, from 0.
     first : int
         The first output of the block.
     size : int
-        How many outputs it has.
+        The number of its outputs.
     width : int
         Bytes of a sum.
     """
@@ -78,13 +78,13 @@ class Block:
 
     @property
     def moves(self) -> int:
-        """Cycles that its sums take to be loaded and stored."""
+        """Cycles of loading and storing its sums."""
         return 4 * self.bytes + 6
 
 
 @dataclass(frozen=True)
 class FeatureCycles:
-    """Cycles of each of D features where it is 0, and where it is not; each (D,), int64."""
+    """Cycles of each of D features if it is 0, and if it is not; each (D,), int64."""
 
     zero: NDArray[np.int64]
     other: NDArray[np.int64]
@@ -124,7 +124,7 @@ def _packed(weights: NDArray[np.int8], width: int, _: int) -> _Cycles:
 
 
 def unpacking_cycles(block: Block) -> int:
-    """Return what a call takes to take off what packed weights have added to them."""
+    """Return the cycles of a call for subtracting the offset of packed weights."""
     width, pairs = block.width, block.size // 2
     sixteen_times = 3 * width + width * (width - 1) // 2
     return 8 + 5 * width + 2 * sixteen_times * pairs + width * block.size
@@ -156,7 +156,7 @@ class Multiple:
     plus, minus : tuple of int
         The outputs.
     cycles, words : int
-        To make it of the one before.
+        To compute it from the previous one.
     """
 
     size: int
@@ -172,9 +172,9 @@ class Multiple:
 
 
 def multiples_of(weights: NDArray[np.int8], largest: int) -> list[tuple[Multiple, ...]]:
-    """Return the multiples of each feature, at most `largest`, that weights (d, D) ask for.
+    """Return the multiples of each feature, at most `largest`, for weights (d, D).
 
-    Outputs whose weights are of one size share a product; what the next size takes, see `_made_of`.
+    Outputs with weights of one magnitude share a product; `_made_of` has the cost of the next one.
     """
     features = []
     for column in weights.T.tolist():
@@ -193,16 +193,16 @@ def multiples_of(weights: NDArray[np.int8], largest: int) -> list[tuple[Multiple
 
 @dataclass(frozen=True)
 class Line:
-    """What becomes of a feature, or of some next to each other that have no weights.
+    """The code of a feature, or of adjacent ones without weights.
 
     Attributes
     ----------
     feature : int
         The first one.
     multiples : tuple of Multiple
-        What it is made of; none if features are passed over.
+        The multiples to add; none if features are skipped.
     passed : int
-        How many features are passed over at once; 0 for one that has weights.
+        Number of features skipped at once; 0 for a feature with weights.
     """
 
     feature: int
@@ -211,7 +211,7 @@ class Line:
 
 
 def lines_of(weights: NDArray[np.int8], largest: int) -> list[Line]:
-    """Return what becomes of all features, whose groups begin with a line of their own."""
+    """Return the code of all features, with a new line at the beginning of each group."""
     lines: list[Line] = []
     for feature, multiples in enumerate(multiples_of(weights, largest)):
         if multiples:
@@ -224,7 +224,7 @@ def lines_of(weights: NDArray[np.int8], largest: int) -> list[Line]:
 
 
 def _made_of(before: int, size: int, largest: int) -> tuple[int, int]:
-    """Return cycles and words of a multiple, given the one before, as `matvec/unrolled.j2` has it.
+    """Return cycles and words of a multiple from the previous one, as in `matvec/unrolled.j2`.
 
     A product that fits a byte for any feature needs one instruction to grow by the feature, or to
     twice itself; others need two, or, like any multiple, an ldi and a mul.
@@ -273,7 +273,7 @@ def projection_bytes(
 def blocks_of(outputs: int, width: int, together: int = 1) -> tuple[Block, ...]:
     """Split `outputs` into as few blocks as possible, of nearly equal size.
 
-    So many outputs stay `together`, a divisor of what a block can have.
+    A number of outputs, `together`, are kept in one block; it divides the maximum block size.
     """
     at_most = _REGISTERS[width] // width
     number = -(-outputs // at_most)

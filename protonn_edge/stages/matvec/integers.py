@@ -1,4 +1,4 @@
-"""The product of a matrix of int8 and bytes, in integers, and stages that begin with it."""
+"""The product of an int8 matrix and bytes, in integers, and stages that begin with it."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from numpy.typing import NDArray
 from protonn_edge.stages.integer_stage import IntArray, IntegerStage, Range, check_holds
 
 NIBBLE_MAXIMUM = 7
-"""The largest weight, of either sign, of those that fit into half a byte each."""
+"""The largest magnitude of weights that take half a byte each."""
 
 PACKED_BITS = 24
-"""The most bits that an accumulator of such weights may have."""
+"""Maximum bits of an accumulator of such weights."""
 
 NIBBLE_OFFSET = 8
-"""What is added to a weight there, so that it is not negative."""
+"""The offset of such a weight, so that it is not negative."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,9 +31,9 @@ class IntegerMatvec(IntegerStage):
     weights : ndarray of shape (d, D), int8
         W.
     bias : ndarray of shape (d,), int64
-        What the accumulators begin with.
+        The initial accumulators.
     accumulator_bits : int
-        One of `widths`; every sum fits, on any input.
+        One of `widths`; every sum fits for any input.
     input_maximum : int
         The largest input, 1..255.
     """
@@ -66,12 +66,12 @@ class IntegerMatvec(IntegerStage):
 
     @cached_property
     def accumulators(self) -> Range:
-        """What the accumulators can be."""
+        """The range of the accumulators."""
         return range_of_products(self.weights, self.bias, self.input_maximum)
 
     @cached_property
     def packs(self) -> bool:
-        """Whether two weights fit into a byte, and sums are short enough for it."""
+        """Whether two weights fit a byte, and sums are short enough for that."""
         fits = int(np.abs(self.weights.astype(np.int64)).max()) <= NIBBLE_MAXIMUM
         return fits and self.accumulator_bits <= PACKED_BITS
 
@@ -83,7 +83,7 @@ class IntegerMatvec(IntegerStage):
         }
 
     def parameters(self) -> Iterator[NDArray[Any]]:
-        """Yield W, two weights a byte where that is possible."""
+        """Yield W, with two weights per byte if that is possible."""
         yield packed(self.weights) if self.packs else self.weights
 
 

@@ -1,4 +1,4 @@
-"""The kernels of a matrix product: how weights are read, and what that takes."""
+"""The kernels of a matrix product: ways of storing weights, and their costs."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ _PORTABLE_PRODUCT = 8.2
 
 @dataclass(frozen=True)
 class BlockContext:
-    """Sums of outputs `first` to `last` that are in registers at once, `width` bytes each."""
+    """Sums of outputs `first` to `last` that are kept in registers, `width` bytes each."""
 
     number: int
     first: int
@@ -68,9 +68,9 @@ class BlockContext:
 
 @dataclass(frozen=True)
 class WeightsContext(BlockContext):
-    """One pass over the inputs: `rows` holds the weights, a row per input, as the kernel does.
+    """One pass over the inputs: `rows` holds the weights as the kernel stores them, one per input.
 
-    Where weights are instructions, `lines` has what they are made of.
+    If weights are instructions, `lines` has their contents.
     """
 
     rows: Rows
@@ -79,7 +79,7 @@ class WeightsContext(BlockContext):
 
 @dataclass(frozen=True)
 class MatvecContext:
-    """What ``templates/c/matvec`` sees of a matrix product."""
+    """The context of ``templates/c/matvec`` of a matrix product."""
 
     kernel: KernelName
     n_inputs: int
@@ -122,7 +122,7 @@ class Matvec:
 
     @property
     def _call(self) -> int:
-        """Bound of what a call takes that adds to all sums, besides its inputs."""
+        """Upper bound of the cycles of a call that adds to all sums, without its inputs."""
         blocks = self.blocks
         call = PUSH_CALL_BY_COMPILER + sum(PUSH_BLOCK_BY_COMPILER + block.moves for block in blocks)
         call += self.core.call_cycles * (2 + len(blocks))
@@ -134,14 +134,14 @@ class Matvec:
 
     @property
     def _mean_call(self) -> int:
-        """The same, about: a few sums are in fewer registers that must be saved."""
+        """The approximate mean of `_call`: few sums need fewer registers to be saved."""
         free = len(SAVED_BY_CALLEE) - max(block.bytes for block in self.blocks)
         spared = SAVED_REGISTER_CYCLES * free + FREE_REGISTERS_CYCLES
         return self._call - (spared if free >= 0 else 0)
 
     @cached_property
     def push(self) -> Push:
-        """What it takes to push inputs."""
+        """The cost of pushing inputs."""
         blocks, features, n, call = self.blocks, self.features, self.weights.shape[1], self._call
         value, zero = int(features.other.max()), int(features.zero.max())
         whole = call * (-(-n // COUNTED_IN_A_BYTE) if self.splits else 1)
@@ -172,18 +172,18 @@ class Matvec:
 
     @property
     def begin_at_most(self) -> int:
-        """Bound of what ``pnn_begin`` takes for it."""
+        """Upper bound of the cycles of ``pnn_begin`` for it."""
         return self.begin + BEGIN_WAITING_CYCLES
 
     @property
     def _groups(self) -> int:
-        """Cycles to go from group to group of inputs."""
+        """Cycles between groups of inputs."""
         groups = -(-self.features.zero.size // GROUP)
         return len(self.blocks) * GROUP_CYCLES * groups if self.kernel == "unrolled" else 0
 
     @property
     def worst(self) -> int:
-        """Cycles of all inputs, at most."""
+        """Maximum cycles of all inputs."""
         return (
             self.begin
             + self._groups
@@ -196,7 +196,7 @@ class Matvec:
         return around + float(self.features.zero @ (1 - share) + self.features.other @ share)
 
     def calls(self, feed: Feed) -> int:
-        """Bound the cycles of the firmware's calls, besides those of the inputs."""
+        """Bound the cycles of the firmware's calls, without those of the inputs."""
         if feed.whole:
             return self.push.whole
         return self.push.call * feed.calls(self.push, [self.push.value] * feed.values)
@@ -250,7 +250,7 @@ class Matvec:
 
     @property
     def state(self) -> int:
-        """SRAM of the sums, of how many inputs there were, and of what the kernel keeps."""
+        """SRAM of the sums, of the number of inputs so far, and of the kernel's own state."""
         kept = {"masked": 2 * len(self.blocks), "unrolled": GROUP + 1}
         return self.sum_bytes + 2 + kept.get(self.kernel, 0)
 
@@ -294,7 +294,7 @@ class Matvec:
 
 @dataclass(frozen=True, eq=False)
 class MatvecKernel(Kernel):
-    """A kernel of a stage that begins with a product, with one of the ways to read weights."""
+    """A kernel of a stage that begins with a product, for one way of storing weights."""
 
     names_plan: ClassVar[bool] = True
 
@@ -319,12 +319,12 @@ class MatvecKernel(Kernel):
 
     @property
     def matvec_context(self) -> MatvecContext:
-        """What ``templates/c/matvec`` sees."""
+        """The context of ``templates/c/matvec``."""
         return self.matvec.context(self.stage.bias, self.stage.accumulators.ends)
 
 
 def kernel_names(stage: IntegerMatvec, core: Core) -> tuple[KernelName, ...]:
-    """Return the ways to read weights: as instructions if the chip multiplies, two if they fit."""
+    """Return the ways of storing weights: instructions only if the chip multiplies."""
     able = {"unrolled": core.multiplies, "packed": stage.packs}
     return tuple(name for name in KERNELS if able.get(name, True))
 
@@ -346,7 +346,7 @@ def _place(block: Block) -> dict[str, int]:
 
 
 def _masked(row: list[int]) -> list[int]:
-    """Return the bytes that follow; for each 8 weights a mask, and those that are not 0."""
+    """Return the bytes: for each 8 weights a mask, and the non-zero ones."""
     content: list[int] = []
     for first in range(0, len(row), 8):
         part = row[first : first + 8]

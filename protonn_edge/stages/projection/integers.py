@@ -12,18 +12,18 @@ from numpy.typing import NDArray
 from protonn_edge.stages.integer_stage import IntArray, Range, check_holds
 from protonn_edge.stages.matvec.integers import IntegerMatvec, products
 
-# A coordinate is a byte, so what is beyond is clamped. Quantizing leaves so much room around the
-# prototypes that a point there is far from all of them anyway.
+# A coordinate is clamped to a byte. Quantization leaves enough margin around the prototypes for a
+# clamped point to be far from all of them.
 COORDINATE_MINIMUM, COORDINATE_MAXIMUM = -128, 127
 MAXIMUM_MULTIPLIER = 0xFFFF
-OFFSET_STEP = 1 << 8  # a coordinate's offset has no lowest byte, which would take time to add
-REQUANTIZED_LIMIT = (1 << 31) - (1 << 24)  # 32 bits, with room for the least coordinate
+OFFSET_STEP = 1 << 8  # the lowest byte of an offset is 0, which saves adding it
+REQUANTIZED_LIMIT = (1 << 31) - (1 << 24)  # 32 bits, with a margin for the smallest coordinate
 REQUANTIZE_SHIFT = 16  # two whole bytes: an 8-bit chip shifts by renaming registers
 
 
 @dataclass(frozen=True, eq=False)
 class IntegerProjection(IntegerMatvec):
-    """From bytes to coordinates of a signed byte.
+    """Maps bytes to coordinates of a signed byte.
 
     With a the accumulators of 16 or 24 bits and h their upper 16 bits::
 
@@ -39,7 +39,8 @@ class IntegerProjection(IntegerMatvec):
     offset : ndarray of shape (d,), int64
         Multiples of 256, with half a step for rounding.
     wanted : Range
-        Beyond it, coordinates are alike to the next stage; within a signed byte.
+        The range, within a signed byte, outside of which coordinates are equivalent for the next
+        stage.
     """
 
     kind: ClassVar[str] = "projection"
@@ -70,30 +71,30 @@ class IntegerProjection(IntegerMatvec):
 
     @cached_property
     def unlimited(self) -> Range:
-        """What each coordinate can be before it is limited."""
+        """The range of each coordinate before clamping."""
         reached = self.accumulators
         return Range(self.requantized(reached.low), self.requantized(reached.high))
 
     @cached_property
     def clamps(self) -> bool:
-        """Whether some input may push a coordinate out of a signed byte."""
+        """Whether a coordinate may exceed a signed byte for some input."""
         low, high = self.projection_range
         return low < COORDINATE_MINIMUM or high > COORDINATE_MAXIMUM
 
     @property
     def projection_range(self) -> tuple[int, int]:
-        """Bounds of all coordinates before they are limited, by those of all accumulators."""
+        """Bounds of all coordinates before clamping, from those of all accumulators."""
         ends = np.array([[end] * self.n_outputs for end in self.accumulators.ends])
         reached = self.requantized(ends)
         return int(reached.min()), int(reached.max())
 
     @cached_property
     def output(self) -> Range:
-        """What the device's coordinates can be: of some, all that is far is one value."""
+        """The range of the device's coordinates, after clamping."""
         return self.wanted if self.clamps else self.unlimited
 
     def requantized(self, accumulators: IntArray) -> IntArray:
-        """Return accumulators (n, d) as coordinates without limits."""
+        """Return accumulators (n, d) as coordinates without clamping."""
         upper = accumulators >> (self.accumulator_bits - 16)
         scaled: IntArray = (upper * self.multiplier + self.offset) >> REQUANTIZE_SHIFT
         return scaled

@@ -25,7 +25,7 @@ _CODE_BYTES_PER_COORDINATE = 18
 
 @dataclass(frozen=True)
 class CoordinateContext:
-    """One coordinate of a point, from `least` on; its offset is less that."""
+    """One coordinate of a point, relative to `least`, which its offset includes."""
 
     offset_low: int
     offset_high: int
@@ -35,7 +35,7 @@ class CoordinateContext:
 
 @dataclass(frozen=True)
 class ProjectionContext:
-    """What ``templates/c/projection`` sees."""
+    """The context of ``templates/c/projection``."""
 
     matvec: MatvecContext
     multiplier: int
@@ -58,7 +58,7 @@ class ProjectionKernel(MatvecKernel):
         following: Push | None,  # noqa: ARG002  (the next stage reads coordinates in place)
         activity: Activity | None,
     ) -> Cost:
-        """Return what it takes."""
+        """Return its cost."""
         stage, matvec = self.stage, self.matvec
         weights, code = matvec.bytes
         d = stage.n_outputs
@@ -80,7 +80,7 @@ class ProjectionKernel(MatvecKernel):
         return Step("requantize", "loop", d * (3 + 2 * stage.clamps), cycles, cycles, least)
 
     def context(self) -> ProjectionContext:
-        """Lay the stage out in the order in which the generated program reads it."""
+        """Return the template context, with data in the order of the generated program."""
         stage = self.stage
         limits = zip(stage.output.low.tolist(), stage.output.high.tolist(), strict=True)
         coordinates = []
@@ -98,5 +98,5 @@ class ProjectionKernel(MatvecKernel):
 
 
 def kernels(stage: IntegerProjection, core: Core) -> tuple[Kernel, ...]:
-    """Return a kernel for each way to read W."""
+    """Return a kernel for each way of storing W."""
     return tuple(ProjectionKernel(stage, name, core) for name in kernel_names(stage, core))

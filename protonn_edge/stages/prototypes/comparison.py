@@ -1,4 +1,4 @@
-"""What it takes to compare a point with prototypes, and to let near ones vote: cycles of each loop.
+"""Cycles of the loops that compare a point with prototypes, and that let near ones vote.
 
 The loops are those of ``templates/c/prototypes``, counted as in `stages.matvec.cycles`.
 """
@@ -15,34 +15,34 @@ from protonn_edge.stages.matvec.cycles import MULTIPLY_ADD, SAVED_BY_CALLEE, Blo
 
 FINISH_BY_COMPILER = 50
 
-# The votes, besides the comparisons and the sums of labels: once; each time that the list votes;
-# and a block of the scores.
+# The votes, without the comparisons and the sums of labels: once, per vote of the list, and per
+# block of the scores.
 VOTES_CYCLES, ROUND_CYCLES, VOTE_BLOCK_CYCLES = 16, 13, 7
 
-# To clear the score of a class, by its bytes; and to look whether a near prototype is the nearest.
+# Clearing the score of a class, by its bytes; and checking whether a near prototype is the nearest.
 CLEAR_CYCLES = {2: 7, 4: 11}
 NEAREST_CYCLES = 3
 
-# A prototype whose end looks like that of the last one, until the upper byte is looked at.
+# A prototype whose end differs from that of the last one only in the upper byte.
 ACCIDENT_CYCLES = 4
 
 
 @dataclass(frozen=True)
 class Step:
-    """How one coordinate of a point is compared with a prototype's.
+    """The comparison of one coordinate of a point with a prototype's.
 
     Attributes
     ----------
     register : int or None
-        The number of the register that holds the point's coordinate; None if it is in SRAM.
+        The register with the point's coordinate; None if it is in SRAM.
     overflows : bool
-        Whether the difference may need more than a byte and look small without.
+        Whether the difference may exceed a byte, and seem small without the rest.
     checked : bool
-        Whether the prototype is left here if it is far by now.
+        Whether the loop leaves the prototype here if it is far.
     island : bool
-        Whether a jump to the next prototype stands in front, for branches that do not reach it.
+        Whether a jump to the next prototype precedes it, for branches that do not reach that.
     far : {"1b", "3b", "3f"}
-        The label to branch to: the next prototype, or a jump to it before or behind.
+        The label to branch to: the next prototype, or a jump to it before or after.
     """
 
     register: int | None
@@ -53,7 +53,7 @@ class Step:
 
     @property
     def words(self) -> int:
-        """Flash words of its code, but for an island."""
+        """Flash words of its code, without an island."""
         return 5 + 2 * (self.register is None) + self.overflows + self.checked
 
     @property
@@ -68,7 +68,7 @@ class Step:
 
     @property
     def overflowed(self) -> int:
-        """Cycles if it is left here because the difference needs more than a byte."""
+        """Cycles if it is left here because the difference exceeds a byte."""
         return 2 * self.island + 6 + 2 * self._fetched + 2 * (self.far != "1b")
 
     @property
@@ -78,18 +78,18 @@ class Step:
 
 @dataclass(frozen=True)
 class Comparison:
-    """The loop over the prototypes, and what it takes.
+    """The loop over the prototypes, and its cycles.
 
     Attributes
     ----------
     steps : tuple of Step
         One for each coordinate.
     next : int
-        Cycles to go on to the next prototype.
+        Cycles of continuing with the next prototype.
     listed : int
-        Cycles for a prototype that is near, from the last coordinate on.
+        Cycles of a near prototype after the last coordinate.
     start : int
-        Cycles to begin, or to go on after the list has voted.
+        Cycles of the setup, or of continuing after a vote of the list.
     """
 
     steps: tuple[Step, ...]
@@ -99,7 +99,7 @@ class Comparison:
 
     @property
     def left_after(self) -> NDArray[np.int64]:
-        """Cycles (d,) of a prototype that is far from each coordinate on."""
+        """Cycles (d,) of a prototype that is found far at each coordinate."""
         cycles, passed, unchecked = [], self.next, 0
         for step in self.steps:
             unchecked += 1
@@ -111,7 +111,7 @@ class Comparison:
 
     @property
     def least(self) -> int:
-        """Cycles of a prototype that is left at the first coordinate that may tell."""
+        """Cycles of a prototype that is left at the first check."""
         passed = self.next
         for step in self.steps:
             if step.overflows:
@@ -123,14 +123,14 @@ class Comparison:
 
     @property
     def near(self) -> int:
-        """Cycles of a prototype that is near, but for its vote."""
+        """Cycles of a near prototype, without its vote."""
         return self.next + sum(step.passed for step in self.steps) + self.listed
 
 
-# Registers that hold coordinates of the point. The rest is fetched, at two cycles each.
+# Registers for coordinates of the point. The others are loaded, in two cycles each.
 _COORDINATE_REGISTERS = (*range(2, 18), 24, 25)
 
-# How far branches reach, in words, with some left over; the code in front of the first coordinate.
+# The reach of branches in words, with a margin; the code before the first coordinate.
 _REACH = 60
 _NEXT_WORDS = 5
 
@@ -175,7 +175,7 @@ def _with_islands(steps: Sequence[Step]) -> Iterator[Step]:
 
 
 def saved_registers(loop: Comparison, votes: Sequence[Block]) -> tuple[int, ...]:
-    """Return which registers of the caller comparisons and votes use."""
+    """Return the registers of the caller that comparisons and votes use."""
     compared = {step.register for step in loop.steps if step.register is not None}
     voting = range(2, 2 + max(block.bytes for block in votes))
     return tuple(sorted((compared | {*voting}) & {*SAVED_BY_CALLEE}))

@@ -1,9 +1,10 @@
 """The table that replaces the exponential.
 
 Coordinates are bytes, squared distances whole numbers of their steps; 256 RBF values cover all
-distances at which the kernel counts. The step is chosen such that the table ends at a power of two,
-``2**(8 + distance_shift)``: the index is then a shift, and whether a prototype lies beyond the end
-is what the sum's carry says if it starts that much below 2**16. One table serves every model.
+distances at which the kernel is not negligible. The step is chosen such that the table ends at a
+power of two, ``2**(8 + distance_shift)``: a shift then gives the index, and the carry of the sum,
+if it starts that much below 2**16, indicates a prototype beyond the end. All models share one
+table.
 """
 
 from __future__ import annotations
@@ -17,10 +18,10 @@ from numpy.typing import NDArray
 
 TABLE_SIZE = 256
 
-# Scores are sums of products, in 16 bits: what is a bit finer here is a bit coarser in the labels.
-# With 127 the two round about alike.
+# Scores are sums of products, in 16 bits: a bit more here is a bit less in the labels. With 127
+# both have about the same rounding errors.
 RBF_MAXIMUM = 127
-MAXIMUM_DISTANCE_SHIFT = 6  # differences beyond a signed byte are then far
+MAXIMUM_DISTANCE_SHIFT = 6  # so that differences beyond a signed byte are far
 
 # The table ends where the kernel has fallen to 1/128. Prototypes beyond would add next to nothing
 # to a score, but each costs time. On USPS, ending at 1/255 costs 6 % more cycles, and ending at
@@ -64,7 +65,7 @@ def cut_rbf(exponents: NDArray[np.float32]) -> NDArray[np.float32]:
 
 
 def tabulated_rbf(exponents: NDArray[np.float32]) -> NDArray[np.float32]:
-    """Return what the table reads for these exponents, as shares of its largest RBF value.
+    """Return the table's values for these exponents, as shares of its largest RBF value.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""The prototypes in integers: squared distances, a table in place of the exponential, votes."""
+"""The prototypes in integers: squared distances, a table for the exponential, and votes."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _ROWS_AT_ONCE = 512  # keeps the (rows, m, d) differences in the cache and the m
 
 @dataclass(frozen=True, eq=False)
 class IntegerPrototypes(IntegerStage):
-    """From coordinates p of a signed byte to scores of 16 or 32 bits.
+    """Maps coordinates p of a signed byte to scores of 16 or 32 bits.
 
     ::
 
@@ -46,9 +46,9 @@ class IntegerPrototypes(IntegerStage):
     labels : ndarray of shape (L, m), int8
         Z.
     feed : Range, optional
-        What the coordinates can be; by default what is near a prototype.
+        The range of the coordinates; by default all that are near a prototype.
     gives_nearest : bool
-        Whether the decision needs the largest RBF, too.
+        Whether the decision also needs the largest RBF.
     """
 
     kind: ClassVar[str] = "prototypes"
@@ -61,7 +61,7 @@ class IntegerPrototypes(IntegerStage):
     gives_nearest: bool = False
 
     def __post_init__(self) -> None:
-        """Refuse a shift that the table is not made for."""
+        """Refuse a shift that does not match the table."""
         shift = self.distance_shift
         check_holds(0 <= shift <= MAXIMUM_DISTANCE_SHIFT, f"distance shift {shift}")
 
@@ -82,12 +82,12 @@ class IntegerPrototypes(IntegerStage):
 
     @property
     def distance_limit(self) -> int:
-        """The squared distance at which a prototype begins to be far."""
+        """The squared distance from which on a prototype is far."""
         return TABLE_SIZE << self.distance_shift
 
     @cached_property
     def wanted(self) -> Range:
-        """Coordinates beyond which a point is far from all prototypes."""
+        """The range of coordinates outside of which a point is far from all prototypes."""
         radius = math.isqrt(self.distance_limit - 1) + 1
         B = self.prototypes.astype(np.int64)
         low = np.maximum(COORDINATE_MINIMUM, B.min(axis=1) - radius)
@@ -96,7 +96,7 @@ class IntegerPrototypes(IntegerStage):
 
     @cached_property
     def output(self) -> Range:
-        """What each score can be.
+        """The range of each score.
 
         Two bounds hold, and each class has the tighter one: the sum of the label entries of a sign
         times the largest value of the table; and the norm of the score, see `score_norms`.
@@ -109,7 +109,7 @@ class IntegerPrototypes(IntegerStage):
 
     @property
     def score_bits(self) -> int:
-        """Bits of a score, 16 or 32: the least that hold it on any input."""
+        """Bits of a score, 16 or 32: the smallest number that is sufficient for any input."""
         return self.output.bits
 
     def squared_distances(self, P: IntArray) -> IntArray:
@@ -153,7 +153,7 @@ class IntegerPrototypes(IntegerStage):
         return np.concatenate([first, partial < self.distance_limit], axis=2)
 
     def activity(self, x: NDArray[Any]) -> tuple[NDArray[np.float64], ...]:
-        """Return how often each coordinate, (d,), is compared, and each prototype, (m,), is near.
+        """Return the counts of comparisons by coordinate, (d,), and of nearness by prototype, (m,).
 
         The former is the share of all prototypes, in a point.
         """
@@ -194,8 +194,8 @@ def score_norms(
     Returns
     -------
     ndarray of shape (L,), float64
-        Whole numbers, with a margin of 1 for rounding in floats; infinite for more prototypes than
-        it is worth looking at all pairs of.
+        Whole numbers, with a margin of 1 for rounding in floats; infinite if there are too many
+        prototypes for looking at all pairs.
     """
     Z, B = labels.astype(np.float64), prototypes.astype(np.float64)
     if B.shape[1] > _PROTOTYPES_IN_PAIRS:

@@ -1,4 +1,4 @@
-"""The kernel of the prototypes: how a point is compared with each, and how near ones vote."""
+"""The kernel of the prototypes: the comparison of a point with each, and the votes of near ones."""
 
 from __future__ import annotations
 
@@ -31,19 +31,19 @@ from protonn_edge.stages.prototypes.comparison import Step as Compared
 from protonn_edge.stages.prototypes.integers import IntegerPrototypes
 from protonn_edge.stages.prototypes.reach import near_at_most
 
-# Near prototypes that are listed before they vote: more take more SRAM, fewer take longer.
+# Near prototypes that are listed before they vote: more need more SRAM, fewer take longer.
 _NEIGHBOURS_AT_LEAST, _NEIGHBOURS_AT_MOST = 10, 40
 _NEIGHBOURS_SHARE = 16
 _NEIGHBOUR_BYTES = 3
 
-# Prototypes of which all pairs are looked at to choose between checks.
+# Number of prototypes up to which all pairs are examined to choose checks.
 _PROTOTYPES_COMPARED = 200
 
-# Registers that a function saves beside those of its loops, and in all, at most.
+# Registers that a function saves in addition to those of its loops, and the maximum in total.
 _SAVED_BESIDES, _SAVED_AT_MOST = 6, 18
 
 
-# What the compiler's loops take of those in assembly, on a chip without a multiplier.
+# Time of the compiler's loops relative to assembly, on a chip without a multiplier.
 _PORTABLE = 10.1
 
 _CODE_BYTES_PER_SCORE = 16
@@ -51,7 +51,7 @@ _CODE_BYTES_PER_SCORE = 16
 
 @dataclass(frozen=True)
 class ComparisonContext:
-    """The loop over the prototypes, and its constants; `distant` if its begin is out of reach.
+    """The loop over the prototypes, and its constants; `distant` if its beginning is out of reach.
 
     `saved_registers` are those of the caller that it and the votes use.
     """
@@ -66,7 +66,7 @@ class ComparisonContext:
 
 @dataclass(frozen=True)
 class PrototypesContext:
-    """What ``templates/c/prototypes`` sees."""
+    """The context of ``templates/c/prototypes``."""
 
     n_coordinates: int
     n_prototypes: int
@@ -85,7 +85,7 @@ class PrototypesContext:
 
 @dataclass(frozen=True, eq=False)
 class PrototypesKernel(Kernel):
-    """The prototypes, one after the other; near ones are listed, and vote when the list is full."""
+    """Compares prototypes one after the other; near ones are listed, and vote when it is full."""
 
     template: ClassVar[str] = "prototypes/prototypes.j2"
 
@@ -95,7 +95,7 @@ class PrototypesKernel(Kernel):
 
     @cached_property
     def comparison(self) -> Comparison:
-        """How a point is compared with a prototype."""
+        """The comparison of a point with a prototype."""
         stage = self.stage
         overflows = [coordinate.overflows for coordinate in coordinates_of(stage)]
         return comparison(overflows, checked_coordinates(stage), stage.distance_shift)
@@ -135,7 +135,7 @@ class PrototypesKernel(Kernel):
         following: Push | None,  # noqa: ARG002
         activity: Activity | None,
     ) -> Cost:
-        """Return what it takes."""
+        """Return its cost."""
         stage = self.stage
         flash = int(stage.prototypes.nbytes + stage.labels.nbytes + stage.table.nbytes)
         step = self._step(activity, flash)
@@ -176,7 +176,7 @@ class PrototypesKernel(Kernel):
         return Step("prototypes", kernel, flash_bytes, mean, worst, least)
 
     def context(self) -> PrototypesContext:
-        """Lay the stage out in the order in which the generated program reads it."""
+        """Return the template context, with data in the order of the generated program."""
         stage = self.stage
         table = stage.table.tolist()
         rows = np.concatenate([stage.prototypes, stage.labels]).T.tolist()
@@ -205,17 +205,17 @@ class PrototypesKernel(Kernel):
 
 
 def _accidents(stage: IntegerPrototypes) -> int:
-    """Return how many prototypes end at an address whose lower byte is that of the last one's."""
+    """Return the number of prototypes whose end has the same lower address byte as the last one."""
     m, stride = stage.n_prototypes, stage.n_inputs + stage.n_outputs
     return int(np.count_nonzero(np.arange(1, m) * stride % 256 == 0))
 
 
 def checked_coordinates(stage: IntegerPrototypes) -> tuple[bool, ...]:
-    """Return after which coordinates it pays to see whether a prototype is far.
+    """Return the coordinates after which it pays to check whether a prototype is far.
 
-    A check costs a cycle, leaving one more, and going on in vain a coordinate. How many prototypes
-    are far by then is estimated by how far they are from each other. Between two checks squares
-    must not leave 16 bits.
+    A check costs one cycle, leaving one more, and continuing in vain a coordinate. The share of far
+    prototypes is estimated from their distances from each other. Between two checks, squares must
+    not exceed 16 bits.
     """
     d, limit = stage.n_inputs, stage.distance_limit
     left = _share_within_reach(stage)
@@ -248,15 +248,15 @@ def _share_within_reach(stage: IntegerPrototypes) -> list[float]:
 
 @dataclass(frozen=True)
 class Coordinate:
-    """What becomes of a coordinate of the point.
+    """The ranges of a coordinate of the point.
 
     Attributes
     ----------
     least, most : int
-        What it is on any input.
+        Its bounds for any input.
     overflows : bool
-        Whether the difference from a prototype's may need more than a byte, and seem to be near if
-        only a byte is kept.
+        Whether the difference from a prototype's may exceed a byte, and seem small if only a byte
+        is kept.
     largest_square : int
         Of such a difference, or of the byte that is kept.
     """
@@ -268,7 +268,7 @@ class Coordinate:
 
 
 def coordinates_of(stage: IntegerPrototypes) -> tuple[Coordinate, ...]:
-    """Return what becomes of each coordinate, which is within what the stage is fed."""
+    """Return the ranges of each coordinate for the range of the stage's inputs."""
     fed = stage.feed or stage.wanted
     coordinates = []
     limits = zip(stage.prototypes.tolist(), fed.low.tolist(), fed.high.tolist(), strict=True)
@@ -282,5 +282,5 @@ def coordinates_of(stage: IntegerPrototypes) -> tuple[Coordinate, ...]:
 
 
 def kernels(stage: IntegerPrototypes, core: Core) -> tuple[Kernel, ...]:
-    """Return its one kernel."""
+    """Return its only kernel."""
     return (PrototypesKernel(stage, core),)

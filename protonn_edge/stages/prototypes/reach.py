@@ -1,19 +1,20 @@
-"""How many prototypes can be near one point at most, whatever the point is.
+"""An upper bound of the number of prototypes that are near any one point.
 
-The bound of the cycles needs it: with hundreds of prototypes no point is near all of them. It is
-found for each prefix of the coordinates. With a centre c, prototypes ``a_j = b_j - c``, and the
-point at ``c + t u`` where u has length 1, prototype j is near, within the limit, if
+The bound of the cycles needs it, because with hundreds of prototypes no point is near all of them.
+It is computed for each prefix of the coordinates. With a centre c, prototypes ``a_j = b_j - c``,
+and the point at ``c + t u`` where u has length 1, prototype j is near, within the limit, if
 
     y_j > h_j(t)     with y_j = a_j u and h_j(t) = (|a_j|^2 + t^2 - limit) / 2t
 
-Where h_j is positive, the square of ``(h_j y_j + v_j) / (h_j^2 + v_j)`` is at least 1 for all such
-y_j, and at least 0 for all others, whatever the positive v_j is. So the sum of these squares, and 1
-for each prototype whose h_j is not positive, is no less than the number of near prototypes. It is a
-quadratic form in u, and how large it is at most follows from eigenvalues. (With y_j's variance for
-v_j this is Cantelli's inequality, where it is tightest.)
+If h_j is positive, the square of ``(h_j y_j + v_j) / (h_j^2 + v_j)`` is at least 1 for all such
+y_j, and at least 0 for all others, for any positive v_j. So the sum of these squares, plus 1 for
+each prototype whose h_j is not positive, is at least the number of near prototypes. It is a
+quadratic form in u, whose maximum follows from eigenvalues. (With the variance of y_j as v_j, this
+is Cantelli's inequality, where it is tightest.)
 
-How far the point is from the centre is not known: all distances are cut into intervals, in each of
-which the least h_j counts, and the interval that allows most prototypes is halved again and again.
+The point's distance from the centre is unknown, so all distances are divided into intervals, for
+each of which the smallest h_j is used, and the interval with the largest bound is halved
+repeatedly.
 """
 
 from __future__ import annotations
@@ -48,7 +49,7 @@ _ROUNDING = 1e-9  # relative; floats are off by far less
 # coordinates holds for more, and a direction takes time with the cube of their number.
 _PREFIXES = 40
 
-# No chip has room for more numbers, so that any bound will do for them.
+# No chip can hold more numbers, so any bound is sufficient for them.
 _MOST_NUMBERS = 1 << 16
 
 

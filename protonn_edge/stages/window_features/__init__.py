@@ -1,4 +1,4 @@
-"""Features of windows of raw samples, in integers: what goes in front of the projection."""
+"""Features of windows of raw samples, in integers, before the projection."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    # scikit-learn takes half a second to import, and models that are built have no use for it.
+    # Importing scikit-learn takes half a second, and building a model does not need it.
     if name == "WindowFeatures":
         from protonn_edge.stages.window_features.transformer import WindowFeatures  # noqa: PLC0415
 

@@ -1,4 +1,4 @@
-"""Which features of a channel a model takes, as text: ``mean,deviation,crossings:2,bands:4``."""
+"""The features of a channel as text: ``mean,deviation,crossings:2,bands:4``."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Self
 from protonn_edge.errors import InputError
 
 KINDS = ("mean", "deviation", "min", "max", "change", "crossings", "bands")
-"""What there is, in the order in which a channel's features come."""
+"""The kinds of features, in the order in which a channel has them."""
 
 BAND_LIMIT = 8
 HYSTERESIS_LIMIT = 127
@@ -83,7 +83,7 @@ class FeatureSet:
 
     @property
     def text(self) -> str:
-        """The same as text, each number said."""
+        """The features as text, with all numbers."""
         numbers = {"bands": f":{self.bands}", "crossings": f":{self.hysteresis}"}
         return ",".join(kind + numbers.get(kind, "") for kind in self.kinds)
 

@@ -1,4 +1,4 @@
-"""Window features in integers: of samples of a byte, scaled to bytes."""
+"""Window features in integers, from samples of a byte, quantized to bytes."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from protonn_edge.stages.window_features.windows import Windows
 
 @dataclass(frozen=True, eq=False)
 class IntegerWindowFeatures(IntegerStage):
-    """From the samples of a window to its features, and to a byte of each.
+    """Maps the samples of a window to its features, quantized to bytes.
 
     Attributes
     ----------
     window : Windows
         The features.
     quantizer : RawQuantizer
-        What makes a byte of a feature.
+        The quantizer of features.
     """
 
     kind: ClassVar[str] = "window_features"
@@ -42,7 +42,7 @@ class IntegerWindowFeatures(IntegerStage):
 
     @property
     def output(self) -> Range:
-        """What the bytes can be."""
+        """The range of the bytes."""
         return Range.of_bytes(self.n_outputs, self.quantizer.maximum)
 
     def run(self, x: NDArray[Any]) -> NDArray[np.uint8]:

@@ -1,7 +1,7 @@
-"""The stage that makes features of windows: what the templates see of it, and what it takes.
+"""The kernel of window features: the context of its templates, and its cost.
 
-It keeps sums of each channel, never the window. A sample is worked on as it comes; the features are
-made of the sums at the window's end.
+It keeps sums of each channel instead of the window. Samples are processed as they arrive, and the
+features are computed from the sums at the end of the window.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ _WAITING_CYCLES = 8  # the first of a pair
 _FIRST_PAIR_CYCLES = 34
 _PAIR_CYCLES = 52
 
-# What the compiler makes around them, read off the emulator (avr-gcc 5.4 at -O2): at most, and on
+# Compiled code around them, measured on the emulator (avr-gcc 5.4 at -O2): at most, and on
 # average. Of a sample, a channel's first one (and there for a band), a call; at the window's end,
 # of a root, and of an input.
 _SAMPLE_BY_COMPILER, _MEAN_SAMPLE_BY_COMPILER = 43, 31
@@ -76,14 +76,14 @@ _STATE_BYTES = 5
 _BEGIN_WINDOW_CYCLES = 14
 
 
-# What the compiler's loops take of those in assembly, on a chip without a multiplier; two sets
+# Time of the compiler's loops relative to assembly, on a chip without a multiplier; two sets
 # of features took a quarter and a third less.
 _PORTABLE = 4.0
 
 
 @dataclass(frozen=True, eq=False)
 class WindowKernel(Kernel):
-    """Sums of each channel, made features of when the window is complete."""
+    """Keeps sums of each channel, from which features are computed at the end of the window."""
 
     template: ClassVar[str] = "window_features/window_features.j2"
     chunk: ClassVar[int] = _SAMPLES_AT_ONCE
@@ -108,7 +108,7 @@ class WindowKernel(Kernel):
         following: Push | None,
         activity: Activity | None,  # noqa: ARG002  (the work is the same whatever the samples are)
     ) -> Cost:
-        """Return what it takes."""
+        """Return its cost."""
         assert feed is not None
         assert following is not None
         push = self._push(following)
@@ -145,7 +145,7 @@ class WindowKernel(Kernel):
         return Push(sample, sample, call, call, following.more)
 
     def _cycles(self, feed: Feed, push: Push, *, at_most: bool) -> int:
-        """Return the cycles of a window, which has the same work to do whatever the samples are."""
+        """Return the cycles of a window, which do not depend on the samples."""
         costs = [push.value] * self.window_features.n_features
         calls = 1 if feed.whole else feed.calls(push, costs)
         call = _CALL_BY_COMPILER if at_most else _MEAN_CALL_BY_COMPILER
@@ -153,7 +153,7 @@ class WindowKernel(Kernel):
         return calls * call + self.samples_cycles(at_most) + self.end_cycles(at_most)
 
     def samples_cycles(self, at_most: bool) -> int:
-        """Return the cycles of all samples, but for those of the calls."""
+        """Return the cycles of all samples, without those of the calls."""
         window, bands = self.window_features.window, self.window_features.features.bands
         around = _SAMPLE_BY_COMPILER if at_most else _MEAN_SAMPLE_BY_COMPILER
         cycles = window * (self._accumulating(at_most) + around)
@@ -185,7 +185,7 @@ class WindowKernel(Kernel):
         return self.window_features.channels * (window * sample + pairs)
 
     def end_cycles(self, at_most: bool) -> int:
-        """Return the cycles of making features, and inputs of them."""
+        """Return the cycles of computing features, and of quantizing them."""
         features = self.window_features.features
         root = _ROOT_BY_COMPILER if at_most else _MEAN_ROOT_BY_COMPILER
         each = _INPUT_BY_COMPILER if at_most else _MEAN_INPUT_BY_COMPILER
@@ -210,13 +210,13 @@ class WindowKernel(Kernel):
         return summed + sum(costs.get(kind, 0) for kind in kinds)
 
     def context(self) -> WindowContext:
-        """Lay the stage out in the order in which the generated program reads it."""
+        """Return the template context, with data in the order of the generated program."""
         return window_context(self.stage)
 
 
 @dataclass(frozen=True)
 class WindowContext:
-    """The stage as its template writes it down; ranges are those of any samples."""
+    """The context of the template; ranges are for any samples."""
 
     window: int
     channels: int
@@ -337,5 +337,5 @@ def _definitions(window_features: Windows) -> tuple[str, ...]:
 
 
 def kernels(stage: IntegerWindowFeatures, core: Core) -> tuple[Kernel, ...]:
-    """Return its one kernel."""
+    """Return its only kernel."""
     return (WindowKernel(stage, core),)

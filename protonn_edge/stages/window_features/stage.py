@@ -1,4 +1,4 @@
-"""Features of windows of raw samples, as a part of the model; see `windows` for what they are."""
+"""Features of windows of raw samples as part of the model; `windows` defines them."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ from protonn_edge.stages.window_features.integers import IntegerWindowFeatures
 from protonn_edge.stages.window_features.windows import Windows
 
 SAMPLE_RATES = (1e-3, 1e6)
-"""The range of samples of a channel a second."""
+"""The range of samples per second of a channel."""
 
 _CHANNELS_SHOWN = 12
 
 
 @dataclass(frozen=True)
 class WindowFeatureStage(Windows, FeatureStage):
-    """What becomes of a window of raw samples before the projection.
+    """The features of a window of raw samples, before the projection.
 
     Attributes
     ----------
@@ -42,12 +42,12 @@ class WindowFeatureStage(Windows, FeatureStage):
     channels : int
         1..32. A window's samples come channel by channel, then sample by sample.
     zero : tuple of float
-        The raw value of each channel that becomes the byte 0; those below do, too.
+        The raw value of each channel for the byte 0, also used for those below.
     step : tuple of float
-        Raw units a step, above 0.
+        Raw units per step, above 0.
     rate : float, optional
-        Samples of a channel a second, for whoever reads the sensor, within `SAMPLE_RATES`; no
-        feature depends on it.
+        Samples per second of a channel, within `SAMPLE_RATES`, for reading the sensor; no feature
+        depends on it.
 
     Raises
     ------
@@ -60,7 +60,7 @@ class WindowFeatureStage(Windows, FeatureStage):
 
     zero: tuple[float, ...]
     step: tuple[float, ...]
-    rate: float | None = field(default=None, repr=False)  # what is hashed is the arithmetic
+    rate: float | None = field(default=None, repr=False)  # only the arithmetic is hashed
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -89,7 +89,7 @@ class WindowFeatureStage(Windows, FeatureStage):
         X: NDArray[Any],
         rate: float | None = None,
     ) -> Self:
-        """Return the stage whose bytes span what each channel reaches in windows X.
+        """Return the stage whose bytes cover the range of each channel in windows X.
 
         Parameters
         ----------
@@ -121,12 +121,12 @@ class WindowFeatureStage(Windows, FeatureStage):
 
     @property
     def does(self) -> str:
-        """What it does."""
+        """What it does, in words."""
         return "makes features of windows"
 
     @property
     def scale(self) -> InputQuantizer:
-        """How the samples of each channel become bytes."""
+        """The conversion of each channel's samples to bytes."""
         return InputQuantizer(np.array(self.zero), np.array(self.step), BYTE_MAXIMUM)
 
     @property
@@ -144,7 +144,7 @@ class WindowFeatureStage(Windows, FeatureStage):
         )
 
     def to_bytes(self, X: NDArray[Any]) -> NDArray[np.uint8]:
-        """Return raw windows (n, N C) as the bytes that the device is sent, of the same shape."""
+        """Return raw windows (n, N C) as the bytes for the device, of the same shape."""
         samples = X.reshape(-1, self.channels)
         zero, step = np.array(self.zero), np.array(self.step)
         return saturated_steps(samples, zero, step, BYTE_MAXIMUM).reshape(X.shape)
@@ -155,7 +155,7 @@ class WindowFeatureStage(Windows, FeatureStage):
         return self.of_bytes(self.to_bytes(X)).astype(dtype)
 
     def integer_stages(self, inputs: InputQuantizer) -> tuple[IntegerWindowFeatures]:
-        """Return what makes features, and bytes of them."""
+        """Return the stage that computes features, quantized to bytes."""
         return (IntegerWindowFeatures(self, raw_quantizer(inputs)),)
 
     def to_arrays(self) -> Arrays:

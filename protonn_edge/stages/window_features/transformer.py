@@ -24,10 +24,10 @@ class WindowFeatures(TransformerMixin, BaseEstimator):
     Parameters
     ----------
     features : str, default="mean,deviation,min,max,crossings"
-        Some of ``mean deviation min max change crossings bands``, parted by commas; a number after
-        a colon is how many bands, and the hysteresis of crossings in steps of a sample.
+        Some of ``mean deviation min max change crossings bands``, separated by commas; a number
+        after a colon is the number of bands, or the hysteresis of crossings in steps of a sample.
     channels : int, default=1
-        Channels of a sample. A window's samples come one after the other, each with all channels.
+        Channels per sample. A window has sample after sample, each with all channels.
     rate : float, default=None
         Samples of a channel a second; no feature depends on it.
 

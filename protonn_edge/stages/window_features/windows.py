@@ -1,4 +1,4 @@
-"""From a window of raw samples to features, in integers: the exact reference of the generated C.
+"""Features of a window of raw samples, in integers: the exact reference of the generated C.
 
 A window has N samples of each of C channels, sample by sample. A raw sample is rounded to a byte b,
 channel by channel (see `WindowFeatureStage`), and ``x = b - 128``. Of a channel's x_0 .. x_(N-1):
@@ -14,8 +14,8 @@ crossings   how often x changes from below its level to above it, or back 0..255
 band k      root(sum d^2) over all d of level k                           0..32640
 =========== ============================================================= ====================
 
-``root`` is the integer square root, rounded down. No feature is divided by N: the normalizer, which
-is folded into the projection, makes good for all scales.
+``root`` is the integer square root, rounded down. No feature is divided by N, since the normalizer,
+which is folded into the projection, compensates for all scales.
 
 The **level** follows the signal: it begins at ``2^7 x_0`` and moves by ``(2^7 x_t - level) >> 4``
 after each sample. A sample is above it if ``2^7 x_t - level > 2^7 h``, below it if that is below
@@ -50,7 +50,7 @@ WINDOW_LIMIT = 256
 """Samples of a channel up to which 32 bits hold every sum, and 16 every feature."""
 
 CHANNEL_LIMIT = 32
-CENTRE = 128  # what is taken off a byte
+CENTRE = 128  # subtracted from a byte
 LEVEL_BITS = 7  # of the level behind the point
 LEVEL_SHIFT = 4  # of how fast it follows
 
@@ -58,7 +58,7 @@ _VALUES_AT_ONCE = 2**21
 
 
 def check_window(window: int, channels: int) -> None:
-    """Refuse windows of more samples or channels than generated code has sums for.
+    """Refuse windows with more samples or channels than generated code supports.
 
     Raises
     ------
@@ -74,7 +74,7 @@ def check_window(window: int, channels: int) -> None:
 
 @dataclass(frozen=True)
 class Windows:
-    """Windows of bytes, and the features that are made of them.
+    """Windows of bytes, and their features.
 
     Attributes
     ----------
@@ -105,7 +105,7 @@ class Windows:
 
     @property
     def n_features(self) -> int:
-        """Samples of a window: what a point has, and what the device is sent."""
+        """Samples per window, the inputs of the device."""
         return self.window * self.channels
 
     @property

@@ -27,7 +27,7 @@ from protonn_edge.training.points import Float32, Indices
 from protonn_edge.training.preparation import PreparedPoints
 from protonn_edge.training.progress import Learned
 from protonn_edge.training.refusals import Refusal
-from protonn_edge.training.searched import Among, Room, Searched
+from protonn_edge.training.searched import Among, Searched, SearchTask
 
 
 @dataclass(kw_only=True, eq=False)
@@ -180,9 +180,9 @@ class BasisImagesClassifier(DenseClassifier):
     )
 
     @classmethod
-    def searched(cls, room: Room) -> Searched:
+    def searched(cls, task: SearchTask) -> Searched:
         """Return what is drawn for the extension, and the number of images."""
-        extension = super().searched(room)
+        extension = super().searched(task)
         return replace(
             extension,
             parameters={**extension.parameters, "basis_images": Among((8, 16, 32, 64))},

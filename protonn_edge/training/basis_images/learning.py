@@ -187,7 +187,7 @@ def learned_student(
         learned=wanted.learned,
     )
     network = Network(student_layers(student.layouts, generator), head)
-    found = trained(
+    found, _ = trained(
         network, images, student.schedule, student.bits, generator=generator, callback=callback
     )
     return TaughtStudent(found, student)

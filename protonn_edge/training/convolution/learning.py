@@ -100,11 +100,14 @@ class LearnedNetwork:
     head : Head
     unit : float
         What the head takes one of the last layer's integers for.
+    stopped : bool
+        Whether the training was stopped before its last pass.
     """
 
     layers: Layers
     head: Head
     unit: float
+    stopped: bool = False
 
 
 def learned_network(
@@ -141,11 +144,11 @@ def learned_network(
     images = wanted.images(points, y, weights)
     network = _new_network(wanted, images, generator)
     with np.errstate(over="ignore", divide="ignore", invalid="ignore"):  # it looks at the loss
-        found = trained(
+        found, stopped = trained(
             network, images, wanted.schedule, wanted.bits, generator=generator, callback=callback
         )
     layers = integer_stages(found.layers, wanted.shape, BYTE_MAXIMUM)
-    return LearnedNetwork(layers, found.head, found.unit)
+    return LearnedNetwork(layers, found.head, found.unit, stopped)
 
 
 def untrained_layers(wanted: Wanted) -> Layers:

@@ -127,8 +127,10 @@ def trained(
     *,
     generator: np.random.Generator,
     callback: OnEpoch | None = None,
-) -> Network:
-    """Return a network like the given one, which is used up, on integers.
+) -> tuple[Network, bool]:
+    """Return a network like the given one, but on integers, and whether its training was stopped.
+
+    The given one is used up.
 
     Raises
     ------
@@ -144,7 +146,7 @@ def trained(
     rate = schedule.learning_rate * _ROUNDED_RATE
     run.through(rounded, np.float32(1), schedule.epochs - float_epochs, rate)
     _check_tells_apart(rounded.features(some))
-    return rounded
+    return rounded, run.stopped
 
 
 def _check_tells_apart(features: Float32) -> None:
@@ -178,7 +180,7 @@ class _Run:
         callback: OnEpoch | None,
     ) -> None:
         self._images, self._schedule, self._generator = images, schedule, generator
-        self._callback, self._epoch, self._stopped = callback, 0, False
+        self._callback, self._epoch, self.stopped = callback, 0, False
 
     def through(self, network: Network, unit: np.float32, epochs: int, rate: float) -> None:
         """Train a network, in place, on images multiplied with `unit`.
@@ -192,7 +194,7 @@ class _Run:
         """
         kept = [array.copy() for array in network.parameters]
         try:
-            for loss in self._passes(network, unit, 0 if self._stopped else epochs, rate):
+            for loss in self._passes(network, unit, 0 if self.stopped else epochs, rate):
                 kept = [array.copy() for array in network.parameters]
                 self._epoch += 1
                 if self._callback is not None:
@@ -200,7 +202,7 @@ class _Run:
         except TrainingStopped:
             if self._epoch == 0:
                 raise
-            self._stopped = True
+            self.stopped = True
             for array, last in zip(network.parameters, kept, strict=True):
                 array[...] = last
 

@@ -67,7 +67,9 @@ class ConvolutionParameters(ImageParameters):
     network_still_epochs : int, default=0
         The last of these passes, in which none are moved.
     network_callback : callable, default=None
-        Called with a `PassReport` after each of these passes, and after those of a teacher.
+        Called with a `PassReport` after each of these passes, and after those of a teacher. If it
+        raises `TrainingStopped`, the layers remain as the last pass left them, and a linear
+        classifier takes the head that they were trained with.
     """
 
     convolutions: str | Convolutions | None = None

@@ -31,7 +31,7 @@ from protonn_edge.evaluation.possible_cycles import PossibleCycles
 from protonn_edge.hil import Origin, Result, ResultsFile, Session
 from protonn_edge.model import save_model
 from protonn_edge.quantization import quantize
-from protonn_edge.quantization.float32_model import float32_model
+from protonn_edge.quantization.float32 import float32_model
 
 UNO, TINY = load_board("uno"), load_board("attiny85")
 

@@ -1,4 +1,4 @@
-"""How large a converted model may be: by a budget of bytes, and by what fits a board."""
+"""Limits of the size of a converted model: a budget of bytes, and a board."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ _SHRINK = 0.85
 
 
 @dataclass(frozen=True)
-class Room:
-    """What a converted model may take.
+class SizeLimit:
+    """The size limits of a converted model.
 
     Attributes
     ----------
     board : Board
-        What its firmware must fit.
+        The board that its firmware must fit.
     budget : int or None
         Bytes of int8 parameters.
     n_projections, n_prototypes : int or None
-        d and m, where they are given.
+        d and m, if they are given.
     """
 
     board: Board
@@ -43,7 +43,7 @@ class Room:
         Raises
         ------
         CheckFailed
-            If none does, or the parameters take more than the budget.
+            If none does, or the parameters exceed the budget.
         """
         limits = Limits.of(self.board)
         plan = make_plan(model, limits)
@@ -64,14 +64,14 @@ class Room:
     def sizes(
         self, *, n_features: int, n_classes: int, n_points: int, most_projections: int
     ) -> Iterator[ModelSizes]:
-        """Yield sizes to try, the largest first; one alone if they are given.
+        """Yield sizes to try, the largest first; only one if both are given.
 
-        Those whose parameters alone take more than the board's flash are not tried.
+        Sizes whose parameters alone exceed the board's flash are left out.
 
         Parameters
         ----------
         most_projections : int
-            More dimensions than these are of no use.
+            Upper bound of useful dimensions.
         """
         sizes = {"n_features": n_features, "n_classes": n_classes, "n_points": n_points}
         given_d = None if self.n_projections is None else min(self.n_projections, most_projections)
@@ -97,7 +97,7 @@ class Room:
 def _within(
     budget: int, given_d: int | None, most_projections: int, sizes: dict[str, int]
 ) -> ModelSizes | None:
-    """Return the sizes that a budget gives, None if it is too small for any."""
+    """Return the sizes for a budget, None if it is too small for any."""
     try:
         found = sizes_within(budget, n_projections=given_d, **sizes)
         if found.n_projections > most_projections:

@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from protonn_edge.model import Model
-from protonn_edge.quantization.quantize import quantize
 from protonn_edge.quantization.registry import INTEGER_KINDS
+from protonn_edge.quantization.to_integers import quantize
 
 _ROWS_AT_ONCE = 1024
 
