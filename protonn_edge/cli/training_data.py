@@ -100,7 +100,8 @@ def _window_of(dataset: Dataset) -> tuple[int, int]:
     if dataset.layout is not None and dataset.layout.time:
         raise InputError(
             "--features is given, but the data is a recording with one sample per row, whose times "
-            f"are in column {quoted(dataset.layout.time)}; cut it with 'protonn-edge windows' first"
+            f"are in column {quoted(dataset.layout.time)}; cut it with 'protonn-edge windows' "
+            "first, or give --window if each row is a window"
         )
     if len(dataset.point_shape) > 2:
         raise InputError(

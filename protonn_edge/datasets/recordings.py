@@ -137,8 +137,8 @@ def cut_windows(
         fewer = ", or a smaller share for testing" if test_share else ""
         gaps_in_runs = len(runs) - len(runs_of(labels))
         if gaps_in_runs:
-            shared += f" ({counted(gaps_in_runs, 'gap')} in time or other sessions)"
-            fewer += ", or leave the column of times out if it is wrong"
+            shared += f" (runs also end at gaps in time and new sessions, {gaps_in_runs:,} in all)"
+            fewer += ", or --drop the column of times or sessions if it is wrong"
         raise InputError(
             f"the longest run of equal labels without a gap has {counted(longest, 'sample')}"
             f"{shared}, a window {window:,}; use shorter windows{fewer}"

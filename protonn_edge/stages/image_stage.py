@@ -29,7 +29,8 @@ class ImageStage(IntegerStage):
     to_rows : bool
         Whether the stage behind it takes whole rows.
     behind : tuple of ImageStage
-        All that take rows of each other behind it, where it gets none itself.
+        The layers after the first one, each of which takes the rows of the one before it; empty
+        in these layers themselves.
     """
 
     shape: ImageShape

@@ -17,6 +17,7 @@ _PRODUCTS = ("mul", "muls", "mulsu")
 _CYCLES = {**dict.fromkeys((*_TWO_CYCLES, *_PRODUCTS), 2), "lpm": 3, "jmp": 3}
 _TWO_WORDS = ("jmp", "lds", "sts")
 _JUMPS = ("rjmp", "jmp")
+_PRINTED = {"jmp": "%~jmp"}  # the compiler makes RJMP of it for chips without JMP
 _SKIPS = ("sbrc", "sbrs")
 
 
@@ -94,6 +95,7 @@ class Listing:
                 if each.target is not None:
                     operands = _local(each.target)
                 comment = f" /* {each.comment} */" if each.comment else ""
+                mnemonic = _PRINTED.get(mnemonic, mnemonic)
                 lines.append(f'"    {mnemonic:<5} {operands}'.rstrip() + f'\\n"{comment}')
         return tuple(lines)
 

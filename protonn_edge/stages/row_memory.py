@@ -1,7 +1,7 @@
-"""Where the layers of a network keep their rows in SRAM: lines take over what is used up.
+"""Where the layers of a network keep their rows in SRAM: lines that are not live at once share it.
 
-An image that is held is read once, row by row; what lies in it makes room for the lines of later
-layers, which are first written when many of its rows are gone.
+An image that is held is read once, row by row. Lines of later layers are first written when many
+of its rows have been read, and are placed over these.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class RowMemory:
 
 
 @dataclass(frozen=True)
-class Life:
+class LiveRange:
     """When the lines of a layer are in use, counted in rows that layers take.
 
     Attributes
@@ -52,7 +52,7 @@ class Life:
     last: int
     latest: int
 
-    def meets(self, other: Life) -> bool:
+    def overlaps(self, other: LiveRange) -> bool:
         """Return whether both are in use at the same time."""
         return self.first <= other.last and other.first <= self.last
 
@@ -67,49 +67,46 @@ def row_memory(layers: Sequence[ImageStage], *, holds_image: bool) -> RowMemory:
     holds_image : bool
         Whether the image that the first one takes lies at the beginning of the array.
     """
-    return _smallest(lives_of(layers), layers[0].n_inputs if holds_image else 0)
+    return _smallest(_Schedule(layers).live_ranges, layers[0].n_inputs if holds_image else 0)
 
 
 @lru_cache(maxsize=64)
-def _smallest(lives: tuple[Life, ...], image: int) -> RowMemory:
+def _smallest(ranges: tuple[LiveRange, ...], image: int) -> RowMemory:
     """Return the smallest memory of those in which lines were placed in one order or another.
 
     In the first one the largest come first.
     """
-    by_size = sorted(range(len(lives)), key=lambda number: -lives[number].size)
+    by_size = sorted(range(len(ranges)), key=lambda number: -ranges[number].size)
     orders = islice(permutations(by_size), _MOST_ORDERS)
-    return min((_placed(lives, image, order) for order in orders), key=lambda memory: memory.size)
+    return min((_placed(ranges, image, order) for order in orders), key=lambda memory: memory.size)
 
 
-def _placed(lives: Sequence[Life], image: int, order: Sequence[int]) -> RowMemory:
+def _placed(ranges: Sequence[LiveRange], image: int, order: Sequence[int]) -> RowMemory:
     """Return the memory in which each layer's lines, in this order, have the lowest place."""
     places: dict[int, int] = {}
     for number in order:
-        life = lives[number]
-        taken = [(places[n], places[n] + lives[n].size) for n in places if life.meets(lives[n])]
-        places[number] = _lowest(life, image, taken)
-    size = max([image, *(places[number] + life.size for number, life in enumerate(lives))])
-    return RowMemory(size, tuple(places[number] for number in range(len(lives))))
+        live = ranges[number]
+        taken = [
+            (places[n], places[n] + ranges[n].size) for n in places if live.overlaps(ranges[n])
+        ]
+        places[number] = _lowest(live, image, taken)
+    size = max([image, *(places[number] + live.size for number, live in enumerate(ranges))])
+    return RowMemory(size, tuple(places[number] for number in range(len(ranges))))
 
 
-def _lowest(life: Life, image: int, taken: Sequence[tuple[int, int]]) -> int:
+def _lowest(live: LiveRange, image: int, taken: Sequence[tuple[int, int]]) -> int:
     """Return the lowest place beside what others have taken, from one byte to another."""
-    place = 0 if life.latest >= 0 else image
+    place = 0 if live.latest >= 0 else image
     for begin, end in sorted(taken):
-        if begin < place + life.size:
+        if begin < place + live.size:
             place = max(place, end)
-        if life.latest < place < image:
+        if live.latest < place < image:
             place = image
     return place
 
 
-def lives_of(layers: Sequence[ImageStage]) -> tuple[Life, ...]:
-    """Return when the lines of each layer are in use."""
-    return _Prediction(layers).lives
-
-
-class _Prediction:
-    """One of which only the order counts in which rows are written and taken."""
+class _Schedule:
+    """The order in which a prediction writes and takes rows."""
 
     def __init__(self, layers: Sequence[ImageStage]) -> None:
         self._layers = layers
@@ -127,12 +124,12 @@ class _Prediction:
                 self._take(number)
 
     @property
-    def lives(self) -> tuple[Life, ...]:
-        """Those of all layers. What lies around padded rows stays 0, so these have all the time."""
+    def live_ranges(self) -> tuple[LiveRange, ...]:
+        """Those of all layers; padded lines are always live, as the zeros around rows must stay."""
         return tuple(
-            Life(layer.lines * layer.line_bytes, 0, self._now, -1)
+            LiveRange(layer.lines * layer.line_bytes, 0, self._now, -1)
             if layer.padding
-            else Life(layer.lines * layer.line_bytes, times[0], times[-1], latest)
+            else LiveRange(layer.lines * layer.line_bytes, times[0], times[-1], latest)
             for layer, times, latest in zip(self._layers, self._times, self._latest, strict=True)
         )
 

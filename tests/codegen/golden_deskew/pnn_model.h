@@ -81,7 +81,7 @@ void pnn_push(pnn_input_t feature);
 void pnn_push_many(const pnn_input_t *features, uint16_t count);
 
 /* End a prediction and return the class, 0..PNN_CLASSES - 1. Features not pushed
- * count as 0. */
+ * count as 0. Call it once for each pnn_begin: it uses up what was pushed. */
 uint8_t pnn_finish(void);
 
 /* Classify PNN_FEATURES features. */

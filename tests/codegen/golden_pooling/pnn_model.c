@@ -529,7 +529,7 @@ static void projection_add_0(const pnn_input_t *feature, const pnn_input_t *end)
         "    .popsection\n"
         "    subi  %[left], 1\n"
         "    brcc  1f\n"
-        "    jmp   9f\n"
+        "    %~jmp 9f\n"
         "1:\n"
         ".endm\n"
         ".macro feature\n"
@@ -598,7 +598,7 @@ static void projection_add_0(const pnn_input_t *feature, const pnn_input_t *end)
         "    clr   r25\n"
         "    subi  r30, lo8(-(gs(7b)))\n"
         "    sbci  r31, hi8(-(gs(7b)))\n"
-        "    jmp   __tablejump2__\n"
+        "    %~jmp __tablejump2__\n"
         PROJECTION_WEIGHTS_0
         "2:\n"
         "9:  clr   __zero_reg__\n"

@@ -921,7 +921,7 @@ static PNN_NOINLINE void convolution_3_compute(pnn_input_t *output)
         ".Lend_value_0_2%=:\n"
         "    dec   r29\n"
         "    breq  .Ldone%=\n"
-        "    jmp   .Lpixel%=\n"
+        "    %~jmp .Lpixel%=\n"
         ".Ldone%=:\n"
         "    clr   r1\n"
         "    pop   r29\n"
@@ -945,7 +945,11 @@ static void convolution_3_compute(pnn_input_t *output)
     for (uint8_t left = CONVOLUTION_3_PLACES; left > 0; --left) {
         const int8_t *weight = convolution_3_weights;
         {
-            int16_t sums[3] = {17, -6, 11};
+            static const int16_t bias[] PNN_FLASH = {17, -6, 11};
+            int16_t sums[3];
+            for (uint8_t o = 0; o < 3; ++o) {
+                sums[o] = (int16_t)PNN_READ_I16(&bias[o]);
+            }
             for (uint8_t row = 0; row < CONVOLUTION_3_SIDE; ++row) {
                 const pnn_input_t *x = convolution_3_window[row];
                 for (uint8_t i = 0; i < CONVOLUTION_3_SIDE; ++i) {
@@ -1147,7 +1151,7 @@ static PNN_NOINLINE void convolution_2_compute(pnn_input_t *output)
         ".Lend_end%=:\n"
         "    dec   r29\n"
         "    breq  .Ldone%=\n"
-        "    jmp   .Lpixel%=\n"
+        "    %~jmp .Lpixel%=\n"
         ".Ldone%=:\n"
         "    clr   r1\n"
         "    pop   r29\n"
@@ -1175,7 +1179,11 @@ static void convolution_2_compute(pnn_input_t *output)
     for (uint8_t left = CONVOLUTION_2_PLACES; left > 0; --left) {
         const uint8_t *weight = convolution_2_weights;
         {
-            int16_t sums[3] = {41, -30, 0};
+            static const int16_t bias[] PNN_FLASH = {41, -30, 0};
+            int16_t sums[3];
+            for (uint8_t o = 0; o < 3; ++o) {
+                sums[o] = (int16_t)PNN_READ_I16(&bias[o]);
+            }
             for (uint8_t row = 0; row < CONVOLUTION_2_SIDE; ++row) {
                 const pnn_input_t *x = convolution_2_window[row];
                 for (uint8_t i = 0; i < CONVOLUTION_2_SIDE * 4; ++i) {
@@ -1432,7 +1440,7 @@ static PNN_NOINLINE void convolution_compute(pnn_input_t *output)
         ".Lend_value_0_3%=:\n"
         "    dec   r29\n"
         "    breq  .Ldone%=\n"
-        "    jmp   .Lpixel%=\n"
+        "    %~jmp .Lpixel%=\n"
         ".Ldone%=:\n"
         "    clr   r1\n"
         "    pop   r29\n"
@@ -1456,7 +1464,11 @@ static void convolution_compute(pnn_input_t *output)
     for (uint8_t left = CONVOLUTION_PLACES; left > 0; --left) {
         const int8_t *weight = convolution_weights;
         {
-            int16_t sums[4] = {17, -17, 7, -35};
+            static const int16_t bias[] PNN_FLASH = {17, -17, 7, -35};
+            int16_t sums[4];
+            for (uint8_t o = 0; o < 4; ++o) {
+                sums[o] = (int16_t)PNN_READ_I16(&bias[o]);
+            }
             for (uint8_t row = 0; row < CONVOLUTION_SIDE; ++row) {
                 const pnn_input_t *x = convolution_window[row];
                 for (uint8_t i = 0; i < CONVOLUTION_SIDE * 1; ++i) {

@@ -157,6 +157,21 @@ def test_gaps_are_named_where_they_leave_no_window(tmp_path: Path) -> None:
     rows = [f"{i % 20 * 10},{i % 7},{'ab'[i // 100]}" for i in range(200)]
     path = table(tmp_path / "r.csv", "ms,x,label", rows)
     sentence = refusal(run(*cut(path)))
-    assert "has 20 samples (8 gaps in time or other sessions), a window 50; use shorter" in sentence
-    assert "or leave the column of times out if it is wrong" in sentence
+    assert "(runs also end at gaps in time and new sessions, 8 in all), a window 50" in sentence
+    assert "or --drop the column of times or sessions if it is wrong" in sentence
     assert run_json(*cut(path, "--drop", "ms"))["n_train"] == 4
+
+
+def test_sessions_that_leave_no_window_can_be_dropped(tmp_path: Path) -> None:
+    rows = [f"s{i // 40},{i % 7},{'ab'[i // 200]}" for i in range(400)]
+    path = table(tmp_path / "r.csv", "session,ax,label", rows)
+    assert "--drop the column of times or sessions" in refusal(run(*cut(path)))
+    succeed(*cut(path, "--drop", "session"))
+
+
+def test_rows_with_a_time_are_windows_where_they_have_a_shape(tmp_path: Path) -> None:
+    rows = [f"{4 * i},{i % 7},{i % 5},{i % 3},{i % 2},{'ab'[i % 2]}" for i in range(60)]
+    path = table(tmp_path / "r.csv", "ms,s0,s1,s2,s3,label", rows)
+    train = ("train", path, "-o", tmp_path / "m.npz", "--features", "mean,max", "--epochs", 2)
+    assert "first, or give --window if each row is a window" in refusal(run(*train))
+    succeed(*train, "--window", "4x1")

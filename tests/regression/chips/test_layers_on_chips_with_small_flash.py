@@ -1,0 +1,49 @@
+"""Convolutions that could not be built for chips with less flash than an Uno.
+
+On an ATtiny85 the compiler copied the biases of wide layers from SRAM, which the build refuses. An
+ATmega88 has no JMP, which layers and unrolled weights used.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from avr_tools import needs_emulated_avr
+from convolution_factory import random_convolution, random_images_of, random_model
+
+from protonn_edge.boards import load_board
+from protonn_edge.build.project import trial_build
+from protonn_edge.emulator import EmulatedBoard
+from protonn_edge.evaluation.verification import verify_device
+from protonn_edge.quantization import quantize
+from protonn_edge.stages.convolution.stage import Convolutions
+
+pytestmark = needs_emulated_avr
+
+ATMEGA88 = """
+title = "A board with 1 kB of SRAM"
+mcu = "atmega88p"
+core = "avr4"
+clock_hz = 8_000_000
+flash_bytes = 8_192
+sram_bytes = 1_024
+baud = 38_400
+power_watts = 0.03
+"""
+
+
+@pytest.mark.parametrize("name", ["attiny85", "small.toml"])
+def test_layers_of_eleven_channels_give_the_reference_scores(tmp_path: Path, name: str) -> None:
+    if name == "small.toml":
+        (tmp_path / name).write_text(ATMEGA88)
+        name = str(tmp_path / name)
+    board = load_board(name)
+    stage = Convolutions((random_convolution(0, (5, 5, 1), 11),))
+    model = random_model(stage)
+    integers = quantize(model)
+    images = integers.quantize(random_images_of(1, 12, stage))
+    with trial_build(model, board) as trial, EmulatedBoard(trial.elf, board=board) as chip:
+        agreement, results = verify_device(board.name, chip.url, integers, images)
+    assert (agreement.mismatches, agreement.lost) == (0, 0), agreement.first
+    assert max(result.cycles or 0 for result in results) <= trial.plan.worst_cycles
