@@ -45,7 +45,7 @@ def check_linked(
     if isinstance(model, IntegerChain):
         check_no_floats(program)
     check_constants_in_flash(program)
-    check_constants_within_reach(program, model.remedies)
+    check_constants_within_reach(program, model.all_remedies)
     if board.serial != _SOFTWARE:  # such a line is idle while anything is computed
         check_interrupts(program, plan, board)
 

@@ -358,7 +358,7 @@ def raw_input_build(
     with scratch_folder() as scratch:
         project = _write_project(model, reference, plan, scratch, None, board)
         elf = build_firmware(project.folder, board.environment, define=_RAW_INPUTS)
-        check_budget(read_program(elf), board, model.remedies)
+        check_budget(read_program(elf), board, model.all_remedies)
         yield elf
 
 
@@ -370,13 +370,13 @@ def _first_that_fits(
     failures: list[OverBudget] = []
     activity = options.activity or model.activity
     for plan in _choices(reference, board, options, activity):
-        check_estimate(plan, board, model.remedies)
+        check_estimate(plan, board, model.all_remedies)
         folder = scratch / f"project_{len(failures)}"
         project = _write_project(model, reference, plan, folder, firmware_of, board)
         elf = project.compile(board)
         program = read_program(elf)
         try:
-            usage = check_budget(program, board, model.remedies)
+            usage = check_budget(program, board, model.all_remedies)
         except OverBudget as failure:
             failures.append(failure)
             continue

@@ -47,7 +47,7 @@ class SizeLimit:
         """
         limits = Limits.of(self.board)
         plan = make_plan(model, limits)
-        check_estimate(plan, self.board, model.remedies)
+        check_estimate(plan, self.board, model.all_remedies)
         if not limits.hold(plan):
             raise CheckFailed(
                 f"needs about {plan.flash_bytes:,} B flash and {plan.sram_bytes:,} B SRAM, "

@@ -255,7 +255,7 @@ def measure(
         elf = project.compile(board)
         program = read_program(elf)
         # For what a user may have changed since the build.
-        usage = check_budget(program, board, reference.remedies)
+        usage = check_budget(program, board, reference.all_remedies)
         check_linked(program, reference, plan, board)
 
         device = ", ".join(ports)

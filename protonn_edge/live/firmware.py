@@ -112,7 +112,7 @@ def _usage(files: dict[str, str], board: Board, model: Model) -> Usage:
         for name, text in files.items():
             write_atomically(Path(scratch, name), text)
         elf = build_firmware(scratch, board.environment)
-        return check_budget(read_program(elf), board, model.remedies)
+        return check_budget(read_program(elf), board, model.all_remedies)
 
 
 def _too_large_a_ring(windowing: Windowing, ring_bytes: int, usage: Usage) -> str:

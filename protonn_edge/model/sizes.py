@@ -40,7 +40,7 @@ class Sized(Shown, ABC):
     title : str
         The name of its kind of classifier in text.
     remedies : Remedies
-        What to try in training if it does not fit.
+        What to try in training if it does not fit, whatever its features.
     """
 
     title: ClassVar[str]
@@ -58,6 +58,15 @@ class Sized(Shown, ABC):
     @abstractmethod
     def n_classes(self) -> int:
         """L, the number of classes."""
+
+    @property
+    def all_remedies(self) -> Remedies:
+        """What to try if it does not fit: those of the feature stage first."""
+        stage, own = self.feature_stage, self.remedies
+        if stage is None or not stage.smaller:
+            return own
+        sram = f"{', '.join(stage.smaller)}, or {own.sram}"
+        return own._replace(flash=(*stage.smaller, *own.flash), sram=sram)
 
     @property
     def sizes(self) -> tuple[Size, ...]:

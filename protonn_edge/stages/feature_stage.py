@@ -88,9 +88,12 @@ class FeatureStage(ABC):
         Number of features, the D inputs of the classifier.
     does : str
         What it does, as the end of a sentence that begins with "the model": "pools images".
+    smaller : tuple of str
+        What to try in training for less flash and SRAM, where the stage is what takes most of them.
     """
 
     kind: ClassVar[str]
+    smaller: ClassVar[tuple[str, ...]] = ()
     ARRAYS: ClassVar[tuple[str, ...]]
     ABSENT: ClassVar[Arrays] = {}
 

@@ -157,7 +157,7 @@ def fit_of(model: IntegerChain, Q: NDArray[np.uint8], board: Board, limits: Tuni
     allowed = Limits(flash, board.sram_bytes, board.cpu)
     activity = measure_activity(model, Q)
     chosen = plans(model, allowed, activity=activity)
-    fits = [_fit(plan, board, limits, model.remedies) for plan in chosen]
+    fits = [_fit(plan, board, limits, model.all_remedies) for plan in chosen]
     return min(fits, key=lambda fit: fit.worst)
 
 

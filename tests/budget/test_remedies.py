@@ -9,6 +9,8 @@ import numpy as np
 import pytest
 from bonsai_factory import random_bonsai_model, random_kernel_model
 from command_line import run
+from convolution_factory import random_layers
+from convolution_factory import random_model as random_model_of_layers
 from dense_factory import random_dense_model
 from forest_factory import random_forest_model
 from linear_factory import random_linear_model
@@ -19,7 +21,7 @@ from protonn_edge.build.budget import Usage
 from protonn_edge.errors import CheckFailed
 from protonn_edge.model import Model, save_model
 from protonn_edge.model.registry import MODELS
-from protonn_edge.quantization import device_model
+from protonn_edge.quantization import device_model, quantize
 from protonn_edge.training.registry import CLASSIFIERS
 
 LARGE = {
@@ -54,6 +56,15 @@ def test_the_options_are_those_of_the_classifier(kind: str) -> None:
 def test_a_board_that_is_too_small(kind: str, large: str, words: str) -> None:
     with pytest.raises(CheckFailed, match=words):
         LARGE[large].check(load_board("uno"), MODELS[kind].remedies)
+
+
+def test_layers_are_what_takes_most() -> None:
+    remedies = quantize(random_model_of_layers(random_layers())).all_remedies
+    words = (
+        "try fewer channels in --convolutions, a stride of 2 or averages in its first layer, or f"
+    )
+    with pytest.raises(CheckFailed, match=words):
+        LARGE["sram"].check(load_board("uno"), remedies)
 
 
 MODELS_OF_ALL = (

@@ -55,6 +55,10 @@ class Convolutions(FeatureStage):
 
     kind: ClassVar[str] = "convolutions"
     ARRAYS: ClassVar[tuple[str, ...]] = model_file.NAMES
+    smaller: ClassVar[tuple[str, ...]] = (
+        "fewer channels in --convolutions",
+        "a stride of 2 or averages in its first layer",
+    )
 
     layers: tuple[Layer, ...] = field(repr=False)
     averages: IntegerAveragePooling | None = field(default=None, repr=False)
