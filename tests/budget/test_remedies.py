@@ -60,9 +60,7 @@ def test_a_board_that_is_too_small(kind: str, large: str, words: str) -> None:
 
 def test_layers_are_what_takes_most() -> None:
     remedies = quantize(random_model_of_layers(random_layers())).all_remedies
-    words = (
-        "try fewer channels in --convolutions, a stride of 2 or averages in its first layer"
-    )
+    words = "try fewer channels in --convolutions, a stride of 2 or averages in its first layer"
     with pytest.raises(CheckFailed, match=words):
         LARGE["sram"].check(load_board("uno"), remedies)
 
