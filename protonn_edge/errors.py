@@ -39,6 +39,9 @@ class Interrupted(ProtoNNEdgeError):
 
     exit_code = 130
 
+    def __init__(self, message: str = "stopped by Ctrl-C") -> None:
+        super().__init__(message)
+
 
 def counted(number: int, noun: str) -> str:
     """Return a number of things for a message: "1 take", "2,000 takes"."""

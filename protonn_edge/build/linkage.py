@@ -126,10 +126,8 @@ def check_interrupts(program: LinkedProgram, plan: Plan | Float32Plan, board: Bo
 
 def spans_without_interrupts(program: LinkedProgram, plan: Plan | Float32Plan) -> MaskedSpans:
     """Return how long a firmware disables interrupts, for any features."""
-    if isinstance(plan, Plan) and plan.buffered:
-        return masked_spans(
-            program, {}
-        )  # all of it is pushed while the line is idle, with interrupts enabled
+    if isinstance(plan, Plan) and plan.buffered:  # pushed with interrupts enabled, the line idle
+        return masked_spans(program, {})
     bounds = {
         "pnn_begin": plan.begin_cycles,
         "pnn_push_many": max(CHUNK_CYCLES, plan.push.call + plan.push.value),

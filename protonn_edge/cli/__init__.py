@@ -39,7 +39,6 @@ COMMANDS = {
 """What each command does, by name, in the order of work; its module has the same name."""
 
 _AS_JSON = f"{__name__}.as_json"  # in a context's meta: whether --json is given
-_STOPPED = "stopped by Ctrl-C"
 
 
 class _Commands(click.Group):
@@ -67,10 +66,11 @@ class _Commands(click.Group):
         try:
             return super().invoke(ctx)
         except KeyboardInterrupt:
+            stopped = Interrupted()
             if ctx.meta[_AS_JSON]:
-                click.echo(json.dumps({"error": _STOPPED}))
-            click.echo(f"error: {_STOPPED}", err=True)
-            ctx.exit(Interrupted.exit_code)
+                click.echo(json.dumps({"error": str(stopped)}))
+            click.echo(f"error: {stopped}", err=True)
+            ctx.exit(stopped.exit_code)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
         """Write what each command does, in the order of work, without importing any."""

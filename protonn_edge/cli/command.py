@@ -156,7 +156,7 @@ class Command(click.Command):
                 check_paths(self, ctx.params)
                 return super().invoke(ctx)
         except KeyboardInterrupt:
-            stopped = Interrupted("stopped by Ctrl-C")
+            stopped = Interrupted()
             self._fail(ctx, str(stopped), stopped.exit_code)
         except (BrokenPipeError, click.ClickException, click.exceptions.Exit, click.Abort):
             raise  # the reader closed the pipe, or click prints its own message

@@ -18,12 +18,11 @@ from rich.text import Text
 
 from protonn_edge.boards import load_board
 from protonn_edge.cli.command import Command, FiniteRange, Output, board_option
-from protonn_edge.cli.ports import check_source, port_option, port_to_hear
+from protonn_edge.cli.ports import check_source, port_option
 from protonn_edge.cli.sensors import (
+    board_url,
+    check_heard,
     check_played,
-    check_read,
-    emulated_project,
-    rates_unlike,
     read_sensors,
     sensor_option,
 )
@@ -77,21 +76,16 @@ def monitor_command(
     played = read_sensors(sensors)
     drawn = not as_json and sys.stdout.isatty()
     with contextlib.ExitStack() as stack:
-        if emulate:
-            remedy = f"write it with 'protonn-edge build MODEL --sensor ... -o {folder}'"
-            emulated = emulated_project(
-                out, board, folder, played, remedy, kind=LIVE, wire_speed=drawn
-            )
-            url = stack.enter_context(emulated).url
-        else:
-            url = port_to_hear(out, port, board)
+        project = folder if emulate else None
+        remedy = f"write it with 'protonn-edge build MODEL --sensor ... -o {folder}'"
+        found = board_url(out, board, port, project, played, remedy, kind=LIVE, wire_speed=drawn)
+        url = stack.enter_context(found)
         line = stack.enter_context(contextlib.closing(Link(url, board.baud)))
         listener = Listener(line, url)
         with out.status(f"waiting for a board at {url}"):
             listener.wait()
         board_said = listener.description
-        check_read(played, [board_said.sensor], emulate=emulate)
-        out.notice(rates_unlike(played, board_said.rate))
+        check_heard(out, played, [board_said.sensor], board_said.rate, emulate=emulate)
         with contextlib.suppress(KeyboardInterrupt):
             _watch(out, listener, seconds, as_json=as_json, drawn=drawn)
     _conclude(out, listener, emulated=emulate)

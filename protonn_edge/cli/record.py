@@ -11,12 +11,11 @@ import click
 from protonn_edge.boards import load_board
 from protonn_edge.cli.command import Command, FiniteRange, Output, board_option, json_option
 from protonn_edge.cli.paths import RECORDING, OutputFile
-from protonn_edge.cli.ports import check_source, port_option, port_to_hear
+from protonn_edge.cli.ports import check_source, port_option
 from protonn_edge.cli.sensors import (
+    board_url,
+    check_heard,
     check_played,
-    check_read,
-    emulated_project,
-    rates_unlike,
     read_sensors,
     sensor_option,
 )
@@ -117,22 +116,19 @@ def record_command(
     board = load_board(board_name)
     played = read_sensors(sensors, output)
     with contextlib.ExitStack() as stack:
-        if emulate:
-            remedy = f"write a logger with 'protonn-edge logger -o {folder}'"
-            emulated = emulated_project(
-                out, board, folder, played, remedy, kind=LOGGER, wire_speed=by_keys
-            )
-            url = stack.enter_context(emulated).url
-        else:
-            url = port_to_hear(out, port, board)
+        project = folder if emulate else None
+        remedy = f"write a logger with 'protonn-edge logger -o {folder}'"
+        found = board_url(
+            out, board, port, project, played, remedy, kind=LOGGER, wire_speed=by_keys
+        )
+        url = stack.enter_context(found)
         line = stack.enter_context(contextlib.closing(Link(url, baud or board.baud)))
         stream = SampleStream()
         with out.status(f"waiting for a logger at {url}"):
             early = wait_for_description(line, stream, url)
         assert stream.description is not None, "it has been waited for"
         names = [kind.name for kind in stream.description.kinds]
-        check_read(played, names, emulate=emulate)
-        out.notice(rates_unlike(played, stream.description.rate))
+        check_heard(out, played, names, stream.description.rate, emulate=emulate)
         file = stack.enter_context(RecordingFile(output, stream.description, session))
         recorder = Recorder(line, stream, file, early)
         failure: ProtoNNEdgeError | None = None

@@ -10,6 +10,7 @@ import click
 
 from protonn_edge.boards import Board
 from protonn_edge.cli.command import Output
+from protonn_edge.cli.ports import port_to_hear
 from protonn_edge.cli.projects import check_project
 from protonn_edge.datasets import Notice
 from protonn_edge.emulator import EmulatedBoard
@@ -70,6 +71,19 @@ def check_read(
             )
 
 
+def check_heard(
+    out: Output,
+    played: Sequence[PlayedSensor],
+    reads: Collection[str],
+    rate: float,
+    *,
+    emulate: bool,
+) -> None:
+    """Refuse as `check_read` does; print a notice about each sensor that plays at another rate."""
+    check_read(played, reads, emulate=emulate)
+    out.notice(rates_unlike(played, rate))
+
+
 def rates_unlike(played: Iterable[PlayedSensor], rate: float) -> list[Notice]:
     """Return a word about each sensor that plays at another rate than the firmware samples at."""
     return [
@@ -102,27 +116,33 @@ def read_sensors(options: tuple[str, ...], output: Path | None = None) -> list[P
 
 
 @contextlib.contextmanager
-def emulated_project(
+def board_url(
     out: Output,
     board: Board,
-    folder: Path,
+    port: str | None,
+    folder: Path | None,
     sensors: Sequence[PlayedSensor],
     remedy: str,
     *,
     kind: str,
     wire_speed: bool,
-) -> Iterator[EmulatedBoard]:
-    """Build the project in a folder and run it, with sensors; for people at the wall clock's speed.
+) -> Iterator[str]:
+    """Find the board to listen to: a real one, or, with a folder, the emulated one.
+
+    The project in the folder is built and run, with sensors; for people at the wall clock's speed.
 
     Raises
     ------
     InputError
-        If there is no project, or one of another `kind`; `remedy` is how to write one.
+        If there is no board; or no project, or one of another `kind`: `remedy` is how to write one.
     """
+    if folder is None:
+        yield port_to_hear(out, port, board)
+        return
     if not (folder / "platformio.ini").is_file():
         raise InputError(f"{folder} has no project; {remedy}")
     check_project(folder, kind)
     with out.status(f"building {folder}"):
         elf = build_firmware(folder, board.environment)
     with EmulatedBoard(elf, board=board, sensors=sensors, wire_speed=wire_speed) as emulated:
-        yield emulated
+        yield emulated.url

@@ -19,10 +19,8 @@ from protonn_edge.errors import InputError, counted
 
 _LIMIT_BYTES = 2**31  # of windows in memory
 _GAP, _GAP_OF_STEADY = 3.0, 1.5  # steps
-_STEADY, _UNSTEADY = (
-    0.9,
-    0.25,
-)  # share of steps, and their maximum relative deviation from the usual one
+# Share of steps, and their maximum relative deviation from the usual one.
+_STEADY, _UNSTEADY = 0.9, 0.25
 
 
 class Begins(Protocol):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import accumulate, chain, repeat
+from itertools import accumulate, chain, groupby, repeat
 from typing import overload
 
 
@@ -51,10 +51,4 @@ def runs_in(texts: Sequence[str]) -> list[tuple[str, int]]:
     """Return the runs of equal consecutive elements of a sequence."""
     if isinstance(texts, Repeated):
         return texts.runs
-    runs: list[tuple[str, int]] = []
-    for text in texts:
-        if runs and runs[-1][0] == text:
-            runs[-1] = (text, runs[-1][1] + 1)
-        else:
-            runs.append((text, 1))
-    return runs
+    return [(text, sum(1 for _ in run)) for text, run in groupby(texts)]

@@ -82,12 +82,11 @@ def takes_in(folder: Path) -> list[Take]:
 def unread_in(folder: Path, takes: Sequence[Take]) -> tuple[list[str], list[str]]:
     """Return the names of other files in a folder of takes, and of folders without any take."""
     read = {take.path for take in takes}
-    parents = {parent for path in read for parent in path.parents} | {folder}
-    others = [
-        path
-        for path in sorted(folder.rglob("*"), key=_order)
-        if path.parent in parents and path not in read | parents
-    ]
+    parents = {parent for path in read for parent in path.parents}
+    inside = sorted(parent for parent in parents if parent.is_relative_to(folder))
+    entries = sorted((path for parent in inside for path in parent.iterdir()), key=_order)
+    known = read | parents
+    others = [path for path in entries if path not in known]
     shown = [path for path in others if not path.name.startswith((".", "_"))]
     files, folders = (
         [path.relative_to(folder).as_posix() for path in shown if path.is_dir() == wanted]

@@ -7,7 +7,6 @@ inputs before it computes, and has the memory of all their rows.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Self
 
 from protonn_edge.boards.cores import Core
 from protonn_edge.stages.held_inputs import COUNTER_BYTES, HeldInputs
@@ -22,38 +21,54 @@ _VALUE_CYCLES, _ROW_CYCLES = (8, 9), 32
 
 @dataclass(frozen=True)
 class ImageRows:
-    """Rows of so many values, which a stage before hands over or the stage takes by itself.
+    """Rows of a stage, which the one before it hands over or the stage takes by itself."""
 
-    Attributes
-    ----------
-    rows, row_values, outputs, output_values : int
-        Rows of the image and of the output, with the values of each.
-    by_rows, to_rows : bool
-        Whether the stage before it hands over rows, and the one behind takes them.
-    memory : RowMemory
-        Of the rows of all stages and of the image, where the inputs of the first one are pushed.
-    memory_beside : RowMemory
-        Of their rows alone, where the firmware holds the image.
-    """
+    stage: ImageStage
 
-    rows: int
-    row_values: int
-    outputs: int
-    output_values: int
-    by_rows: bool
-    to_rows: bool
-    memory: RowMemory
-    memory_beside: RowMemory
+    @property
+    def rows(self) -> int:
+        """Rows of the image."""
+        return self.stage.shape[0]
 
-    @classmethod
-    def of(cls, stage: ImageStage) -> Self:
-        """Return those of a stage."""
-        height, width, channels = stage.shape
-        outputs, places, out = stage.output_shape
-        own, given = (height, width * channels), (outputs, places * out)
-        layers = (stage, *stage.behind)
-        memories = (row_memory(layers, holds_image=holds) for holds in (True, False))
-        return cls(*own, *given, stage.by_rows, stage.to_rows, *memories)
+    @property
+    def row_values(self) -> int:
+        """Values of one of them."""
+        _, width, channels = self.stage.shape
+        return width * channels
+
+    @property
+    def outputs(self) -> int:
+        """Rows of the output."""
+        return self.stage.output_shape[0]
+
+    @property
+    def output_values(self) -> int:
+        """Values of one of them."""
+        _, places, channels = self.stage.output_shape
+        return places * channels
+
+    @property
+    def by_rows(self) -> bool:
+        """Whether the stage before it hands over rows."""
+        return self.stage.by_rows
+
+    @property
+    def to_rows(self) -> bool:
+        """Whether the stage behind it takes them."""
+        return self.stage.to_rows
+
+    @property
+    def memory(self) -> RowMemory:
+        """That of all rows and of the image, where the inputs of the first stage are pushed."""
+        return self._memory(holds_image=True)
+
+    @property
+    def memory_beside(self) -> RowMemory:
+        """That of all rows alone, where the firmware holds the image."""
+        return self._memory(holds_image=False)
+
+    def _memory(self, *, holds_image: bool) -> RowMemory:
+        return row_memory((self.stage, *self.stage.behind), holds_image=holds_image)
 
     @property
     def _held(self) -> HeldInputs:

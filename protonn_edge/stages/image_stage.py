@@ -26,22 +26,23 @@ class ImageStage(IntegerStage):
         Height, width and channels of the image that comes in.
     by_rows : bool
         Whether a stage before it hands over whole rows of pixels.
-    to_rows : bool
-        Whether the stage behind it takes whole rows.
     behind : tuple of ImageStage
-        The layers after the first one, each of which takes the rows of the one before it; empty
-        in these layers themselves.
+        The layers behind it, each of which takes the rows of the one before it.
     """
 
     shape: ImageShape
     by_rows: bool = field(default=False, kw_only=True)
-    to_rows: bool = field(default=False, kw_only=True)
     behind: tuple[ImageStage, ...] = field(default=(), kw_only=True, repr=False)
 
     @property
     @abstractmethod
     def output_shape(self) -> ImageShape:
         """Height, width and channels of the image that it gives."""
+
+    @property
+    def to_rows(self) -> bool:
+        """Whether the stage behind it takes whole rows."""
+        return bool(self.behind)
 
     @property
     def padding(self) -> int:

@@ -90,7 +90,7 @@ class ConvolutionKernel(Kernel):
 
     @cached_property
     def _rows(self) -> ImageRows:
-        return ImageRows.of(self.stage)
+        return ImageRows(self.stage)
 
     def cost(self, feed: Feed | None, following: Push | None, activity: Activity | None) -> Cost:
         """Return what it takes."""

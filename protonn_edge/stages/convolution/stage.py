@@ -66,16 +66,11 @@ class Convolutions(FeatureStage):
     digest: str = field(init=False)
 
     def __post_init__(self) -> None:
-        layers, last = self.layers, len(self.layers) - 1
-        if last < 0:
+        layers = self.layers
+        if not layers:
             raise InputError("there are no layers of convolutions; give at least one")
         linked = tuple(
-            replace(
-                layer,
-                by_rows=number > 0,
-                to_rows=number < last,
-                behind=() if number else tuple(layers[1:]),
-            )
+            replace(layer, by_rows=number > 0, behind=tuple(layers[number + 1 :]))
             for number, layer in enumerate(layers)
         )
         object.__setattr__(self, "layers", linked)

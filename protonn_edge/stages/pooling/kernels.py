@@ -65,7 +65,7 @@ class PoolingKernel(Kernel):
 
     @cached_property
     def _rows(self) -> ImageRows:
-        return ImageRows.of(self.stage)
+        return ImageRows(self.stage)
 
     def cost(
         self,
