@@ -264,7 +264,8 @@ def _seams(sessions: Sequence[Column], rows: int) -> NDArray[np.bool_] | None:
         return None
     seams = np.zeros(rows, np.bool_)
     for column in sessions:
-        seams[1:] |= [after != before for before, after in pairwise(column.cells)]
+        changes = (after != before for before, after in pairwise(column.cells))
+        seams[1:] |= np.fromiter(changes, np.bool_, max(0, rows - 1))  # none have no type in a list
     return seams
 
 

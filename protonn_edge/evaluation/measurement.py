@@ -163,7 +163,7 @@ class Measurement(Shown):
         if asked and self.stack_peak_bytes is None:
             return CheckFailed(
                 "all points were answered, but the measured stack is missing, since the device did "
-                "not answer STATS correctly ({asked[0].loss}); reset the board and run this again"
+                f"not answer STATS correctly ({asked[0].loss}); reset the board and run this again"
             )
         allowed = self.usage.stack_bytes
         if self.stack_peak_bytes is not None and not 0 < self.stack_peak_bytes <= allowed:

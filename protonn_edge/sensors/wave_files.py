@@ -50,7 +50,7 @@ def read_wave(path: Path) -> Wave:
             rate = float(recording.getframerate())
             _check(path, width, channels, rate)
             counts = _counts_in(path, recording)
-    except (wave.Error, EOFError) as error:
+    except (wave.Error, EOFError, RuntimeError) as error:  # the last one: a seek beyond the end
         reason = str(error) or "it ends too early"
         raise InputError(
             f"{path} is not a WAV file with PCM samples ({reason}); convert it to PCM samples of "

@@ -46,6 +46,11 @@ class Instruction:
         """The label that it may branch to."""
         return self.text.split()[1] if re.match(r"br|r?jmp", self.text) else None
 
+    @property
+    def condition(self) -> str:
+        """What the odds of a branch or skip are given by: its label, or the skip's operands."""
+        return self.target or self.text.partition(" ")[2].strip()
+
 
 @dataclass(frozen=True)
 class Listing:
@@ -129,32 +134,59 @@ class Listing:
         odds: Mapping[str, float],
         combine: Callable[[float, float, float], float],
     ) -> float:
-        """Return the cycles of the paths to the ends, combined at each branch."""
-        instructions, labels = self._parsed
+        """Return the cycles of the paths to the ends, combined at each branch.
+
+        A stack of places takes the place of recursion: a path may have thousands of instructions.
+        """
+        labels = self._parsed[1]
         known = {labels[end]: 0.0 for end in ends}
+        first, opened = labels[start], set[int]()
+        begun = [there for _, there in self._ways(first, odds)]
+        while begun:
+            place = begun[-1]
+            ways = self._ways(place, odds) if place not in known else ()
+            missing = [there for _, there in ways if there not in known]
+            if missing and place in opened:
+                raise ValueError(f"the path from {start} has a loop without an end")
+            opened.add(place)
+            begun += missing
+            if not missing:
+                begun.pop()
+                if ways:
+                    known[place] = self._cycles(place, known, odds, combine)
+        return self._cycles(first, known, odds, combine)
 
-        def left(place: int) -> float:
-            if place not in known:
-                known[place] = step(place)
-            return known[place]
+    def _ways(self, place: int, odds: Mapping[str, float]) -> tuple[tuple[int, int], ...]:
+        """Return the cycles of an instruction to each possible next one, and the place of that.
 
-        def step(place: int) -> float:
-            each = instructions[place]
-            cycles = _CYCLES.get(each.mnemonic, 1)
-            if each.mnemonic in _JUMPS:
-                return cycles + left(labels[str(each.target)])
-            if each.mnemonic in _SKIPS:
-                there, name = place + 2, each.text.partition(" ")[2].strip()
-            elif each.target is not None:
-                there, name = labels[each.target], each.target
-            else:
-                return cycles + left(place + 1)
-            share = odds.get(name)
-            if share in (0, 1):
-                return 2 + left(there) if share else 1 + left(place + 1)
-            return combine(2 + left(there), 1 + left(place + 1), -1.0 if share is None else share)
+        The way of a branch or skip that is taken comes first.
+        """
+        each, labels = self._parsed[0][place], self._parsed[1]
+        if each.mnemonic in _JUMPS:
+            return ((_CYCLES[each.mnemonic], labels[str(each.target)]),)
+        if each.mnemonic in _SKIPS:
+            there = place + 2
+        elif each.target is not None:
+            there = labels[each.target]
+        else:
+            return ((_CYCLES.get(each.mnemonic, 1), place + 1),)
+        ways = (2, there), (1, place + 1)
+        share = odds.get(each.condition)
+        return (ways[share == 0],) if share in (0, 1) else ways
 
-        return step(labels[start])
+    def _cycles(
+        self,
+        place: int,
+        known: Mapping[int, float],
+        odds: Mapping[str, float],
+        combine: Callable[[float, float, float], float],
+    ) -> float:
+        """Return the cycles from an instruction to the ends, by those from the next ones."""
+        left = [cycles + known[there] for cycles, there in self._ways(place, odds)]
+        if len(left) == 1:
+            return left[0]
+        share = odds.get(self._parsed[0][place].condition, -1.0)
+        return combine(left[0], left[1], share)
 
 
 def _local(label: str) -> str:
