@@ -19,8 +19,9 @@ from protonn_edge.codegen import Float32Plan, Plan
 from protonn_edge.errors import InputError
 from protonn_edge.evaluation.evidence import Evidence, Firmware, Floats, Labels, Points
 from protonn_edge.evaluation.possible_cycles import PossibleCycles
+from protonn_edge.evaluation.recorded import check_rows
 from protonn_edge.evaluation.verification import Agreement, verify_host
-from protonn_edge.hil import Origin, Result, read_results
+from protonn_edge.hil import Origin, Result, read_origin, read_results
 from protonn_edge.model import Model
 from protonn_edge.quantization import (
     MODEL_HASH_BYTES,
@@ -32,7 +33,6 @@ from protonn_edge.quantization import (
     precisions_of,
     stage_losses,
 )
-from protonn_edge.stages.decision.rejection import UNKNOWN
 from protonn_edge.stages.feature_stage import Shape
 from protonn_edge.toolchain.elf import LinkedProgram, read_program
 from protonn_edge.toolchain.host import has_compiler
@@ -72,16 +72,13 @@ def gather(
     InputError
         If the file has no results, none of the models was run, or the points differ.
     """
-    recorded = read_results(path)
-    if not recorded.results:
+    origin = read_origin(path)
+    model, reference = _model_of(path, origin, models)
+    points = None if data is None else _points_of(path, origin, model, reference, data)
+    results = tuple(sorted(read_results(path).results, key=lambda result: result.index))
+    if not results:
         raise InputError(f"{path} has no results yet; continue the run with 'hil --resume'")
-    model, reference = _model_of(path, recorded.origin, models)
-    results = tuple(sorted(recorded.results, key=lambda result: result.index))
-    _check_classes(path, results, reference)
-    points = None
-    if data is not None:
-        points = _points_of(path, recorded.origin, model, reference, data)
-        _check_points(path, results, points)
+    check_rows(path, results, reference, None if points is None else points.labels)
     built = _plans_in(projects, reference)
     if built:
         possible = PossibleCycles.of_one_of([plan for _, plan in built], board)
@@ -93,7 +90,7 @@ def gather(
         firmware = _with_means(firmware, reference, points)
     return Evidence(
         name=path.name,
-        origin=recorded.origin,
+        origin=origin,
         results=results,
         board=board,
         model=model,
@@ -145,21 +142,6 @@ def _model_of(path: Path, origin: Origin, models: Sequence[Model]) -> tuple[Mode
     )
 
 
-def _check_classes(path: Path, results: Sequence[Result], reference: DeviceModel) -> None:
-    """Refuse results that cannot be the model's, even if their first line matches."""
-    n = reference.n_classes
-    for result in results:
-        scores = n if result.scores is None else len(result.scores)
-        named = {result.label, result.predicted or 0}
-        if reference.rejection is not None:
-            named -= {UNKNOWN}
-        if max(named, default=0) >= n or scores != n:
-            raise InputError(
-                f"{path} has a class or scores at index {result.index} that the model with its {n} "
-                "classes does not have; run `protonn-edge hil` again"
-            )
-
-
 def _plans_in(
     projects: Sequence[Project], reference: DeviceModel
 ) -> list[tuple[Project, Plan | Float32Plan]]:
@@ -179,16 +161,6 @@ def _check_cycles(path: Path, results: Sequence[Result], possible: PossibleCycle
             f"{possible}; run `protonn-edge hil` again, or name the folder of the firmware that "
             "was measured with --project"
         )
-
-
-def _check_points(path: Path, results: Sequence[Result], points: Points) -> None:
-    """Refuse results of points that do not exist or have another class."""
-    for result in results:
-        if result.index >= len(points.labels) or result.label != points.labels[result.index]:
-            raise InputError(
-                f"{path} has index {result.index} with class {result.label}, which is not among "
-                f"the {len(points.labels):,} points; run `protonn-edge hil` again"
-            )
 
 
 def _points_of(

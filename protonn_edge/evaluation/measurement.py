@@ -20,6 +20,7 @@ from protonn_edge.emulator import EmulatedBoard
 from protonn_edge.errors import CheckFailed, InputError
 from protonn_edge.evaluation.accuracy import answer_matrix
 from protonn_edge.evaluation.possible_cycles import PossibleCycles
+from protonn_edge.evaluation.recorded import check_rows
 from protonn_edge.evaluation.verification import (
     Agreement,
     compare_results,
@@ -36,6 +37,7 @@ from protonn_edge.hil import (
     Share,
     Summary,
     compare_devices,
+    read_origin,
     read_results,
     run,
     summarize,
@@ -265,7 +267,7 @@ def measure(
         # Devices first: if one does not answer, an existing results file is kept.
         sessions = [stack.enter_context(open_session(port, reference, board)) for port in ports]
         comparison = _alike(sessions, Q) if len(sessions) > 1 else None
-        earlier = _earlier(results, origin) if resume and results is not None else []
+        earlier = _earlier(results, origin, reference, y) if resume and results is not None else []
         log = None
         if results is not None:
             log = ResultsFile(results, origin, reference.n_classes, keep=earlier)
@@ -325,18 +327,23 @@ def _alike(sessions: Sequence[Session], Q: NDArray[np.uint8]) -> Comparison:
     return comparison
 
 
-def _earlier(path: Path, origin: Origin) -> list[Result]:
+def _earlier(
+    path: Path, origin: Origin, reference: DeviceModel, y: NDArray[np.int64]
+) -> list[Result]:
     """Return the answers in a results file; refuse files for other points or another model."""
     if not path.exists():
         return []
-    recorded = read_results(path)
+    recorded = read_origin(path)
     for what, mine, other in (
-        ("another model", origin.model_sha256, recorded.origin.model_sha256),
-        ("other points", origin.data_sha256, recorded.origin.data_sha256),
+        ("another model", origin.model_sha256, recorded.model_sha256),
+        ("other points", origin.data_sha256, recorded.data_sha256),
+        ("another number of points", f"{origin.points:,}", f"{recorded.points:,}"),
     ):
         if mine != other:
             raise InputError(
                 f"{path} was measured with {what} ({other[:16]}, not {mine[:16]}); name another "
                 "file with -o, or leave out --resume"
             )
-    return [result for result in recorded.results if result.scores is not None]
+    results = read_results(path).results
+    check_rows(path, results, reference, y)
+    return [result for result in results if result.scores is not None]

@@ -18,6 +18,7 @@ from protonn_edge.hil.results import (
     Spread,
     Summary,
     check_is_results,
+    read_origin,
     read_results,
     summarize,
 )
@@ -42,6 +43,7 @@ __all__ = [
     "check_is_results",
     "compare_devices",
     "differs",
+    "read_origin",
     "read_results",
     "run",
     "summarize",

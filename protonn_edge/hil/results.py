@@ -4,7 +4,7 @@ Each line is written and flushed as soon as its answer arrives, so a killed run 
 worst its last line is incomplete, which reading tolerates and resuming repairs. The first line
 identifies model and data, so that answers of different runs are never mixed::
 
-    # protonn-edge results 1 model=<SHA-256> data=<SHA-256>
+    # protonn-edge results 2 model=<SHA-256> data=<SHA-256> points=150
     index,label,predicted,cycles,mismatch,device,score_0,score_1
     0,1,1,16072,0,/dev/ttyACM0,-3,5
 
@@ -17,7 +17,8 @@ import csv
 import hashlib
 import io
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import BinaryIO, Self
@@ -33,11 +34,13 @@ from protonn_edge.system.files import check_file, write_atomically
 from protonn_edge.system.lock import InUse, try_lock
 
 _MAX_LINE_BYTES = 1 << 16  # 255 scores of 11 characters are less than 4 kB
-_MAX_LINES = 10_000_000
 _LIMIT_BYTES = 4 << 30
 _INT32 = range(-(1 << 31), 1 << 31)
 _UINT32 = range(1 << 32)
-_FIRST_LINE = re.compile(r"# protonn-edge results 1 model=([0-9a-f]{64}) data=([0-9a-f]{64})")
+_FIRST_LINE = re.compile(
+    r"# protonn-edge results 2 model=([0-9a-f]{64}) data=([0-9a-f]{64}) points=([0-9]{1,7})",
+    re.ASCII,
+)
 _FIXED = ("index", "label", "predicted", "cycles", "mismatch", "device")
 
 
@@ -51,10 +54,13 @@ class Origin:
         Of the integer model.
     data_sha256 : str
         SHA-256 of the points as sent, and their labels.
+    points : int
+        How many there are.
     """
 
     model_sha256: str
     data_sha256: str
+    points: int
 
     @classmethod
     def of(cls, model: DeviceModel, Q: NDArray[np.uint8], y: NDArray[np.int64]) -> Self:
@@ -62,7 +68,15 @@ class Origin:
         digest = hashlib.sha256(f"{Q.shape}".encode())
         digest.update(np.ascontiguousarray(Q).tobytes())
         digest.update(np.ascontiguousarray(y, "<i8").tobytes())
-        return cls(model.model_sha256, digest.hexdigest())
+        return cls(model.model_sha256, digest.hexdigest(), len(Q))
+
+    @property
+    def first_line(self) -> str:
+        """The first line of a results file."""
+        return (
+            f"# protonn-edge results 2 model={self.model_sha256} data={self.data_sha256} "
+            f"points={self.points}\n"
+        )
 
 
 @dataclass(frozen=True)
@@ -166,10 +180,7 @@ class ResultsFile:
         self._n_classes = n_classes
         self._check_unused()
         check_is_results(path)
-        first = (
-            f"# protonn-edge results 1 model={origin.model_sha256} data={origin.data_sha256}\n"
-            + _line([*_FIXED, *(f"score_{number}" for number in range(n_classes))])
-        )
+        first = origin.first_line + _line(_columns(n_classes))
         kept = (_line(result.to_fields(n_classes)) for result in keep)
         write_atomically(path, first + "".join(kept))
         try:
@@ -206,6 +217,10 @@ class ResultsFile:
         self._stream.close()
 
 
+def _columns(n_classes: int) -> list[str]:
+    return [*_FIXED, *(f"score_{number}" for number in range(n_classes))]
+
+
 def _line(fields: Sequence[str]) -> str:
     text = io.StringIO()
     csv.writer(text, lineterminator="\n").writerow(fields)
@@ -213,10 +228,10 @@ def _line(fields: Sequence[str]) -> str:
 
 
 def check_is_results(path: Path) -> None:
-    """Raise `InputError` if `path` exists and is not a results file."""
+    """Raise `InputError` if `path` exists and does not begin like a results file."""
     if path.exists():
         try:
-            read_results(path)
+            read_origin(path)
         except InputError as error:
             raise InputError(f"{path} is there and not a results file ({error})") from error
 
@@ -237,6 +252,12 @@ class RecordedRun:
     results: list[Result]
 
 
+def read_origin(path: Path) -> Origin:
+    """Return what was run on what, by the first line of a results file; `InputError` as below."""
+    with _opened(path) as stream:
+        return _head(path, stream)[0]
+
+
 def read_results(path: Path) -> RecordedRun:
     """Return the contents of a results file.
 
@@ -245,28 +266,37 @@ def read_results(path: Path) -> RecordedRun:
     Raises
     ------
     InputError
-        If the file cannot be read, a line is not a result, or an index comes twice.
+        If the file cannot be read, a line is not a result, or an index comes twice or is none of
+        the points: so there are never more lines than points.
     """
-    check_file(
-        path, limit_bytes=_LIMIT_BYTES, may_be_empty=True, remedy="run `protonn-edge hil` first"
-    )
+    with _opened(path) as stream:
+        return _read(path, stream)
+
+
+@contextmanager
+def _opened(path: Path) -> Iterator[BinaryIO]:
+    remedy = "run `protonn-edge hil` first"
+    check_file(path, limit_bytes=_LIMIT_BYTES, may_be_empty=True, remedy=remedy)
     try:
         with path.open("rb") as stream:
-            return _read(path, stream)
+            yield stream
     except OSError as error:
-        raise InputError(
-            f"cannot read {path}: {error.strerror}; run `protonn-edge hil` first"
-        ) from error
+        raise InputError(f"cannot read {path}: {error.strerror}; {remedy}") from error
 
 
-def _read(path: Path, stream: BinaryIO) -> RecordedRun:
+def _head(path: Path, stream: BinaryIO) -> tuple[Origin, int]:
+    """Read the first two lines; return the origin, and the number of classes."""
     first = stream.readline(_MAX_LINE_BYTES).decode("ascii", "replace").rstrip("\r\n")
     said = _FIRST_LINE.fullmatch(first)
     columns = _fields(stream.readline(_MAX_LINE_BYTES))
     n_classes = len(columns) - len(_FIXED)
-    expected = [*_FIXED, *(f"score_{number}" for number in range(n_classes))]
-    if said is None or not 1 <= n_classes <= 255 or columns != expected:
+    if said is None or not 1 <= n_classes <= 255 or columns != _columns(n_classes):
         raise InputError(f"{path} does not begin like a results file; run `protonn-edge hil` again")
+    return Origin(said[1], said[2], int(said[3])), n_classes
+
+
+def _read(path: Path, stream: BinaryIO) -> RecordedRun:
+    origin, n_classes = _head(path, stream)
     results: list[Result] = []
     seen: set[int] = set()
     while line := stream.readline(_MAX_LINE_BYTES):
@@ -274,17 +304,18 @@ def _read(path: Path, stream: BinaryIO) -> RecordedRun:
             if len(line) < _MAX_LINE_BYTES:
                 break  # torn
             raise InputError(_wrong(path, results, f"is longer than {_MAX_LINE_BYTES} bytes"))
-        if len(results) == _MAX_LINES:
-            raise InputError(f"{path} has over {_MAX_LINES:,} lines; is it a results file?")
         try:
             result = Result.from_fields(_fields(line), n_classes)
         except ValueError as error:
             raise InputError(_wrong(path, results, f"is not a result: {error}")) from error
+        if result.index >= origin.points:
+            what = f"has index {result.index}, the run has {origin.points:,} points, from 0 on"
+            raise InputError(_wrong(path, results, what))
         if result.index in seen:
             raise InputError(_wrong(path, results, f"repeats index {result.index}"))
         seen.add(result.index)
         results.append(result)
-    return RecordedRun(Origin(said[1], said[2]), results)
+    return RecordedRun(origin, results)
 
 
 def _fields(line: bytes) -> list[str]:

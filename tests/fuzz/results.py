@@ -75,10 +75,9 @@ def _files() -> tuple[str, ...]:
 
 
 def _text(origin: Origin, results: object) -> str:
-    first = f"# protonn-edge results 1 model={origin.model_sha256} data={origin.data_sha256}\n"
     names = [*(["index", "label", "predicted", "cycles", "mismatch", "device"]), *_score_names()]
     lines = [",".join(each.to_fields(len(_score_names()))) for each in results]
-    return first + "\n".join([",".join(names), *lines, ""])
+    return origin.first_line + "\n".join([",".join(names), *lines, ""])
 
 
 def _score_names() -> list[str]:
@@ -97,8 +96,10 @@ def _check_again(recorded: RecordedRun, path: Path, folder: Path) -> None:
 
 
 def _check_resumed(recorded: RecordedRun, path: Path) -> None:
+    made = _evidence()
+    labels = np.array([each.label for each in made.results])
     try:
-        earlier = measurement._earlier(path, _evidence().origin)
+        earlier = measurement._earlier(path, made.origin, made.reference, labels)
     except REFUSALS as error:
         check_refusal(error)
         return

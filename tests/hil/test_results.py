@@ -29,8 +29,8 @@ RESULTS = [
     Result(1, 0, 1, 18_000, mismatch=True, scores=(1, 2), device='rfc2217://a,"b"'),
     Result(5, 0, None, None),
 ]
-ORIGIN = Origin("0123456789abcdef" * 4, "fedcba9876543210" * 4)
-FIRST = f"# protonn-edge results 1 model={ORIGIN.model_sha256} data={ORIGIN.data_sha256}\n"
+ORIGIN = Origin("0123456789abcdef" * 4, "fedcba9876543210" * 4, 9)
+FIRST = f"# protonn-edge results 2 model={ORIGIN.model_sha256} data={ORIGIN.data_sha256} points=9\n"
 COLUMNS = "index,label,predicted,cycles,mismatch,device,score_0,score_1\n"
 
 i32 = st.integers(-(1 << 31), (1 << 31) - 1)

@@ -125,8 +125,8 @@ def test_words_for_people_fit_80_columns_and_are_plain_when_piped(folder, tmp_pa
         (["wild.csv", "--model", "model.npz"], "a class or scores at index 0 that the model"),
         (["wild.csv", "--model", "another.npz"], "which is not among those given"),
         (["model.npz", "--model", "model.npz"], "does not begin like a results file"),
-        (["beyond.csv", *WHOLE], "has index 16 with class 0, which is not among the 16 points"),
-        (["relabelled.csv", *WHOLE], "has index 1 with class 0, which is not among the 16 points"),
+        (["beyond.csv", "--model", "model.npz"], "has index 16, the run has 16 points"),
+        (["relabelled.csv", *WHOLE], "has class 0 at index 1, the point has class "),
         (["wild.csv", "--model", "model.npz", "--front", "points.csv"], "is not what 'tune"),
     ],
 )

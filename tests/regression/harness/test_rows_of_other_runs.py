@@ -1,0 +1,73 @@
+"""Rows in a results file that cannot be of its run: they are refused before the run goes on.
+
+They were believed until all points were measured, and then a bug; and ten million rows for fifty
+points were read to the end.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from fake_device import HostileDevice
+from simulated_run import N, honest_model, measure_on, subject
+
+from protonn_edge.errors import InputError
+from protonn_edge.hil import Origin, Result, ResultsFile, read_results
+
+DONE = 8
+
+
+def resumed(path: Path, change: Callable[[Result], Result], n: int = DONE) -> tuple[str, int]:
+    """Resume a run of which a row is another one; return the error, and the number of requests."""
+    reference, _, X, y = subject()
+    Q = reference.quantize(X)
+    scores = reference.scores(Q)
+    rows = [
+        Result(i, int(y[i]), int(scores[i].argmax()), 3000, False, tuple(scores[i].tolist()), "x")
+        for i in range(n)
+    ]
+    rows[-1] = change(rows[-1])
+    with ResultsFile(path, Origin.of(reference, Q, y), reference.n_classes, keep=rows):
+        pass
+    device = HostileDevice(honest_model())
+    with pytest.raises(InputError) as caught:
+        measure_on([device], results=path, resume=True)
+    return str(caught.value), len(device.requests)
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"label": 77}, "class or scores at index 7 that the model with its 4 classes"),
+        ({"predicted": 77}, "class or scores at index 7 that the model with its 4 classes"),
+        ({"label": 2}, "has class 2 at index 7, the point has class 3"),
+        ({"index": N}, f"line 10 has index {N}, the run has {N} points"),
+        ({"index": 3}, "line 10 repeats index 3"),
+    ],
+)
+def test_a_row_that_does_not_belong_is_refused_before_the_run(
+    tmp_path: Path, change: dict[str, int], words: str
+) -> None:
+    path = tmp_path / "results.csv"
+    error, requests = resumed(path, lambda row: replace(row, **change))
+    assert words in error
+    assert requests <= 1  # HELLO
+
+
+def test_reading_ends_at_the_first_row_too_many(tmp_path: Path) -> None:
+    path = tmp_path / "results.csv"
+    resumed(path, lambda row: replace(row, label=2), n=N)
+    path.write_text(path.read_text() + f"{N},0,0,1,0,x,0,0,0,0\nno result\n")
+    with pytest.raises(InputError, match=f"line {N + 3} has index {N}, the run has {N} points"):
+        read_results(path)
+
+
+def test_a_first_line_with_more_points_is_of_another_run(tmp_path: Path) -> None:
+    path = tmp_path / "results.csv"
+    resumed(path, lambda row: replace(row, label=2))
+    path.write_text(path.read_text().replace(f"points={N}", "points=9000000"))
+    with pytest.raises(InputError, match=f"another number of points .9,000,000, not {N}"):
+        measure_on([HostileDevice(honest_model())], results=path, resume=True)
