@@ -32,8 +32,10 @@ from protonn_edge.hil.link import Link
 from protonn_edge.live import LIVE_FOLDER
 from protonn_edge.live.frames import LiveDescription, WindowAnswer
 from protonn_edge.live.listening import Listener
+from protonn_edge.stages.decision.rejection import UNKNOWN
 
 _BAR_CELLS = 40
+_CERTAIN = 99  # in per cent; more is rounded to 100
 
 
 @click.command("monitor", cls=Command)
@@ -148,18 +150,21 @@ def _line(listener: Listener, answer: WindowAnswer) -> str:
 
 
 def _confidence(answer: WindowAnswer) -> str:
-    """Return how sure the board is, behind what it says; nothing if its model does not know."""
-    return "" if answer.confidence is None else f", {answer.confidence} % sure"
+    """Return how sure the board is of the window's class; nothing if it is not known."""
+    if answer.confidence is None or answer.label == UNKNOWN:
+        return ""
+    return f", {'over 99' if answer.confidence > _CERTAIN else answer.confidence} % sure"
 
 
 def picture(listener: Listener, answer: WindowAnswer) -> Group:
-    """Return the class that is told, the scores as bars, and the rate."""
+    """Return the reported class, the scores as bars, the window's confidence, and the rate."""
     table = Table.grid(padding=(0, 1))
     low, high = int(min(0, answer.scores.min())), int(max(1, answer.scores.max()))
     for label, score in enumerate(answer.scores.tolist()):
         bar = Bar(high - low, 0, score - low, width=_BAR_CELLS)
-        table.add_row(Text(listener.name_of(label) or ""), f"{score:,}".rjust(11), bar)
-    told = Text(listener.name_of(answer.told) or "-", style="bold") + Text(_confidence(answer))
+        sure = _confidence(answer).removeprefix(", ") if label == answer.label else ""
+        table.add_row(Text(listener.name_of(label) or ""), f"{score:,}".rjust(11), bar, sure)
+    told = Text(listener.name_of(answer.told) or "-", style="bold")
     rate = listener.measured_rate
     words = "" if rate is None else f"{rate:.4g} samples a second, "
     words += f"{counted(listener.windows, 'window')}, {listener.missing:,} missing, "

@@ -171,7 +171,7 @@ class DeviceClassifier(Answers, OnDevice, AllFeatures, ABC):
 
     @property
     def _scores_are_logits(self) -> bool:
-        """Whether training makes the scores logits; if not, they are calibrated."""
+        """Whether training makes the scores logits, which calibration may only make smaller."""
         return False
 
     @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
@@ -238,7 +238,7 @@ class DeviceClassifier(Answers, OnDevice, AllFeatures, ABC):
             self._name(prepared)
             learned = self._train(prepared)
         self._keep(learned, prepared, n_train=int(given.X.shape[0]))
-        self._sharpen(*prepared.calibration)
+        self._fit_temperature(*prepared.calibration)
         return self
 
     def calibrate_rejection(
@@ -320,13 +320,14 @@ class DeviceClassifier(Answers, OnDevice, AllFeatures, ABC):
         )
         self.model_ = replace(prepared.measured(learned.model), record=record)
 
-    def _sharpen(self, points: Float32 | Sparse, targets: Indices) -> None:
+    def _fit_temperature(self, points: Float32 | Sparse, targets: Indices) -> None:
         """Fit the factor on scores before the softmax; see `predict_proba`."""
         if self.multilabel_:
             return
         with one_thread():  # reproducible
-            known = self._scores_are_logits
-            sharpness = 1.0 if known else fitted_sharpness(self.model_.scores(points), targets)
+            sharpness = fitted_sharpness(self.model_.scores(points), targets, certain=False)
+        if self._scores_are_logits:
+            sharpness = min(sharpness, 1.0)
         self.model_ = replace(self.model_, sharpness=sharpness)
 
     def __sklearn_tags__(self) -> Any:

@@ -361,7 +361,7 @@ class ProtoNNClassifier(DeviceClassifier):
             self.callback(report)
         learned = self._learned(online.training, online.trained())
         self._keep(learned, online.training.prepared, n_train=online.n_seen, told=told)
-        self._sharpen(points, targets)
+        self._fit_temperature(points, targets)
         return self
 
     def score_samples(self, X: ArrayLike) -> NDArray[np.float64]:

@@ -122,10 +122,29 @@ def test_windows_follow_one_another_by_the_hop_and_are_told_as_the_reference_doe
         range(0, windows.hop * len(answers), windows.hop)
     )
     assert_computed(windows, answers, played)
-    teller = Teller(windows.votes, windows.refractory)
+    refractory = {0.7: 70}.get(windows.refractory_s, 0)  # samples, at 100 a second
+    assert [answer.told for answer in answers] == told_of(windows, answers, refractory)
+    if refractory:  # so that this time matters
+        assert told_of(windows, answers, refractory) != told_of(windows, answers, refractory // 100)
+
+
+def told_of(windows: Windowing, answers: list[WindowAnswer], refractory: int) -> list[int]:
+    teller, told = Teller(windows.votes, refractory), []
     for answer in answers:
         teller.tell(answer.label, answer.first + windows.window)
-        assert answer.told == teller.told
+        told.append(teller.told)
+    return told
+
+
+@pytest.mark.parametrize(
+    ("seconds", "rate", "samples"), [(0.0, 100.0, 0), (0.7, 100.0, 70), (2.0, 50.0, 100)]
+)
+def test_the_time_of_a_reported_class_is_in_samples(
+    seconds: float, rate: float, samples: int
+) -> None:
+    windows = windows_of(rate=rate, refractory_s=seconds)
+    assert windows.refractory == samples
+    assert windows.context(make_plan(windows.model))["refractory"] == samples
 
 
 def sounds(*loud: int) -> np.ndarray:

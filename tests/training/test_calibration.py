@@ -10,6 +10,7 @@ import pytest
 from protonn_edge.datasets import load_digits_dataset
 from protonn_edge.training import ProtoNNClassifier, stored_points
 from protonn_edge.training.calibration import fitted_sharpness, softmax
+from protonn_edge.training.linear import LinearClassifier
 
 DIGITS = load_digits_dataset()
 
@@ -59,13 +60,28 @@ def test_every_loss_gives_probabilities_that_are_nearly_the_best(settings: dict[
     assert found < 1.25 * log_loss(best, DIGITS.y_test)
 
 
-def test_the_cross_entropy_needs_no_calibration() -> None:
+def test_logits_become_less_certain_where_training_points_are_few() -> None:
     classifier = fit(epochs=5)
+    scores, y = classifier.decision_function(DIGITS.X_test), DIGITS.y_test
+    assert 0 < classifier.sharpness_ < 1.0
+    likelihoods = classifier.predict_proba(DIGITS.X_test)
+    np.testing.assert_allclose(likelihoods, softmax(scores * classifier.sharpness_))
+    assert log_loss(likelihoods, y) < 0.8 * log_loss(softmax(scores), y)
+
+
+def test_logits_are_never_made_more_certain() -> None:
+    y = np.arange(3000) % 3
+    X = np.random.default_rng(0).normal(size=(3000, 3)) + 3 * np.eye(3)[y]
+    classifier = LinearClassifier(regularization=0.1, random_state=0).fit(X, y)
+    assert fitted_sharpness(classifier.decision_function(X), y, certain=False) > 1.0
     assert classifier.sharpness_ == 1.0
-    np.testing.assert_allclose(
-        classifier.predict_proba(DIGITS.X_test),
-        softmax(classifier.decision_function(DIGITS.X_test)),
-    )
+
+
+@pytest.mark.parametrize("n", [1, 5, 300])
+def test_a_class_of_n_points_that_are_all_right_has_platts_probability(n: int) -> None:
+    y = np.arange(3 * n) % 3
+    sharpness = fitted_sharpness(7.0 * np.eye(3)[y], y, certain=False)
+    assert softmax(sharpness * 7.0 * np.eye(3))[0, 0] == pytest.approx((n + 1) / (n + 2))
 
 
 def test_nearness_is_less_the_distance_in_rbf_widths() -> None:

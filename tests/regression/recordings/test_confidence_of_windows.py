@@ -1,0 +1,91 @@
+"""The confidence that `monitor` prints is that of the window's own class, and is never certain."""
+
+from __future__ import annotations
+
+import struct
+
+import numpy as np
+import pytest
+from rich.console import Console
+
+from protonn_edge.cli.monitor import _line, picture
+from protonn_edge.hil.framing import encode_frame
+from protonn_edge.live.frames import WindowAnswer
+from protonn_edge.live.listening import Listener
+from protonn_edge.quantization import quantize
+from protonn_edge.training import ProtoNNClassifier
+
+SPEED = {"idle": 0, "walking": 4, "running": 9}
+HEIGHT = {"idle": 0, "walking": 90, "running": 260}
+SAMPLES = 60
+
+
+def moving(kind: str, n: int, rng: np.random.Generator) -> np.ndarray:
+    """Return windows of counts of an accelerometer, which are easily told apart."""
+    t = np.arange(SAMPLES * n) / 50
+    swing = [HEIGHT[kind] * np.sin(SPEED[kind] * t + phase) for phase in (0, 1, 2)]
+    still = np.array([0, 0, 256])
+    counts = np.stack(swing, axis=1) + still + rng.normal(0, 6, (len(t), 3))
+    return np.rint(counts).reshape(n, SAMPLES, 3)
+
+
+def flat(windows: np.ndarray) -> np.ndarray:
+    return windows.reshape(len(windows), -1).astype(np.float32)
+
+
+def test_a_window_of_two_classes_is_less_certain_than_one_of_a_class() -> None:
+    rng = np.random.default_rng(0)
+    X = flat(np.concatenate([moving(kind, 30, rng) for kind in SPEED]))
+    features = "mean,deviation,crossings:2,bands:3"
+    classifier = ProtoNNClassifier(
+        features=features, window_shape=(SAMPLES, 3), epochs=60, random_state=0
+    ).fit(X, np.repeat(list(SPEED), 30))
+    model = quantize(classifier.model_)
+    mixed = moving("idle", 20, rng)
+    mixed[:, SAMPLES // 2 :] = moving("running", 20, rng)[:, SAMPLES // 2 :]
+    of_one, of_two = (
+        model.confidence.percent(model.scores(model.quantize(points)))
+        for points in (X, flat(mixed))
+    )
+    assert 90 < of_one.mean() < 99
+    assert of_two.mean() < of_one.mean() - 10
+
+
+class Silent:
+    def read(self, wait_s: float) -> bytes:  # noqa: ARG002
+        return b""
+
+
+@pytest.fixture
+def listener() -> Listener:
+    listener = Listener(Silent(), "there")
+    what = (0x93, 0, 2, 3, 1, 0, 160_000, 16_000_000, 100, 25, 3, 2, 0, 0, 1)
+    body = struct.pack("<BBBBBBIIHHBBIIB", *what) + bytes(9)
+    listener.stream.feed(encode_frame(body))
+    listener.stream.names.update({0: "idle", 1: "walking"})
+    return listener
+
+
+def drawn(listener: Listener, answer: WindowAnswer) -> list[str]:
+    console = Console(width=100, force_terminal=False)
+    with console.capture() as capture:
+        console.print(picture(listener, answer))
+    return capture.get().splitlines()
+
+
+def test_the_class_of_several_windows_is_shown_without_the_confidence_of_one(
+    listener: Listener,
+) -> None:
+    answer = WindowAnswer(0, 0, 0, label=1, told=0, scores=np.array([-5, 90]), confidence=97)
+    lines = drawn(listener, answer)
+    assert lines[0].strip() == "idle"
+    sure = [line for line in lines if "97 % sure" in line]
+    assert len(sure) == 1
+    assert "walking" in sure[0]
+    assert _line(listener, answer).endswith("idle  (window: walking, score 90, 97 % sure)")
+
+
+def test_nothing_is_shown_as_certain(listener: Listener) -> None:
+    answer = WindowAnswer(0, 0, 0, label=1, told=1, scores=np.array([-5, 90]), confidence=100)
+    assert any("over 99 % sure" in line for line in drawn(listener, answer))
+    assert "over 99 % sure" in _line(listener, answer)
