@@ -8,8 +8,10 @@ from typing import ClassVar
 from protonn_edge.boards.cores import Core
 from protonn_edge.stages.activity import Activity
 from protonn_edge.stages.decision.cycles import (
+    LARGEST_CALL_CYCLES,
     LARGEST_CYCLES,
     LARGEST_LEAST_CYCLES,
+    SECOND_CALL_CYCLES,
     rejection_bytes,
     rejection_cycles,
 )
@@ -52,12 +54,14 @@ class DecisionKernel(Kernel):
         size, classes = stage.score_bits // 8, stage.n_inputs
         worst, least = classes * LARGEST_CYCLES[size], classes * LARGEST_LEAST_CYCLES[size]
         mean = None if activity is None else worst
-        decision = Step("decision", self.name, 0, mean, worst, least)
+        at_most = worst + LARGEST_CALL_CYCLES[size]
+        decision = Step("decision", self.name, 0, mean, at_most, least)
         steps = [decision.on(self.core, _PORTABLE_LARGEST)]
         if by:
             cycles, flash = rejection_cycles(by, classes, size), rejection_bytes(by)
             mean = None if activity is None else cycles
-            rejection = Step("rejection", ", ".join(by), flash, mean, cycles, 0)
+            at_most = cycles + (SECOND_CALL_CYCLES[size] if "margin" in by else 0)
+            rejection = Step("rejection", ", ".join(by), flash, mean, at_most, 0)
             steps.append(rejection.on(self.core, _PORTABLE_REJECTION))
         return Cost(tuple(steps), tables=0, code=rejection_bytes(by), state=0)
 

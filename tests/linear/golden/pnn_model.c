@@ -7,7 +7,7 @@
  * The plan, on an ATmega328P:
  *     linear          columns, 156 B flash, at most 433 cycles
  *     scores          widen, 0 B flash, at most 90 cycles
- *     decision        largest, 0 B flash, at most 60 cycles
+ *     decision        largest, 0 B flash, at most 110 cycles
  *
  * The arithmetic:
  *

@@ -7,7 +7,7 @@
  * The plan, on an ATmega328P:
  *     linear          unrolled, 236 B flash, at most 352 cycles
  *     scores          negate, 0 B flash, at most 48 cycles
- *     decision        largest, 0 B flash, at most 40 cycles
+ *     decision        largest, 0 B flash, at most 90 cycles
  *
  * The arithmetic:
  *
