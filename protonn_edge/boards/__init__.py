@@ -113,8 +113,8 @@ class Board:
         """Raise `InputError` if it is this computer, which has nothing of `what`."""
         if not self.is_chip:
             raise InputError(
-                f"{self.name} is {self.title}, which has no {what} of a chip; choose another "
-                f"--board, such as uno"
+                f"{self.name} is {self.title}, which has no {what} of a chip; choose --board "
+                f"{', '.join(board.name for board in chip_boards())}"
             )
 
     def milliseconds(self, cycles: float) -> float:
@@ -130,6 +130,11 @@ def board_names() -> list[str]:
     """Return the names of all boards, sorted."""
     files = resources.files(__name__).iterdir()
     return sorted(file.name.removesuffix(".toml") for file in files if file.name.endswith(".toml"))
+
+
+def chip_boards() -> list[Board]:
+    """Return the boards with a microcontroller, by their names."""
+    return [board for board in map(load_board, board_names()) if board.is_chip]
 
 
 def load_board(name: str) -> Board:

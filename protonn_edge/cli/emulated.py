@@ -22,8 +22,9 @@ def chosen_emulator(out: Output, name: str | None, board: Board) -> str:
     Raises
     ------
     InputError
-        If there is none, or not the one that was asked for.
+        If there is none, or not the one that was asked for, or the board is this computer.
     """
+    board.check_is_chip("program memory and serial line")
     program = find_program(name, board)
     if program.remark:
         out.say(program.remark)

@@ -209,6 +209,7 @@ def tune_command(
         raise click.UsageError("--jobs and --dask exclude each other; give one of them")
     out = Output(as_json)
     board = load_board(board_name)
+    board.check_is_chip("flash, SRAM and cycles")
     limits = TuningLimits(max_flash, max_sram, max_latency_ms, max_energy_mj)
     dataset = load_grouped(data, table, groups)
     check_points(dataset.X_train, dataset.y_train)

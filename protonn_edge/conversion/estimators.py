@@ -224,10 +224,15 @@ def read_estimator(estimator: Any, n_features: int) -> FittedEstimator:
     _check_features(before[0][1] if before else classifier, n_features)
     features = affine_map(before, n_features)
     labels = labels_of(classifier)
-    if labels.ndim != 1 or len(labels) < 2:
+    if labels.ndim != 1:
         raise InputError(
             f"the {type(classifier).__name__} has several outputs; convert one that answers with "
             "one class, fitted with a vector of labels"
+        )
+    if len(labels) < 2:
+        raise InputError(
+            f"the {type(classifier).__name__} was fitted on fewer than two classes; fit it on "
+            "points of several"
         )
     rule = reader(classifier, features.n_outputs, len(labels))
     names = _feature_names(estimator, n_features)

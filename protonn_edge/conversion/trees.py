@@ -107,11 +107,13 @@ def _checked(estimator: Any, k: int, columns: int) -> Any:
     asked = tree.feature[inner]
     if len(asked) and not (asked.min() >= 0 and asked.max() < k):
         raise _damaged(estimator, f"ask for other features than the {k:,} there are")
-    if tree.value.shape != (tree.node_count, 1, columns):
+    if tree.n_outputs != 1:
         raise InputError(
-            f"the {type(estimator).__name__} has several outputs, or other classes than it says; "
-            "convert one that answers with one class, fitted with a vector of labels"
+            f"the {type(estimator).__name__} has several outputs; convert one that answers with "
+            "one class, fitted with a vector of labels"
         )
+    if tree.value.shape != (tree.node_count, 1, columns):
+        raise _damaged(estimator, f"have values of {tree.max_n_classes} classes, not of {columns}")
     values = tree.value[:, 0]
     of_nodes = (tree.threshold[inner], values, tree.impurity, tree.weighted_n_node_samples)
     if not all(np.isfinite(each).all() and (np.abs(each) < LARGEST).all() for each in of_nodes):

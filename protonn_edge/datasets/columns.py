@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from protonn_edge.datasets.cells import is_number, with_point
 from protonn_edge.datasets.naming import label_text
-from protonn_edge.datasets.notices import Notice, listed, quoted, title, titles
+from protonn_edge.datasets.notices import NAME_SHOWN, Notice, listed, quoted, title, titles
 from protonn_edge.errors import InputError
 
 Kind = Literal["number", "text", "moment", "empty"]
@@ -126,7 +126,8 @@ class Column:
     @property
     def flag_value(self) -> str:
         """Its name for an option such as ``--drop``."""
-        plain = self.name and self.name.isprintable() and "," not in self.name
+        plain = 0 < len(self.name) <= NAME_SHOWN and self.name.isprintable()
+        plain = plain and "," not in self.name
         text = self.name if plain else str(self.index + 1)
         return f"'{text}'" if " " in text else text
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 _SHOWN = 6
-_NAME_SHOWN = 40
+NAME_SHOWN = 40
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ OnNotice = Callable[[Notice], object]
 
 def quoted(name: str) -> str:
     """Return a name for a message: in quotes, control characters escaped, shortened."""
-    return repr(name if len(name) <= _NAME_SHOWN else f"{name[: _NAME_SHOWN - 3]}...")
+    return repr(name if len(name) <= NAME_SHOWN else f"{name[: NAME_SHOWN - 3]}...")
 
 
 def listed(names: Iterable[str]) -> str:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from protonn_edge.boards import Board, board_names, load_board
+from protonn_edge.boards import Board, chip_boards
 from protonn_edge.errors import CheckFailed, InputError
 from protonn_edge.hil import framing, protocol
 from protonn_edge.hil.framing import FrameSplitter, ProtocolError
@@ -83,8 +83,7 @@ class Expected:
 def _check_board(device: HelloReply, board: Board) -> None:
     """Raise `CheckFailed` unless the device's clock and window are those of the board."""
     if device.clock_hz != board.clock_hz:
-        chips = [each for each in map(load_board, board_names()) if each.is_chip]
-        alike = [each.name for each in chips if each.clock_hz == device.clock_hz]
+        alike = [each.name for each in chip_boards() if each.clock_hz == device.clock_hz]
         named = f" (--board {' or '.join(alike)})" if alike else ""
         raise CheckFailed(
             f"the device reports a clock of {device.clock_hz:,} Hz, {board.name} has "

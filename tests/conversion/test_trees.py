@@ -71,13 +71,14 @@ def test_trees_that_do_not_fit_are_pruned():
 
 def damaged(**changes: Any) -> DecisionTreeClassifier:
     """Return a tree whose nodes were changed by hand."""
-    estimator = DecisionTreeClassifier(random_state=0).fit(X, Y)
+    estimator = DecisionTreeClassifier(random_state=0, max_leaf_nodes=3).fit(X, Y)
     state = estimator.tree_.__getstate__()
     for field, value in changes.items():
         if field in state:
             state[field] = value
         else:
-            state["nodes"][field][0] = value
+            values = np.atleast_1d(value)
+            state["nodes"][field][: len(values)] = values
     estimator.tree_.__setstate__(state)
     return estimator
 
@@ -87,6 +88,8 @@ def damaged(**changes: Any) -> DecisionTreeClassifier:
     [
         ({"left_child": 0}, "the nodes of the DecisionTreeClassifier are no tree; fit it again"),
         ({"right_child": 10**9}, "are no tree"),
+        # Each node has one parent, but the second one is its own.
+        ({"left_child": [3, 1, -1, -1, -1], "right_child": [4, 2, -1, -1, -1]}, "are no tree"),
         ({"feature": 4}, "ask for other features than the 4 there are"),
         ({"feature": -2}, "ask for other features"),
         ({"threshold": np.nan}, "have numbers that are not finite"),

@@ -9,11 +9,13 @@ from contextlib import contextmanager
 import numpy as np
 import pytest
 from scipy.sparse import csr_array
+from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.neighbors import KNeighborsClassifier, NearestCentroid
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
+from sklearn.tree import DecisionTreeClassifier
 
 from protonn_edge.conversion import from_reference, from_sklearn
 from protonn_edge.conversion.reference_model import ReferenceModel, read_reference_model
@@ -152,3 +154,17 @@ def test_a_damaged_header_in_an_archive_is_refused(tmp_path, case):
         pytest.raises(InputError, match="damaged header"),
     ):
         archive.read("B")
+
+
+@pytest.mark.parametrize("kind", [DecisionTreeClassifier, RandomForestClassifier])
+def test_a_tree_of_one_class_is_called_that(kind):
+    estimator = kind().fit(X, np.zeros(len(X), int))
+    with pytest.raises(InputError, match="was fitted on fewer than two classes; fit it on points"):
+        from_sklearn(estimator, X)
+
+
+def test_a_tree_of_other_classes_than_its_forest_is_called_that():
+    estimator = RandomForestClassifier(2, random_state=0).fit(X, Y)
+    estimator.estimators_[1] = DecisionTreeClassifier().fit(X, np.arange(len(X)) % 5)
+    with pytest.raises(InputError, match="have values of 5 classes, not of 3; fit it again"):
+        from_sklearn(estimator, X)
