@@ -13,6 +13,7 @@ import pytest
 from hypothesis import settings
 from replayed_builds import ReplayedBuilds
 
+from protonn_edge.system.rounding import fix_rounding
 from protonn_edge.toolchain import platformio
 
 # The same examples on every run and no deadline: a test fails by its code, not by chance or load.
@@ -25,6 +26,9 @@ os.environ.setdefault("MPLBACKEND", "Agg")
 
 # Tests run in several processes, whose threads of BLAS and OpenMP would spin waiting for a core.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
+
+# What tests train is what commands train, which some tests run as programs.
+fix_rounding()
 
 # A bug of the package fails a test with its traceback, and is no sentence that a test could take
 # for a refusal.

@@ -13,6 +13,7 @@ from click.shell_completion import CompletionItem
 from protonn_edge import __version__
 from protonn_edge.cli.examples import epilog_of
 from protonn_edge.errors import Interrupted
+from protonn_edge.system.rounding import fix_rounding
 
 COMMANDS = {
     "demo": "Train, build, classify and report on data that is included",
@@ -89,6 +90,7 @@ def _imported(name: str) -> click.Command:
     # Starting NumPy's threads takes a quarter of the CPU time of a command such as 'inspect', and
     # training uses one anyway.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    fix_rounding()
     try:
         command: click.Command = getattr(import_module(f"{__name__}.{name}"), f"{name}_command")
     except ImportError as error:

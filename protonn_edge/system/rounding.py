@@ -1,0 +1,50 @@
+"""Make sums of floats round alike on all x86-64 processors, so that a seed gives one model.
+
+NumPy and the OpenBLAS that it brings choose their loops by the processor: wider registers add in
+another order, and training turns another last bit into another model. The loops for AVX2 and FMA
+run on nearly every x86-64 processor since 2015, and train no slower than those for AVX-512.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from importlib.util import find_spec
+from pathlib import Path
+
+_LOOPS = {"OPENBLAS_CORETYPE": "Haswell", "NPY_DISABLE_CPU_FEATURES": "X86_V4"}
+_PROCESSOR = Path("/proc/cpuinfo")
+
+
+def fix_rounding() -> None:
+    """Choose the loops for AVX2, by variables that NumPy and OpenBLAS read when they are loaded.
+
+    Variables that are set stay as they are. Nothing is chosen if NumPy is loaded, or if
+    `has_common_loops` is false.
+    """
+    if "numpy" not in sys.modules and has_common_loops():
+        for name, value in _LOOPS.items():
+            os.environ.setdefault(name, value)
+
+
+def has_common_loops() -> bool:
+    """Return whether this is Linux on x86-64 with AVX2 and FMA, and NumPy is from a wheel.
+
+    A NumPy compiled for one processor may refuse to be loaded without that processor's loops. A
+    wheel is known by the folder of libraries beside it.
+    """
+    return {"avx2", "fma"} <= _features() and _libraries("numpy").is_dir()
+
+
+def _features() -> set[str]:
+    try:
+        with _PROCESSOR.open(encoding="utf-8") as lines:
+            return next((set(line.split()) for line in lines if line.startswith("flags")), set())
+    except OSError:
+        return set()
+
+
+def _libraries(package: str) -> Path:
+    found = find_spec(package)
+    places = found.submodule_search_locations if found else None
+    return Path(f"{places[0] if places else package}.libs")
