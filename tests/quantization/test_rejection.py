@@ -129,7 +129,7 @@ def test_answers_follow_from_scores_and_the_nearest_rbf(seed: int, data: st.Data
     low, high = model.score_range()
     rejection = IntegerRejection(
         data.draw(st.integers(0, high)),
-        data.draw(st.integers(1, 127)),
+        data.draw(st.integers(1, int(model.table.max()))),
         data.draw(st.integers(0, high - low)),
     )
     rejecting = replace(model, rejection=rejection)
