@@ -12,7 +12,7 @@ export PLATFORMIO_SETTING_ENABLE_TELEMETRY ?= no
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test fuzz coverage lint docs firmware upload gallery setup tools node browser clean
+.PHONY: help demo test fuzz coverage mutants lint docs firmware upload gallery setup tools node browser clean
 
 help:  ## list the targets
 	@sed -n 's/^\([a-z]*\):.*  ## /\1	/p' $(MAKEFILE_LIST) | expand -t 10
@@ -35,6 +35,10 @@ coverage: setup $(VENV)/has-docs node browser  ## list lines of the package and 
 	@$(PYTHON) -m coverage run -m pytest -q $(or $(ARGS),-n auto --dist loadfile)
 	@$(PYTHON) -m coverage combine -q
 	@$(PYTHON) -m coverage report
+
+# In a copy of the checkout; one folder or module, for an hour or so.
+mutants: setup $(VENV)/has-mutants  ## list faults that no near test notices; FOLDER=quantization SAMPLE=50 SEED=1
+	@$(PYTHON) tests/mutants.py $(FOLDER) --sample $(or $(SAMPLE),50) --seed $(or $(SEED),1)
 
 # cppcheck takes an int for 16 bits in firmware/, as the AVR does; the model's header, which it misses,
 # is generated later.

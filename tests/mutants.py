@@ -1,0 +1,374 @@
+"""Do the tests notice faults? ``make mutants`` makes small ones in a copy of the checkout.
+
+Cosmic Ray finds the places and makes the faults; this module chooses among them. A mutant is
+*killed* if one of the tests nearest to its module fails, and *survives* if all pass. Which mutants
+a seed draws depends on the text of their line, its function and its module only, so a change
+elsewhere leaves them as they are.
+"""
+
+from __future__ import annotations
+
+import ast
+import hashlib
+import importlib
+import os
+import resource
+import shlex
+import shutil
+import signal
+import sys
+import time
+import traceback
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from difflib import unified_diff
+from functools import cached_property
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import NoReturn
+
+import click
+import pytest
+from cosmic_ray.ast import ast_nodes, get_ast
+from cosmic_ray.ast.ast_query import ASTQuery
+from cosmic_ray.mutating import use_mutation
+from cosmic_ray.plugins import get_operator
+
+ROOT = Path(__file__).resolve().parents[1]
+PACKAGE = Path("protonn_edge")
+LOG = Path("pytest.log")
+
+# One replacement for each operator, one that is hard to notice. Cosmic Ray has ten for a plus.
+OPERATORS = [
+    *(
+        f"core/ReplaceBinaryOperator_{pair}"
+        for pair in (
+            "Add_Sub",
+            "Sub_Add",
+            "Mul_Add",
+            "Div_Mul",
+            "FloorDiv_Mul",
+            "Mod_FloorDiv",
+            "Pow_Mul",
+            "RShift_LShift",
+            "LShift_RShift",
+            "BitOr_BitAnd",
+            "BitAnd_BitOr",
+            "BitXor_BitOr",
+        )
+    ),
+    *(
+        f"core/ReplaceComparisonOperator_{pair}"
+        for pair in (
+            "Eq_NotEq",
+            "NotEq_Eq",
+            "Lt_LtE",
+            "LtE_Lt",
+            "Gt_GtE",
+            "GtE_Gt",
+            "Is_IsNot",
+            "IsNot_Is",
+        )
+    ),
+    "core/ReplaceUnaryOperator_Delete_USub",
+    "core/ReplaceUnaryOperator_Delete_Not",
+    "core/ReplaceUnaryOperator_Delete_Invert",
+    "core/AddNot",
+    "core/ReplaceTrueWithFalse",
+    "core/ReplaceFalseWithTrue",
+    "core/ReplaceAndWithOr",
+    "core/ReplaceOrWithAnd",
+    "core/ReplaceBreakWithContinue",
+    "core/ReplaceContinueWithBreak",
+    "core/ExceptionReplacer",
+    "core/NumberReplacer",
+    "core/ZeroIterationForLoop",
+]
+
+# What most tests import: a mutant's tests run in a fork of a process that has it already.
+LIBRARIES = (
+    "elftools.elf.elffile",
+    "hypothesis",
+    "jinja2",
+    "rich.console",
+    "serial",
+    "sklearn.ensemble",
+    "sklearn.neighbors",
+    "sklearn.datasets",
+)
+
+CONFORMANCE = "tests/conformance/test_stages.py"
+CODEGEN = "tests/codegen/test_generated_c.py"
+QUANTIZERS = "tests/quantization tests/rejection"
+# The tests nearest to a folder or module, as lines of arguments for pytest: first what fails fast.
+# A module has the tests of the longest name that it begins with.
+NEAREST = {
+    "build": ["tests/build tests/linkage tests/budget", "tests/cli/test_commands.py -k build"],
+    "codegen": [
+        f"{CODEGEN} -k renders",
+        (
+            "tests/codegen/test_planner.py tests/codegen/test_prefix.py "
+            "tests/codegen/test_confidence.py tests/codegen/test_stage_names.py "
+            "tests/codegen/test_deskew.py tests/codegen/test_reach.py"
+        ),
+        f"{CODEGEN} tests/codegen/test_bounds.py -k 'not random and not extreme'",
+    ],
+    "codegen/float32": ["tests/codegen/test_float32.py"],
+    "codegen/worst_inputs": [
+        "tests/codegen/test_reach.py tests/codegen/test_deskew.py",
+        f"{CONFORMANCE} -k bound",
+    ],
+    "hil": ["tests/hil"],
+    "live": ["tests/live", "tests/export/test_live_sketch.py"],
+    "quantization": [f"{QUANTIZERS} {CODEGEN} -k 'quantiz or rejection or renders'"],
+    "recording": ["tests/recording", "tests/regression/recordings"],
+    "stages": [
+        (
+            f"{CODEGEN} tests/convolution/test_generated_c.py tests/linear/test_generated_c.py "
+            "-k renders"
+        ),
+        f"tests/quantization tests/convolution/test_stage.py {CONFORMANCE}",
+    ],
+    "stages/input_quantizer": [
+        f"tests/quantization {CODEGEN} -k 'quantiz or renders'",
+        "tests/codegen/test_raw_inputs.py",
+    ],
+    "stages/matvec": [
+        f"{CODEGEN} tests/linear/test_generated_c.py tests/dense/test_generated_c.py -k renders",
+        f"tests/matvec {CONFORMANCE} -k 'matvec or linear or projection or dense'",
+    ],
+}
+NEAREST |= {
+    f"quantization/{kind}": [
+        f"tests/{kind} -k 'quantiz or exact or renders'",
+        f"tests/{kind} {CONFORMANCE} -k 'not estimator and {kind}'",
+    ]
+    for kind in ("bonsai", "dense", "forest", "linear")
+}
+NEAREST |= {
+    f"stages/{kind}/": [
+        f"{golden} -k renders",
+        f"{CONFORMANCE} -k 'test_stage and {kind}'",
+        others,
+    ]
+    for kind, golden, others in (
+        ("audio", "tests/audio/test_generated_c.py", "tests/audio"),
+        ("average_pooling", CODEGEN, "tests/average_pooling"),
+        ("bonsai_tree", "tests/bonsai/test_generated_c.py", "tests/bonsai/test_quantizer.py"),
+        ("convolution", "tests/convolution/test_generated_c.py", "tests/convolution"),
+        ("decision", CODEGEN, "tests/rejection"),
+        ("dense", "tests/dense/test_generated_c.py", "tests/dense/test_quantizer.py"),
+        ("deskew", CODEGEN, "tests/deskew tests/codegen/test_deskew.py"),
+        ("forest", "tests/forest/test_generated_c.py", "tests/forest/test_quantizer.py"),
+        ("gradients", CODEGEN, "tests/gradients"),
+        ("linear", "tests/linear/test_generated_c.py", "tests/linear/test_quantizer.py"),
+        ("pooling", "tests/convolution/test_generated_c.py", "tests/convolution"),
+        ("projection", CODEGEN, "tests/quantization"),
+        ("prototypes", CODEGEN, "tests/codegen/test_reach.py tests/quantization"),
+        ("window_features", CODEGEN, "tests/window_features"),
+    )
+}
+
+
+def judge_of(module: Path) -> list[str]:
+    """Return the tests of a module (below the package), as lines of arguments for pytest."""
+    fitting = [name for name in NEAREST if module.as_posix().startswith(name)]
+    if not fitting:
+        raise click.UsageError(f"no tests are known for {module}; choose of {', '.join(NEAREST)}")
+    return NEAREST[max(fitting, key=len)]
+
+
+@dataclass(frozen=True)
+class Mutant:
+    """A place in a module, and what is replaced there."""
+
+    module: Path
+    operator: str
+    occurrence: int
+    start: tuple[int, int]
+    identity: str
+
+    def rank(self, seed: int) -> str:
+        """Return what orders mutants by chance, the same way wherever their line stands."""
+        return hashlib.sha256(f"{seed} {self.identity}".encode()).hexdigest()
+
+
+class Source:
+    """A module's text, its syntax tree, and the parts that no test can be asked to notice."""
+
+    def __init__(self, path: Path, module: Path) -> None:
+        self.path, self.module = path, module
+        self.text = path.read_text(encoding="utf-8")
+        self.lines = self.text.splitlines()
+
+    @cached_property
+    def _left_out(self) -> list[tuple[tuple[int, int], tuple[int, int]]]:
+        """Annotations, decorators, assertions, and zip's `strict`, which is one, too."""
+        nodes: list[ast.AST] = []
+        for node in ast.walk(ast.parse(self.text)):
+            if isinstance(node, ast.FunctionDef):
+                nodes += [*node.decorator_list, *([node.returns] if node.returns else [])]
+            elif isinstance(node, ast.ClassDef):
+                nodes += node.decorator_list
+            elif isinstance(node, ast.arg | ast.AnnAssign) and node.annotation is not None:
+                nodes.append(node.annotation)
+            elif isinstance(node, ast.Assert) or (
+                isinstance(node, ast.keyword) and node.arg == "strict"
+            ):
+                nodes.append(node)
+        return [
+            ((node.lineno, node.col_offset), (node.end_lineno, node.end_col_offset))
+            for node in nodes
+        ]
+
+    def mutants(self) -> Iterator[Mutant]:
+        """Yield all mutants of this module."""
+        nodes = list(ast_nodes(get_ast(self.text)))
+        same: Counter[str] = Counter()
+        for name in OPERATORS:
+            operator = get_operator(name)()
+            positions = (
+                (node, start) for node in nodes for start, _ in operator.mutation_positions(node)
+            )
+            for occurrence, (node, start) in enumerate(positions):
+                if any(low <= start < high for low, high in self._left_out):
+                    continue
+                where = f"{self.module} {ASTQuery(node).get_definition_name()}"
+                identity = f"{where} {self.lines[start[0] - 1].strip()} {name}"
+                same[identity] += 1
+                yield Mutant(self.module, name, occurrence, start, f"{identity} {same[identity]}")
+
+
+def sample_of(folder: Path, module: str, size: int, seed: int) -> tuple[int, list[Mutant]]:
+    """Return how many mutants a folder or module (below the package) has, and some of them."""
+    package = folder / PACKAGE
+    place = package / module
+    paths = [place] if place.is_file() else sorted(place.rglob("*.py"))
+    if not paths:
+        raise click.UsageError(f"{PACKAGE / module} has no modules")
+    sources = (Source(path, path.relative_to(package)) for path in paths)
+    mutants = [mutant for source in sources for mutant in source.mutants()]
+    return len(mutants), sorted(mutants, key=lambda mutant: mutant.rank(seed))[:size]
+
+
+def copy_checkout(to: Path) -> None:
+    """Copy what tests read, so that no mutant is ever made in the checkout itself."""
+    kept_apart = shutil.ignore_patterns(
+        ".git", ".venv", ".*_cache", ".hypothesis", "node_modules", "_build", ".pio", "gallery"
+    )
+    shutil.copytree(ROOT, to, ignore=kept_apart)
+    (to / ".venv").symlink_to(ROOT / ".venv")
+
+
+def prepare(folder: Path) -> None:
+    """Let this process and its forks use a copy of the checkout; import what tests need often."""
+    os.chdir(folder)
+    sys.path[0] = str(folder)  # was tests/ of the checkout itself
+    os.environ |= {
+        "PYTHONPATH": str(folder),
+        "OMP_NUM_THREADS": "1",
+    }
+    for name in ("PLATFORMIO_BUILD_CACHE_DIR", "PROTONN_EDGE_REPLAYED_BUILDS"):
+        os.environ.setdefault(name, str(folder.parent / name.lower()))
+        Path(os.environ[name]).mkdir(exist_ok=True)
+    for name in LIBRARIES:
+        importlib.import_module(name)
+
+
+def tested(judge: list[str], seconds: int, *options: str) -> str:
+    """Run tests until one fails, in processes of their own; return what became of the mutant."""
+    for line in judge:
+        child = os.fork()
+        if child == 0:
+            _become_pytest([*options, *shlex.split(line)], seconds)
+        _, status = os.waitpid(child, 0)
+        with suppress(ProcessLookupError):
+            os.killpg(child, signal.SIGKILL)  # what tests started and left behind
+        if status != 0:
+            return "timeout" if os.WIFSIGNALED(status) else "killed"
+    return "survived"
+
+
+def _become_pytest(arguments: list[str], seconds: int) -> NoReturn:
+    """Run pytest and exit.
+
+    Processor time is limited, so that a computer under load kills no mutant that tests would not.
+    """
+    os.setsid()
+    resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds))
+    signal.alarm(20 * seconds)
+    with LOG.open("wb") as log:
+        os.dup2(log.fileno(), 1)
+        os.dup2(log.fileno(), 2)
+    options = ["-x", "-q", "-p", "no:cacheprovider", "-p", "no:xdist"]
+    options += ["-W", "ignore::pytest.PytestAssertRewriteWarning"]  # of Hypothesis
+    code = 1
+    try:
+        code = pytest.main([*options, *arguments])
+        sys.stdout.flush()
+    except BaseException:  # noqa: BLE001  (the parent's stack must not be unwound in a fork)
+        traceback.print_exc()
+    os._exit(code)
+
+
+def check_judge(judge: list[str], seconds: int, *options: str) -> None:
+    """See that tests pass without a mutant; else they would kill all."""
+    if tested(judge, seconds, *options) != "survived":
+        log = LOG.read_text(encoding="utf-8")
+        raise click.ClickException(f"tests fail without a mutant: {judge}\n{log}")
+
+
+def outcome_of(mutant: Mutant, folder: Path, seconds: int) -> tuple[str, str]:
+    """Return what became of a mutant, and its difference."""
+    path = folder / PACKAGE / mutant.module
+    operator = get_operator(mutant.operator)()
+    with use_mutation(path, operator, mutant.occurrence) as (before, after):
+        outcome = tested(judge_of(mutant.module), seconds)
+    changes = unified_diff(before.splitlines(), after.splitlines(), n=0, lineterm="")
+    return outcome, "\n".join(list(changes)[3:])
+
+
+@click.command("mutants")
+@click.argument("module")
+@click.option("--sample", type=click.IntRange(1), default=50, show_default=True)
+@click.option("--seed", type=int, default=1, show_default=True, help="Draws other mutants.")
+@click.option(
+    "--seconds",
+    type=click.IntRange(1),
+    default=120,
+    show_default=True,
+    help="Of processor time, for each process of a mutant's tests.",
+)
+def main(module: str, sample: int, seed: int, seconds: int) -> None:
+    """Print which mutants of MODULE, a folder or file below the package, survive their tests."""
+    with TemporaryDirectory(prefix="protonn-edge-mutants-") as temporary:
+        folder = Path(temporary) / "checkout"
+        copy_checkout(folder)
+        prepare(folder)
+        total, mutants = sample_of(folder, module, sample, seed)
+        judges = {name: judge_of(Path(name)) for name in {str(one.module) for one in mutants}}
+        for line in {line for judge in judges.values() for line in judge}:
+            check_judge([line], seconds, "--collect-only")
+        # A mutant may be as long and as old as its original: Python would take one for the other.
+        sys.dont_write_bytecode = True
+        os.environ["PYTHONDONTWRITEBYTECODE"] = "1"
+        outcomes: Counter[str] = Counter()
+        for mutant in mutants:
+            started = time.monotonic()
+            outcome, difference = outcome_of(mutant, folder, seconds)
+            outcomes[outcome] += 1
+            where = f"{mutant.module}:{mutant.start[0]} {mutant.operator.removeprefix('core/')}"
+            click.echo(f"{outcome:9}{where} ({time.monotonic() - started:.0f} s)")
+            if outcome == "survived":
+                click.echo(difference)
+                judges = {k: v for k, v in judges.items() if v != judge_of(mutant.module)}
+        for judge in {tuple(judge) for judge in judges.values()}:  # that let no mutant pass
+            check_judge(list(judge), seconds)
+    survived = f"{outcomes['survived']} of {len(mutants)} mutants survived"
+    click.echo(f"{module}: {survived}, {outcomes['timeout']} ran out of time ({total:,} in all)")
+
+
+if __name__ == "__main__":
+    main()
