@@ -56,6 +56,27 @@ int main(void)
 }
 """
 
+_OUTPUT = Path(__file__).parent / "codegen/output.h"
+_PREDICTING = f"""
+#include "pnn_model.h"
+#include "{_OUTPUT}"
+static const uint8_t inputs[] FLASH = {{INPUTS}};
+int main(void)
+{{
+    static uint8_t features[PNN_FEATURES];
+    begin();
+    for (uint16_t point = 0; point < COUNT; ++point) {{
+        for (uint16_t i = 0; i < PNN_FEATURES; ++i) {{
+            features[i] = READ(&inputs[point * PNN_FEATURES + i]);
+        }}
+        const uint8_t label = pnn_predict(features);
+        send(label, pnn_scores(), PNN_CLASSES * sizeof(pnn_score_t));
+    }}
+    end();
+    return 0;
+}}
+"""
+
 
 def write_c(
     model: DeviceModel, folder: Path, plan: Plan | None = None, prefix: str = PREFIX
@@ -131,7 +152,13 @@ def assert_prints(main: Path, folder: Path, expected: bytes) -> None:
         subprocess.run(command, check=True, timeout=_DEADLINE_S)
     host = subprocess.run([folder / "cc.elf"], capture_output=True, check=True, timeout=_DEADLINE_S)
     assert host.stdout == expected
-    assert _printed_by_emulated_uno(folder / "avr-gcc.elf", len(expected)) == expected
+    assert printed_by_uno(folder / "avr-gcc.elf", len(expected)) == expected
+
+
+def predicting(Q: np.ndarray) -> str:
+    """Return a program that sends the class and the scores of each point (n, features)."""
+    points = ", ".join(map(str, Q.ravel().tolist()))
+    return _PREDICTING.replace("COUNT", str(len(Q))).replace("INPUTS", points)
 
 
 def answers_in_bytes(model: IntegerModel, Q: np.ndarray) -> list[bytes]:
@@ -143,8 +170,8 @@ def answers_in_bytes(model: IntegerModel, Q: np.ndarray) -> list[bytes]:
     return [answer.tobytes() for answer in answers]
 
 
-def _printed_by_emulated_uno(elf: Path, size: int) -> bytes:
-    """Return the first bytes that a program sends."""
+def printed_by_uno(elf: Path, size: int) -> bytes:
+    """Return the first bytes that a program sends on the emulated Uno."""
     with EmulatedUno(elf) as uno, socket.create_connection(("127.0.0.1", uno.port)) as line:
         line.settimeout(_DEADLINE_S)
         received = b""

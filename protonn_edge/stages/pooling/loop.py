@@ -84,7 +84,7 @@ class RowLoop:
 def average_loop() -> Listing:
     """Return the loop that makes averages of sums, which it sets to 0.
 
-    Z goes through the sums, X through the averages, r25:r24 counts them, r17:r16 is the multiplier,
+    Z goes through the sums, X through the averages, `left` counts them, r17:r16 is the multiplier,
     and r23 is 0.
     """
     return Listing(
@@ -108,7 +108,7 @@ def average_loop() -> Listing:
             st   X+, r19
             st   Z+, r23
             st   Z+, r23
-            sbiw r24, 1
+            sbiw %[left], 1
             brne average
             clr  r1
         """

@@ -709,10 +709,10 @@ static void audio_begin(void)
 #ifdef PNN_ASSEMBLY
 static PNN_NOINLINE void audio_filter(int16_t v, int16_t w)
 {
+    struct audio_band *band = audio_bands;
     register int16_t difference __asm__("r24") = v;
     register int16_t mirrored __asm__("r14") = w;
     register uint8_t zero __asm__("r22") = 0;
-    struct audio_band *band = audio_bands;
     __asm__ volatile(
         ".Lband0%=:\n"
         "    ldd   r18, Z+0\n" /* its last y */

@@ -365,7 +365,7 @@ static void bonsai_tree_walk(const int8_t *values)
         ".Ldone%=:\n"
         "    clr   __zero_reg__\n"
         ".Lfinish%=:\n"
-        : "+z"(next)
+        : "+&z"(next)
         : [values] "r"(values), [scores] "r"(bonsai_tree_scores + 1), [gates] "i"(bonsai_tree_gates)
         : "memory", "r10", "r11", "r12", "r13", "r14", "r15", "r16", "r17", "r18", "r19", "r20", "r21", "r22", "r23", "r24", "r25", "r26", "r27", "r0");
 }
@@ -373,7 +373,7 @@ static void bonsai_tree_walk(const int8_t *values)
 /* Add a row's products to what its sum begins with. */
 static const uint8_t *bonsai_tree_sum(const uint8_t *next, const int8_t *values, int32_t *sum)
 {
-    *sum = (int32_t)(PNN_READ_U8(next) | (uint16_t)(PNN_READ_U8(next + 1) << 8)) +
+    *sum = (int32_t)(PNN_READ_U8(next) | (uint16_t)PNN_READ_U8(next + 1) << 8) +
            (int8_t)PNN_READ_U8(next + 2) * 65536L;
     next += 3;
     for (uint8_t left = BONSAI_TREE_INPUTS; left > 0; --left) {
@@ -402,7 +402,7 @@ static void bonsai_tree_walk(const int8_t *values)
             break;
         }
         next = bonsai_tree_sum(next, values, &sum);
-        next += 2 + (sum < 0 ? 0 : (uint16_t)(PNN_READ_U8(next) | PNN_READ_U8(next + 1) << 8));
+        next += 2 + (sum < 0 ? 0 : (uint16_t)(PNN_READ_U8(next) | (uint16_t)PNN_READ_U8(next + 1) << 8));
     }
 }
 #endif

@@ -374,7 +374,7 @@ static void bonsai_tree_walk(const pnn_input_t *values)
         ".Ldone%=:\n"
         "    clr   __zero_reg__\n"
         ".Lfinish%=:\n"
-        : "+z"(next)
+        : "+&z"(next)
         : [values] "r"(values), [scores] "r"(bonsai_tree_scores), [gates] "i"(bonsai_tree_gates)
         : "memory", "r10", "r11", "r12", "r13", "r14", "r15", "r16", "r17", "r18", "r19", "r20", "r21", "r22", "r23", "r24", "r25", "r26", "r27", "r0");
 }
@@ -382,7 +382,7 @@ static void bonsai_tree_walk(const pnn_input_t *values)
 /* Add a row's products to what its sum begins with. */
 static const uint8_t *bonsai_tree_sum(const uint8_t *next, const pnn_input_t *values, int32_t *sum)
 {
-    *sum = (int32_t)(PNN_READ_U8(next) | (uint16_t)(PNN_READ_U8(next + 1) << 8)) +
+    *sum = (int32_t)(PNN_READ_U8(next) | (uint16_t)PNN_READ_U8(next + 1) << 8) +
            (int8_t)PNN_READ_U8(next + 2) * 65536L;
     next += 3;
     for (uint8_t left = PNN_READ_U8(next++); left > 0; --left, next += 2) {
@@ -412,7 +412,7 @@ static void bonsai_tree_walk(const pnn_input_t *values)
             break;
         }
         next = bonsai_tree_sum(next, values, &sum);
-        next += 2 + (sum < 0 ? 0 : (uint16_t)(PNN_READ_U8(next) | PNN_READ_U8(next + 1) << 8));
+        next += 2 + (sum < 0 ? 0 : (uint16_t)(PNN_READ_U8(next) | (uint16_t)PNN_READ_U8(next + 1) << 8));
     }
 }
 #endif

@@ -784,8 +784,8 @@ static PNN_NOINLINE pnn_input_t *average_pooling_pool_part(const pnn_input_t *pi
         "    movw  %A[pixel], r20\n"
         "    rjmp  4b\n"
         "9:  clr   __zero_reg__\n"
-        : [pixel] "+x"(pixel), [average] "+&r"(average), [count] "+&r"(count), [sum] "+&r"(sum),
-          [right] "+&d"(right), [area] "+z"(area)
+        : [pixel] "+&x"(pixel), [average] "+&r"(average), [count] "+&r"(count), [sum] "+&r"(sum),
+          [right] "+&d"(right), [area] "+&z"(area)
         : [multiplier] "r"((uint16_t)AVERAGE_POOLING_AVERAGE_MULTIPLIER), [width] "r"((uint8_t)AVERAGE_POOLING_PIXEL_WIDTH),
           [complete] "r"(complete), [within] "r"(within), [below] "r"(below)
         : "memory", "r0", "r18", "r19", "r20", "r21", "r22");
@@ -810,7 +810,7 @@ static pnn_input_t *average_pooling_pool_part(const pnn_input_t *pixel, uint8_t 
             continue;
         }
         const uint8_t beyond = (uint8_t)(AVERAGE_POOLING_PIXEL_WIDTH - average_pooling_units_right); /* into the next area */
-        average_pooling_row_sum = (uint16_t)(average_pooling_row_sum + x * average_pooling_units_right);
+        average_pooling_row_sum = (uint16_t)(average_pooling_row_sum + (uint16_t)x * average_pooling_units_right);
         if (average_pooling_units_below > AVERAGE_POOLING_PIXEL_HEIGHT) {
             *average_pooling_area_sum = (uint16_t)(*average_pooling_area_sum + average_pooling_row_sum * AVERAGE_POOLING_PIXEL_HEIGHT);
         } else {
@@ -818,7 +818,7 @@ static pnn_input_t *average_pooling_pool_part(const pnn_input_t *pixel, uint8_t 
             *average_pooling_area_sum = (uint16_t)(average_pooling_row_sum * (uint8_t)(AVERAGE_POOLING_PIXEL_HEIGHT - average_pooling_units_below));
         }
         ++average_pooling_area_sum;
-        average_pooling_row_sum = (uint16_t)(x * beyond);
+        average_pooling_row_sum = (uint16_t)((uint16_t)x * beyond);
         average_pooling_units_right = (uint8_t)(AVERAGE_POOLING_AREA_WIDTH - beyond);
     }
     return average;

@@ -736,6 +736,7 @@ static void gradients_begin(void)
 static PNN_NOINLINE void gradients_add_runs(uint16_t *cell, const pnn_input_t *below, pnn_input_t *above,
     const pnn_input_t *left, uint8_t run, const uint8_t *next)
 {
+    register uint16_t *this_cell __asm__("r24") = cell;
     register const pnn_input_t *first __asm__("r18") = left;
     register const uint8_t *next_run __asm__("r12") = next;
     register uint8_t this_run __asm__("r16") = run;
@@ -870,7 +871,7 @@ static PNN_NOINLINE void gradients_add_runs(uint16_t *cell, const pnn_input_t *b
         "    rjmp  .Lboth%=\n"
         ".Ldone%=:\n"
         "    movw  r28, r10\n"
-        : "+x"(below), "+z"(above), "+w"(cell), "+r"(first), "+r"(next_run), "+r"(this_run)
+        : "+x"(below), "+z"(above), "+r"(this_cell), "+r"(first), "+r"(next_run), "+r"(this_run)
         : [row_shared] "i"(&gradients_row_shared)
         : "memory", "r0", "r10", "r11", "r14", "r15", "r20", "r21", "r22", "r23");
 }
@@ -981,8 +982,8 @@ static PNN_NOINLINE void gradients_take(const pnn_input_t *pixel, uint8_t count)
 #ifdef PNN_ASSEMBLY
 static void gradients_take_roots(void)
 {
-    uint16_t left = GRADIENTS_SUMS;
     const uint16_t *sum = gradients.sums;
+    register uint16_t left __asm__("r24") = GRADIENTS_SUMS;
     __asm__ volatile(
         "    movw  r14, r28\n"
         "    movw  r28, r26\n"
@@ -1014,7 +1015,7 @@ static void gradients_take_roots(void)
         ".Ldone%=:\n"
         "    clr   r1\n"
         "    movw  r28, r14\n"
-        : "+x"(sum), "+w"(left)
+        : "+x"(sum), "+r"(left)
         : [roots] "i"(gradients_roots)
         : "memory", "r0", "r14", "r15", "r16", "r18", "r19", "r20", "r21", "r22", "r23", "r30", "r31");
 }

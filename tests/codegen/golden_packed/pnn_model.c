@@ -479,11 +479,12 @@ static void projection_add_0(const pnn_input_t *feature, const pnn_input_t *end)
     const uint8_t *weights = projection_weights_0 + (size_t)projection_consumed * 2u;
     const uint16_t count = (uint16_t)(end - feature);
     /* The lower byte of what is left reaches 0 once for each unit of the upper byte. */
-    register uint16_t left __asm__("r24") = (uint16_t)(count + 0xff);
+    uint16_t bytes = (uint16_t)(count + 0xff);
     if (count == 0) {
         return;
     }
-    left = (uint16_t)((left & 0xff00) | (count & 0xff));
+    bytes = (uint16_t)((bytes & 0xff00) | (count & 0xff));
+    register uint16_t left __asm__("r24") = bytes; /* the text changes r29:r28 */
     __asm__ volatile(
         "    push  r28\n"
         "    push  r29\n"

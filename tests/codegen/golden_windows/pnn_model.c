@@ -811,7 +811,7 @@ static inline void window_features_take_sample(struct window_features_channel *c
         "    std   Z+21, %A[pair]\n"
         "9:\n"
         : [low] "=&d"(low), [high] "=&r"(high), [pair] "=&d"(pair), [sum] "=&r"(sum),
-          [number] "+r"(number)
+          [number] "+&r"(number)
         : [x] "d"(x), "z"(channel)
         : "r0", "cc", "memory");
 }

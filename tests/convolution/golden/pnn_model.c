@@ -536,10 +536,10 @@ static void pooling_2_average(pnn_input_t *average)
         "    st    X+, r19\n"
         "    st    Z+, r23\n"
         "    st    Z+, r23\n"
-        "    sbiw  r24, 1\n"
+        "    sbiw  %[left], 1\n"
         "    brne  .Laverage%=\n"
         "    clr   r1\n"
-        : "+x"(average), "+z"(sum), "+w"(left)
+        : "+x"(average), "+z"(sum), [left] "+w"(left)
         : [multiplier] "i"(POOLING_2_MULTIPLIER)
         : "memory", "r0", "r16", "r17", "r19", "r20", "r21", "r22", "r23");
 #else
@@ -1629,8 +1629,8 @@ static PNN_NOINLINE pnn_input_t *average_pooling_pool_part(const pnn_input_t *pi
         "    movw  %A[pixel], r20\n"
         "    rjmp  4b\n"
         "9:  clr   __zero_reg__\n"
-        : [pixel] "+x"(pixel), [average] "+&r"(average), [count] "+&r"(count), [sum] "+&r"(sum),
-          [right] "+&d"(right), [area] "+z"(area)
+        : [pixel] "+&x"(pixel), [average] "+&r"(average), [count] "+&r"(count), [sum] "+&r"(sum),
+          [right] "+&d"(right), [area] "+&z"(area)
         : [multiplier] "r"((uint16_t)AVERAGE_POOLING_AVERAGE_MULTIPLIER),
           [complete] "r"(complete)
         : "memory", "r0", "r18", "r19", "r20", "r21", "r22");

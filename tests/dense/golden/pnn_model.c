@@ -519,7 +519,7 @@ static void dense_2_rectify(void)
         "    dec   %[left]\n"
         "    brne  .Lunit%=\n"
         "    clr   __zero_reg__\n"
-        : [left] "+r"(left)
+        : [left] "+&r"(left)
         : [sums] "i"(&dense_2), [multiplier] "r"((uint8_t)DENSE_2_MULTIPLIER)
         : "memory", "r0", "r18", "r19", "r20", "r24", "r26", "r27", "r30", "r31");
 #else
@@ -736,7 +736,7 @@ static void dense_rectify(void)
         "    dec   %[left]\n"
         "    brne  .Lunit%=\n"
         "    clr   __zero_reg__\n"
-        : [left] "+r"(left)
+        : [left] "+&r"(left)
         : [sums] "i"(&dense), [multiplier] "r"((uint8_t)DENSE_MULTIPLIER)
         : "memory", "r0", "r18", "r19", "r20", "r24", "r26", "r27", "r30", "r31");
 #else

@@ -286,10 +286,10 @@ static void forest_walk(const pnn_input_t *values)
 {
     const uint8_t *next = forest_table;
     for (uint8_t l = 0; l < FOREST_SCORES; ++l, next += 2) {
-        forest_scores[l] = (pnn_score_t)(PNN_READ_U8(next) | PNN_READ_U8(next + 1) << 8);
+        forest_scores[l] = (pnn_score_t)(PNN_READ_U8(next) | (uint16_t)PNN_READ_U8(next + 1) << 8);
     }
     for (uint16_t trees = FOREST_TREES; trees > 0; --trees) {
-        const uint8_t *const end = next + 2 + (uint16_t)(PNN_READ_U8(next) | PNN_READ_U8(next + 1) << 8);
+        const uint8_t *const end = next + 2 + (uint16_t)(PNN_READ_U8(next) | (uint16_t)PNN_READ_U8(next + 1) << 8);
         next += 2;
         while (PNN_READ_U8(next) < FOREST_LEAF) {
             const uint8_t feature = PNN_READ_U8(next);

@@ -1,0 +1,45 @@
+"""No signed integer overflows where an ``int`` has 16 bits, as on every AVR.
+
+Bytes above 127 were shifted by 8 in an ``int``, and an average's wide pixels were multiplied in
+one, by the C that an AVR without a multiplier runs. The compiler adds a check to each such
+operation; one that fails stops the program.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from avr_tools import needs_emulated_avr
+from bonsai_factory import random_kernel_chain
+from forest_factory import random_chain
+from generated_programs import answers_in_bytes, compile_with, predicting, printed_by_uno
+from model_factory import random_inputs, random_pooling_model
+
+from protonn_edge.quantization import IntegerModel, quantize
+from protonn_edge.stages.average_pooling.pooling import AveragePooling
+
+CHECKED = ("-fsanitize=shift,signed-integer-overflow", "-fsanitize-undefined-trap-on-error")
+
+# Pixels that are 130 units wide.
+WIDE = AveragePooling((1, 131), (1, 131), (1, 130))
+
+MODELS: dict[str, IntegerModel] = {
+    "forest": random_chain(4, trees=4, depth=9, features=300, classes=12, share=1.0),
+    "bonsai": random_kernel_chain(4, features=700, depth=3, classes=2, density=0.01),
+    "average pooling": quantize(random_pooling_model(WIDE, projections=4, prototypes=5)),
+}
+
+
+@needs_emulated_avr
+@pytest.mark.parametrize("name", MODELS)
+def test_no_overflow_of_an_int(name: str, tmp_path: Path) -> None:
+    model = MODELS[name]
+    Q = np.concatenate([random_inputs(2, 3, model), np.full((1, model.n_features), 255, np.uint8)])
+    without_assembly = tmp_path / "no_multiplier.h"
+    without_assembly.write_text("#include <avr/io.h>\n#undef __AVR_HAVE_MUL__\n")
+    flags = ("-include", str(without_assembly), *CHECKED)
+    program = compile_with(model, predicting(Q), tmp_path, *flags)
+    expected = b"".join(answers_in_bytes(model, Q))
+    assert printed_by_uno(program, len(expected)) == expected
