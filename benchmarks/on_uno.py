@@ -16,9 +16,9 @@ from protonn_edge.codegen import Plan
 from protonn_edge.codegen.float32 import Float32Plan
 from protonn_edge.datasets import Dataset
 from protonn_edge.evaluation.measurement import measure
-from protonn_edge.evaluation.verification import verify_host
 from protonn_edge.model import Model
 from protonn_edge.quantization import DeviceModel, IntegerChain, device_model, measure_activity
+from protonn_edge.verification.agreement import verify_host
 
 CHECKED: Columns = [
     ("points", lambda r: f"{r['n']:,}"),

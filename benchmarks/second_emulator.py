@@ -9,8 +9,8 @@ from printing import Record
 from protonn_edge.build.project import Trial
 from protonn_edge.emulator import EmulatedUno
 from protonn_edge.errors import InputError
-from protonn_edge.evaluation.verification import verify_device
 from protonn_edge.quantization import DeviceModel
+from protonn_edge.verification.agreement import verify_device
 
 
 def on_avr8js(trial: Trial, reference: DeviceModel, Q: NDArray[np.uint8]) -> Record:

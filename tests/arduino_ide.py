@@ -123,7 +123,9 @@ def assert_within_budget(ran: Ran) -> None:
 
 
 def export_for_uno(model: ProtoNNModel, kind: Kind, folder: Path, **more: object) -> Export:
-    return export(model, kind, folder, load_board("uno"), **more)  # type: ignore[arg-type]
+    """Export a model for tests that run what was made themselves."""
+    options = {"tries": False, **more}
+    return export(model, kind, folder, load_board("uno"), **options)  # type: ignore[arg-type]
 
 
 def spoil_score_of_vector_7(source: Path) -> tuple[int, int]:

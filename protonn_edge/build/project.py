@@ -12,6 +12,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import NamedTuple
 
 from protonn_edge.boards import Board, board_of
 from protonn_edge.boards.environment import description_file, environment_section
@@ -45,6 +46,7 @@ from protonn_edge.system.scratch import scratch_folder
 from protonn_edge.system.shown import Shown
 from protonn_edge.toolchain.elf import read_program
 from protonn_edge.toolchain.platformio import build_firmware
+from protonn_edge.verification.tryout import NOT_TRIED, Tried, try_firmware, try_on_host
 
 _GENERATED = Path("firmware", "generated")
 _MODEL = _GENERATED / "model.npz"
@@ -178,7 +180,7 @@ def generated_files(reference: DeviceModel, plan: Plan | Float32Plan) -> dict[st
 
 @dataclass(frozen=True, eq=False)
 class BuildOptions:
-    """Restrictions on the choice of a plan.
+    """Restrictions on the choice of a plan, and whether the result is tried.
 
     Attributes
     ----------
@@ -192,6 +194,8 @@ class BuildOptions:
         Number format of W, B and Z on the device; floats are for comparison and have one plan.
     plan : Plan or Float32Plan, optional
         The only plan to consider.
+    tries : bool
+        Whether `build` runs what it made before it writes it; see `verification.tryout`.
     """
 
     flash_bytes: int | None = None
@@ -200,6 +204,7 @@ class BuildOptions:
     activity: Activity | None = None
     precision: str = "int8"
     plan: Plan | Float32Plan | None = None
+    tries: bool = True
 
     def within(self, board: Board) -> Board:
         """Return the board with its memory limited to what the firmware may use."""
@@ -216,20 +221,21 @@ class BuildOptions:
 def build(
     model: Model, board: Board | str, folder: Path | str, options: BuildOptions | None = None
 ) -> Build:
-    """Quantize, render, compile and check a model; then write the project to `folder`.
+    """Quantize, render, compile, check and try a model; then write the project to `folder`.
 
     Existing firmware files are kept; generated ones are replaced. A board may be given by its name.
 
     Returns
     -------
     Build
-        The chosen plan, and the memory that the linked firmware uses.
+        The chosen plan, the memory that the linked firmware uses, and how it was tried.
 
     Raises
     ------
     CheckFailed
-        If the firmware does not fit the board (`OverBudget` once it was linked) or violates a check
-        (see `linkage`); nothing is written then.
+        If the firmware does not fit the board (`OverBudget` once it was linked), violates a check
+        (see `linkage`), or answers another score than NumPy on the emulated board (`WrongAnswers`);
+        nothing is written then.
     InputError
         If the folder has other files in place of the project's, another process is writing to it,
         or it cannot be written.
@@ -240,13 +246,19 @@ def build(
         exclusive(folder),
         trial_build(model, board, firmware_of=folder, options=options) as trial,
     ):
+        tried = NOT_TRIED
+        if options is None or options.tries:
+            unchanged = _has_own_sources(trial.project)
+            tried = try_firmware(
+                model, trial.reference, trial.plan, trial.elf, board, unchanged=unchanged
+            )
         _copy_over(trial.project, Project(folder))
-    return Build(trial.plan, trial.usage)
+    return Build(trial.plan, trial.usage, tried)
 
 
 def build_for_host(
     model: Model, board: Board, folder: Path, options: BuildOptions | None = None
-) -> Path:
+) -> HostBuild:
     """Render a model, compile it for this computer, and write the project to `folder`.
 
     The program reads the features of points from its standard input and prints classes and scores
@@ -254,13 +266,13 @@ def build_for_host(
 
     Returns
     -------
-    Path
-        The program.
+    HostBuild
+        The program, and how it was tried.
 
     Raises
     ------
     CheckFailed
-        If the compiler refuses it; nothing is written then.
+        If the compiler refuses it, or it answers another score than NumPy; nothing is written then.
     InputError
         If the folder has other files in place of the project's, another process is writing to it,
         it cannot be written, or a restriction is for a chip.
@@ -277,17 +289,19 @@ def build_for_host(
         plan = make_plan(reference, kernel=options.kernel)
     with exclusive(folder), scratch_folder() as scratch:
         project = _write_project(model, reference, plan, scratch, folder, board)
-        project.compile(board)
+        program = project.compile(board)
+        tried = try_on_host(model, reference, program) if options.tries else NOT_TRIED
         _copy_over(project, Project(folder))
-        return Project(folder).compile(board)
+        return HostBuild(Project(folder).compile(board), tried)
 
 
 @dataclass(frozen=True)
 class Build(Shown):
-    """The plan of a firmware that fits, and its linked size."""
+    """The plan of a firmware that fits, its linked size, and how it was tried."""
 
     plan: Plan | Float32Plan
     usage: Usage
+    tried: Tried
 
     def facts(self) -> dict[str, str]:
         """Return the sizes of the firmware."""
@@ -296,15 +310,24 @@ class Build(Shown):
             "flash": f"{usage.flash_bytes:,} B",
             "SRAM": f"{usage.sram_bytes:,} B and {usage.stack_bytes:,} B of stack",
             **self.plan.facts(),
+            "tried": str(self.tried),
         }
+
+
+class HostBuild(NamedTuple):
+    """A program for this computer, and how it was tried."""
+
+    program: Path
+    tried: Tried
 
 
 @dataclass(frozen=True)
 class Trial:
-    """A project in a scratch folder whose firmware fits: its ELF file, plan and sizes."""
+    """A project in a scratch folder whose firmware fits: its ELF file, model, plan and sizes."""
 
     project: Project
     elf: Path
+    reference: DeviceModel
     plan: Plan | Float32Plan
     usage: Usage
 
@@ -381,7 +404,7 @@ def _first_that_fits(
             failures.append(failure)
             continue
         check_linked(program, reference, plan, board)
-        return Trial(project, elf, plan, usage)
+        return Trial(project, elf, reference, plan, usage)
     raise min(failures, key=lambda failure: failure.usage.flash_bytes)
 
 
@@ -474,6 +497,16 @@ def _copy_tree(source: Path, target: Path) -> None:
         relative = path.relative_to(source)
         if path.is_file() and path.suffix != ".md" and relative.parts[0] != _GENERATED.name:
             write_atomically(target / relative, path.read_bytes())
+
+
+def _has_own_sources(project: Project) -> bool:
+    """Whether the firmware's hand-written sources are this package's, which have the protocol."""
+    own = resource("firmware")
+    return all(
+        path.read_bytes() == (project.folder / "firmware" / path.relative_to(own)).read_bytes()
+        for path in own.rglob("*.[ch]")
+        if path.relative_to(own).parts[0] != _GENERATED.name
+    )
 
 
 def _copy_over(built: Project, target: Project) -> None:

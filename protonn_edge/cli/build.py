@@ -12,7 +12,14 @@ from numpy.typing import NDArray
 
 from protonn_edge.boards import Board, load_board
 from protonn_edge.build.budget import OverBudget
-from protonn_edge.build.project import BuildOptions, build, build_for_host, check_folder
+from protonn_edge.build.project import (
+    Build,
+    BuildOptions,
+    HostBuild,
+    build,
+    build_for_host,
+    check_folder,
+)
 from protonn_edge.cli.command import (
     Command,
     FiniteRange,
@@ -25,6 +32,7 @@ from protonn_edge.cli.live import LiveOptions, build_with_sensor, live_options
 from protonn_edge.cli.ports import port_option
 from protonn_edge.cli.quantities import Bytes
 from protonn_edge.cli.tables import points_for, table_options
+from protonn_edge.cli.tried import refused_wrong_answers, say_tried, try_option
 from protonn_edge.cli.upload import upload, upload_line, upload_option
 from protonn_edge.codegen import Plan
 from protonn_edge.datasets import TableOptions
@@ -86,6 +94,7 @@ from protonn_edge.stages.plans import PLANS
     type=click.Choice(PLANS),
     help="How weights are read or trees evaluated.  [default: the fastest that fits]",
 )
+@try_option
 @live_options
 @upload_option
 @port_option
@@ -101,6 +110,7 @@ def build_command(
     max_flash: int | None,
     max_sram: int | None,
     kernel: str | None,
+    tries: bool,
     live: LiveOptions,
     uploads: bool,
     port: str | None,
@@ -109,10 +119,11 @@ def build_command(
 ) -> None:
     """Build the firmware of MODEL and check that it fits the board.
 
-    Upload it with 'upload', or with 'pio run -t upload' in the same folder. The plan's mean cycles
-    are estimated on the training points, or on the points of --data; the fastest plan is chosen by
-    them. With --sensor the board classifies what its own sensor measures, and 'monitor' shows the
-    answers.
+    Before it is written, it answers a few points on the emulated board, whose scores must be
+    NumPy's. Upload it with 'upload', or with 'pio run -t upload' in the same folder. The plan's
+    mean cycles are estimated on the training points, or on the points of --data; the fastest plan
+    is chosen by them. With --sensor the board classifies what its own sensor measures, and
+    'monitor' shows the answers.
     """
     if max_drop is not None and data is None:
         raise click.UsageError("--max-drop compares accuracies on --data, which is not given")
@@ -148,24 +159,33 @@ def build_command(
         facts, activity = compared.facts, compared.activity
         if max_drop is not None and 100 * compared.drop > max_drop:
             out.finish(record, _drop_failure(compared, max_drop, model.remedies))
-    options = BuildOptions(max_flash, max_sram, kernel, activity, precision)
-    if not board.is_chip:
-        with out.status("building for this computer"):
-            program = build_for_host(model, board, output, options)
-        out.say("program for this computer:", fact_table([*facts, ("program", str(program))]))
-        out.finish(record | {"program": str(program)})
-        return
+    options = BuildOptions(max_flash, max_sram, kernel, activity, precision, tries=tries)
     try:
-        with out.status(f"building for {board.name}"):
-            built = build(model, board, output, options)
+        target = board.name if board.is_chip else "this computer"
+        with refused_wrong_answers(out, record), out.status(f"building for {target}"):
+            build_it = build if board.is_chip else build_for_host
+            built = build_it(model, board, output, options)
     except OverBudget as failure:
         out.finish(record | failure.usage.to_json(), failure)
+    record |= _shown(out, built, board, facts)
+    out.finish(record | (_uploaded(out, output, board, uploads, port) if board.is_chip else {}))
+
+
+def _shown(
+    out: Output, built: Build | HostBuild, board: Board, facts: list[tuple[str, str]]
+) -> dict[str, Any]:
+    """Print what was built, and return it for the JSON object."""
+    if isinstance(built, HostBuild):
+        program = str(built.program)
+        out.say("program for this computer:", fact_table([*facts, ("program", program)]))
+        say_tried(out, built.tried)
+        return {"program": program, "tried": built.tried.to_json()}
     usage = built.usage
     out.say(f"firmware for {board.name}:", fact_table([*facts, *budget_facts(usage, board)]))
     if isinstance(built.plan, Plan):
         out.say("its plan:", plan_table(built.plan))
-    uploaded = _uploaded(out, output, board, uploads, port)
-    out.finish(record | usage.to_json() | {"plan": built.plan.to_json()} | uploaded)
+    say_tried(out, built.tried)
+    return usage.to_json() | {"plan": built.plan.to_json(), "tried": built.tried.to_json()}
 
 
 def _uploaded(

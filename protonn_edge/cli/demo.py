@@ -21,12 +21,12 @@ from protonn_edge.datasets import load_digits_dataset
 from protonn_edge.errors import InputError, Interrupted
 from protonn_edge.evaluation.gathering import gather
 from protonn_edge.evaluation.measurement import measure
-from protonn_edge.evaluation.verification import disagreement, verify_host
 from protonn_edge.hil import check_is_results
 from protonn_edge.model import load_model, save_model
 from protonn_edge.quantization import quantize
 from protonn_edge.system.extras import require
 from protonn_edge.training import ProtoNNClassifier
+from protonn_edge.verification.agreement import disagreement, verify_host
 
 _SEED = 0
 _SETTINGS: dict[str, Any] = {

@@ -11,6 +11,7 @@ from protonn_edge.cli.command import Command, Output, board_option, json_option
 from protonn_edge.cli.live import LiveOptions, live_options
 from protonn_edge.cli.quantities import Bytes
 from protonn_edge.cli.tables import points_for, table_options
+from protonn_edge.cli.tried import refused_wrong_answers, say_tried, try_option
 from protonn_edge.codegen import PREFIX, check_prefix
 from protonn_edge.datasets import TableOptions
 from protonn_edge.export import Imprint, Kind, check_folder, export
@@ -65,6 +66,7 @@ _NEXT: dict[Kind, str] = {
     help="Flash that the self-test may use; smaller values leave more for your sketch.  [default: "
     "all]",
 )
+@try_option
 @live_options
 @table_options
 @json_option
@@ -81,6 +83,7 @@ def export_command(
     library_version: str,
     board_name: str,
     max_flash: int | None,
+    tries: bool,
     live: LiveOptions,
     table: TableOptions,
     as_json: bool,
@@ -88,6 +91,8 @@ def export_command(
     """Write MODEL as a library for the Arduino IDE or PlatformIO, or as plain C.
 
     Each has a self-test: 20 test vectors with the scores that the integer model computes for them.
+    It is compiled as the Arduino IDE does, and passed on the emulated board, before anything is
+    written; plain C passes it on this computer.
     An earlier export in the folder is replaced; any other folder is refused. With --sensor there is
     one more sketch, Live, that classifies what the board's own sensor measures.
     """
@@ -100,18 +105,20 @@ def export_command(
     points = None
     if data is not None:
         points, _ = points_for(model, data, table, out)
-    done = export(
-        model,
-        kind,
-        folder,
-        board,
-        name=name,
-        points=points,
-        flash_bytes=max_flash,
-        prefix=prefix,
-        windowing=live.windowing(model, board),
-        imprint=imprint,
-    )
+    with refused_wrong_answers(out, {"kind": kind, "folder": str(folder)}):
+        done = export(
+            model,
+            kind,
+            folder,
+            board,
+            name=name,
+            points=points,
+            flash_bytes=max_flash,
+            prefix=prefix,
+            windowing=live.windowing(model, board),
+            imprint=imprint,
+            tries=tries,
+        )
     out.say(
         f"{done.name} in {folder}:",
         fact_table(
@@ -123,8 +130,9 @@ def export_command(
                 ("of SelfTest, about", _flash_of(done.flash_bytes, board)),
             ]
         ),
-        f"next: {_NEXT[kind]}",
     )
+    say_tried(out, done.tried)
+    out.say(f"next: {_NEXT[kind]}")
     out.finish(
         {
             "kind": kind,
@@ -135,6 +143,7 @@ def export_command(
             "flash_bytes": done.flash_bytes,
             "model_sha256": done.model_sha256,
             "plan": done.plan.to_json(),
+            "tried": done.tried.to_json(),
         }
     )
 

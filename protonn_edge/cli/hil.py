@@ -21,8 +21,6 @@ from protonn_edge.cli.tables import points_for, table_options, words_of
 from protonn_edge.datasets import TableOptions
 from protonn_edge.errors import Interrupted
 from protonn_edge.evaluation.measurement import Measurement, measure
-from protonn_edge.evaluation.possible_cycles import PossibleCycles
-from protonn_edge.evaluation.verification import Agreement, disagreement
 from protonn_edge.hil.protocol import MOST_REPETITIONS
 from protonn_edge.report.terminal import (
     budget_facts,
@@ -34,6 +32,8 @@ from protonn_edge.report.terminal import (
     saturation_fact,
 )
 from protonn_edge.system.shell import command_line
+from protonn_edge.verification.agreement import Agreement, disagreement, outcome
+from protonn_edge.verification.possible_cycles import PossibleCycles
 
 
 @click.command("hil", cls=Command)
@@ -182,9 +182,7 @@ def say_unproven(possible: PossibleCycles, out: Output) -> None:
 def say_agreement(agreements: Sequence[Agreement], out: Output, tolerance: int = 0) -> None:
     """Print which executions gave the same scores, if all did."""
     if disagreement(agreements) is None:
-        sign, what = (
-            (" ~ ", "float scores agreed") if tolerance else (" = ", "integer scores agreed")
-        )
-        names = sign.join(["NumPy", *(agreement.execution for agreement in agreements)])
+        what = "float scores agreed" if tolerance else "integer scores agreed"
         within = f", within {tolerance:,} units" if tolerance else ""
-        out.say(f"all {what}: {names}, {agreements[0].n:,} points{within}")
+        found = outcome(agreements, tolerance)
+        out.say(f"all {what}: {found}, {agreements[0].n:,} points{within}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,7 @@ from protonn_edge.evaluation.library_check import LibraryCheck, LibraryWay, chec
 from protonn_edge.model import Model
 from protonn_edge.quantization import DeviceModel
 from protonn_edge.report.terminal import fact_table
+from protonn_edge.verification.agreement import outcome
 
 _FIRST_SHOWN = 5
 
@@ -31,18 +33,20 @@ def library_check(
     way = LibraryWay(reference, *points)
     with out.progress("through pnn_quantize", len(points[1])) as bar:
         check = check_library(model, way, plan, board, lambda _: bar.advance(), emulator)
-    out.say("quantized as in a sketch, by pnn_quantize:", fact_table(_facts(check)))
+    out.say("quantized as in a sketch, by pnn_quantize:", fact_table(_facts(check, reference)))
     return check
 
 
-def _facts(check: LibraryCheck) -> list[tuple[str, str]]:
+def _facts(check: LibraryCheck, reference: DeviceModel) -> list[tuple[str, str]]:
     n = len(check.differing)
     first = ", ".join(map(str, check.differing[:_FIRST_SHOWN]))
     more = ", ..." if n > _FIRST_SHOWN else ""
-    executions = [each.execution.split(" through")[0] for each in check.agreements]
+    agreements = [
+        replace(each, execution=each.execution.split(" through")[0]) for each in check.agreements
+    ]
     facts = [
         ("accuracy", f"{100 * check.library_accuracy:.2f} % ({100 * check.accuracy:.2f} % else)"),
         ("another class", f"{n:,} of {check.n:,} points" + (f", first {first}{more}" if n else "")),
-        ("compared", " = ".join(["NumPy", *executions])),
+        ("compared", outcome(agreements, reference.score_tolerance)),
     ]
     return facts + ([("not emulated", check.left_out)] if check.left_out else [])

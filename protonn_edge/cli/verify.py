@@ -25,18 +25,18 @@ from protonn_edge.codegen import Float32Plan, Plan
 from protonn_edge.datasets import TableOptions
 from protonn_edge.emulator import EmulatedBoard
 from protonn_edge.errors import InputError
-from protonn_edge.evaluation.possible_cycles import PossibleCycles
-from protonn_edge.evaluation.verification import (
+from protonn_edge.model import load_model
+from protonn_edge.quantization import DeviceModel, device_model
+from protonn_edge.report.terminal import saturation_fact
+from protonn_edge.system import shell
+from protonn_edge.verification.agreement import (
     Agreement,
     disagreement,
     open_session,
     verify_device,
     verify_host,
 )
-from protonn_edge.model import load_model
-from protonn_edge.quantization import DeviceModel, device_model
-from protonn_edge.report.terminal import saturation_fact
-from protonn_edge.system import shell
+from protonn_edge.verification.possible_cycles import PossibleCycles
 
 
 @click.command("verify", cls=Command)

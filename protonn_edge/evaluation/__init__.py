@@ -1,1 +1,1 @@
-"""Compare executions with the reference, and gather the data of reports."""
+"""Measure devices, and gather the data of reports."""

@@ -11,12 +11,12 @@ from protonn_edge.boards import Board
 from protonn_edge.build.budget import Usage
 from protonn_edge.codegen import Float32Plan, Plan
 from protonn_edge.evaluation.accuracy import answer_matrix
-from protonn_edge.evaluation.verification import Agreement
 from protonn_edge.hil import Origin, Result, Summary, summarize
 from protonn_edge.model import Model
 from protonn_edge.quantization import DeviceModel, StageLoss
 from protonn_edge.stages.feature_stage import Shape
 from protonn_edge.toolchain.elf import Sections
+from protonn_edge.verification.agreement import Agreement
 
 Floats = NDArray[np.float32]
 Labels = NDArray[np.int64]

@@ -18,9 +18,7 @@ from protonn_edge.build.project import BuildOptions, Project, trial_build
 from protonn_edge.codegen import Float32Plan, Plan
 from protonn_edge.errors import InputError
 from protonn_edge.evaluation.evidence import Evidence, Firmware, Floats, Labels, Points
-from protonn_edge.evaluation.possible_cycles import PossibleCycles
 from protonn_edge.evaluation.recorded import check_rows
-from protonn_edge.evaluation.verification import Agreement, verify_host
 from protonn_edge.hil import Origin, Result, read_origin, read_results
 from protonn_edge.model import Model
 from protonn_edge.quantization import (
@@ -36,6 +34,8 @@ from protonn_edge.quantization import (
 from protonn_edge.stages.feature_stage import Shape
 from protonn_edge.toolchain.elf import LinkedProgram, read_program
 from protonn_edge.toolchain.host import has_compiler
+from protonn_edge.verification.agreement import Agreement, verify_host
+from protonn_edge.verification.possible_cycles import PossibleCycles
 
 
 def gather(

@@ -25,17 +25,17 @@ from protonn_edge.codegen import Float32Plan, Plan
 from protonn_edge.codegen.host import host_program
 from protonn_edge.emulator import EmulatedBoard
 from protonn_edge.errors import CheckFailed
-from protonn_edge.evaluation.verification import (
-    Agreement,
-    compare,
-    disagreement,
-    verify_device,
-)
 from protonn_edge.hil import Result
 from protonn_edge.model import Model
 from protonn_edge.quantization import MOST_FEATURES, DeviceModel
 from protonn_edge.stages.window_features import channel_names
 from protonn_edge.toolchain.host import has_compiler
+from protonn_edge.verification.agreement import (
+    Agreement,
+    compare,
+    disagreement,
+    verify_device,
+)
 
 TOLERATED_LOSS = 0.005
 """Tolerated loss of accuracy through ``pnn_quantize``: half a percentage point."""

@@ -19,14 +19,7 @@ from protonn_edge.codegen import Float32Plan, Plan
 from protonn_edge.emulator import EmulatedBoard
 from protonn_edge.errors import CheckFailed, InputError
 from protonn_edge.evaluation.accuracy import answer_matrix
-from protonn_edge.evaluation.possible_cycles import PossibleCycles
 from protonn_edge.evaluation.recorded import check_rows
-from protonn_edge.evaluation.verification import (
-    Agreement,
-    compare_results,
-    disagreement,
-    open_session,
-)
 from protonn_edge.hil import (
     Comparison,
     Origin,
@@ -45,6 +38,13 @@ from protonn_edge.hil import (
 from protonn_edge.quantization import DeviceModel
 from protonn_edge.system.shown import Shown
 from protonn_edge.toolchain.elf import read_program
+from protonn_edge.verification.agreement import (
+    Agreement,
+    compare_results,
+    disagreement,
+    open_session,
+)
+from protonn_edge.verification.possible_cycles import PossibleCycles
 
 _COMPARED = 10  # points that each of several boards classifies
 

@@ -7,7 +7,7 @@ from protonn_edge.export.folder import check_folder
 from protonn_edge.export.imprint import Imprint
 from protonn_edge.export.naming import library_name
 from protonn_edge.export.rendering import KINDS, Kind, render_export
-from protonn_edge.export.vectors import KnownAnswers, vectors_from_data, vectors_from_ranges
+from protonn_edge.export.vectors import KnownAnswers, vectors_from_data, vectors_from_model
 
 __all__ = [
     "KINDS",
@@ -20,5 +20,5 @@ __all__ = [
     "library_name",
     "render_export",
     "vectors_from_data",
-    "vectors_from_ranges",
+    "vectors_from_model",
 ]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -15,11 +16,19 @@ from protonn_edge.errors import CheckFailed, InputError
 from protonn_edge.export.folder import check_folder, write_folder
 from protonn_edge.export.imprint import Imprint
 from protonn_edge.export.naming import library_name
-from protonn_edge.export.rendering import SKETCH_SRAM_BYTES, Kind, Library, render_export
-from protonn_edge.export.vectors import KnownAnswers, vectors_from_data, vectors_from_ranges
+from protonn_edge.export.rendering import (
+    SKETCH_SRAM_BYTES,
+    Kind,
+    Library,
+    render_bare_self_test,
+    render_export,
+)
+from protonn_edge.export.self_test import try_on_board, try_on_host
+from protonn_edge.export.vectors import KnownAnswers, vectors_from_data, vectors_from_model
 from protonn_edge.live.windowing import Windowing
 from protonn_edge.model import Model
 from protonn_edge.quantization import IntegerChain, quantize
+from protonn_edge.verification.tryout import NOT_TRIED, Tried
 
 _FOLDER_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,62}")  # Arduino Lint, LS002 and LS003
 
@@ -44,6 +53,8 @@ class Export:
         What an Arduino program with all of it takes, about: a little less.
     model_sha256 : str
         Of the integer model.
+    tried : Tried
+        The self-test's result.
     """
 
     name: str
@@ -52,6 +63,7 @@ class Export:
     plan: Plan
     flash_bytes: int
     model_sha256: str
+    tried: Tried
 
 
 def export(
@@ -66,6 +78,7 @@ def export(
     prefix: str = PREFIX,
     windowing: Windowing | None = None,
     imprint: Imprint | None = None,
+    tries: bool = True,
 ) -> Export:
     """Write a model as a library or as plain C; the same input gives the same bytes.
 
@@ -92,6 +105,8 @@ def export(
         A sensor that one more sketch reads, of this model and this board.
     imprint : Imprint, optional
         The library's author, url and version; by default this tool's.
+    tries : bool, default=True
+        Whether its self-test runs first: on the emulated board, plain C on this computer.
 
     Raises
     ------
@@ -99,7 +114,8 @@ def export(
         If the model has no integers, the folder or the prefix cannot be used, or plain C is to
         read a sensor.
     CheckFailed
-        If the sketch that reads the sensor does not fit, or cannot keep up.
+        If the sketch that reads the sensor does not fit, or cannot keep up, or the self-test fails
+        (`WrongAnswers`); nothing is written then.
     """
     if windowing is not None and kind == "c":
         raise InputError("plain C reads no sensor; leave out --sensor, or export for Arduino")
@@ -112,6 +128,7 @@ def export(
             f"the Arduino tools take no library from a folder called {place.name!r}; use up to 63 "
             "letters, digits, '_', '-' and '.'"
         )
+    chip = board
     if flash_bytes is not None:
         board = replace(board, flash_bytes=min(flash_bytes, board.flash_bytes))
     reference = quantize(model) if windowing is None else windowing.model
@@ -133,6 +150,7 @@ def export(
         imprint=imprint or Imprint(),
     )
     files = render_export(kind, library, board)
+    tried = _tried(kind, library, files, chip) if tries else NOT_TRIED
     write_folder(folder, files)
     return Export(
         name=library.name,
@@ -141,7 +159,14 @@ def export(
         plan=plan,
         flash_bytes=plan.flash_bytes + beside,
         model_sha256=reference.model_sha256,
+        tried=tried,
     )
+
+
+def _tried(kind: Kind, library: Library, files: Mapping[str, str], board: Board) -> Tried:
+    if kind == "c":
+        return try_on_host(files)
+    return try_on_board(files, render_bare_self_test(library, board), board)
 
 
 def _check_sketch(windowing: Windowing, plan: Plan, board: Board) -> None:
@@ -162,9 +187,7 @@ def _vectors(
 ) -> KnownAnswers:
     """Return the test vectors; fewer where the smallest plan that fits leaves no room for all."""
     if points is None:
-        vectors = vectors_from_ranges(
-            reference, reference.inputs.quantize(model.inputs.mean[None, :])[0]
-        )
+        vectors = vectors_from_model(model, reference)
     else:
         vectors = vectors_from_data(reference, points)
     smallest = min(plan.flash_bytes for plan in plans(reference, Limits.of(board)))

@@ -28,6 +28,7 @@ KINDS: tuple[Kind, ...] = get_args(Kind)
 
 _SKETCHES = ("Blink", "Classify", "Stream", "SelfTest")
 _LIVE_SKETCH = "Live"
+_BARE_SELF_TEST = "platformio/main.c.j2"
 _ANALOG_PINS = 6  # of an Uno
 _LISTED_FEATURES = 64
 _SKETCH_LINES = 16
@@ -167,6 +168,13 @@ def render_export(kind: Kind, library: Library, board: Board) -> dict[str, str]:
     return files
 
 
+def render_bare_self_test(library: Library, board: Board) -> str:
+    """Return the program that prints the self-test's result without a framework."""
+    environment = template_environment("export", library.prefix)
+    context = asdict(_context("platformio", library, board))
+    return environment.get_template(_BARE_SELF_TEST).render(context)
+
+
 def _rendered(kind: Kind, library: Library, board: Board) -> dict[str, str]:
     environment = template_environment("export", library.prefix)
     context = asdict(_context(kind, library, board))
@@ -201,7 +209,7 @@ def _templates(kind: Kind, library: Library) -> dict[str, str]:
     return templates | {
         "library.json": "platformio/library.json",
         "examples/BareSelfTest/platformio.ini": "platformio/platformio.ini",
-        "examples/BareSelfTest/src/main.c": "platformio/main.c",
+        "examples/BareSelfTest/src/main.c": _BARE_SELF_TEST.removesuffix(".j2"),
     }
 
 

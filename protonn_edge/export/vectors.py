@@ -1,7 +1,6 @@
 """Test vectors: points, and what the integer model answers to them, for a device to check itself.
 
-Where there is no data, they are made of the model alone: all features at either end of their range,
-and inputs that the integer model finds telling (see `IntegerChain.example_inputs`).
+Where there is no data, they are made of the model alone (see `verification.points`).
 
 They lie in flash with runs of zeros shortened: an image is mostly background.
 """
@@ -14,14 +13,12 @@ from itertools import groupby
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from protonn_edge.model import Model
 from protonn_edge.quantization import IntegerChain
-from protonn_edge.stages.feature_stage import FeatureStage
-from protonn_edge.stages.input_quantizer.saturation import BYTE_MAXIMUM
+from protonn_edge.verification.points import ends, examples
 
 N_VECTORS = 20
 _LONGEST_RUN = 255
-_DRAWN = 300
-_ENDS = np.array([[0], [BYTE_MAXIMUM]], np.uint8)
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,40 +73,16 @@ def vectors_from_data(model: IntegerChain, X: ArrayLike, count: int = N_VECTORS)
     return _answered(model, model.quantize(points[[i * len(points) // n for i in range(n)]]))
 
 
-def vectors_from_ranges(
-    model: IntegerChain, start: NDArray[np.uint8], count: int = N_VECTORS
+def vectors_from_model(
+    model: Model, reference: IntegerChain, count: int = N_VECTORS
 ) -> KnownAnswers:
-    """Return `count` vectors, at least 2, of a model whose data is not at hand.
+    """Return `count` vectors, at least 3, of a model whose data is not at hand.
 
-    Parameters
-    ----------
-    model : IntegerChain
-        The model; its vectors are what its feature stage makes such inputs of, or drawn by it.
-    start : ndarray of shape (D,), uint8
-        Inputs of the classifier to begin with: those of a mean point.
-    count : int
-        How many.
+    The first two are all features at either end of their range, the others are `examples`.
     """
-    ends = np.repeat([[0], [model.inputs.maximum]], model.n_inputs, axis=1)
-    examples = model.example_inputs(start, count - len(ends))
-    fed = model.fed_for(np.concatenate([ends, examples]))
-    if fed is not None:
-        return _answered(model, fed)
-    assert model.feature_stage is not None  # or inputs are what the device is fed
-    return _vectors_from_examples(model, model.feature_stage, count)
-
-
-def _vectors_from_examples(model: IntegerChain, stage: FeatureStage, count: int) -> KnownAnswers:
-    """Return `count` points, at least 2.
-
-    The first two are all 0 and all 255. The others are of many that the feature stage has drawn
-    those with the largest scores: most are unlike anything the model knows.
-    """
-    n = model.n_features
-    Q = np.concatenate([np.repeat(_ENDS, n, axis=1), stage.examples(_DRAWN)])
-    largest = np.abs(model.scores(Q)).max(axis=1)
-    order = 2 + np.argsort(-largest[2:], kind="stable")
-    return _answered(model, Q[[0, 1, *order[: count - 2].tolist()]])
+    both = ends(reference)
+    made = examples(model, reference, count - len(both))
+    return _answered(reference, np.concatenate([both, made]))
 
 
 def _answered(model: IntegerChain, Q: NDArray[np.uint8]) -> KnownAnswers:

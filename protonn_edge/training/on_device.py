@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 # Most processes that train do none of this.
 _build = later("protonn_edge.build.project", "build")
+_options = later("protonn_edge.build.project", "BuildOptions")
 _trial_build = later("protonn_edge.build.project", "trial_build")
 _measure = later("protonn_edge.evaluation.measurement", "measure")
 _export = later("protonn_edge.export", "export")
@@ -66,7 +67,7 @@ class OnDevice(BaseEstimator):
         written: Export = _export(self.to_model(), kind, folder, board, **options)
         return written
 
-    def build(self, folder: Path | str, board: Board | str = "uno") -> Build:
+    def build(self, folder: Path | str, board: Board | str = "uno", *, tries: bool = True) -> Build:
         """Write a PlatformIO project with the model's firmware into a folder.
 
         Parameters
@@ -75,6 +76,8 @@ class OnDevice(BaseEstimator):
             The project's folder; existing firmware is kept.
         board : Board or str, default="uno"
             The board whose flash and SRAM it must fit.
+        tries : bool, default=True
+            Whether the firmware first answers a few points on the emulated board.
 
         Returns
         -------
@@ -84,11 +87,11 @@ class OnDevice(BaseEstimator):
         Raises
         ------
         CheckFailed
-            If it does not fit the board.
+            If it does not fit the board, or a score on the emulated board is not NumPy's.
         InputError
             If the folder has other files in place of the project's.
         """
-        built: Build = _build(self.to_model(), board, folder)
+        built: Build = _build(self.to_model(), board, folder, _options(tries=tries))
         return built
 
     def _labels(self, y: NDArray[Any]) -> NDArray[np.int64]:

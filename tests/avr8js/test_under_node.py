@@ -19,10 +19,10 @@ from protonn_edge.boards import load_board
 from protonn_edge.build.project import build, trial_build
 from protonn_edge.emulator import EmulatedBoard, EmulatedUno, EmulatorStats, programs
 from protonn_edge.errors import InputError, ProtoNNEdgeError
-from protonn_edge.evaluation.verification import verify_device
 from protonn_edge.model import save_model
 from protonn_edge.quantization import quantize
 from protonn_edge.toolchain.javascript import EMULATOR, script_file
+from protonn_edge.verification.agreement import verify_device
 
 UNO = load_board("uno")
 WITHOUT_SIMAVR = "gcc is missing; install libsimavr-dev"

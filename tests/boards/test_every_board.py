@@ -14,9 +14,9 @@ from command_line import run_json
 from protonn_edge.boards import board_names, load_board
 from protonn_edge.build.project import BuildOptions, trial_build
 from protonn_edge.emulator import EmulatedBoard
-from protonn_edge.evaluation.verification import open_session, verify_device
 from protonn_edge.quantization import measure_activity, quantize
 from protonn_edge.toolchain.platformio import build_firmware, run_pio
+from protonn_edge.verification.agreement import open_session, verify_device
 
 OVERFLOW_CYCLES = 34  # of the handler that counts the ATtiny85's timer
 

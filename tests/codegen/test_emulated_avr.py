@@ -32,7 +32,6 @@ from protonn_edge.boards import load_board
 from protonn_edge.build.project import BuildOptions, Project, build, trial_build
 from protonn_edge.codegen import Plan, make_plan
 from protonn_edge.emulator import EmulatedUno
-from protonn_edge.evaluation.verification import open_session, verify_device
 from protonn_edge.hil import Result
 from protonn_edge.model import ProtoNNModel
 from protonn_edge.quantization import quantize
@@ -40,6 +39,7 @@ from protonn_edge.stages.average_pooling.pooling import AveragePooling
 from protonn_edge.stages.deskew.deskew import BYTES
 from protonn_edge.stages.matvec.cycles import KERNELS, KernelName
 from protonn_edge.toolchain.elf import read_program
+from protonn_edge.verification.agreement import open_session, verify_device
 
 pytestmark = needs_emulated_avr
 

@@ -17,8 +17,8 @@ from protonn_edge.codegen import SOURCES, make_float32_plan, render_c
 from protonn_edge.codegen.host import host_program
 from protonn_edge.emulator import EmulatedUno
 from protonn_edge.errors import CheckFailed
-from protonn_edge.evaluation.verification import compare, verify_device
 from protonn_edge.quantization import DeviceModel, device_model, quantize
+from protonn_edge.verification.agreement import compare, verify_device
 
 PUSH = """
 #include <avr/io.h>

@@ -16,9 +16,9 @@ from protonn_edge.codegen import Limits, make_plan, plans
 from protonn_edge.codegen.worst_inputs import worst_inputs
 from protonn_edge.emulator import EmulatedUno
 from protonn_edge.errors import InputError
-from protonn_edge.evaluation.verification import verify_device
 from protonn_edge.quantization import measure_activity, quantize
 from protonn_edge.stages.matvec.cycles import KernelName
+from protonn_edge.verification.agreement import verify_device
 
 UNO = load_board("uno")
 

@@ -33,7 +33,6 @@ from protonn_edge.build.project import trial_build
 from protonn_edge.codegen import Plan, make_plan, render_c
 from protonn_edge.codegen.host import host_program
 from protonn_edge.emulator import EmulatedUno
-from protonn_edge.evaluation.verification import verify_device
 from protonn_edge.model import ProtoNNModel
 from protonn_edge.quantization import (
     measure_activity,
@@ -44,6 +43,7 @@ from protonn_edge.quantization import (
 from protonn_edge.stages.average_pooling.pooling import AveragePooling
 from protonn_edge.stages.decision.rejection import STATISTICS, UNKNOWN, IntegerRejection
 from protonn_edge.stages.deskew.deskew import BYTES
+from protonn_edge.verification.agreement import verify_device
 
 BOARD = load_board("uno")
 STEPS = ["projection", "requantize", "prototypes", "decision"]

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from model_factory import random_gradients_model, random_inputs, random_model, random_points
 
-from protonn_edge.export import KnownAnswers, vectors_from_data, vectors_from_ranges
+from protonn_edge.export import KnownAnswers, vectors_from_data, vectors_from_model
 from protonn_edge.model import ProtoNNModel
 from protonn_edge.quantization import IntegerModel, quantize
 from protonn_edge.stages.example_points import drawings, signals
@@ -18,8 +18,7 @@ from protonn_edge.stages.gradients.gradients import Gradients
 
 def made(model: ProtoNNModel) -> tuple[IntegerModel, KnownAnswers]:
     reference = quantize(model)
-    start = reference.inputs.quantize(model.inputs.mean[None, :])[0]
-    return reference, vectors_from_ranges(reference, start)
+    return reference, vectors_from_model(model, reference)
 
 
 def test_answers_are_the_integer_models(model: ProtoNNModel):

@@ -15,9 +15,9 @@ from protonn_edge.boards import load_board
 from protonn_edge.build.project import build
 from protonn_edge.emulator import EmulatedUno
 from protonn_edge.errors import CheckFailed
-from protonn_edge.evaluation.verification import open_session, verify_device
 from protonn_edge.quantization import quantize
 from protonn_edge.toolchain.platformio import run_pio
+from protonn_edge.verification.agreement import open_session, verify_device
 
 pytestmark = needs_uploads
 

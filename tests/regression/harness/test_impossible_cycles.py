@@ -25,13 +25,13 @@ from protonn_edge.cli.command import Output
 from protonn_edge.cli.hil import say_unproven
 from protonn_edge.codegen import Limits, make_float32_plan, make_plan
 from protonn_edge.errors import InputError
-from protonn_edge.evaluation import verification
 from protonn_edge.evaluation.gathering import gather
-from protonn_edge.evaluation.possible_cycles import PossibleCycles
 from protonn_edge.hil import Origin, Result, ResultsFile, Session
 from protonn_edge.model import save_model
 from protonn_edge.quantization import quantize
 from protonn_edge.quantization.float32 import float32_model
+from protonn_edge.verification import agreement
+from protonn_edge.verification.possible_cycles import PossibleCycles
 
 UNO, TINY = load_board("uno"), load_board("attiny85")
 
@@ -89,7 +89,7 @@ def test_a_report_refuses_them(tmp_path: Path, cycles: int):
 
 def answered_by(session: Session) -> Callable[..., AbstractContextManager[Session]]:
     """Open `session` instead of a line, but for firmware that takes raw integers."""
-    really = verification.open_session
+    really = agreement.open_session
 
     def opened(*device, feature_bytes=1):
         return session if feature_bytes == 1 else really(*device, feature_bytes=feature_bytes)
@@ -111,7 +111,7 @@ def test_verify_fails_with_the_point_and_both_numbers(tmp_path: Path):
         mock.patch.object(verify, "trial_build", return_value=built),
         mock.patch.object(verify, "EmulatedBoard", return_value=nullcontext(device)),
         mock.patch.object(device, "url", "the board", create=True),
-        mock.patch.object(verification, "open_session", answered_by(session)),
+        mock.patch.object(agreement, "open_session", answered_by(session)),
     ):
         done = run("verify", tmp_path / "model.npz", tmp_path / "points.csv")
     assert done.exit_code == 1
@@ -132,7 +132,7 @@ def verify_at_port(folder: Path, cycles: int, *options: str) -> CommandResult:
     with (
         mock.patch.object(verify, "_emulator", return_value=None),
         mock.patch.object(verify, "open_session", asked),
-        mock.patch.object(verification, "open_session", answered_by(session)),
+        mock.patch.object(agreement, "open_session", answered_by(session)),
     ):
         files = (folder / "model.npz", folder / "points.csv")
         return run("verify", *files, "--port", "the board", *options)

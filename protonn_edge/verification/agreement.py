@@ -17,9 +17,9 @@ from numpy.typing import NDArray
 from protonn_edge.boards import Board
 from protonn_edge.codegen.host import host_program
 from protonn_edge.errors import CheckFailed
-from protonn_edge.evaluation.possible_cycles import PossibleCycles
 from protonn_edge.hil import Result, Session, differs, run
 from protonn_edge.quantization import DeviceModel
+from protonn_edge.verification.possible_cycles import PossibleCycles
 
 
 @dataclass(frozen=True)
@@ -252,3 +252,17 @@ def disagreement(agreements: Sequence[Agreement]) -> CheckFailed | None:
                 "does not help, report this as a bug"
             )
     return None
+
+
+def outcome(agreements: Sequence[Agreement], tolerance: int = 0) -> str:
+    """Return what a comparison found, such as "NumPy = host C", or which executions differ."""
+    differing = [
+        f"{each.execution} differs at {each.mismatches + each.lost:,} of {each.n:,} points"
+        for each in agreements
+        if each.mismatches + each.lost
+    ]
+    if differing:
+        return ", ".join(differing)
+    if not agreements:
+        return "NumPy alone"
+    return (" ~ " if tolerance else " = ").join(["NumPy", *(each.execution for each in agreements)])

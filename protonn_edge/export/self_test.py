@@ -1,0 +1,127 @@
+"""Run the self-test of an exported library before it is written.
+
+Its sources are compiled with the flags of the Arduino IDE and run on the emulated board, with the
+program of the example BareSelfTest, which needs no framework; plain C runs on this computer.
+"""
+
+from __future__ import annotations
+
+import re
+import socket
+import subprocess
+import time
+from collections.abc import Mapping
+from contextlib import ExitStack
+from pathlib import Path
+
+from protonn_edge.boards import Board
+from protonn_edge.emulator import EmulatedBoard
+from protonn_edge.errors import InputError
+from protonn_edge.system.files import write_atomically
+from protonn_edge.system.scratch import scratch_folder
+from protonn_edge.toolchain.cross import link_for_chip
+from protonn_edge.toolchain.elf import read_program
+from protonn_edge.toolchain.host import build_host_executable
+from protonn_edge.verification.tryout import Tried, WrongAnswers
+
+_DEADLINE_S = 60.0
+_BAUD = 115_200  # of the example
+_POLL_S = 0.2
+_LONGEST_LINE = 4096
+_STACK_BYTES = 128  # of the self-test, generously
+_PRINTED = re.compile(r"(?:FAIL: (\d+) of|PASS:) (\d+) test vectors(?:; (.*))?\s*")
+_MAIN = "main.c"
+
+
+def try_on_host(files: Mapping[str, str]) -> Tried:
+    """Run the self-test of plain C on this computer; raises as `try_on_board` does."""
+    with scratch_folder() as folder:
+        sources = _written(files, folder)
+        try:
+            program = build_host_executable(sources, folder, folder / "self_test")
+        except InputError as error:
+            return Tried(left_out=str(error))
+        done = subprocess.run(
+            [program], capture_output=True, timeout=_DEADLINE_S, text=True, check=False
+        )
+    return _judged("host C", done.stdout, f"exit code {done.returncode}")
+
+
+def try_on_board(files: Mapping[str, str], main: str, board: Board) -> Tried:
+    """Run the self-test of a library on the emulated board.
+
+    Parameters
+    ----------
+    files : mapping of str to str
+        The texts of the library's sources by their names.
+    main : str
+        The text of the program that prints the result.
+    board : Board
+        What it is for. Nothing is tried if it cannot be emulated here, or the program does not fit.
+
+    Raises
+    ------
+    WrongAnswers
+        If an answer differs, or the program crashes or prints nothing.
+    CheckFailed
+        If the compiler refuses the sources.
+    """
+    if (board.serial, board.baud) != ("usart0", _BAUD):
+        return Tried(left_out=f"the self-test prints at {_BAUD:,} baud, unlike {board.name}")
+    name = f"emulated {board.name}"
+    with scratch_folder() as folder:
+        sources = _written({**files, _MAIN: main}, folder)
+        try:
+            elf = link_for_chip(sources, folder, board, folder / "self_test.elf")
+        except InputError as error:
+            return Tried(left_out=str(error))
+        sizes = read_program(elf).sections
+        sram_bytes = sizes.sram_bytes + _STACK_BYTES
+        if sizes.flash_bytes > board.flash_bytes or sram_bytes > board.sram_bytes:
+            return Tried(left_out=f"the self-test does not fit {board.name}")
+        with ExitStack() as stack:
+            try:
+                emulated = stack.enter_context(EmulatedBoard(elf, board=board))
+            except InputError as error:
+                return Tried(left_out=str(error))
+            printed = _line_of(emulated)
+            faults = emulated.stats().faults
+    return _judged(name, printed, faults[0] if faults else "it printed no result")
+
+
+def _written(files: Mapping[str, str], folder: Path) -> list[Path]:
+    """Write sources and headers into one folder; return the sources."""
+    texts = {Path(name).name: text for name, text in files.items() if name.endswith((".c", ".h"))}
+    for name, text in texts.items():
+        write_atomically(folder / name, text)
+    return [folder / name for name in sorted(texts) if name.endswith(".c")]
+
+
+def _line_of(emulated: EmulatedBoard) -> str:
+    """Return the line that a program prints, or its beginning if it crashes or takes too long."""
+    received, end = b"", time.monotonic() + _DEADLINE_S
+    with socket.create_connection(("127.0.0.1", emulated.port), timeout=_POLL_S) as line:
+        while not received.endswith(b"\n") and time.monotonic() < end:
+            try:
+                received += line.recv(_LONGEST_LINE)
+            except TimeoutError:
+                if emulated.stats().faults:
+                    break
+    return received.decode(errors="replace")
+
+
+def _judged(execution: str, printed: str, otherwise: str) -> Tried:
+    """Return the counts in the line that a self-test printed; raise `WrongAnswers` if it failed."""
+    line = _PRINTED.fullmatch(printed)
+    if line is None:
+        raise WrongAnswers(
+            Tried(execution), f"the library's self-test stopped on {execution} ({otherwise})"
+        )
+    tried = Tried(execution, int(line[2]), int(line[1] or 0))
+    if tried.mismatches:
+        raise WrongAnswers(
+            tried,
+            f"the library's self-test on {execution} differs from the NumPy model at "
+            f"{tried.mismatches} of {tried.n} test vectors, {line[3].strip()}",
+        )
+    return tried

@@ -1,0 +1,1 @@
+"""Compare executions of a model with the reference, and try what was built."""

@@ -1,0 +1,189 @@
+"""Try what was built before it is written: does it answer a few points as NumPy does?
+
+The compiler, the linker and the assembly of the kernels come after the arithmetic that is proven,
+so a build is not believed but run: the linked firmware on the emulated board, over the protocol
+that `hil` uses, or the program that was made for this computer. The points are made of the model
+alone (see `points`), as many as take a fraction of a second. They show a fault that every
+prediction has; `verify` runs all points of a data set.
+"""
+
+from __future__ import annotations
+
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from protonn_edge.boards import Board, board_names
+from protonn_edge.codegen import Float32Plan, Plan
+from protonn_edge.codegen.host import HostProgram
+from protonn_edge.emulator import EmulatedBoard
+from protonn_edge.errors import CheckFailed, InputError
+from protonn_edge.model import Model
+from protonn_edge.quantization import DeviceModel, IntegerChain, quantize
+from protonn_edge.verification.agreement import Agreement, compare, open_session, verify_device
+from protonn_edge.verification.points import examples, extremes
+
+_LEAST, _MOST = 8, 128
+_CYCLES = 16_000_000  # to be emulated: a third of a second
+_EXCHANGE_CYCLES = 30_000  # as long as this computer takes for a request and its reply
+_ASLEEP = 4  # cycles between two bytes pass faster if the chip sleeps meanwhile
+_BITS_PER_BYTE = 10  # on the line
+_FLOAT_CYCLES = 300  # for each parameter of a float build
+
+_REPORT = "please report this as a bug, together with the model"
+
+
+@dataclass(frozen=True)
+class Tried:
+    """What came of trying a program.
+
+    Attributes
+    ----------
+    execution : str
+        What ran it, such as ``"emulated uno"``.
+    n, mismatches : int
+        Points that were compared, and those whose class or a score differed.
+    left_out : str
+        Why nothing was tried, "" if it was.
+    """
+
+    execution: str = ""
+    n: int = 0
+    mismatches: int = 0
+    left_out: str = ""
+
+    def to_json(self) -> dict[str, Any]:
+        """Return it with the field names that `verify` and `hil` print."""
+        return {
+            "execution": self.execution or None,
+            "n": self.n,
+            "mismatches": self.mismatches,
+            "left_out": self.left_out or None,
+        }
+
+    def __str__(self) -> str:
+        if self.left_out:
+            return f"not tried: {self.left_out}"
+        return f"{self.n:,} points on {self.execution}, all scores agree with NumPy's"
+
+
+NOT_TRIED = Tried(left_out="--no-try")
+
+
+class WrongAnswers(CheckFailed):
+    """What was built does not answer as NumPy does; `tried` has the numbers."""
+
+    def __init__(self, tried: Tried, sentence: str) -> None:
+        super().__init__(f"{sentence}, so nothing was written; {_REPORT}")
+        self.tried = tried
+
+
+def try_firmware(
+    model: Model,
+    reference: DeviceModel,
+    plan: Plan | Float32Plan,
+    elf: Path,
+    board: Board,
+    *,
+    unchanged: bool = True,
+) -> Tried:
+    """Try a linked firmware on the emulated board.
+
+    Parameters
+    ----------
+    model : Model
+        The float model, which the points are made of.
+    reference : DeviceModel
+        What the answers are compared with.
+    plan : Plan or Float32Plan
+        How the firmware computes; the slower it is, the fewer points are tried.
+    elf : Path
+        The firmware.
+    board : Board
+        The board that it is for. Nothing is tried if this cannot be emulated here.
+    unchanged : bool
+        Whether its sources are this package's; a user's own need not have the protocol.
+
+    Raises
+    ------
+    WrongAnswers
+        If an answer differs, or the firmware crashes or does not answer.
+    """
+    with ExitStack() as stack:
+        try:
+            emulated = stack.enter_context(EmulatedBoard(elf, board=board))
+        except InputError as error:
+            return Tried(left_out=str(error))
+        name = f"emulated {board.name}"
+        points = trial_points(model, reference, _count(reference, plan, board))
+        try:
+            with open_session(emulated.url, reference, board):
+                pass
+        except CheckFailed as error:
+            if not unchanged or board.name not in board_names():
+                return Tried(left_out=f"{_reason(error)} on the {name}")
+            raise _stopped(name, emulated, error) from error
+        try:
+            agreement, _ = verify_device(name, emulated.url, reference, points, board=board)
+        except CheckFailed as error:
+            raise _stopped(name, emulated, error) from error
+    return _checked(agreement)
+
+
+def try_on_host(model: Model, reference: DeviceModel, program: Path) -> Tried:
+    """Try a program for this computer (``firmware/host/main.c``); raises as `try_firmware` does."""
+    points = trial_points(model, reference, _MOST)
+    host = HostProgram(program, reference.n_features, reference.n_classes)
+    labels, scores = host.run(points)
+    classes, expected = reference.answers(points)
+    tolerance = reference.score_tolerance
+    return _checked(compare("host C", expected, labels, scores, None, tolerance, classes))
+
+
+def trial_points(model: Model, reference: DeviceModel, count: int) -> NDArray[np.uint8]:
+    """Return `count` points, at least 8, as bytes for the device, (count, features)."""
+    integers = reference if isinstance(reference, IntegerChain) else quantize(model)
+    ends = extremes(integers, count)
+    return np.concatenate([ends, examples(model, integers, count - len(ends))])
+
+
+def _count(reference: DeviceModel, plan: Plan | Float32Plan, board: Board) -> int:
+    """Return how many points take a fraction of a second to emulate."""
+    if isinstance(plan, Plan):
+        cycles = plan.worst_cycles
+    else:
+        cycles = _FLOAT_CYCLES * reference.model_bytes // 4
+    on_line = reference.n_features * _BITS_PER_BYTE * board.clock_hz // board.baud
+    if board.serial != "software":
+        on_line //= _ASLEEP
+    return max(_LEAST, min(_MOST, _CYCLES // (cycles + on_line + _EXCHANGE_CYCLES)))
+
+
+def _checked(agreement: Agreement) -> Tried:
+    """Return the counts of a comparison; raise `WrongAnswers` if there is any difference."""
+    wrong = agreement.mismatches + agreement.lost
+    tried = Tried(agreement.execution, agreement.n, wrong)
+    if wrong:
+        where = f", first at {agreement.first}" if agreement.first else " and left some unanswered"
+        raise WrongAnswers(
+            tried,
+            f"{agreement.execution} differs from the NumPy model at {wrong:,} of {agreement.n:,} "
+            f"points made of the model{where}",
+        )
+    return tried
+
+
+def _stopped(name: str, emulated: EmulatedBoard, error: CheckFailed) -> WrongAnswers:
+    """Return the failure of a firmware that does not answer."""
+    faults = emulated.stats().faults
+    reason = f"crashed ({faults[0]})" if faults else f"failed ({_reason(error)})"
+    return WrongAnswers(Tried(name), f"the linked firmware {reason} on the {name}")
+
+
+def _reason(error: CheckFailed) -> str:
+    """Return what an error says without its advice, which is for a board at a port."""
+    return str(error).split("; ")[0]
