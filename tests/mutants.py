@@ -100,6 +100,8 @@ LIBRARIES = (
 )
 
 CONFORMANCE = "tests/conformance/test_stages.py"
+KNOWN_COSTS = "tests/conformance/test_known_costs.py"
+KNOWN_MODELS = "tests/quantization/test_known_models.py"
 CODEGEN = "tests/codegen/test_generated_c.py"
 QUANTIZERS = "tests/quantization tests/rejection"
 # The tests nearest to a folder or module, as lines of arguments for pytest: first what fails fast.
@@ -107,7 +109,7 @@ QUANTIZERS = "tests/quantization tests/rejection"
 NEAREST = {
     "build": ["tests/build tests/linkage tests/budget", "tests/cli/test_commands.py -k build"],
     "codegen": [
-        f"{CODEGEN} -k renders",
+        f"{CODEGEN} {KNOWN_COSTS} -k 'renders or costs'",
         (
             "tests/codegen/test_planner.py tests/codegen/test_prefix.py "
             "tests/codegen/test_confidence.py tests/codegen/test_stage_names.py "
@@ -122,12 +124,15 @@ NEAREST = {
     ],
     "hil": ["tests/hil"],
     "live": ["tests/live", "tests/export/test_live_sketch.py"],
-    "quantization": [f"{QUANTIZERS} {CODEGEN} -k 'quantiz or rejection or renders'"],
+    "quantization": [
+        f"{KNOWN_MODELS} {QUANTIZERS} {CODEGEN} -k 'quantiz or rejection or renders'",
+    ],
+    "quantization/confidence": ["tests/codegen/test_confidence.py"],
     "recording": ["tests/recording", "tests/regression/recordings"],
     "stages": [
         (
             f"{CODEGEN} tests/convolution/test_generated_c.py tests/linear/test_generated_c.py "
-            "-k renders"
+            f"{KNOWN_COSTS} -k 'renders or costs'"
         ),
         f"tests/quantization tests/convolution/test_stage.py {CONFORMANCE}",
     ],
@@ -136,20 +141,23 @@ NEAREST = {
         "tests/codegen/test_raw_inputs.py",
     ],
     "stages/matvec": [
-        f"{CODEGEN} tests/linear/test_generated_c.py tests/dense/test_generated_c.py -k renders",
+        (
+            f"{CODEGEN} tests/linear/test_generated_c.py tests/dense/test_generated_c.py "
+            f"{KNOWN_COSTS} -k 'renders or costs'"
+        ),
         f"tests/matvec {CONFORMANCE} -k 'matvec or linear or projection or dense'",
     ],
 }
 NEAREST |= {
     f"quantization/{kind}": [
-        f"tests/{kind} -k 'quantiz or exact or renders'",
+        f"{KNOWN_MODELS} tests/{kind} -k 'quantiz or exact or renders'",
         f"tests/{kind} {CONFORMANCE} -k 'not estimator and {kind}'",
     ]
     for kind in ("bonsai", "dense", "forest", "linear")
 }
 NEAREST |= {
     f"stages/{kind}/": [
-        f"{golden} -k renders",
+        f"{golden} {KNOWN_COSTS} -k 'renders or costs and {kind}'",
         f"{CONFORMANCE} -k 'test_stage and {kind}'",
         others,
     ]

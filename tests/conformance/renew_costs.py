@@ -1,0 +1,56 @@
+"""Write the known costs anew: ``python tests/conformance/renew_costs.py``; read the difference."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
+from conformance.instances import KINDS, Program, programs_of
+
+from protonn_edge.boards.cores import CORES
+from protonn_edge.codegen.planner import plan_of
+from protonn_edge.system.files import write_atomically
+
+KNOWN = Path(__file__).with_name("known_costs.txt")
+LARGER_CORES = ("avr51", "avr6")  # calls and jumps through tables take longer there
+
+
+def costs_of(program: Program) -> dict[str, str]:
+    """Return the figures of a program's plan, by name."""
+    plan = program.plan
+    assert plan.mean_cycles is not None
+    others = (
+        plan_of(program.instance.model, plan.choices, core=CORES[core]).worst_cycles
+        for core in LARGER_CORES
+    )
+    return {
+        "least": str(plan.least_cycles),
+        "mean": f"{plan.mean_cycles:.3f}",
+        "worst": " ".join(map(str, (plan.worst_cycles, *others))),
+        "begin": str(plan.begin_cycles),
+        "push": f"{plan.push.value} {plan.push.zero} {plan.push.call}",
+        "flash": f"{plan.flash_bytes} tables {plan.table_bytes}",
+        "sram": f"{plan.sram_bytes} variables {plan.state_bytes}",
+    }
+
+
+def name_of(program: Program) -> str:
+    """Return the kind, the instance and the kernels."""
+    plan, instance = program.plan, program.instance
+    kernels = ", ".join(f"{name} {kernel}" for name, kernel in plan.choices.items())
+    return f"{instance.stage.kind}, {instance.name}: {kernels}"
+
+
+def lines_of(kind: str) -> Iterator[str]:
+    """Yield two lines for each program of a kind."""
+    for program in programs_of(kind):
+        yield name_of(program)
+        yield "    " + ", ".join(f"{name} {value}" for name, value in costs_of(program).items())
+
+
+if __name__ == "__main__":
+    lines = [line for kind in KINDS for line in lines_of(kind)]
+    write_atomically(KNOWN, "".join(f"{line}\n" for line in lines))
