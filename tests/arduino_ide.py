@@ -27,7 +27,7 @@ C_FLAGS = ["-std=gnu11", "-fno-fat-lto-objects"]
 CPP_FLAGS = ["-std=gnu++11", "-fpermissive", "-fno-exceptions", "-fno-threadsafe-statics"]
 LINK = [*TARGET, "-Os", "-flto", "-fuse-linker-plugin", "-Wl,--gc-sections"]
 WARNINGS = ["-Wall", "-Wextra", "-Werror"]
-DEADLINE_S = 30.0
+DEADLINE_S = 90.0
 
 # What a sketch is compiled with.
 SKETCHES = ("avr-g++", str(CORE / "Arduino.h"))

@@ -1,8 +1,9 @@
 """Devices that answer as the firmware does, or worse if asked to.
 
-`FakeDevice` runs in a thread behind a TCP port. `HostileDevice` is on a simulated line of a
-`SimulatedHost`, whose time passes only while somebody waits: a deadline of 30 s costs nothing. A
-test's folder imports the fixtures `make_device` and `quick_to_close` in its conftest.py.
+`FakeDevice` runs in a thread behind a TCP port; the `ImpatientHost` does not pause before it opens
+such a line again. `HostileDevice` is on a simulated line of a `SimulatedHost`, whose time passes
+only while somebody waits: a deadline of 30 s costs nothing, and none passes because this computer
+is busy. A test's folder imports the fixtures `make_device` and `quick_to_close` in its conftest.py.
 """
 
 from __future__ import annotations
@@ -146,6 +147,19 @@ class FakeDevice(FakeModel):
         connection.sendall(self._on_wire(protocol.encode_message(content, body[1])))
 
 
+class ImpatientHost(Host):
+    """A computer whose pauses take no time, though its clock counts them."""
+
+    def __init__(self) -> None:
+        self._paused_s = 0.0
+
+    def now(self) -> float:
+        return super().now() + self._paused_s
+
+    def sleep(self, seconds: float) -> None:
+        self._paused_s += seconds
+
+
 # --- simulated time ------------------------------------------------------------------------------
 
 BYTE_S = 10 / 115_200
@@ -249,6 +263,18 @@ class HostileDevice:
                 yield said
             elif said is not None:
                 yield protocol.encode_message(said, body[1])
+
+
+def silent_at_first(requests: int) -> Answer:
+    """Return answers of a device, but for none to its first requests other than HELLO."""
+    numbers = itertools.count()
+
+    def answer(request: protocol.Content, right: protocol.Content) -> protocol.Content | None:
+        if isinstance(request, protocol.HelloRequest):
+            return right
+        return right if next(numbers) >= requests else None
+
+    return answer
 
 
 class _SimulatedLine:

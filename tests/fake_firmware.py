@@ -27,7 +27,7 @@ CFLAGS = [
     *("-Wall", "-Wextra", "-Wpedantic", "-Werror", "-fstack-usage"),
     *("-ffunction-sections", "-fdata-sections"),
 ]
-DEADLINE_S = 10.0
+DEADLINE_S = 60.0
 
 Build = Callable[..., Path]
 

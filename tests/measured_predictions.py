@@ -75,7 +75,7 @@ _SOURCES = ("cycle_counter.c", "uart.c", "watchdog.c")
 
 _OBJECTS = TemporaryDirectory(prefix="protonn-edge-objects-")
 atexit.register(_OBJECTS.cleanup)
-_DEADLINE_S = 30.0
+_DEADLINE_S = 90.0
 
 
 @dataclass(frozen=True)

@@ -82,7 +82,8 @@ def test_the_last_free_byte_may_be_used(compile_firmware):
         }
     """
     with EmulatedUno(compile_firmware(firmware, "-DOVERFLOW=")) as uno:
-        time.sleep(0.1)
+        while uno.stats().cycles < 1_000_000:
+            time.sleep(0.01)
         assert uno.stats().stack_bytes == 12
         assert uno.stats().faults == ()
     overflow = '-DOVERFLOW=__asm__ volatile("push r1");'

@@ -447,7 +447,7 @@ def test_a_program_that_hangs_is_started_anew_and_says_why(build, bootloader, in
         uno = EmulatedUno(elf, bootloader=bootloader)
     except InputError as error:  # Optiboot is built from a package's source
         pytest.skip(str(error))
-    with uno, Session(uno.url, retries=0, deadline_s=0.2) as session:
+    with uno, Session(uno.url, retries=0, deadline_s=1.0) as session:
         assert (session.stats().resets, session.stats().reset_cause) == (1, EXTERNAL)
         with pytest.raises(NoReplyError):
             session.predict(np.frombuffer(POISON, np.uint8))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from fake_device import HostileDevice, SimulatedHost, silent_at_first
 
 from protonn_edge.errors import InputError
 from protonn_edge.hil import (
@@ -98,21 +99,21 @@ def test_results_reach_the_file_as_they_arrive_and_a_resumed_run_skips_them(devi
     assert [result.index for result in read_results(path).results] == [0, 1, 2]
 
 
-def test_a_point_without_an_answer_is_lost_and_the_run_goes_on(make_device):
-    device = make_device(silent=1)
-    with Session(device.url, deadline_s=0.1, retries=0) as session:
+def test_a_point_without_an_answer_is_lost_and_the_run_goes_on():
+    host = SimulatedHost(HostileDevice(answer=silent_at_first(1)))
+    with Session("port", retries=0, host=host) as session:
         results = run([session], Q, Y).results
-    assert results[0] == Result(0, 1, None, None, device=device.url)
+    assert results[0] == Result(0, 1, None, None, device="port")
     assert [result.predicted is None for result in results] == [True, False, False]
 
 
-def test_a_device_that_is_gone_ends_the_run(make_device):
-    device = make_device(silent=100)
+def test_a_device_that_is_gone_ends_the_run():
+    host = SimulatedHost(HostileDevice(answer=silent_at_first(100)))
     kept: list[Result] = []
     many = np.repeat(Q, 10, axis=0)
     with (
-        Session(device.url, deadline_s=0.2, retries=0, progress_s=0.5) as session,
-        pytest.raises(NoReplyError, match=r"answered no request for 0\.\d+ s, .* --resume"),
+        Session("port", retries=0, progress_s=9.5, host=host) as session,
+        pytest.raises(NoReplyError, match=r"answered no request for 9\.\d+ s, .* --resume"),
     ):
         run([session], many, np.zeros(30, int), sink=kept.append)
     assert kept == []  # the device is to blame, not the points

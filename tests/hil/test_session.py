@@ -8,6 +8,7 @@ import threading
 
 import numpy as np
 import pytest
+from fake_device import HostileDevice, ImpatientHost, SimulatedHost, silent_at_first
 
 from protonn_edge.errors import CheckFailed, InputError
 from protonn_edge.hil import LinkError, NoReplyError, Prediction, Session, framing, protocol
@@ -18,7 +19,13 @@ REFLASH_HINT = "run `protonn-edge build --board uno model.npz`, then `protonn-ed
 
 
 def connect(device, **options):
-    return Session(device.url, **{"handshake_s": 5.0, "deadline_s": 0.3, **options})
+    """Return a session with a device behind a TCP port, whose deadlines do not pass."""
+    return Session(device.url, **{"handshake_s": 60.0, "deadline_s": 60.0, **options})
+
+
+def simulate(device, **options):
+    """Return a session with a device in simulated time."""
+    return Session("port", host=SimulatedHost(device), **options)
 
 
 def flip_a_bit(frame: bytes) -> bytes:
@@ -141,23 +148,25 @@ def test_statistics_are_those_of_the_device(device):
         assert session.stats() == protocol.StatsReply(38, 1, 0, 300, 2, 2)
 
 
-def test_a_request_without_an_answer_is_sent_again_with_a_new_number(make_device):
-    device = make_device(silent=2)
-    with connect(device) as session:
+def test_a_request_without_an_answer_is_sent_again_with_a_new_number():
+    device = HostileDevice(answer=silent_at_first(2))
+    with simulate(device) as session:
         assert session.predict(X).label == 1
         assert session.retried == 2
     numbers = [body[1] for body in device.requests if body[0] == protocol.PREDICT]
     assert numbers == [1, 2, 3]
 
 
-def test_an_answer_with_a_wrong_crc_is_as_good_as_none(make_device):
+def test_an_answer_with_a_wrong_crc_is_as_good_as_none():
     damaged = iter([True, True, False])
 
-    def damage(frame):
-        return flip_a_bit(frame) if frame[1] == 0x82 and next(damaged) else frame
+    def damage(request, right):
+        if isinstance(request, protocol.PredictRequest) and next(damaged):
+            return flip_a_bit(protocol.encode_message(right, device.requests[-1][1]))
+        return right
 
-    device = make_device(on_wire=damage)
-    with connect(device) as session:
+    device = HostileDevice(answer=damage)
+    with simulate(device) as session:
         assert session.predict(X).label == 1
         assert session.retried == 2
 
@@ -169,17 +178,17 @@ def test_noise_between_answers_does_not_matter(make_device):
         assert session.retried == 0
 
 
-def test_a_late_answer_is_not_taken_for_the_next_one(make_device):
+def test_a_late_answer_is_not_taken_for_the_next_one():
     late: list[bytes] = []
 
-    def hold_back_one(frame):
-        if frame[1] != 0x82:
-            return frame
-        late.append(frame)
+    def hold_back_one(request, right):
+        if not isinstance(request, protocol.PredictRequest):
+            return right
+        late.append(protocol.encode_message(right, device.requests[-1][1]))
         return b"" if len(late) == 1 else b"".join(late[-2:])
 
-    device = make_device(on_wire=hold_back_one)
-    with connect(device) as session:
+    device = HostileDevice(answer=hold_back_one)
+    with simulate(device) as session:
         assert session.predict(X).label == 1
         other = np.array([0, 0, 0, 1], dtype=np.uint8)
         assert session.predict(other).label == 0
@@ -193,10 +202,10 @@ def test_sequence_numbers_start_again_at_one(device):
     assert numbers == [*range(1, 256), 1, 2, 3, 4, 5]
 
 
-def test_a_device_that_falls_silent_is_given_up_after_the_retries(make_device):
-    device = make_device(silent=100)
+def test_a_device_that_falls_silent_is_given_up_after_the_retries():
+    device = HostileDevice(answer=silent_at_first(100))
     with (
-        connect(device, deadline_s=0.1, retries=2) as session,
+        simulate(device, deadline_s=0.1, retries=2) as session,
         pytest.raises(NoReplyError, match=r"answers HELLO but did not answer a request"),
     ):
         session.predict(X)
@@ -212,7 +221,7 @@ def test_a_line_that_breaks_is_opened_again_and_the_run_goes_on(device, model_ha
 
 
 def test_a_line_that_cannot_be_opened_again_is_said_so_in_time(device):
-    with connect(device, handshake_s=0.6) as session:
+    with connect(device, host=ImpatientHost()) as session:
         device.close()
         with pytest.raises(LinkError, match="plug the board in"):
             session.predict(X)
@@ -229,9 +238,9 @@ def test_a_device_that_comes_back_with_another_model_is_refused(device, model_ha
             session.predict(X)
 
 
-def test_after_a_silence_hello_comes_before_the_request_is_sent_again(make_device):
-    device = make_device(silent=1)
-    with connect(device) as session:
+def test_after_a_silence_hello_comes_before_the_request_is_sent_again():
+    device = HostileDevice(answer=silent_at_first(1))
+    with simulate(device) as session:
         assert session.predict(X).label == 1
     assert [body[0] for body in device.requests[-3:]] == [
         protocol.PREDICT,
@@ -300,19 +309,17 @@ def test_a_stream_gives_each_input_its_answer_in_order(device):
     assert [answer.scores for _, answer in answers] == [device.scores(r.tobytes()) for r in ROWS]
 
 
-def test_no_more_is_sent_than_the_window_allows_and_no_less(make_device):
-    arrived: list[int] = []  # bytes of requests that came before the first reply
-    device = make_device(silent=1000)
+def test_no_more_is_sent_than_the_window_allows_and_no_less():
+    device = HostileDevice(answer=silent_at_first(1000))
     with (
-        connect(device, deadline_s=10, progress_s=0.3) as session,
+        simulate(device, deadline_s=30, progress_s=15) as session,
         pytest.raises(NoReplyError, match="answered no request"),
     ):
         next(session.stream(enumerate(ROWS)))
     frame = len(protocol.encode_message(protocol.PredictRequest(ROWS[0].tobytes()), 1))
     asked = [body for body in device.requests if body[0] == protocol.PREDICT]
-    arrived.append(len(asked))
     whole_frames_in_flight = 1 + 56 // frame
-    assert arrived == [whole_frames_in_flight]
+    assert len(asked) == whole_frames_in_flight
 
 
 def test_inputs_are_taken_only_as_they_can_be_sent(device):
@@ -346,18 +353,19 @@ def test_a_request_that_was_passed_over_is_sent_again_at_once(make_device):
         return frame
 
     device = make_device(on_wire=drop)
-    with connect(device, deadline_s=60) as session:  # nobody waits for that
+    with connect(device) as session:
         answers = dict(session.stream(enumerate(ROWS)))
         assert session.retried >= 3
     assert [answers[key].label for key in range(100)] == labels_of(device, ROWS)
 
 
-def test_an_input_that_is_never_answered_is_given_up_and_the_others_are_answered(make_device):
+def test_an_input_that_is_never_answered_is_given_up_and_the_others_are_answered():
     poison = ROWS[40].tobytes()
-    device = make_device(on_wire=lambda frame: frame)
-    take = device._take
-    device._take = lambda line, body: None if body[2:] == poison else take(line, body)
-    with connect(device, deadline_s=0.1, retries=2) as session:
+
+    def answer(request, right):
+        return None if getattr(request, "features", b"") == poison else right
+
+    with simulate(HostileDevice(answer=answer), retries=2) as session:
         answers = dict(session.stream(enumerate(ROWS)))
     assert [key for key, answer in answers.items() if answer is None] == [40]
 

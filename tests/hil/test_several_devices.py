@@ -6,6 +6,7 @@ import threading
 
 import numpy as np
 import pytest
+from fake_device import ImpatientHost
 
 from protonn_edge.hil import LinkError, Session, compare_devices, protocol, run
 from protonn_edge.hil.framing import ProtocolError
@@ -17,6 +18,11 @@ Y = np.zeros(600, np.int64)
 @pytest.fixture
 def pair(make_device):
     return make_device(), make_device()
+
+
+def impatient(device):
+    """Return a session that sees at once that its device does not come back."""
+    return Session(device.url, host=ImpatientHost())
 
 
 def expected_of(device):
@@ -44,7 +50,7 @@ def test_what_one_had_taken_when_it_was_lost_is_done_by_the_other(pair):
         if len(arrived) == 100:
             pair[0].close()
 
-    with Session(pair[0].url, handshake_s=0.5) as first, Session(pair[1].url) as second:
+    with impatient(pair[0]) as first, Session(pair[1].url) as second:
         done = run([first, second], Q, Y, expected_of(pair[0]), sink=lose_the_first)
     assert sorted(arrived) == list(range(600))
     assert {result.mismatch for result in done.results} == {False}
@@ -56,20 +62,14 @@ def test_what_one_had_taken_when_it_was_lost_is_done_by_the_other(pair):
 
 def test_one_that_is_done_waits_for_what_another_may_leave(make_device):
     slow, quick = make_device(silent=10**6), make_device()
-    with (
-        Session(slow.url, deadline_s=0.4, handshake_s=0.5) as first,
-        Session(quick.url) as second,
-    ):
-        threading.Timer(0.2, slow.close).start()  # by then the other one is done
+    with impatient(slow) as first, Session(quick.url) as second:
+        threading.Timer(0.2, slow.close).start()  # by then the other one is done, or nearly
         done = run([first, second], Q[:50], Y[:50], expected_of(quick)[:50])
     assert [result.predicted is None for result in done.results] == [False] * 50
 
 
 def test_when_all_are_lost_the_run_ends_with_the_reason(pair):
-    with (
-        Session(pair[0].url, handshake_s=0.3) as first,
-        Session(pair[1].url, handshake_s=0.3) as second,
-    ):
+    with impatient(pair[0]) as first, impatient(pair[1]) as second:
         for device in pair:
             device.close()
         with pytest.raises(LinkError, match="plug the board in"):

@@ -58,7 +58,7 @@ def cluster():
 
 def connected(points, address):
     """Return the workers once the scheduler listens."""
-    deadline = time.monotonic() + 30
+    deadline = time.monotonic() + 90
     host, port = re.fullmatch(r"tcp://(.*):(\d+)", address).groups()
     while time.monotonic() < deadline:
         with (

@@ -16,7 +16,7 @@ from protonn_edge.system.scratch import scratch_folder
 pytestmark = pytest.mark.skipif(
     not Path("/proc/self").exists(), reason="looks into /proc: run it on Linux"
 )
-DEADLINE_S = 30.0
+DEADLINE_S = 90.0
 STARTS = """
 import sys
 from protonn_edge.system.scratch import scratch_folder

@@ -24,7 +24,7 @@ from protonn_edge.tuning import SearchFile
 pytestmark = pytest.mark.skipif(
     sys.platform == "win32", reason="Windows has no locks of this kind: run it elsewhere"
 )
-DEADLINE_S = 30
+DEADLINE_S = 90
 HOLDS = """
 import os, sys
 from pathlib import Path
