@@ -146,7 +146,7 @@ def _from_folder(
     out.notice(dataset.notices)
     model = reference_model_for(dataset, folder, normalization)
     model = with_accuracy_floor(model, dataset.X_test, dataset.y_test)
-    record = describe(model, dataset)
+    record = describe(model, dataset, out)
     save_model(model, output)
     out.say(sentence_of(record), f"wrote {output}")
     return record

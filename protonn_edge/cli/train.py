@@ -171,7 +171,7 @@ def train_command(
         stopped += ", before --rejection" if rate is not None else ""
         model = replace(model, record={**model.record, "stopped": stopped})
     save_model(model, output)
-    record = describe(model, dataset) | {"data": report.to_json()}
+    record = describe(model, dataset, out) | {"data": report.to_json()}
     out.say(*one_class_report(record), sentence_of(record), f"wrote {output}")
     out.finish(record, _interrupted(stopped, output))
 

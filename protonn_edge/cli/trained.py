@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from rich.console import RenderableType
 
+from protonn_edge.cli.command import Output
 from protonn_edge.cli.rejection import rejection_record
-from protonn_edge.datasets import Dataset
+from protonn_edge.datasets import Dataset, Notice
 from protonn_edge.datasets.dataset import dense_features
+from protonn_edge.datasets.notices import listed, quoted
 from protonn_edge.evaluation.accuracy import share_right
 from protonn_edge.evaluation.ranking import PLACES, precision_at
 from protonn_edge.model import Model
@@ -19,14 +22,20 @@ from protonn_edge.report.terminal import fact_table, one_class_facts
 from protonn_edge.stages.decision.rejection import UNKNOWN
 
 
-def describe(model: Model, dataset: Dataset) -> dict[str, Any]:
-    """Return the JSON object of a trained model; accuracies are 0 to 1, or None."""
+def describe(model: Model, dataset: Dataset, out: Output) -> dict[str, Any]:
+    """Return the JSON object of a trained model; accuracies are 0 to 1, or None.
+
+    Warns if the model has not learned the classes, by its float answers.
+    """
     if model.multilabel:
         return _describe_ranking(model, dataset)
     X, y = dataset.X_test, dataset.y_test
+    of_test = model.predict(X) if len(y) else np.empty(0, np.int64)
+    answers = model.predict(dataset.X_train), of_test
+    out.notice(unlearned(dataset, *answers))
     record = {
-        "train_accuracy": share_right(model.predict(dataset.X_train), dataset.y_train),
-        "float_accuracy": share_right(model.predict(X), y) if len(y) else None,
+        "train_accuracy": share_right(answers[0], dataset.y_train),
+        "float_accuracy": share_right(answers[1], y) if len(y) else None,
         "n": len(y),
         "restarts": list(model.record.get("restarts", ())),
         "rejection": rejection_record(model),
@@ -49,6 +58,42 @@ def describe(model: Model, dataset: Dataset) -> dict[str, Any]:
         "model_bytes": integer_model.model_bytes,
         "model_sha256": integer_model.model_sha256,
     }
+
+
+def unlearned(
+    dataset: Dataset, of_training: NDArray[np.int64], of_test: NDArray[np.int64]
+) -> list[Notice]:
+    """Return warnings about a model that is no better than a constant, or never answers a class.
+
+    Parameters
+    ----------
+    dataset : Dataset
+    of_training, of_test : ndarray of shape (n,), int64
+        A model's answers for its points.
+    """
+    if dataset.n_classes < 2:
+        return []
+    notices = []
+    y, answers, part = dataset.y_train, of_training, "training"
+    if len(dataset.y_test):
+        y, answers, part = dataset.y_test, of_test, "test"
+    counts = np.bincount(y)
+    right, constant = share_right(answers, y), float(counts.max() / len(y))
+    by_chance = math.sqrt(constant * (1 - constant) / len(y))  # a standard error
+    if constant < 1 and right <= constant + by_chance:
+        text = (
+            f"{100 * right:.2f} % of {len(y):,} {part} points is no more than chance allows for "
+            f"always answering {quoted(dataset.classes[counts.argmax()])} ({100 * constant:.2f} "
+            "%); check labels and features, or train longer"
+        )
+        notices.append(Notice("chance", text, warning=True))
+    present = np.union1d(dataset.y_train, dataset.y_test)
+    never = np.setdiff1d(present, np.concatenate([of_training, of_test]))
+    names = tuple(name for index, name in enumerate(dataset.classes) if index in never)
+    if names:
+        text = f"never answered for any point: {listed(names)}; give more points of such classes"
+        notices.append(Notice("never_answered", text, warning=True, columns=names))
+    return notices
 
 
 def _one_class_figures(rejected: NDArray[np.bool_], others: NDArray[np.bool_]) -> dict[str, int]:

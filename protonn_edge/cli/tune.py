@@ -26,7 +26,7 @@ from protonn_edge.cli.tables import table_options
 from protonn_edge.cli.train_options import any_classifier_option, feature_options, type_of
 from protonn_edge.cli.trained import describe
 from protonn_edge.cli.training_data import load_grouped, settled_onset, settled_windows
-from protonn_edge.datasets import Dataset, TableOptions
+from protonn_edge.datasets import TableOptions
 from protonn_edge.errors import CheckFailed, Interrupted
 from protonn_edge.model import save_model
 from protonn_edge.report.tuning import Columns, candidate_table, front_figure, progress_table
@@ -271,7 +271,8 @@ def tune_command(
     save_model(refitted.model, output)
     if front_path is not None:
         _write_front(front_path, found, board)
-    record = _record(refitted, found, told, points, dataset) | {"data": report.to_json()}
+    described = describe(refitted.model, dataset, out) | {"data": report.to_json()}
+    record = described | _record(refitted, found, told, points)
     out.say(
         "accuracy in cross-validation against what it takes:",
         candidate_table(found, board, columns),
@@ -370,11 +371,9 @@ def _record(
     found: list[Candidate],
     told: dict[str, Any],
     points: Points,
-    dataset: Dataset,
 ) -> dict[str, Any]:
     board, linked = points.board, refitted.linked
     return {
-        **describe(refitted.model, dataset),
         **told,
         "cross_validated": refitted.candidate.to_json(board),
         "most_accurate": Choice().ranked(found)[0].to_json(board),

@@ -39,6 +39,7 @@ from protonn_edge.training.given_points import (
     check_number_of_classes,
     given_label_sets,
     given_points,
+    labels_are_classes,
     normal_labels,
     points_to_report_on,
 )
@@ -229,7 +230,7 @@ class DeviceClassifier(Answers, OnDevice, AllFeatures, ABC):
         check_compatible(case, self.refusals)
         check_number_of_classes(given.classes, one_class=settings.one_class)
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
-        with one_thread():  # faster for such small products, and reproducible
+        with labels_are_classes(), one_thread():  # faster for small products, and reproducible
             moved = numbers if settings.group_shift > 0 else None
             prepared = PreparedPoints.of(settings, given, seed=seed, groups=moved)
             if evaluate_on is not None:

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import hashlib
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -119,8 +122,20 @@ def labelled_points(
         )
         check_finite(points)
         points = dense_unless_kept(points, kind)
-    check_classification_targets(labels)
+    with labels_are_classes():
+        check_classification_targets(labels)
     return points, labels
+
+
+@contextmanager
+def labels_are_classes() -> Iterator[None]:
+    """Keep scikit-learn from asking, at each of its fits, whether many classes are measurements.
+
+    `datasets.remarks` asks that once, about all points.
+    """
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "The number of unique classes is greater than 50%")
+        yield
 
 
 def checked_points(
