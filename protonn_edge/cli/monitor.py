@@ -180,6 +180,8 @@ def _conclude(out: Output, listener: Listener, *, emulated: bool) -> None:
         f"{listener.missing:,} missing, {counted(listener.lost, 'sample')} lost, "
         f"{counted(listener.stream.torn, 'frame')} damaged"
     )
+    if listener.resets:
+        out.say(f"warning: the board was reset {counted(listener.resets, 'time')}")
     if not listener.windows:
         out.say(_nothing_shown(listener.description))
 

@@ -191,6 +191,11 @@ def _report(
             f"{counted(stream.torn, 'frame')}; lost on the board: "
             f"{counted(stream.lost_on_board, 'sample')}"
         )
+    if stream.resets:
+        out.say(
+            f"warning: the board was reset {counted(stream.resets, 'time')}, which ends a take; "
+            "check its supply"
+        )
     out.finish(
         {
             "recording": str(output),
@@ -208,6 +213,7 @@ def _report(
             "lost": lost,
             "torn_frames": stream.torn,
             "lost_on_board": stream.lost_on_board,
+            "resets": stream.resets,
             "discarded": recorder.discarded,
         },
         failure,

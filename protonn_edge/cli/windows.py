@@ -29,7 +29,7 @@ from protonn_edge.datasets.recordings import (
 )
 from protonn_edge.datasets.triggers import Trigger
 from protonn_edge.errors import InputError, counted
-from protonn_edge.recording.sampling import ANALOG_RATE
+from protonn_edge.recording.rates import ANALOG_RATE
 from protonn_edge.report.terminal import fact_table
 from protonn_edge.sensors import MICROPHONE
 from protonn_edge.stages.audio.clips import Clips

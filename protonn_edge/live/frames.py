@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from protonn_edge.errors import CheckFailed
 from protonn_edge.hil.framing import BodyStream
 from protonn_edge.recording.frames import SENSOR_NUMBERS
+from protonn_edge.recording.rates import check_reported_rate
 
 _LIVE, _NAME, _WINDOW = 0x93, 0x94, 0x95
 _LOGGER = 0x91
@@ -127,7 +128,8 @@ class AnswerStream(BodyStream):
         Raises
         ------
         CheckFailed
-            If the sender has another version, is a logger, or has another model than before.
+            If the sender has another version, is a logger, has another model than before, or a
+            sampling rate that it cannot keep.
         """
         taken = [self._take(body) for body in self.bodies(data)]
         return [answer for answer in taken if answer is not None]
@@ -157,6 +159,12 @@ class AnswerStream(BodyStream):
             self.torn += 1
             return
         description, number = found
+        check_reported_rate(
+            description.sensor,
+            len(description.used),
+            description.period_cycles,
+            description.clock_hz,
+        )
         if self.description not in (None, description):
             raise CheckFailed("the board runs a different model than before; start again")
         self.description, self.next = description, number

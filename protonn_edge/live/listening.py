@@ -14,6 +14,7 @@ from protonn_edge.stages.decision.rejection import UNKNOWN
 
 _SILENCE_S = 10.0
 _SILENT_WINDOWS = 3
+_SLOWEST = 10.0  # an emulated board on a busy computer takes as many times as long
 _READ_S = 0.25
 _ROUNDING_S = 1e-6
 _NUMBERS = 1 << 16  # numbers of windows, before they start again
@@ -38,6 +39,8 @@ class Listener:
         Windows missing between them: sent by the board, but not received.
     lost : int
         Samples that the board has lost since its reset.
+    resets : int
+        How often its numbers began again.
     """
 
     def __init__(self, line: Line, where: str) -> None:
@@ -45,10 +48,12 @@ class Listener:
         self.windows = 0
         self.missing = 0
         self.lost = 0
+        self.resets = 0
         self._line = line
         self._where = where
         self._early: list[WindowAnswer] = []
         self._began = 0.0
+        self._before = 0  # samples before the board was reset
         self._begin = 0  # numbers of the first sample and the latest one
         self._latest = self._described = 0
         self._window: WindowAnswer | None = None  # the latest one
@@ -61,14 +66,14 @@ class Listener:
 
     @property
     def seconds(self) -> float:
-        """The duration so far, by the board's clock."""
-        return (self._latest - self._begin) / self.description.rate
+        """The duration so far, by the board's clock, without the time that a reset takes."""
+        return (self._before + self._latest - self._begin) / self.description.rate
 
     @property
     def measured_rate(self) -> float | None:
-        """Samples per second by this computer's clock; None before there is one."""
+        """Samples per second by this computer's clock since a reset; None before there is one."""
         elapsed = time.monotonic() - self._began
-        return self.seconds * self.description.rate / elapsed if elapsed > 0 else None
+        return (self._latest - self._begin) / elapsed if elapsed > 0 else None
 
     def wait(self) -> None:
         """Read until the board's description is complete.
@@ -98,59 +103,75 @@ class Listener:
         Raises
         ------
         CheckFailed
-            If the board sends nothing more, or the line fails.
+            If the board sends nothing new, the seconds take ten times as long, or the line fails.
         """
         board = self.description
         silence_s = _SILENCE_S + (board.window + _SILENT_WINDOWS * board.hop) / board.rate
         until_next_s = 0.0 if board.from_onset else board.hop / board.rate
-        heard = time.monotonic()
+        heard = began = time.monotonic()
         while True:
             early, self._early = self._early, []
-            found = early or self.stream.feed(self._line.read(_READ_S))
-            for answer in found:
-                self._follow(answer)
+            progress = False
+            for answer in early or self.stream.feed(self._line.read(_READ_S)):
+                if not self._follow(answer):
+                    continue
                 if self._is_over(seconds):
                     return
+                progress = True
                 self._count(answer)
                 yield answer
                 if self._is_over(seconds, until_next_s):
                     return
-            described = self._follow_description()
+            # Where a window begins with a sound, there are none in silence.
+            progress |= self._follow_description() and board.from_onset
             if self._is_over(seconds):
                 return
             now = time.monotonic()
-            if found or (described and board.from_onset):  # in silence there are no windows
+            if progress:
                 heard = now
             if now - heard > silence_s:
                 raise CheckFailed(
                     f"the board has sent no window for {silence_s:.0f} s; check its wires, and "
                     "plug it in again"
                 )
+            if seconds is not None and now - began > _SILENCE_S + _SLOWEST * seconds:
+                raise CheckFailed(
+                    f"by the board's clock, {self.seconds:.3g} s have passed in {now - began:.0f} "
+                    "s; plug it in again"
+                )
 
     def _is_over(self, seconds: float | None, further_s: float = 0.0) -> bool:
         """Whether these seconds have passed, or will have with the next answer."""
         if seconds is None or self.seconds + further_s <= seconds + _ROUNDING_S:
             return False
-        self._latest = min(self._latest, self._begin + round(seconds * self.description.rate))
+        last = self._begin - self._before + round(seconds * self.description.rate)
+        self._latest = min(self._latest, last)
         return True
 
-    def _follow(self, answer: WindowAnswer) -> None:
-        if self._window is not None and answer.first <= self._window.first:
+    def _follow(self, answer: WindowAnswer) -> bool:
+        """Update the number of samples by an answer; return False if it was received before."""
+        last = self._window
+        if last is not None and (answer.number, answer.first) == (last.number, last.first):
+            return False
+        if last is not None and answer.first <= last.first:
             self._begin_again()
         self._latest = max(self._latest, answer.first + self.description.window)
+        return True
 
     def _follow_description(self) -> bool:
-        """Return whether there is a new description; update the number of samples by it."""
+        """Update the number of samples by a new description; return whether it has grown."""
         if self.stream.next == self._described:
             return False
-        self._described = self.stream.next
+        self._described, before = self.stream.next, self.seconds
         if self._described < self._latest - self.description.window:  # by more than a window
             self._begin_again()
         self._latest = max(self._latest, self._described)
-        return True
+        return self.seconds > before
 
     def _begin_again(self) -> None:
         """Continue after a reset of the board: its numbers start at 0."""
+        self.resets += 1
+        self._before += self._latest - self._begin
         self._began, self._begin, self._latest = time.monotonic(), 0, 0
         self._window = None
 

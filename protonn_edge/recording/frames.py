@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from protonn_edge.errors import CheckFailed
 from protonn_edge.hil.framing import BodyStream, frame_bytes
+from protonn_edge.recording.rates import check_reported_rate
 from protonn_edge.sensors import SensorKind, sensor_kind
 
 SENSOR_NUMBERS = {"analog": 1, "microphone": 2, "mpu6050": 3, "adxl345": 4}
@@ -111,7 +112,8 @@ class SampleStream(BodyStream):
         Raises
         ------
         CheckFailed
-            If what sends is another version of a logger or no logger, or its sensor has changed.
+            If what sends is another version of a logger or no logger, its sensor or rate has
+            changed, or the rate is one that it cannot keep.
         """
         found = []
         for body in self.bodies(data):
@@ -139,12 +141,21 @@ class SampleStream(BodyStream):
         description = _description(body)
         if description is None:
             self.torn += 1
-        elif self.description is not None and description.kinds != self.description.kinds:
+            return
+        kinds = description.kinds
+        check_reported_rate(
+            kinds[0].name,
+            len(description.channels),
+            description.period_cycles,
+            description.clock_hz,
+        )
+        before = self.description
+        if before is not None and (kinds, description.rate) != (before.kinds, before.rate):
             raise CheckFailed(
-                "the board's sensor is a different one than before; begin a new recording"
+                "the board's sensor or its rate is a different one than before; begin a new "
+                "recording"
             )
-        else:
-            self.description = description
+        self.description = description
 
     def _samples(self, body: bytes) -> Samples | None:
         if self.description is None:

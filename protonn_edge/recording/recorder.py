@@ -16,6 +16,7 @@ from protonn_edge.recording.file import RecordingFile
 from protonn_edge.recording.frames import Samples, SampleStream
 
 _SILENCE_S = 10.0
+_SLOWEST = 10.0  # an emulated board on a busy computer takes as many times as long
 _READ_S = 0.5
 _SEAM_SAMPLES = 4  # between two takes, so that `windows` sees a gap in time
 
@@ -87,7 +88,7 @@ class Recorder:
         self._begin_s = file.begin_s
         self._begin_number: int | None = None
         self._last_number = 0
-        self._heard = self._began = time.monotonic()
+        self._heard = self._began = self._end = time.monotonic()
         self._counted = 0
         assert stream.description is not None, "a logger that has said what it is"
         self._rate = stream.description.rate
@@ -109,6 +110,7 @@ class Recorder:
         """Begin a take after a pause: of a number of seconds, or until `end`."""
         least = _SEAM_SAMPLES if self.takes else 0
         wanted = None if seconds is None else max(1, round(seconds * self._rate))
+        self._end = time.monotonic() + self._silence_s + _SLOWEST * (pause_s + (seconds or 0.0))
         self._file.begin_take()
         self._discardable = True
         self.take = Take(label, max(least, round(pause_s * self._rate)), wanted)
@@ -137,20 +139,33 @@ class Recorder:
         Raises
         ------
         CheckFailed
-            If nothing was received for ten seconds, or the line fails.
+            If no samples were received for ten seconds, a take of some seconds takes ten times as
+            long, or the line fails.
         """
         early, self._early = self._early, []
         data = self._line.read(0.0 if early else wait_s)
-        for samples in [*early, *self.stream.feed(data)]:
+        received = [*early, *self.stream.feed(data)]
+        for samples in received:
             self._keep(samples)
         now = time.monotonic()
-        if data:
+        if received:
             self._heard = now
-        elif now - self._heard > max(_SILENCE_S, 10 / self._rate):
+        elif now - self._heard > self._silence_s:
             raise CheckFailed(
-                "the board has sent nothing for 10 s; what was recorded is in the file; plug it in "
-                "again and continue"
+                f"the board has sent no samples for {self._silence_s:.0f} s; what was recorded is "
+                "in the file; plug it in again and continue"
             )
+        take = self.take
+        if take is not None and take.wanted is not None and now > self._end:
+            raise CheckFailed(
+                f"the take has only {take.kept:,} of {take.wanted:,} samples, though the board "
+                f"reports {self._rate:.4g} a second; what was recorded is in the file"
+            )
+
+    @property
+    def _silence_s(self) -> float:
+        """Seconds without samples that are too many."""
+        return max(_SILENCE_S, 10 / self._rate)
 
     def _keep(self, samples: Samples) -> None:
         n = len(samples.values)

@@ -16,18 +16,14 @@ from protonn_edge.boards.environment import upload_lines
 from protonn_edge.errors import InputError
 from protonn_edge.recording.devices import DEVICES, TwoWireDevice
 from protonn_edge.recording.frames import SENSOR_NUMBERS
+from protonn_edge.recording.rates import LARGEST_PRESCALER, TIMER_STEPS, rate_limits
 from protonn_edge.sensors import SensorKind
-
-ANALOG_RATE = 9_000.0
-"""Conversions of analog inputs a second, at most."""
 
 _MCU = "atmega328p"
 _ADC_HZ = 125_000  # a conversion takes 13 cycles of it
 _FAST_ANALOG_RATE = 4_000.0  # above, conversions take half as long, and are slightly less accurate
-_TWO_WIRE_RATE = 1_000.0
 _PRESCALERS = ((1, "_BV(CS10)"), (8, "_BV(CS11)"), (64, "_BV(CS11) | _BV(CS10)"),
-               (256, "_BV(CS12)"), (1024, "_BV(CS12) | _BV(CS10)"))  # fmt: skip
-_TIMER_STEPS = 1 << 16
+               (256, "_BV(CS12)"), (LARGEST_PRESCALER, "_BV(CS12) | _BV(CS10)"))  # fmt: skip
 _TWI_HZ = 400_000
 # Cycles of interrupts, rounded up from measurements on simulated boards.
 _TIMER_CYCLES = 100
@@ -72,8 +68,7 @@ class Sampling:
             raise InputError(
                 f"{names} cannot be sampled together; name analog inputs, or one sensor"
             )
-        most = _TWO_WIRE_RATE if self.device else ANALOG_RATE / len(self.channels)
-        least = self.board.clock_hz / (_PRESCALERS[-1][0] * _TIMER_STEPS)
+        least, most = rate_limits(self.kinds[0].name, len(self.channels), self.board.clock_hz)
         if not least <= self.rate <= most:
             raise InputError(
                 f"{names} at {self.rate:g} Hz: {self.board.name} can sample them at {least:.2g} to "
@@ -111,7 +106,7 @@ class Sampling:
         """The timer's prescaler, its bits in C, and timer steps per sample."""
         cycles = self.board.clock_hz / self.rate
         for prescaler, bits in _PRESCALERS:
-            if round(cycles / prescaler) <= _TIMER_STEPS:
+            if round(cycles / prescaler) <= TIMER_STEPS:
                 return prescaler, bits, max(1, round(cycles / prescaler))
         raise AssertionError("the rate was checked")
 

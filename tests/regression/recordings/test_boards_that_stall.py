@@ -1,0 +1,160 @@
+"""Boards that send without end, but nothing new, and rates that no board can keep.
+
+Whatever came kept `record` and `monitor` waiting, and any rate was believed.
+"""
+
+from __future__ import annotations
+
+import itertools
+import struct
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from protonn_edge.errors import CheckFailed
+from protonn_edge.hil.framing import encode_frame
+from protonn_edge.live import listening
+from protonn_edge.live.frames import AnswerStream
+from protonn_edge.live.listening import Listener
+from protonn_edge.recording import recorder as recording
+from protonn_edge.recording.file import RecordingFile
+from protonn_edge.recording.frames import SampleStream
+from protonn_edge.recording.recorder import Recorder
+
+CLOCK = 16_000_000
+
+
+def logger(period: int = 160_000, clock: int = CLOCK, sensor: int = 3, channels: int = 6) -> bytes:
+    return encode_frame(struct.pack("<6B2I6s", 0x91, 0, 1, sensor, channels, 1, period, clock, b""))
+
+
+def samples(first: int, count: int = 5) -> bytes:
+    return encode_frame(struct.pack("<BBII", 0x92, 0, first, 0) + bytes(12 * count))
+
+
+def live(following: int = 0, period: int = 160_000, clock: int = CLOCK, window: int = 50) -> bytes:
+    what = (0x93, 0, 2, 3, 1, 0, period, clock, window, window, 1, 2, 0, following, 2)
+    return encode_frame(struct.pack("<BBBBBBIIHHBBIIB", *what) + bytes([0, 5]) + bytes(8))
+
+
+def window(first: int, number: int) -> bytes:
+    head = struct.pack("<BBHIIBBB", 0x95, 0, number % 65536, first, 0, 1, 1, 50)
+    return encode_frame(head + struct.pack("<2i", 1, 2))
+
+
+class Line:
+    """A line with a piece every so many seconds of its own time, without end."""
+
+    def __init__(self, pieces: Iterator[bytes], every_s: float) -> None:
+        self.pieces = pieces
+        self.every_s = every_s
+        self.now = 0.0
+
+    def read(self, wait_s: float) -> bytes:  # noqa: ARG002
+        self.now += self.every_s
+        assert self.now < 300, "it does not end"
+        return next(self.pieces)
+
+    def write(self, data: bytes) -> None:
+        raise AssertionError(f"a board is only listened to, and is sent {data!r}")
+
+    def close(self) -> None:
+        pass
+
+
+@pytest.fixture
+def record(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Recorder]:
+    """Return what records takes of a second until the first one ends."""
+
+    def run(pieces: Iterator[bytes], every_s: float) -> Recorder:
+        line = Line(pieces, every_s)
+        monkeypatch.setattr(recording.time, "monotonic", lambda: line.now)
+        stream = SampleStream()
+        stream.feed(logger())
+        assert stream.description is not None
+        with RecordingFile(tmp_path / "r.csv", stream.description, "s") as file:
+            recorder = Recorder(line, stream, file)
+            recorder.begin("rest", 1.0, 0.0)
+            while not recorder.takes:
+                recorder.listen()
+        return recorder
+
+    return run
+
+
+@pytest.fixture
+def listener(monkeypatch: pytest.MonkeyPatch) -> Callable[..., Listener]:
+    def make(pieces: Iterator[bytes], every_s: float) -> Listener:
+        line = Line(itertools.chain([live()], pieces), every_s)
+        monkeypatch.setattr(listening.time, "monotonic", lambda: line.now)
+        made = Listener(line, "there")
+        made.wait()
+        return made
+
+    return make
+
+
+def test_a_logger_that_only_says_what_it_is_sends_no_samples(record) -> None:
+    with pytest.raises(CheckFailed, match="has sent no samples for 10 s"):
+        record(itertools.repeat(logger()), 0.5)
+
+
+def test_a_take_that_takes_ten_times_as_long_is_given_up(record) -> None:
+    with pytest.raises(
+        CheckFailed, match=r"has only 1\d of 100 samples, though the board reports 100 a second"
+    ):
+        record((samples(number, 1) for number in itertools.count()), 1.5)
+
+
+def test_a_logger_that_is_reset_all_the_time_ends_the_take(record) -> None:
+    done = record(itertools.cycle([samples(100), samples(105)]), 0.1)
+    assert done.takes[0].kept == 10
+    assert done.stream.resets == 1
+
+
+def test_a_board_that_sends_one_window_for_ever_sends_nothing_new(listener) -> None:
+    board, answers = listener(itertools.repeat(window(100, 7)), 0.01), []
+    with pytest.raises(CheckFailed, match="has sent no window for 12 s"):
+        answers.extend(board.answers(3.0))
+    assert board.windows == 1
+
+
+def test_a_board_whose_clock_hardly_moves_is_given_up(listener) -> None:
+    board = listener((window(number, number) for number in itertools.count()), 5.0)
+    with pytest.raises(CheckFailed, match=r"by the board's clock, 0\.\d+ s have passed in 4\d s"):
+        list(board.answers(3.0))
+
+
+def test_seconds_go_on_over_the_resets_of_a_board(listener) -> None:
+    board = listener(itertools.cycle([window(25, 0), window(0, 0)]), 0.1)
+    assert len(list(board.answers(3.0))) <= 6
+    assert board.resets >= 2
+
+
+IMPOSSIBLE = [
+    (1, 2**32 - 1, r"4.295e\+09 samples a second"),
+    (2**32 - 1, 1, "2.328e-10 samples a second"),
+    (15_000, CLOCK, "1067 samples a second .* at 0.24 to 1,000 Hz"),
+    (2**32 - 1, CLOCK, "0.003725 samples a second"),
+    (10**7, 1_000, "0.0001 samples a second at a clock of 1,000 Hz"),
+]
+
+
+@pytest.mark.parametrize(("period", "clock", "words"), IMPOSSIBLE)
+def test_rates_that_no_board_can_keep_are_refused(period: int, clock: int, words: str) -> None:
+    for stream, said in ((SampleStream(), logger), (AnswerStream(), live)):
+        with pytest.raises(CheckFailed, match=f"the board reports {words}"):
+            stream.feed(said(period=period, clock=clock))
+
+
+def test_rates_that_boards_keep_are_accepted() -> None:
+    for said in (logger(16_000), logger(1024 * 65536), logger(1778, sensor=2, channels=1)):
+        stream = SampleStream()
+        stream.feed(said)
+        assert stream.description is not None
+
+
+def test_a_logger_whose_rate_changes_is_another_one() -> None:
+    with pytest.raises(CheckFailed, match="its rate is a different one than before"):
+        SampleStream().feed(logger() + logger(period=80_000))
