@@ -137,3 +137,8 @@ def test_windows_of_another_shape_are_refused(shape: tuple[int, int]) -> None:
     X = np.zeros((2, 7))
     with pytest.raises(InputError, match="the points have 7 features"):
         WindowFeatureStage.fitted(FeatureSet.of("mean"), shape, X)
+
+
+def test_samples_of_one_channel_are_drawn_as_a_line() -> None:
+    assert window_features_of("mean", 32, 1).drawn_shape == (1, 32)
+    assert window_features_of("mean", 32, 2).drawn_shape is None
