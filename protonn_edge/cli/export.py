@@ -105,6 +105,8 @@ def export_command(
     points = None
     if data is not None:
         points, _ = points_for(model, data, table, out)
+    windowing = live.windowing(model, board)
+    out.notice(() if windowing is None else windowing.notices)
     with refused_wrong_answers(out, {"kind": kind, "folder": str(folder)}):
         done = export(
             model,
@@ -115,7 +117,7 @@ def export_command(
             points=points,
             flash_bytes=max_flash,
             prefix=prefix,
-            windowing=live.windowing(model, board),
+            windowing=windowing,
             imprint=imprint,
             tries=tries,
         )

@@ -39,6 +39,12 @@ _OPTIONS = (
         help="With --sensor: samples a second.  [default: those of the training, if it says so]",
     ),
     click.option(
+        "--unit",
+        metavar="UNIT",
+        help="With --sensor: the unit of the training data, if the model does not state it: g, "
+        "m/s^2, 'ax ay az g; gx gy gz deg/s'. Data of another sensor is then converted.",
+    ),
+    click.option(
         "--hop",
         type=click.IntRange(1),
         help="With --sensor: samples from the beginning of a window to that of the next one; fewer "
@@ -63,6 +69,7 @@ class LiveOptions:
 
     sensors: tuple[str, ...]
     rate: float | None
+    unit: str | None
     hop: int | None
     votes: int | None
     refractory: float | None
@@ -86,13 +93,16 @@ class LiveOptions:
             hop=self.hop,
             votes=self.votes or 1,
             refractory_s=self.refractory or 0.0,
+            instrument=model.instrument,
+            unit=self.unit,
         )
 
     def check_unused(self) -> None:
         """Raise `UsageError` if something is said of windows of no sensor."""
-        if (self.rate, self.hop, self.votes, self.refractory) != (None,) * 4:
+        if (self.rate, self.unit, self.hop, self.votes, self.refractory) != (None,) * 5:
             raise click.UsageError(
-                "--rate, --hop, --votes and --refractory are for windows of a sensor; give --sensor"
+                "--rate, --unit, --hop, --votes and --refractory are for windows of a sensor; give "
+                "--sensor"
             )
 
     def _rate_for(self, model: Model) -> float:
@@ -118,12 +128,13 @@ def live_options(command: _F) -> _F:
     def with_options(
         sensors: tuple[str, ...],
         rate: float | None,
+        unit: str | None,
         hop: int | None,
         votes: int | None,
         refractory: float | None,
         **others: Any,
     ) -> Any:
-        return command(live=LiveOptions(sensors, rate, hop, votes, refractory), **others)
+        return command(live=LiveOptions(sensors, rate, unit, hop, votes, refractory), **others)
 
     for option in reversed(_OPTIONS):
         with_options = option(with_options)
@@ -137,6 +148,7 @@ def build_with_sensor(
     check_folder(folder, LIVE)
     windowing = live.windowing(model, board)
     assert windowing is not None, "a sensor was given"
+    out.notice(windowing.notices)
     with out.status(f"building for {board.name}"):
         built = build_live(model, windowing)
     write_folder(folder, built.files, LIVE)

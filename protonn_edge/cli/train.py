@@ -166,6 +166,7 @@ def train_command(
         except KeyboardInterrupt:
             stopped = "all epochs"
     model = learner.to_model(classes=dataset.classes, feature_names=dataset.feature_names)
+    model = replace(model, instrument=dataset.instrument)
     model = with_accuracy_floor(model, dataset.X_test, dataset.y_test)
     if stopped:
         stopped += ", before --rejection" if rate is not None else ""

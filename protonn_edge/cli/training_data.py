@@ -39,6 +39,7 @@ def with_columns(dataset: Dataset, wanted: Sequence[str], source: str) -> Datase
         X_train=dataset.X_train[:, columns],
         X_test=dataset.X_test[:, columns],
         feature_names=tuple(wanted),
+        instrument=dataset.instrument and dataset.instrument.of_channels(columns),
         notices=notices,
     )
 

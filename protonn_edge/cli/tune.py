@@ -267,7 +267,7 @@ def tune_command(
             search={**told, "limits": limits.to_json(), "board": board.name},
         )
     model = with_accuracy_floor(refitted.model, dataset.X_test, dataset.y_test)
-    refitted = replace(refitted, model=model)
+    refitted = replace(refitted, model=replace(model, instrument=dataset.instrument))
     save_model(refitted.model, output)
     if front_path is not None:
         _write_front(front_path, found, board)

@@ -32,6 +32,7 @@ from protonn_edge.errors import InputError, counted
 from protonn_edge.recording.rates import ANALOG_RATE
 from protonn_edge.report.terminal import fact_table
 from protonn_edge.sensors import MICROPHONE
+from protonn_edge.sensors.instrument import to_arrays
 from protonn_edge.stages.audio.clips import Clips
 from protonn_edge.stages.audio.frames import SAMPLE_LIMIT
 from protonn_edge.stages.audio.onset import THRESHOLDS
@@ -253,7 +254,7 @@ def _arrays(cut: Windows, recorded: Recording, onset: int | None) -> dict[str, A
         arrays["onset"] = np.array(onset)
     if recorded.groups is not None:
         arrays["groups"] = np.array([recorded.groups[row].strip() for row in cut.begins])
-    return arrays
+    return arrays | to_arrays(dataset.instrument)
 
 
 def _facts(cut: Windows, recorded: Recording, trigger: Begins | None) -> list[tuple[str, str]]:
@@ -268,6 +269,8 @@ def _facts(cut: Windows, recorded: Recording, trigger: Begins | None) -> list[tu
     ]
     if recorded.rate is not None:
         facts.append(("rate", f"{recorded.rate:g} Hz"))
+    if dataset.instrument is not None:
+        facts.append(("sensor", str(dataset.instrument)))
     if trigger is not None:
         facts += trigger.facts
     groups = {recorded.groups[row].strip() for row in cut.begins} if recorded.groups else set()

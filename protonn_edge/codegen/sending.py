@@ -11,6 +11,7 @@ from protonn_edge.stages.input_quantizer.raw_units import unit_words
 from protonn_edge.stages.window_features import channel_names
 
 _LISTED_FEATURES = 64
+_SENSORS_COUNTS = "the sensor's counts"
 
 
 @dataclass(frozen=True)
@@ -24,7 +25,8 @@ class Sending:
     name : str
         The name of the one feature, or channel, as the training data has it, or "".
     unit : str
-        "hundredths"; "the training data's unit" if raw values are sent unchanged.
+        "hundredths"; "the sensor's counts"; "the training data's unit" if raw values are sent
+        unchanged.
     factor : str
         Factor on values in the training data's unit: "100", "0.001".
     low, high : int
@@ -45,7 +47,9 @@ def sendings(model: DeviceModel) -> tuple[Sending, ...]:
     both = np.stack([inputs.zero, inputs.zero + inputs.step * inputs.maximum])
     ends = model.raw_inputs.integers(both).astype(np.int64)
     low, high = ends.min(axis=0), ends.max(axis=0)
-    alike = all(np.ptp(each) == 0 for each in (exponents, *both))
+    counts = model.raw_inputs.counts
+    factors = exponents if counts is None else counts
+    alike = all(np.ptp(each) == 0 for each in (factors, *both))
     n = 1 if alike else len(exponents)
     names, prefix = [""] * n, ""
     if model.n_channels is not None:
@@ -56,7 +60,7 @@ def sendings(model: DeviceModel) -> tuple[Sending, ...]:
         names = list(model.feature_names)
     starts = np.arange(n)
     if n > _LISTED_FEATURES:
-        starts = np.flatnonzero(np.diff(exponents[:n], prepend=exponents[0] + 1))
+        starts = np.flatnonzero(np.diff(factors[:n], prepend=factors[0] + 1))
     stops = np.append(starts[1:], n)
     found = []
     for start, stop in zip(starts.tolist(), stops.tolist(), strict=True):
@@ -69,8 +73,10 @@ def sendings(model: DeviceModel) -> tuple[Sending, ...]:
                 if several
                 else f"{prefix}{start}",
                 name="" if several else names[start],
-                unit=unit_words(exponent) or "the training data's unit",
-                factor=factor_text(exponent),
+                unit=_SENSORS_COUNTS
+                if counts is not None
+                else unit_words(exponent) or "the training data's unit",
+                factor=factor_text(exponent) if counts is None else f"{counts[start]:.10g}",
                 low=int(low[start:stop].min()),
                 high=int(high[start:stop].max()),
             )
@@ -85,4 +91,5 @@ def factor_text(exponent: int) -> str:
 
 def as_it_is(model: DeviceModel) -> bool:
     """Return whether all raw values are sent in the training data's unit."""
-    return not model.raw_inputs.exponents.any()
+    raw = model.raw_inputs
+    return raw.counts is None and not raw.exponents.any()

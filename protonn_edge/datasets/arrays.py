@@ -3,8 +3,8 @@
 ``x_train``, ``x_test`` and ``x`` are accepted as well.
 
 Optional: ``class_names``, to which the labels, whole numbers from 0, then point; ``feature_names``;
-``channel_names``, ``sample_rate`` and ``onset`` for windows (n, time, channel). Other arrays are
-ignored.
+``channel_names``, ``sample_rate`` and ``onset`` for windows (n, time, channel); ``sensor`` and
+``units`` (one for all, or one for each channel or feature). Other arrays are ignored.
 X may have more than two axes: all but the first are flattened, in C order.
 
 Sparse features are ``X_train_indptr``, ``_indices`` and ``_data`` (see `compressed`) with
@@ -40,6 +40,8 @@ from protonn_edge.datasets.label_sets import LABEL_LIMIT, LabelSetTable
 from protonn_edge.datasets.naming import label_text
 from protonn_edge.datasets.rows import Sparse, sparse_rows
 from protonn_edge.errors import InputError
+from protonn_edge.sensors.instrument import ARRAYS as INSTRUMENT_ARRAYS
+from protonn_edge.sensors.instrument import Instrument, from_arrays
 from protonn_edge.stages.window_features.channels import sample_names
 
 FILE_LIMIT_BYTES = 2**30
@@ -155,7 +157,32 @@ def _table(archive: ArrayArchive, points: str, labels: str, classes: tuple[str, 
     check_class_names(classes, str(archive.path))
     rate, onset = (_rate(archive), _onset(archive)) if len(point_shape) == 2 else (None, None)
     texts = _labels(archive, labels, y, classes)
-    return Table(source, X, texts, names, point_shape, sample_rate=rate, onset=onset)
+    channels = point_shape[1] if len(point_shape) == 2 else X.shape[1]
+    return Table(
+        source,
+        X,
+        texts,
+        names,
+        point_shape,
+        sample_rate=rate,
+        onset=onset,
+        instrument=_instrument(archive, channels),
+    )
+
+
+def _instrument(archive: ArrayArchive, channels: int) -> Instrument | None:
+    """Return what measured the values of channels, if the file states it."""
+    arrays = {name: archive.read(name) for name in INSTRUMENT_ARRAYS if name in archive.names}
+    try:
+        found = from_arrays(arrays)
+    except InputError as error:
+        raise InputError(f"{archive.path}: {error}") from error
+    if found is not None and len(found.units) not in (1, channels):
+        raise InputError(
+            f"{archive.path}: array 'units' has {len(found.units):,} units for {channels:,} "
+            "channels; give one for all, or one for each"
+        )
+    return found
 
 
 def _rate(archive: ArrayArchive) -> float | None:

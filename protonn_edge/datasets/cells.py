@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import csv
+import math
 import re
 from collections.abc import Iterable, Iterator
 from itertools import islice
 from pathlib import Path
+from typing import NamedTuple
 
 from protonn_edge.datasets.dataset import FLOAT32_MAX, INDEX_LIMIT
 from protonn_edge.errors import InputError
@@ -17,7 +19,9 @@ DELIMITERS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "pipes", " ":
 RECORDING_MARK = "# protonn-edge recording"
 """The beginning of a recording's first line, which is a comment."""
 
-_RATE = re.compile(re.escape(RECORDING_MARK) + r".*; rate: ([0-9.e+-]+) Hz;.*")
+_HEAD = re.compile(
+    re.escape(RECORDING_MARK) + r".*?; sensor: ([^;]*); rate: ([0-9.e+-]+) Hz(?:; units: (.*))?"
+)
 
 _SNIFFED = (",", ";", "\t", "|")
 _WORDS = {"comma": ",", "semicolon": ";", "tab": "\t", r"\t": "\t", "pipe": "|", "space": " "}
@@ -71,14 +75,25 @@ def rows_of(path: Path, delimiter: str) -> Iterator[tuple[int, list[str]]]:
         raise InputError(f"cannot read {path}: {error.strerror}; check its permissions") from error
 
 
-def recorded_rate(path: Path) -> float | None:
-    """Return the samples per second in the first line of a recording; None for other tables."""
+class RecordingHead(NamedTuple):
+    """The first line of a recording: names of sensors, samples per second, a text of units."""
+
+    sensor: str
+    rate: float
+    units: str
+
+
+def recording_head(path: Path) -> RecordingHead | None:
+    """Return what the first line of a recording states; None for other tables."""
     with path.open(encoding="utf-8-sig", errors="replace") as stream:
-        found = _RATE.match(stream.readline(_LINE_LIMIT))
+        found = _HEAD.match(stream.readline(_LINE_LIMIT).rstrip("\n"))
     try:
-        return None if found is None else float(found[1])
+        rate = 0.0 if found is None else float(found[2])
     except ValueError:
         return None
+    if found is None or not 0 < rate < math.inf:
+        return None
+    return RecordingHead(found[1], rate, found[3] or "")
 
 
 def _uncommented(lines: Iterable[str]) -> Iterator[str]:

@@ -13,6 +13,7 @@ from protonn_edge.datasets.naming import NO_CLASS, check_names, in_order
 from protonn_edge.datasets.notices import Notice
 from protonn_edge.datasets.rows import Sparse, is_sparse
 from protonn_edge.errors import InputError
+from protonn_edge.sensors import Instrument
 
 CLASS_LIMIT = 1_000
 _FRACTIONAL_CLASSES = 10
@@ -87,6 +88,8 @@ class Table:
         Samples per second, of a recording or of windows.
     onset : int or None
         The level at which clips of sound begin, if that is how windows were cut.
+    instrument : Instrument or None
+        What measured the values, if that is known.
     """
 
     source: str
@@ -101,6 +104,7 @@ class Table:
     seams: NDArray[np.bool_] | None = None
     sample_rate: float | None = None
     onset: int | None = None
+    instrument: Instrument | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -125,7 +129,7 @@ class Dataset:
         Which group each training point is of, such as a person; see `with_groups`.
     notices : tuple of Notice
         What is worth knowing of the data: how it was read, and what looks like a mistake.
-    layout, sessions, times, sample_rate, onset
+    layout, sessions, times, sample_rate, onset, instrument
         Of the training part as it was read, see `Table`.
     """
 
@@ -143,6 +147,7 @@ class Dataset:
     times: Sequence[str] | None = None
     sample_rate: float | None = None
     onset: int | None = None
+    instrument: Instrument | None = None
 
     @property
     def n_features(self) -> int:
@@ -218,6 +223,7 @@ def dataset_from(
         times=train.times,
         sample_rate=train.sample_rate,
         onset=train.onset,
+        instrument=train.instrument,
     )
 
 

@@ -214,7 +214,13 @@ def with_columns(
     if match.columns is None:
         return table, match.notices
     columns = list(match.columns)
-    return replace(table, X=table.X[:, columns], feature_names=tuple(wanted)), match.notices
+    changed = replace(
+        table,
+        X=table.X[:, columns],
+        feature_names=tuple(wanted),
+        instrument=table.instrument and table.instrument.of_channels(columns),
+    )
+    return changed, match.notices
 
 
 def refuse_options(path: Path, options: TableOptions | None) -> None:

@@ -25,7 +25,7 @@ from protonn_edge.datasets.repeated import Repeated, runs_in
 from protonn_edge.datasets.table_options import TableOptions
 from protonn_edge.datasets.takes import WAVES, Take, label_of, takes_in, unread_in
 from protonn_edge.errors import InputError, counted
-from protonn_edge.sensors.kinds import MICROPHONE
+from protonn_edge.sensors import MICROPHONE, Instrument
 from protonn_edge.sensors.wave_files import read_wave
 from protonn_edge.system.files import check_file
 
@@ -136,6 +136,7 @@ def _of_takes(folder: Path, options: TableOptions) -> Recording:
         labels=Repeated(run for table in tables for run in runs_in(table.labels)),
         notices=(),
         sample_rate=_one_rate(takes, tables),
+        instrument=_one_instrument(takes, tables),
         sessions=None,
         times=None,
     )
@@ -188,7 +189,14 @@ def _piece_of_wave(path: Path, label: str) -> _Piece:
         raise InputError(f"{path} has no samples; record it again, or leave it out")
     labels = Repeated([(label, len(samples))])
     X = samples.astype(np.float32)
-    table = Table(str(path), X, labels, MICROPHONE.channels, sample_rate=rate)
+    table = Table(
+        str(path),
+        X,
+        labels,
+        MICROPHONE.channels,
+        sample_rate=rate,
+        instrument=Instrument.of([MICROPHONE]),
+    )
     notices = []
     if channels > 1:
         text = f"a WAV file has {channels} channels, of which the first one is read"
@@ -294,6 +302,19 @@ def _one_rate(takes: Sequence[Take], tables: Sequence[Table]) -> float | None:
                 "the same rate"
             )
     return float(np.median([rate for _, rate in told]))
+
+
+def _one_instrument(takes: Sequence[Take], tables: Sequence[Table]) -> Instrument | None:
+    """Return what measured the values of all files; None if some do not state it."""
+    told = [(take.name, table.instrument) for take, table in zip(takes, tables, strict=True)]
+    known = [(name, instrument) for name, instrument in told if instrument is not None]
+    for name, instrument in known:
+        if instrument != known[0][1]:
+            raise InputError(
+                f"{known[0][0]} is of {known[0][1]}, {name} of {instrument}; give recordings of "
+                "the same sensor"
+            )
+    return known[0][1] if known and len(known) == len(told) else None
 
 
 def _distinct(notices: Iterable[Notice]) -> tuple[Notice, ...]:

@@ -18,8 +18,9 @@ from numpy.typing import NDArray
 
 from protonn_edge.datasets.cells import (
     DELIMITERS,
+    RecordingHead,
     delimiter_called,
-    recorded_rate,
+    recording_head,
     rows_of,
     sniffed_delimiter,
 )
@@ -45,6 +46,7 @@ from protonn_edge.datasets.naming import label_text
 from protonn_edge.datasets.notices import Notice
 from protonn_edge.datasets.table_options import TableOptions
 from protonn_edge.errors import InputError
+from protonn_edge.sensors import Instrument
 
 _JUDGED_ROWS = 200
 _JUDGED_CELLS = 200_000
@@ -100,11 +102,13 @@ def read_table(
     sessions = [each.column for each in left_out if each.kind == "session"]
     session = _whose(sessions, roles.session)
     time = next((each.column for each in left_out if each.kind == "time"), None)
+    names = tuple(column.name for column in features) if file.header else ()
+    head = recording_head(path)
     return Table(
         str(path),
         X,
         labels,
-        tuple(column.name for column in features) if file.header else (),
+        names,
         notices=(
             *file.notices,
             *(() if found is None else found.notices),
@@ -123,7 +127,8 @@ def read_table(
         sessions=None if session is None else session.cells,
         times=None if time is None else time.cells,
         seams=_seams(sessions, content.rows),
-        sample_rate=recorded_rate(path),
+        sample_rate=None if head is None else head.rate,
+        instrument=None if head is None else _instrument(path, head, names),
     )
 
 
@@ -456,6 +461,15 @@ def _index(column: Column, content: _Content) -> LeftOut | None:
     else:
         return None
     return LeftOut(column, "index") if counts_rows(numbers) else None
+
+
+def _instrument(path: Path, head: RecordingHead, names: tuple[str, ...]) -> Instrument | None:
+    if not head.units:
+        return None
+    try:
+        return Instrument.named(head.sensor, head.units, names)
+    except InputError as error:
+        raise InputError(f"{path}, in its first line: {error}") from error
 
 
 def _labels(file: _File, label: Column) -> list[str]:

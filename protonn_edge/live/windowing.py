@@ -7,18 +7,20 @@ window is fed sample by sample, and the buffer holds the samples that arrive whi
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from protonn_edge.boards import Board
 from protonn_edge.codegen import Plan
 from protonn_edge.codegen.sending import as_it_is
+from protonn_edge.datasets import Notice
 from protonn_edge.errors import CheckFailed, InputError, counted, shortened
 from protonn_edge.hil.framing import frame_bytes
+from protonn_edge.live.counts import Channel, check_range, counts_for
 from protonn_edge.live.frames import NAME_LIMIT, sent_name
-from protonn_edge.live.ranges import check_range
 from protonn_edge.quantization import IntegerChain
 from protonn_edge.recording.line import baud_divisor, byte_cycles, bytes_carried
 from protonn_edge.recording.sampling import Sampling
+from protonn_edge.sensors import Instrument
 from protonn_edge.stages.audio.onset import QUIET
 from protonn_edge.stages.window_features import channel_names
 
@@ -60,6 +62,8 @@ class Windowing:
         Windows of which a majority must have a class before it is reported, 1 to 15.
     refractory_s : float
         Seconds for which a reported class remains, at least.
+    notices : tuple of Notice
+        What was converted or assumed of the sensor's values.
 
     Raises
     ------
@@ -73,12 +77,14 @@ class Windowing:
     hop: int
     votes: int = 1
     refractory_s: float = 0.0
+    notices: tuple[Notice, ...] = ()
 
     def __post_init__(self) -> None:
-        if not as_it_is(self.model):
+        if self.model.counts is None and not as_it_is(self.model):
             raise InputError(
-                "the model was trained on decimals, but a sensor gives whole counts; train it on "
-                "what 'protonn-edge record' wrote"
+                "the model was trained on decimals of an unknown unit, but a sensor gives whole "
+                "counts; declare the unit, such as --unit g, or train it on what 'protonn-edge "
+                "record' wrote"
             )
         if self.model.n_features % len(self.used):
             raise InputError(
@@ -90,8 +96,7 @@ class Windowing:
                 f"the model has {self.model.n_classes} classes, but a board supports at most "
                 f"{_CLASSES_LIMIT}; train with fewer"
             )
-        sensors = [kind for kind in self.sampling.kinds for _ in kind.channels]
-        kinds = tuple(sensors[channel] for channel in self.used)
+        kinds = [channel.kind for channel in _channels(self.sampling, self.used)]
         check_range(self.model, kinds, full_scale=self.from_onset)
         _check_names(self.model.classes)
         if not 1 <= self.votes <= VOTES_LIMIT:
@@ -250,6 +255,8 @@ def windowing_of(
     hop: int | None = None,
     votes: int = 1,
     refractory_s: float = 0.0,
+    instrument: Instrument | None = None,
+    unit: str | None = None,
 ) -> Windowing:
     """Return the windows of a sensor for a model.
 
@@ -263,11 +270,15 @@ def windowing_of(
         By default, windows do not overlap and have no gaps.
     votes, refractory_s
         See `Windowing`.
+    instrument : Instrument, optional
+        What measured the model's training data.
+    unit : str, optional
+        The unit of the training data; see `counts_for`.
 
     Raises
     ------
     InputError
-        If the model is for other channels than the sensor's.
+        If the model is for other channels than the sensor's, or for another sensor.
     """
     channels = sampling.channels
     n = model.n_channels or len(channels)
@@ -283,6 +294,22 @@ def windowing_of(
             f"({', '.join(named) or 'without names'}), {sampling.name} gives "
             f"{', '.join(channels)}; train it on data of this sensor"
         )
-    found = Windowing(model, sampling, used, hop or model.n_features // n, votes, refractory_s)
+    counts = counts_for(instrument, _channels(sampling, used), unit)
+    per_unit = counts.per_unit
+    if per_unit is not None and not (as_it_is(model) and (per_unit == 1).all()):
+        model = replace(model, counts=per_unit)
+    found = Windowing(
+        model, sampling, used, hop or model.n_features // n, votes, refractory_s, counts.notices
+    )
     found.check_line()
     return found
+
+
+def _channels(sampling: Sampling, used: tuple[int, ...]) -> list[Channel]:
+    """Return the channels of the sensors that a model uses."""
+    every = [
+        Channel(kind, name, unit)
+        for kind in sampling.kinds
+        for name, unit in zip(kind.channels, kind.channel_units, strict=True)
+    ]
+    return [every[number] for number in used]

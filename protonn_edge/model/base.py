@@ -21,6 +21,7 @@ from protonn_edge.model.checks import check_count, checked_record, set_checked
 from protonn_edge.model.normalizer import Normalizer
 from protonn_edge.model.sizes import Sized, paper_bytes
 from protonn_edge.model.statistics import InputStatistics
+from protonn_edge.sensors import Instrument
 from protonn_edge.stages.activity import Activity, Sizes
 from protonn_edge.stages.array_checks import Arrays
 from protonn_edge.stages.decision.rejection import UNKNOWN, Rejection, Statistic
@@ -85,6 +86,8 @@ class Model(Sized):
         The power of ten by which a sketch multiplies each feature before it rounds it to an integer
         of 16 bits: (features,), or one for each channel, or (1,) for all, as in `raw_ends`. None
         chooses them by the range of the training data; see `units`.
+    instrument : Instrument, optional
+        What measured the raw values; None if unknown.
 
     Raises
     ------
@@ -110,6 +113,7 @@ class Model(Sized):
     rejection: Rejection | None = None
     sharpness: float | None = None
     raw_exponents: Exponents | None = None
+    instrument: Instrument | None = None
 
     def __post_init__(self) -> None:
         set_checked(self, "classes", tuple(self.classes))
@@ -122,6 +126,7 @@ class Model(Sized):
         self._keep_whole_numbers()
         self._check_rejection()
         self._check_raw_exponents()
+        self._check_instrument()
         check_count(self.classes, "classes", self.n_classes)
         check_names(self.classes, "array 'classes'", distinct=True)
         if self.feature_names:
@@ -190,6 +195,13 @@ class Model(Sized):
                 f"-{EXPONENT_LIMIT}..{EXPONENT_LIMIT}, one per feature; train the model again"
             )
         set_checked(self, "raw_exponents", given.astype(np.int64))
+
+    def _check_instrument(self) -> None:
+        if self.instrument is not None and self.n_features % len(self.instrument.units):
+            raise InputError(
+                f"array 'units' has {len(self.instrument.units):,} units for {self.n_features:,} "
+                "features; give one for each channel, and train the model again"
+            )
 
     def _check_rejection(self) -> None:
         if self.rejection is None:

@@ -27,7 +27,8 @@ version difference
         stored range suggests, see `raw_units`)
 7       "classifier": the kind of classifier (before, there is only ProtoNN);
         "projection_bits", in models with another number than 8 alone;
-        "sharpness", in models that know probabilities alone
+        "sharpness", in models that know probabilities alone;
+        "sensor", "units", in models of data with a known unit alone
 ======= ===================================================================================
 """
 
@@ -52,6 +53,7 @@ from protonn_edge.model.normalizer import Normalizer
 from protonn_edge.model.registry import MODELS
 from protonn_edge.model.statistics import InputStatistics
 from protonn_edge.model.upgrades import UPGRADES
+from protonn_edge.sensors import instrument
 from protonn_edge.stages import activity, feature_registry
 from protonn_edge.stages.array_checks import (
     Arrays,
@@ -87,7 +89,7 @@ _ARRAYS = (
     "deskewed",
     "raw_exponents",
 )
-_OPTIONAL_ARRAYS = ("activity", "rejection", "sharpness")
+_OPTIONAL_ARRAYS = ("activity", "rejection", "sharpness", *instrument.ARRAYS)
 # Whether features are whole numbers follows from what makes them.
 _STATISTICS = tuple(field.name for field in fields(InputStatistics) if field.name != "whole")
 
@@ -107,6 +109,7 @@ _PARTS = (
     ),
     _Part("rejection", "rejection", rejection.to_arrays, rejection.from_arrays),
     _Part("raw_exponents", "units", raw_units.to_arrays, raw_units.from_arrays),
+    _Part("instrument", "instrument", instrument.to_arrays, instrument.from_arrays),
 )
 
 

@@ -42,7 +42,12 @@ _ROWS_AT_ONCE = 512  # keeps the (rows, m, d) differences in the cache, and memo
 
 MOST_FEATURES = 65_000  # limit of the counters in firmware/model.h and the serial protocol
 _LIMITS = {"features": MOST_FEATURES, "projections": 255, "prototypes": 65_535, "classes": 255}
-UNHASHED = ("sharpness", "raw_exponents", "feature_names")  # fields that do not affect scores
+UNHASHED = (
+    "sharpness",
+    "raw_exponents",
+    "counts",
+    "feature_names",
+)  # fields that do not affect scores
 MODEL_HASH_BYTES = 8  # of the SHA-256 in firmware, which identifies its model
 
 
@@ -56,10 +61,14 @@ class FedBytes(Sized):
     raw_exponents : ndarray of int64, optional
         The power of ten by which a sketch multiplies raw values; see `Model.units`. It is not part
         of the arithmetic, which begins with bytes, nor of the model's hash.
+    counts : ndarray of float64, optional
+        A sensor's counts per unit of the training data, for each channel or feature, where raw
+        values are its counts. Like `raw_exponents`, which they replace, they are not hashed.
     """
 
     inputs: InputQuantizer
     raw_exponents: Exponents | None
+    counts: NDArray[np.float64] | None = None
 
     @cached_property
     def features(self) -> InputQuantizer:
@@ -71,9 +80,10 @@ class FedBytes(Sized):
     def raw_inputs(self) -> RawQuantizer:
         """Converts raw integers to these bytes, on the device."""
         scaled = self.raw_exponents is not None and bool(self.raw_exponents.any())
+        scaled = scaled and self.counts is None
         # Features become bytes in the same code, whose cycles are part of the bound.
         fine = scaled and (self.feature_stage is None or self.feature_stage.keeps_range)
-        return raw_quantizer(self.features, self.raw_exponents, fine=fine)
+        return raw_quantizer(self.features, self.raw_exponents, fine=fine, counts=self.counts)
 
     @cached_property
     def float_inputs(self) -> FloatQuantizer:
@@ -115,6 +125,7 @@ class IntegerChain(FedBytes):
     rejection: IntegerRejection | None = None
     sharpness: float | None = None
     raw_exponents: Exponents | None = None
+    counts: NDArray[np.float64] | None = None
     feature_names: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:

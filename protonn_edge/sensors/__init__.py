@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from protonn_edge.sensors.instrument import Instrument
 from protonn_edge.sensors.kinds import ADXL345, MICROPHONE, MPU6050, SensorKind, sensor_kind
 from protonn_edge.sensors.played import PlayedSensor, packed_sensors, read_sensor, sensor_file
 
@@ -9,6 +10,7 @@ __all__ = [
     "ADXL345",
     "MICROPHONE",
     "MPU6050",
+    "Instrument",
     "PlayedSensor",
     "SensorKind",
     "packed_sensors",

@@ -6,10 +6,12 @@ import re
 from dataclasses import dataclass
 
 from protonn_edge.errors import InputError, shortened
+from protonn_edge.sensors.units import Unit, units_of
 
 ANALOG_PINS = 6
 """Analog inputs of an Uno."""
 
+_ANALOG_CHIP = "ADC"
 _ANALOG_PIN = re.compile(rf"a[0-{ANALOG_PINS - 1}]")
 
 
@@ -25,7 +27,7 @@ class SensorKind:
     channels : tuple of str
         The names of a sample's values, in order.
     units : str
-        What a count of them is.
+        What a count of them is, as a text of `protonn_edge.sensors.units`.
     low, high : int
         The least and the largest count.
     pin : int or None
@@ -38,6 +40,12 @@ class SensorKind:
     low: int = -(1 << 15)
     high: int = (1 << 15) - 1
     pin: int | None = None
+
+    @property
+    def channel_units(self) -> tuple[Unit, ...]:
+        """The unit of each channel's counts."""
+        units = units_of(self.units, self.channels)
+        return tuple(units[name] for name in self.channels)
 
 
 def _analog(name: str, pin: int) -> SensorKind:
@@ -72,3 +80,19 @@ def sensor_kind(name: str) -> SensorKind:
             f"{', '.join(_NAMED)}"
         )
     return _NAMED[name]
+
+
+def is_chip(names: str, kind: SensorKind) -> bool:
+    """Return whether sensors, with commas, are the chip of a kind: analog inputs are one chip."""
+    return {_chip(name) for name in names.split(", ")} == {_chip(kind.name)}
+
+
+def channels_of(name: str) -> tuple[str, ...]:
+    """Return the channels of a sensor, or none if it is not known."""
+    known = name in _NAMED or _chip(name) == _ANALOG_CHIP
+    return sensor_kind(name).channels if known else ()
+
+
+def _chip(name: str) -> str:
+    analog = name == MICROPHONE.name or _ANALOG_PIN.fullmatch(name) is not None
+    return _ANALOG_CHIP if analog else name

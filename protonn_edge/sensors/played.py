@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from protonn_edge.errors import InputError, counted, shortened
-from protonn_edge.sensors.kinds import ANALOG_PINS, SensorKind, sensor_kind
+from protonn_edge.sensors.kinds import ANALOG_PINS, SensorKind, is_chip, sensor_kind
 from protonn_edge.sensors.wave_files import read_wave
 from protonn_edge.system.files import check_file
 
@@ -33,6 +33,7 @@ _HEAD = struct.Struct("<8sI")
 _RECORD = struct.Struct("<BBBBII")
 _KIND_NUMBERS = {"mpu6050": 2, "adxl345": 3}  # of sensors.h; an analog input is 1
 _RATE = re.compile(r"#.*\brate\s*[:=]\s*([0-9.eE+-]+)", re.IGNORECASE)
+_SENSOR = re.compile(r"#.*; sensor: ([^;]+);")  # of a recording
 _NUMBERS = re.compile(r"[-+0-9.,;\s]+")
 _OPTION = re.compile(r"([^=]+)=(.*?)(?:,rate=([^,=]+))?", re.DOTALL)
 _DELIMITERS = ",;\t"
@@ -180,6 +181,12 @@ def _read_csv(path: Path, kind: SensorKind) -> tuple[NDArray[np.int16], float | 
     lines = [(number, line) for number, line in enumerate(text.splitlines(), 1) if line.strip()]
     said = [_RATE.match(line) for _, line in lines if line.startswith("#")]
     rates = [_number(found[1], path) for found in said if found is not None]
+    recorded = _SENSOR.match(text)
+    if recorded is not None and not is_chip(recorded[1], kind):
+        raise InputError(
+            f"{path} was recorded from {shortened(recorded[1])}, but --sensor plays it as "
+            f"{kind.name}, which has other counts; give --sensor {shortened(recorded[1])}=FILE"
+        )
     lines = [(number, line) for number, line in lines if not line.startswith("#")]
     if lines and _NUMBERS.fullmatch(lines[0][1]):
         raise InputError(f"{path} has no header; write the names of the channels above the samples")

@@ -25,7 +25,16 @@ from protonn_edge.live.windowing import UNDECIDED, Windowing, windowing_of
 from protonn_edge.model import ProtoNNModel, save_model
 from protonn_edge.quantization import quantize
 from protonn_edge.recording.sampling import Sampling
-from protonn_edge.sensors import MICROPHONE, MPU6050, PlayedSensor, SensorKind, sensor_kind
+from protonn_edge.sensors import (
+    ADXL345,
+    MICROPHONE,
+    MPU6050,
+    Instrument,
+    PlayedSensor,
+    SensorKind,
+    sensor_kind,
+)
+from protonn_edge.sensors.units import unit_of
 from protonn_edge.stages.audio.onset import onsets_of
 from protonn_edge.stages.window_features.channels import sample_names
 from protonn_edge.system.files import write_atomically
@@ -67,7 +76,9 @@ def windows_of(
     model: ProtoNNModel = MODEL, rate: float = 100.0, sensor: str = "mpu6050", **more: object
 ) -> Windowing:
     sampling = Sampling.of([sensor_kind(name) for name in sensor.split(",")], rate, UNO)
-    return windowing_of(quantize(model), model.feature_names, sampling, **more)  # type: ignore[arg-type]
+    return windowing_of(
+        quantize(model), model.feature_names, sampling, instrument=model.instrument, **more
+    )  # type: ignore[arg-type]
 
 
 def compiled(folder: Path, files: dict[str, str]) -> Path:
@@ -145,6 +156,34 @@ def test_the_time_of_a_reported_class_is_in_samples(
     windows = windows_of(rate=rate, refractory_s=seconds)
     assert windows.refractory == samples
     assert windows.context(make_plan(windows.model))["refractory"] == samples
+
+
+def in_units(model: ProtoNNModel, *units: str) -> ProtoNNModel:
+    """Return the model of windows for data in other units than the counts of an ADXL345."""
+    stage, found = model.feature_stage, tuple(map(unit_of, units))
+    counts = [float(256 * unit.size) for unit in found]
+    stage = replace(
+        stage,
+        zero=tuple(zero / each for zero, each in zip(stage.zero, counts, strict=True)),
+        step=tuple(step / each for step, each in zip(stage.step, counts, strict=True)),
+    )
+    return replace(model, feature_stage=stage, instrument=Instrument("", found))
+
+
+@needs_emulated_avr
+@pytest.mark.parametrize("units", [("g",) * 3, ("m/s^2", "mg", "1/100 g")], ids=" ".join)
+def test_a_model_of_other_units_takes_the_counts_of_its_sensor_as_numpy_does(
+    tmp_path: Path, units: tuple[str, ...]
+) -> None:
+    own = random_window_model(window_features_of("mean,min,max,bands:3", 32, 3))
+    windows = windows_of(in_units(own, *units), sensor="adxl345", hop=20)
+    elf = compiled(tmp_path, live_files(windows, make_plan(windows.model)))
+    played = noise(307, 3, -300, 300)
+    answers = answers_of(elf, played, 100.0, 12, ADXL345)
+    assert_computed(windows, answers, played)
+    assert len({answer.label for answer in answers}) > 1
+    if set(units) == {"g"}:  # 1/256 is exact
+        assert_computed(windows_of(own, sensor="adxl345", hop=20), answers, played)
 
 
 def sounds(*loud: int) -> np.ndarray:

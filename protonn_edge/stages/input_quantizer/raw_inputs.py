@@ -96,6 +96,8 @@ class RawQuantizer:
         The largest byte.
     fine : bool
         Whether multipliers have a fraction.
+    counts : ndarray of shape (D,), float64, or None
+        A sensor's counts per unit of a raw value, in place of the power of ten.
     """
 
     exponents: Exponents
@@ -103,11 +105,13 @@ class RawQuantizer:
     choice: NDArray[np.int64]
     maximum: int
     fine: bool = False
+    counts: NDArray[np.float64] | None = None
 
     def integers(self, X: ArrayLike) -> NDArray[np.int16]:
         """Return raw values (n, D), finite, as a sketch passes them: rounded and saturated."""
         with np.errstate(over="ignore"):  # infinite values saturate
-            steps = np.floor(in_raw_units(np.asarray(X, np.float64), self.exponents) + 0.5)
+            raw = in_raw_units(np.asarray(X, np.float64), self.exponents, self.counts)
+            steps = np.floor(raw + 0.5)
         return np.clip(steps, RAW_MINIMUM, RAW_MAXIMUM).astype(np.int16)
 
     def quantize(self, X: ArrayLike) -> NDArray[np.uint8]:
@@ -183,7 +187,11 @@ class FloatQuantizer:
 
 
 def raw_quantizer(
-    features: InputQuantizer, exponents: Exponents | None = None, *, fine: bool = False
+    features: InputQuantizer,
+    exponents: Exponents | None = None,
+    *,
+    fine: bool = False,
+    counts: NDArray[np.float64] | None = None,
 ) -> RawQuantizer:
     """Return the quantizer of raw integers that approximates one of raw floats best.
 
@@ -196,11 +204,17 @@ def raw_quantizer(
         raw values are the integers.
     fine : bool
         Whether multipliers have a fraction.
+    counts : ndarray of shape (n,), float64, optional
+        A sensor's counts per unit of each value, repeated as `exponents`, which they replace.
     """
     none = np.zeros(1, np.int64)
+    if counts is not None:
+        exponents, counts = None, np.resize(counts, len(features.zero))
     repeated: Exponents = np.resize(none if exponents is None else exponents, len(features.zero))
     with np.errstate(over="ignore"):
-        zeros, steps = (in_raw_units(ends, repeated) for ends in (features.zero, features.step))
+        zeros, steps = (
+            in_raw_units(ends, repeated, counts) for ends in (features.zero, features.step)
+        )
     # A hostile file may hold numbers that overflow or vanish in that unit.
     zeros = np.clip(zeros, -_HUGE, _HUGE)
     steps = np.copysign(np.clip(np.abs(steps), 1 / _HUGE, _HUGE), steps)
@@ -209,7 +223,7 @@ def raw_quantizer(
     scales = tuple(sorted(set(each)))
     place = {scale: index for index, scale in enumerate(scales)}
     choice = np.array([place[scale] for scale in each], np.int64)
-    return RawQuantizer(repeated, scales, choice, features.maximum, fine)
+    return RawQuantizer(repeated, scales, choice, features.maximum, fine, counts)
 
 
 def float_quantizer(features: InputQuantizer) -> FloatQuantizer:

@@ -10,6 +10,9 @@ raw step at most a 64th of the step of the byte that `pnn_quantize` returns: rou
 at most one byte in 256, by one. It is smaller, and may be negative, if the range of the training
 data, widened by a quarter of itself at both ends, would not fit 16 bits; the margin keeps
 ``(int16_t)(x * 100)`` of a somewhat larger value from wrapping around.
+
+In firmware that reads a sensor, a raw integer is its count, and `counts` are how many of them one
+unit of the training data is: 256 for data in g and counts of 1/256 g.
 """
 
 from __future__ import annotations
@@ -127,9 +130,15 @@ def decimals_of_ranges(*ends: NDArray[np.float64]) -> Exponents:
     return np.where(whole, 0, MANY_DECIMALS).astype(np.int64)
 
 
-def in_raw_units(values: NDArray[np.float64], exponents: Exponents) -> NDArray[np.float64]:
-    """Return values (..., n) in the raw units of exponents (n,): times 10**k, rounded once."""
-    powers = _POWERS[np.abs(exponents)]
+def in_raw_units(
+    values: NDArray[np.float64], exponents: Exponents, counts: NDArray[np.float64] | None = None
+) -> NDArray[np.float64]:
+    """Return values (..., n) in raw units, rounded once.
+
+    These are 10**k for exponents k, (n,); or, where the raw integers are a sensor's, its `counts`
+    per unit of the training data, (n,).
+    """
+    powers = _POWERS[np.abs(exponents)] if counts is None else counts
     scaled: NDArray[np.float64] = np.where(exponents < 0, values / powers, values * powers)
     return scaled
 

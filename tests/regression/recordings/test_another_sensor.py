@@ -1,0 +1,156 @@
+"""A model of a sensor's counts is not built for another sensor, unless they are converted."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from command_line import refusal, run, run_json
+
+from protonn_edge.boards import load_board
+from protonn_edge.codegen import make_plan, render_c
+from protonn_edge.errors import InputError
+from protonn_edge.live.windowing import Windowing, windowing_of
+from protonn_edge.model import Model, load_model
+from protonn_edge.quantization import quantize
+from protonn_edge.recording.sampling import Sampling
+from protonn_edge.sensors import read_sensor, sensor_kind
+from protonn_edge.stages.input_quantizer.quantizer import InputQuantizer
+
+HEAD = "# protonn-edge recording 1; sensor: {}; rate: 100 Hz; units: {}\n"
+ADXL345 = HEAD.format("adxl345", "1/256 g")
+
+
+def recording(path: Path, head: str, per_g: float, digits: int = 0) -> Path:
+    """Write what an accelerometer at rest and one that is shaken give, in units of 1 g / per_g."""
+    rng = np.random.default_rng(0)
+    rows = ["label,session,time,ax,ay,az"]
+    for label, swing in (("idle", 0.02), ("shaking", 1.5)):
+        g = rng.normal(0, swing, (400, 3)) + np.array([0, 0, 1])
+        times = (400 * (label == "shaking") + np.arange(400)) / 100
+        for time, row in zip(times, g.clip(-4, 4), strict=True):
+            values = ",".join(f"{round(value * per_g, digits):.{digits}f}" for value in row)
+            rows.append(f"{label},s,{time:.2f},{values}")
+    path.write_text(head + "\n".join(rows) + "\n")
+    return path
+
+
+def trained(folder: Path, head: str, per_g: float, digits: int = 0, *words: str) -> Path:
+    """Return the model file of such a recording, cut into windows."""
+    source = recording(folder / "r.csv", head, per_g, digits)
+    run_json("windows", source, "-o", folder / "w.npz", "--window", 20, *words)
+    features = ["--features", "mean,deviation,max", "--sample-rate", 100, "--epochs", 3]
+    run_json("train", folder / "w.npz", "-o", folder / "m.npz", *features)
+    return folder / "m.npz"
+
+
+def built(model: Model, sensor: str, unit: str | None = None) -> Windowing:
+    sampling = Sampling.of([sensor_kind(sensor)], 100.0, load_board("uno"))
+    return windowing_of(
+        quantize(model), model.feature_names, sampling, instrument=model.instrument, unit=unit
+    )
+
+
+@pytest.mark.parametrize(
+    "command", [["build", "-o"], ["export", "--arduino"]], ids=lambda words: words[0]
+)
+def test_counts_of_another_sensor_are_refused_by_name(tmp_path: Path, command: list[str]) -> None:
+    model = trained(tmp_path, ADXL345, 256)
+    words = [command[0], model, command[1], tmp_path / "out", "--sensor", "mpu6050"]
+    sentence = refusal(run(*words))
+    assert "trained on adxl345 (1/256 g), but --sensor is mpu6050 (1/8192 g)" in sentence
+    assert "--unit '1/256 g'" in sentence
+    assert not (tmp_path / "out").exists()
+    assert "trained on adxl345" in refusal(run(*words, "--unit", "g"))
+
+
+def test_a_sensor_of_another_quantity_is_refused_with_any_unit(tmp_path: Path) -> None:
+    model = trained(tmp_path, HEAD.format("three pots", "1/1023 of the supply voltage"), 256)
+    for words in ([], ["--unit", "1/1023 of the supply voltage"]):
+        done = run("build", model, "-o", tmp_path / "live", "--sensor", "adxl345", *words)
+        sentence = refusal(done)
+        assert "a unit of voltage, but ax of adxl345 gives 1/256 g, of acceleration" in sentence
+
+
+def test_counts_are_converted_when_their_unit_is_given(tmp_path: Path) -> None:
+    model = load_model(trained(tmp_path, ADXL345, 256))
+    own, other = built(model, "adxl345"), built(model, "mpu6050", "1/256 g")
+    assert own.model.counts is None
+    assert own.notices == ()
+    counts = np.arange(-1024, 1024).repeat(60).reshape(-1, 60)
+    assert np.array_equal(
+        own.model.raw_inputs.quantize(counts), other.model.raw_inputs.quantize(32 * counts)
+    )
+    assert other.model.model_sha256 == own.model.model_sha256  # only its inputs are converted
+    (notice,) = other.notices
+    assert "1/256 g to counts of 1/8192 g (times 32)" in notice.text
+    assert "of adxl345 (1/256 g), whose mounting and bandwidth may differ" in notice.text
+
+
+@pytest.mark.parametrize(
+    ("per_g", "unit", "digits"),
+    [(1, "g", 4), (1000, "mg", 0), (9.80665, "m/s^2", 3), (64, "1/64 g", 0)],
+)
+def test_a_model_in_a_unit_of_acceleration_takes_the_counts_of_a_sensor(
+    tmp_path: Path, per_g: float, unit: str, digits: int
+) -> None:
+    model = load_model(trained(tmp_path, HEAD.format("", unit), per_g, digits))
+    chain = built(model, "adxl345").model
+    counts = np.arange(-512, 512).repeat(60).reshape(-1, 60)
+    Q = chain.raw_inputs.quantize(counts)
+    exact = InputQuantizer(chain.features.zero, chain.features.step, 255)
+    wanted = exact.quantize(counts * per_g / 256)
+    differing = Q.astype(int) - wanted
+    assert np.abs(differing).max() <= 1
+    assert np.mean(differing != 0) < 0.02  # on the edge between two bytes
+    c = "".join(render_c(chain, make_plan(chain)).values())
+    assert "the sensor's counts" in c
+
+
+def test_a_unit_is_declared_where_the_data_does_not_state_it(tmp_path: Path) -> None:
+    model = trained(tmp_path, "", 1, 3)
+    words = ["build", model, "-o", tmp_path / "live", "--sensor", "adxl345"]
+    assert "declare the unit, such as --unit g" in refusal(run(*words))
+    chain = built(load_model(model), "adxl345", "g").model
+    assert chain.counts.tolist() == [256.0] * 3
+    assert "give one such as g" in refusal(run(*words, "--unit", "256"))
+    assert "without a unit of ay" in refusal(run(*words, "--unit", "ax g"))
+
+
+def test_counts_without_a_unit_are_taken_for_the_sensors_and_that_is_said(tmp_path: Path) -> None:
+    windowing = built(load_model(trained(tmp_path, "", 256)), "adxl345")
+    assert windowing.model.counts is None
+    (notice,) = windowing.notices
+    assert "taken for counts of adxl345 (1/256 g)" in notice.text
+
+
+def test_recordings_of_two_sensors_make_no_windows(tmp_path: Path) -> None:
+    takes = tmp_path / "takes"
+    takes.mkdir()
+    recording(takes / "a.csv", ADXL345, 256)
+    recording(takes / "b.csv", HEAD.format("mpu6050", "ax ay az 1/8192 g"), 8192)
+    sentence = refusal(run("windows", takes, "-o", tmp_path / "w.npz", "--window", 20))
+    assert "is of adxl345 (1/256 g), " in sentence
+    assert "of mpu6050 (1/8192 g)" in sentence
+
+
+def test_a_head_without_a_unit_is_refused(tmp_path: Path) -> None:
+    source = recording(tmp_path / "r.csv", HEAD.format("adxl345", "256"), 256)
+    sentence = refusal(run("windows", source, "-o", tmp_path / "w.npz", "--window", 20))
+    assert "r.csv, in its first line: the unit '256' is not" in sentence
+
+
+def test_windows_with_too_many_units_are_refused(tmp_path: Path) -> None:
+    windows = {"X": np.zeros((4, 5, 3)), "y": np.arange(4) % 2, "units": np.array(["g", "g"])}
+    np.savez(tmp_path / "w.npz", **windows)
+    done = run("train", tmp_path / "w.npz", "-o", tmp_path / "m.npz")
+    assert "array 'units' has 2 units for 3 channels" in refusal(done)
+
+
+def test_a_recording_is_not_played_by_another_sensor(tmp_path: Path) -> None:
+    path = recording(tmp_path / "r.csv", HEAD.format("mpu6050", "ax ay az 1/8192 g"), 8192)
+    with pytest.raises(InputError, match="was recorded from mpu6050, but --sensor plays it as adx"):
+        read_sensor(f"adxl345={path}")
+    own = recording(tmp_path / "own.csv", ADXL345, 256)
+    assert read_sensor(f"adxl345={own}").values.shape == (800, 3)
