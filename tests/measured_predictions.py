@@ -25,10 +25,16 @@ from protonn_edge.emulator import EmulatedUno
 from protonn_edge.quantization import IntegerModel
 
 FLAGS = (
-    *("-mmcu=atmega328p", "-std=gnu99", "-O2", "-Wall", "-Wextra", "-Wpedantic"),
-    *("-ffunction-sections", "-fdata-sections", "-fstack-usage", "-DF_CPU=16000000L"),
+    *("-mmcu=atmega328p", "-std=gnu99", "-Wall", "-Wextra", "-Wpedantic"),
+    *("-ffunction-sections", "-fdata-sections", "-DF_CPU=16000000L"),
 )
-"""Those of `platformio.ini`, with what PlatformIO adds."""
+"""Those of `platformio.ini`, with what PlatformIO adds, without the level of optimization."""
+
+OWN_LEVEL = "-O2"
+"""That of `platformio.ini`."""
+
+OTHER_LEVELS = ("-Os -flto", "-Os", "-O1", "-O3")
+"""Those of other projects that a model may be compiled in; the first is the Arduino IDE's."""
 
 # What is too large is linked all the same, as the firmware is, so that its size can be looked at.
 _LINKING = ("-Wl,--gc-sections", "-Wl,--defsym=__TEXT_REGION_LENGTH__=0x10000")
@@ -87,16 +93,16 @@ class Measured:
     scores: np.ndarray
 
 
-def build_program(model: IntegerModel, plan: Plan, folder: Path) -> Path:
-    """Compile the program of a model with a plan."""
+def build_program(model: IntegerModel, plan: Plan, folder: Path, level: str = OWN_LEVEL) -> Path:
+    """Compile the program of a model with a plan at a level of optimization."""
     generated = folder / "generated"
     generated.mkdir(parents=True, exist_ok=True)
     write_c(model, generated, plan)
     (folder / "main.c").write_text(_MAIN)
     elf, compiled = folder / "program.elf", model_object(folder)
-    _compile("-c", generated / "pnn_model.c", "-o", compiled, folder=folder)
+    _compile(level, "-c", generated / "pnn_model.c", "-o", compiled, folder=folder)
     around = [_FIRMWARE / "prediction.c", folder / "main.c", *_objects()]
-    _compile(*_LINKING, f"-I{folder}", *around, compiled, "-o", elf, folder=folder)
+    _compile(level, *_LINKING, f"-I{folder}", *around, compiled, "-o", elf, folder=folder)
     return elf
 
 
@@ -107,14 +113,14 @@ def model_object(folder: Path) -> Path:
 
 @cache
 def _objects() -> list[Path]:
-    """Compile what is the same for all models once."""
+    """Compile what is the same for all models once; their interrupt handlers are no sketch's."""
     folder = Path(_OBJECTS.name)
-    _compile("-c", *(_FIRMWARE / name for name in _SOURCES), folder=folder)
+    _compile(OWN_LEVEL, "-c", *(_FIRMWARE / name for name in _SOURCES), folder=folder)
     return [folder / Path(name).with_suffix(".o") for name in _SOURCES]
 
 
-def _compile(*arguments: str | Path, folder: Path) -> None:
-    command = ["avr-gcc", *FLAGS, f"-I{_FIRMWARE}", *arguments]
+def _compile(level: str, *arguments: str | Path, folder: Path) -> None:
+    command = ["avr-gcc", *FLAGS, *level.split(), f"-I{_FIRMWARE}", *arguments]
     subprocess.run(command, check=True, timeout=60, cwd=folder)
 
 

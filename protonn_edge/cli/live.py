@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 import click
 
 from protonn_edge.boards import Board
+from protonn_edge.boards.cores import BOUND_FLAGS
 from protonn_edge.cli.command import FiniteRange, Output
 from protonn_edge.errors import InputError
 from protonn_edge.export.folder import LIVE, check_folder, write_folder
@@ -157,7 +158,7 @@ def build_with_sensor(
         ("sensor", windowing.sampling.name),
         ("windows", windowing.words),
         ("samples held", f"{built.ring_bytes:,} B"),
-        ("a window, at most", f"{board.milliseconds(plan.worst_cycles):.1f} ms"),
+        ("a window, at most", f"{board.milliseconds(plan.worst_cycles):.1f} ms by {BOUND_FLAGS}"),
     ]
     out.say(f"firmware for {board.name}:", fact_table([*facts, *budget_facts(built.usage, board)]))
     return {

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from protonn_edge import __version__
+from protonn_edge.boards.cores import BOUND_FLAGS
 from protonn_edge.codegen.plan import Plan
 from protonn_edge.codegen.sending import Sending, as_it_is, sendings
 from protonn_edge.quantization import MODEL_HASH_BYTES, DeviceModel, IntegerChain
@@ -104,6 +105,7 @@ class RenderContext:
     tool_version: str
     chip: str
     estimated: bool
+    bound_flags: str
     steps: tuple[Step, ...]
     stages: tuple[StageContext, ...]
     api_version: int
@@ -135,6 +137,7 @@ def render_context(model: IntegerChain, plan: Plan) -> RenderContext:
         tool_version=__version__,
         chip=plan.core.chip,
         estimated=plan.estimated,
+        bound_flags=BOUND_FLAGS,
         steps=plan.steps,
         stages=_stage_contexts(plan),
         api_version=API_VERSION,

@@ -12,7 +12,7 @@ from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from typing import Any
 
-from protonn_edge.boards.cores import UNO_CORE, Core
+from protonn_edge.boards.cores import BOUND_FLAGS, UNO_CORE, Core
 from protonn_edge.stages.activity import Activity
 from protonn_edge.stages.integer_stage import IntegerStage, stage_names
 from protonn_edge.stages.kernel import CHUNK_CYCLES, Cost, Feed, Kernel, Push, Step
@@ -147,6 +147,12 @@ class Plan(Shown):
         return sum(step.worst for step in self.steps) - self.exclusive_cycles
 
     @property
+    def bound(self) -> str:
+        """The bound in words, with the chip and the compiler's flags for which it holds."""
+        most = "about" if self.estimated else "at most"
+        return f"{most} {self.worst_cycles:,} cycles on {self.core.chip}, compiled by {BOUND_FLAGS}"
+
+    @property
     def begin_cycles(self) -> int:
         """Bound of the cycles of ``pnn_begin``."""
         return sum(cost.begin for cost in self.costs)
@@ -171,7 +177,7 @@ class Plan(Shown):
         return {
             "kernels": ", ".join(f"{name} {choice}" for name, choice in self.choices.items()),
             **mean,
-            "bound": f"{self.worst_cycles:,} cycles",
+            "bound": self.bound,
         }
 
     def to_json(self) -> dict[str, Any]:
@@ -184,6 +190,7 @@ class Plan(Shown):
                 "worst": self.worst_cycles,
             },
             "estimated": self.estimated,
+            "flags": BOUND_FLAGS,
             "stages": [asdict(step) for step in self.steps],
         }
 

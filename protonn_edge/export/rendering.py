@@ -104,6 +104,7 @@ class ExportContext:
     rejects: bool
     live: str
     confident: bool
+    bound: str
 
 
 @dataclass(frozen=True)
@@ -253,6 +254,7 @@ def _context(kind: Kind, library: Library, board: Board) -> ExportContext:
         rejects=rejects,
         live="" if library.windowing is None else library.windowing.words,
         confident=model.confidence is not None,
+        bound=library.plan.bound,
     )
 
 

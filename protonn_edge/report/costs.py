@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from protonn_edge.boards.cores import BOUND_FLAGS
 from protonn_edge.codegen import Plan
 from protonn_edge.evaluation.evidence import Evidence
 from protonn_edge.report.battery import Battery
@@ -38,7 +39,7 @@ def latency_panels(one: Evidence, salt: str) -> list[Panel]:
     if mean is not None:
         rows.append(("planned mean", f"{mean:,.0f}", f"{board.milliseconds(mean):.3f}"))
     if worst is not None:
-        rows.append(("bound", f"{worst:,}", f"{board.milliseconds(worst):.3f}"))
+        rows.append((f"bound, by {BOUND_FLAGS}", f"{worst:,}", f"{board.milliseconds(worst):.3f}"))
     table = Table(("", "cycles", "ms"), tuple(rows))
     return [
         Panel(figure=figure(drawn, "Histogram of latencies. " + words), caption=words),
@@ -147,7 +148,8 @@ def plan_panels(one: Evidence, salt: str) -> list[Panel]:  # noqa: ARG001  (as a
     rows.append(("prediction", "", "", mean, f"{plan.worst_cycles:,}"))
     headings = ("stage", "kernel", "flash B", "mean cycles", "at most")
     table = Table(headings, tuple(rows), texts=frozenset({1}))
-    return [Panel(table=table, table_name="Kernels, and what the planner estimates of them")]
+    name = f"Kernels, and what the planner estimates of them, compiled by {BOUND_FLAGS}"
+    return [Panel(table=table, table_name=name)]
 
 
 def _plain(name: str) -> str:

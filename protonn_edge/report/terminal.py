@@ -12,6 +12,7 @@ from rich.console import RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from protonn_edge.boards.cores import BOUND_FLAGS
 from protonn_edge.evaluation.accuracy import ClassFigures, frequent_confusions, wilson_interval
 from protonn_edge.stages.decision.rejection import answer_names
 
@@ -60,7 +61,7 @@ def saturation_fact(saturations: int, values: int) -> tuple[str, str]:
 
 def plan_table(plan: Plan) -> Table:
     """Return a row per stage of a prediction: its kernel and its cost."""
-    table = Table(box=box.SIMPLE)
+    table = Table(box=box.SIMPLE, caption=f"cycles: compiled by {BOUND_FLAGS}")
     for heading in ("stage", "kernel"):
         table.add_column(heading)
     most = "cycles, about" if plan.estimated else "cycles at most"
@@ -105,6 +106,7 @@ def evidence_facts(one: Evidence) -> list[tuple[str, str]]:
     rows = run_facts(one.summary, one.board)
     if one.worst_cycles is not None:
         bound = f"{one.worst_cycles:,} cycles, {one.board.milliseconds(one.worst_cycles):.3f} ms"
+        bound += f", compiled by {BOUND_FLAGS}"
         rows.append(("bound", bound))
     rows += budget_facts(one.firmware.usage, one.board)
     if one.points is not None:

@@ -18,7 +18,14 @@ from avr_tools import EMULATED_AVR, skip_without
 from conformance.instances import Instance, Program, instances_of, maker_of, programs_of
 from elftools.elf.elffile import ELFFile
 from generated_programs import assert_equal_to_reference
-from measured_predictions import Measured, build_program, measure, model_object
+from measured_predictions import (
+    OTHER_LEVELS,
+    OWN_LEVEL,
+    Measured,
+    build_program,
+    measure,
+    model_object,
+)
 
 from protonn_edge.codegen import Plan
 from protonn_edge.codegen.host import host_program
@@ -131,13 +138,17 @@ class Linked:
 
 @dataclass(frozen=True, eq=False)
 class Run:
-    """What a program did on the emulated Uno; the first `known` points are the instance's."""
+    """What a program did on the emulated Uno; the first `known` points are the instance's.
+
+    Its bytes are looked up where it was compiled at the firmware's level of optimization.
+    """
 
     program: Program
     Q: np.ndarray
     known: int
     measured: Measured
-    linked: Linked
+    linked: Linked | None = None
+    level: str = OWN_LEVEL
 
 
 def check_emulated_avr_is_the_reference(kind: str) -> None:
@@ -164,9 +175,30 @@ def run_of(program: Program) -> Run:
 def assert_avr_agrees(run: Run) -> None:
     """Compare what an Uno answered with the reference."""
     classes, scores = run.program.instance.model.answers(run.Q)
-    choices = run.program.plan.choices
+    choices = f"{run.program.plan.choices} at {run.level}"
     assert (run.measured.scores == scores).all(), f"other scores with {choices}"
     assert (run.measured.labels == classes).all(), f"other classes with {choices}"
+
+
+def check_any_level_of_optimization_is_the_reference(kind: str) -> None:
+    """Compare scores where a whole project is compiled at another level, and cycles with the bound.
+
+    The first program is compiled at every level; the others take turns.
+    """
+    skip_without(*EMULATED_AVR)
+    for number, program in enumerate(programs_of(kind)):
+        turn = number % len(OTHER_LEVELS)
+        for level in OTHER_LEVELS[turn : turn + 1] if number else OTHER_LEVELS:
+            run = _run_at(level, program)
+            assert_avr_agrees(run)
+            assert_cycles_are_bounded(program.plan, run)
+
+
+def _run_at(level: str, program: Program) -> Run:
+    model, Q = program.instance.model, program.instance.points
+    with scratch_folder() as folder:
+        measured = measure(build_program(model, program.plan, folder, level), model, Q)
+    return Run(program, Q, len(Q), measured, level=level)
 
 
 def check_cycles_keep_to_the_plan(kind: str) -> None:
@@ -179,8 +211,9 @@ def check_cycles_keep_to_the_plan(kind: str) -> None:
 def assert_cycles_are_bounded(plan: Plan, run: Run) -> None:
     """Compare an Uno's cycles with the limits of a plan."""
     low, high = int(run.measured.cycles.min()), int(run.measured.cycles.max())
-    assert 0 < plan.least_cycles <= low, f"{low:,} cycles, at least {plan.least_cycles:,}"
-    assert high <= plan.worst_cycles, f"{high:,} cycles, at most {plan.worst_cycles:,}"
+    at = f"cycles at {run.level}"
+    assert 0 < plan.least_cycles <= low, f"{low:,} {at}, at least {plan.least_cycles:,}"
+    assert high <= plan.worst_cycles, f"{high:,} {at}, at most {plan.worst_cycles:,}"
 
 
 def assert_mean_is_known(kind: str, plan: Plan, run: Run) -> None:
@@ -248,6 +281,7 @@ CHECKS: tuple[Callable[[str], None], ...] = (
     check_range_is_proven,
     check_host_c_is_the_reference,
     check_emulated_avr_is_the_reference,
+    check_any_level_of_optimization_is_the_reference,
     check_cycles_keep_to_the_plan,
     check_bytes_are_what_is_linked,
 )

@@ -1,0 +1,65 @@
+"""Programs that were compiled with other flags than those that figures are for.
+
+The generated C followed the flags of its project. With those of the Arduino IDE, or of a changed
+platformio.ini, it took more cycles than its bound, and more stack than `build` had printed.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from avr_tools import needs_avr_gcc, needs_emulated_avr
+from linear_factory import random_chain
+from measured_predictions import OTHER_LEVELS, build_program, measure
+from model_factory import random_window_model, random_windows, window_features_of
+
+from protonn_edge.boards import load_board
+from protonn_edge.codegen import make_plan
+from protonn_edge.codegen.planner import plan_of
+from protonn_edge.live.firmware import live_files
+from protonn_edge.live.windowing import windowing_of
+from protonn_edge.quantization import quantize
+from protonn_edge.recording.sampling import Sampling
+from protonn_edge.sensors import MPU6050
+from protonn_edge.system.files import write_atomically
+from protonn_edge.toolchain.elf import read_program
+from protonn_edge.toolchain.platformio import build_firmware
+from protonn_edge.toolchain.stack import worst_case_stack
+
+UNO = load_board("uno")
+
+
+def stack_at(level: str, files: dict[str, str], folder: Path) -> int:
+    """Return the bytes of stack of a project with this level in its platformio.ini."""
+    settings = files["platformio.ini"]
+    assert "    -O2\n" in settings
+    for name, text in (files | {"platformio.ini": settings.replace("-O2\n", f"{level}\n")}).items():
+        write_atomically(folder / name, text)
+    return worst_case_stack(read_program(build_firmware(folder, UNO.environment))).bytes
+
+
+@needs_avr_gcc
+def test_live_firmware_has_the_same_stack_at_another_level(tmp_path: Path) -> None:
+    model = random_window_model(window_features_of("mean,min,max,bands:3", 32, 6))
+    sampling = Sampling.of([MPU6050], 100.0, UNO)
+    windowing = windowing_of(quantize(model), model.feature_names, sampling)
+    files = live_files(windowing, make_plan(windowing.model))
+    stacks = {level: stack_at(level, files, tmp_path / level) for level in ("-O2", "-O1")}
+    assert stacks["-O1"] == stacks["-O2"]
+
+
+@needs_emulated_avr
+@pytest.mark.parametrize("level", OTHER_LEVELS)
+def test_windows_before_linear_scores_keep_their_bound_at_another_level(
+    tmp_path: Path, level: str
+) -> None:
+    windows = window_features_of("bands:3", 16, 3)
+    chain = random_chain(0, rows=3, features=windows.n_outputs, bits=24)
+    chain = replace(chain, feature_stage=windows)
+    plan = plan_of(chain, {"feeding": "streamed", "linear": "unrolled"})
+    Q = random_windows(0, 4, windows)
+    measured = measure(build_program(chain, plan, tmp_path, level), chain, Q)
+    assert (measured.scores == chain.scores(Q)).all()
+    assert measured.cycles.max() <= plan.worst_cycles
