@@ -120,6 +120,8 @@ class Connection:
         Number of times the line broke and was reopened.
     messages : int
         Number of valid messages received, useful or not.
+    damaged : int
+        Number of frames received that are none.
     """
 
     device: HelloReply
@@ -131,6 +133,7 @@ class Connection:
         self.host = host
         self.reopened = 0
         self.messages = 0
+        self.damaged = 0
         self._baud = baud
         self._expected = expected
         self._handshake_s = handshake_s
@@ -214,7 +217,7 @@ class Connection:
             except protocol.VersionError:
                 raise
             except ProtocolError:
-                continue
+                self.damaged += 1
         self.messages += len(messages)
         return messages
 

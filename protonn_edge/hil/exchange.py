@@ -110,7 +110,9 @@ class Exchange(Generic[Key, Reply]):
         self._times = _ReplyTimes()
         longest_s = connection.wire_s(connection.device.features) + self._reply_s
         self._deadline = ProgressDeadline(self._host, patience.progress_s + longest_s)
-        self._messages = connection.messages
+        self._messages, self._damaged = connection.messages, connection.damaged
+        self._strays = 0
+        self._in_step = False
         self._again: deque[Asked[Key, Content]] = deque()
         self._aside: Asked[Key, Content] | None = None
         self._window: Window[Key, Content] = Window(connection.device.window)
@@ -145,6 +147,8 @@ class Exchange(Generic[Key, Reply]):
                 self._count_failure(asked)
             if answered is not None:
                 yield from self._take(answered, content)
+            elif isinstance(content, self._kind):
+                self._strays += 1
         if self._window.oldest is oldest and self._host.now() >= due:
             self._recover()
             self._count_failure(oldest)
@@ -154,14 +158,31 @@ class Exchange(Generic[Key, Reply]):
         self._send_again(self._window.give_up())
         if (left_s := self._deadline.left_s) <= 0:
             raise self._no_progress()
-        self._connection.recover(broken, left_s)
+        try:
+            self._connection.recover(broken, left_s)
+        except NoReplyError:
+            if self._deadline.left_s > 0:
+                raise
+            raise self._no_progress() from None  # the moment that was left was too short
 
     def _no_progress(self) -> NoReplyError:
         others = self._connection.messages - self._messages
+        damaged = self._connection.damaged - self._damaged
+        cause = "does its program hang? Reset it, then run this again (hil: with --resume)"
+        if self._strays:
+            cause = (
+                f"{self._strays:,} of them are replies with another sequence number than the "
+                f"request's; {REFLASH_HINT}"
+            )
+        elif damaged:
+            cause = (
+                f"{damaged:,} more were damaged or incomplete; does the line lose bytes? Check its "
+                "baud rate, reset the device, then run this again (hil: with --resume)"
+            )
         return NoReplyError(
-            f"the device on {self._connection.url} says HELLO, but answered no request for "
-            f"{self._deadline.seconds:.3g} s, in which it sent {others:,} other messages; does its "
-            "program hang? Reset it, then run this again (hil: with --resume)"
+            f"the device on {self._connection.url} {'says HELLO, but ' if others else ''}answered "
+            f"no request for {self._deadline.seconds:.3g} s, in which it sent {others:,} other "
+            f"messages; {cause}"
         )
 
     def _take(
@@ -173,17 +194,27 @@ class Exchange(Generic[Key, Reply]):
             yield answered.key, content
             yield from self._lost()
             self._deadline.renew()  # after the caller has processed the reply
-            self._messages = self._connection.messages
+            self._messages, self._damaged = self._connection.messages, self._connection.damaged
+            self._strays = 0
+            self._in_step = True
             return
         answered.refusals += 1
         if answered.refusals == _REFUSALS:
-            said = str(content) if isinstance(content, ErrorReply) else "another kind of reply"
-            raise ProtocolError(f"the device refused a request: {said}; {REFLASH_HINT}")
+            if isinstance(content, ErrorReply):
+                raise ProtocolError(f"the device refused a request: {content}; {REFLASH_HINT}")
+            raise ProtocolError(
+                f"the device answered a request for {protocol.name_of(self._kind)} with a reply to "
+                f"{protocol.name_of(type(content))}; {REFLASH_HINT}"
+            )
         self._send_again([answered])
 
     def _fill(self) -> bool:
-        """Add requests to the window while it has room; return whether it has any."""
-        while self._window.has_room:
+        """Add requests to the window while it has room; return whether it has any.
+
+        The first one is alone until it has its reply: if replies had the numbers of other requests,
+        each would be taken for the answer to one that is in flight.
+        """
+        while self._window.has_room and (self._in_step or self._window.oldest is None):
             if self._again:
                 asked = self._again.popleft()
                 self.retried += asked.whole

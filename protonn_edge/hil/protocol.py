@@ -369,7 +369,15 @@ _CONTENTS: dict[int, type[Content]] = {
 }
 
 
+_REQUESTS = {HELLO: "HELLO", PREDICT: "PREDICT", SCORES: "SCORES", STATS: "STATS", REPEAT: "REPEAT"}
+
+
 # --- messages ------------------------------------------------------------------------------------
+
+
+def name_of(kind: type[Content]) -> str:
+    """Return the name of a request, or of the one that a reply other than an error answers."""
+    return _REQUESTS[kind.TYPE & ~REPLY]
 
 
 def encode_message(content: Content, sequence: int) -> bytes:

@@ -14,11 +14,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from fake_device import HostileDevice
+from fake_device import HostileDevice, SimulatedHost
 from simulated_run import STACK_BYTES, N, honest_model, measure_on, subject
 
 from protonn_edge.errors import CheckFailed, ProtoNNEdgeError
-from protonn_edge.hil import framing, protocol, read_results
+from protonn_edge.hil import Session, framing, protocol, read_results
 from protonn_edge.hil.framing import ProtocolError
 from protonn_edge.hil.protocol import (
     ErrorReply,
@@ -103,6 +103,52 @@ def test_a_device_that_answers_is_measured_whatever_it_sends_besides(flood):
     assert done.repetition.cycles == 7 * honest_model().cycles
 
 
+# --- the reason that is given --------------------------------------------------------------------
+
+
+def with_frames(
+    change: Callable[[bytes, protocol.Content, int], bytes], **options: Any
+) -> HostileDevice:
+    """Return a device that sends something else in place of all frames but HELLO's."""
+    device = HostileDevice(honest_model(), **options)
+
+    def answer(request, right):
+        number = device.requests[-1][1]
+        frame = protocol.encode_message(right, number)
+        return frame if isinstance(request, HelloRequest) else change(frame, right, number)
+
+    device.answer = answer
+    return device
+
+
+def test_half_answers_are_called_incomplete():
+    device = with_frames(lambda frame, *_: frame[: len(frame) // 2])
+    error = failure_on(device)
+    assert re.search("says HELLO, but answered no .* more were damaged or incomplete", str(error))
+
+
+@pytest.mark.parametrize("left_s", [0.02, 0.04, 0.3])
+def test_a_deadline_that_passes_during_a_recovery_is_the_one_that_is_named(left_s):
+    """The moment that was left of it was."""
+    device = with_frames(lambda frame, *_: frame[: len(frame) // 2])
+    url, row = "there", np.zeros(honest_model().features, np.uint8)
+    host = SimulatedHost(device)
+    with (
+        Session(url, host=host, deadline_s=1.0, progress_s=1.0 + left_s) as session,
+        pytest.raises(CheckFailed, match=r"answered no request for 1\.\d* s"),
+    ):
+        session.predict(row, with_scores=True)
+
+
+def test_replies_with_the_number_of_the_next_request_are_called_that():
+    """They were taken for the answers to it: all scores differed."""
+    device = with_frames(
+        lambda _, right, number: protocol.encode_message(right, (number + 1) % 256)
+    )
+    error = failure_on(device)
+    assert "replies with another sequence number than the request's" in str(error)
+
+
 # --- floods --------------------------------------------------------------------------------------
 
 
@@ -112,7 +158,12 @@ def test_useless_bytes_do_not_prolong_a_run(flood, every_s):
     device = HostileDevice(honest_model(), answer=only_hello, flood=flood, every_s=every_s)
     error = failure_on(device)
     assert isinstance(error, CheckFailed)
-    assert re.search("answered no request for 15|refused a request", str(error))
+    sentences = (
+        "answered no request for 15",
+        "refused a request: error 2, wrong length",
+        "answered a request for SCORES with a reply to HELLO;",
+    )
+    assert any(sentence in str(error) for sentence in sentences)
 
 
 @pytest.mark.parametrize("flood", [FLOODS["huge frames"], FLOODS["garbage"], FLOODS["errors"]])
