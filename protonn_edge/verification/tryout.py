@@ -125,7 +125,7 @@ def try_firmware(
                 pass
         except CheckFailed as error:
             if not unchanged or board.name not in board_names():
-                return Tried(left_out=f"{_reason(error)} on the {name}")
+                return Tried(left_out=f"{_reason(error)} on {name}")
             raise _stopped(name, emulated, error) from error
         try:
             agreement, _ = verify_device(name, emulated.url, reference, points, board=board)
@@ -181,7 +181,7 @@ def _stopped(name: str, emulated: EmulatedBoard, error: CheckFailed) -> WrongAns
     """Return the failure of a firmware that does not answer."""
     faults = emulated.stats().faults
     reason = f"crashed ({faults[0]})" if faults else f"failed ({_reason(error)})"
-    return WrongAnswers(Tried(name), f"the linked firmware {reason} on the {name}")
+    return WrongAnswers(Tried(name), f"the linked firmware {reason} on {name}")
 
 
 def _reason(error: CheckFailed) -> str:

@@ -1,0 +1,205 @@
+"""What is wrong in the generated code is seen on the emulated board, and nothing is written.
+
+Each case spoils the C of a small model as a mistake in a template, a table or a register would.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+from avr_tools import needs_emulated_avr
+from bonsai_factory import random_bonsai_model
+from command_line import assert_one_sentence, run, run_json, succeed
+from dense_factory import random_dense_model
+from forest_factory import random_forest_model
+from linear_factory import random_linear_model
+from model_factory import random_model, random_pooling_model
+
+from protonn_edge.build import project
+from protonn_edge.codegen import render_c
+from protonn_edge.errors import InputError
+from protonn_edge.export import rendering
+from protonn_edge.hil import NoReplyError
+from protonn_edge.model import Model, save_model
+from protonn_edge.stages.average_pooling.pooling import AveragePooling
+from protonn_edge.system.files import write_atomically
+from protonn_edge.system.resources import resource
+from protonn_edge.verification import tryout
+
+pytestmark = needs_emulated_avr
+
+
+def small_pooling_model() -> Model:
+    return random_pooling_model(AveragePooling((12, 12), (12, 12), (4, 4)))
+
+
+def units_as_many_as_the_multiplier() -> Model:
+    return random_dense_model(1, features=6, hidden=(4,))
+
+
+@dataclass(frozen=True)
+class Fault:
+    """What is wrong in a model's C: every `found`, a regular expression, becomes `put`."""
+
+    model: Callable[[], Model]
+    found: str
+    put: str
+    times: int = 0  # 0: wherever it is
+
+    def in_text(self, text: str) -> str:
+        spoilt, times = re.subn(self.found, self.put, text, count=self.times)
+        assert times > 0, f"{self.found} is not in the code"
+        assert spoilt != text
+        return spoilt
+
+
+FAULTS = {
+    "an output that shares a register with an input": Fault(
+        units_as_many_as_the_multiplier, r'\[left\] "\+&r"', '[left] "+r"'
+    ),
+    "values that are not clipped": Fault(random_dense_model, r'"    ldi   r24, 255\\n"', '""'),
+    "indices that are not limited": Fault(random_bonsai_model, r'"    ldi   r19, 0xff\\n"', '""'),
+    "another entry of the exponential's table": Fault(random_model, r"\b60,   59,", "60,   60,"),
+    "a distance shifted by one bit more": Fault(
+        random_model, r'("    andi  r20, 0x0f\\n")', r'"    lsr   r20\\n" \1'
+    ),
+    "another weight": Fault(random_linear_model, r"TIMES\((\d+)\)", r"TIMES(1+\1)", 1),
+    "another bias": Fault(random_linear_model, r"(sums\[0\] = -?\d+);", r"\1 + 1;"),
+    "comparisons the other way round": Fault(random_forest_model, "brcs  .Lright", "brcc  .Lright"),
+    "leaves without a sign": Fault(random_forest_model, r'"    dec   r0\\n"', '""'),
+    "sums that are not rounded": Fault(
+        small_pooling_model, r'"    ldi   r22, 0x80\\n"', r'"    ldi   r22, 0\\n"'
+    ),
+    "one class too few": Fault(random_model, r'"M"\(PNN_CLASSES\)', '"M"(PNN_CLASSES - 1)'),
+    "a register of zero that is not": Fault(random_model, "clr   __zero_reg__", "nop"),
+    "another gate": Fault(random_bonsai_model, r"  -9,  -5,", "  -8,  -5,"),
+    "a product without its sign": Fault(random_bonsai_model, r'"    sbc   r20, r17\\n"', '""'),
+}
+
+
+@pytest.fixture
+def spoil(monkeypatch: pytest.MonkeyPatch) -> Callable[[Fault], None]:
+    """Return what spoils the C of all later builds and exports."""
+
+    def spoil_with(fault: Fault) -> None:
+        def spoilt(*arguments: Any) -> dict[str, str]:
+            texts = render_c(*arguments)
+            return {
+                name: fault.in_text(text) if name.endswith("_model.c") else text
+                for name, text in texts.items()
+            }
+
+        for module in (project, rendering):
+            monkeypatch.setattr(module, "render_c", spoilt)
+
+    return spoil_with
+
+
+def files_in(folder: Path) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+@pytest.mark.parametrize("name", FAULTS)
+def test_build_refuses_wrong_code(
+    name: str, tmp_path: Path, spoil: Callable[[Fault], None]
+) -> None:
+    save_model(FAULTS[name].model(), tmp_path / "model.npz")
+    spoil(FAULTS[name])
+    done = run("build", tmp_path / "model.npz", "-o", tmp_path / "project")
+    assert_one_sentence(
+        done, "emulated uno differs from the NumPy model at ", "expected", "got", exit_code=1
+    )
+    assert files_in(tmp_path / "project") == {}
+
+
+def test_what_was_built_before_stays(tmp_path: Path, spoil: Callable[[Fault], None]) -> None:
+    save_model(random_linear_model(), tmp_path / "model.npz")
+    command = ("build", tmp_path / "model.npz", "-o", tmp_path / "project", "--json")
+    tried = json.loads(run(*command).stdout)["tried"]
+    assert tried == {"execution": "emulated uno", "n": 128, "mismatches": 0, "left_out": None}
+    before = files_in(tmp_path / "project" / "firmware")
+    spoil(FAULTS["another bias"])
+    done = run(*command)
+    assert done.exit_code == 1
+    told = json.loads(done.stdout)
+    assert told["tried"]["mismatches"] == told["tried"]["n"] == 128
+    assert "so nothing was written" in told["error"]
+    assert files_in(tmp_path / "project" / "firmware") == before
+    assert run(*command, "--no-try").exit_code == 0
+    assert files_in(tmp_path / "project" / "firmware") != before
+
+
+def test_a_program_for_this_computer_is_tried(
+    tmp_path: Path, spoil: Callable[[Fault], None]
+) -> None:
+    save_model(random_linear_model(), tmp_path / "model.npz")
+    command = ("build", tmp_path / "model.npz", "-o", tmp_path / "here", "--board", "host")
+    assert run_json(*command)["tried"]["execution"] == "host C"
+    spoil(FAULTS["another bias"])
+    assert_one_sentence(run(*command), "host C differs from the NumPy model", exit_code=1)
+
+
+@pytest.mark.parametrize(
+    ("kind", "execution"),
+    [("arduino", "emulated uno"), ("platformio", "emulated uno"), ("c", "host C")],
+)
+def test_export_refuses_wrong_code(
+    tmp_path: Path, spoil: Callable[[Fault], None], kind: str, execution: str
+) -> None:
+    save_model(random_linear_model(), tmp_path / "model.npz")
+    command = ("export", tmp_path / "model.npz", f"--{kind}", tmp_path / "library")
+    assert run_json(*command)["tried"] == {
+        "execution": execution, "n": 20, "mismatches": 0, "left_out": None
+    }  # fmt: skip
+    before = files_in(tmp_path / "library")
+    spoil(FAULTS["another bias"])
+    told = f"self-test on {execution} differs from the NumPy model at 20 of 20 test vectors, first "
+    assert_one_sentence(run(*command), told, exit_code=1)
+    assert files_in(tmp_path / "library") == before
+
+
+def test_a_self_test_that_crashes_is_refused(
+    tmp_path: Path, spoil: Callable[[Fault], None]
+) -> None:
+    save_model(random_linear_model(), tmp_path / "model.npz")
+    begin = r"(void pnn_begin\(void\)\n\{)"
+    spoil(Fault(random_linear_model, begin, r'\1\n    __asm__(".word 0xffff");'))
+    done = run("export", tmp_path / "model.npz", "--arduino", tmp_path / "library")
+    assert_one_sentence(done, "the library's self-test stopped on emulated uno", exit_code=1)
+
+
+def test_a_build_says_where_no_board_is_emulated(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def missing(*_: object, **__: object) -> None:
+        raise InputError("gcc is missing; install gcc")
+
+    monkeypatch.setattr(tryout, "EmulatedBoard", missing)
+    save_model(random_linear_model(), tmp_path / "model.npz")
+    done = succeed("build", tmp_path / "model.npz", "-o", tmp_path / "project", "--json")
+    assert "not tried: gcc is missing; install gcc" in done.stderr
+    assert json.loads(done.stdout)["tried"] == {
+        "execution": None, "n": 0, "mismatches": 0, "left_out": "gcc is missing; install gcc"
+    }  # fmt: skip
+
+
+def test_firmware_of_ones_own_need_not_have_the_protocol(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def silent(*_: object) -> None:
+        raise NoReplyError("no device answered; is the firmware on the board?")
+
+    monkeypatch.setattr(tryout, "open_session", silent)
+    save_model(random_linear_model(), tmp_path / "model.npz")
+    command = ("build", tmp_path / "model.npz", "-o", tmp_path / "project")
+    assert_one_sentence(run(*command), "failed (no device answered) on emulated uno", exit_code=1)
+    own = resource("firmware") / "main.c"
+    text = f"{own.read_text('utf-8')}\n/* mine */\n"
+    write_atomically(tmp_path / "project" / "firmware" / "main.c", text)
+    assert "not tried: no device answered on emulated uno" in succeed(*command).output
