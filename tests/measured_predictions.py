@@ -24,14 +24,14 @@ from protonn_edge.codegen import Plan
 from protonn_edge.emulator import EmulatedUno
 from protonn_edge.quantization import IntegerModel
 
+OWN_LEVEL = "-O2"
+"""The level of optimization in `platformio.ini`."""
+
 FLAGS = (
-    *("-mmcu=atmega328p", "-std=gnu99", "-Wall", "-Wextra", "-Wpedantic"),
+    *("-mmcu=atmega328p", "-std=gnu99", OWN_LEVEL, "-Wall", "-Wextra", "-Wpedantic"),
     *("-ffunction-sections", "-fdata-sections", "-DF_CPU=16000000L"),
 )
-"""Those of `platformio.ini`, with what PlatformIO adds, without the level of optimization."""
-
-OWN_LEVEL = "-O2"
-"""That of `platformio.ini`."""
+"""Those of `platformio.ini`, with what PlatformIO adds; a later level replaces the first one."""
 
 OTHER_LEVELS = ("-Os -flto", "-Os", "-O1", "-O3")
 """Those of other projects that a model may be compiled in; the first is the Arduino IDE's."""
