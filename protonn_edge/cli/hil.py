@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -18,7 +18,7 @@ from protonn_edge.cli.paths import RESULTS, OutputFile
 from protonn_edge.cli.ports import check_source
 from protonn_edge.cli.projects import check_project
 from protonn_edge.cli.tables import points_for, table_options, words_of
-from protonn_edge.datasets import TableOptions
+from protonn_edge.datasets import Notice, TableOptions
 from protonn_edge.errors import Interrupted
 from protonn_edge.evaluation.measurement import Measurement, measure
 from protonn_edge.hil.protocol import MOST_REPETITIONS
@@ -135,6 +135,7 @@ def hil_command(
                     else "repeat the command to start again"
                 )
             raise Interrupted(f"stopped after {bar.done:,} new points; {kept}") from None
+    out.notice(_troubles(measurement))
     show(measurement, out)
     say_agreement([measurement.agreement], out, measurement.reference.score_tolerance)
     say_unproven(measurement.possible, out)
@@ -146,6 +147,14 @@ def hil_command(
     plan = None if ports else measurement.plan
     library = library_check(out, model, measurement.reference, plan, board, points, emulator)
     out.finish(measurement.to_json() | library.to_json(), measurement.failure or library.failure)
+
+
+def _troubles(measurement: Measurement) -> Iterator[Notice]:
+    """Yield a warning for each device that answered with difficulty."""
+    for share in measurement.shares:
+        if share.troubles:
+            text = f"{share.device}: {', '.join(share.troubles)}; check its cable and its supply"
+            yield Notice("device", text, warning=True)
 
 
 def show(measurement: Measurement, out: Output) -> None:

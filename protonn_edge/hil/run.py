@@ -15,12 +15,13 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from protonn_edge.errors import InputError, ProtoNNEdgeError
+from protonn_edge.errors import InputError, ProtoNNEdgeError, counted
 from protonn_edge.hil.protocol import StatsReply
 from protonn_edge.hil.results import Result
 from protonn_edge.hil.session import Prediction, Session
 
 _WAKE_S = 0.2  # so that Ctrl-C is noticed
+_FAULTS = {4: "a brown-out", 8: "the watchdog"}  # that cause resets
 _END_S = 10.0  # for a thread whose device no longer answers
 
 
@@ -59,6 +60,19 @@ class Share:
     def points_per_s(self) -> float:
         """Points per second of wall time."""
         return self.n / self.seconds if self.seconds > 0 else 0.0
+
+    @property
+    def troubles(self) -> tuple[str, ...]:
+        """What went wrong on the line or the board although points were answered, for a list."""
+        counts = {"retried request": self.retried, "reopened line": self.reopened}
+        if self.stats is not None:
+            counts |= {"overrun": self.stats.overruns, "dropped frame": self.stats.frames_dropped}
+        found = [counted(count, name) for name, count in counts.items() if count]
+        if self.stats is not None and self.stats.reset_cause in _FAULTS:
+            found.append(f"a reset by {_FAULTS[self.stats.reset_cause]}")
+        if found and self.stats is not None:  # else they are those of opening the port
+            found.append(f"{counted(self.stats.resets, 'reset')} since power-on")
+        return tuple(found)
 
 
 @dataclass(frozen=True)

@@ -17,6 +17,7 @@ import pytest
 from fake_device import HostileDevice, SimulatedHost
 from simulated_run import STACK_BYTES, N, honest_model, measure_on, subject
 
+from protonn_edge.cli.hil import _troubles
 from protonn_edge.errors import CheckFailed, ProtoNNEdgeError
 from protonn_edge.hil import Session, framing, protocol, read_results
 from protonn_edge.hil.framing import ProtocolError
@@ -29,6 +30,7 @@ from protonn_edge.hil.protocol import (
     RepeatReply,
     RepeatRequest,
     ScoresReply,
+    ScoresRequest,
     StatsReply,
     StatsRequest,
 )
@@ -147,6 +149,41 @@ def test_replies_with_the_number_of_the_next_request_are_called_that():
     )
     error = failure_on(device)
     assert "replies with another sequence number than the request's" in str(error)
+
+
+# --- what a device reports of itself -------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("stats", "troubles"),
+    [
+        (StatsReply(38, 0, 0, 0, 5, 2), ()),  # opening a port resets an Arduino
+        (StatsReply(38, 2, 3, 9, 5, 2), ("3 overruns", "2 dropped frames", "5 resets")),
+        (StatsReply(38, 1, 0, 0, 0, 1), ("1 dropped frame", "0 resets")),
+        (StatsReply(38, 0, 0, 0, 1, 4), ("a reset by a brown-out", "1 reset")),
+        (StatsReply(38, 0, 0, 0, 2, 8), ("a reset by the watchdog", "2 resets")),
+    ],
+)
+def test_what_went_wrong_on_a_board_is_reported_although_all_was_answered(stats, troubles):
+    device = HostileDevice(honest_model(), answer=to(StatsRequest, lambda _: stats))
+    done, _ = measure_on([device])
+    assert done.failure is None
+    found = done.shares[0].troubles
+    assert [name.removesuffix(" since power-on") for name in found] == list(troubles)
+    warnings = list(_troubles(done))
+    assert len(warnings) == bool(troubles)
+    assert all(each.text.startswith("port 0: ") and each.warning for each in warnings)
+
+
+def test_requests_that_were_asked_again_are_reported():
+    lost = iter([False, True])
+
+    def drops(request, right):
+        return None if type(request) is ScoresRequest and next(lost, False) else right
+
+    done, _ = measure_on([HostileDevice(honest_model(), answer=drops)])
+    assert done.failure is None
+    assert done.shares[0].troubles[0] == "1 retried request"
 
 
 # --- floods --------------------------------------------------------------------------------------
