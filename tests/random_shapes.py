@@ -30,7 +30,7 @@ from protonn_edge.stages.projection.integers import (
     OFFSET_STEP,
     REQUANTIZE_SHIFT,
 )
-from protonn_edge.stages.prototypes.exponential import RBF_MAXIMUM, exponential_table
+from protonn_edge.stages.prototypes.exponential import exponential_table
 from protonn_edge.stages.window_features import FeatureSet, WindowFeatureStage
 from protonn_edge.stages.window_features.declaration import KINDS
 
@@ -246,7 +246,7 @@ def _with_rejection(rng: Rng, model: IntegerModel) -> IntegerModel:
     if rng.random() < 0.65 or not 2 <= model.n_classes < 255:
         return model
     low, high = model.score_range()
-    largest = {"score": max(0, high), "distance": RBF_MAXIMUM, "margin": high - low}
+    largest = {"score": max(0, high), "distance": int(model.table.max()), "margin": high - low}
     chosen = {
         "rbf" if name == "distance" else name: int(rng.integers(1, largest[name] + 1))
         for name in STATISTICS

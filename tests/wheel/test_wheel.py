@@ -24,11 +24,10 @@ MADE = {"__pycache__", "generated", "_build", "node_modules"}  # by builds
 def files_of(name):
     """Return a file or the files of a folder of the checkout, without what is made there."""
     top = CHECKOUT / name
-    return {
-        path.relative_to(CHECKOUT).as_posix()
-        for path in [top, *top.rglob("*")]
-        if path.is_file() and not MADE & {*path.parts}
-    }
+    paths = [path.relative_to(CHECKOUT) for path in [top, *top.rglob("*")] if path.is_file()]
+    found = {path.as_posix() for path in paths if not MADE & {*path.parts}}
+    assert found, f"{top} has no files"
+    return found
 
 
 @pytest.fixture(scope="module")
