@@ -119,8 +119,11 @@ NEAREST = {
     ],
     "codegen/float32": ["tests/codegen/test_float32.py"],
     "codegen/worst_inputs": [
-        "tests/codegen/test_reach.py tests/codegen/test_deskew.py",
-        f"{CONFORMANCE} -k bound",
+        (
+            "tests/codegen/test_worst_inputs.py tests/codegen/test_reach.py "
+            "tests/codegen/test_deskew.py"
+        ),
+        f"{CONFORMANCE} -k 'cycles and (prototypes or deskew or gradients)'",
     ],
     "hil": ["tests/hil"],
     "live": ["tests/live", "tests/export/test_live_sketch.py"],

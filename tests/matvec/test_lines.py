@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -35,3 +36,31 @@ def test_features_without_weights_take_two_cycles_together() -> None:
     cycles = feature_cycles("unrolled", weights, blocks_of(1, 2), 255)
     assert cycles.zero.tolist() == [5, 2, 0, 0, 0, 0, 0, 0, 2, 5]
     assert cycles.other.tolist() == [9, 2, 0, 0, 0, 0, 0, 0, 2, 9]
+
+
+SIZES = (1, 2, 3, 4, 5, 8, 10, 13, 26, 27, 29, 58, 60, 100, 101, 128)
+
+
+@pytest.mark.parametrize(
+    ("largest", "cycles"),
+    [
+        (1, [0, 2, 1, 1, 1, 3, 2, 3, 1, 1, 2, 1, 2, 3, 1, 3]),  # all fit a byte
+        (8, [0, 2, 1, 1, 1, 3, 2, 3, 1, 1, 2, 3, 3, 3, 2, 3]),  # up to 29 times do
+        (255, [0, 3, 2, 2, 2, 3, 3, 3, 2, 2, 3, 2, 3, 3, 2, 3]),
+    ],
+)
+def test_multiples_are_made_of_smaller_ones_where_that_is_quicker(
+    largest: int, cycles: list[int]
+) -> None:
+    """By an addition or two of bytes, or of words; else by a multiplication, of 3 cycles."""
+    weights = np.array(
+        [[size if size % 3 and size < 128 else -size] for size in SIZES[::-1]], np.int64
+    )
+    (multiples,) = multiples_of(weights.astype(np.int8), largest)
+    assert tuple(each.size for each in multiples) == SIZES
+    assert [each.cycles for each in multiples] == cycles
+    assert [each.words for each in multiples] == [min(each, 2) for each in cycles]
+    assert multiples[0].outputs == (len(SIZES) - 1,)
+    assert [bool(each.minus) for each in multiples] == [
+        size % 3 == 0 or size == 128 for size in SIZES
+    ]

@@ -1,0 +1,81 @@
+"""The search for inputs that take long finds long ones, and the same ones everywhere."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from linear_factory import random_linear_model
+from model_factory import (
+    random_model,
+    tiny_gradients_model,
+    tiny_pooling_model,
+    tiny_windows_model,
+)
+
+from protonn_edge.codegen import make_plan
+from protonn_edge.codegen.worst_inputs import prototype_cycles, worst_inputs
+from protonn_edge.quantization import IntegerModel, quantize
+from protonn_edge.stages.average_pooling.pooling import AveragePooling
+from protonn_edge.stages.deskew.deskew import BYTES
+from protonn_edge.stages.input_quantizer.quantizer import InputQuantizer
+
+
+def deskewing_model() -> IntegerModel:
+    return replace(
+        quantize(random_model(features=25, projections=4, prototypes=12)),
+        inputs=InputQuantizer(np.zeros(25), np.ones(25), 63),
+        feature_stage=AveragePooling((12, 12), (10, 10), (5, 5), BYTES),
+    )
+
+
+def large_model() -> IntegerModel:
+    return quantize(random_model(features=60, projections=8, prototypes=40))
+
+
+@pytest.mark.parametrize(
+    ("make", "effort", "known", "cycles"),
+    [
+        (large_model, 0.1, "53eee9a3e484874f", 4_549),
+        (deskewing_model, 0.02, "3bbd4a40b5ef8d6a", 1_126),
+        (tiny_windows_model, 0.02, "b8a1ecfe78e359a2", 206),
+        (tiny_gradients_model, 0.02, "99cf7b6a55907ade", 206),
+        (tiny_pooling_model, 0.02, "64b0db9f6319a12c", 102),
+    ],
+)
+def test_a_search_finds_the_same_inputs_on_every_machine(make, effort, known, cycles) -> None:
+    """A change of the search is seen here; it should find inputs that take as long, or longer."""
+    model = make()
+    plan = make_plan(model)
+    found = worst_inputs(model, plan, 32, effort=effort)
+    projected = model.project(model.own_inputs(found))
+    assert prototype_cycles(model, projected, plan.of("prototypes").costs).max() >= cycles
+    assert hashlib.sha256(found.tobytes()).hexdigest()[:16] == known
+
+
+def test_inputs_that_take_longest_come_first() -> None:
+    model = large_model()
+    plan = make_plan(model)
+    found = worst_inputs(model, plan, 32, seed=1, effort=0.02)
+    cycles = prototype_cycles(model, model.project(found), plan.of("prototypes").costs)
+    assert (np.diff(cycles) <= 0).all()
+    assert (found >= 1).all()
+    assert (found <= model.inputs.maximum).all()
+
+
+def test_prototypes_take_the_cycles_of_the_coordinates_that_are_compared() -> None:
+    model = large_model()
+    costs = np.array([10, 17, 29, 30, 31, 32, 33, 34, 40])
+    points = np.random.default_rng(0).integers(-128, 128, (20, 8))
+    compared = model.prototypes_stage.compared(points)
+    expected = [sum(int(costs[each.sum() - 1]) for each in point) for point in compared]
+    assert prototype_cycles(model, points, costs).tolist() == expected
+
+
+def test_models_of_other_kinds_get_inputs_that_are_never_0() -> None:
+    model = quantize(random_linear_model())
+    found = worst_inputs(model, make_plan(model), 5)
+    assert found.shape == (5, 12)
+    assert 1 <= found.min() < found.max() <= model.inputs.maximum
