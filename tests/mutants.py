@@ -111,6 +111,7 @@ NEAREST = {
     "codegen": [
         f"{CODEGEN} {KNOWN_COSTS} -k 'renders or costs'",
         (
+            "tests/codegen/test_plans_worth_trying.py tests/codegen/test_sending.py "
             "tests/codegen/test_planner.py tests/codegen/test_prefix.py "
             "tests/codegen/test_confidence.py tests/codegen/test_stage_names.py "
             "tests/codegen/test_deskew.py tests/codegen/test_reach.py"
@@ -118,6 +119,9 @@ NEAREST = {
         f"{CODEGEN} tests/codegen/test_bounds.py -k 'not random and not extreme'",
     ],
     "codegen/float32": ["tests/codegen/test_float32.py"],
+    "codegen/sending": [
+        "tests/codegen/test_sending.py tests/regression/library/test_raw_values.py",
+    ],
     "codegen/worst_inputs": [
         (
             "tests/codegen/test_worst_inputs.py tests/codegen/test_reach.py "

@@ -1,0 +1,102 @@
+"""What the planner leaves out is never the best: it is compared with all plans that there are."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from bonsai_factory import random_kernel_model
+from dense_factory import random_dense_model
+from forest_factory import random_forest_model
+from model_factory import random_model, tiny_deskew_model, tiny_pooling_model
+
+from protonn_edge.boards.cores import CORES
+from protonn_edge.codegen import Limits, Plan, every_plan, make_plan, plans
+from protonn_edge.codegen.chain_end import End
+from protonn_edge.codegen.planner import READABLE_BYTES, plan_of
+from protonn_edge.errors import InputError
+from protonn_edge.quantization import measure_activity, quantize
+from protonn_edge.quantization.integer_chain import IntegerChain
+
+MODELS: dict[str, Callable[[], IntegerChain]] = {
+    "protonn": lambda: quantize(random_model(features=200, projections=10, prototypes=20)),
+    "dense": lambda: quantize(random_dense_model(hidden=(8, 5), features=40)),
+    "forest": lambda: quantize(random_forest_model()),
+    "kernel": lambda: quantize(random_kernel_model()),
+    "pooling": tiny_pooling_model,
+    "deskew": tiny_deskew_model,
+}
+
+
+def cycles_of(plan: Plan) -> float:
+    return plan.worst_cycles if plan.mean_cycles is None else plan.mean_cycles
+
+
+@pytest.mark.parametrize("name", MODELS)
+@pytest.mark.parametrize("known", [False, True], ids=["worst", "mean"])
+def test_the_fastest_of_all_plans_that_fit_is_the_first(name: str, known: bool) -> None:
+    model = MODELS[name]()
+    Q = np.random.default_rng(0).integers(
+        0, model.features.maximum + 1, (30, model.n_features), dtype=np.uint8
+    )
+    activity = measure_activity(model, Q) if known else None
+    every = list(every_plan(model, activity=activity))
+    sizes = sorted({(plan.flash_bytes, plan.sram_bytes) for plan in every})
+    for flash, sram in sizes[:: max(1, len(sizes) // 6)]:
+        limits = Limits(flash, sram)
+        tried = plans(model, limits, activity=activity)
+        fitting = [plan for plan in every if limits.hold(plan)]
+        assert cycles_of(tried[0]) == pytest.approx(min(map(cycles_of, fitting)), rel=1e-12)
+        assert [cycles_of(plan) for plan in tried if limits.hold(plan)] == sorted(
+            cycles_of(plan) for plan in tried if limits.hold(plan)
+        )
+        small = [plan for plan in every if plan.sram_bytes <= sram]
+        assert min(plan.flash_bytes for plan in tried) == min(plan.flash_bytes for plan in small)
+
+
+def test_limits_are_what_may_be_reached() -> None:
+    plan = make_plan(MODELS["protonn"]())
+    flash, sram = plan.flash_bytes, plan.sram_bytes
+    assert Limits(flash, sram).hold(plan)
+    assert not Limits(flash - 1, sram).hold(plan)
+    assert not Limits(flash, sram - 1).hold(plan)
+    assert (Limits().flash_bytes, Limits().sram_bytes) == (32_256, 2_048)
+
+
+def test_tables_end_before_what_a_pointer_of_16_bits_reaches() -> None:
+    """2 kB are left to other constants, which the linker puts before them."""
+    plan = make_plan(MODELS["protonn"](), kernel="columns")
+    most = READABLE_BYTES - 2_048
+    cost = plan.costs[0]
+    for tables, holds in ((most, True), (most + 1, False)):
+        more = replace(cost, tables=cost.tables + tables - plan.table_bytes)
+        grown = replace(plan, costs=(more, *plan.costs[1:]))
+        assert grown.table_bytes == tables
+        assert Limits(1 << 18, 1 << 13).hold(grown) == holds
+
+
+def test_one_end_beats_another_only_if_nothing_of_it_is_worse() -> None:
+    def end(*takes: float) -> End:
+        made = End()
+        made.__dict__["takes"] = takes
+        return made
+
+    assert end(1, 2, 3).beats(end(1, 2, 4))
+    assert not end(1, 2, 3).beats(end(1, 2, 3))
+    assert not end(1, 2, 3).beats(end(0, 9, 9))
+
+
+def test_a_kernel_that_a_chip_does_not_have_is_one_sentence() -> None:
+    model = MODELS["protonn"]()
+    with pytest.raises(InputError, match=r"'x+' is not a kernel for projection on an ATtiny85"):
+        plan_of(model, {"projection": "x" * 99}, CORES["avr25"])
+
+
+def test_choices_that_are_left_out_are_the_first_ones() -> None:
+    model = MODELS["protonn"]()
+    plan = plan_of(model, {})
+    assert plan.buffered
+    assert plan.choices == plan_of(model, {"feeding": "held"}).choices
+    assert not plan_of(model, {"feeding": "streamed"}).buffered
