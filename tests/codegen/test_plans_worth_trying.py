@@ -94,6 +94,15 @@ def test_a_kernel_that_a_chip_does_not_have_is_one_sentence() -> None:
         plan_of(model, {"projection": "x" * 99}, CORES["avr25"])
 
 
+@pytest.mark.parametrize("name", MODELS)
+def test_without_a_multiplier_the_firmware_holds_all_values(name: str) -> None:
+    """Pushing needs a known time, which the compiler's loops do not have."""
+    every = list(every_plan(MODELS[name](), CORES["avr25"]))
+    assert {(plan.buffered, plan.estimated, plan.least_cycles) for plan in every} == {
+        (True, True, 0)
+    }
+
+
 def test_choices_that_are_left_out_are_the_first_ones() -> None:
     model = MODELS["protonn"]()
     plan = plan_of(model, {})

@@ -11,11 +11,13 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 from conformance.instances import KINDS, Program, programs_of
 
 from protonn_edge.boards.cores import CORES
+from protonn_edge.codegen import Limits, Plan, make_plan
 from protonn_edge.codegen.planner import plan_of
 from protonn_edge.system.files import write_atomically
 
 KNOWN = Path(__file__).with_name("known_costs.txt")
 LARGER_CORES = ("avr51", "avr6")  # calls and jumps through tables take longer there
+WITHOUT_MULTIPLIER = Limits(core=CORES["avr25"])  # loops are the compiler's there
 
 
 def costs_of(program: Program) -> dict[str, str]:
@@ -31,10 +33,15 @@ def costs_of(program: Program) -> dict[str, str]:
         "mean": f"{plan.mean_cycles:.3f}",
         "worst": " ".join(map(str, (plan.worst_cycles, *others))),
         "begin": str(plan.begin_cycles),
+        "avr25": _feeding_and_cycles(make_plan(program.instance.model, WITHOUT_MULTIPLIER)),
         "push": f"{plan.push.value} {plan.push.zero} {plan.push.call}",
         "flash": f"{plan.flash_bytes} tables {plan.table_bytes}",
         "sram": f"{plan.sram_bytes} variables {plan.state_bytes}",
     }
+
+
+def _feeding_and_cycles(plan: Plan) -> str:
+    return f"{plan.choices['feeding']} {plan.worst_cycles}"
 
 
 def name_of(program: Program) -> str:

@@ -182,6 +182,9 @@ def test_a_picture_shows_each_cells_features_as_long_as_they_are(directions: int
 
 
 def test_lines_of_a_picture_point_where_the_image_rises() -> None:
+    ways = {(along, down) for along in (-1, 0, 1) for down in (-1, 0, 1)} - {(0, 0)}
+    assert set(POINTING[8]) == ways
+    assert {*POINTING[4], *((-along, -down) for along, down in POINTING[4])} == ways
     y, x = np.mgrid[:5, :5]
     for direction, (along, down) in enumerate(POINTING[8]):
         slope = np.uint8(120 + 25 * (along * (x - 2) + down * (y - 2)))
