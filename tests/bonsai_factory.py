@@ -102,7 +102,7 @@ def random_tree(
     return {
         "weights": weights.weights,
         "weight_bias": weights.bias,
-        "weight_shift": next(filter(fits, range(9))),
+        "weight_shift": next(filter(fits, range(9)), 8),
         "gates": gates.weights,
         "gate_bias": gates.bias,
         "gate_shift": gate_shift,

@@ -93,8 +93,8 @@ def _size(rng: Rng, ends: tuple[int, ...], most: int) -> int:
 
 
 def _random_shape(rng: Rng) -> Shape:
-    first_stage = str(rng.choice([*_FIRST_STAGES], p=[0.3, 0.2, 0.2, 0.15, 0.15]))
-    before, inputs = _FIRST_STAGES[first_stage](rng)
+    first_stage = str(rng.choice([*FIRST_STAGES], p=[0.3, 0.2, 0.2, 0.15, 0.15]))
+    before, inputs = FIRST_STAGES[first_stage](rng)
     d = _size(rng, _PROJECTIONS, int(rng.choice(_MOST_PROJECTIONS, p=[0.6, 0.25, 0.13, 0.02])))
     m = _size(rng, _PROTOTYPES, 512)
     return Shape(d, m, _size(rng, _CLASSES, 255), inputs, before)
@@ -166,7 +166,7 @@ def _gradients(rng: Rng) -> tuple[Gradients, int]:
     return made, made.n_outputs
 
 
-_FIRST_STAGES: dict[str, Callable[[Rng], tuple[FeatureStage | None, int]]] = {
+FIRST_STAGES: dict[str, Callable[[Rng], tuple[FeatureStage | None, int]]] = {
     "none": _plain,
     "average_pooling": _average_pooling,
     "deskew": _deskew,
@@ -187,8 +187,9 @@ def first_stage_of(model: IntegerModel) -> str:
     return "average_pooling" if stage.deskewed is None else "deskew"
 
 
-def random_model_of(rng: Rng, shape: Shape) -> IntegerModel:
-    maximum = int(rng.choice([1, 15, 31, 63, 127, 255]))
+def random_model_of(rng: Rng, shape: Shape, maximum: int | None = None) -> IntegerModel:
+    """Return a model whose inputs are at most `maximum`; by default any."""
+    maximum = maximum or int(rng.choice([1, 15, 31, 63, 127, 255]))
     W = _random_projection(rng, shape, maximum)
     span = maximum * np.abs(W).sum(axis=1)
     bits = 16 if span.max() < 65_000 else 24
@@ -197,7 +198,7 @@ def random_model_of(rng: Rng, shape: Shape) -> IntegerModel:
     offset = rng.integers(-30, 30, shape.d) * (1 << REQUANTIZE_SHIFT)
     offset += rng.integers(0, 256, shape.d) * OFFSET_STEP
     model = IntegerModel(
-        inputs=_random_inputs(rng, shape, maximum),
+        inputs=random_input_scales(rng, shape, maximum),
         projection=W.astype(np.int8),
         bias=-(maximum * W.sum(axis=1).astype(np.int64)) // 2,
         accumulator_bits=bits,
@@ -228,7 +229,7 @@ def _random_projection(rng: Rng, shape: Shape, maximum: int) -> np.ndarray:
     return W
 
 
-def _random_inputs(rng: Rng, shape: Shape, maximum: int) -> InputQuantizer:
+def random_input_scales(rng: Rng, shape: Shape, maximum: int) -> InputQuantizer:
     n = shape.inputs
     if isinstance(shape.before, WindowFeatureStage):
         steps = rng.choice([0.3, 1.0, 7.5, 130.0, -2.0], n)

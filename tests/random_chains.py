@@ -1,0 +1,229 @@
+"""Random chains of every kind of stage: any classifier behind any feature stage, or none.
+
+Like those of `random_shapes`, which has the sizes of ProtoNN models, they need not make sense.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import bonsai_factory
+import dense_factory
+import forest_factory
+import linear_factory
+import numpy as np
+from audio_factory import audio_of, random_clips
+from convolution_factory import random_convolution, random_images_of
+from random_shapes import (
+    FIRST_STAGES,
+    Rng,
+    Shape,
+    random_input_scales,
+    random_model_of,
+    random_points,
+)
+
+from protonn_edge.boards.cores import UNO_CORE
+from protonn_edge.codegen import Plan
+from protonn_edge.codegen.plan import plan_with
+from protonn_edge.codegen.planner import Limits
+from protonn_edge.errors import InputError
+from protonn_edge.quantization import IntegerChain
+from protonn_edge.stages.audio.stage import AudioStage
+from protonn_edge.stages.convolution.integers import IntegerConvolution
+from protonn_edge.stages.convolution.stage import Convolutions
+from protonn_edge.stages.decision.rejection import IntegerRejection
+from protonn_edge.stages.feature_stage import FeatureStage
+from protonn_edge.stages.pooling.integers import IntegerPooling
+from protonn_edge.stages.registry import kernels_of
+
+_DRAWS = 2_000
+_PARAMETERS = 20_000  # what an Uno's flash holds, with the code
+_CLASSES = (2, 2, 3, 4, 5, 8, 9, 10, 12, 26)
+
+
+def random_chain(rng: Rng) -> tuple[IntegerChain, Plan]:
+    """Return a chain with one of its plans that an Uno holds, as far as the plan can tell."""
+    for _ in range(_DRAWS):
+        try:
+            chain = _chain(rng)
+            if chain is None or chain.model_bytes > _PARAMETERS:
+                continue
+            plan = _plan(rng, chain)
+        except InputError:
+            continue  # numbers that no model may have
+        if Limits().hold(plan):
+            return chain, plan
+    raise AssertionError(f"none of {_DRAWS} random chains fits an Uno")
+
+
+def points_of(rng: Rng, n: int, chain: IntegerChain) -> np.ndarray:
+    """Return n points, (n, features) uint8, of the kind that the feature stage is for."""
+    stage, seed = chain.feature_stage, int(rng.integers(1 << 31))
+    Q = random_points(rng, n, chain)
+    if isinstance(stage, AudioStage):
+        Q[n // 2 :] = random_clips(seed, n - n // 2, stage)
+    if isinstance(stage, Convolutions):
+        Q[n // 2 :] = random_images_of(seed, n - n // 2, stage)
+    return np.minimum(Q, chain.features.maximum)
+
+
+def _chain(rng: Rng) -> IntegerChain | None:
+    """Return a chain; None if its classifier cannot have the inputs that its features are."""
+    kind = str(rng.choice([*STAGES]))
+    before, n = STAGES[kind](rng)
+    head = str(rng.choice(["protonn", *_HEADS]))
+    needed = {"forest": 255, "bonsai": 63}.get(head)
+    given = {"audio": 127, "convolution": getattr(before, "whole_maximum", None)}.get(kind)
+    if needed and given and needed != given:
+        return None
+    maximum = given or needed or int(rng.choice([1, 15, 31, 63, 127, 255]))
+    classes = int(rng.choice(_CLASSES))
+    if head == "protonn":
+        shape = Shape(int(rng.integers(1, 22)), int(rng.integers(1, 60)), classes, n, before)
+        model: IntegerChain = random_model_of(rng, shape, maximum)
+    else:
+        made = _HEADS[head](rng, n, classes, maximum)
+        inputs = random_input_scales(rng, Shape(0, 0, classes, n, before), maximum)
+        model = replace(made, inputs=inputs, feature_stage=before)
+    return _rejecting(rng, model)
+
+
+def _plan(rng: Rng, chain: IntegerChain) -> Plan:
+    able = [kernels_of(stage, UNO_CORE) for stage in chain.stages]
+    kernels = [each[int(rng.integers(len(each)))] for each in able]
+    return plan_with(kernels, held=bool(rng.choice(kernels[0].feedings)))
+
+
+def _audio(rng: Rng) -> tuple[FeatureStage, int]:
+    stage = audio_of(int(rng.integers(1, 14)), int(rng.integers(1, 5)), int(rng.integers(128, 200)))
+    return stage, stage.n_outputs
+
+
+def _convolution(rng: Rng) -> tuple[FeatureStage, int]:
+    """Return one to three layers; `InputError` if a window is larger than its image."""
+    shape = (int(rng.integers(3, 13)), int(rng.integers(3, 13)), int(rng.integers(1, 4)))
+    layers: list[IntegerConvolution | IntegerPooling] = []
+    maximum = int(rng.choice([15, 255]))
+    for _ in range(int(rng.integers(1, 4))):
+        if rng.random() < 0.3:
+            window = (int(rng.integers(1, 4)), int(rng.integers(1, 4)))
+            layer: IntegerConvolution | IntegerPooling = IntegerPooling(
+                shape, window, str(rng.choice(["maximum", "average"])), maximum
+            )
+        else:
+            layer = random_convolution(
+                int(rng.integers(1 << 31)),
+                shape,
+                int(rng.choice([1, 2, 3, 4, 8, 9])),
+                int(rng.choice([1, 3, 5])),
+                stride=int(rng.choice([1, 2])),
+                padded=bool(rng.random() < 0.5),
+                depthwise=bool(rng.random() < 0.3),
+                largest=int(rng.choice([1, 2, 7])),
+                input_maximum=maximum,
+                maximum=maximum,
+                shift=12,
+            )
+        layers.append(layer)
+        shape = layer.output_shape
+    stage = Convolutions(tuple(layers))
+    return stage, stage.n_outputs
+
+
+STAGES: dict[str, Callable[[Rng], tuple[FeatureStage | None, int]]] = {
+    **FIRST_STAGES,
+    "audio": _audio,
+    "convolution": _convolution,
+}
+
+
+def _linear(rng: Rng, n: int, classes: int, maximum: int) -> IntegerChain:
+    return linear_factory.random_chain(
+        int(rng.integers(1 << 31)),
+        rows=1 if classes == 2 else classes,
+        features=n,
+        bits=int(rng.choice([16, 24, 32])),
+        largest=_largest(rng),
+        maximum=maximum,
+        density=float(rng.choice([0.1, 0.5, 1.0])),
+    )
+
+
+def _dense(rng: Rng, n: int, classes: int, maximum: int) -> IntegerChain:
+    hidden = rng.integers(1, 33, int(rng.integers(1, 3))).tolist()
+    equal = rng.random() < 0.5
+    return dense_factory.random_chain(
+        int(rng.integers(1 << 31)),
+        features=n,
+        hidden=hidden,
+        rows=1 if classes == 2 else classes,
+        bits=rng.choice([16, 24], len(hidden) + 1).tolist(),
+        largest=[_largest(rng) for _ in range(len(hidden) + 1)],
+        multipliers=hidden if equal else rng.integers(1, 256, len(hidden)).tolist(),
+        maximum=maximum,
+        density=float(rng.choice([0.1, 0.5, 1.0])),
+    )
+
+
+def _largest(rng: Rng) -> int:
+    return int(rng.choice([1, 3, 7, 12, 40, 127]))
+
+
+def _forest(rng: Rng, n: int, classes: int, _: int) -> IntegerChain:
+    return forest_factory.random_chain(
+        int(rng.integers(1 << 31)),
+        trees=int(rng.choice([1, 2, 5, 9, classes])),
+        features=n,
+        depth=int(rng.integers(1, 7)),
+        classes=classes,
+        share=float(rng.choice([0.0, 0.3, 1.0])),
+        vote=int(rng.choice([0, 0, 1, 127])),
+    )
+
+
+def _bonsai(rng: Rng, n: int, classes: int, _: int) -> IntegerChain:
+    return bonsai_factory.random_bonsai_chain(
+        int(rng.integers(1 << 31)),
+        features=n,
+        projections=int(rng.integers(1, 13)),
+        **_tree(rng, classes),
+    )
+
+
+def _local_deep_kernel(rng: Rng, n: int, classes: int, maximum: int) -> IntegerChain:
+    return bonsai_factory.random_kernel_chain(
+        int(rng.integers(1 << 31)), features=n, maximum=maximum, **_tree(rng, classes)
+    )
+
+
+def _tree(rng: Rng, classes: int) -> dict[str, object]:
+    return {
+        "depth": int(rng.integers(0, 4)),
+        "classes": classes,
+        "density": float(rng.choice([0.02, 0.3, 0.9])),
+        "largest": _largest(rng),
+        "gate_shift": int(rng.integers(0, 9)),
+    }
+
+
+_HEADS: dict[str, Callable[[Rng, int, int, int], IntegerChain]] = {
+    "linear": _linear,
+    "dense": _dense,
+    "forest": _forest,
+    "bonsai": _bonsai,
+    "local_deep_kernel": _local_deep_kernel,
+}
+
+
+def _rejecting(rng: Rng, chain: IntegerChain) -> IntegerChain:
+    """Return the chain, in one case of four with thresholds of its scores."""
+    low, high = chain.score_range()
+    if chain.rejection is not None or high < 2 or rng.random() < 0.75:
+        return chain
+    score, margin = int(rng.integers(1, high)), int(rng.integers(1, min(high - low, 32_000)))
+    kept = rng.integers(1, 4)
+    return replace(
+        chain, rejection=IntegerRejection(score=score * (kept & 1), margin=margin * (kept >> 1))
+    )
