@@ -37,7 +37,13 @@ from protonn_edge.codegen import (
 )
 from protonn_edge.errors import InputError
 from protonn_edge.model import Model, load_model, save_model
-from protonn_edge.quantization import DeviceModel, Float32Model, device_model, precisions_of
+from protonn_edge.quantization import (
+    DeviceModel,
+    Float32Model,
+    IntegerChain,
+    device_model,
+    precisions_of,
+)
 from protonn_edge.stages.activity import Activity
 from protonn_edge.system.files import check_file, check_no_links, write_atomically, write_together
 from protonn_edge.system.lock import InUse, locked_folder
@@ -383,6 +389,24 @@ def raw_input_build(
         elf = build_firmware(project.folder, board.environment, define=_RAW_INPUTS)
         check_budget(read_program(elf), board, model.all_remedies)
         yield elf
+
+
+def try_plan(model: Model, reference: IntegerChain, plan: Plan, board: Board) -> Tried:
+    """Try a plan's C in the serial firmware, for firmware that takes its inputs elsewhere.
+
+    Raises
+    ------
+    WrongAnswers
+        If it answers another score than NumPy on the emulated board.
+    """
+    with scratch_folder() as scratch:
+        project = _write_project(model, reference, plan, scratch, None, board)
+        elf = project.compile(board)
+        try:
+            check_budget(read_program(elf), board, model.all_remedies)
+        except OverBudget as error:
+            return Tried(left_out=f"the serial firmware {error}")
+        return try_firmware(model, reference, plan, elf, board)
 
 
 def _first_that_fits(

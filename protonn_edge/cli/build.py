@@ -136,7 +136,7 @@ def build_command(
     if live.sensors:
         _check_alone(data, precision, max_flash, max_sram, kernel, table)
         output = output or LIVE_FOLDER
-        done = build_with_sensor(out, model, board, output, live)
+        done = build_with_sensor(out, model, board, output, live, tries=tries)
         out.finish(done | _uploaded(out, output, board, uploads, port))
         return
     live.check_unused()

@@ -12,7 +12,9 @@ import click
 
 from protonn_edge.boards import Board
 from protonn_edge.boards.cores import BOUND_FLAGS
+from protonn_edge.build.project import try_plan
 from protonn_edge.cli.command import FiniteRange, Output
+from protonn_edge.cli.tried import refused_wrong_answers, say_tried
 from protonn_edge.errors import InputError
 from protonn_edge.export.folder import LIVE, check_folder, write_folder
 from protonn_edge.live.firmware import build_live
@@ -22,6 +24,7 @@ from protonn_edge.quantization import quantize
 from protonn_edge.recording.sampling import Sampling
 from protonn_edge.report.terminal import budget_facts, fact_table
 from protonn_edge.sensors import sensor_kind
+from protonn_edge.verification.tryout import NOT_TRIED
 
 _F = TypeVar("_F", bound=Callable[..., Any])
 
@@ -143,17 +146,24 @@ def live_options(command: _F) -> _F:
 
 
 def build_with_sensor(
-    out: Output, model: Model, board: Board, folder: Path, live: LiveOptions
+    out: Output, model: Model, board: Board, folder: Path, live: LiveOptions, *, tries: bool
 ) -> dict[str, Any]:
-    """Build firmware that classifies what a sensor senses; return what there is to say of it."""
+    """Build firmware that classifies what a sensor senses; return what there is to say of it.
+
+    Its classifier is tried in the serial firmware, which is sent its inputs.
+    """
     check_folder(folder, LIVE)
     windowing = live.windowing(model, board)
     assert windowing is not None, "a sensor was given"
     out.notice(windowing.notices)
     with out.status(f"building for {board.name}"):
         built = build_live(model, windowing)
+        plan, tried = built.plan, NOT_TRIED
+        record = {"board": board.name, "folder": str(folder)}
+        if tries:
+            with refused_wrong_answers(out, record):
+                tried = try_plan(model, windowing.model, plan, board)
     write_folder(folder, built.files, LIVE)
-    plan = built.plan
     facts = [
         ("sensor", windowing.sampling.name),
         ("windows", windowing.words),
@@ -161,9 +171,10 @@ def build_with_sensor(
         ("a window, at most", f"{board.milliseconds(plan.worst_cycles):.1f} ms by {BOUND_FLAGS}"),
     ]
     out.say(f"firmware for {board.name}:", fact_table([*facts, *budget_facts(built.usage, board)]))
+    say_tried(out, tried)
     return {
-        "board": board.name,
-        "folder": str(folder),
+        **record,
+        "tried": tried.to_json(),
         "model_sha256": windowing.model.model_sha256,
         "sensors": [kind.name for kind in windowing.sampling.kinds],
         "rate": windowing.sampling.actual_rate,

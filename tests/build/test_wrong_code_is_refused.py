@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +19,12 @@ from command_line import assert_one_sentence, run, run_json, succeed
 from dense_factory import random_dense_model
 from forest_factory import random_forest_model
 from linear_factory import random_linear_model
-from model_factory import random_model, random_pooling_model
+from model_factory import (
+    random_model,
+    random_pooling_model,
+    random_window_model,
+    window_features_of,
+)
 
 from protonn_edge.build import project
 from protonn_edge.codegen import render_c
@@ -162,6 +167,22 @@ def test_export_refuses_wrong_code(
     told = f"self-test on {execution} differs from the NumPy model at 20 of 20 test vectors, first "
     assert_one_sentence(run(*command), told, exit_code=1)
     assert files_in(tmp_path / "library") == before
+
+
+def test_firmware_with_a_sensor_is_refused_if_its_classifier_is_wrong(
+    tmp_path: Path, spoil: Callable[[Fault], None]
+) -> None:
+    window = replace(window_features_of("mean,deviation", 20, 3), rate=50.0)
+    save_model(random_window_model(window), tmp_path / "model.npz")
+    command = ("build", tmp_path / "model.npz", "--sensor", "adxl345", "-o", tmp_path / "live")
+    assert run_json(*command)["tried"]["mismatches"] == 0
+    before = files_in(tmp_path / "live")
+    spoil(FAULTS["a register of zero that is not"])
+    done = run(*command)
+    assert done.exit_code == 1
+    assert "error: emulated uno differs from the NumPy model at " in done.stderr
+    assert files_in(tmp_path / "live") == before
+    assert run_json(*command, "--no-try")["tried"]["left_out"] == "--no-try"
 
 
 def test_a_self_test_that_crashes_is_refused(
