@@ -35,7 +35,8 @@ BRIEF_CASES = 1
 MODELS = 10
 """Models of a case."""
 
-_MOST = 20  # more of everything would not fit an Uno
+_MOST = 20  # of everything
+_FLASH_BYTES = 5_500  # estimated of a model on average, with a firmware of its own
 _POINTS = 4
 _DEADLINE_S = 120
 _MAIN = Path(__file__).with_suffix(".c")
@@ -62,7 +63,7 @@ def run_case(seed: int, folder: Path) -> None:
     """Check a program of models that are drawn one after the other."""
     skip_without(*EMULATED_AVR)
     rng = np.random.default_rng(seed)
-    made = [random_model(rng) for _ in range(MODELS)]
+    made = random_models(rng)
     sent = printed_by_uno(
         compiled(made, folder), sum(len(each.Q) * each.answer.itemsize for each in made)
     )
@@ -70,6 +71,18 @@ def run_case(seed: int, folder: Path) -> None:
         size = len(each.Q) * each.answer.itemsize
         check_answers(f"model {number}", each, np.frombuffer(sent[:size], each.answer))
         sent = sent[size:]
+
+
+def random_models(rng: np.random.Generator) -> list[Made]:
+    """Return models that fit one program."""
+    made: list[Made] = []
+    flash = 0
+    while len(made) < MODELS:
+        drawn = random_model(rng)
+        if flash + drawn.plan.flash_bytes <= _FLASH_BYTES * (len(made) + 1):
+            made.append(drawn)
+            flash += drawn.plan.flash_bytes
+    return made
 
 
 def random_model(rng: np.random.Generator) -> Made:
