@@ -23,7 +23,8 @@ void cycle_counter_start(void)
     __asm__ volatile(
         CYCLE_SPAN_BEGIN("%[mark]") CYCLE_SPAN_END("%[mark]")
         : [start] "=&r"(start), [end] "=&r"(end)
-        : [timer] CYCLE_TIMER_OPERAND, [mark] "I"(_SFR_IO_ADDR(GPIOR1)), [one] "r"((uint8_t)1));
+        : [timer] CYCLE_TIMER_OPERAND, [mark] "I"(_SFR_IO_ADDR(GPIOR1)), [one] "r"((uint8_t)1)
+        : "memory");
     cycle_span_overhead = (uint8_t)(end - start - 1u); /* the first OUT belongs to the span */
 }
 

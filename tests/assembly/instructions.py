@@ -1,0 +1,328 @@
+"""Instructions of an AVR: the bytes that they read and write, and the registers that they take.
+
+After the AVR Instruction Set Manual (DS40002198). The text of a statement is expanded as the
+assembler does it: macros, conditions, repetitions, numeric labels.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from assembly.statements import CLASSES, Operand, Place
+
+FLAGS: Place = ("flags", 0)
+T: Place = ("T", 0)
+SREG = "0x3f"
+
+_UPPER, _MIDDLE, _WORDS = CLASSES["d"], CLASSES["a"], CLASSES["w"]
+_POINTERS, _DISPLACED = CLASSES["e"], CLASSES["b"]
+_NAMED = {"__tmp_reg__": 0, "__zero_reg__": 1}
+_POINTED = {"X": 26, "Y": 28, "Z": 30}
+
+# What an instruction does to its register operands: reads, writes; a capital letter is a pair.
+_ROLES = {
+    **dict.fromkeys(("add", "adc", "sub", "sbc", "and", "or", "eor"), "ur"),
+    **dict.fromkeys(("cp", "cpc", "cpse", "mul", "muls", "mulsu"), "rr"),
+    **dict.fromkeys(("com", "neg", "inc", "dec", "lsl", "lsr", "rol", "ror", "asr", "swap"), "u"),
+    **dict.fromkeys(("subi", "sbci", "andi", "ori", "bld"), "u"),
+    **dict.fromkeys(("tst", "push", "cpi", "bst", "sbrc", "sbrs"), "r"),
+    **dict.fromkeys(("clr", "ser", "pop", "ldi", "lds", "in"), "w"),
+    **dict.fromkeys(("sts", "out"), " r"),
+    **dict.fromkeys(("ld", "ldd", "lpm"), "wp"),
+    **dict.fromkeys(("st", "std"), "pr"),
+    **dict.fromkeys(("adiw", "sbiw"), "U"),
+    **dict.fromkeys(("nop", "wdr", "ret", "reti", "set", "clt", "ijmp", "cli", "sei", "sleep"), ""),
+    **dict.fromkeys(("sbi", "cbi", "sbic", "sbis"), ""),
+    "mov": "wr",
+    "movw": "WR",
+}
+_TAKES = {
+    **dict.fromkeys(("subi", "sbci", "andi", "ori", "cpi", "ldi", "ser", "muls"), _UPPER),
+    **dict.fromkeys(("adiw", "sbiw"), _WORDS),
+    "mulsu": _MIDDLE,
+}
+_READ_FLAGS = ("adc", "sbc", "sbci", "cpc", "rol", "ror")
+_SET_FLAGS = (
+    *("add", "adc", "sub", "sbc", "and", "or", "eor", "cp", "cpc", "mul", "muls", "mulsu", "com"),
+    *("neg", "inc", "dec", "lsl", "lsr", "rol", "ror", "asr", "subi", "sbci", "andi", "ori", "tst"),
+    *("cpi", "clr", "adiw", "sbiw"),
+)
+_SKIPS = ("cpse", "sbrc", "sbrs", "sbic", "sbis")
+_ENDS = ("ret", "reti")
+_OF_ITSELF = ("sub", "sbc", "eor")  # of a register and itself they do not depend on it
+MEMORY = ("ld", "ldd", "lds", "st", "std", "sts")
+STORES = ("st", "std", "sts", "out", "sbi", "cbi", "push", "wdr", "cli", "sei", "sleep")
+
+
+class Unknown(Exception):
+    """An instruction or an operand that no rule is for."""
+
+
+@dataclass
+class Instruction:
+    """An instruction, with the instructions that may follow it, by number."""
+
+    text: str
+    mnemonic: str
+    reads: set[Place] = field(default_factory=set)
+    writes: set[Place] = field(default_factory=set)
+    copies: list[tuple[Place, Place]] = field(default_factory=list)
+    named: set[int] = field(default_factory=set)
+    """Registers by number that the text names."""
+    faults: list[str] = field(default_factory=list)
+    followers: list[int] = field(default_factory=list)
+
+
+def instructions_of(text: str, operands: dict[str, Operand]) -> list[Instruction]:
+    """Return the instructions of a text; the number behind the last one is its end."""
+    found: list[Instruction] = []
+    labels: list[tuple[str, int]] = []
+    sections: list[bool] = []  # whether they are code
+    table: list[int] = []
+    for line in _expanded(text.replace("%=", "").replace("%~", "")):
+        rest = line
+        while match := re.match(r"\s*([.\w]+):", rest):
+            if all(sections):
+                labels.append((match[1], len(found)))
+            rest = rest[match.end() :]
+        words = rest.split(None, 1)
+        if not words:
+            continue
+        if words[0] in (".pushsection", ".section"):
+            sections = [*sections, "x" in words[1].split(",")[1]] if words[0][1] == "p" else []
+        elif words[0] == ".popsection":
+            sections.pop()
+        elif words[0] == ".word":
+            table.append(_target(words[1].strip()[3:-1], len(found) - 1, labels))
+        elif not words[0].startswith("."):
+            found.append(_decoded(words[0], words[1].strip() if words[1:] else "", operands))
+    for number, each in enumerate(found):
+        each.followers = list(_followers(number, each, labels, table))
+    return found
+
+
+def _followers(
+    number: int, each: Instruction, labels: list[tuple[str, int]], table: list[int]
+) -> Iterator[int]:
+    name, _, target = each.text.partition(" ")
+    if name == "ijmp" or (name == "jmp" and target.startswith("__tablejump2")):
+        yield from table
+    elif name in ("jmp", "rjmp") or name.startswith("br"):
+        yield _target(target.strip(), number, labels)
+    if name in _SKIPS:
+        yield number + 2
+    if name not in ("jmp", "rjmp", "ijmp", *_ENDS):
+        yield number + 1
+
+
+def _target(name: str, number: int, labels: list[tuple[str, int]]) -> int:
+    numeric = re.fullmatch(r"(\d+)([bf])", name)
+    if numeric is None:
+        places = [place for label, place in labels if label == name]
+    elif numeric[2] == "b":
+        places = [place for label, place in labels if label == numeric[1] and place <= number][-1:]
+        places = (
+            places or [p for label, p in labels if label == numeric[1] and p <= number + 1][-1:]
+        )
+    else:
+        places = [place for label, place in labels if label == numeric[1] and place > number]
+    if not places:
+        raise Unknown(f"there is no label {name}")
+    return places[0]
+
+
+def _decoded(mnemonic: str, rest: str, operands: dict[str, Operand]) -> Instruction:
+    each = Instruction(f"{mnemonic} {rest}".strip(), mnemonic)
+    parts = [part.strip() for part in re.split(r",(?![^(]*\))", rest)] if rest else []
+    if mnemonic in ("jmp", "rjmp") or re.fullmatch(r"br\w\w", mnemonic):
+        if mnemonic.startswith("br"):
+            each.reads.add(T if mnemonic in ("brts", "brtc") else FLAGS)
+        if rest.startswith("__tablejump2"):
+            each.reads |= {("r", 30), ("r", 31)}
+            each.writes |= {("r", 0), ("r", 30), ("r", 31), FLAGS}
+        return each
+    if mnemonic not in _ROLES:
+        raise Unknown(f"the instruction {mnemonic!r}")
+    takes = _TAKES.get(mnemonic)
+    for role, part in zip(_ROLES[mnemonic], parts, strict=False):
+        if role == "p":
+            _point(each, part, operands)
+            continue
+        if role == " ":
+            continue
+        places = _places(each, part, operands, takes, pair=role.isupper())
+        each.reads |= set(places) if role in "urUR" else set()
+        each.writes |= set(places) if role in "uwUW" else set()
+    _add_effects(each, parts, operands)
+    return each
+
+
+def _add_effects(each: Instruction, parts: list[str], operands: dict[str, Operand]) -> None:
+    """Add what an instruction does beside its operands."""
+    name = each.mnemonic
+    if name in _OF_ITSELF and parts[0] == parts[1]:
+        each.reads.clear()
+    if name in ("mov", "movw"):
+        pair = name == "movw"
+        to, by = (_places(each, part, operands, None, pair=pair) for part in parts)
+        each.copies = list(zip(to, by, strict=True))
+    if name.startswith("mul"):
+        each.writes |= {("r", 0), ("r", 1)}
+    if name == "lpm" and not parts:
+        each.writes.add(("r", 0))
+        each.reads |= {("r", 30), ("r", 31)}
+    if name == "ijmp":
+        each.reads |= {("r", 30), ("r", 31)}
+    each.reads |= {FLAGS} if name in _READ_FLAGS else set()
+    each.writes |= {FLAGS} if name in _SET_FLAGS else set()
+    each.reads |= {T} if name == "bld" else set()
+    each.writes |= {T} if name in ("bst", "set", "clt") else set()
+    if name == "in" and parts[1].lower() == SREG:
+        each.copies = [(next(iter(each.writes)), FLAGS)]
+    if name == "out" and parts[0].lower() == SREG:
+        each.copies = [(FLAGS, next(iter(each.reads)))]
+        each.writes.add(FLAGS)
+
+
+def _places(
+    each: Instruction,
+    part: str,
+    operands: dict[str, Operand],
+    takes: range | None,
+    *,
+    pair: bool,
+) -> list[Place]:
+    """Return the bytes of a register operand, and note the faults of its constraint."""
+    named = re.fullmatch(r"%([A-D]?)\[?(\w+)\]?", part)
+    if named is None:
+        number = _NAMED[part] if part in _NAMED else _number(part.removeprefix("r"))
+        if part not in _NAMED:
+            each.named |= {number, number + 1} if pair else {number}
+        return [("r", number + byte) for byte in range(1 + pair)]
+    operand = operands.get(named[2])
+    if operand is None:
+        raise Unknown(f"the operand {part}")
+    byte = "ABCD".index(named[1] or "A")
+    if byte + pair >= operand.size:
+        each.faults.append(f"{part} has {operand.size} B in {each.text!r}")
+    if not operand.in_register:
+        each.faults.append(f"{part} is no register in {each.text!r}")
+        return [(operand.name, byte)]
+    if takes is not None and not set(operand.registers) <= set(takes):
+        each.faults.append(
+            f"{part} may be another register than r{takes[0]}..r{takes[-1]} in {each.text!r}"
+        )
+    return [operand.place(byte + more) for more in range(1 + pair)]
+
+
+def _point(each: Instruction, part: str, operands: dict[str, Operand]) -> None:
+    """Add what an address through a pointer reads and writes."""
+    match = re.fullmatch(r"(-?)(?:([XYZ])|%a\[?(\w+)\]?)(?:(\+)(.*))?", part)
+    if match is None:
+        raise Unknown(f"the address {part}")
+    moves, displaced = match[1] or (match[4] and not match[5]), bool(match[5])
+    if match[2]:
+        first = _POINTED[match[2]]
+        places = [("r", first), ("r", first + 1)]
+        each.named |= {first, first + 1}
+        possible = range(first, first + 2)
+    else:
+        operand = operands.get(match[3])
+        if operand is None or not operand.in_register:
+            raise Unknown(f"the operand {part}")
+        places = [operand.place(0), operand.place(1)]
+        possible = operand.registers
+    allowed = _DISPLACED if displaced else _POINTERS
+    allowed = CLASSES["z"] if each.mnemonic == "lpm" else allowed
+    if not set(possible) <= set(allowed):
+        each.faults.append(f"{part} may be no pointer that {each.text!r} takes")
+    each.reads |= set(places)
+    each.writes |= set(places) if moves else set()
+
+
+# ---- macros ----
+
+
+def _expanded(text: str) -> list[str]:
+    """Return the lines of a text without macros, conditions and repetitions."""
+    return list(_Assembler().lines(text.split("\n")))
+
+
+class _Assembler:
+    """What the assembler knows on its way through a text."""
+
+    def __init__(self) -> None:
+        self._macros: dict[str, tuple[list[str], list[str]]] = {}
+        self._values: dict[str, int] = {}
+
+    def lines(self, source: list[str]) -> Iterator[str]:
+        place = 0
+        while place < len(source):
+            line = source[place].strip()
+            place += 1
+            name, _, rest = line.partition(" ")
+            if name in (".macro", ".rept", ".if"):
+                end = _end_of(source, place, name)
+                yield from self._block(name, rest, source[place:end])
+                place = end + 1
+            elif name == ".set":
+                symbol, value = rest.split(",", 1)
+                self._values[symbol.strip()] = self._evaluated(value)
+            elif name in self._macros:
+                names, body = self._macros[name]
+                given = [part.strip() for part in rest.split(",")]
+                yield from self.lines([_filled(each, names, given) for each in body])
+            elif name not in ("", ".purgem", ".p2align"):
+                yield line
+
+    def _block(self, name: str, rest: str, body: list[str]) -> Iterator[str]:
+        if name == ".macro":
+            macro, _, names = rest.partition(" ")
+            self._macros[macro] = [part.strip() for part in names.split(",")], body
+        elif name == ".rept":
+            yield from self.lines(body * self._evaluated(rest))
+        else:
+            yield from self.lines(self._chosen(rest, body))
+
+    def _chosen(self, condition: str, body: list[str]) -> list[str]:
+        """Return the lines of the first condition that holds."""
+        depth, chosen, holds = 0, [], bool(self._evaluated(condition))
+        done = False
+        for line in body:
+            name, _, rest = line.strip().partition(" ")
+            depth += (name == ".if") - (name == ".endif")
+            if depth == 0 and name in (".elseif", ".else"):
+                done = done or holds
+                holds = not done and (name == ".else" or bool(self._evaluated(rest)))
+            elif holds:
+                chosen.append(line)
+        return chosen
+
+    def _evaluated(self, expression: str) -> int:
+        known = re.sub(r"[a-z]\w*", lambda name: str(self._values[name[0]]), expression)
+        return _number(known.replace("&&", " and ").replace("||", " or "))
+
+
+def _end_of(source: list[str], place: int, name: str) -> int:
+    """Return the number of the line that ends a block."""
+    end, depth = {".macro": ".endm", ".rept": ".endr", ".if": ".endif"}[name], 1
+    while True:
+        word = source[place].split(None, 1)[:1]
+        depth += (word == [name]) - (word == [end])
+        if depth == 0:
+            return place
+        place += 1
+
+
+def _filled(line: str, names: list[str], given: list[str]) -> str:
+    for name, value in zip(names, given, strict=True):
+        line = line.replace(f"\\{name}", value) if name else line
+    return line
+
+
+def _number(expression: str) -> int:
+    if not re.fullmatch(r"(?:[\d\s+*()<>=-]|and|or)+", expression):
+        raise Unknown(f"the number {expression!r}")
+    return int(eval(expression, {"__builtins__": {}}))

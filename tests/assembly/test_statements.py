@@ -1,0 +1,115 @@
+"""All inline assembly of generated C and of the firmware keeps the rules."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from assembly.rules import faults_of, faults_of_text
+from assembly.statements import Statement, statements_in
+from avr_tools import AVR_GCC, skip_without
+from checkout import CHECKOUT
+from conformance.instances import KINDS, programs_of
+from generated_programs import write_c
+from model_factory import tiny_integer_model, tiny_pooling_model
+from plans import plan_with
+
+from protonn_edge.boards import load_board
+from protonn_edge.boards.cores import CORES
+from protonn_edge.recording.logger import logger_of
+from protonn_edge.sensors import sensor_kind
+
+_OF_THE_SYSTEM = re.compile(r'# \d+ "(?:/|<)')
+_OWN = re.compile(r'# \d+ "')
+_ASSEMBLY = re.compile(r"\b(?:__asm__|asm)\b")
+
+
+def preprocessed(source: Path, *flags: str, mcu: str = "atmega328p") -> str:
+    """Return the C that a source's own lines become, without those of the system's headers."""
+    skip_without(*AVR_GCC)
+    command = [
+        "avr-gcc",
+        f"-mmcu={mcu}",
+        "-std=gnu99",
+        "-DF_CPU=16000000L",
+        "-E",
+        *flags,
+        source.name,
+    ]
+    text = subprocess.run(
+        command, check=True, capture_output=True, text=True, timeout=60, cwd=source.parent
+    ).stdout
+    own, is_own = [], True
+    for line in text.splitlines():
+        if _OWN.match(line):
+            is_own = _OF_THE_SYSTEM.match(line) is None
+        elif is_own:
+            own.append(line)
+    return "\n".join(own)
+
+
+def assert_rules_hold(code: str) -> int:
+    """Check each statement once; return how many there are."""
+    found = list(statements_in(code))
+    for each in found:
+        faults = _faults(each)
+        text = each if isinstance(each, str) else each.text
+        assert not faults, "\n".join([*faults, "in", text])
+    return len(found)
+
+
+def _faults(each: Statement | str) -> list[str]:
+    return faults_of_text(each) if isinstance(each, str) else faults_of(each)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_kernel_of_a_kind(kind: str, tmp_path: Path) -> None:
+    for program in programs_of(kind):
+        write_c(program.instance.model, tmp_path, program.plan)
+        assert assert_rules_hold(preprocessed(tmp_path / "pnn_model.c")) > 0
+
+
+@pytest.mark.parametrize("kernel", ["columns", "masked", "unrolled"])
+@pytest.mark.parametrize(("core", "mcu"), [("avr6", "atmega2560"), ("avr51", "atmega1284p")])
+def test_chips_with_far_code(kernel: str, core: str, mcu: str, tmp_path: Path) -> None:
+    for model in (tiny_integer_model(), tiny_pooling_model()):
+        write_c(model, tmp_path, plan_with(model, kernel, core=CORES[core]))
+        assert assert_rules_hold(preprocessed(tmp_path / "pnn_model.c", mcu=mcu)) > 0
+
+
+def _firmware() -> Iterator[str]:
+    for path in sorted((CHECKOUT / "firmware").glob("*.[ch]")):
+        if _ASSEMBLY.search(path.read_text()):
+            yield path.name
+
+
+@pytest.mark.parametrize("mcu", ["atmega328p", "atmega2560", "attiny85"])
+@pytest.mark.parametrize("name", [name for name in _firmware() if name != "uart.c"])
+def test_the_firmware(name: str, mcu: str) -> None:
+    code = preprocessed(CHECKOUT / "firmware" / name, mcu=mcu)
+    assert assert_rules_hold(code) > 0
+
+
+@pytest.mark.parametrize("mcu", ["atmega328p", "atmega2560"])
+def test_the_handler_of_a_uart(mcu: str) -> None:
+    assert assert_rules_hold(preprocessed(CHECKOUT / "firmware/uart.c", mcu=mcu)) > 0
+
+
+def test_loggers(tmp_path: Path) -> None:
+    logger = logger_of([sensor_kind("adxl345")], 100.0, load_board("uno"))
+    (tmp_path / "main.c").write_text(logger.firmware()["src/main.c"])
+    assert assert_rules_hold(preprocessed(tmp_path / "main.c")) > 0
+
+
+def test_no_other_template_has_assembly() -> None:
+    """Those of ``c`` are in models, that of the logger is in its firmware."""
+    templates = CHECKOUT / "templates"
+    found = {
+        path.relative_to(templates).parts[0]
+        for path in templates.rglob("*.j2")
+        if _ASSEMBLY.search(path.read_text())
+    }
+    assert found == {"c", "logger"}
