@@ -107,7 +107,10 @@ QUANTIZERS = "tests/quantization tests/rejection"
 # The tests nearest to a folder or module, as lines of arguments for pytest: first what fails fast.
 # A module has the tests of the longest name that it begins with.
 NEAREST = {
-    "build": ["tests/build tests/linkage tests/budget", "tests/cli/test_commands.py -k build"],
+    "build": [
+        "tests/build/test_plan_file.py tests/budget/test_remedies.py",
+        "tests/budget tests/linkage tests/build tests/firmware/test_build.py",
+    ],
     "codegen": [
         f"{CODEGEN} {KNOWN_COSTS} -k 'renders or costs'",
         (
@@ -116,7 +119,7 @@ NEAREST = {
             "tests/codegen/test_confidence.py tests/codegen/test_stage_names.py "
             "tests/codegen/test_deskew.py tests/codegen/test_reach.py"
         ),
-        f"{CODEGEN} tests/codegen/test_bounds.py -k 'not random and not extreme'",
+        f"{CODEGEN} -k 'sanitizers and columns or hostile or literal or wide or clamped'",
     ],
     "codegen/float32": ["tests/codegen/test_float32.py"],
     "codegen/sending": [
@@ -130,12 +133,12 @@ NEAREST = {
         f"{CONFORMANCE} -k 'cycles and (prototypes or deskew or gradients)'",
     ],
     "hil": ["tests/hil"],
-    "live": ["tests/live", "tests/export/test_live_sketch.py"],
+    "live": ["tests/live -k 'not gesture'", "tests/live tests/export/test_live_sketch.py"],
     "quantization": [
         f"{KNOWN_MODELS} {QUANTIZERS} {CODEGEN} -k 'quantiz or rejection or renders'",
     ],
     "quantization/confidence": ["tests/codegen/test_confidence.py"],
-    "recording": ["tests/recording", "tests/regression/recordings"],
+    "recording": ["tests/recording", "tests/regression/recordings -k 'record or sound or played'"],
     "stages": [
         (
             f"{CODEGEN} tests/convolution/test_generated_c.py tests/linear/test_generated_c.py "
