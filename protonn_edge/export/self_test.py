@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 import socket
-import subprocess
 import time
 from collections.abc import Mapping
 from contextlib import ExitStack
@@ -22,6 +21,7 @@ from protonn_edge.system.scratch import scratch_folder
 from protonn_edge.toolchain.cross import link_for_chip
 from protonn_edge.toolchain.elf import read_program
 from protonn_edge.toolchain.host import build_host_executable
+from protonn_edge.toolchain.process import run_within
 from protonn_edge.verification.tryout import Tried, WrongAnswers
 
 _DEADLINE_S = 60.0
@@ -41,9 +41,7 @@ def try_on_host(files: Mapping[str, str]) -> Tried:
             program = build_host_executable(sources, folder, folder / "self_test")
         except InputError as error:
             return Tried(left_out=str(error))
-        done = subprocess.run(
-            [program], capture_output=True, timeout=_DEADLINE_S, text=True, check=False
-        )
+        done = run_within(_DEADLINE_S, [str(program)], name="the self-test")
     return _judged("host C", done.stdout, f"exit code {done.returncode}")
 
 
