@@ -100,6 +100,9 @@ def _watch(
     out.say(_introduced(listener))
     with _drawing(drawn) as live:
         for answer in listener.answers(seconds):
+            warning = listener.stream.range_watch.take_warning()
+            if warning is not None:
+                (out.remark if live is None else live.console.print)(f"warning: {warning}")
             if as_json:
                 click.echo(json.dumps(_record(listener, answer)))
             elif live is not None:

@@ -184,7 +184,7 @@ def _rendered(kind: Kind, library: Library, board: Board) -> dict[str, str]:
     for name, template in _templates(kind, library).items():
         files[name] = environment.get_template(f"{template}.j2").render(context)
     if library.windowing is not None:
-        live = context | library.windowing.context(library.plan)
+        live = context | library.windowing.context(library.plan) | {"trained": ()}
         text = environment.get_template(f"examples/{_LIVE_SKETCH}.ino.j2").render(live)
         files[f"examples/{_LIVE_SKETCH}/{_LIVE_SKETCH}.ino"] = text
     return files

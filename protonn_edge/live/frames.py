@@ -10,15 +10,18 @@ from numpy.typing import NDArray
 
 from protonn_edge.errors import CheckFailed
 from protonn_edge.hil.framing import BodyStream
+from protonn_edge.live.range_watch import RangeWatch
 from protonn_edge.recording.frames import SENSOR_NUMBERS
 from protonn_edge.recording.rates import check_reported_rate
+from protonn_edge.sensors.kinds import channels_of
 
-_LIVE, _NAME, _WINDOW = 0x93, 0x94, 0x95
+_LIVE, _NAME, _WINDOW, _RANGES = 0x93, 0x94, 0x95, 0x96
 _LOGGER = 0x91
 _VERSION = 2
 _LIVE_HEAD = struct.Struct("<BBBBBBIIHHBBIIB")
 _NAME_HEAD = struct.Struct("<BBB")
 _WINDOW_HEAD = struct.Struct("<BBHIIBBB")
+_RANGE = struct.Struct("<hh")
 _NO_CONFIDENCE = 255
 _HASH_BYTES = 8
 NAME_LIMIT = 63
@@ -72,6 +75,12 @@ class LiveDescription:
         """Samples a second, by the board's clock."""
         return self.clock_hz / self.period_cycles
 
+    @property
+    def channels(self) -> tuple[str, ...]:
+        """The names of the channels that the model uses."""
+        names = dict(enumerate(channels_of(self.sensor)))
+        return tuple(names.get(number, f"channel {number}") for number in self.used)
+
 
 @dataclass(frozen=True, eq=False)
 class WindowAnswer:
@@ -114,6 +123,8 @@ class AnswerStream(BodyStream):
         Names of classes, as far as the board has sent them.
     next : int
         The number of the next sample at the time of the latest description.
+    range_watch : RangeWatch
+        Compares the ranges of channels with those in training.
     """
 
     def __init__(self) -> None:
@@ -121,6 +132,7 @@ class AnswerStream(BodyStream):
         self.description: LiveDescription | None = None
         self.names: dict[int, str] = {}
         self.next = 0
+        self.range_watch = RangeWatch()
 
     def feed(self, data: bytes) -> list[WindowAnswer]:
         """Return the answers that these bytes complete, in order.
@@ -146,7 +158,19 @@ class AnswerStream(BodyStream):
             self.names[body[2]] = _read_name(body[_NAME_HEAD.size :])
         elif body[0] == _WINDOW and self.description is not None:
             return self._answer(body, self.description)
+        elif body[0] == _RANGES and self.description is not None:
+            self._take_ranges(body[2:], self.description)
         return None
+
+    def _take_ranges(self, content: bytes, description: LiveDescription) -> None:
+        """Take the range of each channel in training, then that of the latest samples."""
+        channels = description.channels
+        if len(content) != 2 * len(channels) * _RANGE.size:
+            self.torn += 1
+            return
+        ranges = list(_RANGE.iter_unpack(content))
+        trained, sampled = ranges[: len(channels)], ranges[len(channels) :]
+        self.range_watch.add(dict(zip(channels, zip(trained, sampled, strict=True), strict=True)))
 
     def _describe(self, body: bytes) -> None:
         if len(body) > 2 and body[2] != _VERSION:

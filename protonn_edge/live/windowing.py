@@ -8,6 +8,9 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
 
 from protonn_edge.boards import Board
 from protonn_edge.codegen import Plan
@@ -15,13 +18,14 @@ from protonn_edge.codegen.sending import as_it_is
 from protonn_edge.datasets import Notice
 from protonn_edge.errors import CheckFailed, InputError, counted, shortened
 from protonn_edge.hil.framing import frame_bytes
-from protonn_edge.live.counts import Channel, check_range, counts_for
+from protonn_edge.live.counts import Channel, check_range, counts_for, trained_ranges
 from protonn_edge.live.frames import NAME_LIMIT, sent_name
 from protonn_edge.quantization import IntegerChain
 from protonn_edge.recording.line import baud_divisor, byte_cycles, bytes_carried
 from protonn_edge.recording.sampling import Sampling
 from protonn_edge.sensors import Instrument
 from protonn_edge.stages.audio.onset import QUIET
+from protonn_edge.stages.input_quantizer.raw_units import RAW_MAXIMUM, RAW_MINIMUM
 from protonn_edge.stages.window_features import channel_names
 
 UNDECIDED = 254
@@ -35,6 +39,7 @@ _SAY_S = 1.0
 # In cycles, rounded up from measurements on simulated boards.
 _QUANTIZE_CYCLES = 250
 _KEEP_CYCLES = 100
+_EXTREMES_CYCLES = 40
 _SENT_BYTE_CYCLES = 600  # in addition to the line's time
 _WINDOW_CYCLES = 2_000
 _CONFIDENCE_CYCLES = 300  # per class
@@ -131,6 +136,18 @@ class Windowing:
         """Samples for which a reported class remains."""
         return round(self.refractory_s * self.sampling.actual_rate)
 
+    @cached_property
+    def trained(self) -> tuple[tuple[int, int], ...]:
+        """The range of each channel in training, in the sensor's counts.
+
+        None of sound, for which it is the sensor's.
+        """
+        if self.from_onset:
+            return ()
+        limits = (RAW_MINIMUM, RAW_MAXIMUM)
+        ranges = np.clip(trained_ranges(self.model, len(self.used)), *limits)
+        return tuple((math.floor(low), math.ceil(high)) for low, high in ranges.tolist())
+
     @property
     def words(self) -> str:
         """A description for display."""
@@ -152,6 +169,7 @@ class Windowing:
         """
         period, values = self.sampling.period_cycles, len(self.used)
         interrupts = self.sampling.interrupt_cycles + _KEEP_CYCLES + _QUANTIZE_CYCLES * values
+        interrupts += _EXTREMES_CYCLES * len(self.trained)
         free = 1 - interrupts / period
         fed = plan.push.call + plan.push.value * values
         byte = byte_cycles(self._board, self._board.baud) + _SENT_BYTE_CYCLES
@@ -194,7 +212,8 @@ class Windowing:
     @property
     def _said_bytes(self) -> int:
         """The maximum bytes sent once a second."""
-        return _SAID_BYTES + len(self.used) + _NAME_BYTES
+        ranges = frame_bytes(8 * len(self.trained)) if self.trained else 0
+        return _SAID_BYTES + len(self.used) + ranges + _NAME_BYTES
 
     def check_line(self) -> None:
         """Raise `InputError` if the serial line is too slow for the answers."""
@@ -212,6 +231,7 @@ class Windowing:
         return {
             **self.sampling.context(),
             "used": self.used,
+            "trained": self.trained,
             "window": self.window,
             "hop": self.hop,
             "overlapping": self.overlapping,

@@ -18,6 +18,8 @@ from protonn_edge.live.listening import Listener
 
 NAMES = ("rest", "wave")
 BYTES_OF_HASH = bytes(range(8))
+TRAINED = (-300, 310, -20, 20)
+CALM = (-100, 100, 0, 0)
 
 
 def live(
@@ -43,6 +45,10 @@ def window(
     number = first // 25 if number is None else number
     head = struct.pack("<BBHIIBBB", 0x95, 0, number, first, lost, label, told, 255 - label)
     return encode_frame(head + struct.pack("<2i", -5, 70_000))
+
+
+def ranges(*sampled: int) -> bytes:
+    return encode_frame(struct.pack("<BB4h4h", 0x96, 0, *TRAINED, *sampled))
 
 
 SAID = live() + named(0, b"rest") + named(1, b"wave")
@@ -90,6 +96,7 @@ def test_answers_have_names_scores_and_times(listener) -> None:
     assert (first.confidence, second.confidence) == (254, 0)
     assert board.seconds_at(second) == 1.25
     assert board.description.used == (0, 5)
+    assert board.description.channels == ("ax", "gz")
     assert board.description.model_hash == BYTES_OF_HASH.hex()
     picture(board, second)
 
@@ -188,3 +195,51 @@ def test_what_cannot_be_watched_is_refused(words: list[str], sentence: str) -> N
     refused = run("monitor", *words)
     assert refused.exit_code == 2
     assert sentence in refused.stderr
+
+
+def warnings_after(*sampled: tuple[int, ...]) -> list[str]:
+    """Return what is said of these ranges of two channels, a second each."""
+    stream, said = AnswerStream(), []
+    stream.feed(SAID)
+    for each in sampled:
+        stream.feed(ranges(*each))
+        warning = stream.range_watch.take_warning()
+        said += [] if warning is None else [warning]
+    assert stream.torn == 0
+    return said
+
+
+@pytest.mark.parametrize(
+    ("sampled", "words"),
+    [
+        ((-100, 921, 0, 0), "ax from -100 to 921 (trained: -300 to 310);"),
+        ((-911, 0, 0, 0), "ax from -911 to 0 (trained: -300 to 310);"),
+        ((0, 0, -70, -62), "gz from -70 to -62 (trained: -20 to 20);"),
+        ((0, 9999, 0, 61), "ax from 0 to 9,999 (trained: -300 to 310), gz from 0 to 61 (trained"),
+    ],
+)
+def test_values_far_outside_the_training_are_told_once(
+    sampled: tuple[int, ...], words: str
+) -> None:
+    assert warnings_after(*[sampled] * 2) == []
+    (text,) = warnings_after(*[sampled] * 20)
+    assert words in text
+
+
+@pytest.mark.parametrize(
+    "by_turns",
+    [
+        [(-910, 920, -60, 60)],  # beyond, by no more than the range is wide
+        [CALM, (-100, 9999, 0, 0), (-100, 9999, 0, 0)],
+        [(9999, 9999, 0, 0), (0, 0, 999, 999)],
+        [(32_767, -32_768, 32_767, -32_768)],  # no sample
+    ],
+)
+def test_values_in_reach_or_seldom_outside_are_not_told(by_turns: list[tuple[int, ...]]) -> None:
+    assert warnings_after(*by_turns * 9) == []
+
+
+def test_ranges_of_other_channels_are_damaged() -> None:
+    stream = AnswerStream()
+    stream.feed(ranges(*CALM) + SAID + encode_frame(bytes([0x96, 0]) + bytes(15)))
+    assert stream.torn == 1

@@ -158,6 +158,22 @@ def test_the_time_of_a_reported_class_is_in_samples(
     assert windows.context(make_plan(windows.model))["refractory"] == samples
 
 
+@needs_emulated_avr
+def test_values_far_outside_the_training_are_told_by_monitor(tmp_path: Path) -> None:
+    own = random_window_model(window_features_of("mean,max", 20, 3))
+    save_model(in_units(own, "g", "g", "g"), tmp_path / "m.npz")
+    live = tmp_path / "live"
+    run_json("build", tmp_path / "m.npz", "-o", live, "--sensor", "adxl345", "--rate", 100)
+    counts = np.arange(7)[:, None] + np.array([128, 128, 1028])  # trained from 0 to 255
+    rows = "\n".join(",".join(map(str, row)) for row in counts.tolist())
+    (tmp_path / "play.csv").write_text(f"# rate: 100 Hz\nax,ay,az\n{rows}\n")
+    sensor = ["--sensor", f"adxl345={tmp_path / 'play.csv'}"]
+    done = run("monitor", "--emulate", "--project", live, *sensor, "--seconds", 5)
+    assert done.exit_code == 0, done.output
+    (line,) = [line for line in done.stderr.splitlines() if line.startswith("warning:")]
+    assert "data: az from 1,028 to 1,034 (trained: 0 to 255); check the sensor" in line
+
+
 def in_units(model: ProtoNNModel, *units: str) -> ProtoNNModel:
     """Return the model of windows for data in other units than the counts of an ADXL345."""
     stage, found = model.feature_stage, tuple(map(unit_of, units))
