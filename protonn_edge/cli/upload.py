@@ -25,6 +25,7 @@ _F = TypeVar("_F", bound=Callable[..., Any])
 _SETTINGS = "platformio.ini"
 _SOURCES = "src"  # PlatformIO's, where platformio.ini names no other folder
 _DEADLINE_S = 600.0  # the first upload on a new machine downloads a compiler
+_NO_END = "if the board no longer answers, reset it, and upload again"
 _OVER_SERIAL_LINE = "arduino"  # avrdude's name of the bootloaders' protocol
 _BAUD_RATE = re.compile("[0-9]{1,8}")
 _OVER_TCP = "socket://"  # pyserial's form; avrdude uses net:
@@ -105,7 +106,7 @@ def upload(
     named = [] if where is None else ["--upload-port", _as_avrdude_has_it(where)]
     words = ["run", "--environment", environment, "-t", "upload", *named]
     with out.status(f"uploading to {shown}"):
-        run_pio(folder, *words, deadline_s=_DEADLINE_S)
+        run_pio(folder, *words, deadline_s=_DEADLINE_S, remedy=_NO_END)
     out.say("uploaded")
     return Upload(folder, environment, where, why)
 

@@ -27,7 +27,7 @@ from protonn_edge.boards import board_names, load_board
 from protonn_edge.boards.environment import description
 from protonn_edge.errors import CheckFailed, InputError
 from protonn_edge.system.cache import built_once
-from protonn_edge.toolchain.process import relevant_lines, run_within
+from protonn_edge.toolchain.process import BUSY, relevant_lines, run_within
 
 _SHIM = Path(__file__).parent / "shim"
 _CHOICE = "PROTONN_EDGE_PLATFORMIO"
@@ -100,7 +100,9 @@ def build_firmware(
     return elf
 
 
-def run_pio(project: Path, *arguments: str, deadline_s: float) -> subprocess.CompletedProcess[str]:
+def run_pio(
+    project: Path, *arguments: str, deadline_s: float, remedy: str = BUSY
+) -> subprocess.CompletedProcess[str]:
     """Run ``pio`` in the folder `project`.
 
     Parameters
@@ -111,6 +113,8 @@ def run_pio(project: Path, *arguments: str, deadline_s: float) -> subprocess.Com
         What follows ``pio`` on the command line.
     deadline_s : float
         After so many seconds it is ended, with all that it started.
+    remedy : str
+        What to try if the deadline passes.
 
     Returns
     -------
@@ -122,18 +126,24 @@ def run_pio(project: Path, *arguments: str, deadline_s: float) -> subprocess.Com
     CheckFailed
         If it fails or takes too long.
     """
-    done = _pio(project, arguments, deadline_s, {})
+    done = _pio(project, arguments, deadline_s, {}, remedy)
     _check(done, arguments)
     return done
 
 
 def _pio(
-    project: Path, arguments: Sequence[str], deadline_s: float, variables: Mapping[str, str]
+    project: Path,
+    arguments: Sequence[str],
+    deadline_s: float,
+    variables: Mapping[str, str],
+    remedy: str = BUSY,
 ) -> subprocess.CompletedProcess[str]:
     """Run the ``pio`` of this Python environment, which need not be on PATH."""
     command = [sys.executable, "-m", "platformio", *arguments]
     environment = {**pio_environment(), **_UNATTENDED, **variables}
-    return run_within(deadline_s, command, name="pio", folder=project, environment=environment)
+    return run_within(
+        deadline_s, command, name="pio", folder=project, environment=environment, remedy=remedy
+    )
 
 
 def _check(done: subprocess.CompletedProcess[str], arguments: Sequence[str]) -> None:

@@ -22,6 +22,9 @@ from protonn_edge.errors import CheckFailed
 
 # How compilers and linkers start a line that says why.
 _SIGNS = ("error:", "undefined reference", "is not within region", "not found", "cannot find")
+BUSY = "try again when the machine has less to do"
+"""What to try if a deadline passes, unless a program waits for something else."""
+
 _MOST_LINES = 3
 _LAUNCHER = Path(__file__).with_name("launcher.py")
 # What SCons and PlatformIO add to a failure: that there was one.
@@ -35,6 +38,7 @@ def run_within(
     name: str,
     folder: Path | None = None,
     environment: Mapping[str, str] | None = None,
+    remedy: str = BUSY,
 ) -> subprocess.CompletedProcess[str]:
     """Run `command` to its end and return its output.
 
@@ -50,6 +54,8 @@ def run_within(
         Where it runs; the current folder when not given.
     environment : mapping of str to str, optional
         All of its environment; the caller's when not given.
+    remedy : str
+        What to try if the deadline passes.
 
     Returns
     -------
@@ -87,8 +93,7 @@ def run_within(
                 stdout, stderr = process.communicate(timeout=deadline_s)
             except subprocess.TimeoutExpired as error:
                 raise CheckFailed(
-                    f"{name} was stopped because it took more than {deadline_s:g} s; try again "
-                    "when the machine has less to do"
+                    f"{name} was stopped because it took more than {deadline_s:g} s; {remedy}"
                 ) from error
             finally:
                 _end(process)
@@ -110,6 +115,7 @@ def _end(process: subprocess.Popen[str]) -> None:
 
 def relevant_lines(output: str) -> str:
     """Return the few lines of a compiler's output that say what went wrong, joined by ``; ``."""
-    lines = [line.strip() for line in _SUMMARY.sub("", output).splitlines() if line.strip()]
+    stripped = (line.strip() for line in _SUMMARY.sub("", output).splitlines())
+    lines = [line for line in dict.fromkeys(stripped) if line]  # avrdude repeats some
     telling = [line for line in lines if any(sign in line.lower() for sign in _SIGNS)]
     return "; ".join(telling[:_MOST_LINES] or lines[-_MOST_LINES:])

@@ -18,9 +18,12 @@ SETTINGS = "[env:uno]\nboard = uno\n\n[env:attiny85] ; a programmer's\nboard = a
 def ran(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, ...]]:
     """Return what PlatformIO was asked for."""
     asked: list[tuple[str, ...]] = []
-    monkeypatch.setattr(
-        upload, "run_pio", lambda _, *words, deadline_s: asked.append((*words, str(deadline_s)))
-    )
+
+    def run_pio(_: Path, *words: str, deadline_s: float, remedy: str) -> None:
+        assert "reset it" in remedy
+        asked.append((*words, str(deadline_s)))
+
+    monkeypatch.setattr(upload, "run_pio", run_pio)
     found = FoundPort("/dev/ttyACM3", "an Uno", ())
     monkeypatch.setattr(upload, "find_port", lambda _: found)
     return asked

@@ -41,8 +41,10 @@ def is_running(process_id):
 def test_past_the_deadline_a_program_and_its_children_are_ended(tmp_path):
     note = tmp_path / "child"
     script = f"sleep 600 & echo $! > {note}; wait"
-    with pytest.raises(CheckFailed, match=r"the sleeper was stopped because it took more than 1 s"):
-        run_within(1, ["sh", "-c", script], name="the sleeper")
+    with pytest.raises(
+        CheckFailed, match=r"the sleeper was stopped because it took more than 1 s; x"
+    ):
+        run_within(1, ["sh", "-c", script], name="the sleeper", remedy="x")
     child = int(note.read_text())
     for _ in range(100):
         if not is_running(child):
@@ -57,6 +59,7 @@ def test_past_the_deadline_a_program_and_its_children_are_ended(tmp_path):
         ("", ""),
         ("compiling\na.c:1:2: error: one\n  int x\n", "a.c:1:2: error: one"),
         ("a.c:1: error: 1\nb\na.c:2: error: 2\na.c:3: error: 3\na.c:4: error: 4\n", "1; 2; 3"),
+        ("error: a\nerror: a\nerror: b\n", "error: a; error: b"),
         ("*** [main.o] Error 1\n=== [FAILED] Took 1 s ===\nlast\nwords", "last; words"),
         ("Broken` cause=========== [FAILED] Took 0.40 seconds =======", "Broken` cause"),
     ],
