@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import csv
 import io
+import math
 import os
 import re
 from pathlib import Path
@@ -61,6 +62,7 @@ class RecordingFile:
             raise InputError(f"--session is {session!r}; begin its name with a letter")
         self._session = session
         self._head = _head(description)
+        self._columns = self._head.count(b",", self._head.index(b"\n")) + 1
         self._path = path
         self._take_begin = 0
         try:
@@ -141,6 +143,8 @@ class RecordingFile:
         os.lseek(self._file, tail_begin, os.SEEK_SET)
         tail = os.read(self._file, size - tail_begin)
         whole = tail[: tail.rfind(b"\n") + 1]
+        if tail and not whole and tail_begin > len(self._head):
+            raise self._no_row()
         os.ftruncate(self._file, tail_begin + len(whole))
         os.lseek(self._file, 0, os.SEEK_END)
         return self._last_time(whole)
@@ -150,11 +154,15 @@ class RecordingFile:
             return None
         row = next(csv.reader([lines.splitlines()[-1].decode(errors="replace")]))
         try:
-            return float(row[2])
+            seconds = float(row[2])
         except (IndexError, ValueError) as error:
-            raise InputError(
-                f"the last row of {self._path} is not a row of a recording; remove it"
-            ) from error
+            raise self._no_row() from error
+        if not math.isfinite(seconds) or len(row) != self._columns:
+            raise self._no_row()
+        return seconds
+
+    def _no_row(self) -> InputError:
+        return InputError(f"the last row of {self._path} is not a row of a recording; remove it")
 
     def _write(self, content: bytes) -> None:
         try:
