@@ -50,6 +50,7 @@ def inspect_command(
     facts = [
         ("classifier", model.title),
         *_sizes(model),
+        *([("trained on", str(model.instrument))] if model.instrument else []),
         *_facts(model, record),
         *rejection_facts(model),
         *_stop_facts(model),
@@ -78,6 +79,8 @@ def _describe(model: Model) -> dict[str, Any]:
         "features": model.n_features,
         **_features(model),
         "feature_names": list(model.feature_names),
+        "sensor": None if model.instrument is None else model.instrument.sensor,
+        "units": [unit.text for unit in model.instrument.units] if model.instrument else [],
         "inputs": model.n_inputs,
         "classifier": model.kind,
         **{size.name: size.number for size in model.sizes},

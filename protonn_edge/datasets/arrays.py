@@ -158,6 +158,12 @@ def _table(archive: ArrayArchive, points: str, labels: str, classes: tuple[str, 
     rate, onset = (_rate(archive), _onset(archive)) if len(point_shape) == 2 else (None, None)
     texts = _labels(archive, labels, y, classes)
     channels = point_shape[1] if len(point_shape) == 2 else X.shape[1]
+    instrument = instrument_of(archive)
+    if instrument is not None and len(instrument.units) not in (1, channels):
+        raise InputError(
+            f"{archive.path}: array 'units' has {len(instrument.units):,} units for {channels:,} "
+            "channels; give one for all, or one for each"
+        )
     return Table(
         source,
         X,
@@ -166,23 +172,17 @@ def _table(archive: ArrayArchive, points: str, labels: str, classes: tuple[str, 
         point_shape,
         sample_rate=rate,
         onset=onset,
-        instrument=_instrument(archive, channels),
+        instrument=instrument,
     )
 
 
-def _instrument(archive: ArrayArchive, channels: int) -> Instrument | None:
-    """Return what measured the values of channels, if the file states it."""
+def instrument_of(archive: ArrayArchive) -> Instrument | None:
+    """Return what measured the values of a file, if it states that."""
     arrays = {name: archive.read(name) for name in INSTRUMENT_ARRAYS if name in archive.names}
     try:
-        found = from_arrays(arrays)
+        return from_arrays(arrays)
     except InputError as error:
         raise InputError(f"{archive.path}: {error}") from error
-    if found is not None and len(found.units) not in (1, channels):
-        raise InputError(
-            f"{archive.path}: array 'units' has {len(found.units):,} units for {channels:,} "
-            "channels; give one for all, or one for each"
-        )
-    return found
 
 
 def _rate(archive: ArrayArchive) -> float | None:

@@ -128,7 +128,7 @@ def read_table(
         times=None if time is None else time.cells,
         seams=_seams(sessions, content.rows),
         sample_rate=None if head is None else head.rate,
-        instrument=None if head is None else _instrument(path, head, names),
+        instrument=None if head is None else recorded_by(path, head, names),
     )
 
 
@@ -463,7 +463,8 @@ def _index(column: Column, content: _Content) -> LeftOut | None:
     return LeftOut(column, "index") if counts_rows(numbers) else None
 
 
-def _instrument(path: Path, head: RecordingHead, names: tuple[str, ...]) -> Instrument | None:
+def recorded_by(path: Path, head: RecordingHead, names: Sequence[str]) -> Instrument | None:
+    """Return the instrument of the channels of a recording, if its first line states it."""
     if not head.units:
         return None
     try:

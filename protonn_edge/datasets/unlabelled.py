@@ -6,15 +6,23 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from protonn_edge.datasets.archive import ArrayArchive
-from protonn_edge.datasets.arrays import FILE_LIMIT_BYTES, has_features, names_of, points_of
+from protonn_edge.datasets.arrays import (
+    FILE_LIMIT_BYTES,
+    has_features,
+    instrument_of,
+    names_of,
+    points_of,
+)
+from protonn_edge.datasets.cells import recording_head
 from protonn_edge.datasets.columns import Expected
 from protonn_edge.datasets.dataset import Features, Float32, dense_features
 from protonn_edge.datasets.matching import match_columns
 from protonn_edge.datasets.notices import Notice, OnNotice
 from protonn_edge.datasets.reading import load_points, refuse_options
 from protonn_edge.datasets.table_options import TableOptions
-from protonn_edge.datasets.tables import read_features
+from protonn_edge.datasets.tables import read_features, recorded_by
 from protonn_edge.errors import InputError
+from protonn_edge.sensors import Instrument
 from protonn_edge.system.files import check_file
 
 _ARRAYS = ("X_test", "x_test", "X", "x", "X_train", "x_train")
@@ -68,6 +76,30 @@ def load_features(
         on_notice=on_notice,
     )
     return X
+
+
+def instrument_in(path: Path, feature_names: Sequence[str]) -> Instrument | None:
+    """Return what measured the points of a file, if it states that.
+
+    Parameters
+    ----------
+    path : Path
+        A file that could be read.
+    feature_names : sequence of str
+        The columns of a recording.
+
+    Raises
+    ------
+    InputError
+        If what it states is no unit.
+    """
+    if path.is_dir():
+        return None
+    if path.suffix.lower() == ".npz":
+        with ArrayArchive(path, limit_bytes=FILE_LIMIT_BYTES) as archive:
+            return instrument_of(archive)
+    head = recording_head(path)
+    return None if head is None else recorded_by(path, head, feature_names)
 
 
 def _tell(notices: Sequence[Notice], on_notice: OnNotice | None) -> None:

@@ -77,6 +77,11 @@ class Instrument:
         """Return the unit of a channel, by its number among those of a sample or among features."""
         return self.units[number % len(self.units)]
 
+    def is_unlike(self, other: Instrument) -> bool:
+        """Whether equal values of both stand for other amounts, or amounts of other quantities."""
+        channels = range(max(len(self.units), len(other.units)))
+        return not all(self.channel(each).is_same(other.channel(each)) for each in channels)
+
     def of_channels(self, numbers: Sequence[int]) -> Self:
         """Return the instrument of some channels, in another order."""
         return replace(self, units=tuple(map(self.channel, numbers)))

@@ -154,3 +154,24 @@ def test_a_recording_is_not_played_by_another_sensor(tmp_path: Path) -> None:
         read_sensor(f"adxl345={path}")
     own = recording(tmp_path / "own.csv", ADXL345, 256)
     assert read_sensor(f"adxl345={own}").values.shape == (800, 3)
+
+
+@pytest.mark.parametrize("command", ["predict", "verify"])
+def test_a_model_is_not_tried_on_data_in_other_units(tmp_path: Path, command: str) -> None:
+    model = trained(tmp_path, ADXL345, 256)
+    own = (tmp_path / "w.npz").rename(tmp_path / "own.npz")
+    trained(tmp_path, HEAD.format("mpu6050", "ax ay az 1/8192 g"), 8192)
+    run_json("train", own, "-o", model, "--sample-rate", 100, "--epochs", 3)
+    data = tmp_path / "w.npz"
+    sentence = refusal(run(command, model, data))
+    assert "is of mpu6050 (1/8192 g), but the model was trained on adxl345 (1/256 g)" in sentence
+
+
+def test_a_table_in_other_units_is_not_predicted(tmp_path: Path) -> None:
+    source = recording(tmp_path / "r.csv", ADXL345, 256)
+    run_json("train", source, "-o", tmp_path / "m.npz", "--epochs", 2)
+    facts = run_json("inspect", tmp_path / "m.npz")
+    assert (facts["sensor"], facts["units"]) == ("adxl345", ["1/256 g"] * 3)
+    assert run("predict", tmp_path / "m.npz", source).exit_code == 0
+    other = recording(tmp_path / "g.csv", HEAD.format("", "g"), 1, 3)
+    assert "is of an unknown sensor (g)" in refusal(run("predict", tmp_path / "m.npz", other))
