@@ -26,6 +26,7 @@ MULTIPLY_ADD = {2: 7, 3: 9, 4: 10}
 # Compiled code around the loops: per call that pushes, and per block of sums in it.
 PUSH_CALL_BY_COMPILER = 56
 PUSH_BLOCK_BY_COMPILER = 84
+FRAME_BY_COMPILER = 10  # of pointers on the stack, where several blocks leave no registers for them
 FREE_REGISTERS_CYCLES = 14  # of a block whose sums do not use r18..r21
 SPLIT_BY_COMPILER = 40  # of what is counted in a byte: the projection is called, not inlined
 GROUPS_BY_COMPILER = 110
@@ -38,8 +39,9 @@ BEGIN_BLOCK_CYCLES = 6  # if a block has a pointer to its next weights
 SAVED_REGISTER_CYCLES = 4
 SAVED_BY_CALLEE = range(2, 18)
 
-# Inputs that are counted in a byte.
+# Inputs that are counted in a byte; where they are counted in two, what the upper one takes.
 COUNTED_IN_A_BYTE = 255
+UPPER_BYTE_CYCLES = 2
 
 # Sums of 2 bytes fill r2..r21; where they are wider, r20 holds a product's sign.
 _REGISTERS = {2: 20, 3: 18, 4: 16}

@@ -18,6 +18,7 @@ from protonn_edge.stages.matvec.cycles import (
     BEGIN_BY_COMPILER,
     BEGIN_WAITING_CYCLES,
     COUNTED_IN_A_BYTE,
+    FRAME_BY_COMPILER,
     FREE_REGISTERS_CYCLES,
     GROUP,
     GROUP_CYCLES,
@@ -29,6 +30,7 @@ from protonn_edge.stages.matvec.cycles import (
     SAVED_BY_CALLEE,
     SAVED_REGISTER_CYCLES,
     SPLIT_BY_COMPILER,
+    UPPER_BYTE_CYCLES,
     WAITING_BY_COMPILER,
     Block,
     FeatureCycles,
@@ -142,9 +144,11 @@ class Matvec:
     @cached_property
     def push(self) -> Push:
         """The cost of pushing inputs."""
-        blocks, features, n, call = self.blocks, self.features, self.weights.shape[1], self._call
+        blocks, features, n = self.blocks, self.features, self.weights.shape[1]
+        call = self._call + FRAME_BY_COMPILER * (len(blocks) > 1)
         value, zero = int(features.other.max()), int(features.zero.max())
         whole = call * (-(-n // COUNTED_IN_A_BYTE) if self.splits else 1)
+        whole += UPPER_BYTE_CYCLES * len(blocks) * (n // (COUNTED_IN_A_BYTE + 1))
         if self.kernel == "unrolled":
             # A group's end, the next groups, and the begin of one more: two calls, with features
             # that wait.
