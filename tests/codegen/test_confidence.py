@@ -63,6 +63,12 @@ def test_per_cent_are_near_the_softmax(logit: float, scores: list[int]) -> None:
     assert abs(found / 100 - sure) <= slack * sure + 0.006
 
 
+def test_factors_are_as_fine_as_16_bits_allow() -> None:
+    assert Confidence.of(1e-12) == Confidence(1, 24)  # not 0, with which all were equally sure
+    assert Confidence.of(1 / 16) == Confidence(1 << 15, 15)
+    assert Confidence.of(1e6) == Confidence.of(len(TABLE) / 16)
+
+
 @given(
     logit=st.floats(1e-12, 1e6),
     less=st.lists(st.integers(0, 2**32 - 1), min_size=1, max_size=20),

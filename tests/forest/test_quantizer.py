@@ -9,12 +9,13 @@ import pytest
 from forest_factory import random_chain, random_forest_model
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from model_factory import random_points
+from model_factory import random_images, random_points, random_pooling_model
 
 from protonn_edge.errors import InputError
 from protonn_edge.model import Normalizer
 from protonn_edge.quantization import quantize
-from protonn_edge.quantization.forest import ForestChain, quantized_leaves
+from protonn_edge.quantization.forest import ForestChain, device_bytes, quantized_leaves
+from protonn_edge.stages.average_pooling.pooling import AveragePooling
 from protonn_edge.stages.forest.integers import IntegerForest
 from protonn_edge.stages.forest.trees import LEAF, Trees
 
@@ -130,3 +131,13 @@ def test_the_hash_depends_on_every_number() -> None:
         array[tuple(np.argwhere(array > 0)[-1])] ^= 1
         changed.append(replace(chain, **{name: array}))
     assert len({each.model_sha256 for each in (chain, *changed)}) == 5
+
+
+def test_many_points_become_the_bytes_that_each_becomes_alone() -> None:
+    pooling = AveragePooling((8, 8), (8, 8), (4, 4))
+    statistics = random_pooling_model(pooling).inputs
+    images = random_images(0, 600, pooling)
+    together = device_bytes(statistics, pooling, images)
+    assert len(np.unique(together)) > 50
+    for k in (0, 255, 511, 512, 599):
+        assert (device_bytes(statistics, pooling, images[k : k + 1])[0] == together[k]).all()
