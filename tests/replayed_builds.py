@@ -52,12 +52,13 @@ class ReplayedBuilds:
         name: str,
         folder: Path,
         environment: Mapping[str, str],
+        **rest: str,
     ) -> Done:
         """Run a command: a plain build as it was recorded, all others as they are."""
 
         def run(command: Sequence[str], environment: Mapping[str, str]) -> Done:
             return self.run_within(
-                deadline_s, command, name=name, folder=folder, environment=environment
+                deadline_s, command, name=name, folder=folder, environment=environment, **rest
             )
 
         if list(command[1:-1]) != ["-m", "platformio", "run", "--environment"]:
