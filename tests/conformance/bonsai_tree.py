@@ -26,6 +26,8 @@ def instances() -> Iterator[Instance]:
     yield _instance("far inputs", far)
     fine = random_kernel_chain(5, features=9, depth=4, classes=5, largest=3, gate_shift=0)
     yield _instance("short sums", fine)
+    equal = random_kernel_chain(6, features=3, depth=3, classes=3)
+    yield _instance("all numbers equal", equal)
 
 
 def _instance(name: str, model: TreeChain, *, reached: bool = False) -> Instance:

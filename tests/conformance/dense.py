@@ -1,4 +1,4 @@
-"""Hidden layers: sums of 16 and 24 bits, values at the limit and below it, one layer and two."""
+"""Hidden layers: sums of 16 and 24 bits, one layer and two, numbers that are equal."""
 
 from __future__ import annotations
 
@@ -30,6 +30,11 @@ def instances() -> Iterator[Instance]:
         multipliers=(7, 120),
     )
     yield _instance("the second of two layers", two, place=1)
+    units = random_chain(5, features=24, hidden=(24,), multipliers=(24,))
+    yield _instance("as many units as its multiplier", units)
+    equal = {"hidden": (11, 11), "rows": 11, "multipliers": (11, 11)}
+    all_equal = random_chain(6, features=11, bits=(24,) * 3, largest=(90, 60, 60), **equal)
+    yield _instance("all numbers equal, 24 bits", all_equal, place=1)
 
 
 def _instance(name: str, model: DenseChain, place: int = 0) -> Instance:

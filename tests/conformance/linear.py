@@ -24,6 +24,7 @@ def instances() -> Iterator[Instance]:
     yield _instance("sparse", sparse)
     yield _instance("24 bits", random_chain(5, rows=7, bits=24))
     yield _instance("32 bits", random_chain(6, rows=5, bits=32, features=70))
+    yield _instance("as many scores as inputs", random_chain(8, rows=12, features=12, bits=24))
     yield _instance("many classes", random_chain(7, rows=31, bits=24, features=40, density=0.5))
 
 
