@@ -17,6 +17,7 @@ from rich.console import Console
 from rich.live import Live
 
 from protonn_edge.boards import Board, load_board
+from protonn_edge.boards.cores import BOUND_FLAGS
 from protonn_edge.cli.command import Command, FiniteRange, Output, board_option, json_option
 from protonn_edge.cli.data import DataReport
 from protonn_edge.cli.fitting import check_options
@@ -428,7 +429,7 @@ def _sentences(
         f"{f' ({noted})' if noted else ''}, "
         f"{accuracy:.2f} % in cross-validation{sizes}; "
         f"{board.milliseconds(figures.mean_cycles):.3f} ms on "
-        f"average, at most {board.milliseconds(figures.worst_cycles):.3f}"
+        f"average, at most {board.milliseconds(figures.worst_cycles):.3f} by {BOUND_FLAGS}"
     )
     said = [chosen]
     if record["best_of_kinds"]:
