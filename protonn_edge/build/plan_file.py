@@ -63,6 +63,8 @@ class WrittenPlan:
 
     Attributes
     ----------
+    model_sha256 : str
+        The hash of its model.
     precision : {"int8", "float32"}
         Of W, B and Z on the device.
     core : str or None
@@ -73,6 +75,7 @@ class WrittenPlan:
         Mean cycles of each stage, which depend on the points that the plan was made for.
     """
 
+    model_sha256: str
     precision: str
     core: str | None
     choices: Mapping[str, str]
@@ -142,7 +145,8 @@ def read_plan(path: Path) -> WrittenPlan:
     if not _RECORD(record):
         raise not_as_written(path)
     means = tuple(stage["mean"] for stage in record["plan"].get("stages", []))
-    return WrittenPlan(record["precision"], record["core"], record["choices"], means)
+    own = {name: record[name] for name in ("model_sha256", "precision", "core", "choices")}
+    return WrittenPlan(**own, means=means)
 
 
 def not_as_written(path: Path) -> InputError:

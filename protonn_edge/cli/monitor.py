@@ -17,6 +17,7 @@ from rich.table import Table
 from rich.text import Text
 
 from protonn_edge.boards import load_board
+from protonn_edge.build.plan_file import PLAN_FILE, read_plan
 from protonn_edge.cli.command import Command, FiniteRange, Output, board_option
 from protonn_edge.cli.ports import check_source, port_option
 from protonn_edge.cli.sensors import (
@@ -26,7 +27,8 @@ from protonn_edge.cli.sensors import (
     read_sensors,
     sensor_option,
 )
-from protonn_edge.errors import counted
+from protonn_edge.datasets import Notice
+from protonn_edge.errors import InputError, counted
 from protonn_edge.export.folder import LIVE
 from protonn_edge.hil.link import Link
 from protonn_edge.live import LIVE_FOLDER
@@ -48,7 +50,7 @@ _CERTAIN = 99  # in per cent; more is rounded to 100
     type=click.Path(path_type=Path, file_okay=False),
     default=LIVE_FOLDER,
     show_default=True,
-    help="With --emulate: the folder that 'build --sensor' wrote.",
+    help="The folder that 'build --sensor' wrote: what --emulate runs, and a board should.",
 )
 @click.option(
     "--seconds",
@@ -88,9 +90,26 @@ def monitor_command(
             listener.wait()
         board_said = listener.description
         check_heard(out, played, [board_said.sensor], board_said.rate, emulate=emulate)
+        if not emulate:
+            out.notice(_another_model(folder, board_said))
         with contextlib.suppress(KeyboardInterrupt):
             _watch(out, listener, seconds, as_json=as_json, drawn=drawn)
     _conclude(out, listener, emulated=emulate)
+
+
+def _another_model(folder: Path, board: LiveDescription) -> list[Notice]:
+    """Return a warning if the project in a folder has another model than the board."""
+    try:
+        built = read_plan(folder / PLAN_FILE).model_sha256
+    except InputError:  # nothing was built there
+        return []
+    if built.startswith(board.model_hash):
+        return []
+    text = (
+        f"the board runs model {board.model_hash}, but {folder} has {built[:16]}; if that is "
+        f"meant, upload it with 'protonn-edge upload {folder}'"
+    )
+    return [Notice("model", text, warning=True)]
 
 
 def _watch(

@@ -35,6 +35,7 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
         X_test=digits.X_test[::3],
         y_test=digits.y_test[::3],
         writer=np.arange(len(digits.y_train[::5])) % 30,
+        units="shades",
     )
     return path
 
@@ -61,6 +62,7 @@ def test_the_model_fits_its_limits_and_says_where_it_comes_from(data: Path, tmp_
     assert f"build {model} --plan {record['planned']['kernel']}\n" in found.stderr
 
     chosen = load_model(model)
+    assert str(chosen.instrument) == "an unknown sensor (shades)"
     assert chosen.record["tuning"]["limits"]["flash_bytes"] == 6_000
     assert chosen.record["tuning"]["chosen"] == record["cross_validated"]
     assert quantize(chosen).model_sha256 == record["model_sha256"]

@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
+import json
 import struct
 from collections.abc import Callable
+from pathlib import Path
 
 import numpy as np
 import pytest
 from command_line import run
+from model_factory import random_model
 
-from protonn_edge.cli.monitor import picture
+from protonn_edge.build.plan_file import plan_text
+from protonn_edge.cli.monitor import _another_model, picture
+from protonn_edge.codegen import make_plan
 from protonn_edge.errors import CheckFailed
 from protonn_edge.hil.framing import encode_frame
 from protonn_edge.live import listening
 from protonn_edge.live.frames import AnswerStream, WindowAnswer
 from protonn_edge.live.listening import Listener
+from protonn_edge.quantization import quantize
 
 NAMES = ("rest", "wave")
 BYTES_OF_HASH = bytes(range(8))
@@ -243,3 +249,26 @@ def test_ranges_of_other_channels_are_damaged() -> None:
     stream = AnswerStream()
     stream.feed(ranges(*CALM) + SAID + encode_frame(bytes([0x96, 0]) + bytes(15)))
     assert stream.torn == 1
+
+
+@pytest.mark.parametrize(
+    ("built", "words"),
+    [
+        (BYTES_OF_HASH.hex() + 48 * "0", []),
+        ("ab" * 32, ["model 0001020304050607, but live has abababababababab; if that is meant"]),
+    ],
+)
+def test_a_board_with_another_model_than_the_projects_is_told(
+    listener, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, built: str, words: list[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    board, folder = listener(SAID), Path("live")
+    board.wait()
+    assert _another_model(folder, board.description) == []  # nothing was built
+    folder.mkdir()
+    model = quantize(random_model())
+    record = json.loads(plan_text(model, make_plan(model))) | {"model_sha256": built}
+    (folder / "build.json").write_text(json.dumps(record))
+    notices = _another_model(folder, board.description)
+    assert len(notices) == len(words)
+    assert all(word in str(notice) for word, notice in zip(words, notices, strict=True))
