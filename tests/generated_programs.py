@@ -19,6 +19,8 @@ _STRICT = ["-Wall", "-Wextra", "-Wpedantic", "-Werror"]
 _HOST = ["cc", "-std=c99", "-O0", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"]
 _AVR = ["avr-gcc", "-mmcu=atmega328p", "-std=gnu99", "-O2"]
 
+_CHECKED = ("-fsanitize=shift,signed-integer-overflow", "-fsanitize-undefined-trap-on-error")
+
 READING_THE_TIMER = 8
 """How many cycles `longest_push` may count too many."""
 
@@ -92,6 +94,19 @@ def compile_with(
     """Compile a program's text with a model for the Uno."""
     write_c(model, folder, plan)
     return compile_text(program, folder / "program.elf", "-O2", *flags, "pnn_model.c")
+
+
+def compile_checked(
+    model: DeviceModel, program: str, folder: Path, plan: Plan | None = None
+) -> Path:
+    """Compile a program's text with a model for an Uno that cannot multiply.
+
+    It runs the portable C, where an int has 16 bits, and stops where a signed integer overflows.
+    """
+    without_multiplier = folder / "no_multiplier.h"
+    without_multiplier.write_text("#include <avr/io.h>\n#undef __AVR_HAVE_MUL__\n")
+    flags = (*_CHECKED, "-include", str(without_multiplier))
+    return compile_with(model, program, folder, *flags, plan=plan)
 
 
 def compile_model(model: DeviceModel, folder: Path, plan: Plan | None = None) -> Path:

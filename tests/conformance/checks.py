@@ -17,7 +17,13 @@ from avr_programs import compile_text
 from avr_tools import EMULATED_AVR, skip_without
 from conformance.instances import Instance, Program, instances_of, maker_of, programs_of
 from elftools.elf.elffile import ELFFile
-from generated_programs import assert_equal_to_reference
+from generated_programs import (
+    answers_in_bytes,
+    assert_equal_to_reference,
+    compile_checked,
+    predicting,
+    printed_by_uno,
+)
 from measured_predictions import (
     OTHER_LEVELS,
     OWN_LEVEL,
@@ -201,6 +207,17 @@ def _run_at(level: str, program: Program) -> Run:
     return Run(program, Q, len(Q), measured, level=level)
 
 
+def check_ints_of_16_bits_hold_all(kind: str) -> None:
+    """See that no signed integer overflows in the C for chips that cannot multiply."""
+    skip_without(*EMULATED_AVR)
+    program = programs_of(kind)[0]
+    model, Q = program.instance.model, program.instance.points[:3]
+    with scratch_folder() as folder:
+        elf = compile_checked(model, predicting(Q), folder, program.plan)
+        expected = b"".join(answers_in_bytes(model, Q))
+        assert printed_by_uno(elf, len(expected)) == expected
+
+
 def check_cycles_keep_to_the_plan(kind: str) -> None:
     """See that cycles are between the plan's limits, and about its mean."""
     for program in programs_of(kind):
@@ -282,6 +299,7 @@ CHECKS: tuple[Callable[[str], None], ...] = (
     check_host_c_is_the_reference,
     check_emulated_avr_is_the_reference,
     check_any_level_of_optimization_is_the_reference,
+    check_ints_of_16_bits_hold_all,
     check_cycles_keep_to_the_plan,
     check_bytes_are_what_is_linked,
 )

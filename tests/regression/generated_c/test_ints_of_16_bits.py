@@ -14,13 +14,11 @@ import pytest
 from avr_tools import needs_emulated_avr
 from bonsai_factory import random_kernel_chain
 from forest_factory import random_chain
-from generated_programs import answers_in_bytes, compile_with, predicting, printed_by_uno
+from generated_programs import answers_in_bytes, compile_checked, predicting, printed_by_uno
 from model_factory import random_inputs, random_pooling_model
 
 from protonn_edge.quantization import IntegerModel, quantize
 from protonn_edge.stages.average_pooling.pooling import AveragePooling
-
-CHECKED = ("-fsanitize=shift,signed-integer-overflow", "-fsanitize-undefined-trap-on-error")
 
 # Pixels that are 130 units wide.
 WIDE = AveragePooling((1, 131), (1, 131), (1, 130))
@@ -37,9 +35,6 @@ MODELS: dict[str, IntegerModel] = {
 def test_no_overflow_of_an_int(name: str, tmp_path: Path) -> None:
     model = MODELS[name]
     Q = np.concatenate([random_inputs(2, 3, model), np.full((1, model.n_features), 255, np.uint8)])
-    without_assembly = tmp_path / "no_multiplier.h"
-    without_assembly.write_text("#include <avr/io.h>\n#undef __AVR_HAVE_MUL__\n")
-    flags = ("-include", str(without_assembly), *CHECKED)
-    program = compile_with(model, predicting(Q), tmp_path, *flags)
+    program = compile_checked(model, predicting(Q), tmp_path)
     expected = b"".join(answers_in_bytes(model, Q))
     assert printed_by_uno(program, len(expected)) == expected
