@@ -14,6 +14,7 @@ from protonn_edge.live.range_watch import RangeWatch
 from protonn_edge.recording.frames import SENSOR_NUMBERS
 from protonn_edge.recording.rates import check_reported_rate
 from protonn_edge.sensors.kinds import channels_of
+from protonn_edge.stages.decision.rejection import UNKNOWN
 
 _LIVE, _NAME, _WINDOW, _RANGES = 0x93, 0x94, 0x95, 0x96
 _LOGGER = 0x91
@@ -26,6 +27,9 @@ _NO_CONFIDENCE = 255
 _HASH_BYTES = 8
 NAME_LIMIT = 63
 """Bytes of a class's name, at most."""
+
+UNDECIDED = 254
+"""The class that a board reports before there is one."""
 
 _LONGEST_FRAME = 1100
 
@@ -194,11 +198,14 @@ class AnswerStream(BodyStream):
         self.description, self.next = description, number
 
     def _answer(self, body: bytes, description: LiveDescription) -> WindowAnswer | None:
-        scores = body[_WINDOW_HEAD.size :]
-        if len(scores) != 4 * description.n_classes:
+        scores, n = body[_WINDOW_HEAD.size :], description.n_classes
+        if len(scores) != 4 * n:
             self.torn += 1
             return None
         _, _, number, first, lost, label, told, percent = _WINDOW_HEAD.unpack_from(body)
+        if not (label < n or label == UNKNOWN) or not (told < n or told in (UNKNOWN, UNDECIDED)):
+            self.torn += 1
+            return None
         return WindowAnswer(
             number,
             first,

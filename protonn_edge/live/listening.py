@@ -7,8 +7,7 @@ from collections.abc import Iterator
 
 from protonn_edge.errors import CheckFailed
 from protonn_edge.hil.link import Line
-from protonn_edge.live.frames import AnswerStream, LiveDescription, WindowAnswer
-from protonn_edge.live.windowing import UNDECIDED
+from protonn_edge.live.frames import UNDECIDED, AnswerStream, LiveDescription, WindowAnswer
 from protonn_edge.recording.described import read_description
 from protonn_edge.stages.decision.rejection import UNKNOWN
 

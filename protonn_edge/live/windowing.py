@@ -28,9 +28,6 @@ from protonn_edge.stages.audio.onset import QUIET
 from protonn_edge.stages.input_quantizer.raw_units import RAW_MAXIMUM, RAW_MINIMUM
 from protonn_edge.stages.window_features import channel_names
 
-UNDECIDED = 254
-"""The class that a board sends before it has reported one."""
-
 VOTES_LIMIT = 15
 _SAMPLES_LIMIT = 0xFFFF
 _CLASSES_LIMIT = 250

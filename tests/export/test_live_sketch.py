@@ -17,7 +17,8 @@ from teller import Teller
 from protonn_edge.boards import load_board
 from protonn_edge.emulator import EmulatedUno
 from protonn_edge.errors import CheckFailed
-from protonn_edge.live.windowing import UNDECIDED, Windowing, windowing_of
+from protonn_edge.live.frames import UNDECIDED
+from protonn_edge.live.windowing import Windowing, windowing_of
 from protonn_edge.model import ProtoNNModel, save_model
 from protonn_edge.quantization import quantize
 from protonn_edge.recording.sampling import Sampling

@@ -20,8 +20,8 @@ from protonn_edge.codegen import make_plan, template_environment
 from protonn_edge.emulator import EmulatedUno
 from protonn_edge.errors import CheckFailed, InputError
 from protonn_edge.live.firmware import build_live, live_files
-from protonn_edge.live.frames import AnswerStream, WindowAnswer
-from protonn_edge.live.windowing import UNDECIDED, Windowing, windowing_of
+from protonn_edge.live.frames import UNDECIDED, AnswerStream, WindowAnswer
+from protonn_edge.live.windowing import Windowing, windowing_of
 from protonn_edge.model import ProtoNNModel, save_model
 from protonn_edge.quantization import quantize
 from protonn_edge.recording.sampling import Sampling
