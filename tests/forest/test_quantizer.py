@@ -12,9 +12,15 @@ from hypothesis import strategies as st
 from model_factory import random_images, random_points, random_pooling_model
 
 from protonn_edge.errors import InputError
-from protonn_edge.model import Normalizer
+from protonn_edge.model import InputStatistics, Normalizer
 from protonn_edge.quantization import quantize
-from protonn_edge.quantization.forest import ForestChain, device_bytes, quantized_leaves
+from protonn_edge.quantization.forest import (
+    ForestChain,
+    byte_inputs,
+    device_bytes,
+    quantized_leaves,
+    with_whole_steps,
+)
 from protonn_edge.stages.average_pooling.pooling import AveragePooling
 from protonn_edge.stages.forest.integers import IntegerForest
 from protonn_edge.stages.forest.trees import LEAF, Trees
@@ -141,3 +147,21 @@ def test_many_points_become_the_bytes_that_each_becomes_alone() -> None:
     assert len(np.unique(together)) > 50
     for k in (0, 255, 511, 512, 599):
         assert (device_bytes(statistics, pooling, images[k : k + 1])[0] == together[k]).all()
+
+
+@pytest.mark.parametrize(
+    ("lower", "upper", "unchanged"),
+    [(0, 9, True), (-100, 100, True), (1000, 1255, True), (1000, 1256, False), (0.5, 9.5, False)],
+)
+def test_integers_of_up_to_256_values_become_bytes_one_to_one(
+    lower: float, upper: float, unchanged: bool
+) -> None:
+    ends = np.array([lower]), np.array([upper])
+    statistics = InputStatistics(
+        *ends, mean=ends[0], deviation=ends[1] - ends[0], background=ends[0]
+    )
+    X = np.arange(lower, upper + 1)[:, None]
+    found = byte_inputs(with_whole_steps(statistics, X))
+    assert (found.step == 1).all() == unchanged
+    if unchanged:
+        assert (found.quantize(X) == X - lower).all()

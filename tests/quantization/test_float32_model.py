@@ -61,3 +61,16 @@ def test_numbers_beyond_a_float_are_refused():
     distant = dataclasses.replace(model, prototypes=far, gamma=1e15)
     with pytest.raises(InputError, match="do not fit floats of 32 bits"):
         float32_model(distant, integer_model)
+
+
+def test_the_hash_depends_on_every_number():
+    floats = float32_model(random_model(), quantize(random_model()))
+    changed = {
+        name: getattr(floats, name) + np.float32(1)
+        for name in ("projection", "bias", "prototypes", "labels", "limit", "score_scale")
+    }
+    zero = dataclasses.replace(floats.inputs, zero=floats.inputs.zero + 1)
+    others = [dataclasses.replace(floats, **{name: value}) for name, value in changed.items()]
+    others.append(dataclasses.replace(floats, inputs=zero))
+    others.append(dataclasses.replace(floats, classes=floats.classes[::-1]))
+    assert len({each.model_sha256 for each in (floats, *others)}) == 9

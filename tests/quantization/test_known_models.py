@@ -91,10 +91,7 @@ MODELS: dict[str, tuple[Callable[[], Model], str]] = {
         lambda: always_right(random_bonsai_model(1, depth=3, features=60, classes=2)),
         "d0c3b8d02c503b7e",
     ),
-    "bonsai, 24 bits": (
-        lambda: random_bonsai_model(2, features=600, projections=9),
-        "9ed0021239543610",
-    ),
+    "bonsai, 24 bits": (lambda: random_bonsai_model(features=80), "e2d9e66000f8ae7e"),
     "bonsai, sharp": (lambda: with_larger(random_bonsai_model(3), "gates", 40), "b27bb4c437a13051"),
     "kernel": (random_kernel_model, "87a9b53ae8612805"),
     "kernel, deep": (
@@ -156,3 +153,26 @@ def test_known_model_gives_known_integers(name: str) -> None:
     make, known = MODELS[name]
     chain = quantize(make())
     assert digest_of(chain) == known
+
+
+@pytest.mark.parametrize(
+    ("name", "known"),
+    [
+        ("protonn", "8b6a748a6535b168"),
+        ("protonn, 24 bits", "9dd32d302da666dc"),
+        ("linear", "b09cd9a6a96da2ec"),
+        ("bonsai", "8088d3f7a5bfa2ef"),
+    ],
+)
+def test_examples_for_a_device_are_the_same_everywhere(name: str, known: str) -> None:
+    chain = quantize(MODELS[name][0]())
+    start = np.full(chain.n_inputs, chain.inputs.maximum // 3, np.uint8)
+    examples = chain.example_inputs(start, 5)
+    assert hashlib.sha256(examples.astype("<i8").tobytes()).hexdigest()[:16] == known
+
+
+def test_a_chain_describes_its_first_sums() -> None:
+    chain = quantize(random_bonsai_model())
+    described = chain.describe()
+    assert described["accumulator_bits"] == 16
+    assert described == chain.own_stages[0].describe() != chain.own_stages[1].describe()

@@ -11,6 +11,7 @@ from model_factory import plain_model, random_model, random_points
 from protonn_edge.errors import InputError
 from protonn_edge.model import InputStatistics
 from protonn_edge.quantization import input_quantizer, quantize
+from protonn_edge.quantization.folding import FoldedMap
 from protonn_edge.stages.prototypes.exponential import exponential_table
 
 
@@ -93,7 +94,10 @@ def test_known_model_gives_known_integers_on_every_machine() -> None:
 
 def test_prototypes_that_no_scale_reaches_are_refused() -> None:
     model = random_model()
-    with pytest.raises(InputError, match="RBF widths.*smaller gamma"):
+    with pytest.raises(
+        InputError,
+        match="over 402.9 RBF widths, but the integer model covers only 31; .*smaller gamma",
+    ):
         quantize(dataclasses.replace(model, gamma=model.gamma * 100))
 
 
@@ -119,3 +123,11 @@ def test_labels_that_are_all_zero_are_refused() -> None:
     model = random_model()
     with pytest.raises(InputError, match="all of Z is zero"):
         quantize(dataclasses.replace(model, labels=np.zeros_like(model.labels)))
+
+
+def test_sums_of_opposite_infinities_are_refused() -> None:
+    statistics = random_model(features=2).inputs
+    inputs = input_quantizer(statistics, bits=8)
+    weights, offset = np.array([[1e308, 1e308]]), np.array([1e9, -1e9])
+    with np.errstate(over="ignore"), pytest.raises(InputError, match="too large to compute with"):
+        FoldedMap.of(weights, offset, statistics, inputs)
