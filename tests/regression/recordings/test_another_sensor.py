@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import numpy as np
 import pytest
+from avr_tools import needs_emulated_avr
 from command_line import refusal, run, run_json
 
 from protonn_edge.boards import load_board
@@ -106,6 +108,29 @@ def test_a_model_in_a_unit_of_acceleration_takes_the_counts_of_a_sensor(
     assert np.mean(differing != 0) < 0.02  # on the edge between two bytes
     c = "".join(render_c(chain, make_plan(chain)).values())
     assert "the sensor's counts" in c
+
+
+@needs_emulated_avr
+def test_a_model_in_g_tells_the_classes_of_an_adxl345(tmp_path: Path) -> None:
+    model = trained(tmp_path, HEAD.format("", "g"), 1, 4)
+    live = tmp_path / "live"
+    built_for = run_json("build", model, "-o", live, "--sensor", "adxl345")
+    assert "g to counts of 1/256 g (times 256)" in built_for["notices"][0]["text"]
+    played = recording(tmp_path / "play.csv", ADXL345, 256)
+    words = ["--emulate", "--project", live, "--sensor", f"adxl345={played}", "--seconds", 8]
+    done = run("monitor", *words, "--json")
+    answers = [json.loads(line) for line in done.stdout.splitlines()]
+    assert [answer["class"] for answer in answers] == 20 * ["idle"] + 20 * ["shaking"]
+    assert "warning" not in done.stderr
+
+
+def test_another_measuring_range_of_the_same_sensor_is_converted(tmp_path: Path) -> None:
+    windowing = built(
+        load_model(trained(tmp_path, HEAD.format("adxl345", "1/64 g"), 64)), "adxl345"
+    )
+    assert windowing.model.counts.tolist() == [4.0] * 3
+    (notice,) = windowing.notices
+    assert notice.text.endswith("1/64 g to counts of 1/256 g (times 4)")
 
 
 def test_a_unit_is_declared_where_the_data_does_not_state_it(tmp_path: Path) -> None:
