@@ -40,6 +40,18 @@ def test_projections_differ_by_the_rounding_of_a_step(seed: int) -> None:
     assert abs(errors.mean()) < 0.1
 
 
+def test_projections_of_24_bits_are_as_near() -> None:
+    model = quantize(random_model(features=400, projections=3, gamma_numerator=12.0))
+    assert model.accumulator_bits == 24
+    Q, X = bytes_and_points(model, 0)
+    floats = dequantize(model)
+    exact = (X @ floats.projection.T + floats.bias) / distance_step(model.distance_shift)
+    errors = np.clip(exact, -128, 127) - model.project(Q)
+    most = 0.5 + model.multiplier / (2 << 16)  # of a step, and of what the lower byte is worth
+    assert np.abs(errors).max() <= most
+    assert abs(errors.mean()) < 0.05
+
+
 @pytest.mark.parametrize("seed", range(4))
 def test_scores_differ_by_the_rounding_of_projections_alone(seed: int) -> None:
     model = quantize(random_model(seed))
