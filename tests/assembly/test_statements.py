@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import re
-import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from assembly.rules import faults_of, faults_of_text
-from assembly.statements import Statement, statements_in
-from avr_tools import AVR_GCC, skip_without
+from assembly.sources import assert_rules_hold, preprocessed
 from checkout import CHECKOUT
 from conformance.instances import KINDS, programs_of
 from generated_programs import write_c
@@ -22,47 +19,7 @@ from protonn_edge.boards.cores import CORES
 from protonn_edge.recording.logger import logger_of
 from protonn_edge.sensors import sensor_kind
 
-_OF_THE_SYSTEM = re.compile(r'# \d+ "(?:/|<)')
-_OWN = re.compile(r'# \d+ "')
 _ASSEMBLY = re.compile(r"\b(?:__asm__|asm)\b")
-
-
-def preprocessed(source: Path, *flags: str, mcu: str = "atmega328p") -> str:
-    """Return the C that a source's own lines become, without those of the system's headers."""
-    skip_without(*AVR_GCC)
-    command = [
-        "avr-gcc",
-        f"-mmcu={mcu}",
-        "-std=gnu99",
-        "-DF_CPU=16000000L",
-        "-E",
-        *flags,
-        source.name,
-    ]
-    text = subprocess.run(
-        command, check=True, capture_output=True, text=True, timeout=60, cwd=source.parent
-    ).stdout
-    own, is_own = [], True
-    for line in text.splitlines():
-        if _OWN.match(line):
-            is_own = _OF_THE_SYSTEM.match(line) is None
-        elif is_own:
-            own.append(line)
-    return "\n".join(own)
-
-
-def assert_rules_hold(code: str) -> int:
-    """Check each statement once; return how many there are."""
-    found = list(statements_in(code))
-    for each in found:
-        faults = _faults(each)
-        text = each if isinstance(each, str) else each.text
-        assert not faults, "\n".join([*faults, "in", text])
-    return len(found)
-
-
-def _faults(each: Statement | str) -> list[str]:
-    return faults_of_text(each) if isinstance(each, str) else faults_of(each)
 
 
 @pytest.mark.parametrize("kind", KINDS)
