@@ -1,12 +1,12 @@
-"""Accuracy at a given size, beside the ProtoNN paper's: the presets, three seeds each.
+"""Accuracy at a given size, beside the ProtoNN paper's: the presets, five seeds each.
 
-    python benchmarks/accuracy.py [--only NAME] [--json]
+    python benchmarks/accuracy.py [--only NAME] [--seeds N] [--json]
 
 prints one row for each of `presets.PRESETS`: the size by the paper's accounting, the int8 bytes of
-the parameters and their limit, the accuracy in floats and in integers (mean over seeds 0, 1, 2),
-what the paper or a support vector machine reaches, and the seconds to train one model on one core;
-as many are trained at once as there are cores. Each model is built for the Uno, and has to fit. The
-test points are read at the end alone.
+the parameters and their limit, the accuracy in floats (mean over the seeds) and in integers (mean
+and standard deviation), what the paper or a support vector machine reaches, and the seconds to
+train one model on one core; as many are trained at once as there are cores. Each model is built for
+the Uno, and has to fit. The test points are read at the end alone.
 Two further rows, see `ranking`, are of sets of labels.
 The data is read from the folder that PROTONN_EDGE_DATA names (default ../shared/data).
 """
@@ -15,16 +15,19 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+import rounding  # noqa: F401 - before NumPy
 import click
 import numpy as np
 import ranking
 from joblib import Parallel, delayed
 from presets import PRESETS, Preset
-from rows import SEEDS, chosen
+from printing import accuracy_cell
+from rows import chosen, integer_accuracy, over_seeds, seeds_option
 from svm import rbf_svm_accuracy
 
 from protonn_edge.boards import load_board
@@ -40,7 +43,7 @@ _HEADING = (
 )
 
 
-def measure_preset(preset: Preset, dataset: Dataset) -> dict[str, Any]:
+def measure_preset(preset: Preset, dataset: Dataset, seeds: Sequence[int]) -> dict[str, Any]:
     """Train a preset with each seed and return the means.
 
     Raises
@@ -48,16 +51,15 @@ def measure_preset(preset: Preset, dataset: Dataset) -> dict[str, Any]:
     CheckFailed
         If a model does not fit the Uno.
     """
-    runs = Parallel(n_jobs=-1)(delayed(_one_run)(preset, dataset, seed) for seed in SEEDS)
+    runs = Parallel(n_jobs=-1)(delayed(_one_run)(preset, dataset, seed) for seed in seeds)
     means = {key: float(np.mean([run[key] for run in runs])) for key in runs[0]}
     return {
         "name": preset.name,
         "limit_bytes": preset.limit_bytes,
         "paper": preset.paper,
         "svm_accuracy": rbf_svm_accuracy(dataset) if preset.beside_svm else None,
-        "seeds": list(SEEDS),
-        "integer_accuracies": [run["accuracy"] for run in runs],
         **means,
+        **over_seeds([run["accuracy"] for run in runs]),
         "paper_bytes": int(max(run["paper_bytes"] for run in runs)),
         "model_bytes": int(max(run["model_bytes"] for run in runs)),
     }
@@ -65,15 +67,13 @@ def measure_preset(preset: Preset, dataset: Dataset) -> dict[str, Any]:
 
 def _one_run(preset: Preset, dataset: Dataset, seed: int) -> dict[str, float]:
     model, seconds = preset.train(dataset, seed)
-    integer_model = quantize(model)
     with TemporaryDirectory() as folder:
         build(model, load_board("uno"), Path(folder))
-    X, y = dataset.X_test, dataset.y_test
     return {
-        "float_accuracy": share_right(model.predict(X), y),
-        "accuracy": share_right(integer_model.predict(integer_model.quantize(X)), y),
+        "float_accuracy": share_right(model.predict(dataset.X_test), dataset.y_test),
+        "accuracy": integer_accuracy(model, dataset),
         "paper_bytes": model.paper_bytes,
-        "model_bytes": integer_model.model_bytes,
+        "model_bytes": quantize(model).model_bytes,
         "seconds": seconds,
     }
 
@@ -84,28 +84,29 @@ _NAMES = [*(preset.name for preset in PRESETS), *_RANKED]
 
 @click.command()
 @click.option("--only", type=click.Choice(_NAMES), help="One row.")
+@seeds_option
 @click.option("--json", "as_json", is_flag=True, help="One JSON object a row.")
-def main(only: str | None, as_json: bool) -> None:
+def main(only: str | None, seeds: Sequence[int], as_json: bool) -> None:
     """Print the accuracy of each preset at its size, and the precision of those that rank."""
     if only not in _RANKED:
-        _print_accuracies(only, as_json)
+        _print_accuracies(only, seeds, as_json)
     if only is None or only in _RANKED:
-        _print_precisions(only, as_json)
+        _print_precisions(only, seeds, as_json)
 
 
-def _print_precisions(only: str | None, as_json: bool) -> None:
+def _print_precisions(only: str | None, seeds: Sequence[int], as_json: bool) -> None:
     if not as_json:
         click.echo(ranking.HEADING)
     for preset, dataset in chosen(ranking.PRESETS, only):
-        record = ranking.measure_ranking(preset, dataset)
+        record = ranking.measure_ranking(preset, dataset, seeds)
         click.echo(json.dumps(record) if as_json else ranking.table_row(record))
 
 
-def _print_accuracies(only: str | None, as_json: bool) -> None:
+def _print_accuracies(only: str | None, seeds: Sequence[int], as_json: bool) -> None:
     if not as_json:
         click.echo(_HEADING)
     for preset, dataset in chosen(PRESETS, only):
-        record = measure_preset(preset, dataset)
+        record = measure_preset(preset, dataset, seeds)
         click.echo(json.dumps(record) if as_json else _table_row(record))
 
 
@@ -117,7 +118,7 @@ def _table_row(record: dict[str, Any]) -> str:
         f"{record['paper_bytes'] / 1000:.1f}",
         f"{record['model_bytes']:,} ({record['limit_bytes']:,})",
         f"{100 * record['float_accuracy']:.2f}",
-        f"{100 * record['accuracy']:.2f}",
+        accuracy_cell(record),
         others,
         f"{record['seconds']:.0f}",
     ]

@@ -16,6 +16,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+import rounding  # noqa: F401 - before NumPy
 import click
 import numpy as np
 from printing import Record, print_table

@@ -1,11 +1,12 @@
 """Pruned networks beside scikit-learn's unpruned ones, and what they take on an Arduino Uno.
 
-    python benchmarks/dense.py [--only NAME] [--json]
+    python benchmarks/dense.py [--only NAME] [--seeds N] [--json]
 
 prints one row a model: the accuracy of scikit-learn's `MLPClassifier` with the same hidden layers
 on the same normalized points, which has all of its weights; that of our floats, and that of the
-integers on the emulated Uno; the test points on which host C or the emulated Uno differ from the
-NumPy model (none may); the bytes of the weights, and the plan.
+integers on the emulated Uno, mean and standard deviation over five seeds (`--seeds`), while all
+else is of seed 0; the test points on which host C or the emulated Uno differ from the NumPy model
+(none may); the bytes of the weights, and the plan.
 
 The data is read from the folder that PROTONN_EDGE_DATA names (default ../shared/data).
 """
@@ -14,12 +15,14 @@ from __future__ import annotations
 
 import time
 import warnings
+from collections.abc import Sequence
 from typing import Any
 
+import rounding  # noqa: F401 - before NumPy
 import numpy as np
 from on_uno import ACCURACY_COLUMN, BYTES_COLUMN, CHECKED, CYCLES, TAKEN, run_on_uno
 from printing import Columns
-from rows import SplitRow, table_command
+from rows import SplitRow, integer_accuracy, over_seeds, table_command
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.neural_network import MLPClassifier
 from threadpoolctl import threadpool_limits
@@ -28,8 +31,6 @@ from protonn_edge.datasets import Dataset
 from protonn_edge.evaluation.accuracy import share_right
 from protonn_edge.model.dense import DenseModel
 from protonn_edge.training.dense import DenseClassifier
-
-SEED = 0
 
 # Chosen on points held out of the training parts alone: mnist2 a fourth of its points, har in 2 of
 # 3 folds of its people, the others in 2 of 3 folds. Of learning rates of 0.01 and 0.03 (har: 0.003
@@ -74,26 +75,32 @@ COLUMNS: Columns = [
 ]
 
 
-def measure_case(case: SplitRow, dataset: Dataset) -> dict[str, Any]:
-    """Train a model, build it, and run all test points."""
-    settings = {"size_budget": 2_000, **case.settings}
-    classifier = DenseClassifier(random_state=SEED, **settings)
+def measure_case(case: SplitRow, dataset: Dataset, seeds: Sequence[int]) -> dict[str, Any]:
+    """Train a model with each seed, build the first, and run all test points."""
     begin = time.perf_counter()
-    model = classifier.fit(dataset.X_train, dataset.y_train).to_model(classes=dataset.classes)
-    seconds = time.perf_counter() - begin
-    assert isinstance(model, DenseModel)
+    models = [_trained(case, dataset, seed) for seed in seeds]
+    seconds = (time.perf_counter() - begin) / len(models)
+    model = models[0]
     return {
         "name": case.name,
         "sklearn_accuracy": _sklearn_accuracy(model, dataset),
         "float_accuracy": share_right(model.predict(dataset.X_test), dataset.y_test),
         "seconds": seconds,
         **_run(model, dataset),
+        **over_seeds([integer_accuracy(each, dataset) for each in models]),
     }
+
+
+def _trained(case: SplitRow, dataset: Dataset, seed: int) -> DenseModel:
+    classifier = DenseClassifier(random_state=seed, **{"size_budget": 2_000, **case.settings})
+    model = classifier.fit(dataset.X_train, dataset.y_train).to_model(classes=dataset.classes)
+    assert isinstance(model, DenseModel)
+    return model
 
 
 def _sklearn_accuracy(model: DenseModel, dataset: Dataset) -> float:
     """Return the accuracy of scikit-learn's own on the test points."""
-    own = MLPClassifier(model.hidden, random_state=SEED)
+    own = MLPClassifier(model.hidden, random_state=0)
     with threadpool_limits(limits=1), warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         own.fit(model.normalized(dataset.X_train).astype(np.float32), dataset.y_train)

@@ -1,11 +1,12 @@
 """Features of images side by side: pixels, averages of areas, gradients, at the same size.
 
-    python benchmarks/features.py [--only NAME] [--json]
+    python benchmarks/features.py [--only NAME] [--seeds N] [--json]
 
-prints one row a kind of features and size: the mean accuracy of seeds 0, 1 and 2 in integers, and,
-of the first seed, the plan's cycles on an Uno and the firmware's flash. Rows of `digits` are tested
-on the test points that scikit-learn's digits are parted into; those of `mnist` are trained on
-10,000 training points of MNIST and tested on 5,000 others, so that its test points stay unread.
+prints one row a kind of features and size: the accuracy in integers, mean and standard deviation
+over five seeds (`--seeds`), and, of the first seed, the plan's cycles on an Uno and the firmware's
+flash. Rows of `digits` are tested on the test points that scikit-learn's digits are parted into;
+those of `mnist` are trained on 10,000 training points of MNIST and tested on 5,000 others, so that
+its test points stay unread.
 Nothing is chosen: sizes follow from ``budget``, all else is as it is by default, but for 30 epochs
 and the middle 24x24 pixels of MNIST.
 
@@ -14,18 +15,19 @@ The data is read from the folder that PROTONN_EDGE_DATA names (default ../shared
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+import rounding  # noqa: F401 - before NumPy
 import numpy as np
-from printing import Columns
-from rows import SEEDS, Row, table_command
+from printing import Columns, accuracy_cell
+from rows import Row, integer_accuracy, over_seeds, table_command
 
 from protonn_edge.boards import load_board
 from protonn_edge.build.project import BuildOptions, trial_build
 from protonn_edge.codegen import Plan
 from protonn_edge.datasets import Dataset
-from protonn_edge.evaluation.accuracy import share_right
 from protonn_edge.model import Model
 from protonn_edge.quantization import measure_activity, quantize
 
@@ -89,27 +91,22 @@ COLUMNS: Columns = [
     ("features and budget", lambda r: r["name"]),
     ("D", lambda r: str(r["inputs"])),
     ("int8 B", lambda r: f"{r['model_bytes']:,}"),
-    ("integers %", lambda r: f"{100 * r['accuracy']:.2f}"),
+    ("integers %", accuracy_cell),
     ("mean cycles", lambda r: f"{r['cycles']:,.0f}"),
     ("flash B", lambda r: f"{r['flash']:,}"),
 ]
 
 
-def measure_case(case: Case, dataset: Dataset) -> dict[str, Any]:
+def measure_case(case: Case, dataset: Dataset, seeds: Sequence[int]) -> dict[str, Any]:
     """Train a row with each seed, and build the first."""
-    models = [case.train(dataset, seed)[0] for seed in SEEDS]
+    models = [case.train(dataset, seed)[0] for seed in seeds]
     return {
         "name": case.name,
         "inputs": models[0].n_inputs,
         "model_bytes": quantize(models[0]).model_bytes,
-        "accuracy": float(np.mean([_accuracy(model, dataset) for model in models])),
+        **over_seeds([integer_accuracy(model, dataset) for model in models]),
         **_built(models[0], dataset),
     }
-
-
-def _accuracy(model: Model, dataset: Dataset) -> float:
-    integers = quantize(model)
-    return share_right(integers.predict(integers.quantize(dataset.X_test)), dataset.y_test)
 
 
 def _built(model: Model, dataset: Dataset) -> dict[str, float]:

@@ -18,6 +18,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import rounding  # noqa: F401 - before NumPy
 import click
 from on_uno import run_on_uno
 from printing import Columns, print_table

@@ -1,11 +1,12 @@
 """Forests beside scikit-learn's own, and what they take on an Arduino Uno.
 
-    python benchmarks/forest.py [--only NAME] [--json]
+    python benchmarks/forest.py [--only NAME] [--seeds N] [--json]
 
 prints one row a model: the accuracy of scikit-learn's forest of the same settings on the features
-themselves, neither cut to a budget nor voting, and that of the integers on the emulated Uno; the
-test points on which host C or the emulated Uno differ from the NumPy model (none may); trees and
-leaves, the bytes of their table, and the plan with its mean and its bound.
+themselves, neither cut to a budget nor voting, and that of the integers on the emulated Uno, mean
+and standard deviation over five seeds (`--seeds`), while all else is of seed 0; the test points on
+which host C or the emulated Uno differ from the NumPy model (none may); trees and leaves, the bytes
+of their table, and the plan with its mean and its bound.
 
 The data is read from the folder that PROTONN_EDGE_DATA names (default ../shared/data).
 """
@@ -13,11 +14,13 @@ The data is read from the folder that PROTONN_EDGE_DATA names (default ../shared
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from typing import Any
 
+import rounding  # noqa: F401 - before NumPy
 from on_uno import ACCURACY_COLUMN, CHECKED, CYCLES, FLASH_COLUMN, SECONDS_COLUMN, run_on_uno
 from printing import Columns
-from rows import Row, table_command
+from rows import Row, integer_accuracy, over_seeds, table_command
 
 from protonn_edge.datasets import Dataset
 from protonn_edge.model.forest import ForestModel
@@ -55,17 +58,16 @@ COLUMNS: Columns = [
 ]
 
 
-def measure_case(case: Row, dataset: Dataset) -> dict[str, Any]:
-    """Train a model, build it, and run all test points."""
-    classifier = ForestClassifier(random_state=SEED, **case.settings)
-    own = new_ensemble(classifier.training_settings(), SEED)
+def measure_case(case: Row, dataset: Dataset, seeds: Sequence[int]) -> dict[str, Any]:
+    """Train a model with each seed, build the first, and run all test points."""
+    settings = ForestClassifier(**case.settings).training_settings()
+    own = new_ensemble(settings, SEED)
     own.fit(dataset.X_train, dataset.y_train)
     beside = float(own.score(dataset.X_test, dataset.y_test))
     begin = time.perf_counter()
-    model = classifier.fit(dataset.X_train, dataset.y_train).to_model(classes=dataset.classes)
-    seconds = time.perf_counter() - begin
-    assert isinstance(model, ForestModel)
-    on_uno = run_on_uno(model, dataset)
+    models = [_trained(case, dataset, seed) for seed in seeds]
+    seconds = (time.perf_counter() - begin) / len(models)
+    on_uno = run_on_uno(models[0], dataset)
     assert isinstance(on_uno.reference, IntegerChain)
     return {
         "name": case.name,
@@ -73,7 +75,15 @@ def measure_case(case: Row, dataset: Dataset) -> dict[str, Any]:
         "seconds": seconds,
         **on_uno.record,
         **{size.name: size.number for size in on_uno.reference.sizes},
+        **over_seeds([integer_accuracy(each, dataset) for each in models]),
     }
+
+
+def _trained(case: Row, dataset: Dataset, seed: int) -> ForestModel:
+    classifier = ForestClassifier(random_state=seed, **case.settings)
+    model = classifier.fit(dataset.X_train, dataset.y_train).to_model(classes=dataset.classes)
+    assert isinstance(model, ForestModel)
+    return model
 
 
 SENTENCE = "Print forests beside scikit-learn's own."

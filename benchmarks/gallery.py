@@ -20,6 +20,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+import rounding  # noqa: F401 - before NumPy
 import click
 from gallery_sets import RATE_HZ, WINDOW, machine_states, motions
 from PIL import Image

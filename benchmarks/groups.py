@@ -5,7 +5,7 @@
 prints one row a data set and model: the accuracy of the integers on people of the training part who
 are held out in turn (three folds, two trainings of each), for points that stay where they are and
 for ones that are moved up to so far from their person towards another. With --test it is that of
-models of all people of the training part (three seeds) on those of the test part, by which nothing
+models of all people of the training part (five seeds) on those of the test part, by which nothing
 is chosen.
 """
 
@@ -15,6 +15,7 @@ import sys
 from dataclasses import replace
 from typing import Any
 
+import rounding  # noqa: F401 - before NumPy
 import click
 import numpy as np
 from printing import Column, Columns, Record, print_table

@@ -36,6 +36,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import rounding  # noqa: F401 - before NumPy
 import click
 import numpy as np
 from numpy.typing import NDArray

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -23,7 +24,7 @@ class Network(Row, ABC):
     sram_bytes: int = 2_048
 
     @abstractmethod
-    def models(self, dataset: Dataset) -> list[Model]:
+    def models(self, dataset: Dataset, seeds: Sequence[int]) -> list[Model]:
         """Return it as models, one for each seed if it is trained here."""
 
     def scores(self, X: NDArray[Any]) -> Int64 | None:  # noqa: ARG002  (for those that know them)

@@ -1,6 +1,6 @@
 """Convolutional networks on an Arduino Uno: how accurate, in how many bytes and milliseconds.
 
-    python benchmarks/networks.py [--only NAME] [--points N] [--avr8js N] [--json]
+    python benchmarks/networks.py [--only NAME] [--seeds N] [--points N] [--avr8js N] [--json]
 
 prints one row a network: the test points that the emulated Uno has right, the points on which a
 plain reading of the network's arithmetic, host C, the Uno or, for the first points, avr8js differ
@@ -10,8 +10,8 @@ from the NumPy model (none may), the bytes of the parameters, and the plan.
 convolutions and a layer of scores in 4 bits. Its authors run it on this chip in 682 ms, with 1,512
 bytes of parameters and 434 of values in SRAM.
 
-The others are trained here, with seeds 0, 1 and 2; see `trained_networks.py`. *Uno %* is the mean
-of the three; all else is of the first one. The test points are read for nothing else.
+The others are trained here, with five seeds (`--seeds`); see `trained_networks.py`. *Uno %* is
+their mean and standard deviation; all else is of seed 0. The test points are read for nothing else.
 
 The data is read from the folder that PROTONN_EDGE_DATA names (default ../shared/data).
 """
@@ -20,16 +20,18 @@ from __future__ import annotations
 
 import sys
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+import rounding  # noqa: F401 - before NumPy
 import click
 import numpy as np
 from network import Int64, Network
 from numpy.typing import NDArray
 from on_uno import ACCURACY_COLUMN, BYTES_COLUMN, CYCLES, TAKEN, run_on_uno
 from printing import Columns, Record, print_table
-from rows import DATA, chosen
+from rows import DATA, chosen, integer_accuracy, over_seeds, seeds_option
 from second_emulator import on_avr8js
 from trained_networks import CASES as TRAINED
 
@@ -38,9 +40,8 @@ from protonn_edge.codegen import Plan
 from protonn_edge.conversion.convolutional import convolutional_network
 from protonn_edge.datasets import Dataset
 from protonn_edge.errors import ProtoNNEdgeError
-from protonn_edge.evaluation.accuracy import share_right
 from protonn_edge.model import Model
-from protonn_edge.quantization import DeviceModel, IntegerChain, quantize
+from protonn_edge.quantization import DeviceModel, quantize
 
 _MEASURED = 2_000  # training points on which a network's activity is measured
 _SIDE, _MAXIMUM = 28, 15
@@ -52,7 +53,7 @@ class Imported(Network):
 
     numbers: str = ""
 
-    def models(self, dataset: Dataset) -> list[Model]:
+    def models(self, dataset: Dataset, seeds: Sequence[int]) -> list[Model]:  # noqa: ARG002
         """Return the network as a model, the only one."""
         with np.load(DATA / self.numbers, allow_pickle=False) as numbers:
             images = np.asarray(dataset.X_train)[:_MEASURED]
@@ -107,11 +108,11 @@ COLUMNS: Columns = [
 
 
 def measure_case(
-    case: Network, dataset: Dataset, points: int | None, on_second: int
+    case: Network, dataset: Dataset, seeds: Sequence[int], points: int | None, on_second: int
 ) -> dict[str, Any]:
     """Build a network, and run test points, the first ones on avr8js, too."""
     begin = time.perf_counter()
-    models = case.models(dataset)
+    models = case.models(dataset, seeds)
     training_seconds = time.perf_counter() - begin
     X, y = np.asarray(dataset.X_test)[:points], dataset.y_test[:points]
     some = replace(dataset, X_test=X, y_test=y)
@@ -125,12 +126,11 @@ def measure_case(
         scores = quantize(models[0]).scores(on_uno.Q)
         record["mismatches"] += int((scores != plain).any(axis=1).sum())
     record["mismatches"] += record["avr8js_mismatches"]
-    accuracies = [_accuracy(quantize(model), X, y) for model in models]
+    accuracies = [integer_accuracy(model, some) for model in models]
     assert isinstance(on_uno.plan, Plan)
     return record | {
         "name": case.name,
-        "accuracy": float(np.mean(accuracies)),
-        "accuracies": accuracies,
+        **over_seeds(accuracies),
         "training_s": training_seconds / len(models),
         "right": round(accuracies[0] * len(y)),
         "choices": on_uno.plan.choices,
@@ -138,12 +138,9 @@ def measure_case(
     }
 
 
-def _accuracy(integers: IntegerChain, X: NDArray[Any], y: Int64) -> float:
-    return share_right(integers.predict(integers.quantize(X)), y)
-
-
 @click.command()
 @click.option("--only", type=click.Choice([case.name for case in CASES]), help="One row.")
+@seeds_option
 @click.option("--points", type=click.IntRange(1), help="The first test points only.")
 @click.option(
     "--avr8js",
@@ -154,10 +151,12 @@ def _accuracy(integers: IntegerChain, X: NDArray[Any], y: Int64) -> float:
     help="Test points on that emulator, too, 0.1 to 0.2 s of each.",
 )
 @click.option("--json", "as_json", is_flag=True, help="One JSON object a row.")
-def main(only: str | None, points: int | None, on_second: int, as_json: bool) -> None:
+def main(
+    only: str | None, seeds: Sequence[int], points: int | None, on_second: int, as_json: bool
+) -> None:
     """Print convolutional networks on an Arduino Uno."""
     rows = chosen(CASES, only)
-    records = (measure_case(case, data, points, on_second) for case, data in rows)
+    records = (measure_case(case, data, seeds, points, on_second) for case, data in rows)
     print_table(records, COLUMNS, as_json)
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from printing import Columns, Record
+from printing import Columns, Record, accuracy_cell
 
 from protonn_edge.boards import load_board
 from protonn_edge.build.project import BuildOptions, Trial, trial_build
@@ -34,7 +34,7 @@ CYCLES: Columns = [
     ("planned", lambda r: f"{r['plan']['cycles']['mean']:,.0f}"),
     BOUND_COLUMN,
 ]
-ACCURACY_COLUMN = ("Uno %", lambda r: f"{100 * r['accuracy']:.2f}")
+ACCURACY_COLUMN = ("Uno %", accuracy_cell)
 BYTES_COLUMN = ("bytes", lambda r: f"{r['model_bytes']:,}")
 MS_COLUMN = ("ms", lambda r: f"{r['latency_ms']['mean']:.2f}")
 FLASH_COLUMN = ("flash B", lambda r: f"{r['flash_bytes']:,}")

@@ -21,6 +21,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TextIO
 
+import rounding  # noqa: F401 - before NumPy
 import click
 from printing import Record, print_table
 from reproduction import figure1, figure2, figure3, figure4, figure5, tables

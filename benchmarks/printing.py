@@ -18,9 +18,19 @@ def print_table(records: Iterable[Record], columns: Columns, as_json: bool) -> N
     if not as_json:
         click.echo(table_row([heading for heading, _ in columns]))
         click.echo("|" + "---|" * len(columns))
+    trained_on = ""
     for record in records:
         row = json.dumps(record) if as_json else table_row([cell(record) for _, cell in columns])
         click.echo(row)
+        trained_on = record.get("trained_on", "")
+    if trained_on and not as_json:
+        click.echo(f"\nTrained on {trained_on}.")
+
+
+def accuracy_cell(record: Record) -> str:
+    """Return the accuracy in %, with its standard deviation where there are several seeds."""
+    std = record.get("std")
+    return f"{100 * record['accuracy']:.2f}" + ("" if std is None else f" ± {100 * std:.2f}")
 
 
 def table_row(cells: Sequence[str]) -> str:

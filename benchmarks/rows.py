@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import platform
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -13,11 +14,12 @@ from typing import Any, TypeVar
 import click
 import numpy as np
 from printing import Columns, Record, print_table
+from threadpoolctl import threadpool_info
 
 from protonn_edge.datasets import Dataset, load_dataset, load_digits_dataset, with_groups
 from protonn_edge.errors import ProtoNNEdgeError
 from protonn_edge.evaluation.accuracy import share_right
-from protonn_edge.model import ProtoNNModel
+from protonn_edge.model import Model, ProtoNNModel
 from protonn_edge.quantization import quantize
 from protonn_edge.training import ProtoNNClassifier
 from protonn_edge.training.folds import fold_numbers
@@ -26,8 +28,18 @@ DATA = Path(
     os.environ.get("PROTONN_EDGE_DATA", Path(__file__).parents[1] / ".." / "shared" / "data")
 )
 
-SEEDS = (0, 1, 2)
-SEEDS_OF_A_FOLD = (0, 1)
+SEEDS = range(5)
+SEEDS_OF_A_FOLD = range(2)
+
+seeds_option = click.option(
+    "--seeds",
+    type=click.IntRange(1),
+    default=len(SEEDS),
+    show_default=True,
+    callback=lambda _context, _option, count: range(count),
+    metavar="N",
+    help="Train with N seeds, from 0 on.",
+)
 
 
 @dataclass(frozen=True)
@@ -64,8 +76,7 @@ class Row:
 
     def integer_accuracy(self, dataset: Dataset, seed: int) -> float:
         """Return the accuracy of the integers of a trained model on the test part, 0..1."""
-        integers = quantize(self.train(dataset, seed)[0])
-        return share_right(integers.predict(integers.quantize(dataset.X_test)), dataset.y_test)
+        return integer_accuracy(self.train(dataset, seed)[0], dataset)
 
 
 @dataclass(frozen=True)
@@ -85,6 +96,36 @@ class SplitRow(Row):
             y_test=(found.y_test >= self.split).astype(np.int64),
             classes=(f"below {self.split}", f"from {self.split}"),
         )
+
+
+def integer_accuracy(model: Model, dataset: Dataset) -> float:
+    """Return the accuracy of a model's integers on the test part, 0..1."""
+    integers = quantize(model)
+    return share_right(integers.predict(integers.quantize(dataset.X_test)), dataset.y_test)
+
+
+def over_seeds(accuracies: Sequence[float]) -> Record:
+    """Return what a row says of accuracies, one a seed: their mean and standard deviation."""
+    return {
+        "accuracy": float(np.mean(accuracies)),
+        "std": float(np.std(accuracies, ddof=1)) if len(accuracies) > 1 else None,
+        "accuracies": list(accuracies),
+        "trained_on": _trained_on(),
+    }
+
+
+def _trained_on() -> str:
+    """Return what sums of floats depend on: the processor, and the loops chosen for it."""
+    libraries = [each for each in threadpool_info() if each["user_api"] == "blas"]
+    loops = {f"{each['internal_api']} ({each.get('architecture')})" for each in libraries}
+    return ", ".join([_processor(), f"NumPy {np.__version__}", *sorted(loops)])
+
+
+def _processor() -> str:
+    described = Path("/proc/cpuinfo")  # Linux'
+    lines = described.read_text("utf-8").splitlines() if described.is_file() else []
+    names = [line.partition(": ")[2] for line in lines if line.startswith("model name")]
+    return names[0] if names else platform.processor() or platform.machine()
 
 
 AnyRow = TypeVar("AnyRow", bound=Row)
@@ -108,17 +149,18 @@ def chosen(rows: Sequence[AnyRow], only: str | None) -> Iterator[tuple[AnyRow, D
 def table_command(
     cases: Sequence[AnyRow],
     columns: Columns,
-    measure: Callable[[AnyRow, Dataset], Record],
+    measure: Callable[[AnyRow, Dataset, Sequence[int]], Record],
     sentence: str,
 ) -> click.Command:
-    """Return the command that prints what is measured of each case, or of one."""
+    """Return the command that prints what is measured of each case, or of one, with each seed."""
 
     @click.command(help=sentence)
     @click.option("--only", type=click.Choice([case.name for case in cases]), help="One row.")
+    @seeds_option
     @click.option("--json", "as_json", is_flag=True, help="One JSON object a row.")
-    def command(only: str | None, as_json: bool) -> None:
+    def command(only: str | None, seeds: Sequence[int], as_json: bool) -> None:
         try:
-            records = (measure(case, dataset) for case, dataset in chosen(cases, only))
+            records = (measure(case, dataset, seeds) for case, dataset in chosen(cases, only))
             print_table(records, columns, as_json)
         except ProtoNNEdgeError as error:
             sys.exit(f"error: {error}")

@@ -6,10 +6,10 @@ widths follow from the limits of bytes, and of an Uno's SRAM and flash.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from network import Network
-from rows import SEEDS
 
 from protonn_edge.datasets import Dataset
 from protonn_edge.model import Model
@@ -22,10 +22,10 @@ class Trained(Network):
 
     head: str = "linear"
 
-    def models(self, dataset: Dataset) -> list[Model]:
+    def models(self, dataset: Dataset, seeds: Sequence[int]) -> list[Model]:
         """Return the network trained with each seed."""
         kind = CLASSIFIERS[self.head]
-        classifiers = [kind(random_state=seed, **self.settings) for seed in SEEDS]
+        classifiers = [kind(random_state=seed, **self.settings) for seed in seeds]
         fitted = [each.fit(dataset.X_train, dataset.y_train) for each in classifiers]
         return [each.to_model(classes=dataset.classes) for each in fitted]
 

@@ -24,6 +24,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import rounding  # noqa: F401 - before NumPy
 import click
 from printing import print_figures
 from rows import DATA, Row

@@ -23,6 +23,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+import rounding  # noqa: F401 - before NumPy
 import click
 import numpy as np
 from numpy.typing import NDArray

