@@ -105,7 +105,7 @@ def test_a_build_that_cannot_write_leaves_the_project(
     "arguments",
     [
         ("convert", "model.npz", "-o", "folder"),
-        ("export", "model.npz", "--c", "folder"),
+        ("export", "model.npz", "--c", "folder", "--no-try"),
     ],
     ids=lambda arguments: arguments[0],
 )
