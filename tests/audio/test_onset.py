@@ -19,6 +19,7 @@ from protonn_edge.emulator import EmulatedUno
 from protonn_edge.errors import InputError
 from protonn_edge.quantization import quantize
 from protonn_edge.sensors import PlayedSensor, sensor_kind
+from protonn_edge.stages.audio.clips import Clips
 from protonn_edge.stages.audio.onset import QUIET, check_onset, clip_of, onset_of, onsets_of
 
 STAGE = replace(audio_of(4, 2, 128), onset=6)
@@ -149,3 +150,16 @@ def test_a_long_sound_begins_one_clip() -> None:
     assert 0 < begins[0] - 2000 < 50
     assert 0 < begins[1] - (5000 + QUIET) < 50
     assert list(onsets_of(b.astype(np.uint8)[:2300], 500, 4)) == []
+
+
+def test_clips_of_a_part_of_a_recording_begin_where_its_sounds_do() -> None:
+    loud = 0.5 * np.sin(np.arange(600) / 2)
+    sound = np.concatenate([np.zeros(2_000), loud, np.zeros(3_000), loud, np.zeros(1_000)])
+    clips = Clips.of(sound.astype(np.float32)[:, None], 500, 4)
+    begins = list(clips.begins(0, len(sound)))
+    assert begins == [pytest.approx(2_000, abs=40), pytest.approx(5_600, abs=40)]
+    assert list(clips.begins(3_000, len(sound))) == [pytest.approx(5_600, abs=40)]
+    assert list(clips.begins(0, 3_000)) == begins[:1]
+    assert list(clips.begins(0, 2_400)) == []
+    assert clips.moves(0, 1)
+    assert clips.level == 4
