@@ -19,6 +19,7 @@ from protonn_edge.codegen.context import (
     hash_bytes,
     raw_context,
 )
+from protonn_edge.codegen.plan import ENTRY_BYTES
 from protonn_edge.quantization import Float32Model
 from protonn_edge.stages.kernel import CHUNK_CYCLES, Push
 from protonn_edge.system.shown import Shown
@@ -44,7 +45,7 @@ class Float32Plan(Shown):
     state_bytes: int
 
     kernel = "float32"
-    begin_cycles = 15
+    begin_cycles = 20
 
     # A push only copies a byte; measured on the emulator for avr-gcc at -O2, with a margin.
     push = Push(value=15, zero=15, call=80, whole=80)
@@ -67,7 +68,7 @@ def make_float32_plan(model: Float32Model) -> Float32Plan:
     """Return the plan of a float build."""
     return Float32Plan(
         table_bytes=model.model_bytes + _FLOAT_BYTES * model.n_projections,
-        state_bytes=model.n_features + 2 + 2 * _FLOAT_BYTES * model.n_classes,
+        state_bytes=ENTRY_BYTES + model.n_features + 2 * _FLOAT_BYTES * model.n_classes,
     )
 
 

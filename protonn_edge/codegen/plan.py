@@ -23,6 +23,13 @@ from protonn_edge.system.shown import Shown
 _CODE_BYTES = 3_300
 _FIRMWARE_SRAM_BYTES = 200
 
+ENTRY_BYTES = 4
+"""SRAM of the public functions: the number of features left, whether a prediction has begun, and
+the last class."""
+
+# What they take of a prediction, by the compiler, on average and at most; and of its pnn_begin.
+_ENTRY_CYCLES, _ENTRY_BEGIN_CYCLES = (20, 30), 20
+
 
 @dataclass(frozen=True, eq=False)
 class Plan(Shown):
@@ -87,7 +94,7 @@ class Plan(Shown):
     @property
     def state_bytes(self) -> int:
         """SRAM of the model's own variables."""
-        return sum(cost.state for cost in self.costs)
+        return ENTRY_BYTES + sum(cost.state for cost in self.costs)
 
     @property
     def flash_bytes(self) -> int:
@@ -226,9 +233,20 @@ def plan_with(
         cost = kernel.cost(None if place else feed, following, known[place])
         costs.insert(0, cost)
         following = cost.push
+    costs[0] = _with_entry(costs[0])
     plan = Plan(tuple(kernels), feed, tuple(costs), first.core)
     numbered = map(_with_number, plan.named, kernels, costs)
     return replace(plan, costs=tuple(numbered))
+
+
+def _with_entry(cost: Cost) -> Cost:
+    """Return the cost of the first stage with that of the public functions, which feed it."""
+    step, *others = cost.steps
+    mean, worst = _ENTRY_CYCLES
+    step = replace(
+        step, mean=None if step.mean is None else step.mean + mean, worst=step.worst + worst
+    )
+    return replace(cost, steps=(step, *others), begin=cost.begin + _ENTRY_BEGIN_CYCLES)
 
 
 def _with_number(name: str, kernel: Kernel, cost: Cost) -> Cost:

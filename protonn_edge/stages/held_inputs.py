@@ -51,10 +51,9 @@ class HeldInputs:
         value, call = self.value[1], self.call[1]
         return Push(value, value, call, call)
 
-    @property
-    def state(self) -> int:
-        """SRAM of the inputs, and of the position of the next one."""
-        return COUNTER_BYTES + self.n_inputs
+    def state(self, feed: Feed | None) -> int:
+        """Return the SRAM of the inputs, and, behind another stage, of the next one's position."""
+        return self.n_inputs + COUNTER_BYTES * (feed is None)
 
     def buffer(self, feed: Feed | None) -> int:
         """Return the SRAM of the firmware's buffer, which replaces that of the library."""

@@ -99,9 +99,11 @@ class ImageRows:
         own = 0 if self.to_rows else self.output_values
         if self.by_rows:
             return own
-        if feed is None or not feed.whole:
+        if feed is None:
             return own + COUNTER_BYTES + self.memory.size
-        return own + self._held.state + self.memory_beside.size
+        if not feed.whole:
+            return own + self.memory.size
+        return own + self._held.state(feed) + self.memory_beside.size
 
     def buffer(self, feed: Feed | None) -> int:
         """Return what the firmware takes more; see `HeldInputs.buffer`."""

@@ -225,7 +225,7 @@ class PoolingKernel(Kernel):
         cropped = pooling.cropped_shape != pooling.image_shape
         counted = 1 if columns.pixels < 256 else 2
         kept = self.stage.n_outputs + 2 if self._keeps else averages_at_once(pooling)
-        return 5 + counted + 2 * cropped + sums + kept
+        return 3 + counted + 2 * cropped + sums + kept
 
     def context(self) -> PoolingContext:
         """Return the template context, with data in the order of the generated program."""

@@ -128,7 +128,7 @@ class BonsaiTreeKernel(Kernel):
             steps=(step.on(self.core, _PORTABLE),),
             tables=tables,
             code=code,
-            state=(held.state if held else 0) + 2 * stage.n_outputs,
+            state=(held.state(feed) if held else 0) + 2 * stage.n_outputs,
             buffer=held.buffer(feed) if held else 0,
             push=held.push if held else None,
         )

@@ -87,7 +87,7 @@ class DeskewKernel(Kernel):
             steps=(step.on(self.core, _PORTABLE),),
             tables=0,
             code=_CODE_BYTES,
-            state=held.state + self.stage.image.columns.pixels,
+            state=held.state(feed) + self.stage.image.columns.pixels,
             buffer=held.buffer(feed),
             push=replace(held.push, more=following.more),
             exclusive=exclusive,

@@ -117,7 +117,7 @@ class ForestKernel(Kernel):
             steps=(step.on(self.core, _PORTABLE),),
             tables=tables,
             code=code,
-            state=held.state + 2 * stage.n_outputs,
+            state=held.state(feed) + 2 * stage.n_outputs,
             buffer=held.buffer(feed),
             push=held.push,
         )

@@ -236,7 +236,7 @@ class GradientsKernel(Kernel):
         cells = self.stage.cells
         streaming = 0
         if self.name == "streamed":
-            streaming = 3 + 2 * self._is_cropped
+            streaming = 1 + 2 * self._is_cropped
         return streaming + 7 + 3 * (cells.columns.pixels + 2) + SUM_BYTES * cells.n_outputs
 
     def context(self) -> GradientsContext:

@@ -254,9 +254,9 @@ class Matvec:
 
     @property
     def state(self) -> int:
-        """SRAM of the sums, of the number of inputs so far, and of the kernel's own state."""
-        kept = {"masked": 2 * len(self.blocks), "unrolled": GROUP + 1}
-        return self.sum_bytes + 2 + kept.get(self.kernel, 0)
+        """SRAM of the sums, and of where the next weights are."""
+        kept = {"masked": 2 * len(self.blocks), "unrolled": 2 + GROUP + 1}
+        return self.sum_bytes + kept.get(self.kernel, 2)
 
     def context(self, bias: NDArray[np.int64], ends: tuple[int, int]) -> MatvecContext:
         """Lay the product out as the generated program reads it; `ends` are those of all sums."""

@@ -70,7 +70,7 @@ _KIND_CODE_BYTES = {
 }
 _BAND_CODE_BYTES = 100
 
-_STATE_BYTES = 5
+_STATE_BYTES = 3
 
 # To set the counters of samples and of channels.
 _BEGIN_WINDOW_CYCLES = 14

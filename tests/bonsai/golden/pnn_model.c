@@ -5,7 +5,7 @@
  * Model fe55b578d825f717cf7d44bd100feb6cb160e6d78f45ad2b43fa5069afb2d510
  *
  * The plan, on an ATmega328P, compiled by avr-gcc -O2:
- *     projection      columns, 138 B flash, at most 376 cycles
+ *     projection      columns, 138 B flash, at most 406 cycles
  *     requantize      loop, 15 B flash, at most 165 cycles
  *     bonsai_tree     dense, 512 B flash, at most 253 cycles
  *     decision        largest, 0 B flash, at most 26 cycles
@@ -424,9 +424,6 @@ static void projection_add_0(const pnn_input_t *feature, const pnn_input_t *end)
     const uint16_t count = (uint16_t)(end - feature);
     /* The lower byte of what is left reaches 0 once for each unit of the upper byte. */
     uint16_t left = (uint16_t)(count + 0xff);
-    if (count == 0) {
-        return;
-    }
     left = (uint16_t)((left & 0xff00) | (count & 0xff));
     __asm__ volatile(
         "    movw  r22, r26\n"
@@ -490,9 +487,9 @@ static void projection_add_0(const pnn_input_t *feature, const pnn_input_t *end)
             weight += 3;
             continue;
         }
-        a0 += (int16_t)(PNN_NEXT_I8(weight) * x);
-        a1 += (int16_t)(PNN_NEXT_I8(weight) * x);
-        a2 += (int16_t)(PNN_NEXT_I8(weight) * x);
+        a0 = (projection_sum_t)((uint32_t)a0 + (uint32_t)(PNN_NEXT_I8(weight) * x));
+        a1 = (projection_sum_t)((uint32_t)a1 + (uint32_t)(PNN_NEXT_I8(weight) * x));
+        a2 = (projection_sum_t)((uint32_t)a2 + (uint32_t)(PNN_NEXT_I8(weight) * x));
     }
     projection.sums[0] = a0;
     projection.sums[1] = a1;
@@ -579,19 +576,40 @@ static void projection_requantize(void)
 
 /* ---- A prediction ------------------------------------------------------------------------- */
 
+static uint16_t features_left; /* that may be pushed: none before pnn_begin, and after pnn_finish */
+static uint8_t begun;
+static uint8_t last_class;
+
+static uint8_t classify(void)
+{
+    projection_requantize();
+    bonsai_tree_walk(projection_values);
+    bonsai_tree_scores[0] = (pnn_score_t)-bonsai_tree_scores[1];
+
+    pnn_score_t largest;
+    const uint8_t best = decision_find_largest(&largest);
+    return best;
+}
+
 void pnn_begin(void)
 {
     projection.sums[0] = 600;
     projection.sums[1] = -158;
     projection.sums[2] = 0;
     projection_consumed = 0;
+    features_left = PNN_FEATURES;
+    begun = 1;
 }
 
 void pnn_push_many(const pnn_input_t *features, uint16_t count)
 {
-    if (count > PNN_FEATURES - projection_consumed) {
-        count = PNN_FEATURES - projection_consumed;
+    if (count > features_left) {
+        count = features_left;
     }
+    if (count == 0) {
+        return;
+    }
+    features_left = (uint16_t)(features_left - count);
     projection_push(features, features + count);
 }
 
@@ -602,13 +620,12 @@ void pnn_push(pnn_input_t feature)
 
 uint8_t pnn_finish(void)
 {
-    projection_requantize();
-    bonsai_tree_walk(projection_values);
-    bonsai_tree_scores[0] = (pnn_score_t)-bonsai_tree_scores[1];
-
-    pnn_score_t largest;
-    const uint8_t best = decision_find_largest(&largest);
-    return best;
+    if (begun) {
+        begun = 0;
+        last_class = classify();
+        features_left = 0;
+    }
+    return last_class;
 }
 
 uint8_t pnn_predict(const pnn_input_t *features)
@@ -706,6 +723,11 @@ char *pnn_class_name(uint8_t class_index, char *name, uint8_t size)
     uint8_t length = 0;
     while (length + 1 < size && PNN_READ_U8(from) != 0) {
         name[length++] = (char)PNN_READ_U8(from++);
+    }
+    /* A letter of several bytes that does not fit is left out. */
+    while (length > 0 && (PNN_READ_U8(from) & 0xc0) == 0x80) {
+        --length;
+        --from;
     }
     if (size > 0) {
         name[length] = '\0';

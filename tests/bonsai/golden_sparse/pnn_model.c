@@ -5,7 +5,7 @@
  * Model 7e39a5a0f23506e8e2248c86fc95aec75bd0c5b1fc349faac270f031cf9b24ae
  *
  * The plan, on an ATmega328P, compiled by avr-gcc -O2:
- *     bonsai_tree     sparse, 678 B flash, at most 841 cycles
+ *     bonsai_tree     sparse, 678 B flash, at most 871 cycles
  *     decision        largest, 0 B flash, at most 39 cycles
  *
  * The arithmetic:
@@ -188,7 +188,7 @@ static const uint8_t bonsai_tree_table[] PNN_FLASH = {
 };
 
 static pnn_score_t bonsai_tree_scores[BONSAI_TREE_SCORES];
-static uint16_t bonsai_tree_pushed; /* inputs */
+
 static pnn_input_t bonsai_tree_inputs[BONSAI_TREE_INPUTS]; /* pushed so far */
 
 /* ---- Decision: constants and variables ---------------------------------------------------- */
@@ -425,9 +425,12 @@ static void bonsai_tree_walk(const pnn_input_t *values)
 
 /* ---- A prediction ------------------------------------------------------------------------- */
 
-uint8_t pnn_predict(const pnn_input_t *features)
-{
+static uint16_t features_left; /* that may be pushed: none before pnn_begin, and after pnn_finish */
+static uint8_t begun;
+static uint8_t last_class;
 
+static uint8_t classify(const pnn_input_t *features)
+{
     bonsai_tree_walk(features);
     pnn_score_t largest;
     const uint8_t best = decision_find_largest(&largest);
@@ -436,16 +439,20 @@ uint8_t pnn_predict(const pnn_input_t *features)
 
 void pnn_begin(void)
 {
-    bonsai_tree_pushed = 0;
+    features_left = PNN_FEATURES;
+    begun = 1;
 }
 
 void pnn_push_many(const pnn_input_t *features, uint16_t count)
 {
-    if (count > PNN_FEATURES - bonsai_tree_pushed) {
-        count = PNN_FEATURES - bonsai_tree_pushed;
+    if (count > features_left) {
+        count = features_left;
     }
-    pnn_input_t *next = bonsai_tree_inputs + bonsai_tree_pushed;
-    bonsai_tree_pushed += count;
+    if (count == 0) {
+        return;
+    }
+    features_left = (uint16_t)(features_left - count);
+    pnn_input_t *next = bonsai_tree_inputs + PNN_FEATURES - count - features_left;
     for (const pnn_input_t *end = features + count; features != end;) {
         *next++ = *features++;
     }
@@ -458,10 +465,21 @@ void pnn_push(pnn_input_t feature)
 
 uint8_t pnn_finish(void)
 {
-    while (bonsai_tree_pushed < PNN_FEATURES) {
-        pnn_push(0);
+    if (begun) {
+        while (features_left > 0) {
+            pnn_push(0);
+        }
+        pnn_predict(bonsai_tree_inputs);
     }
-    return pnn_predict(bonsai_tree_inputs);
+    return last_class;
+}
+
+uint8_t pnn_predict(const pnn_input_t *features)
+{
+    begun = 0;
+    features_left = 0;
+    last_class = classify(features);
+    return last_class;
 }
 
 /* ---- Raw integers ------------------------------------------------------------------------- */
@@ -552,6 +570,11 @@ char *pnn_class_name(uint8_t class_index, char *name, uint8_t size)
     uint8_t length = 0;
     while (length + 1 < size && PNN_READ_U8(from) != 0) {
         name[length++] = (char)PNN_READ_U8(from++);
+    }
+    /* A letter of several bytes that does not fit is left out. */
+    while (length > 0 && (PNN_READ_U8(from) & 0xc0) == 0x80) {
+        --length;
+        --from;
     }
     if (size > 0) {
         name[length] = '\0';

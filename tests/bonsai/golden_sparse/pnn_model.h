@@ -6,7 +6,7 @@
  *
  *   int8 parameters                118 B flash
  *   all constant tables            374 B flash
- *   variables                       14 B SRAM
+ *   variables                       16 B SRAM
  *
  * Feed it 6 quantized features (0..255) at once:
  *
@@ -18,7 +18,8 @@
  *     pnn_push(feature);   ... 6 times
  *     uint8_t class_index = pnn_finish();
  *
- * The functions share their variables: one prediction at a time, and none from an interrupt.
+ * The functions share their variables: one prediction at a time, and none from an interrupt. Called in
+ * any order, with any features, they access nothing but these variables and what is passed to them.
  */
 #ifndef PNN_MODEL_H
 #define PNN_MODEL_H
@@ -51,8 +52,7 @@ extern "C" {
 #define PNN_PUSH_ZERO_CYCLES 10u
 #define PNN_PUSH_CALL_CYCLES 90u
 
-/* A quantized feature, 0..PNN_INPUT_MAXIMUM. With a larger one the answer would be wrong: sums may
- * overflow. */
+/* A quantized feature, 0..PNN_INPUT_MAXIMUM. With a larger one scores are wrong: sums may overflow. */
 typedef uint8_t pnn_input_t;
 
 /* The score of a class, -4077..95 on any input. */
@@ -69,24 +69,26 @@ pnn_input_t pnn_quantize_float(uint16_t feature, float raw);
 /* Start a prediction; what an unfinished one has consumed is forgotten. */
 void pnn_begin(void);
 
-/* Consume the next feature. Features after the last one are ignored. */
+/* Consume the next feature. Features after the last one are ignored, and all features where no
+ * prediction was started. */
 void pnn_push(pnn_input_t feature);
 
 /* Consume the next `count` features: faster than one by one. */
 void pnn_push_many(const pnn_input_t *features, uint16_t count);
 
 /* End a prediction and return the class, 0..PNN_CLASSES - 1. Features not pushed
- * count as 0. Call it once for each pnn_begin: it uses up what was pushed. */
+ * count as 0. Where no prediction was started, return the last class again; at first it is 0. */
 uint8_t pnn_finish(void);
 
 /* Classify PNN_FEATURES features. */
 uint8_t pnn_predict(const pnn_input_t *features);
 
-/* The PNN_CLASSES scores of the last prediction; the largest one is the class's. */
+/* The PNN_CLASSES scores of the last prediction, until the next one starts; the largest one is the
+ * class's. */
 const pnn_score_t *pnn_scores(void);
 
-/* Copy the name of a class (0..PNN_CLASSES - 1) to `name`, cut to `size` bytes with its final 0;
- * returns `name`. */
+/* Copy the name of a class (0..PNN_CLASSES - 1) in UTF-8 to `name`, cut between letters to `size` bytes
+ * with its final 0; returns `name`. */
 char *pnn_class_name(uint8_t class_index, char *name, uint8_t size);
 
 /* Byte `index` (0..PNN_MODEL_HASH_BYTES - 1) of the model's SHA-256. */

@@ -5,7 +5,7 @@
  * Model 9dd1aa4f2f46f7c99d75d2310fd8c1d028033d44ee6e736bb57435a9e8c738a9
  *
  * The plan, on an ATmega328P, compiled by avr-gcc -O2:
- *     deskew          held, 900 B flash, at most 3034 cycles
+ *     deskew          held, 900 B flash, at most 3064 cycles
  *     average_pooling rows, 800 B flash, at most 1385 cycles
  *     projection      columns, 138 B flash, at most 206 cycles
  *     requantize      loop, 15 B flash, at most 165 cycles
@@ -169,7 +169,6 @@ static const uint8_t model_hash[PNN_MODEL_HASH_BYTES] PNN_FLASH = {
 #define DESKEW_MOMENT_BITS 3 /* that moments lose, so that 32 bits hold the slope's numerator */
 #define DESKEW_ROW_PIXELS 4u
 
-static uint16_t deskew_pushed; /* pixels */
 static pnn_input_t deskew_image[PNN_FEATURES]; /* pushed so far */
 
 /* ---- Average pooling: constants and variables --------------------------------------------- */
@@ -534,9 +533,6 @@ static void projection_add_0(const pnn_input_t *feature, const pnn_input_t *end)
     const uint16_t count = (uint16_t)(end - feature);
     /* The lower byte of what is left reaches 0 once for each unit of the upper byte. */
     uint16_t left = (uint16_t)(count + 0xff);
-    if (count == 0) {
-        return;
-    }
     left = (uint16_t)((left & 0xff00) | (count & 0xff));
     __asm__ volatile(
         "    movw  r22, r26\n"
@@ -600,9 +596,9 @@ static void projection_add_0(const pnn_input_t *feature, const pnn_input_t *end)
             weight += 3;
             continue;
         }
-        a0 += (int16_t)(PNN_NEXT_I8(weight) * x);
-        a1 += (int16_t)(PNN_NEXT_I8(weight) * x);
-        a2 += (int16_t)(PNN_NEXT_I8(weight) * x);
+        a0 = (projection_sum_t)((uint32_t)a0 + (uint32_t)(PNN_NEXT_I8(weight) * x));
+        a1 = (projection_sum_t)((uint32_t)a1 + (uint32_t)(PNN_NEXT_I8(weight) * x));
+        a2 = (projection_sum_t)((uint32_t)a2 + (uint32_t)(PNN_NEXT_I8(weight) * x));
     }
     projection.sums[0] = a0;
     projection.sums[1] = a1;
@@ -987,7 +983,11 @@ static void deskew_push_rows(const pnn_input_t *pixels)
 
 /* ---- A prediction ------------------------------------------------------------------------- */
 
-uint8_t pnn_predict(const pnn_input_t *features)
+static uint16_t features_left; /* that may be pushed: none before pnn_begin, and after pnn_finish */
+static uint8_t begun;
+static uint8_t last_class;
+
+static uint8_t classify(const pnn_input_t *features)
 {
     average_pooling_begin();
     projection.sums[0] = 600;
@@ -1008,16 +1008,20 @@ uint8_t pnn_predict(const pnn_input_t *features)
 
 void pnn_begin(void)
 {
-    deskew_pushed = 0;
+    features_left = PNN_FEATURES;
+    begun = 1;
 }
 
 void pnn_push_many(const pnn_input_t *features, uint16_t count)
 {
-    if (count > PNN_FEATURES - deskew_pushed) {
-        count = PNN_FEATURES - deskew_pushed;
+    if (count > features_left) {
+        count = features_left;
     }
-    pnn_input_t *next = deskew_image + deskew_pushed;
-    deskew_pushed += count;
+    if (count == 0) {
+        return;
+    }
+    features_left = (uint16_t)(features_left - count);
+    pnn_input_t *next = deskew_image + PNN_FEATURES - count - features_left;
     for (const pnn_input_t *end = features + count; features != end;) {
         *next++ = *features++;
     }
@@ -1030,10 +1034,21 @@ void pnn_push(pnn_input_t feature)
 
 uint8_t pnn_finish(void)
 {
-    while (deskew_pushed < PNN_FEATURES) {
-        pnn_push(0);
+    if (begun) {
+        while (features_left > 0) {
+            pnn_push(0);
+        }
+        pnn_predict(deskew_image);
     }
-    return pnn_predict(deskew_image);
+    return last_class;
+}
+
+uint8_t pnn_predict(const pnn_input_t *features)
+{
+    begun = 0;
+    features_left = 0;
+    last_class = classify(features);
+    return last_class;
 }
 
 /* ---- Raw integers ------------------------------------------------------------------------- */
@@ -1100,6 +1115,11 @@ char *pnn_class_name(uint8_t class_index, char *name, uint8_t size)
     uint8_t length = 0;
     while (length + 1 < size && PNN_READ_U8(from) != 0) {
         name[length++] = (char)PNN_READ_U8(from++);
+    }
+    /* A letter of several bytes that does not fit is left out. */
+    while (length > 0 && (PNN_READ_U8(from) & 0xc0) == 0x80) {
+        --length;
+        --from;
     }
     if (size > 0) {
         name[length] = '\0';

@@ -5,7 +5,7 @@
  * Model 801de07046bf68f6cf6787da80d9e679dd7147f652fee0bd77ebcf8833ea0136
  *
  * The plan, on an ATmega328P, compiled by avr-gcc -O2:
- *     gradients       streamed, 1268 B flash, at most 4101 cycles
+ *     gradients       streamed, 1268 B flash, at most 4131 cycles
  *     projection      columns, 144 B flash, at most 262 cycles
  *     requantize      loop, 15 B flash, at most 165 cycles
  *     prototypes      point in registers, 16-bit scores, 280 B flash, at most 415 cycles
@@ -191,7 +191,6 @@ static const uint8_t gradients_roots[256] PNN_FLASH = {
    62,   62,   62,   62,   63,   63,   63,   63,   63,   63,   63,   63,   63,   63,   63,   63,
 };
 
-static uint16_t gradients_pushed; /* pixels */
 static uint16_t gradients_ignored; /* pixels still to come before the next one that counts */
 static uint8_t gradients_column; /* of the next pixel */
 static uint8_t gradients_row; /* of the next pixel */
@@ -550,9 +549,6 @@ static void projection_add_0(const pnn_input_t *feature, const pnn_input_t *end)
     const uint16_t count = (uint16_t)(end - feature);
     /* The lower byte of what is left reaches 0 once for each unit of the upper byte. */
     uint16_t left = (uint16_t)(count + 0xff);
-    if (count == 0) {
-        return;
-    }
     left = (uint16_t)((left & 0xff00) | (count & 0xff));
     __asm__ volatile(
         "    movw  r22, r26\n"
@@ -616,9 +612,9 @@ static void projection_add_0(const pnn_input_t *feature, const pnn_input_t *end)
             weight += 3;
             continue;
         }
-        a0 += (int16_t)(PNN_NEXT_I8(weight) * x);
-        a1 += (int16_t)(PNN_NEXT_I8(weight) * x);
-        a2 += (int16_t)(PNN_NEXT_I8(weight) * x);
+        a0 = (projection_sum_t)((uint32_t)a0 + (uint32_t)(PNN_NEXT_I8(weight) * x));
+        a1 = (projection_sum_t)((uint32_t)a1 + (uint32_t)(PNN_NEXT_I8(weight) * x));
+        a2 = (projection_sum_t)((uint32_t)a2 + (uint32_t)(PNN_NEXT_I8(weight) * x));
     }
     projection.sums[0] = a0;
     projection.sums[1] = a1;
@@ -718,7 +714,6 @@ static PNN_NOINLINE void gradients_begin_rows(void)
 
 static void gradients_begin(void)
 {
-    gradients_pushed = 0;
     gradients_ignored = GRADIENTS_PIXELS_BEFORE;
     gradients_column = 0;
     gradients_row = 0;
@@ -1037,6 +1032,28 @@ static void gradients_take_roots(void)
 
 /* ---- A prediction ------------------------------------------------------------------------- */
 
+static uint16_t features_left; /* that may be pushed: none before pnn_begin, and after pnn_finish */
+static uint8_t begun;
+static uint8_t last_class;
+
+static uint8_t classify(void)
+{
+    while (features_left > 0) {
+        pnn_push(0);
+    }
+    gradients_take(gradients_lines[2], GRADIENTS_ROW_PIXELS); /* below the last row */
+    gradients_take_roots();
+    projection_push(gradients.values, gradients.values + 8u);
+
+    projection_requantize();
+    prototypes_clear_scores();
+    prototypes_add_votes();
+
+    pnn_score_t largest;
+    const uint8_t best = decision_find_largest(&largest);
+    return best;
+}
+
 void pnn_begin(void)
 {
     gradients_begin();
@@ -1044,14 +1061,19 @@ void pnn_begin(void)
     projection.sums[1] = -158;
     projection.sums[2] = 0;
     projection_consumed = 0;
+    features_left = GRADIENTS_PIXELS;
+    begun = 1;
 }
 
 void pnn_push_many(const pnn_input_t *features, uint16_t count)
 {
-    if (count > GRADIENTS_PIXELS - gradients_pushed) {
-        count = GRADIENTS_PIXELS - gradients_pushed;
+    if (count > features_left) {
+        count = features_left;
     }
-    gradients_pushed += count;
+    if (count == 0) {
+        return;
+    }
+    features_left = (uint16_t)(features_left - count);
     while (count > 0) {
         if (gradients_ignored > 0) {
             const uint16_t part = gradients_ignored < count ? gradients_ignored : count;
@@ -1075,20 +1097,12 @@ void pnn_push(pnn_input_t feature)
 
 uint8_t pnn_finish(void)
 {
-    while (gradients_pushed < GRADIENTS_PIXELS) {
-        pnn_push(0);
+    if (begun) {
+        begun = 0;
+        last_class = classify();
+        features_left = 0;
     }
-    gradients_take(gradients_lines[2], GRADIENTS_ROW_PIXELS); /* below the last row */
-    gradients_take_roots();
-    projection_push(gradients.values, gradients.values + 8u);
-
-    projection_requantize();
-    prototypes_clear_scores();
-    prototypes_add_votes();
-
-    pnn_score_t largest;
-    const uint8_t best = decision_find_largest(&largest);
-    return best;
+    return last_class;
 }
 
 uint8_t pnn_predict(const pnn_input_t *features)
@@ -1162,6 +1176,11 @@ char *pnn_class_name(uint8_t class_index, char *name, uint8_t size)
     uint8_t length = 0;
     while (length + 1 < size && PNN_READ_U8(from) != 0) {
         name[length++] = (char)PNN_READ_U8(from++);
+    }
+    /* A letter of several bytes that does not fit is left out. */
+    while (length > 0 && (PNN_READ_U8(from) & 0xc0) == 0x80) {
+        --length;
+        --from;
     }
     if (size > 0) {
         name[length] = '\0';

@@ -5,7 +5,7 @@
  * Model f2c73353703adc6d1b7bcb6b6cf2772e93f38facbda3c0f0062621c1c0a1dc8d
  *
  * The plan, on an ATmega328P, compiled by avr-gcc -O2:
- *     projection      masked, 159 B flash, at most 442 cycles
+ *     projection      masked, 159 B flash, at most 472 cycles
  *     requantize      loop, 15 B flash, at most 165 cycles
  *     prototypes      point in registers, 16-bit scores, 280 B flash, at most 415 cycles
  *     decision        largest, 0 B flash, at most 39 cycles
@@ -179,7 +179,6 @@ static union {
 } projection;
 #define projection_values projection.values
 
-static uint16_t projection_consumed; /* inputs */
 static const int8_t *projection_next_weights_0;
 
 /* ---- Prototypes: constants and variables -------------------------------------------------- */
@@ -566,7 +565,8 @@ static void projection_add_0(const pnn_input_t *feature, const pnn_input_t *end)
                     mask = (uint8_t)PNN_NEXT_I8(weight);
                 }
                 if (mask & 1u) {
-                    projection.sums[0 + k] += (int16_t)(PNN_NEXT_I8(weight) * *feature);
+                    projection_sum_t *const sum = &projection.sums[0 + k];
+                    *sum = (projection_sum_t)((uint32_t)*sum + (uint32_t)(PNN_NEXT_I8(weight) * *feature));
                 }
                 mask >>= 1;
             }
@@ -580,7 +580,6 @@ static void projection_add_0(const pnn_input_t *feature, const pnn_input_t *end)
 static void projection_push(const pnn_input_t *first, const pnn_input_t *end)
 {
     projection_add_0(first, end);
-    projection_consumed = (uint16_t)(projection_consumed + (end - first));
 }
 
 
@@ -656,20 +655,40 @@ static void projection_requantize(void)
 
 /* ---- A prediction ------------------------------------------------------------------------- */
 
+static uint16_t features_left; /* that may be pushed: none before pnn_begin, and after pnn_finish */
+static uint8_t begun;
+static uint8_t last_class;
+
+static uint8_t classify(void)
+{
+    projection_requantize();
+    prototypes_clear_scores();
+    prototypes_add_votes();
+
+    pnn_score_t largest;
+    const uint8_t best = decision_find_largest(&largest);
+    return best;
+}
+
 void pnn_begin(void)
 {
     projection.sums[0] = 600;
     projection.sums[1] = -158;
     projection.sums[2] = 0;
-    projection_consumed = 0;
     projection_next_weights_0 = projection_weights_0;
+    features_left = PNN_FEATURES;
+    begun = 1;
 }
 
 void pnn_push_many(const pnn_input_t *features, uint16_t count)
 {
-    if (count > PNN_FEATURES - projection_consumed) {
-        count = PNN_FEATURES - projection_consumed;
+    if (count > features_left) {
+        count = features_left;
     }
+    if (count == 0) {
+        return;
+    }
+    features_left = (uint16_t)(features_left - count);
     projection_push(features, features + count);
 }
 
@@ -680,13 +699,12 @@ void pnn_push(pnn_input_t feature)
 
 uint8_t pnn_finish(void)
 {
-    projection_requantize();
-    prototypes_clear_scores();
-    prototypes_add_votes();
-
-    pnn_score_t largest;
-    const uint8_t best = decision_find_largest(&largest);
-    return best;
+    if (begun) {
+        begun = 0;
+        last_class = classify();
+        features_left = 0;
+    }
+    return last_class;
 }
 
 uint8_t pnn_predict(const pnn_input_t *features)
@@ -784,6 +802,11 @@ char *pnn_class_name(uint8_t class_index, char *name, uint8_t size)
     uint8_t length = 0;
     while (length + 1 < size && PNN_READ_U8(from) != 0) {
         name[length++] = (char)PNN_READ_U8(from++);
+    }
+    /* A letter of several bytes that does not fit is left out. */
+    while (length > 0 && (PNN_READ_U8(from) & 0xc0) == 0x80) {
+        --length;
+        --from;
     }
     if (size > 0) {
         name[length] = '\0';

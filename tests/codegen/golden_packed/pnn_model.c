@@ -5,7 +5,7 @@
  * Model 3f7b6242f90e13abeafa4651364972f25bdcb9686e16e748108714150d5f8c0e
  *
  * The plan, on an ATmega328P, compiled by avr-gcc -O2:
- *     projection      packed, 192 B flash, at most 420 cycles
+ *     projection      packed, 192 B flash, at most 450 cycles
  *     requantize      loop, 15 B flash, at most 165 cycles
  *     prototypes      point in registers, 16-bit scores, 280 B flash, at most 415 cycles
  *     decision        largest, 0 B flash, at most 39 cycles
@@ -486,9 +486,6 @@ static void projection_add_0(const pnn_input_t *feature, const pnn_input_t *end)
     const uint16_t count = (uint16_t)(end - feature);
     /* The lower byte of what is left reaches 0 once for each unit of the upper byte. */
     uint16_t bytes = (uint16_t)(count + 0xff);
-    if (count == 0) {
-        return;
-    }
     bytes = (uint16_t)((bytes & 0xff00) | (count & 0xff));
     register uint16_t left __asm__("r24") = bytes; /* the text changes r29:r28 */
     __asm__ volatile(
@@ -587,10 +584,10 @@ static void projection_add_0(const pnn_input_t *feature, const pnn_input_t *end)
             continue;
         }
         pair = PNN_READ_U8(weights + 0);
-        a0 += (int16_t)(((pair & 15) - 8) * x);
-        a1 += (int16_t)(((pair >> 4) - 8) * x);
+        a0 = (projection_sum_t)((uint32_t)a0 + (uint32_t)(((pair & 15) - 8) * x));
+        a1 = (projection_sum_t)((uint32_t)a1 + (uint32_t)(((pair >> 4) - 8) * x));
         pair = PNN_READ_U8(weights + 1);
-        a2 += (int16_t)(((pair & 15) - 8) * x);
+        a2 = (projection_sum_t)((uint32_t)a2 + (uint32_t)(((pair & 15) - 8) * x));
     }
     projection.sums[0] = a0;
     projection.sums[1] = a1;
@@ -677,19 +674,40 @@ static void projection_requantize(void)
 
 /* ---- A prediction ------------------------------------------------------------------------- */
 
+static uint16_t features_left; /* that may be pushed: none before pnn_begin, and after pnn_finish */
+static uint8_t begun;
+static uint8_t last_class;
+
+static uint8_t classify(void)
+{
+    projection_requantize();
+    prototypes_clear_scores();
+    prototypes_add_votes();
+
+    pnn_score_t largest;
+    const uint8_t best = decision_find_largest(&largest);
+    return best;
+}
+
 void pnn_begin(void)
 {
     projection.sums[0] = 33;
     projection.sums[1] = -9;
     projection.sums[2] = 0;
     projection_consumed = 0;
+    features_left = PNN_FEATURES;
+    begun = 1;
 }
 
 void pnn_push_many(const pnn_input_t *features, uint16_t count)
 {
-    if (count > PNN_FEATURES - projection_consumed) {
-        count = PNN_FEATURES - projection_consumed;
+    if (count > features_left) {
+        count = features_left;
     }
+    if (count == 0) {
+        return;
+    }
+    features_left = (uint16_t)(features_left - count);
     projection_push(features, features + count);
 }
 
@@ -700,13 +718,12 @@ void pnn_push(pnn_input_t feature)
 
 uint8_t pnn_finish(void)
 {
-    projection_requantize();
-    prototypes_clear_scores();
-    prototypes_add_votes();
-
-    pnn_score_t largest;
-    const uint8_t best = decision_find_largest(&largest);
-    return best;
+    if (begun) {
+        begun = 0;
+        last_class = classify();
+        features_left = 0;
+    }
+    return last_class;
 }
 
 uint8_t pnn_predict(const pnn_input_t *features)
@@ -835,6 +852,11 @@ char *pnn_class_name(uint8_t class_index, char *name, uint8_t size)
     uint8_t length = 0;
     while (length + 1 < size && PNN_READ_U8(from) != 0) {
         name[length++] = (char)PNN_READ_U8(from++);
+    }
+    /* A letter of several bytes that does not fit is left out. */
+    while (length > 0 && (PNN_READ_U8(from) & 0xc0) == 0x80) {
+        --length;
+        --from;
     }
     if (size > 0) {
         name[length] = '\0';

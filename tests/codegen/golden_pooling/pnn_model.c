@@ -5,7 +5,7 @@
  * Model f68bd5b069a2cd3398e9df5033ffd730542768413d37fdbc71ed1dfa30ef5554
  *
  * The plan, on an ATmega328P, compiled by avr-gcc -O2:
- *     average_pooling kept, 800 B flash, at most 1685 cycles
+ *     average_pooling kept, 800 B flash, at most 1715 cycles
  *     projection      unrolled, 318 B flash, at most 136 cycles
  *     requantize      loop, 15 B flash, at most 165 cycles
  *     prototypes      point in registers, 16-bit scores, 280 B flash, at most 415 cycles
@@ -164,7 +164,6 @@ static const uint8_t model_hash[PNN_MODEL_HASH_BYTES] PNN_FLASH = {
 #define AVERAGE_POOLING_AREAS_IN_ROW 3u
 #define AVERAGE_POOLING_AVERAGE_MULTIPLIER 1349u
 
-static uint16_t average_pooling_pushed; /* pixels */
 static uint16_t average_pooling_ignored; /* pixels still to come before the next one that counts */
 static uint8_t average_pooling_row_left; /* pixels of the row still to come */
 static uint8_t average_pooling_units_right; /* of the area under way, from the next pixel on */
@@ -633,8 +632,8 @@ static void projection_add_0(const pnn_input_t *feature, const pnn_input_t *end)
     case i:
 #define PASS(n)
 #define TIMES(n) product = (uint16_t)(x * n##u);
-#define PLUS(k) projection.sums[0 + k] = (projection_sum_t)(projection.sums[0 + k] + product);
-#define MINUS(k) projection.sums[0 + k] = (projection_sum_t)(projection.sums[0 + k] - product);
+#define PLUS(k) projection.sums[0 + k] = (projection_sum_t)((uint32_t)projection.sums[0 + k] + product);
+#define MINUS(k) projection.sums[0 + k] = (projection_sum_t)((uint32_t)projection.sums[0 + k] - product);
 static void projection_add_0(const pnn_input_t *feature, const pnn_input_t *end)
 {
     uint16_t next = projection_consumed;
@@ -757,7 +756,6 @@ static void projection_requantize(void)
 
 static void average_pooling_begin(void)
 {
-    average_pooling_pushed = 0;
     average_pooling_ignored = AVERAGE_POOLING_PIXELS_BEFORE;
     average_pooling_row_left = AVERAGE_POOLING_ROW_PIXELS;
     average_pooling_units_right = AVERAGE_POOLING_AREA_WIDTH;
@@ -936,33 +934,13 @@ static PNN_NOINLINE pnn_input_t *average_pooling_pool(const pnn_input_t *pixel, 
 
 /* ---- A prediction ------------------------------------------------------------------------- */
 
-void pnn_begin(void)
-{
-    average_pooling_begin();
-    projection.sums[0] = 600;
-    projection.sums[1] = -158;
-    projection.sums[2] = 0;
-    projection_consumed = 0;
-    projection_waiting_count = 0;
-}
+static uint16_t features_left; /* that may be pushed: none before pnn_begin, and after pnn_finish */
+static uint8_t begun;
+static uint8_t last_class;
 
-void pnn_push_many(const pnn_input_t *features, uint16_t count)
+static uint8_t classify(void)
 {
-    if (count > AVERAGE_POOLING_PIXELS - average_pooling_pushed) {
-        count = AVERAGE_POOLING_PIXELS - average_pooling_pushed;
-    }
-    average_pooling_pushed += count;
-    average_pooling_next_average = average_pooling_pool(features, count, average_pooling_next_average);
-}
-
-void pnn_push(pnn_input_t feature)
-{
-    pnn_push_many(&feature, 1);
-}
-
-uint8_t pnn_finish(void)
-{
-    while (average_pooling_pushed < AVERAGE_POOLING_PIXELS) {
+    while (features_left > 0) {
         pnn_push(0);
     }
     projection_push(average_pooling_values, average_pooling_values + 6u);
@@ -974,6 +952,45 @@ uint8_t pnn_finish(void)
     pnn_score_t largest;
     const uint8_t best = decision_find_largest(&largest);
     return best;
+}
+
+void pnn_begin(void)
+{
+    average_pooling_begin();
+    projection.sums[0] = 600;
+    projection.sums[1] = -158;
+    projection.sums[2] = 0;
+    projection_consumed = 0;
+    projection_waiting_count = 0;
+    features_left = AVERAGE_POOLING_PIXELS;
+    begun = 1;
+}
+
+void pnn_push_many(const pnn_input_t *features, uint16_t count)
+{
+    if (count > features_left) {
+        count = features_left;
+    }
+    if (count == 0) {
+        return;
+    }
+    features_left = (uint16_t)(features_left - count);
+    average_pooling_next_average = average_pooling_pool(features, count, average_pooling_next_average);
+}
+
+void pnn_push(pnn_input_t feature)
+{
+    pnn_push_many(&feature, 1);
+}
+
+uint8_t pnn_finish(void)
+{
+    if (begun) {
+        begun = 0;
+        last_class = classify();
+        features_left = 0;
+    }
+    return last_class;
 }
 
 uint8_t pnn_predict(const pnn_input_t *features)
@@ -1047,6 +1064,11 @@ char *pnn_class_name(uint8_t class_index, char *name, uint8_t size)
     uint8_t length = 0;
     while (length + 1 < size && PNN_READ_U8(from) != 0) {
         name[length++] = (char)PNN_READ_U8(from++);
+    }
+    /* A letter of several bytes that does not fit is left out. */
+    while (length > 0 && (PNN_READ_U8(from) & 0xc0) == 0x80) {
+        --length;
+        --from;
     }
     if (size > 0) {
         name[length] = '\0';

@@ -5,7 +5,7 @@
  * Model 14049dd5be9033bef46a0a47581bea3af49ab40a5bdc310b25987b99d1ed5e60
  *
  * The plan, on an ATmega328P, compiled by avr-gcc -O2:
- *     window_features sums, 1122 B flash, at most 4986 cycles
+ *     window_features sums, 1122 B flash, at most 5016 cycles
  *     projection      columns, 138 B flash, at most 206 cycles
  *     requantize      loop, 15 B flash, at most 165 cycles
  *     prototypes      point in registers, 16-bit scores, 280 B flash, at most 415 cycles
@@ -171,7 +171,6 @@ static const struct pnn_raw_scale window_features_scales[6u] PNN_FLASH = {
     {      2,     17,   8192, 11, 0,   -6291456 },
 };
 
-static uint16_t window_features_pushed; /* samples */
 static pnn_input_t window_features_values[6u];
 
 /* What is kept of a channel's samples x, which are bytes less 128: 8 of -128..127 */
@@ -534,9 +533,6 @@ static void projection_add_0(const pnn_input_t *feature, const pnn_input_t *end)
     const uint16_t count = (uint16_t)(end - feature);
     /* The lower byte of what is left reaches 0 once for each unit of the upper byte. */
     uint16_t left = (uint16_t)(count + 0xff);
-    if (count == 0) {
-        return;
-    }
     left = (uint16_t)((left & 0xff00) | (count & 0xff));
     __asm__ volatile(
         "    movw  r22, r26\n"
@@ -600,9 +596,9 @@ static void projection_add_0(const pnn_input_t *feature, const pnn_input_t *end)
             weight += 3;
             continue;
         }
-        a0 += (int16_t)(PNN_NEXT_I8(weight) * x);
-        a1 += (int16_t)(PNN_NEXT_I8(weight) * x);
-        a2 += (int16_t)(PNN_NEXT_I8(weight) * x);
+        a0 = (projection_sum_t)((uint32_t)a0 + (uint32_t)(PNN_NEXT_I8(weight) * x));
+        a1 = (projection_sum_t)((uint32_t)a1 + (uint32_t)(PNN_NEXT_I8(weight) * x));
+        a2 = (projection_sum_t)((uint32_t)a2 + (uint32_t)(PNN_NEXT_I8(weight) * x));
     }
     projection.sums[0] = a0;
     projection.sums[1] = a1;
@@ -886,23 +882,48 @@ static void window_features_write_inputs(void)
 
 /* ---- A prediction ------------------------------------------------------------------------- */
 
+static uint16_t features_left; /* that may be pushed: none before pnn_begin, and after pnn_finish */
+static uint8_t begun;
+static uint8_t last_class;
+
+static uint8_t classify(void)
+{
+    while (features_left > 0) {
+        pnn_push(0);
+    }
+    window_features_write_inputs();
+    projection_push(window_features_values, window_features_values + 6u);
+
+    projection_requantize();
+    prototypes_clear_scores();
+    prototypes_add_votes();
+
+    pnn_score_t largest;
+    const uint8_t best = decision_find_largest(&largest);
+    return best;
+}
+
 void pnn_begin(void)
 {
-    window_features_pushed = 0;
     window_features_next_channel = window_features_channels;
     window_features_sample_number = 0;
     projection.sums[0] = 600;
     projection.sums[1] = -158;
     projection.sums[2] = 0;
     projection_consumed = 0;
+    features_left = PNN_FEATURES;
+    begun = 1;
 }
 
 void pnn_push_many(const pnn_input_t *features, uint16_t count)
 {
-    if (count > PNN_FEATURES - window_features_pushed) {
-        count = PNN_FEATURES - window_features_pushed;
+    if (count > features_left) {
+        count = features_left;
     }
-    window_features_pushed += count;
+    if (count == 0) {
+        return;
+    }
+    features_left = (uint16_t)(features_left - count);
     for (const pnn_input_t *end = features + count; features != end; ++features) {
         const int8_t x = (int8_t)(*features - 128);
         if (window_features_sample_number == 0) {
@@ -923,19 +944,12 @@ void pnn_push(pnn_input_t feature)
 
 uint8_t pnn_finish(void)
 {
-    while (window_features_pushed < PNN_FEATURES) {
-        pnn_push(0);
+    if (begun) {
+        begun = 0;
+        last_class = classify();
+        features_left = 0;
     }
-    window_features_write_inputs();
-    projection_push(window_features_values, window_features_values + 6u);
-
-    projection_requantize();
-    prototypes_clear_scores();
-    prototypes_add_votes();
-
-    pnn_score_t largest;
-    const uint8_t best = decision_find_largest(&largest);
-    return best;
+    return last_class;
 }
 
 uint8_t pnn_predict(const pnn_input_t *features)
@@ -1009,6 +1023,11 @@ char *pnn_class_name(uint8_t class_index, char *name, uint8_t size)
     uint8_t length = 0;
     while (length + 1 < size && PNN_READ_U8(from) != 0) {
         name[length++] = (char)PNN_READ_U8(from++);
+    }
+    /* A letter of several bytes that does not fit is left out. */
+    while (length > 0 && (PNN_READ_U8(from) & 0xc0) == 0x80) {
+        --length;
+        --from;
     }
     if (size > 0) {
         name[length] = '\0';

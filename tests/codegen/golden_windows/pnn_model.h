@@ -6,7 +6,7 @@
  *
  *   int8 parameters                 42 B flash
  *   all constant tables            391 B flash
- *   variables                       59 B SRAM
+ *   variables                       61 B SRAM
  *
  * The features are the samples of a window: 8 of 1 channels each, quantized, all channels of the first
  * sample, then of the second, and so on; 6 features of the window are made of them.
@@ -21,7 +21,8 @@
  *     pnn_push(feature);   ... 8 times
  *     uint8_t class_index = pnn_finish();
  *
- * The functions share their variables: one prediction at a time, and none from an interrupt.
+ * The functions share their variables: one prediction at a time, and none from an interrupt. Called in
+ * any order, with any features, they access nothing but these variables and what is passed to them.
  */
 #ifndef PNN_MODEL_H
 #define PNN_MODEL_H
@@ -58,8 +59,7 @@ extern "C" {
 #define PNN_PUSH_ZERO_CYCLES 209u
 #define PNN_PUSH_CALL_CYCLES 80u
 
-/* A quantized feature, 0..PNN_INPUT_MAXIMUM. With a larger one the answer would be wrong: sums may
- * overflow. */
+/* A quantized feature, 0..PNN_INPUT_MAXIMUM. With a larger one scores are wrong: sums may overflow. */
 typedef uint8_t pnn_input_t;
 
 /* The score of a class, -16002..16400 on any input. */
@@ -76,24 +76,26 @@ pnn_input_t pnn_quantize_float(uint16_t feature, float raw);
 /* Start a prediction; what an unfinished one has consumed is forgotten. */
 void pnn_begin(void);
 
-/* Consume the next feature. Features after the last one are ignored. */
+/* Consume the next feature. Features after the last one are ignored, and all features where no
+ * prediction was started. */
 void pnn_push(pnn_input_t feature);
 
 /* Consume the next `count` features: faster than one by one. */
 void pnn_push_many(const pnn_input_t *features, uint16_t count);
 
 /* End a prediction and return the class, 0..PNN_CLASSES - 1. Features not pushed
- * count as 0. Call it once for each pnn_begin: it uses up what was pushed. */
+ * count as 0. Where no prediction was started, return the last class again; at first it is 0. */
 uint8_t pnn_finish(void);
 
 /* Classify PNN_FEATURES features. */
 uint8_t pnn_predict(const pnn_input_t *features);
 
-/* The PNN_CLASSES scores of the last prediction; the largest one is the class's. */
+/* The PNN_CLASSES scores of the last prediction, until the next one starts; the largest one is the
+ * class's. */
 const pnn_score_t *pnn_scores(void);
 
-/* Copy the name of a class (0..PNN_CLASSES - 1) to `name`, cut to `size` bytes with its final 0;
- * returns `name`. */
+/* Copy the name of a class (0..PNN_CLASSES - 1) in UTF-8 to `name`, cut between letters to `size` bytes
+ * with its final 0; returns `name`. */
 char *pnn_class_name(uint8_t class_index, char *name, uint8_t size);
 
 /* Byte `index` (0..PNN_MODEL_HASH_BYTES - 1) of the model's SHA-256. */

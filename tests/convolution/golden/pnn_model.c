@@ -5,7 +5,7 @@
  * Model 7b1e7f2ae4fc07bcf0bbaec2b05244b40b68eec902bd0e8eae3cf02c644ec1f8
  *
  * The plan, on an ATmega328P, compiled by avr-gcc -O2:
- *     average_pooling kept, 800 B flash, at most 3630 cycles
+ *     average_pooling kept, 800 B flash, at most 3660 cycles
  *     convolution     columns, 660 B flash, at most 18106 cycles
  *     convolution_2   packed, 522 B flash, at most 9842 cycles
  *     convolution_3   unrolled, 756 B flash, at most 5656 cycles
@@ -183,7 +183,6 @@ static const uint8_t model_hash[PNN_MODEL_HASH_BYTES] PNN_FLASH = {
 #define AVERAGE_POOLING_AREAS_IN_ROW 6u
 #define AVERAGE_POOLING_AVERAGE_MULTIPLIER 1024u
 
-static uint16_t average_pooling_pushed; /* pixels */
 static uint8_t average_pooling_row_left; /* pixels of the row still to come */
 static uint8_t average_pooling_units_right; /* of the area under way, from the next pixel on */
 static uint16_t average_pooling_row_sum; /* of the area under way, in this row */
@@ -377,9 +376,6 @@ static void linear_add_0(const pnn_input_t *feature, const pnn_input_t *end)
     const uint16_t count = (uint16_t)(end - feature);
     /* The lower byte of what is left reaches 0 once for each unit of the upper byte. */
     uint16_t left = (uint16_t)(count + 0xff);
-    if (count == 0) {
-        return;
-    }
     left = (uint16_t)((left & 0xff00) | (count & 0xff));
     __asm__ volatile(
         "    movw  r22, r26\n"
@@ -443,9 +439,9 @@ static void linear_add_0(const pnn_input_t *feature, const pnn_input_t *end)
             weight += 3;
             continue;
         }
-        a0 += (int16_t)(PNN_NEXT_I8(weight) * x);
-        a1 += (int16_t)(PNN_NEXT_I8(weight) * x);
-        a2 += (int16_t)(PNN_NEXT_I8(weight) * x);
+        a0 = (linear_sum_t)((uint32_t)a0 + (uint32_t)(PNN_NEXT_I8(weight) * x));
+        a1 = (linear_sum_t)((uint32_t)a1 + (uint32_t)(PNN_NEXT_I8(weight) * x));
+        a2 = (linear_sum_t)((uint32_t)a2 + (uint32_t)(PNN_NEXT_I8(weight) * x));
     }
     linear.sums[0] = a0;
     linear.sums[1] = a1;
@@ -1554,7 +1550,6 @@ static void convolution_push(const pnn_input_t *first, const pnn_input_t *end)
 
 static void average_pooling_begin(void)
 {
-    average_pooling_pushed = 0;
     average_pooling_row_left = AVERAGE_POOLING_ROW_PIXELS;
     average_pooling_units_right = AVERAGE_POOLING_AREA_WIDTH;
     average_pooling_row_sum = 0;
@@ -1797,6 +1792,25 @@ static PNN_NOINLINE pnn_input_t *average_pooling_pool(const pnn_input_t *pixel, 
 
 /* ---- A prediction ------------------------------------------------------------------------- */
 
+static uint16_t features_left; /* that may be pushed: none before pnn_begin, and after pnn_finish */
+static uint8_t begun;
+static uint8_t last_class;
+
+static uint8_t classify(void)
+{
+    while (features_left > 0) {
+        pnn_push(0);
+    }
+    convolution_push(average_pooling_values, average_pooling_values + CONVOLUTION_INPUTS);
+    convolution_take_image(convolution_inputs);
+    convolution_clear_row();
+    convolution_take();
+
+    pnn_score_t largest;
+    const uint8_t best = decision_find_largest(&largest);
+    return best;
+}
+
 void pnn_begin(void)
 {
     average_pooling_begin();
@@ -1818,14 +1832,19 @@ void pnn_begin(void)
     linear.sums[1] = 30;
     linear.sums[2] = 82;
     linear_consumed = 0;
+    features_left = AVERAGE_POOLING_PIXELS;
+    begun = 1;
 }
 
 void pnn_push_many(const pnn_input_t *features, uint16_t count)
 {
-    if (count > AVERAGE_POOLING_PIXELS - average_pooling_pushed) {
-        count = AVERAGE_POOLING_PIXELS - average_pooling_pushed;
+    if (count > features_left) {
+        count = features_left;
     }
-    average_pooling_pushed += count;
+    if (count == 0) {
+        return;
+    }
+    features_left = (uint16_t)(features_left - count);
     average_pooling_next_average = average_pooling_pool(features, count, average_pooling_next_average);
 }
 
@@ -1836,17 +1855,12 @@ void pnn_push(pnn_input_t feature)
 
 uint8_t pnn_finish(void)
 {
-    while (average_pooling_pushed < AVERAGE_POOLING_PIXELS) {
-        pnn_push(0);
+    if (begun) {
+        begun = 0;
+        last_class = classify();
+        features_left = 0;
     }
-    convolution_push(average_pooling_values, average_pooling_values + CONVOLUTION_INPUTS);
-    convolution_take_image(convolution_inputs);
-    convolution_clear_row();
-    convolution_take();
-
-    pnn_score_t largest;
-    const uint8_t best = decision_find_largest(&largest);
-    return best;
+    return last_class;
 }
 
 uint8_t pnn_predict(const pnn_input_t *features)
@@ -1920,6 +1934,11 @@ char *pnn_class_name(uint8_t class_index, char *name, uint8_t size)
     uint8_t length = 0;
     while (length + 1 < size && PNN_READ_U8(from) != 0) {
         name[length++] = (char)PNN_READ_U8(from++);
+    }
+    /* A letter of several bytes that does not fit is left out. */
+    while (length > 0 && (PNN_READ_U8(from) & 0xc0) == 0x80) {
+        --length;
+        --from;
     }
     if (size > 0) {
         name[length] = '\0';

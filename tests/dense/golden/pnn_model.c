@@ -5,7 +5,7 @@
  * Model 02d58d379dd557d2aa611db04f07386264838b8c7f41cb7494132354c470b566
  *
  * The plan, on an ATmega328P, compiled by avr-gcc -O2:
- *     dense           unrolled, 334 B flash, at most 435 cycles
+ *     dense           unrolled, 334 B flash, at most 465 cycles
  *     rectify         loop, 60 B flash, at most 296 cycles
  *     dense_2         masked, 167 B flash, at most 217 cycles
  *     rectify_2       loop, 60 B flash, at most 263 cycles
@@ -204,7 +204,6 @@ static union {
     pnn_input_t values[DENSE_2_UNITS]; /* made of the sums */
 } dense_2;
 
-static uint16_t dense_2_consumed; /* inputs */
 static const int8_t *dense_2_next_weights_0;
 
 /* ---- Linear: constants and variables ------------------------------------------------------ */
@@ -294,9 +293,6 @@ static void linear_add_0(const pnn_input_t *feature, const pnn_input_t *end)
     const uint16_t count = (uint16_t)(end - feature);
     /* The lower byte of what is left reaches 0 once for each unit of the upper byte. */
     uint16_t left = (uint16_t)(count + 0xff);
-    if (count == 0) {
-        return;
-    }
     left = (uint16_t)((left & 0xff00) | (count & 0xff));
     __asm__ volatile(
         "    movw  r22, r26\n"
@@ -360,9 +356,9 @@ static void linear_add_0(const pnn_input_t *feature, const pnn_input_t *end)
             weight += 3;
             continue;
         }
-        a0 += (int16_t)(PNN_NEXT_I8(weight) * x);
-        a1 += (int16_t)(PNN_NEXT_I8(weight) * x);
-        a2 += (int16_t)(PNN_NEXT_I8(weight) * x);
+        a0 = (linear_sum_t)((uint32_t)a0 + (uint32_t)(PNN_NEXT_I8(weight) * x));
+        a1 = (linear_sum_t)((uint32_t)a1 + (uint32_t)(PNN_NEXT_I8(weight) * x));
+        a2 = (linear_sum_t)((uint32_t)a2 + (uint32_t)(PNN_NEXT_I8(weight) * x));
     }
     linear.sums[0] = a0;
     linear.sums[1] = a1;
@@ -478,7 +474,8 @@ static void dense_2_add_0(const pnn_input_t *feature, const pnn_input_t *end)
                     mask = (uint8_t)PNN_NEXT_I8(weight);
                 }
                 if (mask & 1u) {
-                    dense_2.sums[0 + k] += (int16_t)(PNN_NEXT_I8(weight) * *feature);
+                    dense_2_sum_t *const sum = &dense_2.sums[0 + k];
+                    *sum = (dense_2_sum_t)((uint32_t)*sum + (uint32_t)(PNN_NEXT_I8(weight) * *feature));
                 }
                 mask >>= 1;
             }
@@ -492,7 +489,6 @@ static void dense_2_add_0(const pnn_input_t *feature, const pnn_input_t *end)
 static PNN_NOINLINE void dense_2_push(const pnn_input_t *first, const pnn_input_t *end)
 {
     dense_2_add_0(first, end);
-    dense_2_consumed = (uint16_t)(dense_2_consumed + (end - first));
 }
 
 
@@ -662,8 +658,8 @@ static void dense_add_0(const pnn_input_t *feature, const pnn_input_t *end)
     case i:
 #define PASS(n)
 #define TIMES(n) product = (uint16_t)(x * n##u);
-#define PLUS(k) dense.sums[0 + k] = (dense_sum_t)(dense.sums[0 + k] + product);
-#define MINUS(k) dense.sums[0 + k] = (dense_sum_t)(dense.sums[0 + k] - product);
+#define PLUS(k) dense.sums[0 + k] = (dense_sum_t)((uint32_t)dense.sums[0 + k] + product);
+#define MINUS(k) dense.sums[0 + k] = (dense_sum_t)((uint32_t)dense.sums[0 + k] - product);
 static void dense_add_0(const pnn_input_t *feature, const pnn_input_t *end)
 {
     uint16_t next = dense_consumed;
@@ -756,39 +752,11 @@ static void dense_rectify(void)
 
 /* ---- A prediction ------------------------------------------------------------------------- */
 
-void pnn_begin(void)
-{
-    dense.sums[0] = 600;
-    dense.sums[1] = -158;
-    dense.sums[2] = 0;
-    dense.sums[3] = 5;
-    dense_consumed = 0;
-    dense_waiting_count = 0;
-    dense_2.sums[0] = 40000;
-    dense_2.sums[1] = -3;
-    dense_2.sums[2] = 700;
-    dense_2_consumed = 0;
-    dense_2_next_weights_0 = dense_2_weights_0;
-    linear.sums[0] = 10;
-    linear.sums[1] = -20;
-    linear.sums[2] = 0;
-    linear_consumed = 0;
-}
+static uint16_t features_left; /* that may be pushed: none before pnn_begin, and after pnn_finish */
+static uint8_t begun;
+static uint8_t last_class;
 
-void pnn_push_many(const pnn_input_t *features, uint16_t count)
-{
-    if (count > PNN_FEATURES - dense_consumed) {
-        count = PNN_FEATURES - dense_consumed;
-    }
-    dense_push(features, features + count);
-}
-
-void pnn_push(pnn_input_t feature)
-{
-    pnn_push_many(&feature, 1);
-}
-
-uint8_t pnn_finish(void)
+static uint8_t classify(void)
 {
     while (dense_waiting_count > 0) {
         pnn_push(0);
@@ -801,6 +769,53 @@ uint8_t pnn_finish(void)
     pnn_score_t largest;
     const uint8_t best = decision_find_largest(&largest);
     return best;
+}
+
+void pnn_begin(void)
+{
+    dense.sums[0] = 600;
+    dense.sums[1] = -158;
+    dense.sums[2] = 0;
+    dense.sums[3] = 5;
+    dense_consumed = 0;
+    dense_waiting_count = 0;
+    dense_2.sums[0] = 40000;
+    dense_2.sums[1] = -3;
+    dense_2.sums[2] = 700;
+    dense_2_next_weights_0 = dense_2_weights_0;
+    linear.sums[0] = 10;
+    linear.sums[1] = -20;
+    linear.sums[2] = 0;
+    linear_consumed = 0;
+    features_left = PNN_FEATURES;
+    begun = 1;
+}
+
+void pnn_push_many(const pnn_input_t *features, uint16_t count)
+{
+    if (count > features_left) {
+        count = features_left;
+    }
+    if (count == 0) {
+        return;
+    }
+    features_left = (uint16_t)(features_left - count);
+    dense_push(features, features + count);
+}
+
+void pnn_push(pnn_input_t feature)
+{
+    pnn_push_many(&feature, 1);
+}
+
+uint8_t pnn_finish(void)
+{
+    if (begun) {
+        begun = 0;
+        last_class = classify();
+        features_left = 0;
+    }
+    return last_class;
 }
 
 uint8_t pnn_predict(const pnn_input_t *features)
@@ -898,6 +913,11 @@ char *pnn_class_name(uint8_t class_index, char *name, uint8_t size)
     uint8_t length = 0;
     while (length + 1 < size && PNN_READ_U8(from) != 0) {
         name[length++] = (char)PNN_READ_U8(from++);
+    }
+    /* A letter of several bytes that does not fit is left out. */
+    while (length > 0 && (PNN_READ_U8(from) & 0xc0) == 0x80) {
+        --length;
+        --from;
     }
     if (size > 0) {
         name[length] = '\0';

@@ -5,7 +5,7 @@
  * Model 94a275a7a7bcd54a8e7092ec77e248a5c9b1e111926a7c7b0b93a1b3d270b2ae
  *
  * The plan, on an ATmega328P, compiled by avr-gcc -O2:
- *     forest          if-else, 224 B flash, at most 112 cycles
+ *     forest          if-else, 224 B flash, at most 142 cycles
  *     decision        largest, 0 B flash, at most 39 cycles
  *
  * The arithmetic:
@@ -159,7 +159,7 @@ static const uint8_t forest_table[] PNN_FLASH = {
 #endif
 
 static pnn_score_t forest_scores[FOREST_SCORES];
-static uint16_t forest_pushed; /* inputs */
+
 static pnn_input_t forest_inputs[FOREST_INPUTS]; /* pushed so far */
 
 /* ---- Decision: constants and variables ---------------------------------------------------- */
@@ -314,9 +314,12 @@ static void forest_walk(const pnn_input_t *values)
 
 /* ---- A prediction ------------------------------------------------------------------------- */
 
-uint8_t pnn_predict(const pnn_input_t *features)
-{
+static uint16_t features_left; /* that may be pushed: none before pnn_begin, and after pnn_finish */
+static uint8_t begun;
+static uint8_t last_class;
 
+static uint8_t classify(const pnn_input_t *features)
+{
     forest_walk(features);
     pnn_score_t largest;
     const uint8_t best = decision_find_largest(&largest);
@@ -325,16 +328,20 @@ uint8_t pnn_predict(const pnn_input_t *features)
 
 void pnn_begin(void)
 {
-    forest_pushed = 0;
+    features_left = PNN_FEATURES;
+    begun = 1;
 }
 
 void pnn_push_many(const pnn_input_t *features, uint16_t count)
 {
-    if (count > PNN_FEATURES - forest_pushed) {
-        count = PNN_FEATURES - forest_pushed;
+    if (count > features_left) {
+        count = features_left;
     }
-    pnn_input_t *next = forest_inputs + forest_pushed;
-    forest_pushed += count;
+    if (count == 0) {
+        return;
+    }
+    features_left = (uint16_t)(features_left - count);
+    pnn_input_t *next = forest_inputs + PNN_FEATURES - count - features_left;
     for (const pnn_input_t *end = features + count; features != end;) {
         *next++ = *features++;
     }
@@ -347,10 +354,21 @@ void pnn_push(pnn_input_t feature)
 
 uint8_t pnn_finish(void)
 {
-    while (forest_pushed < PNN_FEATURES) {
-        pnn_push(0);
+    if (begun) {
+        while (features_left > 0) {
+            pnn_push(0);
+        }
+        pnn_predict(forest_inputs);
     }
-    return pnn_predict(forest_inputs);
+    return last_class;
+}
+
+uint8_t pnn_predict(const pnn_input_t *features)
+{
+    begun = 0;
+    features_left = 0;
+    last_class = classify(features);
+    return last_class;
 }
 
 /* ---- Raw integers ------------------------------------------------------------------------- */
@@ -441,6 +459,11 @@ char *pnn_class_name(uint8_t class_index, char *name, uint8_t size)
     uint8_t length = 0;
     while (length + 1 < size && PNN_READ_U8(from) != 0) {
         name[length++] = (char)PNN_READ_U8(from++);
+    }
+    /* A letter of several bytes that does not fit is left out. */
+    while (length > 0 && (PNN_READ_U8(from) & 0xc0) == 0x80) {
+        --length;
+        --from;
     }
     if (size > 0) {
         name[length] = '\0';

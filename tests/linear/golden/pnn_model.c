@@ -5,7 +5,7 @@
  * Model 9fd252044fc732c7f808e7570caa50a397690a2c34e9ab3f497f9464b3050cd6
  *
  * The plan, on an ATmega328P, compiled by avr-gcc -O2:
- *     linear          columns, 156 B flash, at most 433 cycles
+ *     linear          columns, 156 B flash, at most 463 cycles
  *     scores          widen, 0 B flash, at most 90 cycles
  *     decision        largest, 0 B flash, at most 110 cycles
  *
@@ -233,9 +233,6 @@ static void linear_add_0(const pnn_input_t *feature, const pnn_input_t *end)
     const uint16_t count = (uint16_t)(end - feature);
     /* The lower byte of what is left reaches 0 once for each unit of the upper byte. */
     uint16_t left = (uint16_t)(count + 0xff);
-    if (count == 0) {
-        return;
-    }
     left = (uint16_t)((left & 0xff00) | (count & 0xff));
     __asm__ volatile(
         "    movw  r22, r26\n"
@@ -311,9 +308,9 @@ static void linear_add_0(const pnn_input_t *feature, const pnn_input_t *end)
             weight += 3;
             continue;
         }
-        a0 += (int16_t)(PNN_NEXT_I8(weight) * x);
-        a1 += (int16_t)(PNN_NEXT_I8(weight) * x);
-        a2 += (int16_t)(PNN_NEXT_I8(weight) * x);
+        a0 = (linear_sum_t)((uint32_t)a0 + (uint32_t)(PNN_NEXT_I8(weight) * x));
+        a1 = (linear_sum_t)((uint32_t)a1 + (uint32_t)(PNN_NEXT_I8(weight) * x));
+        a2 = (linear_sum_t)((uint32_t)a2 + (uint32_t)(PNN_NEXT_I8(weight) * x));
     }
     linear.sums[0] = a0;
     linear.sums[1] = a1;
@@ -362,19 +359,38 @@ static void linear_score(void)
 
 /* ---- A prediction ------------------------------------------------------------------------- */
 
+static uint16_t features_left; /* that may be pushed: none before pnn_begin, and after pnn_finish */
+static uint8_t begun;
+static uint8_t last_class;
+
+static uint8_t classify(void)
+{
+    linear_score();
+
+    pnn_score_t largest;
+    const uint8_t best = decision_find_largest(&largest);
+    return best;
+}
+
 void pnn_begin(void)
 {
     linear.sums[0] = 600;
     linear.sums[1] = -158;
     linear.sums[2] = 40000;
     linear_consumed = 0;
+    features_left = PNN_FEATURES;
+    begun = 1;
 }
 
 void pnn_push_many(const pnn_input_t *features, uint16_t count)
 {
-    if (count > PNN_FEATURES - linear_consumed) {
-        count = PNN_FEATURES - linear_consumed;
+    if (count > features_left) {
+        count = features_left;
     }
+    if (count == 0) {
+        return;
+    }
+    features_left = (uint16_t)(features_left - count);
     linear_push(features, features + count);
 }
 
@@ -385,11 +401,12 @@ void pnn_push(pnn_input_t feature)
 
 uint8_t pnn_finish(void)
 {
-    linear_score();
-
-    pnn_score_t largest;
-    const uint8_t best = decision_find_largest(&largest);
-    return best;
+    if (begun) {
+        begun = 0;
+        last_class = classify();
+        features_left = 0;
+    }
+    return last_class;
 }
 
 uint8_t pnn_predict(const pnn_input_t *features)
@@ -487,6 +504,11 @@ char *pnn_class_name(uint8_t class_index, char *name, uint8_t size)
     uint8_t length = 0;
     while (length + 1 < size && PNN_READ_U8(from) != 0) {
         name[length++] = (char)PNN_READ_U8(from++);
+    }
+    /* A letter of several bytes that does not fit is left out. */
+    while (length > 0 && (PNN_READ_U8(from) & 0xc0) == 0x80) {
+        --length;
+        --from;
     }
     if (size > 0) {
         name[length] = '\0';

@@ -5,7 +5,7 @@
  * Model 8a3b99d0dccf659c43131de1b14ee12314653dbf0823893600bfb88b89f4c836
  *
  * The plan, on an ATmega328P, compiled by avr-gcc -O2:
- *     linear          unrolled, 236 B flash, at most 352 cycles
+ *     linear          unrolled, 236 B flash, at most 382 cycles
  *     scores          negate, 0 B flash, at most 48 cycles
  *     decision        largest, 0 B flash, at most 90 cycles
  *
@@ -342,8 +342,8 @@ static void linear_add_0(const pnn_input_t *feature, const pnn_input_t *end)
     case i:
 #define PASS(n)
 #define TIMES(n) product = (uint16_t)(x * n##u);
-#define PLUS(k) linear.sums[0 + k] = (linear_sum_t)(linear.sums[0 + k] + product);
-#define MINUS(k) linear.sums[0 + k] = (linear_sum_t)(linear.sums[0 + k] - product);
+#define PLUS(k) linear.sums[0 + k] = (linear_sum_t)((uint32_t)linear.sums[0 + k] + product);
+#define MINUS(k) linear.sums[0 + k] = (linear_sum_t)((uint32_t)linear.sums[0 + k] - product);
 static void linear_add_0(const pnn_input_t *feature, const pnn_input_t *end)
 {
     uint16_t next = linear_consumed;
@@ -396,24 +396,46 @@ static void linear_push(const pnn_input_t *first, const pnn_input_t *end)
 static void linear_score(void)
 {
     const linear_sum_t sum = linear.sums[0];
-    linear.scores[0] = (pnn_score_t)-sum;
+    linear.scores[0] = (pnn_score_t)(0 - (pnn_unsigned_score_t)sum);
     linear.scores[1] = sum;
 }
 
 /* ---- A prediction ------------------------------------------------------------------------- */
+
+static uint16_t features_left; /* that may be pushed: none before pnn_begin, and after pnn_finish */
+static uint8_t begun;
+static uint8_t last_class;
+
+static uint8_t classify(void)
+{
+    while (linear_waiting_count > 0) {
+        pnn_push(0);
+    }
+    linear_score();
+
+    pnn_score_t largest;
+    const uint8_t best = decision_find_largest(&largest);
+    return best;
+}
 
 void pnn_begin(void)
 {
     linear.sums[0] = 600;
     linear_consumed = 0;
     linear_waiting_count = 0;
+    features_left = PNN_FEATURES;
+    begun = 1;
 }
 
 void pnn_push_many(const pnn_input_t *features, uint16_t count)
 {
-    if (count > PNN_FEATURES - linear_consumed) {
-        count = PNN_FEATURES - linear_consumed;
+    if (count > features_left) {
+        count = features_left;
     }
+    if (count == 0) {
+        return;
+    }
+    features_left = (uint16_t)(features_left - count);
     linear_push(features, features + count);
 }
 
@@ -424,14 +446,12 @@ void pnn_push(pnn_input_t feature)
 
 uint8_t pnn_finish(void)
 {
-    while (linear_waiting_count > 0) {
-        pnn_push(0);
+    if (begun) {
+        begun = 0;
+        last_class = classify();
+        features_left = 0;
     }
-    linear_score();
-
-    pnn_score_t largest;
-    const uint8_t best = decision_find_largest(&largest);
-    return best;
+    return last_class;
 }
 
 uint8_t pnn_predict(const pnn_input_t *features)
@@ -529,6 +549,11 @@ char *pnn_class_name(uint8_t class_index, char *name, uint8_t size)
     uint8_t length = 0;
     while (length + 1 < size && PNN_READ_U8(from) != 0) {
         name[length++] = (char)PNN_READ_U8(from++);
+    }
+    /* A letter of several bytes that does not fit is left out. */
+    while (length > 0 && (PNN_READ_U8(from) & 0xc0) == 0x80) {
+        --length;
+        --from;
     }
     if (size > 0) {
         name[length] = '\0';

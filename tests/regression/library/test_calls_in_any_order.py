@@ -1,0 +1,106 @@
+"""Sketches that call the library in another order than its header says."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from any_order import (
+    BEGIN,
+    FINISH,
+    Call,
+    build_on_host,
+    check_calls,
+    name_of,
+    predict,
+    push,
+    wrong_calls,
+)
+from bonsai_factory import random_bonsai_model, random_kernel_model
+from convolution_factory import random_layers
+from convolution_factory import random_model as random_network
+from dense_factory import random_dense_model
+from forest_factory import random_forest_model
+from linear_factory import random_chain as random_linear_chain
+from linear_factory import random_linear_model
+from model_factory import (
+    random_gradients_model,
+    random_model,
+    random_pooling_model,
+    random_window_model,
+    window_features_of,
+)
+
+from protonn_edge.codegen import every_plan
+from protonn_edge.model import Model
+from protonn_edge.quantization import DeviceModel, device_model, quantize
+from protonn_edge.stages.average_pooling.pooling import AveragePooling
+from protonn_edge.stages.gradients.gradients import Gradients
+
+WINDOWS = window_features_of("mean,max,bands:2", 8)
+LAYERS = random_layers()
+TREE = random_kernel_model(features=LAYERS.n_outputs)
+MODELS: dict[str, Model] = {
+    "trees behind windows": random_forest_model(features=WINDOWS.n_outputs, feature_stage=WINDOWS),
+    "a tree behind layers": replace(
+        TREE, inputs=TREE.inputs.with_one_range(), feature_stage=LAYERS
+    ),
+    "a tree behind a projection": random_bonsai_model(),
+    "layers": random_network(LAYERS),
+    "sums": random_linear_model(),
+    "hidden units": random_dense_model(),
+    "prototypes": random_model(),
+    "floats": random_model(),
+    "averages": random_pooling_model(AveragePooling((9, 9), (8, 8), (4, 4))),
+    "windows": random_window_model(WINDOWS),
+    "gradients": random_gradients_model(Gradients((8, 8), (8, 8), (2, 2), 4)),
+}
+
+
+@pytest.fixture(scope="module", params=MODELS)
+def library(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> tuple[Path, DeviceModel]:
+    """Return a program that takes calls, and its model."""
+    precision = "float32" if request.param == "floats" else "int8"
+    model = device_model(MODELS[request.param], precision)
+    return build_on_host(model, None, tmp_path_factory.mktemp("library")), model
+
+
+def test_a_second_end_changes_nothing(library: tuple[Path, DeviceModel]) -> None:
+    """Each further one wrote on behind an array, or read there."""
+    check_calls(*library, [BEGIN, *20 * [FINISH]])
+
+
+def test_features_without_a_prediction_are_ignored(library: tuple[Path, DeviceModel]) -> None:
+    """They were written through a null pointer."""
+    check_calls(*library, [push(1, 2), push(3), FINISH])
+
+
+def test_wrong_calls_answer_as_the_last_prediction(library: tuple[Path, DeviceModel]) -> None:
+    _, model = library
+    rng = np.random.default_rng(0)
+    points = rng.integers(0, model.features.maximum + 1, (2, model.n_features), np.uint8)
+    check_calls(*library, wrong_calls(points))
+
+
+def test_inputs_beyond_their_maximum_overflow_no_sum(tmp_path: Path) -> None:
+    """Sums of 32 bits overflowed, which is undefined."""
+    few = random_linear_chain(0, rows=3, features=6, bits=32, maximum=1)
+    weights = np.full_like(few.weights, 127)
+    model = replace(few, weights=weights, bias=few.bias * 0 + 2**31 - 1 - 6 * 127)
+    held = [plan for plan in every_plan(model) if plan.buffered]
+    for place, plan in enumerate(held):
+        folder = tmp_path / str(place)
+        folder.mkdir()
+        check_calls(build_on_host(model, plan, folder), model, [predict(b"\xff" * 6), FINISH])
+
+
+def test_names_are_cut_between_letters(tmp_path: Path) -> None:
+    """The ends of letters of two to four bytes were left out."""
+    names = ("日本語" * 30, "äöü", "a😀b", "plain")
+    model = replace(quantize(random_model(classes=len(names))), classes=names)
+    calls: list[Call] = [name_of(label, size) for label in range(4) for size in range(256)]
+    check_calls(build_on_host(model, None, tmp_path), model, calls)
