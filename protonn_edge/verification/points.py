@@ -33,9 +33,10 @@ def extremes(reference: IntegerChain, count: int) -> Bytes:
     """
     n, maximum = reference.n_features, reference.features.maximum
     odd = np.arange(n) % 2
-    places = np.linspace(0, n - 1, max(2, count // _SINGLE)).astype(np.int64)
+    places = np.unique(np.linspace(0, n - 1, max(2, count // _SINGLE)).astype(np.int64))
     alternating = np.array([odd, 1 - odd]) * maximum
-    single = np.eye(n, dtype=np.uint8)[np.unique(places)] * maximum
+    single = np.zeros((len(places), n), np.uint8)
+    single[np.arange(len(places)), places] = maximum
     return np.concatenate([ends(reference), alternating, single]).astype(np.uint8)
 
 

@@ -1,0 +1,61 @@
+"""The points that a build is tried with are made of the model, and reach the ends of its ranges."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from linear_factory import random_linear_model
+from model_factory import (
+    random_gradients_model,
+    random_model,
+    random_window_model,
+    window_features_of,
+)
+
+from protonn_edge.model import Model
+from protonn_edge.quantization import device_model, quantize
+from protonn_edge.stages.gradients.gradients import Gradients
+from protonn_edge.verification.points import extremes
+from protonn_edge.verification.tryout import trial_points
+
+MODELS = {
+    "one feature": lambda: random_linear_model(features=1),
+    "prototypes": random_model,
+    "an image": lambda: random_gradients_model(Gradients((12, 10), (12, 10), (4, 3))),
+    "a window": lambda: random_window_model(window_features_of("mean,deviation", 20, 3)),
+}
+
+
+@pytest.mark.parametrize("name", MODELS)
+@pytest.mark.parametrize("count", [8, 50])
+def test_as_many_points_as_asked_for_begin_with_the_extremes(name: str, count: int) -> None:
+    model: Model = MODELS[name]()
+    reference = quantize(model)
+    points = trial_points(model, reference, count)
+    assert points.shape == (count, reference.n_features)
+    assert points.dtype == np.uint8
+    maximum = reference.features.maximum
+    assert (points[0] == 0).all()
+    assert (points[1] == maximum).all()
+    assert (points[2] + points[3] == maximum).all()
+    assert np.array_equal(points, trial_points(model, reference, count))
+    assert len(set(reference.predict(points).tolist())) >= 2
+
+
+def test_single_maxima_are_spread_over_the_features() -> None:
+    reference = quantize(random_model())
+    single = extremes(reference, 50)[4:]
+    assert (np.count_nonzero(single, axis=1) == 1).all()
+    assert single.argmax(axis=1).tolist() == [0, 2, 4, 6, 8, 11]
+    assert single.max() == reference.features.maximum
+
+
+def test_many_features_take_no_more_memory_than_their_points() -> None:
+    reference = quantize(random_linear_model(features=20_000))
+    assert extremes(reference, 8).shape == (6, 20_000)
+
+
+def test_a_float_build_gets_the_points_of_the_integers() -> None:
+    model = random_model()
+    floats = device_model(model, "float32")
+    assert np.array_equal(trial_points(model, floats, 20), trial_points(model, quantize(model), 20))
