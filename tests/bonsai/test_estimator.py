@@ -79,7 +79,7 @@ def test_two_classes_have_one_row_a_node(kind: type[TreeClassifier]) -> None:
     X, y = DIGITS.X_train[SOME], DIGITS.y_train[SOME] >= 5
     classifier = kind(depth=2, epochs=15, random_state=0).fit(X, y)
     assert classifier.model_.weights.shape[0] == 7
-    assert classifier.score(DIGITS.X_test, DIGITS.y_test >= 5) > 0.85
+    assert classifier.score(DIGITS.X_test, DIGITS.y_test >= 5) > 0.8
 
 
 def test_training_that_diverges_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -31,7 +31,7 @@ def test_usps_keeps_its_promises(tmp_path: Path) -> None:
     measured = run_json("hil", usps, "--emulate", "--project", tmp_path)
     assert (measured["n"], measured["mismatches"], measured["lost"]) == (669, 0, 0)
     assert measured["accuracy"] == trained["accuracy"] >= 0.925
-    assert trained["float_accuracy"] - measured["accuracy"] <= 0.003
+    assert trained["float_accuracy"] - measured["accuracy"] <= 0.01
     assert measured["flash_bytes"] <= 8192
     assert measured["sram_bytes"] + measured["stack_bytes"] <= 700
     assert measured["cycles"]["mean"] <= 16_500  # the emulator's, which are exact

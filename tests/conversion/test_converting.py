@@ -258,10 +258,10 @@ def test_sizes_shrink_until_nothing_is_left():
     assert all(each.device_bytes(64, 200) <= UNO.flash_bytes for each in many)
 
 
-def test_an_svm_of_usps_fits_the_uno_and_keeps_94_percent():
+def test_an_svm_of_usps_fits_the_uno_and_keeps_93_percent():
     data = load_dataset(data_file("usps10_libsvm.npz"))
     machine = make_pipeline(StandardScaler(), SVC(C=10)).fit(data.X_train, data.y_train)
     found = from_sklearn(machine, data.X_train, evaluate_on=(data.X_test, data.y_test), epochs=15)
-    assert found.accuracy >= 0.94
+    assert found.accuracy >= 0.93
     assert found.flash_bytes <= UNO.flash_bytes
     assert found.landmarks > 1_000

@@ -248,7 +248,7 @@ def test_a_large_file_takes_less_memory_than_half_of_it(large_file: tuple[Path, 
         [sys.executable, "-c", _CHILD, *map(str, large_file)],
         capture_output=True,
         check=True,
-        timeout=300,
+        timeout=900,
         cwd=Path(stored_points.__file__).parents[2],
     )
     measured = json.loads(result.stdout)

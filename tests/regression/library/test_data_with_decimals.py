@@ -46,8 +46,8 @@ int main(void)
 @needs_emulated_avr
 def test_verify_finds_no_loss_on_the_librarys_own_way(decimals: tuple[Path, Path]) -> None:
     record = run_json("verify", *decimals)
-    assert abs(record["library_accuracy"] - record["accuracy"]) <= 0.005
-    assert record["library_differs"]["n"] <= 0.005 * record["n"]
+    assert record["library_differs"]["n"] <= 1
+    assert abs(record["library_accuracy"] - record["accuracy"]) <= 1.5 / record["n"]
     assert record["library_left_out"] is None
     executions = {each["execution"]: each for each in record["library_executions"]}
     assert set(executions) == {
@@ -73,7 +73,7 @@ def test_exported_c_answers_as_the_model(decimals: tuple[Path, Path], tmp_path: 
     answers = np.array(done.stdout.split(), int)
     reference = quantize(model)
     usual = reference.predict(reference.quantize(X))
-    assert np.mean(answers == y) >= np.mean(usual == y) - 0.005
+    assert np.sum(answers == y) >= np.sum(usual == y) - 1
 
 
 def factors_of(header: Path) -> list[float]:
@@ -120,7 +120,7 @@ def test_a_file_of_the_fifth_format_gets_units_from_its_ranges(
     reference = quantize(old)
     usual = reference.predict(reference.quantize(X))
     own = reference.predict(reference.raw_inputs.quantize(reference.raw_inputs.integers(X)))
-    assert np.mean(own == y) >= np.mean(usual == y) - 0.005
+    assert np.sum(own == y) >= np.sum(usual == y) - 1
 
 
 def test_units_come_back_from_the_file(cancer: tuple[Path, Path], tmp_path: Path) -> None:
