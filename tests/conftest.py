@@ -18,6 +18,7 @@ from protonn_edge.toolchain import platformio
 
 # The same examples on every run and no deadline: a test fails by its code, not by chance or load.
 settings.register_profile("protonn-edge", deadline=None, derandomize=True, print_blob=True)
+settings.register_profile("seeded", deadline=None, print_blob=True)
 settings.register_profile("nightly", deadline=None, max_examples=400, print_blob=True)
 settings.load_profile("protonn-edge")
 
