@@ -114,14 +114,15 @@ NEAREST = {
     "codegen": [
         f"{CODEGEN} {KNOWN_COSTS} -k 'renders or costs'",
         (
-            "tests/codegen/test_plans_worth_trying.py tests/codegen/test_sending.py "
+            "tests/codegen/test_context.py tests/codegen/test_sending.py "
+            "tests/codegen/test_plans_worth_trying.py "
             "tests/codegen/test_planner.py tests/codegen/test_prefix.py "
             "tests/codegen/test_confidence.py tests/codegen/test_stage_names.py "
             "tests/codegen/test_deskew.py tests/codegen/test_reach.py -k 'not emulator and not uno'"
         ),
         f"{CODEGEN} -k 'sanitizers and columns or hostile or literal or wide or clamped'",
     ],
-    "codegen/float32": ["tests/codegen/test_float32.py"],
+    "codegen/float32": ["tests/codegen/test_context.py tests/codegen/test_float32.py"],
     "codegen/prefix": ["tests/codegen/test_prefix.py"],
     "codegen/sending": [
         "tests/codegen/test_sending.py tests/regression/library/test_raw_values.py",

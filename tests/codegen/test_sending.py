@@ -6,10 +6,18 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from model_factory import plain_model, random_model, tiny_pooling_model, tiny_windows_model
+from model_factory import (
+    plain_model,
+    random_model,
+    random_window_model,
+    tiny_pooling_model,
+    tiny_windows_model,
+    window_features_of,
+)
 
 from protonn_edge.codegen.sending import Sending, as_it_is, factor_text, sendings
 from protonn_edge.quantization import quantize
+from protonn_edge.stages.window_features.channels import sample_names
 
 OWN_UNIT = "the training data's unit"
 
@@ -69,6 +77,18 @@ def test_the_last_of_many_features_may_have_a_line_of_its_own() -> None:
         ("0..68", ""),
         ("69", "f69"),
     ]
+
+
+def test_channels_of_windows_have_their_names_and_units() -> None:
+    stage = replace(
+        window_features_of("mean,deviation", 20, 3), zero=(-0.5, 0.0, 100.0), step=(0.004, 1.5, 0.7)
+    )
+    model = quantize(random_window_model(stage))
+    for names in (("x", "y", "z"), None):
+        named = replace(model, feature_names=sample_names(names, 20) if names else ())
+        lines = sendings(named)
+        assert [line.name for line in lines] == list(names or ("", "", ""))
+        assert [line.features for line in lines] == ["channel 0", "channel 1", "channel 2"]
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,59 @@
+"""What templates and plans are told about a model: its stages, scales, variables and pushes."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from dense_factory import random_dense_model
+from model_factory import random_model
+
+from protonn_edge.codegen import make_float32_plan, make_plan
+from protonn_edge.codegen.context import raw_context, render_context
+from protonn_edge.codegen.planner import plan_of
+from protonn_edge.quantization import float32_model, quantize
+from protonn_edge.stages.kernel import CHUNK_CYCLES
+
+
+@pytest.mark.parametrize("feeding", ["held", "streamed"])
+def test_only_the_first_stage_may_read_what_the_firmware_holds(feeding: str) -> None:
+    chain = quantize(random_dense_model(features=400))
+    stages = render_context(chain, plan_of(chain, {"feeding": feeding})).stages
+    assert [stage.held_by_firmware for stage in stages] == [feeding == "held", False, False]
+    assert [stage.next for stage in stages] == [*stages[1:], None]
+    assert [stage.previous for stage in stages] == [None, *stages[:-1]]
+
+
+def test_each_of_many_features_chooses_its_scale() -> None:
+    model = quantize(random_model(features=40))
+    raw = raw_context(model)
+    assert [number for row in raw.choice for number in row] == model.raw_inputs.choice.tolist()
+    assert [len(row) for row in raw.choice] == [16, 16, 8]
+    floats = [number for row in raw.float_choice for number in row]
+    assert floats == model.float_inputs.choice.tolist()
+    assert (raw.choice_bits, raw.each, raw.repeats, raw.what) == (8, 40, False, "feature")
+    alike = quantize(random_model(features=40)).inputs
+    same = replace(alike, zero=np.zeros(40), step=np.ones(40))
+    assert raw_context(replace(model, inputs=same, raw_exponents=None)).choice == ()
+
+
+def test_a_float_build_keeps_its_input_its_projection_and_its_scores() -> None:
+    model = random_model(features=30, projections=6, prototypes=7, classes=5)
+    plan = make_float32_plan(float32_model(model, quantize(model)))
+    assert plan.table_bytes == 4 * (6 * 30 + 6 * 7 + 5 * 7 + 6)
+    assert plan.state_bytes == 30 + 2 + 2 * 4 * 5
+    assert plan.fed_feature_cycles == 95
+
+
+def test_a_feature_is_fed_with_its_share_of_a_call() -> None:
+    model = quantize(random_model(features=200, projections=10))
+    assert make_plan(model).buffered
+    assert make_plan(model).fed_feature_cycles == 0
+    plan = plan_of(model, {"feeding": "streamed"})
+    together = (CHUNK_CYCLES - plan.push.call) // plan.push.value
+    assert together > 1
+    assert plan.fed_feature_cycles == plan.push.value + plan.push.call / together
+    slow = replace(plan.push, value=CHUNK_CYCLES)  # one a call, though it takes longer
+    costs = (replace(plan.costs[0], push=slow), *plan.costs[1:])
+    assert replace(plan, costs=costs).fed_feature_cycles == slow.value + slow.call
