@@ -11,6 +11,7 @@ from model_factory import random_model
 
 from protonn_edge.codegen import make_float32_plan, make_plan
 from protonn_edge.codegen.context import raw_context, render_context
+from protonn_edge.codegen.plan import plan_with
 from protonn_edge.codegen.planner import plan_of
 from protonn_edge.quantization import float32_model, quantize
 from protonn_edge.stages.kernel import CHUNK_CYCLES
@@ -49,6 +50,7 @@ def test_a_float_build_keeps_its_input_its_projection_and_its_scores() -> None:
 def test_a_feature_is_fed_with_its_share_of_a_call() -> None:
     model = quantize(random_model(features=200, projections=10))
     assert make_plan(model).buffered
+    assert plan_with(make_plan(model).kernels).buffered
     assert make_plan(model).fed_feature_cycles == 0
     plan = plan_of(model, {"feeding": "streamed"})
     together = (CHUNK_CYCLES - plan.push.call) // plan.push.value

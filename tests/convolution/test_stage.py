@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from convolution_factory import random_images_of, random_layers, random_model
+from convolution_factory import random_convolution, random_images_of, random_layers, random_model
 
 from protonn_edge.codegen import make_plan
 from protonn_edge.errors import InputError
@@ -15,6 +15,7 @@ from protonn_edge.model import load_model, model_bytes, save_model
 from protonn_edge.model.linear import LinearModel
 from protonn_edge.quantization import measure_activity, quantize
 from protonn_edge.stages.convolution.stage import Convolutions
+from protonn_edge.stages.deskew.deskew import PixelScale
 
 
 @pytest.fixture(scope="module")
@@ -116,3 +117,15 @@ def test_a_classifier_takes_the_values_as_they_are(model: LinearModel) -> None:
     inputs = quantize(model).inputs
     with pytest.raises(InputError, match="values of a last layer up to 255 that are changed"):
         random_layers().integer_stages(replace(inputs, maximum=127))
+
+
+def test_layers_of_whole_images_come_back_from_their_arrays() -> None:
+    first = random_convolution(0, (6, 7, 2), 4, input_maximum=63, maximum=255, shift=11)
+    second = random_convolution(1, (4, 5, 4), 3, input_maximum=255)
+    stage = Convolutions((first, second), None, PixelScale(0.0, 1.0))
+    arrays = stage.to_arrays()
+    again = Convolutions.from_arrays(arrays)
+    assert again is not None
+    assert [layer.input_maximum for layer in again.layers] == [63, 255]
+    for name, array in again.to_arrays().items():
+        assert (array == arrays[name]).all()
