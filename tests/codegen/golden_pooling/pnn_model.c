@@ -918,7 +918,7 @@ static PNN_NOINLINE pnn_input_t *average_pooling_pool(const pnn_input_t *pixel, 
             count = (uint16_t)(count - part);
             continue;
         }
-        const uint8_t part = count < average_pooling_row_left ? (uint8_t)count : (uint8_t)average_pooling_row_left;
+        const uint8_t part = count < average_pooling_row_left ? (uint8_t)count : average_pooling_row_left;
         average = average_pooling_pool_part(pixel, part, average);
         pixel += part;
         count = (uint16_t)(count - part);

@@ -1773,7 +1773,7 @@ static void average_pooling_next_row(void)
 static PNN_NOINLINE pnn_input_t *average_pooling_pool(const pnn_input_t *pixel, uint16_t count, pnn_input_t *average)
 {
     while (count > 0) {
-        const uint8_t part = count < average_pooling_row_left ? (uint8_t)count : (uint8_t)average_pooling_row_left;
+        const uint8_t part = count < average_pooling_row_left ? (uint8_t)count : average_pooling_row_left;
         if (part == AVERAGE_POOLING_ROW_PIXELS) {
             average = average_pooling_pool_row(pixel, average);
         } else {

@@ -98,6 +98,13 @@ def test_inputs_beyond_their_maximum_overflow_no_sum(tmp_path: Path) -> None:
         check_calls(build_on_host(model, plan, folder), model, [predict(b"\xff" * 6), FINISH])
 
 
+def test_a_part_of_a_wide_row_may_be_256_pixels(tmp_path: Path) -> None:
+    """It was taken for none, again and again."""
+    model = quantize(random_pooling_model(AveragePooling((1, 400), (1, 400), (1, 20))))
+    calls = [BEGIN, push(*range(256)), push(*range(144)), FINISH]
+    check_calls(build_on_host(model, None, tmp_path), model, calls)
+
+
 def test_names_are_cut_between_letters(tmp_path: Path) -> None:
     """The ends of letters of two to four bytes were left out."""
     names = ("日本語" * 30, "äöü", "a😀b", "plain")
