@@ -12,7 +12,7 @@ from collections.abc import Callable
 
 from protonn_edge.errors import CheckFailed
 
-UPLOAD_DEADLINE_S = 30.0
+UPLOAD_DEADLINE_S = 60.0
 """The longest that an attempt may take; on a machine that has time, it takes two seconds."""
 
 _ATTEMPTS = 8
