@@ -26,7 +26,7 @@ MULTIPLY_ADD = {2: 7, 3: 9, 4: 10}
 # Compiled code around the loops: per call that pushes, and per block of sums in it.
 PUSH_CALL_BY_COMPILER = 56
 PUSH_BLOCK_BY_COMPILER = 84
-FRAME_BY_COMPILER = 10  # of pointers on the stack, where several blocks leave no registers for them
+FRAME_BY_COMPILER = 10  # at most, of pointers on the stack, where sums leave no registers for them
 FREE_REGISTERS_CYCLES = 14  # of a block whose sums do not use r18..r21
 SPLIT_BY_COMPILER = 40  # of what is counted in a byte: the projection is called, not inlined
 GROUPS_BY_COMPILER = 110

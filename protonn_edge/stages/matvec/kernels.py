@@ -145,7 +145,7 @@ class Matvec:
     def push(self) -> Push:
         """The cost of pushing inputs."""
         blocks, features, n = self.blocks, self.features, self.weights.shape[1]
-        call = self._call + FRAME_BY_COMPILER * (len(blocks) > 1)
+        call = self._call + FRAME_BY_COMPILER * (self.kernel != "unrolled")
         value, zero = int(features.other.max()), int(features.zero.max())
         whole = call * (-(-n // COUNTED_IN_A_BYTE) if self.splits else 1)
         whole += UPPER_BYTE_CYCLES * len(blocks) * (n // (COUNTED_IN_A_BYTE + 1))

@@ -5,7 +5,7 @@
  * Model a0bdf58f92efb31ccb633919f78123dd184460d7ff8b7bbfc2b73b2b4e299e7b
  *
  * The plan, on an ATmega328P, compiled by avr-gcc -O2:
- *     audio           energies, 812 B flash, at most 69796 cycles
+ *     audio           energies, 812 B flash, at most 69806 cycles
  *     projection      columns, 138 B flash, at most 206 cycles
  *     requantize      loop, 15 B flash, at most 165 cycles
  *     prototypes      point in registers, 16-bit scores, 280 B flash, at most 415 cycles

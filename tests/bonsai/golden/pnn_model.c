@@ -5,7 +5,7 @@
  * Model fe55b578d825f717cf7d44bd100feb6cb160e6d78f45ad2b43fa5069afb2d510
  *
  * The plan, on an ATmega328P, compiled by avr-gcc -O2:
- *     projection      columns, 138 B flash, at most 406 cycles
+ *     projection      columns, 138 B flash, at most 416 cycles
  *     requantize      loop, 15 B flash, at most 165 cycles
  *     bonsai_tree     dense, 512 B flash, at most 253 cycles
  *     decision        largest, 0 B flash, at most 26 cycles

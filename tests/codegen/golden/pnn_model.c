@@ -5,7 +5,7 @@
  * Model f2c73353703adc6d1b7bcb6b6cf2772e93f38facbda3c0f0062621c1c0a1dc8d
  *
  * The plan, on an ATmega328P, compiled by avr-gcc -O2:
- *     projection      columns, 138 B flash, at most 406 cycles
+ *     projection      columns, 138 B flash, at most 416 cycles
  *     requantize      loop, 15 B flash, at most 165 cycles
  *     prototypes      point in registers, 16-bit scores, 280 B flash, at most 415 cycles
  *     decision        largest, 0 B flash, at most 39 cycles

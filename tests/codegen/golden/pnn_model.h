@@ -52,7 +52,7 @@ extern "C" {
 #define PNN_CHUNK_FEATURES 6u
 #define PNN_PUSH_CYCLES 28u
 #define PNN_PUSH_ZERO_CYCLES 9u
-#define PNN_PUSH_CALL_CYCLES 170u
+#define PNN_PUSH_CALL_CYCLES 180u
 
 /* A quantized feature, 0..PNN_INPUT_MAXIMUM. With a larger one scores are wrong: sums may overflow. */
 typedef uint8_t pnn_input_t;

@@ -6,7 +6,7 @@
  *
  * The plan, on an ATmega328P, compiled by avr-gcc -O2:
  *     deskew          held, 900 B flash, at most 3064 cycles
- *     average_pooling rows, 800 B flash, at most 1385 cycles
+ *     average_pooling rows, 800 B flash, at most 1395 cycles
  *     projection      columns, 138 B flash, at most 206 cycles
  *     requantize      loop, 15 B flash, at most 165 cycles
  *     prototypes      point in registers, 16-bit scores, 280 B flash, at most 415 cycles

@@ -5,7 +5,7 @@
  * Model 801de07046bf68f6cf6787da80d9e679dd7147f652fee0bd77ebcf8833ea0136
  *
  * The plan, on an ATmega328P, compiled by avr-gcc -O2:
- *     gradients       streamed, 1268 B flash, at most 4131 cycles
+ *     gradients       streamed, 1268 B flash, at most 4141 cycles
  *     projection      columns, 144 B flash, at most 262 cycles
  *     requantize      loop, 15 B flash, at most 165 cycles
  *     prototypes      point in registers, 16-bit scores, 280 B flash, at most 415 cycles

@@ -5,7 +5,7 @@
  * Model 3f7b6242f90e13abeafa4651364972f25bdcb9686e16e748108714150d5f8c0e
  *
  * The plan, on an ATmega328P, compiled by avr-gcc -O2:
- *     projection      packed, 192 B flash, at most 450 cycles
+ *     projection      packed, 192 B flash, at most 460 cycles
  *     requantize      loop, 15 B flash, at most 165 cycles
  *     prototypes      point in registers, 16-bit scores, 280 B flash, at most 415 cycles
  *     decision        largest, 0 B flash, at most 39 cycles

@@ -5,7 +5,7 @@
  * Model 14049dd5be9033bef46a0a47581bea3af49ab40a5bdc310b25987b99d1ed5e60
  *
  * The plan, on an ATmega328P, compiled by avr-gcc -O2:
- *     window_features sums, 1122 B flash, at most 5016 cycles
+ *     window_features sums, 1122 B flash, at most 5026 cycles
  *     projection      columns, 138 B flash, at most 206 cycles
  *     requantize      loop, 15 B flash, at most 165 cycles
  *     prototypes      point in registers, 16-bit scores, 280 B flash, at most 415 cycles

@@ -6,9 +6,9 @@
  *
  * The plan, on an ATmega328P, compiled by avr-gcc -O2:
  *     dense           unrolled, 334 B flash, at most 465 cycles
- *     rectify         loop, 60 B flash, at most 296 cycles
+ *     rectify         loop, 60 B flash, at most 306 cycles
  *     dense_2         masked, 167 B flash, at most 217 cycles
- *     rectify_2       loop, 60 B flash, at most 263 cycles
+ *     rectify_2       loop, 60 B flash, at most 273 cycles
  *     linear          columns, 129 B flash, at most 122 cycles
  *     decision        largest, 0 B flash, at most 39 cycles
  *

@@ -56,8 +56,14 @@ def test_cycles_of_linear_scores_whose_sums_fill_the_registers(
     assert measured.cycles.max() <= plan.worst_cycles
 
 
-def test_cycles_of_many_calls_for_two_blocks_of_sums(tmp_path: Path) -> None:
-    model = random_chain(0, rows=12, features=350, bits=24, density=1.0)
+@pytest.mark.parametrize(
+    ("bits", "classes", "largest"),
+    [(24, 12, 127), (16, 10, 1)],  # two blocks of sums, and one: all that the registers hold
+)
+def test_cycles_of_many_calls(tmp_path: Path, bits: int, classes: int, largest: int) -> None:
+    model = random_chain(
+        0, rows=classes, features=350, bits=bits, largest=largest, maximum=63, density=1.0
+    )
     model = replace(model, weights=np.where(model.weights == 0, 1, model.weights).astype(np.int8))
     plan = plan_of(model, {"linear": "columns", "feeding": "streamed"})
     Q = np.full((1, model.n_features), model.inputs.maximum, np.uint8)
