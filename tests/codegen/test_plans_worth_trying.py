@@ -56,6 +56,12 @@ def test_the_fastest_of_all_plans_that_fit_is_the_first(name: str, known: bool) 
         assert min(plan.flash_bytes for plan in tried) == min(plan.flash_bytes for plan in small)
 
 
+def test_the_smallest_plan_is_tried_where_none_has_room_for_its_variables() -> None:
+    model = MODELS["protonn"]()
+    (only,) = plans(model, Limits(sram_bytes=1))
+    assert only.flash_bytes == min(plan.flash_bytes for plan in every_plan(model))
+
+
 def test_limits_are_what_may_be_reached() -> None:
     plan = make_plan(MODELS["protonn"]())
     flash, sram = plan.flash_bytes, plan.sram_bytes
@@ -69,6 +75,7 @@ def test_tables_end_before_what_a_pointer_of_16_bits_reaches() -> None:
     """2 kB are left to other constants, which the linker puts before them."""
     plan = make_plan(MODELS["protonn"](), kernel="columns")
     most = READABLE_BYTES - 2_048
+    assert READABLE_BYTES == 1 << 16
     cost = plan.costs[0]
     for tables, holds in ((most, True), (most + 1, False)):
         more = replace(cost, tables=cost.tables + tables - plan.table_bytes)

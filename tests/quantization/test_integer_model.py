@@ -20,6 +20,7 @@ from protonn_edge.quantization import IntegerModel, quantize
 from protonn_edge.quantization.integer_chain import UNHASHED
 from protonn_edge.stages.decision.rejection import IntegerRejection
 from protonn_edge.stages.input_quantizer.quantizer import InputQuantizer
+from protonn_edge.stages.integer_stage import Range
 from protonn_edge.stages.matvec.integers import products
 
 
@@ -197,3 +198,13 @@ def test_sizes_that_the_generated_code_cannot_count_are_refused() -> None:
             offset=np.zeros(256, np.int64),
             prototypes=np.zeros((256, 4), np.int8),
         )
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "bits"),
+    [(-32_768, 32_767, 16), (-32_769, 0, 32), (0, 32_768, 32), (-(2**31), 2**31 - 1, 32)],
+)
+def test_values_have_16_bits_only_if_all_fit(low: int, high: int, bits: int) -> None:
+    values = Range(np.array([0, low]), np.array([high, 0]))
+    assert values.ends == (low, high)
+    assert values.bits == bits
