@@ -11,7 +11,7 @@ from model_factory import random_model
 
 from protonn_edge.codegen import make_float32_plan, make_plan
 from protonn_edge.codegen.context import raw_context, render_context
-from protonn_edge.codegen.plan import plan_with
+from protonn_edge.codegen.plan import ENTRY_BYTES, plan_with
 from protonn_edge.codegen.planner import plan_of
 from protonn_edge.quantization import float32_model, quantize
 from protonn_edge.stages.kernel import CHUNK_CYCLES
@@ -43,7 +43,7 @@ def test_a_float_build_keeps_its_input_its_projection_and_its_scores() -> None:
     model = random_model(features=30, projections=6, prototypes=7, classes=5)
     plan = make_float32_plan(float32_model(model, quantize(model)))
     assert plan.table_bytes == 4 * (6 * 30 + 6 * 7 + 5 * 7 + 6)
-    assert plan.state_bytes == 30 + 2 + 2 * 4 * 5
+    assert plan.state_bytes == ENTRY_BYTES + 30 + 2 * 4 * 5
     assert plan.fed_feature_cycles == 95
 
 
