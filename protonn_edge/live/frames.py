@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import struct
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -139,7 +140,11 @@ class AnswerStream(BodyStream):
         self.range_watch = RangeWatch()
 
     def feed(self, data: bytes) -> list[WindowAnswer]:
-        """Return the answers that these bytes complete, in order.
+        """Return the answers that these bytes complete, in order; see `answers`."""
+        return list(self.answers(data))
+
+    def answers(self, data: bytes) -> Iterator[WindowAnswer]:
+        """Yield the answers that these bytes complete, each before what follows it is decoded.
 
         Raises
         ------
@@ -147,8 +152,10 @@ class AnswerStream(BodyStream):
             If the sender has another version, is a logger, has another model than before, or a
             sampling rate that it cannot keep.
         """
-        taken = [self._take(body) for body in self.bodies(data)]
-        return [answer for answer in taken if answer is not None]
+        for body in self.bodies(data):
+            answer = self._take(body)
+            if answer is not None:
+                yield answer
 
     def _take(self, body: bytes) -> WindowAnswer | None:
         if body[0] == _LOGGER:

@@ -111,7 +111,8 @@ class Listener:
         while True:
             early, self._early = self._early, []
             progress = False
-            for answer in early or self.stream.feed(self._line.read(_READ_S)):
+            for answer in early or self.stream.answers(self._line.read(_READ_S)):
+                self._follow_description()  # what came before the answer
                 if not self._follow(answer):
                     continue
                 if self._is_over(seconds):

@@ -34,7 +34,7 @@ from protonn_edge.stages.input_quantizer.raw_units import (
     decimals_of_ranges,
 )
 
-_CHUNK_BYTES = 8 * 2**20
+_CHUNK_BYTES = 2 * 2**20
 
 Float64 = NDArray[np.float64]
 

@@ -132,6 +132,14 @@ def test_seconds_go_on_over_the_resets_of_a_board(listener) -> None:
     assert board.resets >= 2
 
 
+def test_what_a_busy_computer_reads_at_once_is_no_reset(listener) -> None:
+    """A description that came before the latest windows was taken for one after a reset."""
+    windows = [window(50 * number, number) for number in range(20)]
+    board = listener(iter([live(50) + b"".join(windows[:10]), b"".join(windows[10:])]), 0.1)
+    assert len(list(board.answers(10.0))) == 20
+    assert board.resets == 0
+
+
 IMPOSSIBLE = [
     (1, 2**32 - 1, r"4.295e\+09 samples a second"),
     (2**32 - 1, 1, "2.328e-10 samples a second"),
