@@ -5,7 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 
 import numpy as np
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from protonn_edge.stages.input_quantizer.quantizer import InputQuantizer
@@ -21,6 +21,7 @@ WHOLE = np.unique(np.rint(COUNTS).astype(np.int64))[:, None]
     step=st.floats(0.01, 200) | st.floats(-200, -0.01),
     maximum=st.integers(1, 255),
 )
+@example(per_unit=1.0, zero=-1.00001, step=-84.0, maximum=1)  # just below 1 at the last 0
 def test_counts_become_the_bytes_of_their_values_but_for_edges(
     per_unit: float, zero: float, step: float, maximum: int
 ) -> None:

@@ -42,6 +42,7 @@ def test_all_raw_values_are_as_in_floats_but_for_ties(ends, maximum, mirrored):
     maximum=st.sampled_from([255, 15, 1]),
 )
 @example(zero=0.0, step=-0.029296875, maximum=255)  # 8 raw values are the whole range
+@example(zero=0.99999, step=1e-06, maximum=255)  # the whole range is between two of them
 def test_no_sum_exceeds_31_bits_whatever_the_feature_is(zero, step, maximum):
     inputs = InputQuantizer(np.array([zero]), np.array([step]), maximum)
     quantizer = raw_quantizer(inputs)

@@ -245,6 +245,8 @@ def _scale(zero: float, step: float, maximum: int, fine: bool) -> RawScale:
     mirrored = step < 0
     sign = -1 if mirrored else 1
     zero, step = sign * zero, abs(step)  # of the mirrored axis, on which bytes increase
+    if step * maximum < 1:
+        zero, step = _flattest(zero, step, maximum)
     low, high = sorted((sign * RAW_MINIMUM, sign * RAW_MAXIMUM))
     first = math.ceil(min(max(zero + step / 2, low + 1), high + 1)) - 1
     last = math.ceil(min(max(zero + step * maximum, first), high))
@@ -253,9 +255,21 @@ def _scale(zero: float, step: float, maximum: int, fine: bool) -> RawScale:
     unit = 1 << RAW_SHIFT
     limit = (2 * maximum + 1) * unit - 1  # two raw values or more reach less
     start = min(max((first - zero) / step + 0.5, -255.0), 256.0)
-    offset = min(round(start * unit), limit)
+    offset = min(round(start * unit), limit if start >= 1 else unit - 1)
     parts = 256 if fine else 1  # of the multiplier
     slope = min(unit / (step * (1 << shift)), float(_UNSIGNED_MAXIMUM))
     room = (limit - offset) * parts // max(1, span << shift)
     multiplier, fraction = divmod(min(round(slope * parts), room), parts)
     return RawScale(sign * first, mirrored, span, shift, multiplier, offset, fraction)
+
+
+def _flattest(zero: float, step: float, maximum: int) -> tuple[float, float]:
+    """Return the zero and the step, as large as can be, that give integers the same bytes.
+
+    The range is less than 1, so that at most one integer is within it: slopes beyond what a
+    multiplier can be are needed for none.
+    """
+    first = math.ceil(zero + step / 2)  # the first one whose byte is not 0
+    byte = math.floor(min((first - zero) / step + 0.5, maximum))
+    step = 1 / max(byte, maximum - byte)
+    return first - byte * step, step
