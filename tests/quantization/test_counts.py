@@ -21,7 +21,8 @@ WHOLE = np.unique(np.rint(COUNTS).astype(np.int64))[:, None]
     step=st.floats(0.01, 200) | st.floats(-200, -0.01),
     maximum=st.integers(1, 255),
 )
-@example(per_unit=1.0, zero=-1.00001, step=-84.0, maximum=1)  # just below 1 at the last 0
+@example(per_unit=1.0, zero=-1.00001, step=-84.0, maximum=1)  # -43 is just below byte 1
+@example(per_unit=45925.0, zero=0.0, step=-50.0, maximum=1)  # -25 is, by the rounding of 50
 def test_counts_become_the_bytes_of_their_values_but_for_edges(
     per_unit: float, zero: float, step: float, maximum: int
 ) -> None:

@@ -255,7 +255,8 @@ def _scale(zero: float, step: float, maximum: int, fine: bool) -> RawScale:
     unit = 1 << RAW_SHIFT
     limit = (2 * maximum + 1) * unit - 1  # two raw values or more reach less
     start = min(max((first - zero) / step + 0.5, -255.0), 256.0)
-    offset = min(round(start * unit), limit if start >= 1 else unit - 1)
+    # All values below `first` have its byte, so that rounding must not make a 1 of it.
+    offset = min(round(start * unit), unit - 1 if first > low else limit)
     parts = 256 if fine else 1  # of the multiplier
     slope = min(unit / (step * (1 << shift)), float(_UNSIGNED_MAXIMUM))
     room = (limit - offset) * parts // max(1, span << shift)
