@@ -29,9 +29,12 @@ OWN_LEVEL = "-O2"
 
 FLAGS = (
     *("-mmcu=atmega328p", "-std=gnu99", OWN_LEVEL, "-Wall", "-Wextra", "-Wpedantic"),
-    *("-ffunction-sections", "-fdata-sections", "-DF_CPU=16000000L"),
+    *("-ffunction-sections", "-fdata-sections", "-DF_CPU=16000000L", "-Werror"),
 )
-"""Those of `platformio.ini`, with what PlatformIO adds; a later level replaces the first one."""
+"""Those of `platformio.ini`, with what PlatformIO adds; a later level replaces the first one.
+
+No warning is let through: what the checks of `conformance` run is every kernel of every kind.
+"""
 
 OTHER_LEVELS = ("-Os -flto", "-Os", "-O1", "-O3")
 """Those of other projects that a model may be compiled in; the first is the Arduino IDE's."""

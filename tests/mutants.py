@@ -102,7 +102,7 @@ LIBRARIES = (
 CONFORMANCE = "tests/conformance/test_stages.py"
 KNOWN_COSTS = "tests/conformance/test_known_costs.py"
 KNOWN_MODELS = "tests/quantization/test_known_models.py"
-CODEGEN = "tests/codegen/test_generated_c.py"
+CODEGEN = "tests/codegen/test_golden.py tests/codegen/test_generated_c.py"
 QUANTIZERS = "tests/quantization tests/rejection"
 # The tests nearest to a folder or module, as lines of arguments for pytest: first what fails fast.
 # A module has the tests of the longest name that it begins with.
@@ -142,10 +142,7 @@ NEAREST = {
     "quantization/confidence": ["tests/codegen/test_confidence.py"],
     "recording": ["tests/recording", "tests/regression/recordings -k 'record or sound or played'"],
     "stages": [
-        (
-            f"{CODEGEN} tests/convolution/test_generated_c.py tests/linear/test_generated_c.py "
-            f"{KNOWN_COSTS} -k 'renders or costs'"
-        ),
+        (f"{CODEGEN} tests/linear/test_generated_c.py {KNOWN_COSTS} -k 'renders or costs'"),
         f"{CONFORMANCE} -k 'formula or range'",
         (
             "tests/quantization tests/average_pooling tests/deskew tests/gradients "
@@ -158,41 +155,38 @@ NEAREST = {
         "tests/codegen/test_raw_inputs.py",
     ],
     "stages/matvec": [
-        (
-            f"{CODEGEN} tests/linear/test_generated_c.py tests/dense/test_generated_c.py "
-            f"{KNOWN_COSTS} -k 'renders or costs'"
-        ),
+        f"{CODEGEN} {KNOWN_COSTS} -k 'renders or costs'",
         f"tests/matvec {CONFORMANCE} -k 'matvec or linear or projection or dense'",
     ],
 }
 NEAREST |= {
     f"quantization/{kind}": [
-        f"{KNOWN_MODELS} tests/{kind} -k 'quantiz or exact or renders'",
+        f"{KNOWN_MODELS} tests/{kind} -k 'quantiz or exact'",
         f"tests/{kind} {CONFORMANCE} -k 'not estimator and {kind}'",
     ]
     for kind in ("bonsai", "dense", "forest", "linear")
 }
 NEAREST |= {
     f"stages/{kind}/": [
-        f"{golden} {KNOWN_COSTS} -k 'renders or costs and {kind}'",
+        f"tests/codegen/test_golden.py {KNOWN_COSTS} -k 'renders or costs and {kind}'",
         f"{CONFORMANCE} -k 'test_stage and {kind}'",
         others,
     ]
-    for kind, golden, others in (
-        ("audio", "tests/audio/test_generated_c.py", "tests/audio"),
-        ("average_pooling", CODEGEN, "tests/average_pooling"),
-        ("bonsai_tree", "tests/bonsai/test_generated_c.py", "tests/bonsai/test_quantizer.py"),
-        ("convolution", "tests/convolution/test_generated_c.py", "tests/convolution"),
-        ("decision", CODEGEN, "tests/rejection"),
-        ("dense", "tests/dense/test_generated_c.py", "tests/dense/test_quantizer.py"),
-        ("deskew", CODEGEN, "tests/deskew tests/codegen/test_deskew.py"),
-        ("forest", "tests/forest/test_generated_c.py", "tests/forest/test_quantizer.py"),
-        ("gradients", CODEGEN, "tests/gradients"),
-        ("linear", "tests/linear/test_generated_c.py", "tests/linear/test_quantizer.py"),
-        ("pooling", "tests/convolution/test_generated_c.py", "tests/convolution"),
-        ("projection", CODEGEN, "tests/quantization"),
-        ("prototypes", CODEGEN, "tests/codegen/test_reach.py tests/quantization"),
-        ("window_features", CODEGEN, "tests/window_features"),
+    for kind, others in (
+        ("audio", "tests/audio"),
+        ("average_pooling", "tests/average_pooling"),
+        ("bonsai_tree", "tests/bonsai/test_quantizer.py"),
+        ("convolution", "tests/convolution"),
+        ("decision", "tests/rejection"),
+        ("dense", "tests/dense/test_quantizer.py"),
+        ("deskew", "tests/deskew tests/codegen/test_deskew.py"),
+        ("forest", "tests/forest/test_quantizer.py"),
+        ("gradients", "tests/gradients"),
+        ("linear", "tests/linear/test_quantizer.py"),
+        ("pooling", "tests/convolution"),
+        ("projection", "tests/quantization"),
+        ("prototypes", "tests/codegen/test_reach.py tests/quantization"),
+        ("window_features", "tests/window_features"),
     )
 }
 

@@ -1,12 +1,14 @@
-"""The C of trees of gated sums: as it was read, and for shapes at the ends."""
+"""The C of trees of gated sums: for shapes at the ends."""
 
 from __future__ import annotations
 
-import runpy
-from pathlib import Path
-
 import pytest
-from bonsai_factory import random_bonsai_chain, random_kernel_chain
+from bonsai_factory import (
+    random_bonsai_chain,
+    random_kernel_chain,
+    tiny_bonsai_chain,
+    tiny_kernel_chain,
+)
 from generated_programs import assert_equal_to_reference
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -15,21 +17,12 @@ from model_factory import random_inputs
 from protonn_edge.codegen.host import host_program
 from protonn_edge.stages.bonsai_tree.walk import Walk
 
-HERE = Path(__file__).parent
-GOLDEN = runpy.run_path(str(HERE / "renew_golden.py"))
-
-
-@pytest.mark.parametrize("folder", GOLDEN["CASES"])
-def test_the_small_model_renders_to_the_golden_file(folder: str) -> None:
-    """Renew the files with ``python tests/bonsai/renew_golden.py`` and read the difference."""
-    for name, text in GOLDEN["rendered"](folder).items():
-        assert text == (HERE / folder / name).read_text()
-
 
 @pytest.mark.parametrize(
     "chain",
     [
-        *GOLDEN["CASES"].values(),
+        tiny_bonsai_chain(),
+        tiny_kernel_chain(),
         random_kernel_chain(0, features=1, depth=4, classes=2),
         random_kernel_chain(0, features=1_500, depth=1, classes=2, density=0.002),
         random_kernel_chain(0, features=100, depth=0, classes=255, largest=9),

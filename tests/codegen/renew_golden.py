@@ -1,37 +1,130 @@
-"""Write the golden files anew: ``python tests/codegen/renew_golden.py``; read the difference."""
+"""Write the golden files anew: ``python tests/codegen/renew_golden.py``; read the difference.
+
+One program is there as a whole. Of the others there is only what stages of one kind render, so that
+a reader sees each change once; that they are right is what `tests/conformance` checks.
+"""
 
 from __future__ import annotations
 
+import re
 import sys
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
+import bonsai_factory
+import dense_factory
+import forest_factory
+import linear_factory
+from audio_factory import audio_of
+from convolution_factory import random_convolution, random_model
 from model_factory import (
     tiny_deskew_model,
     tiny_gradients_model,
     tiny_integer_model,
-    tiny_packed_model,
     tiny_pooling_model,
     tiny_windows_model,
 )
-from plans import plan_with
 
 from protonn_edge.codegen import render_c
+from protonn_edge.codegen.planner import plan_of
+from protonn_edge.quantization import IntegerModel, quantize
+from protonn_edge.stages.convolution.stage import Convolutions
+from protonn_edge.stages.input_quantizer.quantizer import InputQuantizer
+from protonn_edge.stages.pooling.integers import IntegerPooling
 from protonn_edge.system.files import write_atomically
 
+GOLDEN = Path(__file__).parent / "golden"
+WHOLE = "pnn_model"
+
+
+class Case(NamedTuple):
+    """A tiny chain, how it is computed, and the titles of the sections that are kept."""
+
+    chain: Callable[[], IntegerModel]
+    choices: dict[str, str]
+    titles: tuple[str, ...]
+
+
+def sure_model() -> IntegerModel:
+    """Return a chain that knows how sure it is."""
+    return replace(tiny_integer_model(), sharpness=8.0)
+
+
+def audio_model() -> IntegerModel:
+    """Return a chain for two frames of three bands."""
+    inputs = InputQuantizer(zero=np.zeros(6), step=np.ones(6), maximum=127)
+    return replace(tiny_integer_model(), inputs=inputs, feature_stage=audio_of(3, 2, 128))
+
+
+def network() -> IntegerModel:
+    """Return a convolution, and both ways of pooling."""
+    layers = (
+        random_convolution(0, (4, 4, 1), 2, padded=True, to_even=True, weight_bits=4),
+        IntegerPooling((4, 4, 2), (2, 2), "maximum", 15),
+        IntegerPooling((2, 2, 2), (2, 2), "average", 15),
+    )
+    return quantize(random_model(Convolutions(layers)))
+
+
+def packed_linear() -> IntegerModel:
+    """Return a linear chain whose weights fit 4 bits."""
+    chain = linear_factory.tiny_chain()
+    return replace(chain, weights=np.clip(chain.weights, -7, 7))
+
+
+COLUMNS = {"projection": "columns"}
+FORESTS = {"walk": "shares", "if-else": "scores"}
 CASES = {
-    "golden": (tiny_integer_model, "columns"),
-    "golden_masked": (tiny_integer_model, "masked"),
-    "golden_packed": (tiny_packed_model, "packed"),
-    "golden_pooling": (tiny_pooling_model, "unrolled"),
-    "golden_deskew": (tiny_deskew_model, "columns"),
-    "golden_gradients": (tiny_gradients_model, "columns"),
-    "golden_windows": (tiny_windows_model, "columns"),
+    WHOLE: Case(sure_model, COLUMNS, ()),
+    "average_pooling": Case(tiny_pooling_model, COLUMNS, ("Average pooling",)),
+    "deskew": Case(tiny_deskew_model, COLUMNS, ("Deskew",)),
+    "gradients": Case(tiny_gradients_model, COLUMNS, ("Gradients",)),
+    "window_features": Case(tiny_windows_model, COLUMNS, ("Window features",)),
+    "audio": Case(audio_model, COLUMNS | {"feeding": "streamed"}, ("Audio",)),
+    "convolution": Case(network, {"convolution": "packed"}, ("Convolution",)),
+    "pooling": Case(network, {}, ("Pooling", "Pooling 2")),
+    "dense": Case(
+        dense_factory.tiny_chain, {"dense": "unrolled", "dense_2": "masked"}, ("Dense", "Dense 2")
+    ),
+    "linear": Case(packed_linear, {"linear": "packed"}, ("Linear",)),
+    **{
+        f"forest_{kernel}": Case(
+            partial(forest_factory.tiny_chain, leaves), {"forest": kernel}, ("Forest",)
+        )
+        for kernel, leaves in FORESTS.items()
+    },
+    "bonsai_tree": Case(bonsai_factory.tiny_bonsai_chain, {}, ("Bonsai tree",)),
 }
+"""By the names of their files; of the first one all is kept."""
+
+
+def program(name: str) -> dict[str, str]:
+    """Return the files of a case's program."""
+    chain = CASES[name].chain()
+    return render_c(chain, plan_of(chain, CASES[name].choices))
+
+
+def golden(name: str) -> dict[str, str]:
+    """Return the golden files of a case: its program, or the sections of it that are kept."""
+    files, titles = program(name), CASES[name].titles
+    if name == WHOLE:
+        return files
+    sections = re.split(r"^(?=/\* ---- )", files[f"{WHOLE}.c"], flags=re.MULTILINE)
+    starts = tuple(f"/* ---- {title}: " for title in titles)
+    return {f"{name}.c": "".join(each for each in sections if each.startswith(starts))}
+
 
 if __name__ == "__main__":
-    for folder, (model, kernel) in CASES.items():
-        (Path(__file__).parent / folder).mkdir(exist_ok=True)
-        for name, text in render_c(model(), plan_with(model(), kernel)).items():
-            write_atomically(Path(__file__).parent / folder / name, text)
+    for old in GOLDEN.glob("*"):
+        old.unlink()
+    GOLDEN.mkdir(exist_ok=True)
+    for case in CASES:
+        for file, text in golden(case).items():
+            write_atomically(GOLDEN / file, text)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import subprocess
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -231,35 +230,6 @@ def test_pushing_stays_within_the_bound_that_the_header_states(
             macros = (f"-DCOUNT={count}", f"-DFEATURE={feature}")
             taken = marked_cycles(link_with(compiled, PUSH, *macros))
             assert 0 < taken <= plan.push.call + count * bound
-
-
-@pytest.mark.parametrize(
-    "model",
-    [
-        "golden",
-        "golden_masked",
-        "golden_packed",
-        "golden_pooling",
-        "golden_deskew",
-        "golden_windows",
-    ],
-)
-@pytest.mark.parametrize("flags", ["-O0", "-O1", "-Os", "-O3", "-Os -flto"])
-@pytest.mark.parametrize("chip", ["atmega328p", "attiny85"])  # the latter has no multiplier
-def test_generated_c_compiles_at_every_optimization(
-    tmp_path: Path, flags: str, chip: str, model: str
-) -> None:
-    golden = Path(__file__).parent / model / "pnn_model.c"
-    command = ["avr-gcc", f"-mmcu={chip}", "-std=gnu99"]
-    command += ["-Wall", "-Wextra", "-Wpedantic", "-Werror"]
-    done = subprocess.run(
-        [*command, *flags.split(), "-c", golden, "-o", tmp_path / "model.o"],
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
 
 
 @pytest.mark.parametrize(

@@ -1,11 +1,7 @@
-"""The C of networks: as it was read, and for random sizes."""
+"""The C of networks: for random sizes."""
 
 from __future__ import annotations
 
-import runpy
-from pathlib import Path
-
-import pytest
 from dense_factory import random_chain, tiny_chain
 from generated_programs import assert_equal_to_reference
 from hypothesis import given, settings
@@ -14,16 +10,6 @@ from model_factory import random_inputs
 
 from protonn_edge.codegen.host import host_program
 from protonn_edge.codegen.planner import every_plan, make_plan
-
-HERE = Path(__file__).parent
-GOLDEN = runpy.run_path(str(HERE / "renew_golden.py"))
-
-
-@pytest.mark.parametrize("folder", GOLDEN["CASES"])
-def test_the_small_model_renders_to_the_golden_file(folder: str) -> None:
-    """Renew the files with ``python tests/dense/renew_golden.py`` and read the difference."""
-    for name, text in GOLDEN["rendered"](GOLDEN["CASES"][folder]).items():
-        assert text == (HERE / folder / name).read_text()
 
 
 def test_each_matrix_has_kernels_of_its_own() -> None:

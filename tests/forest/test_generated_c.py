@@ -1,8 +1,7 @@
-"""The C of forests: as it was read, and for shapes at the ends."""
+"""The C of forests: for shapes at the ends."""
 
 from __future__ import annotations
 
-import runpy
 from pathlib import Path
 
 import pytest
@@ -26,9 +25,6 @@ from protonn_edge.quantization.forest import ForestChain
 from protonn_edge.system.scratch import scratch_folder
 from protonn_edge.toolchain.elf import read_program
 
-HERE = Path(__file__).parent
-GOLDEN = runpy.run_path(str(HERE / "renew_golden.py"))
-
 shapes = {
     "seed": st.integers(0, 10_000),
     "trees": st.sampled_from([1, 2, 5, 30]),
@@ -38,13 +34,6 @@ shapes = {
     "share": st.sampled_from([0.0, 0.3, 1.0]),
     "vote": st.sampled_from([0, 0, 1, 127]),
 }
-
-
-@pytest.mark.parametrize("folder", GOLDEN["CASES"])
-def test_the_small_model_renders_to_the_golden_file(folder: str) -> None:
-    """Renew the files with ``python tests/forest/renew_golden.py`` and read the difference."""
-    for name, text in GOLDEN["rendered"](*GOLDEN["CASES"][folder]).items():
-        assert text == (HERE / folder / name).read_text()
 
 
 @pytest.mark.parametrize("leaves", TINY_LEAVES)

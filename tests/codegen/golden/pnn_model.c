@@ -778,6 +778,37 @@ const pnn_score_t *pnn_scores(void)
     return prototypes_scores;
 }
 
+/* 255 exp(-i / 16) */
+static const uint8_t confidence_table[100] PNN_FLASH = {
+  255,  240,  225,  211,  199,  187,  175,  165,  155,  145,  136,  128,  120,  113,  106,  100,
+   94,   88,   83,   78,   73,   69,   64,   61,   57,   53,   50,   47,   44,   42,   39,   37,
+   35,   32,   30,   29,   27,   25,   24,   22,   21,   20,   18,   17,   16,   15,   14,   14,
+   13,   12,   11,   11,   10,    9,    9,    8,    8,    7,    7,    6,    6,    6,    5,    5,
+    5,    4,    4,    4,    4,    3,    3,    3,    3,    3,    2,    2,    2,    2,    2,    2,
+    2,    2,    2,    1,    1,    1,    1,    1,    1,    1,    1,    1,    1,    1,    1,    1,
+    1,    1,    1,    1,
+};
+
+uint8_t pnn_confidence(void)
+{
+    const pnn_score_t *scores = pnn_scores();
+    pnn_score_t largest = scores[0];
+    for (uint8_t l = 1; l < PNN_CLASSES; ++l) {
+        if (scores[l] > largest) {
+            largest = scores[l];
+        }
+    }
+    uint16_t sum = 0; /* of at most 255 classes, each 255 at most */
+    for (uint8_t l = 0; l < PNN_CLASSES; ++l) {
+        const uint32_t less = (uint32_t)largest - (uint32_t)scores[l];
+        if (less < 25174u) {
+            const uint32_t step = (less * 33156u + 4194304u) >> 23;
+            sum += PNN_READ_U8(&confidence_table[step]);
+        }
+    }
+    return (uint8_t)((25500u + sum / 2) / sum);
+}
+
 char *pnn_class_name(uint8_t class_index, char *name, uint8_t size)
 {
     const char *from = PNN_READ_STRING(&class_names[class_index % PNN_CLASSES]);

@@ -89,6 +89,10 @@ uint8_t pnn_predict(const pnn_input_t *features);
  * class's. */
 const pnn_score_t *pnn_scores(void);
 
+/* How sure the last prediction is, 0..100 per cent: the share of the largest score in the softmax
+ * that training calibrated. It takes flash only where it is called. */
+uint8_t pnn_confidence(void);
+
 /* Copy the name of a class (0..PNN_CLASSES - 1) in UTF-8 to `name`, cut between letters to `size` bytes
  * with its final 0; returns `name`. */
 char *pnn_class_name(uint8_t class_index, char *name, uint8_t size);

@@ -1,0 +1,266 @@
+/* ---- Audio: constants and variables ------------------------------------------------------- */
+
+#define AUDIO_FRAME 128u /* samples */
+#define AUDIO_BANDS 3u
+#define AUDIO_MIRRORED 1u /* the last of these */
+#define AUDIO_QUIET 32u
+#define AUDIO_BASE 80u
+#define AUDIO_OCTAVE 16u
+#define AUDIO_MAXIMUM 127u
+#define AUDIO_ONSET 128u
+#define AUDIO_LEVEL_SHIFT 5
+
+#ifndef PNN_ASSEMBLY
+static const struct audio_coefficients {
+    uint8_t turn, decay, gain;
+} audio_coefficients[AUDIO_BANDS] PNN_FLASH = {
+    {188,  83,  34 },
+    {108,  66,  47 },
+    { 27,  46,  68 },
+};
+#endif
+
+/* What the five bits behind a number's first one add to its logarithm. */
+static const uint8_t audio_steps[32] PNN_FLASH = {
+    0,    0,    1,    2,    2,    3,    3,    4,    5,    5,    6,    6,    7,    7,    8,    8,
+    9,    9,   10,   10,   11,   11,   12,   12,   12,   13,   13,   14,   14,   14,   15,   15,
+};
+
+static struct audio_band {
+    int16_t last, earlier; /* y */
+    uint16_t energy;
+} audio_bands[AUDIO_BANDS];
+
+#ifdef PNN_ASSEMBLY
+typedef char audio_band_is_packed[sizeof(struct audio_band) == 6 ? 1 : -1];
+#endif
+
+static uint16_t audio_pushed; /* samples */
+static uint16_t audio_left;   /* of the frame */
+static pnn_input_t audio_before, audio_older; /* the last two samples */
+static pnn_input_t audio_values[6u];
+static pnn_input_t *audio_next;
+
+/* Of the onset: what follows the differences of samples, times 32: 0..8191 */
+static uint16_t audio_level;
+static pnn_input_t audio_heard_before, audio_heard_older;
+static uint8_t audio_hears;
+
+/* ---- Audio: functions --------------------------------------------------------------------- */
+
+static void audio_begin(void)
+{
+    audio_pushed = 0;
+    audio_left = AUDIO_FRAME;
+    audio_next = audio_values;
+    audio_hears = 0;
+    for (uint8_t i = 0; i < AUDIO_BANDS; ++i) {
+        audio_bands[i].last = 0;
+        audio_bands[i].earlier = 0;
+        audio_bands[i].energy = 0;
+    }
+}
+
+/* The next y of all bands, of the samples' difference v, and of w for mirrored bands. */
+#ifdef PNN_ASSEMBLY
+static PNN_NOINLINE void audio_filter(int16_t v, int16_t w)
+{
+    struct audio_band *band = audio_bands;
+    register int16_t difference __asm__("r24") = v;
+    register int16_t mirrored __asm__("r14") = w;
+    register uint8_t zero __asm__("r22") = 0;
+    __asm__ volatile(
+        ".Lband0%=:\n"
+        "    ldd   r18, Z+0\n" /* its last y */
+        "    ldd   r19, Z+1\n"
+        "    ldi   r20, 188\n"
+        "    mul   r18, r20\n"
+        "    movw  r26, r0\n"
+        "    clr   r23\n"
+        "    mulsu r19, r20\n"
+        "    add   r27, r0\n"
+        "    adc   r23, r1\n"
+        "    ldd   r21, Z+2\n" /* the one before */
+        "    std   Z+2, r18\n"
+        "    ldi   r20, 83\n"
+        "    mul   r21, r20\n"
+        "    sub   r26, r0\n"
+        "    sbc   r27, r1\n"
+        "    sbci  r23, 0\n"
+        "    ldd   r21, Z+3\n"
+        "    std   Z+3, r19\n"
+        "    mulsu r21, r20\n"
+        "    sub   r27, r0\n"
+        "    sbc   r23, r1\n"
+        "    lsl   r26\n"
+        "    rol   r27\n"
+        "    rol   r23\n"
+        "    ldi   r20, 34\n"
+        "    mul   r24, r20\n"
+        "    add   r27, r0\n"
+        "    adc   r23, r1\n"
+        "    sbrc  r25, 7\n"
+        "    sub   r23, r20\n"
+        "    std   Z+0, r27\n"
+        "    std   Z+1, r23\n"
+        "    sbrc  r23, 7\n"
+        "    com   r23\n"
+        "    ldd   r18, Z+4\n" /* the energy */
+        "    add   r18, r23\n"
+        "    std   Z+4, r18\n"
+        "    ldd   r18, Z+5\n"
+        "    adc   r18, r22\n"
+        "    std   Z+5, r18\n"
+        ".Lband1%=:\n"
+        "    ldd   r18, Z+6\n" /* its last y */
+        "    ldd   r19, Z+7\n"
+        "    ldi   r20, 108\n"
+        "    mul   r18, r20\n"
+        "    movw  r26, r0\n"
+        "    clr   r23\n"
+        "    mulsu r19, r20\n"
+        "    add   r27, r0\n"
+        "    adc   r23, r1\n"
+        "    ldd   r21, Z+8\n" /* the one before */
+        "    std   Z+8, r18\n"
+        "    ldi   r20, 66\n"
+        "    mul   r21, r20\n"
+        "    sub   r26, r0\n"
+        "    sbc   r27, r1\n"
+        "    sbci  r23, 0\n"
+        "    ldd   r21, Z+9\n"
+        "    std   Z+9, r19\n"
+        "    mulsu r21, r20\n"
+        "    sub   r27, r0\n"
+        "    sbc   r23, r1\n"
+        "    lsl   r26\n"
+        "    rol   r27\n"
+        "    rol   r23\n"
+        "    ldi   r20, 47\n"
+        "    mul   r24, r20\n"
+        "    add   r27, r0\n"
+        "    adc   r23, r1\n"
+        "    sbrc  r25, 7\n"
+        "    sub   r23, r20\n"
+        "    std   Z+6, r27\n"
+        "    std   Z+7, r23\n"
+        "    sbrc  r23, 7\n"
+        "    com   r23\n"
+        "    ldd   r18, Z+10\n" /* the energy */
+        "    add   r18, r23\n"
+        "    std   Z+10, r18\n"
+        "    ldd   r18, Z+11\n"
+        "    adc   r18, r22\n"
+        "    std   Z+11, r18\n"
+        ".Lband2%=:\n"
+        "    ldd   r18, Z+12\n" /* its last y */
+        "    ldd   r19, Z+13\n"
+        "    ldi   r20, 27\n"
+        "    mul   r18, r20\n"
+        "    movw  r26, r0\n"
+        "    clr   r23\n"
+        "    mulsu r19, r20\n"
+        "    add   r27, r0\n"
+        "    adc   r23, r1\n"
+        "    ldd   r21, Z+14\n" /* the one before */
+        "    std   Z+14, r18\n"
+        "    ldi   r20, 46\n"
+        "    mul   r21, r20\n"
+        "    sub   r26, r0\n"
+        "    sbc   r27, r1\n"
+        "    sbci  r23, 0\n"
+        "    ldd   r21, Z+15\n"
+        "    std   Z+15, r19\n"
+        "    mulsu r21, r20\n"
+        "    sub   r27, r0\n"
+        "    sbc   r23, r1\n"
+        "    lsl   r26\n"
+        "    rol   r27\n"
+        "    rol   r23\n"
+        "    ldi   r20, 68\n"
+        "    mul   r14, r20\n"
+        "    add   r27, r0\n"
+        "    adc   r23, r1\n"
+        "    sbrc  r15, 7\n"
+        "    sub   r23, r20\n"
+        "    std   Z+12, r27\n"
+        "    std   Z+13, r23\n"
+        "    sbrc  r23, 7\n"
+        "    com   r23\n"
+        "    ldd   r18, Z+16\n" /* the energy */
+        "    add   r18, r23\n"
+        "    std   Z+16, r18\n"
+        "    ldd   r18, Z+17\n"
+        "    adc   r18, r22\n"
+        "    std   Z+17, r18\n"
+        ".Lband3%=:\n"
+        "    clr   r1\n"
+        : "+z"(band)
+        : "r"(difference), "r"(mirrored), "r"(zero)
+        : "memory", "r0", "r18", "r19", "r20", "r21", "r23", "r26", "r27");
+}
+#else
+static void audio_filter(int16_t v, int16_t w)
+{
+    for (uint8_t i = 0; i < AUDIO_BANDS; ++i) {
+        struct audio_band *const band = &audio_bands[i];
+        const struct audio_coefficients *const by = &audio_coefficients[i];
+        const int32_t turned = (int32_t)band->last * PNN_READ_U8(&by->turn);
+        const int32_t kept = turned - (int32_t)band->earlier * PNN_READ_U8(&by->decay);
+        const int32_t added = (int32_t)(i < AUDIO_BANDS - AUDIO_MIRRORED ? v : w) * PNN_READ_U8(&by->gain);
+        const int16_t y = (int16_t)((kept >> 7) + added);
+        band->earlier = band->last;
+        band->last = y;
+        band->energy = (uint16_t)(band->energy + (uint8_t)(y < 0 ? ~(y >> 8) : y >> 8));
+    }
+}
+#endif
+
+/* The logarithm of 32..65535, above that of no energy. */
+static uint8_t audio_logarithm(uint16_t z)
+{
+    uint8_t octaves = (uint8_t)(5u * AUDIO_OCTAVE - AUDIO_BASE);
+    while (z >= 64) {
+        z >>= 1;
+        octaves = (uint8_t)(octaves + AUDIO_OCTAVE);
+    }
+    const uint8_t logarithm = (uint8_t)(octaves + PNN_READ_U8(&audio_steps[z - 32u]));
+    return logarithm < AUDIO_MAXIMUM ? logarithm : AUDIO_MAXIMUM;
+}
+
+static void audio_take(pnn_input_t sample)
+{
+    if (audio_pushed == 0) {
+        audio_before = sample;
+        audio_older = sample;
+    }
+    const int16_t v = (int16_t)(sample - audio_older);
+    audio_older = audio_before;
+    audio_before = sample;
+    audio_filter(v, audio_pushed & 1u ? (int16_t)-v : v);
+    ++audio_pushed;
+    if (--audio_left < AUDIO_BANDS) {
+        uint16_t *const energy = &audio_bands[AUDIO_BANDS - 1u - audio_left].energy;
+        *audio_next++ = audio_logarithm((uint16_t)(*energy + AUDIO_QUIET));
+        *energy = 0;
+        if (audio_left == 0) {
+            audio_left = AUDIO_FRAME;
+        }
+    }
+}
+
+uint8_t pnn_onset(uint8_t sample)
+{
+    if (!audio_hears) {
+        audio_hears = 1;
+        audio_heard_before = sample;
+        audio_heard_older = sample;
+        audio_level = 0;
+    }
+    const int16_t v = (int16_t)(sample - audio_heard_older);
+    audio_heard_older = audio_heard_before;
+    audio_heard_before = sample;
+    audio_level = (uint16_t)(audio_level - (audio_level >> AUDIO_LEVEL_SHIFT) + (uint16_t)(v < 0 ? -v : v));
+    return audio_level > AUDIO_ONSET;
+}
+

@@ -1,0 +1,205 @@
+/* ---- Average pooling: constants and variables --------------------------------------------- */
+
+/* The image has 5x6 pixels, of which the 3x4 in the middle count; its averages are 2x3.
+ * Widths and heights are in units, a whole number of which makes a pixel, and an area. */
+#define AVERAGE_POOLING_PIXELS 23u /* up to the last that counts */
+#define AVERAGE_POOLING_ROW_PIXELS 4u
+#define AVERAGE_POOLING_PIXELS_BEFORE 7u
+#define AVERAGE_POOLING_PIXELS_BETWEEN_ROWS 2u
+#define AVERAGE_POOLING_PIXEL_WIDTH 3u
+#define AVERAGE_POOLING_AREA_WIDTH 4u
+#define AVERAGE_POOLING_PIXEL_HEIGHT 2u
+#define AVERAGE_POOLING_AREA_HEIGHT 3u
+#define AVERAGE_POOLING_AREAS_IN_ROW 3u
+#define AVERAGE_POOLING_AVERAGE_MULTIPLIER 1349u
+
+static uint16_t average_pooling_ignored; /* pixels still to come before the next one that counts */
+static uint8_t average_pooling_row_left; /* pixels of the row still to come */
+static uint8_t average_pooling_units_right; /* of the area under way, from the next pixel on */
+static uint16_t average_pooling_row_sum; /* of the area under way, in this row */
+static uint8_t average_pooling_units_below; /* of the areas under way, from this row on */
+static uint16_t *average_pooling_area_sum; /* of the area under way, in the rows before */
+static uint16_t average_pooling_area_sums[AVERAGE_POOLING_AREAS_IN_ROW];
+static pnn_input_t average_pooling_values[6u];
+static pnn_input_t *average_pooling_next_average;
+
+/* ---- Average pooling: functions ----------------------------------------------------------- */
+
+static void average_pooling_begin(void)
+{
+    average_pooling_ignored = AVERAGE_POOLING_PIXELS_BEFORE;
+    average_pooling_row_left = AVERAGE_POOLING_ROW_PIXELS;
+    average_pooling_units_right = AVERAGE_POOLING_AREA_WIDTH;
+    average_pooling_row_sum = 0;
+    average_pooling_next_average = average_pooling_values;
+    average_pooling_units_below = AVERAGE_POOLING_AREA_HEIGHT;
+    average_pooling_area_sum = average_pooling_area_sums;
+    for (uint16_t i = 0; i < AVERAGE_POOLING_AREAS_IN_ROW; ++i) {
+        average_pooling_area_sums[i] = 0;
+    }
+}
+
+/* Sum the next `count` pixels of a row, at least one; write the averages of the areas that they
+ * complete, and return where the next one goes. */
+#ifdef PNN_ASSEMBLY
+static PNN_NOINLINE pnn_input_t *average_pooling_pool_part(const pnn_input_t *pixel, uint8_t count, pnn_input_t *average)
+{
+    uint16_t sum = average_pooling_row_sum;
+    uint8_t right = average_pooling_units_right;
+    uint16_t *area = average_pooling_area_sum;
+    const uint8_t complete = average_pooling_units_below <= AVERAGE_POOLING_PIXEL_HEIGHT;
+    const uint8_t within = complete ? average_pooling_units_below : AVERAGE_POOLING_PIXEL_HEIGHT;
+    const uint8_t below = (uint8_t)(AVERAGE_POOLING_PIXEL_HEIGHT - within);
+    __asm__ volatile(
+        "    bst   %[complete], 0\n"
+        "1:  ld    r18, %a[pixel]+\n"
+        "    cpi   %[right], 4\n"
+        "    brlo  3f\n"
+        "    mul   r18, %[width]\n"
+        "    add   %A[sum], r0\n"
+        "    adc   %B[sum], r1\n"
+        "    subi  %[right], 3\n"
+        "2:  dec   %[count]\n"
+        "    brne  1b\n"
+        "    rjmp  9f\n"
+        "3:  mov   r19, %A[sum]\n"
+        "    or    r19, %B[sum]\n"
+        "    or    r19, r18\n"
+        "    breq  5f\n"
+        "    mul   r18, %[right]\n"
+        "    add   %A[sum], r0\n"
+        "    adc   %B[sum], r1\n"
+        "    subi  %[right], 3\n"
+        "    neg   %[right]\n" /* units of the pixel beyond this area */
+        "    mul   %B[sum], %[within]\n"
+        "    mov   r21, r0\n"
+        "    mul   %A[sum], %[within]\n"
+        "    add   r21, r1\n"
+        "    ld    r20, %a[area]\n"
+        "    add   r20, r0\n"
+        "    ldd   r0, %a[area]+1\n"
+        "    adc   r21, r0\n"
+        "    brts  6f\n"
+        "    st    %a[area]+, r20\n"
+        "    st    %a[area]+, r21\n"
+        "4:\n"
+        "    mul   r18, %[right]\n"
+        "    movw  %A[sum], r0\n"
+        "    subi  %[right], 4\n"
+        "    neg   %[right]\n"
+        "    rjmp  2b\n"
+        "5:  brts  8f\n" /* the row adds nothing */
+        "    adiw  %[area], 2\n"
+        "    subi  %[right], 3 - 4\n"
+        "    rjmp  2b\n"
+        "8:  ld    r20, %a[area]\n"
+        "    ldd   r21, %a[area]+1\n"
+        "    subi  %[right], 3\n"
+        "    neg   %[right]\n"
+        "    mov   r19, r20\n"
+        "    or    r19, r21\n"
+        "    brne  6f\n"
+        "    adiw  %[area], 2\n"
+        "    rjmp  7f\n"
+        "6:\n"
+        "    mul   %B[sum], %[below]\n"
+        "    mov   r19, r0\n"
+        "    mul   %A[sum], %[below]\n"
+        "    add   r19, r1\n"
+        "    st    %a[area]+, r0\n"
+        "    st    %a[area]+, r19\n"
+        "    mul   r20, %A[multiplier]\n"
+        "    ldi   r22, 0x80\n"
+        "    add   r22, r1\n"
+        "    clr   r19\n"
+        "    rol   r19\n"
+        "    mul   r21, %A[multiplier]\n"
+        "    add   r22, r0\n"
+        "    adc   r19, r1\n"
+        "    mul   r20, %B[multiplier]\n"
+        "    add   r22, r0\n"
+        "    adc   r19, r1\n"
+        "    mul   r21, %B[multiplier]\n"
+        "    add   r19, r0\n"
+        "7:  movw  r20, %A[pixel]\n"
+        "    movw  %A[pixel], %A[average]\n"
+        "    st    %a[pixel]+, r19\n"
+        "    movw  %A[average], %A[pixel]\n"
+        "    movw  %A[pixel], r20\n"
+        "    rjmp  4b\n"
+        "9:  clr   __zero_reg__\n"
+        : [pixel] "+&x"(pixel), [average] "+&r"(average), [count] "+&r"(count), [sum] "+&r"(sum),
+          [right] "+&d"(right), [area] "+&z"(area)
+        : [multiplier] "r"((uint16_t)AVERAGE_POOLING_AVERAGE_MULTIPLIER), [width] "r"((uint8_t)AVERAGE_POOLING_PIXEL_WIDTH),
+          [complete] "r"(complete), [within] "r"(within), [below] "r"(below)
+        : "memory", "r0", "r18", "r19", "r20", "r21", "r22");
+    average_pooling_row_sum = sum;
+    average_pooling_units_right = right;
+    average_pooling_area_sum = area;
+    return average;
+}
+#else
+static uint8_t average_pooling_average_of(uint16_t sum)
+{
+    return (uint8_t)(((uint32_t)sum * AVERAGE_POOLING_AVERAGE_MULTIPLIER + 0x8000u) >> 16);
+}
+
+static pnn_input_t *average_pooling_pool_part(const pnn_input_t *pixel, uint8_t count, pnn_input_t *average)
+{
+    for (; count > 0; --count) {
+        const uint8_t x = *pixel++;
+        if (average_pooling_units_right > AVERAGE_POOLING_PIXEL_WIDTH) {
+            average_pooling_row_sum = (uint16_t)(average_pooling_row_sum + x * AVERAGE_POOLING_PIXEL_WIDTH);
+            average_pooling_units_right = (uint8_t)(average_pooling_units_right - AVERAGE_POOLING_PIXEL_WIDTH);
+            continue;
+        }
+        const uint8_t beyond = (uint8_t)(AVERAGE_POOLING_PIXEL_WIDTH - average_pooling_units_right); /* into the next area */
+        average_pooling_row_sum = (uint16_t)(average_pooling_row_sum + (uint16_t)x * average_pooling_units_right);
+        if (average_pooling_units_below > AVERAGE_POOLING_PIXEL_HEIGHT) {
+            *average_pooling_area_sum = (uint16_t)(*average_pooling_area_sum + average_pooling_row_sum * AVERAGE_POOLING_PIXEL_HEIGHT);
+        } else {
+            *average++ = average_pooling_average_of((uint16_t)(*average_pooling_area_sum + average_pooling_row_sum * average_pooling_units_below));
+            *average_pooling_area_sum = (uint16_t)(average_pooling_row_sum * (uint8_t)(AVERAGE_POOLING_PIXEL_HEIGHT - average_pooling_units_below));
+        }
+        ++average_pooling_area_sum;
+        average_pooling_row_sum = (uint16_t)((uint16_t)x * beyond);
+        average_pooling_units_right = (uint8_t)(AVERAGE_POOLING_AREA_WIDTH - beyond);
+    }
+    return average;
+}
+#endif
+
+static void average_pooling_next_row(void)
+{
+    average_pooling_area_sum = average_pooling_area_sums;
+    if (average_pooling_units_below <= AVERAGE_POOLING_PIXEL_HEIGHT) {
+        average_pooling_units_below = (uint8_t)(average_pooling_units_below + AVERAGE_POOLING_AREA_HEIGHT);
+    }
+    average_pooling_units_below = (uint8_t)(average_pooling_units_below - AVERAGE_POOLING_PIXEL_HEIGHT);
+}
+
+/* The same for pixels of any rows. */
+static PNN_NOINLINE pnn_input_t *average_pooling_pool(const pnn_input_t *pixel, uint16_t count, pnn_input_t *average)
+{
+    while (count > 0) {
+        if (average_pooling_ignored > 0) {
+            const uint16_t part = average_pooling_ignored < count ? (uint16_t)average_pooling_ignored : count;
+            average_pooling_ignored = (uint16_t)(average_pooling_ignored - part);
+            pixel += part;
+            count = (uint16_t)(count - part);
+            continue;
+        }
+        const uint8_t part = count < average_pooling_row_left ? (uint8_t)count : average_pooling_row_left;
+        average = average_pooling_pool_part(pixel, part, average);
+        pixel += part;
+        count = (uint16_t)(count - part);
+        average_pooling_row_left = (uint8_t)(average_pooling_row_left - part);
+        if (average_pooling_row_left == 0) {
+            average_pooling_row_left = AVERAGE_POOLING_ROW_PIXELS;
+            average_pooling_ignored = AVERAGE_POOLING_PIXELS_BETWEEN_ROWS;
+            average_pooling_next_row();
+        }
+    }
+    return average;
+}
+

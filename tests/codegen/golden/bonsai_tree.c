@@ -1,0 +1,180 @@
+/* ---- Bonsai tree: constants and variables ------------------------------------------------- */
+
+#define BONSAI_TREE_ROWS 1u
+#define BONSAI_TREE_SCORES 2u
+#define BONSAI_TREE_INPUTS 3u
+#define BONSAI_TREE_DEPTH 0u
+
+/* The hyperbolic tangent, in units of 1/127. */
+static const int8_t bonsai_tree_gates[] PNN_FLASH = {
+-127,-127,-127,-127,-127,-127,-127,-127,-127,-127,-127,-127,-127,-127,-127,-127,
+-127,-127,-127,-127,-127,-127,-127,-127,-127,-127,-127,-127,-126,-126,-126,-126,
+-126,-126,-126,-126,-126,-126,-126,-126,-126,-126,-126,-126,-126,-126,-125,-125,
+-125,-125,-125,-125,-125,-125,-124,-124,-124,-124,-124,-124,-123,-123,-123,-123,
+-122,-122,-122,-121,-121,-121,-120,-120,-119,-119,-118,-118,-117,-117,-116,-115,
+-115,-114,-113,-112,-111,-110,-109,-108,-107,-106,-105,-103,-102,-101, -99, -98,
+ -96, -94, -92, -90, -88, -86, -84, -82, -79, -77, -74, -72, -69, -66, -63, -60,
+ -57, -54, -51, -47, -44, -40, -37, -33, -29, -25, -22, -18, -14, -10,  -6,  -2,
+   2,   6,  10,  14,  18,  22,  25,  29,  33,  37,  40,  44,  47,  51,  54,  57,
+  60,  63,  66,  69,  72,  74,  77,  79,  82,  84,  86,  88,  90,  92,  94,  96,
+  98,  99, 101, 102, 103, 105, 106, 107, 108, 109, 110, 111, 112, 113, 114, 115,
+ 115, 116, 117, 117, 118, 118, 119, 119, 120, 120, 121, 121, 121, 122, 122, 122,
+ 123, 123, 123, 123, 124, 124, 124, 124, 124, 124, 125, 125, 125, 125, 125, 125,
+ 125, 125, 126, 126, 126, 126, 126, 126, 126, 126, 126, 126, 126, 126, 126, 126,
+ 126, 126, 126, 126, 127, 127, 127, 127, 127, 127, 127, 127, 127, 127, 127, 127,
+ 127, 127, 127, 127, 127, 127, 127, 127, 127, 127, 127, 127, 127, 127, 127, 127,};
+
+/* The 1 node. For each of its scores a row of gates and one of weights
+ *. A row is what its sum begins
+ * with, lower byte first, and its weights. */
+static const uint8_t bonsai_tree_table[] PNN_FLASH = {
+    210, 4, 0, 20, 146, 5,
+    124, 252, 255, 127, 253, 40,
+};
+
+static pnn_score_t bonsai_tree_scores[BONSAI_TREE_SCORES];
+
+/* ---- Bonsai tree: functions --------------------------------------------------------------- */
+
+#ifdef PNN_ASSEMBLY
+static void bonsai_tree_walk(const int8_t *values)
+{
+    const uint8_t *next = bonsai_tree_table;
+    __asm__ volatile(
+        ".Lstart%=:\n"
+        "    clr   r17\n"
+        "    ldi   r16, 0\n"
+        "    mov   r15, r16\n"
+        "    ldi   r16, 1\n"
+        "    movw  r26, %[scores]\n"
+        ".Lclear%=:\n"
+        "    st    X+, r17\n"
+        "    st    X+, r17\n"
+        "    dec   r16\n"
+        "    brne  .Lclear%=\n"
+        ".Lnode%=:\n"
+        "    movw  r12, %[scores]\n"
+        "    ldi   r16, 1\n"
+        ".Lrow%=:\n"
+        "    lpm   r18, Z+\n" /* what the sum begins with */
+        "    lpm   r19, Z+\n"
+        "    lpm   r20, Z+\n"
+        "    ldi   r24, 3\n"
+        "    movw  r26, %[values]\n"
+        ".Lgate_weight%=:\n"
+        "    ld    r21, X+\n"
+        "    lpm   r22, Z+\n"
+        "    muls  r22, r21\n"
+        "    sbc   r20, r17\n" /* less 1 if the product is negative */
+        "    add   r18, r0\n"
+        "    adc   r19, r1\n"
+        "    adc   r20, r17\n"
+        "    dec   r24\n"
+        "    brne  .Lgate_weight%=\n"
+        ".Lgated%=:\n"
+        "    lsl   r18\n"
+        "    rol   r19\n"
+        "    rol   r20\n"
+        "    lsl   r18\n"
+        "    rol   r19\n"
+        "    rol   r20\n"
+        "    lsl   r18\n"
+        "    rol   r19\n"
+        "    rol   r20\n"
+        "    subi  r19, 0x80\n" /* from 0 on */
+        "    sbci  r20, 0xff\n"
+        "    tst   r20\n"
+        "    breq  .Linside%=\n"
+        "    ldi   r19, 0xff\n" /* limited */
+        "    sbrc  r20, 7\n"
+        "    clr   r19\n"
+        ".Linside%=:\n"
+        "    movw  r10, r30\n"
+        "    ldi   r30, lo8(%[gates])\n"
+        "    ldi   r31, hi8(%[gates])\n"
+        "    add   r30, r19\n"
+        "    adc   r31, r17\n"
+        "    lpm   r23, Z\n"
+        "    movw  r30, r10\n"
+        ".Lweight%=:\n"
+        "    lpm   r18, Z+\n" /* what the sum begins with */
+        "    lpm   r19, Z+\n"
+        "    lpm   r20, Z+\n"
+        "    ldi   r24, 3\n"
+        "    movw  r26, %[values]\n"
+        ".Lweight_weight%=:\n"
+        "    ld    r21, X+\n"
+        "    lpm   r22, Z+\n"
+        "    muls  r22, r21\n"
+        "    sbc   r20, r17\n" /* less 1 if the product is negative */
+        "    add   r18, r0\n"
+        "    adc   r19, r1\n"
+        "    adc   r20, r17\n"
+        "    dec   r24\n"
+        "    brne  .Lweight_weight%=\n"
+        ".Lweighted%=:\n"
+        "    mov   r20, r19\n"
+        "    mov   r19, r18\n"
+        "    mulsu r23, r19\n" /* times the gate, without the lowest byte */
+        "    sbc   r18, r18\n"
+        "    mov   r21, r1\n"
+        "    muls  r23, r20\n"
+        "    add   r21, r0\n"
+        "    adc   r18, r1\n"
+        "    movw  r26, r12\n"
+        "    ld    r0, X\n"
+        "    add   r0, r21\n"
+        "    st    X+, r0\n"
+        "    ld    r0, X\n"
+        "    adc   r0, r18\n"
+        "    st    X+, r0\n"
+        "    movw  r12, r26\n"
+        "    dec   r16\n"
+        "    breq  .Lended%=\n"
+        "    rjmp  .Lrow%=\n"
+        ".Lended%=:\n"
+        ".Ldone%=:\n"
+        "    clr   __zero_reg__\n"
+        ".Lfinish%=:\n"
+        : "+&z"(next)
+        : [values] "r"(values), [scores] "r"(bonsai_tree_scores + 1), [gates] "i"(bonsai_tree_gates)
+        : "memory", "r10", "r11", "r12", "r13", "r14", "r15", "r16", "r17", "r18", "r19", "r20", "r21", "r22", "r23", "r24", "r25", "r26", "r27", "r0");
+}
+#else
+/* Add a row's products to what its sum begins with. */
+static const uint8_t *bonsai_tree_sum(const uint8_t *next, const int8_t *values, int32_t *sum)
+{
+    *sum = (int32_t)(PNN_READ_U8(next) | (uint16_t)PNN_READ_U8(next + 1) << 8) +
+           (int8_t)PNN_READ_U8(next + 2) * 65536L;
+    next += 3;
+    for (uint8_t left = BONSAI_TREE_INPUTS; left > 0; --left) {
+        *sum += (int8_t)PNN_READ_U8(next++) * (int16_t)*values++;
+    }
+    return next;
+}
+
+static void bonsai_tree_walk(const int8_t *values)
+{
+    const uint8_t *next = bonsai_tree_table;
+    pnn_score_t *const scores = bonsai_tree_scores + 1;
+    int32_t sum;
+    for (uint8_t l = 0; l < BONSAI_TREE_ROWS; ++l) {
+        scores[l] = 0;
+    }
+    for (uint8_t level = BONSAI_TREE_DEPTH;; --level) {
+        for (uint8_t l = 0; l < BONSAI_TREE_ROWS; ++l) {
+            next = bonsai_tree_sum(next, values, &sum);
+            sum = (sum >> 5) + 128;
+            const int8_t gate = PNN_READ_I8(bonsai_tree_gates + (sum < 0 ? 0 : sum > 255 ? 255 : sum));
+            next = bonsai_tree_sum(next, values, &sum);
+            scores[l] = (pnn_score_t)(scores[l] + (((sum >> 0) * gate) >> 8));
+        }
+        if (level == 0) {
+            break;
+        }
+        next = bonsai_tree_sum(next, values, &sum);
+        next += 2 + (sum < 0 ? 0 : (uint16_t)(PNN_READ_U8(next) | (uint16_t)PNN_READ_U8(next + 1) << 8));
+    }
+}
+#endif
+

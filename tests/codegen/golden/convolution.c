@@ -1,0 +1,326 @@
+/* ---- Convolution: constants and variables ------------------------------------------------- */
+
+#define CONVOLUTION_INPUTS 16u
+#define CONVOLUTION_ROWS 4u
+#define CONVOLUTION_MEMORY_BYTES 30u
+/* Where the lines of each layer begin; what is not in use at the same time shares bytes. */
+#define CONVOLUTION_LINES (convolution_memory + 0u)
+#define POOLING_LINES (convolution_memory + 18u)
+#define POOLING_2_LINES (convolution_memory + 26u)
+#define CONVOLUTION_ROW_VALUES 4u
+#define CONVOLUTION_SIDE 3u /* of the window */
+#define CONVOLUTION_STRIDE 1u
+#define CONVOLUTION_MARGIN 1u /* values of 0 on either side of a row */
+#define CONVOLUTION_LINE_VALUES (CONVOLUTION_MARGIN + CONVOLUTION_ROW_VALUES + CONVOLUTION_MARGIN)
+#define CONVOLUTION_PLACES 4u /* of the window in a row */
+/* By groups of channels that are computed at once; a line has a row of the window. */
+/* 2 of them are in a byte, the first one in its lowest bits, each with 8 added. */
+static const uint8_t convolution_weights[] PNN_FLASH = {
+  221,  170,  136,
+  132,  152,  240,
+  184,  160,  130,
+};
+
+static const pnn_input_t *convolution_window[CONVOLUTION_SIDE]; /* its rows, from the next pixel on */
+static uint8_t convolution_line;    /* of the next row */
+static uint8_t convolution_missing; /* rows of the next window */
+static pnn_input_t convolution_memory[CONVOLUTION_MEMORY_BYTES]; /* of the rows of all layers */
+
+static pnn_input_t convolution_inputs[CONVOLUTION_INPUTS]; /* pushed so far */
+
+/* ---- Convolution: functions --------------------------------------------------------------- */
+
+/* Compute a row of the output. */
+#ifdef PNN_ASSEMBLY
+static PNN_NOINLINE void convolution_compute(pnn_input_t *output)
+{
+    __asm__ volatile(
+        "    push  r28\n"
+        "    push  r29\n"
+        "    ldi   r29, %[places]\n"
+        ".Lpixel%=:\n"
+        "    push  r29\n"
+        "    push  r30\n"
+        "    push  r31\n"
+        "    ldi   r30, lo8(%[weights]+0)\n"
+        "    ldi   r31, hi8(%[weights]+0)\n"
+        "    clr   r24\n"
+        "    clr   r25\n"
+        "    ldi   r16, 31\n"
+        "    ldi   r17, 0\n"
+        "    movw  r2, r16\n"
+        "    ldi   r16, 49\n"
+        "    ldi   r17, 0\n"
+        "    movw  r4, r16\n"
+        ".Lend_begin_0%=:\n"
+        "    lds   r26, %[window]+0\n"
+        "    lds   r27, %[window]+0+1\n"
+        ".Lend_row_0_0%=:\n"
+        "    ldi   r28, 3\n"
+        ".Ltap_0_0%=:\n"
+        "    ld    r17, X+\n"
+        "    tst   r17\n"
+        "    breq  .Lzero_0_0%=\n"
+        "    add   r24, r17\n"
+        "    clr   r1\n"
+        "    adc   r25, r1\n"
+        "    lpm   r16, Z+\n"
+        "    mov   r29, r16\n"
+        "    andi  r29, 15\n"
+        "    mul   r29, r17\n"
+        "    add   r2, r0\n"
+        "    adc   r3, r1\n"
+        "    swap  r16\n"
+        "    andi  r16, 15\n"
+        "    mul   r16, r17\n"
+        "    add   r4, r0\n"
+        "    adc   r5, r1\n"
+        "    dec   r28\n"
+        "    brne  .Ltap_0_0%=\n"
+        "    rjmp  .Lend_0_0%=\n"
+        ".Lzero_0_0%=:\n"
+        "    adiw  r30, 1\n"
+        "    dec   r28\n"
+        "    brne  .Ltap_0_0%=\n"
+        ".Lend_0_0%=:\n"
+        "    subi  r26, lo8(-(-2))\n"
+        "    sbci  r27, hi8(-(-2))\n"
+        "    sts   %[window]+0, r26\n"
+        "    sts   %[window]+0+1, r27\n"
+        ".Lend_moved_0%=:\n"
+        "    lds   r26, %[window]+2\n"
+        "    lds   r27, %[window]+2+1\n"
+        ".Lend_row_0_1%=:\n"
+        "    ldi   r28, 3\n"
+        ".Ltap_0_1%=:\n"
+        "    ld    r17, X+\n"
+        "    tst   r17\n"
+        "    breq  .Lzero_0_1%=\n"
+        "    add   r24, r17\n"
+        "    clr   r1\n"
+        "    adc   r25, r1\n"
+        "    lpm   r16, Z+\n"
+        "    mov   r29, r16\n"
+        "    andi  r29, 15\n"
+        "    mul   r29, r17\n"
+        "    add   r2, r0\n"
+        "    adc   r3, r1\n"
+        "    swap  r16\n"
+        "    andi  r16, 15\n"
+        "    mul   r16, r17\n"
+        "    add   r4, r0\n"
+        "    adc   r5, r1\n"
+        "    dec   r28\n"
+        "    brne  .Ltap_0_1%=\n"
+        "    rjmp  .Lend_0_1%=\n"
+        ".Lzero_0_1%=:\n"
+        "    adiw  r30, 1\n"
+        "    dec   r28\n"
+        "    brne  .Ltap_0_1%=\n"
+        ".Lend_0_1%=:\n"
+        "    subi  r26, lo8(-(-2))\n"
+        "    sbci  r27, hi8(-(-2))\n"
+        "    sts   %[window]+2, r26\n"
+        "    sts   %[window]+2+1, r27\n"
+        ".Lend_moved_1%=:\n"
+        "    lds   r26, %[window]+4\n"
+        "    lds   r27, %[window]+4+1\n"
+        ".Lend_row_0_2%=:\n"
+        "    ldi   r28, 3\n"
+        ".Ltap_0_2%=:\n"
+        "    ld    r17, X+\n"
+        "    tst   r17\n"
+        "    breq  .Lzero_0_2%=\n"
+        "    add   r24, r17\n"
+        "    clr   r1\n"
+        "    adc   r25, r1\n"
+        "    lpm   r16, Z+\n"
+        "    mov   r29, r16\n"
+        "    andi  r29, 15\n"
+        "    mul   r29, r17\n"
+        "    add   r2, r0\n"
+        "    adc   r3, r1\n"
+        "    swap  r16\n"
+        "    andi  r16, 15\n"
+        "    mul   r16, r17\n"
+        "    add   r4, r0\n"
+        "    adc   r5, r1\n"
+        "    dec   r28\n"
+        "    brne  .Ltap_0_2%=\n"
+        "    rjmp  .Lend_0_2%=\n"
+        ".Lzero_0_2%=:\n"
+        "    adiw  r30, 1\n"
+        "    dec   r28\n"
+        "    brne  .Ltap_0_2%=\n"
+        ".Lend_0_2%=:\n"
+        "    subi  r26, lo8(-(-2))\n"
+        "    sbci  r27, hi8(-(-2))\n"
+        "    sts   %[window]+4, r26\n"
+        "    sts   %[window]+4+1, r27\n"
+        ".Lend_moved_2%=:\n"
+        "    lsl   r24\n"
+        "    rol   r25\n"
+        "    lsl   r24\n"
+        "    rol   r25\n"
+        "    lsl   r24\n"
+        "    rol   r25\n"
+        "    sub   r2, r24\n"
+        "    sbc   r3, r25\n"
+        "    sub   r4, r24\n"
+        "    sbc   r5, r25\n"
+        "    pop   r31\n"
+        "    pop   r30\n"
+        "    ldi   r16, 51\n"
+        "    ldi   r26, 73\n"
+        "    ldi   r27, 0\n"
+        ".Lend_scale_0%=:\n"
+        "    clr   r17\n"
+        "    tst   r3\n"
+        "    brmi  .Lsmall_value_0_0%=\n"
+        "    ldi   r17, 15\n"
+        "    cp    r2, r26\n"
+        "    cpc   r3, r27\n"
+        "    brcc  .Llarge_value_0_0%=\n"
+        "    mul   r3, r16\n"
+        "    mov   r17, r0\n"
+        "    mul   r2, r16\n"
+        "    add   r17, r1\n"
+        "    lsl   r0\n"
+        "    brcc  .Ldown_value_0_0%=\n"
+        "    brne  .Lup_value_0_0%=\n"
+        "    sbrc  r17, 0\n"
+        ".Lup_value_0_0%=:\n"
+        "    inc   r17\n"
+        ".Ldown_value_0_0%=:\n"
+        ".Lsmall_value_0_0%=:\n"
+        ".Llarge_value_0_0%=:\n"
+        "    st    Z+, r17\n"
+        ".Lend_value_0_0%=:\n"
+        "    clr   r17\n"
+        "    tst   r5\n"
+        "    brmi  .Lsmall_value_0_1%=\n"
+        "    ldi   r17, 15\n"
+        "    cp    r4, r26\n"
+        "    cpc   r5, r27\n"
+        "    brcc  .Llarge_value_0_1%=\n"
+        "    mul   r5, r16\n"
+        "    mov   r17, r0\n"
+        "    mul   r4, r16\n"
+        "    add   r17, r1\n"
+        "    lsl   r0\n"
+        "    brcc  .Ldown_value_0_1%=\n"
+        "    brne  .Lup_value_0_1%=\n"
+        "    sbrc  r17, 0\n"
+        ".Lup_value_0_1%=:\n"
+        "    inc   r17\n"
+        ".Ldown_value_0_1%=:\n"
+        ".Lsmall_value_0_1%=:\n"
+        ".Llarge_value_0_1%=:\n"
+        "    st    Z+, r17\n"
+        ".Lend_value_0_1%=:\n"
+        "    pop   r29\n"
+        ".Lend_end%=:\n"
+        "    dec   r29\n"
+        "    breq  .Ldone%=\n"
+        "    %~jmp .Lpixel%=\n"
+        ".Ldone%=:\n"
+        "    clr   r1\n"
+        "    pop   r29\n"
+        "    pop   r28\n"
+        : "+z"(output)
+        : [window] "i"(convolution_window), [places] "i"(CONVOLUTION_PLACES), [weights] "i"(convolution_weights)
+        : "memory", "r0", "r2", "r3", "r4", "r5", "r6", "r7", "r8", "r9", "r10", "r11", "r12", "r13", "r14", "r15", "r16", "r17", "r18", "r19", "r20", "r21", "r22", "r23", "r24", "r25", "r26", "r27");
+}
+#else
+static pnn_input_t convolution_value_of(int16_t sum)
+{
+    if (sum < 0) {
+        return 0;
+    }
+    const uint32_t product = (uint32_t)sum * 51u + 128u;
+    uint32_t value = product >> 8;
+    if ((product & 255u) == 0) { /* halfway: to even */
+        value &= ~(uint32_t)1;
+    }
+    return (pnn_input_t)(value < 15u ? value : 15u);
+}
+
+static void convolution_compute(pnn_input_t *output)
+{
+    for (uint8_t left = CONVOLUTION_PLACES; left > 0; --left) {
+        const uint8_t *weight = convolution_weights;
+        {
+            static const int16_t bias[] PNN_FLASH = {31, 49};
+            int16_t sums[2];
+            for (uint8_t o = 0; o < 2; ++o) {
+                sums[o] = (int16_t)PNN_READ_I16(&bias[o]);
+            }
+            for (uint8_t row = 0; row < CONVOLUTION_SIDE; ++row) {
+                const pnn_input_t *x = convolution_window[row];
+                for (uint8_t i = 0; i < CONVOLUTION_SIDE * 1; ++i) {
+                    for (uint8_t o = 0; o < 2; ++o) {
+                        const uint8_t byte = PNN_READ_U8(&weight[o / 2]);
+                        const int8_t own = (int8_t)((byte >> o % 2 * 4 & 15) - 8);
+                        sums[o] = (int16_t)(sums[o] + x[i] * own);
+                    }
+                    weight += 1;
+                }
+            }
+            for (uint8_t o = 0; o < 2; ++o) {
+                *output++ = convolution_value_of(sums[o]);
+            }
+        }
+        for (uint8_t row = 0; row < CONVOLUTION_SIDE; ++row) {
+            convolution_window[row] += CONVOLUTION_STRIDE * 1;
+        }
+    }
+}
+#endif
+
+static pnn_input_t *convolution_row(void)
+{
+    return CONVOLUTION_LINES + convolution_line * CONVOLUTION_LINE_VALUES + CONVOLUTION_MARGIN;
+}
+
+static uint8_t convolution_line_behind(uint8_t line)
+{
+    return line + 1u == CONVOLUTION_SIDE ? 0 : (uint8_t)(line + 1);
+}
+
+/* Take the row that was written to convolution_row(). */
+static PNN_NOINLINE void convolution_take(void)
+{
+    uint8_t line = convolution_line_behind(convolution_line);
+    convolution_line = line;
+    if (--convolution_missing > 0) {
+        return;
+    }
+    convolution_missing = CONVOLUTION_STRIDE;
+    for (uint8_t i = 0; i < CONVOLUTION_SIDE; ++i) {
+        convolution_window[i] = CONVOLUTION_LINES + line * CONVOLUTION_LINE_VALUES;
+        line = convolution_line_behind(line);
+    }
+    convolution_compute(pooling_row());
+    pooling_take();
+}
+
+static void convolution_clear_row(void)
+{
+    pnn_input_t *value = convolution_row();
+    for (const pnn_input_t *end = value + CONVOLUTION_ROW_VALUES; value != end;) {
+        *value++ = 0;
+    }
+}
+
+static void convolution_take_image(const pnn_input_t *value)
+{
+    for (uint8_t left = CONVOLUTION_ROWS; left > 0; --left) {
+        pnn_input_t *to = convolution_row();
+        const pnn_input_t *const end = value + CONVOLUTION_ROW_VALUES;
+        while (value != end) {
+            *to++ = *value++;
+        }
+        convolution_take();
+    }
+}
+

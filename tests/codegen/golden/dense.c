@@ -1,0 +1,435 @@
+/* ---- Dense: constants and variables ------------------------------------------------------- */
+
+#define DENSE_UNITS 4u
+#define DENSE_MULTIPLIER 9u
+
+typedef int16_t dense_sum_t;
+
+#define DENSE_INPUTS 6u
+#define DENSE_GROUP 8u /* inputs that are multiplied together */
+
+/* W, an input a line, for outputs 0..3, counted from 0: its multiples, and the sums that they are
+ * added to or taken from. Code is made of it. */
+#define DENSE_WEIGHTS_0 \
+    GROUP_OF_FEATURES \
+    FEATURE(0) TIMES(1) PLUS(1) TIMES(9) PLUS(3) TIMES(60) MINUS(0) \
+    FEATURE(1) TIMES(2) PLUS(1) TIMES(35) PLUS(0) \
+    FEATURE(2) TIMES(3) MINUS(1) TIMES(90) PLUS(2) \
+    FEATURE(3) TIMES(4) PLUS(1) TIMES(7) PLUS(0) TIMES(90) MINUS(2) \
+    FEATURE(4) TIMES(5) MINUS(1) TIMES(28) MINUS(0) TIMES(40) PLUS(2) \
+    FEATURE(5) TIMES(6) PLUS(1) TIMES(40) MINUS(2) TIMES(127) PLUS(0)
+
+static union {
+    dense_sum_t sums[DENSE_UNITS];
+    pnn_input_t values[DENSE_UNITS]; /* made of the sums */
+} dense;
+
+static uint16_t dense_consumed; /* inputs */
+static pnn_input_t dense_waiting[DENSE_GROUP]; /* for the rest of their group */
+static uint8_t dense_waiting_count;
+
+/* ---- Dense 2: constants and variables ----------------------------------------------------- */
+
+#define DENSE_2_UNITS 3u
+#define DENSE_2_MULTIPLIER 200u
+
+#ifdef PNN_ASSEMBLY
+__extension__ typedef __int24 dense_2_sum_t;
+#else
+typedef int32_t dense_2_sum_t;
+#endif
+
+/* W, a row per input, for outputs 0..2: the bytes that follow; then for each 8 weights
+ * a mask of those that are not 0, lowest bit first, and these. */
+static const int8_t dense_2_weights_0[] PNN_FLASH = {
+    /*   0 */    3,    5,  127,   50,
+    /*   1 */    3,    5, -128,   60,
+    /*   2 */    4,    7,    3,   -7,   70,
+    /*   3 */    3,    6,   90,  -80,
+};
+
+static union {
+    dense_2_sum_t sums[DENSE_2_UNITS];
+    pnn_input_t values[DENSE_2_UNITS]; /* made of the sums */
+} dense_2;
+
+static const int8_t *dense_2_next_weights_0;
+
+/* ---- Dense 2: functions ------------------------------------------------------------------- */
+
+/* Add what the next inputs contribute to outputs 0..2; an input that is 0 contributes
+ * nothing and is passed over. */
+#ifdef PNN_ASSEMBLY
+static void dense_2_add_0(const pnn_input_t *feature, const pnn_input_t *end)
+{
+    const int8_t *weight = dense_2_next_weights_0;
+    uint8_t left = (uint8_t)(end - feature);
+    if (left == 0) {
+        return;
+    }
+    __asm__ volatile(
+        "    movw  r22, r26\n"
+        "    ldi   r26, lo8(%[sums])\n"
+        "    ldi   r27, hi8(%[sums])\n"
+        "    ld    r2, X+\n"
+        "    ld    r3, X+\n"
+        "    ld    r4, X+\n"
+        "    ld    r5, X+\n"
+        "    ld    r6, X+\n"
+        "    ld    r7, X+\n"
+        "    ld    r8, X+\n"
+        "    ld    r9, X+\n"
+        "    ld    r10, X+\n"
+
+        "    movw  r26, r22\n"
+        "    rjmp  1f\n"
+        "3:  clr   r0\n" /* a feature that is 0 */
+        "    add   r30, r24\n"
+        "    adc   r31, r0\n"
+        "    dec   %[left]\n"
+        "    brne  1f\n"
+        "    rjmp  4f\n"
+        "1:  ld    r23, X+\n"
+        "    lpm   r24, Z+\n"
+        "    tst   r23\n"
+        "    breq  3b\n"
+        "    lpm   r24, Z+\n"
+        "    sbrs  r24, 0\n"
+        "    rjmp  5f\n"
+        "    lpm   r22, Z+\n"
+        "    mulsu r22, r23\n"
+        "    sbc   r20, r20\n" /* the product's sign, 0 or -1 */
+        "    add   r2, r0\n"
+        "    adc   r3, r1\n"
+        "    adc   r4, r20\n"
+
+        "5:\n"        "    sbrs  r24, 1\n"
+        "    rjmp  5f\n"
+        "    lpm   r22, Z+\n"
+        "    mulsu r22, r23\n"
+        "    sbc   r20, r20\n" /* the product's sign, 0 or -1 */
+        "    add   r5, r0\n"
+        "    adc   r6, r1\n"
+        "    adc   r7, r20\n"
+
+        "5:\n"        "    sbrs  r24, 2\n"
+        "    rjmp  5f\n"
+        "    lpm   r22, Z+\n"
+        "    mulsu r22, r23\n"
+        "    sbc   r20, r20\n" /* the product's sign, 0 or -1 */
+        "    add   r8, r0\n"
+        "    adc   r9, r1\n"
+        "    adc   r10, r20\n"
+
+        "5:\n"
+        "    dec   %[left]\n"
+        "    breq  4f\n"
+        "    rjmp  1b\n"
+        "4:  clr   __zero_reg__\n"
+        "    ldi   r26, lo8(%[sums])\n"
+        "    ldi   r27, hi8(%[sums])\n"
+        "    st    X+, r2\n"
+        "    st    X+, r3\n"
+        "    st    X+, r4\n"
+        "    st    X+, r5\n"
+        "    st    X+, r6\n"
+        "    st    X+, r7\n"
+        "    st    X+, r8\n"
+        "    st    X+, r9\n"
+        "    st    X+, r10\n"
+
+        : [feature] "+x"(feature), [weight] "+z"(weight), [left] "+r"(left)
+        : [sums] "i"(&dense_2.sums[0])
+        : "memory", "r0", "r2", "r3", "r4", "r5", "r6", "r7", "r8", "r9", "r10", "r20", "r22", "r23", "r24");
+    dense_2_next_weights_0 = weight;
+}
+#else
+static void dense_2_add_0(const pnn_input_t *feature, const pnn_input_t *end)
+{
+    const int8_t *weight = dense_2_next_weights_0;
+    for (; feature != end; ++feature) {
+        const uint8_t bytes = (uint8_t)PNN_NEXT_I8(weight);
+        const int8_t *const after = weight + bytes;
+        if (*feature != 0) {
+            uint8_t mask = 0;
+            for (uint8_t k = 0; k < 3; ++k) {
+                if (k % 8 == 0) {
+                    mask = (uint8_t)PNN_NEXT_I8(weight);
+                }
+                if (mask & 1u) {
+                    dense_2_sum_t *const sum = &dense_2.sums[0 + k];
+                    *sum = (dense_2_sum_t)((uint32_t)*sum + (uint32_t)(PNN_NEXT_I8(weight) * *feature));
+                }
+                mask >>= 1;
+            }
+        }
+        weight = after;
+    }
+    dense_2_next_weights_0 = weight;
+}
+#endif
+
+static PNN_NOINLINE void dense_2_push(const pnn_input_t *first, const pnn_input_t *end)
+{
+    dense_2_add_0(first, end);
+}
+
+
+/* Make bytes of the sums: 0 of those below 0. */
+static void dense_2_rectify(void)
+{
+#ifdef PNN_ASSEMBLY
+    uint8_t left = DENSE_2_UNITS;
+    __asm__ volatile(
+        "    ldi   r26, lo8(%[sums])\n"
+        "    ldi   r27, hi8(%[sums])\n"
+        "    movw  r30, r26\n"
+        "    clr   r20\n"
+        ".Lunit%=:\n"
+        "    adiw  r26, 1\n"
+        "    ld    r18, X+\n"
+        "    ld    r19, X+\n"
+        "    clr   r24\n"
+        "    tst   r19\n"
+        "    brmi  .Lrest%=\n" /* below 0 */
+        "    mul   r18, %[multiplier]\n"
+        "    mov   r24, r1\n"
+        "    mul   r19, %[multiplier]\n"
+        "    add   r24, r0\n"
+        "    adc   r1, r20\n"
+        ".Lstore%=:\n"
+        ".Lrest%=:\n"
+        "    st    Z+, r24\n"
+        ".Lnext%=:\n"
+        "    dec   %[left]\n"
+        "    brne  .Lunit%=\n"
+        "    clr   __zero_reg__\n"
+        : [left] "+&r"(left)
+        : [sums] "i"(&dense_2), [multiplier] "r"((uint8_t)DENSE_2_MULTIPLIER)
+        : "memory", "r0", "r18", "r19", "r20", "r24", "r26", "r27", "r30", "r31");
+#else
+    for (uint8_t k = 0; k < DENSE_2_UNITS; ++k) {
+        const int16_t upper = (int16_t)(dense_2.sums[k] >> 8);
+        const uint32_t value = upper < 0 ? 0 : (uint32_t)upper * DENSE_2_MULTIPLIER >> 8;
+        dense_2.values[k] = (pnn_input_t)value;
+    }
+#endif
+}
+
+/* ---- Dense: functions --------------------------------------------------------------------- */
+
+/* Add what the next inputs contribute to outputs 0..3; an input that is 0 contributes
+ * nothing and is passed over. */
+#ifdef PNN_ASSEMBLY
+#define GROUP_OF_FEATURES "group\n"
+#define FEATURE(i) "feature\n"
+#define PASS(n) "pass " #n "\n"
+#define TIMES(n) "times " #n "\n"
+#define PLUS(k) "sum add, adc, " #k "\n"
+#define MINUS(k) "sum sub, sbc, " #k "\n"
+static void dense_add_0(const pnn_input_t *feature, const pnn_input_t *end)
+{
+    uint16_t next = dense_consumed / DENSE_GROUP;
+    uint8_t left = (uint8_t)(((uint16_t)(end - feature) + DENSE_GROUP - 1) / DENSE_GROUP);
+    __asm__ volatile(
+        ".macro group\n"
+        "2:\n"
+        "5:  .pushsection .progmem.data, \"a\", @progbits\n" /* another place in the table */
+        "    .word gs(5b)\n"
+        "    .popsection\n"
+        "    subi  %[left], 1\n"
+        "    brcc  1f\n"
+        "    %~jmp 9f\n"
+        "1:\n"
+        ".endm\n"
+        ".macro feature\n"
+        "2:  ld    r23, X+\n"
+        "    tst   r23\n"
+        "    breq  2f\n"
+        ".set before, 0\n"
+        ".endm\n"
+        ".macro pass count\n"
+        "2:  adiw  r26, \\count\n"
+        ".endm\n"
+        ".macro times size\n"
+        ".set fits, \\size * 63 <= 255\n"
+        ".if \\size == 1\n"
+        ".elseif fits && \\size == 2\n"
+        "    mov   r0, r23\n"
+        "    lsl   r0\n"
+        ".elseif fits && before > 1 && (\\size == before + 1 || \\size == before + 2)\n"
+        ".rept \\size - before\n"
+        "    add   r0, r23\n"
+        ".endr\n"
+        ".elseif fits && before > 1 && (\\size == 2 * before || \\size == 2 * before + 1)\n"
+        "    lsl   r0\n"
+        ".rept \\size - 2 * before\n"
+        "    add   r0, r23\n"
+        ".endr\n"
+        ".elseif before * 63 > 255 && \\size == before + 1\n"
+        "    add   r0, r23\n"
+        "    adc   r1, r25\n"
+        ".elseif before * 63 > 255 && \\size == 2 * before\n"
+        "    lsl   r0\n"
+        "    rol   r1\n"
+        ".else\n"
+        "    ldi   r22, \\size\n"
+        "    mul   r22, r23\n"
+        ".endif\n"
+        ".set before, \\size\n"
+        ".endm\n"
+        ".macro sum low, high, output\n"
+        ".if before == 1\n"
+        "    \\low   2 + 2 * \\output, r23\n"
+        ".else\n"
+        "    \\low   2 + 2 * \\output, r0\n"
+        ".endif\n"
+        ".if before * 63 <= 255\n"
+        "    \\high   3 + 2 * \\output, r25\n"
+        ".else\n"
+        "    \\high   3 + 2 * \\output, r1\n"
+        ".endif\n"
+        ".endm\n"
+        ".pushsection .progmem.data, \"a\", @progbits\n"
+        ".p2align 1\n"
+        "7:\n"
+        ".popsection\n"
+        "    movw  r22, r26\n"
+        "    ldi   r26, lo8(%[sums])\n"
+        "    ldi   r27, hi8(%[sums])\n"
+        "    ld    r2, X+\n"
+        "    ld    r3, X+\n"
+        "    ld    r4, X+\n"
+        "    ld    r5, X+\n"
+        "    ld    r6, X+\n"
+        "    ld    r7, X+\n"
+        "    ld    r8, X+\n"
+        "    ld    r9, X+\n"
+
+        "    movw  r26, r22\n"
+        "    clr   r25\n"
+        "    subi  r30, lo8(-(gs(7b)))\n"
+        "    sbci  r31, hi8(-(gs(7b)))\n"
+        "    %~jmp __tablejump2__\n"
+        DENSE_WEIGHTS_0
+        "2:\n"
+        "9:  clr   __zero_reg__\n"
+        ".purgem group\n"
+        ".purgem feature\n"
+        ".purgem pass\n"
+        ".purgem times\n"
+        ".purgem sum\n"
+        "    ldi   r26, lo8(%[sums])\n"
+        "    ldi   r27, hi8(%[sums])\n"
+        "    st    X+, r2\n"
+        "    st    X+, r3\n"
+        "    st    X+, r4\n"
+        "    st    X+, r5\n"
+        "    st    X+, r6\n"
+        "    st    X+, r7\n"
+        "    st    X+, r8\n"
+        "    st    X+, r9\n"
+
+        : [feature] "+x"(feature), [next] "+z"(next), [left] "+d"(left)
+        : [sums] "i"(&dense.sums[0])
+        : "memory", "r0", "r2", "r3", "r4", "r5", "r6", "r7", "r8", "r9", "r22", "r23", "r25");
+}
+#else
+#define GROUP_OF_FEATURES
+#define FEATURE(i)                                                                                 \
+    break;                                                                                         \
+    case i:
+#define PASS(n)
+#define TIMES(n) product = (uint16_t)(x * n##u);
+#define PLUS(k) dense.sums[0 + k] = (dense_sum_t)((uint32_t)dense.sums[0 + k] + product);
+#define MINUS(k) dense.sums[0 + k] = (dense_sum_t)((uint32_t)dense.sums[0 + k] - product);
+static void dense_add_0(const pnn_input_t *feature, const pnn_input_t *end)
+{
+    uint16_t next = dense_consumed;
+    for (; feature != end; ++feature, ++next) {
+        const uint8_t x = *feature;
+        uint16_t product;
+        switch (x == 0 ? DENSE_INPUTS : next) {
+        default:
+            DENSE_WEIGHTS_0
+        }
+    }
+}
+#endif
+#undef GROUP_OF_FEATURES
+#undef FEATURE
+#undef PASS
+#undef TIMES
+#undef PLUS
+#undef MINUS
+
+static PNN_NOINLINE void dense_add(const pnn_input_t *first, const pnn_input_t *end)
+{
+    dense_add_0(first, end);
+    dense_consumed = (uint16_t)(dense_consumed + (end - first));
+}
+
+/* Multiply whole groups; the rest waits. The last group may be a small one. */
+static void dense_push(const pnn_input_t *first, const pnn_input_t *end)
+{
+    while (first != end) {
+        uint16_t count = (uint16_t)(end - first);
+        if (dense_waiting_count == 0 && (count >= DENSE_GROUP || dense_consumed + count == DENSE_INPUTS)) {
+            if (dense_consumed + count != DENSE_INPUTS) {
+                count = (uint16_t)(count & ~(DENSE_GROUP - 1));
+            }
+            dense_add(first, first + count);
+            first += count;
+            continue;
+        }
+        dense_waiting[dense_waiting_count++] = *first++;
+        if (dense_waiting_count == DENSE_GROUP || dense_consumed + dense_waiting_count == DENSE_INPUTS) {
+            dense_add(dense_waiting, dense_waiting + dense_waiting_count);
+            dense_waiting_count = 0;
+        }
+    }
+}
+
+
+/* Make bytes of the sums: 0 of those below 0. */
+static void dense_rectify(void)
+{
+#ifdef PNN_ASSEMBLY
+    uint8_t left = DENSE_UNITS;
+    __asm__ volatile(
+        "    ldi   r26, lo8(%[sums])\n"
+        "    ldi   r27, hi8(%[sums])\n"
+        "    movw  r30, r26\n"
+        "    clr   r20\n"
+        ".Lunit%=:\n"
+        "    ld    r18, X+\n"
+        "    ld    r19, X+\n"
+        "    clr   r24\n"
+        "    tst   r19\n"
+        "    brmi  .Lrest%=\n" /* below 0 */
+        "    mul   r18, %[multiplier]\n"
+        "    mov   r24, r1\n"
+        "    mul   r19, %[multiplier]\n"
+        "    add   r24, r0\n"
+        "    adc   r1, r20\n"
+        "    breq  .Lstore%=\n"
+        "    ldi   r24, 255\n"
+        ".Lstore%=:\n"
+        ".Lrest%=:\n"
+        "    st    Z+, r24\n"
+        ".Lnext%=:\n"
+        "    dec   %[left]\n"
+        "    brne  .Lunit%=\n"
+        "    clr   __zero_reg__\n"
+        : [left] "+&r"(left)
+        : [sums] "i"(&dense), [multiplier] "r"((uint8_t)DENSE_MULTIPLIER)
+        : "memory", "r0", "r18", "r19", "r20", "r24", "r26", "r27", "r30", "r31");
+#else
+    for (uint8_t k = 0; k < DENSE_UNITS; ++k) {
+        const int16_t upper = (int16_t)(dense.sums[k]);
+        const uint32_t value = upper < 0 ? 0 : (uint32_t)upper * DENSE_MULTIPLIER >> 8;
+        dense.values[k] = (pnn_input_t)(value > 255 ? 255 : value);
+    }
+#endif
+}
+

@@ -1,0 +1,157 @@
+/* ---- Deskew: constants and variables ------------------------------------------------------ */
+
+/* The image is deskewed: with x and y from its middle, b the pixels and cy their centre,
+ *
+ *     slope = sum (y - cy) x b / sum (y - cy)^2 b
+ *
+ * row y moves to the left by slope (y - cy) pixels, rounded. The slope is at most 1 either way. */
+#define DESKEW_IMAGE_HEIGHT 5
+#define DESKEW_IMAGE_WIDTH 6
+#define DESKEW_FIRST_ROW 1u   /* that counts */
+#define DESKEW_FIRST_COLUMN 1
+#define DESKEW_ROWS 3u
+#define DESKEW_CENTRE_BITS 5 /* of cy behind the point */
+#define DESKEW_SLOPE_BITS 8  /* of the slope */
+#define DESKEW_MOMENT_BITS 3 /* that moments lose, so that 32 bits hold the slope's numerator */
+#define DESKEW_ROW_PIXELS 4u
+
+static pnn_input_t deskew_image[PNN_FEATURES]; /* pushed so far */
+
+/* ---- Deskew: functions -------------------------------------------------------------------- */
+
+struct deskew_row_sums {
+    uint16_t pixels;     /* sum b */
+    uint32_t from_right; /* sum (DESKEW_IMAGE_WIDTH - column) b */
+};
+
+#ifdef PNN_ASSEMBLY
+static struct deskew_row_sums deskew_sum_row(const pnn_input_t *pixel)
+{
+    struct deskew_row_sums sums;
+    uint8_t left = DESKEW_IMAGE_WIDTH, low = 0, high = 0, moment_low = 0, moment_high = 0, moment_top = 0;
+    uint8_t value, zero = 0;
+    __asm__ volatile(
+        "1:  ld    %[value], %a[pixel]+\n"
+        "    and   %[value], %[value]\n"
+        "    breq  2f\n"
+        "    add   %[low], %[value]\n"
+        "    adc   %[high], %[zero]\n"
+        "    mul   %[value], %[left]\n"
+        "    add   %[moment_low], r0\n"
+        "    adc   %[moment_high], r1\n"
+        "    adc   %[moment_top], %[zero]\n"
+        "2:  dec   %[left]\n"
+        "    brne  1b\n"
+        "    clr   __zero_reg__\n"
+        : [pixel] "+&e"(pixel), [left] "+&r"(left), [value] "=&r"(value), [low] "+&r"(low),
+          [high] "+&r"(high), [moment_low] "+&r"(moment_low), [moment_high] "+&r"(moment_high),
+          [moment_top] "+&r"(moment_top)
+        : [zero] "r"(zero)
+        : "r0", "cc", "memory");
+    sums.pixels = (uint16_t)(low | (uint16_t)high << 8);
+    sums.from_right = moment_low | (uint32_t)moment_high << 8 | (uint32_t)moment_top << 16;
+    return sums;
+}
+#else
+static struct deskew_row_sums deskew_sum_row(const pnn_input_t *pixel)
+{
+    struct deskew_row_sums sums = {0, 0};
+    for (uint8_t left = DESKEW_IMAGE_WIDTH; left > 0; --left) {
+        const uint8_t value = *pixel++;
+        sums.pixels = (uint16_t)(sums.pixels + value);
+        sums.from_right += (uint16_t)(value * left);
+    }
+    return sums;
+}
+#endif
+
+struct deskew_slant {
+    int16_t shift; /* of the image's first row, and a half for rounding, in parts of a pixel */
+    int16_t slope; /* what is added from row to row */
+};
+
+/* Sums of sums: after all rows, a row that is l-th from below has been counted l times in those of
+ * the first order and l (l + 1) / 2 times in the one of the second, so that no row is multiplied. */
+static struct deskew_slant deskew_find_slant(const pnn_input_t *pixels)
+{
+    const int32_t middle_row = DESKEW_IMAGE_HEIGHT - DESKEW_IMAGE_HEIGHT / 2;
+    const int32_t middle_column = DESKEW_IMAGE_WIDTH - DESKEW_IMAGE_WIDTH / 2;
+    int32_t mass = 0, rows = 0, squares = 0, columns = 0, products = 0;
+    for (uint8_t row = DESKEW_IMAGE_HEIGHT; row > 0; --row) {
+        const struct deskew_row_sums sums = deskew_sum_row(pixels);
+        pixels += DESKEW_IMAGE_WIDTH;
+        mass += sums.pixels;
+        rows += mass;
+        squares += rows;
+        columns += (int32_t)sums.from_right;
+        products += columns;
+    }
+    const int32_t down = middle_row * mass - rows;
+    const int32_t across = middle_column * mass - columns;
+    int32_t square = middle_row * (middle_row * mass - 2 * rows) + 2 * squares - rows;
+    int32_t product = middle_column * down - (middle_row * columns - products);
+
+    const int16_t centre = mass > 0 ? (int16_t)(down * (1 << DESKEW_CENTRE_BITS) / mass) : 0;
+    product -= centre * across >> DESKEW_CENTRE_BITS;
+    square = (square - (centre * down >> DESKEW_CENTRE_BITS)) >> DESKEW_MOMENT_BITS;
+    uint32_t slope = (uint32_t)(product < 0 ? -product : product) >> DESKEW_MOMENT_BITS;
+    slope = square > 0 ? (slope << DESKEW_SLOPE_BITS) / (uint32_t)square : 0;
+    if (slope > 1u << DESKEW_SLOPE_BITS) {
+        slope = 1u << DESKEW_SLOPE_BITS;
+    }
+    struct deskew_slant slant;
+    slant.slope = (int16_t)(product < 0 ? -(int16_t)slope : (int16_t)slope);
+    const int16_t from_centre = (int16_t)(-(DESKEW_IMAGE_HEIGHT / 2) * (1 << DESKEW_CENTRE_BITS) - centre);
+    slant.shift = (int16_t)((slant.slope * (int32_t)from_centre >> DESKEW_CENTRE_BITS) + (1 << (DESKEW_SLOPE_BITS - 1)));
+    return slant;
+}
+
+static pnn_input_t *deskew_write_zeros(uint8_t count, pnn_input_t *next)
+{
+    while (count > 0) {
+        *next++ = 0;
+        --count;
+    }
+    return next;
+}
+
+/* Return the pixels of a row that count, the first of them in this column; those that are not in the
+ * image are 0. */
+static const pnn_input_t *deskew_part_of_row(const pnn_input_t *row, int8_t column, pnn_input_t *part)
+{
+    pnn_input_t *next = part;
+    uint8_t left = DESKEW_ROW_PIXELS;
+    if (column < 0) {
+        const uint8_t before = (uint8_t)-column < left ? (uint8_t)-column : left;
+        next = deskew_write_zeros(before, next);
+        left = (uint8_t)(left - before);
+        column = 0;
+    } else if (column <= (int8_t)(DESKEW_IMAGE_WIDTH - DESKEW_ROW_PIXELS)) {
+        return row + column;
+    }
+    uint8_t inside = column < DESKEW_IMAGE_WIDTH ? (uint8_t)(DESKEW_IMAGE_WIDTH - column) : 0;
+    if (inside > left) {
+        inside = left;
+    }
+    left = (uint8_t)(left - inside);
+    for (row += column; inside > 0; --inside) {
+        *next++ = *row++;
+    }
+    deskew_write_zeros(left, next);
+    return part;
+}
+
+static void deskew_push_rows(const pnn_input_t *pixels)
+{
+    static pnn_input_t moved[DESKEW_ROW_PIXELS];
+    struct deskew_slant slant = deskew_find_slant(pixels);
+    pixels += DESKEW_FIRST_ROW * DESKEW_IMAGE_WIDTH;
+    slant.shift = (int16_t)(slant.shift + slant.slope * (int16_t)DESKEW_FIRST_ROW);
+    for (uint8_t row = DESKEW_ROWS; row > 0; --row) {
+        const int8_t column = (int8_t)(DESKEW_FIRST_COLUMN + (slant.shift >> DESKEW_SLOPE_BITS));
+        average_pooling_push(deskew_part_of_row(pixels, column, moved));
+        pixels += DESKEW_IMAGE_WIDTH;
+        slant.shift = (int16_t)(slant.shift + slant.slope);
+    }
+}
+

@@ -1,0 +1,121 @@
+/* ---- Forest: constants and variables ------------------------------------------------------ */
+
+#define FOREST_SCORES 3u
+#define FOREST_INPUTS 6u
+#define FOREST_TREES 3u
+#define FOREST_LEAF 255u
+#define FOREST_SKIP_BYTES 1u /* of the size of a left subtree */
+
+/* What scores begin with; then trees, each behind the number of its bytes, in preorder:
+ *
+ *     inner node   feature, threshold, bytes of its left subtree
+ *     leaf         FOREST_LEAF, to how many scores it adds, class, value, class, value ...
+ *
+ * There are 9 nodes. */
+static const uint8_t forest_table[] PNN_FLASH = {
+    88, 2, 98, 255, 0, 0,
+    20, 0, 2, 100, 13, 5, 0, 6, 255, 2, 0, 90, 2, 253, 255, 1, 1, 127, 255, 1, 2, 5,
+    11, 0, 0, 254, 4, 255, 1, 0, 128, 255, 1, 1, 7,
+    4, 0, 255, 1, 2, 11,
+};
+
+static pnn_score_t forest_scores[FOREST_SCORES];
+
+static pnn_input_t forest_inputs[FOREST_INPUTS]; /* pushed so far */
+
+/* ---- Forest: functions -------------------------------------------------------------------- */
+
+#ifdef PNN_ASSEMBLY
+static void forest_walk(const pnn_input_t *values)
+{
+    const uint8_t *next = forest_table, *end;
+    uint16_t trees = FOREST_TREES;
+    uint8_t left = FOREST_SCORES, a, b;
+    __asm__ volatile(
+        "    movw  r26, %[scores]\n"
+        ".Lstart%=:\n"
+        "    lpm   %[a], Z+\n" /* what the scores begin with */
+        "    st    X+, %[a]\n"
+        "    lpm   %[a], Z+\n"
+        "    st    X+, %[a]\n"
+        "    dec   %[left]\n"
+        "    brne  .Lstart%=\n"
+        ".Ltree%=:\n"
+        "    lpm   %A[end], Z+\n" /* where the next tree begins */
+        "    lpm   %B[end], Z+\n"
+        "    add   %A[end], r30\n"
+        "    adc   %B[end], r31\n"
+        ".Lnode%=:\n"
+        "    lpm   %[a], Z+\n" /* the feature, or the mark of a leaf */
+        "    cpi   %[a], 255\n"
+        "    brcc  .Lleaf%=\n"
+        "    movw  r26, %[values]\n"
+        "    add   r26, %[a]\n"
+        "    adc   r27, __zero_reg__\n"
+        "    ld    %[a], X\n"
+        "    lpm   %[b], Z+\n" /* the threshold */
+        "    cp    %[b], %[a]\n"
+        "    brcs  .Lright%=\n"
+        "    adiw  r30, 1\n"
+        "    rjmp  .Lnode%=\n"
+        ".Lright%=:\n"
+        "    lpm   %[a], Z+\n" /* passes over the left subtree */
+        "    add   r30, %[a]\n"
+        "    adc   r31, __zero_reg__\n"
+        "    rjmp  .Lnode%=\n"
+        ".Lleaf%=:\n"
+        "    lpm   %[left], Z+\n"
+        ".Lpair%=:\n"
+        "    lpm   %[a], Z+\n" /* the class */
+        "    lpm   %[b], Z+\n" /* what is added to its score */
+        "    movw  r26, %[scores]\n"
+        "    add   r26, %[a]\n"
+        "    adc   r27, __zero_reg__\n"
+        "    add   r26, %[a]\n"
+        "    adc   r27, __zero_reg__\n"
+        "    ld    r0, X\n"
+        "    add   r0, %[b]\n"
+        "    st    X+, r0\n"
+        "    ld    r0, X\n"
+        "    adc   r0, __zero_reg__\n"
+        "    sbrc  %[b], 7\n"
+        "    dec   r0\n" /* its sign */
+        "    st    X, r0\n"
+        "    dec   %[left]\n"
+        "    brne  .Lpair%=\n"
+        ".Lended%=:\n"
+        "    movw  r30, %[end]\n"
+        "    sbiw  %[trees], 1\n"
+        "    brne  .Ltree%=\n"
+        : "+&z"(next), [end] "=&r"(end), [trees] "+&w"(trees), [left] "+&r"(left), [a] "=&d"(a), [b] "=&d"(b)
+        : [values] "r"(values), [scores] "r"(forest_scores)
+        : "memory", "r0", "r26", "r27");
+}
+#else
+static void forest_walk(const pnn_input_t *values)
+{
+    const uint8_t *next = forest_table;
+    for (uint8_t l = 0; l < FOREST_SCORES; ++l, next += 2) {
+        forest_scores[l] = (pnn_score_t)(PNN_READ_U8(next) | (uint16_t)PNN_READ_U8(next + 1) << 8);
+    }
+    for (uint16_t trees = FOREST_TREES; trees > 0; --trees) {
+        const uint8_t *const end = next + 2 + (uint16_t)(PNN_READ_U8(next) | (uint16_t)PNN_READ_U8(next + 1) << 8);
+        next += 2;
+        while (PNN_READ_U8(next) < FOREST_LEAF) {
+            const uint8_t feature = PNN_READ_U8(next);
+            const uint8_t *const skip = next + 2;
+            next = skip + FOREST_SKIP_BYTES;
+            if (values[feature] > PNN_READ_U8(skip - 1)) {
+                next += PNN_READ_U8(skip);
+            }
+        }
+        uint8_t count = PNN_READ_U8(++next);
+        for (++next; count > 0; --count, next += 2) {
+            pnn_score_t *const score = forest_scores + PNN_READ_U8(next);
+            *score = (pnn_score_t)(*score + (int8_t)PNN_READ_U8(next + 1));
+        }
+        next = end;
+    }
+}
+#endif
+

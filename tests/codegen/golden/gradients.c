@@ -1,0 +1,385 @@
+/* ---- Gradients: constants and variables --------------------------------------------------- */
+
+/* The image has 5x8 pixels, of which the 5x7 in the middle count. */
+#define GRADIENTS_PIXELS 39u /* up to the last that counts */
+#define GRADIENTS_ROW_PIXELS 7u
+#define GRADIENTS_PIXELS_BEFORE 0u
+#define GRADIENTS_PIXELS_BETWEEN_ROWS 1u
+#define GRADIENTS_DIRECTIONS 4u
+#define GRADIENTS_ROW_SUMS 8u /* of a row of cells */
+#define GRADIENTS_SUMS 8u
+#define GRADIENTS_SHIFT 1
+
+/* Runs of pixels along a row, and of rows, that count for the same cells: how many there are, whether they
+ * begin with the next cell, and whether that cell shares them with the one behind it. */
+#define GRADIENTS_RUN_COUNT 0x3fu
+#define GRADIENTS_RUN_NEXT 0x40u
+#define GRADIENTS_RUN_SHARED 0x80u
+static const uint8_t gradients_row_runs[] PNN_FLASH = {5, 0};
+static const uint8_t gradients_column_runs[] PNN_FLASH = {3, 129, 67, 0};
+
+/* What an input is, by its sum without the lowest bits. */
+static const uint8_t gradients_roots[256] PNN_FLASH = {
+    0,    5,    6,    7,    8,    9,   10,   11,   12,   12,   13,   14,   14,   15,   15,   16,
+   16,   17,   17,   18,   18,   19,   19,   19,   20,   20,   21,   21,   21,   22,   22,   22,
+   23,   23,   23,   24,   24,   24,   25,   25,   25,   26,   26,   26,   27,   27,   27,   28,
+   28,   28,   28,   29,   29,   29,   30,   30,   30,   30,   31,   31,   31,   31,   32,   32,
+   32,   32,   33,   33,   33,   33,   34,   34,   34,   34,   35,   35,   35,   35,   35,   36,
+   36,   36,   36,   37,   37,   37,   37,   37,   38,   38,   38,   38,   38,   39,   39,   39,
+   39,   39,   40,   40,   40,   40,   40,   41,   41,   41,   41,   41,   42,   42,   42,   42,
+   42,   43,   43,   43,   43,   43,   44,   44,   44,   44,   44,   44,   45,   45,   45,   45,
+   45,   46,   46,   46,   46,   46,   46,   47,   47,   47,   47,   47,   47,   48,   48,   48,
+   48,   48,   48,   49,   49,   49,   49,   49,   49,   50,   50,   50,   50,   50,   50,   51,
+   51,   51,   51,   51,   51,   51,   52,   52,   52,   52,   52,   52,   53,   53,   53,   53,
+   53,   53,   53,   54,   54,   54,   54,   54,   54,   54,   55,   55,   55,   55,   55,   55,
+   55,   56,   56,   56,   56,   56,   56,   56,   57,   57,   57,   57,   57,   57,   57,   58,
+   58,   58,   58,   58,   58,   58,   59,   59,   59,   59,   59,   59,   59,   60,   60,   60,
+   60,   60,   60,   60,   60,   61,   61,   61,   61,   61,   61,   61,   62,   62,   62,   62,
+   62,   62,   62,   62,   63,   63,   63,   63,   63,   63,   63,   63,   63,   63,   63,   63,
+};
+
+static uint16_t gradients_ignored; /* pixels still to come before the next one that counts */
+static uint8_t gradients_column; /* of the next pixel */
+static uint8_t gradients_row; /* of the next pixel */
+static uint8_t gradients_rows_left; /* of the run of rows whose gradients are taken */
+static uint8_t gradients_row_shared; /* whether two rows of cells share them */
+static const uint8_t *gradients_next_rows;
+static uint16_t *gradients_cells; /* the sums of their row of cells */
+/* Two rows of pixels in turns, and one of 0, each with a pixel around it that stays 0. */
+static pnn_input_t gradients_lines[3][GRADIENTS_ROW_PIXELS + 2];
+static union {
+    uint16_t sums[GRADIENTS_SUMS];
+    pnn_input_t values[GRADIENTS_SUMS]; /* their roots */
+} gradients;
+
+/* ---- Gradients: functions ----------------------------------------------------------------- */
+
+/* Begin the next run of rows. */
+static PNN_NOINLINE void gradients_begin_rows(void)
+{
+    const uint8_t run = PNN_READ_U8(gradients_next_rows++);
+    gradients_rows_left = run & GRADIENTS_RUN_COUNT;
+    gradients_row_shared = (run & GRADIENTS_RUN_SHARED) != 0;
+    if (run & GRADIENTS_RUN_NEXT) {
+        gradients_cells += GRADIENTS_ROW_SUMS;
+    }
+}
+
+static void gradients_begin(void)
+{
+    gradients_ignored = GRADIENTS_PIXELS_BEFORE;
+    gradients_column = 0;
+    gradients_row = 0;
+    gradients_next_rows = gradients_row_runs;
+    gradients_cells = gradients.sums;
+    gradients_begin_rows();
+    for (uint8_t i = 1; i <= GRADIENTS_ROW_PIXELS; ++i) {
+        gradients_lines[1][i] = 0; /* above the first row */
+    }
+    for (uint16_t *sum = gradients.sums; sum != gradients.sums + GRADIENTS_SUMS; sum += GRADIENTS_DIRECTIONS) {
+        sum[0] = 0;
+        sum[1] = 0;
+        sum[2] = 0;
+        sum[3] = 0;
+    }
+}
+
+/* Take the gradients of runs of pixels of a row: `left` is the pixel before its first one, `above` the one
+ * above that, and `below`, in the row that comes in, takes its place. A run of 0 pixels is the last one's end. */
+#ifdef PNN_ASSEMBLY
+static PNN_NOINLINE void gradients_add_runs(uint16_t *cell, const pnn_input_t *below, pnn_input_t *above,
+    const pnn_input_t *left, uint8_t run, const uint8_t *next)
+{
+    register uint16_t *this_cell __asm__("r24") = cell;
+    register const pnn_input_t *first __asm__("r18") = left;
+    register const uint8_t *next_run __asm__("r12") = next;
+    register uint8_t this_run __asm__("r16") = run;
+    __asm__ volatile(
+        "    movw  r10, r28\n"
+        "    movw  r28, r18\n"
+        "    lds   r19, %[row_shared]\n"
+        ".Lrow%=:\n"
+        "    rjmp  .Lbegin%=\n"
+        ".Lrun%=:\n"
+        "    movw  r30, r12\n"
+        "    lpm   r16, Z+\n"
+        "    movw  r12, r30\n"
+        "    movw  r30, r14\n"
+        "    tst   r16\n"
+        "    brne  .Lbegin%=\n"
+        "    rjmp  .Ldone%=\n"
+        ".Lbegin%=:\n"
+        "    bst   r16, 7\n" /* whether it is shared along the row */
+        "    sbrc  r16, 6\n"
+        "    adiw  r24, 8\n"
+        "    andi  r16, 63\n"
+        ".Lpixel%=:\n"
+        "    ldd   r21, Y+2\n" /* right */
+        "    ld    r20, Y+\n" /* left */
+        "    ld    r22, Z\n" /* above */
+        "    ld    r23, X+\n" /* below */
+        "    st    Z+, r23\n"
+        "    cp    r20, r21\n"
+        "    cpc   r22, r23\n"
+        "    brne  .Lgradient%=\n"
+        "    dec   r16\n"
+        "    brne  .Lpixel%=\n"
+        "    movw  r14, r30\n"
+        "    rjmp  .Lrun%=\n"
+        ".Lgradient%=:\n"
+        "    movw  r14, r30\n"
+        "    movw  r30, r24\n"
+        "    ldi   r18, 6\n"
+        "    sub   r20, r21\n"
+        "    brcc  .Lalong%=\n" /* gx is not above 0 */
+        "    neg   r20\n"
+        "    ldi   r18, 4\n"
+        ".Lalong%=:\n"
+        "    sub   r22, r23\n"
+        "    brcc  .Ldown%=\n" /* gy is not above 0 */
+        "    neg   r22\n"
+        "    subi  r18, 10\n"
+        "    neg   r18\n"
+        ".Ldown%=:\n"
+        "    cp    r20, r22\n"
+        "    brcs  .Lsteep%=\n"
+        "    mov   r0, r20\n"
+        "    sub   r0, r22\n"
+        "    cp    r0, r22\n"
+        "    brcc  .Ladd%=\n" /* along the row */
+        "    rjmp  .Lplace%=\n"
+        ".Lsteep%=:\n"
+        "    mov   r0, r22\n"
+        "    sub   r0, r20\n"
+        "    cp    r0, r20\n"
+        "    mov   r20, r22\n"
+        "    brcs  .Lplace%=\n"
+        "    ldi   r18, 2\n" /* along the column */
+        ".Lplace%=:\n"
+        "    add   r30, r18\n"
+        "    adc   r31, r1\n"
+        ".Ladd%=:\n"
+        "    sbrc  r19, 0\n"
+        "    rjmp  .Lshared_row%=\n"
+        "    brts  .Lshared%=\n"
+        ".Lown%=:\n"
+        "    ldd   r0, Z+0\n"
+        "    add   r0, r20\n"
+        "    std   Z+0, r0\n"
+        "    brcc  .Lback%=\n"
+        "    ldd   r0, Z+1\n"
+        "    inc   r0\n"
+        "    std   Z+1, r0\n"
+        ".Lback%=:\n"
+        "    movw  r30, r14\n"
+        "    dec   r16\n"
+        "    brne  .Lpixel%=\n"
+        "    rjmp  .Lrun%=\n"
+        ".Lshared%=:\n"
+        "    lsr   r20\n"
+        ".Lboth%=:\n"
+        "    ldd   r0, Z+0\n"
+        "    add   r0, r20\n"
+        "    std   Z+0, r0\n"
+        "    brcc  .Lother%=\n"
+        "    ldd   r0, Z+1\n"
+        "    inc   r0\n"
+        "    std   Z+1, r0\n"
+        ".Lother%=:\n"
+        "    adiw  r30, 8\n"
+        "    rjmp  .Lown%=\n"
+        ".Lshared_row%=:\n"
+        "    lsr   r20\n"
+        "    brts  .Lcorner%=\n"
+        "    ldd   r0, Z+0\n"
+        "    add   r0, r20\n"
+        "    std   Z+0, r0\n"
+        "    brcc  .Lbelow%=\n"
+        "    ldd   r0, Z+1\n"
+        "    inc   r0\n"
+        "    std   Z+1, r0\n"
+        ".Lbelow%=:\n"
+        "    subi  r30, lo8(-(16))\n"
+        "    sbci  r31, hi8(-(16))\n"
+        "    rjmp  .Lown%=\n"
+        ".Lcorner%=:\n"
+        "    lsr   r20\n"
+        "    ldd   r0, Z+0\n"
+        "    add   r0, r20\n"
+        "    std   Z+0, r0\n"
+        "    brcc  .Lbeside%=\n"
+        "    ldd   r0, Z+1\n"
+        "    inc   r0\n"
+        "    std   Z+1, r0\n"
+        ".Lbeside%=:\n"
+        "    ldd   r0, Z+8\n"
+        "    add   r0, r20\n"
+        "    std   Z+8, r0\n"
+        "    brcc  .Lbeneath%=\n"
+        "    ldd   r0, Z+9\n"
+        "    inc   r0\n"
+        "    std   Z+9, r0\n"
+        ".Lbeneath%=:\n"
+        "    subi  r30, lo8(-(16))\n"
+        "    sbci  r31, hi8(-(16))\n"
+        "    rjmp  .Lboth%=\n"
+        ".Ldone%=:\n"
+        "    movw  r28, r10\n"
+        : "+x"(below), "+z"(above), "+r"(this_cell), "+r"(first), "+r"(next_run), "+r"(this_run)
+        : [row_shared] "i"(&gradients_row_shared)
+        : "memory", "r0", "r10", "r11", "r14", "r15", "r20", "r21", "r22", "r23");
+}
+#else
+static uint8_t gradients_distance(pnn_input_t one, pnn_input_t other)
+{
+    return (uint8_t)(one > other ? one - other : other - one);
+}
+
+static void gradients_add_runs(uint16_t *cell, const pnn_input_t *below, pnn_input_t *above,
+    const pnn_input_t *left, uint8_t run, const uint8_t *next)
+{
+    for (; run > 0; run = PNN_READ_U8(next++)) {
+        const uint8_t shared = (run & GRADIENTS_RUN_SHARED) != 0;
+        if (run & GRADIENTS_RUN_NEXT) {
+            cell += GRADIENTS_DIRECTIONS;
+        }
+        for (uint8_t i = run & GRADIENTS_RUN_COUNT; i > 0; --i) {
+            const uint8_t ahead = left[2] > left[0], down = *below > *above;
+            const uint8_t along = gradients_distance(left[2], left[0]), across = gradients_distance(*below, *above);
+            *above++ = *below++;
+            ++left;
+            const uint8_t largest = along < across ? across : along, least = along < across ? along : across;
+            uint16_t *sum = cell + (along < across);
+            if (largest - least < least) {
+                sum = cell + 2 + (ahead == down);
+            }
+            const uint8_t counted = (uint8_t)(largest >> (shared + gradients_row_shared));
+            for (uint8_t rows = (uint8_t)(1 + gradients_row_shared); rows > 0; --rows) {
+                sum[0] = (uint16_t)(sum[0] + counted);
+                if (shared) {
+                    sum[GRADIENTS_DIRECTIONS] = (uint16_t)(sum[GRADIENTS_DIRECTIONS] + counted);
+                }
+                sum += GRADIENTS_ROW_SUMS;
+            }
+        }
+    }
+}
+#endif
+
+static void gradients_add_row(const pnn_input_t *below, pnn_input_t *above, const pnn_input_t *left)
+{
+    gradients_add_runs(gradients_cells, below, above, left, PNN_READ_U8(gradients_column_runs), gradients_column_runs + 1);
+}
+
+/* The same for a part of a row. */
+static PNN_NOINLINE void gradients_add_part(const pnn_input_t *below, pnn_input_t *above, const pnn_input_t *left, uint8_t column, uint8_t count)
+{
+    const uint8_t *next = gradients_column_runs;
+    uint16_t *cell = gradients_cells;
+    while (count > 0) {
+        const uint8_t run = PNN_READ_U8(next++);
+        uint8_t part = run & GRADIENTS_RUN_COUNT;
+        if (run & GRADIENTS_RUN_NEXT) {
+            cell += GRADIENTS_DIRECTIONS;
+        }
+        if (part <= column) {
+            column = (uint8_t)(column - part);
+            continue;
+        }
+        part = (uint8_t)(part - column);
+        column = 0;
+        if (part > count) {
+            part = count;
+        }
+        gradients_add_runs(cell, below, above, left, (uint8_t)((run & GRADIENTS_RUN_SHARED) | part), &gradients_column_runs[3]);
+        below += part;
+        left += part;
+        above += part;
+        count = (uint8_t)(count - part);
+    }
+}
+
+static void gradients_next_row(void)
+{
+    if (gradients_row++ > 0 && --gradients_rows_left == 0) {
+        gradients_begin_rows();
+    }
+}
+
+/* Take pixels of the row that comes in: they complete gradients in the row before, if there is one. */
+static PNN_NOINLINE void gradients_take(const pnn_input_t *pixel, uint8_t count)
+{
+    const uint8_t odd = gradients_row & 1;
+    pnn_input_t *above = (odd ? gradients_lines[1] : gradients_lines[0]) + 1 + gradients_column;
+    const uint8_t column = gradients_column;
+    gradients_column = (uint8_t)(column + count);
+    if (gradients_row == 0) {
+        for (uint8_t i = count; i > 0; --i) {
+            *above++ = *pixel++;
+        }
+    } else {
+        const pnn_input_t *left = (odd ? gradients_lines[0] : gradients_lines[1]) + column;
+        if (count < GRADIENTS_ROW_PIXELS) {
+            gradients_add_part(pixel, above, left, column, count);
+        } else {
+            gradients_add_row(pixel, above, left);
+        }
+    }
+    if (gradients_column == GRADIENTS_ROW_PIXELS) {
+        gradients_column = 0;
+        gradients_ignored = GRADIENTS_PIXELS_BETWEEN_ROWS;
+        gradients_next_row();
+    }
+}
+
+/* Turn all sums into their roots. */
+#ifdef PNN_ASSEMBLY
+static void gradients_take_roots(void)
+{
+    const uint16_t *sum = gradients.sums;
+    register uint16_t left __asm__("r24") = GRADIENTS_SUMS;
+    __asm__ volatile(
+        "    movw  r14, r28\n"
+        "    movw  r28, r26\n"
+        "    ldi   r22, lo8(%[roots])\n"
+        "    ldi   r23, hi8(%[roots])\n"
+        "    clr   r16\n"
+        "    ldi   r20, 128\n"
+        ".Lsum%=:\n"
+        "    ld    r18, X+\n"
+        "    ld    r19, X+\n"
+        "    mul   r19, r20\n"
+        "    mov   r21, r0\n"
+        "    tst   r1\n"
+        "    brne  .Lmost%=\n"
+        "    mul   r18, r20\n"
+        "    or    r21, r1\n"
+        ".Lroot%=:\n"
+        "    movw  r30, r22\n"
+        "    add   r30, r21\n"
+        "    adc   r31, r16\n"
+        "    lpm   r0, Z\n"
+        "    st    Y+, r0\n"
+        "    sbiw  r24, 1\n"
+        "    brne  .Lsum%=\n"
+        "    rjmp  .Ldone%=\n"
+        ".Lmost%=:\n"
+        "    ldi   r21, 255\n"
+        "    rjmp  .Lroot%=\n"
+        ".Ldone%=:\n"
+        "    clr   r1\n"
+        "    movw  r28, r14\n"
+        : "+x"(sum), "+r"(left)
+        : [roots] "i"(gradients_roots)
+        : "memory", "r0", "r14", "r15", "r16", "r18", "r19", "r20", "r21", "r22", "r23", "r30", "r31");
+}
+#else
+static void gradients_take_roots(void)
+{
+    for (uint16_t i = 0; i < GRADIENTS_SUMS; ++i) {
+        const uint16_t level = gradients.sums[i] >> GRADIENTS_SHIFT;
+        gradients.values[i] = PNN_READ_U8(&gradients_roots[level < 255 ? level : 255]);
+    }
+}
+#endif
+

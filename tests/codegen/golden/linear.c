@@ -1,0 +1,215 @@
+/* ---- Linear: constants and variables ------------------------------------------------------ */
+
+#define LINEAR_SUMS 3u
+#define LINEAR_SCORES 3u
+
+#ifdef PNN_ASSEMBLY
+__extension__ typedef __int24 linear_sum_t;
+#else
+typedef int32_t linear_sum_t;
+#endif
+
+/* W, a row per input, for outputs 0..2: two weights a byte, the first one in its lower half, and 8
+ * added to each; the last one is alone. */
+static const uint8_t linear_weights_0[6u * 2u] PNN_FLASH = {
+    /*   0 */ 0x91, 0x08,
+    /*   1 */ 0xaf, 0x08,
+    /*   2 */ 0x58, 0x0f,
+    /*   3 */ 0xcf, 0x01,
+    /*   4 */ 0x31, 0x0f,
+    /*   5 */ 0xef, 0x01,
+};
+
+static union {
+    linear_sum_t sums[LINEAR_SUMS];
+    pnn_score_t scores[LINEAR_SCORES]; /* made of the sums */
+} linear;
+#define linear_scores linear.scores
+
+static uint16_t linear_consumed; /* inputs */
+
+/* ---- Linear: functions -------------------------------------------------------------------- */
+
+/* Add what the next inputs contribute to outputs 0..2; an input that is 0 contributes
+ * nothing and is passed over. */
+#ifdef PNN_ASSEMBLY
+static void linear_add_0(const pnn_input_t *feature, const pnn_input_t *end)
+{
+    const uint8_t *weights = linear_weights_0 + (size_t)linear_consumed * 2u;
+    const uint16_t count = (uint16_t)(end - feature);
+    /* The lower byte of what is left reaches 0 once for each unit of the upper byte. */
+    uint16_t bytes = (uint16_t)(count + 0xff);
+    bytes = (uint16_t)((bytes & 0xff00) | (count & 0xff));
+    register uint16_t left __asm__("r24") = bytes; /* the text changes r29:r28 */
+    __asm__ volatile(
+        "    push  r28\n"
+        "    push  r29\n"
+        "    movw  r22, r26\n"
+        "    ldi   r26, lo8(%[sums])\n"
+        "    ldi   r27, hi8(%[sums])\n"
+        "    ld    r2, X+\n"
+        "    ld    r3, X+\n"
+        "    ld    r4, X+\n"
+        "    ld    r5, X+\n"
+        "    ld    r6, X+\n"
+        "    ld    r7, X+\n"
+        "    ld    r8, X+\n"
+        "    ld    r9, X+\n"
+        "    ld    r10, X+\n"
+
+        "    movw  r26, r22\n"
+        "    clr   r28\n"
+        "    clr   r29\n"
+        "    clr   r21\n"
+        "    clr   r20\n"
+        "    ldi   r22, 16\n"
+        "    mul   r5, r22\n"
+        "    add   r2, r0\n"
+        "    adc   r3, r1\n"
+        "    adc   r4, r20\n"
+        "    mul   r6, r22\n"
+        "    add   r3, r0\n"
+        "    adc   r4, r1\n"
+        "    mul   r7, r22\n"
+        "    add   r4, r0\n"
+        "    rjmp  2f\n"
+        "1:  adiw  r30, 2\n" /* a feature that is 0 */
+        "    dec   %A[left]\n"
+        "    breq  3f\n"
+        "2:  ld    r23, X+\n"
+        "    tst   r23\n"
+        "    breq  1b\n"
+        "    sub   r28, r23\n"
+        "    sbci  r29, 0\n"
+        "    sbci  r21, 0\n"
+        "    lpm   r22, Z+\n"
+        "    mul   r22, r23\n"
+        "    add   r2, r0\n"
+        "    adc   r3, r1\n"
+        "    adc   r4, r20\n"
+        "    swap  r22\n"
+        "    andi  r22, 0x0f\n"
+        "    mul   r22, r23\n"
+        "    add   r5, r0\n"
+        "    adc   r6, r1\n"
+        "    adc   r7, r20\n"
+        "    lpm   r22, Z+\n"
+        "    mul   r22, r23\n"
+        "    add   r8, r0\n"
+        "    adc   r9, r1\n"
+        "    adc   r10, r20\n"
+        "    dec   %A[left]\n"
+        "    brne  2b\n"
+        "3:  dec   %B[left]\n"
+        "    brne  2b\n"
+        "    ldi   r22, 16\n"
+        "    mul   r5, r22\n"
+        "    sub   r2, r0\n"
+        "    sbc   r3, r1\n"
+        "    sbc   r4, r20\n"
+        "    mul   r6, r22\n"
+        "    sub   r3, r0\n"
+        "    sbc   r4, r1\n"
+        "    mul   r7, r22\n"
+        "    sub   r4, r0\n"
+        "    lsl   r28\n"
+        "    rol   r29\n"
+        "    rol   r21\n"
+        "    lsl   r28\n"
+        "    rol   r29\n"
+        "    rol   r21\n"
+        "    lsl   r28\n"
+        "    rol   r29\n"
+        "    rol   r21\n"
+        "    add   r2, r28\n"
+        "    adc   r3, r29\n"
+        "    adc   r4, r21\n"
+        "    add   r5, r28\n"
+        "    adc   r6, r29\n"
+        "    adc   r7, r21\n"
+        "    add   r8, r28\n"
+        "    adc   r9, r29\n"
+        "    adc   r10, r21\n"
+        "    clr   __zero_reg__\n"
+        "    ldi   r26, lo8(%[sums])\n"
+        "    ldi   r27, hi8(%[sums])\n"
+        "    st    X+, r2\n"
+        "    st    X+, r3\n"
+        "    st    X+, r4\n"
+        "    st    X+, r5\n"
+        "    st    X+, r6\n"
+        "    st    X+, r7\n"
+        "    st    X+, r8\n"
+        "    st    X+, r9\n"
+        "    st    X+, r10\n"
+
+        "    pop   r29\n"
+        "    pop   r28\n"
+        : [feature] "+x"(feature), [weights] "+z"(weights), [left] "+r"(left)
+        : [sums] "i"(&linear.sums[0])
+        : "memory", "r0", "r2", "r3", "r4", "r5", "r6", "r7", "r8", "r9", "r10", "r20", "r22", "r23", "r21");
+}
+#else
+static void linear_add_0(const pnn_input_t *feature, const pnn_input_t *end)
+{
+    const uint8_t *weights = linear_weights_0 + (size_t)linear_consumed * 2u;
+    linear_sum_t a0 = linear.sums[0];
+    linear_sum_t a1 = linear.sums[1];
+    linear_sum_t a2 = linear.sums[2];
+    for (; feature != end; ++feature, weights += 2) {
+        const uint8_t x = *feature;
+        uint8_t pair;
+        if (x == 0) {
+            continue;
+        }
+        pair = PNN_READ_U8(weights + 0);
+        a0 = (linear_sum_t)((uint32_t)a0 + (uint32_t)(((pair & 15) - 8) * x));
+        a1 = (linear_sum_t)((uint32_t)a1 + (uint32_t)(((pair >> 4) - 8) * x));
+        pair = PNN_READ_U8(weights + 1);
+        a2 = (linear_sum_t)((uint32_t)a2 + (uint32_t)(((pair & 15) - 8) * x));
+    }
+    linear.sums[0] = a0;
+    linear.sums[1] = a1;
+    linear.sums[2] = a2;
+}
+#endif
+
+static void linear_push(const pnn_input_t *first, const pnn_input_t *end)
+{
+    linear_add_0(first, end);
+    linear_consumed = (uint16_t)(linear_consumed + (end - first));
+}
+
+
+/* Make scores of the sums, which have fewer bytes; the last one first, behind all that are to come. */
+static void linear_score(void)
+{
+#ifdef PNN_ASSEMBLY
+    uint8_t left = LINEAR_SCORES;
+    __asm__ volatile(
+        "    ldi   r26, lo8(%[sums])\n"
+        "    ldi   r27, hi8(%[sums])\n"
+        "    ldi   r30, lo8(%[scores])\n"
+        "    ldi   r31, hi8(%[scores])\n"
+        "1:  ld    r22, -X\n"
+        "    ld    r21, -X\n"
+        "    ld    r20, -X\n"
+        "    mov   r23, r22\n"
+        "    lsl   r23\n"
+        "    sbc   r23, r23\n" /* the sign */
+        "    st    -Z, r23\n"
+        "    st    -Z, r22\n"
+        "    st    -Z, r21\n"
+        "    st    -Z, r20\n"
+        "    dec   %[left]\n"
+        "    brne  1b\n"
+        : [left] "+r"(left)
+        : [sums] "i"(linear.sums + LINEAR_SCORES), [scores] "i"(linear.scores + LINEAR_SCORES)
+        : "memory", "r20", "r21", "r22", "r23", "r26", "r27", "r30", "r31");
+#else
+    for (uint8_t l = LINEAR_SCORES; l-- > 0;) {
+        linear.scores[l] = linear.sums[l];
+    }
+#endif
+}
+

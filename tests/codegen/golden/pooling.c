@@ -1,0 +1,210 @@
+/* ---- Pooling: constants and variables ----------------------------------------------------- */
+
+#define POOLING_ROW_VALUES 8u
+#define POOLING_WINDOWS 2u /* in a row */
+#define POOLING_HEIGHT 2u   /* of a window */
+#define POOLING_WIDTH 2u
+#define POOLING_CHANNELS 2u
+
+static uint8_t pooling_missing; /* rows of the windows under way */
+
+/* ---- Pooling 2: constants and variables --------------------------------------------------- */
+
+#define POOLING_2_ROW_VALUES 4u
+#define POOLING_2_VALUES 2u /* of a row of the output */
+#define POOLING_2_WINDOWS 1u /* in a row */
+#define POOLING_2_HEIGHT 2u   /* of a window */
+#define POOLING_2_WIDTH 2u
+#define POOLING_2_CHANNELS 2u
+#define POOLING_2_SUMS 2u
+#define POOLING_2_MULTIPLIER 16384u
+
+static uint8_t pooling_2_missing; /* rows of the windows under way */
+static uint16_t pooling_2_sums[POOLING_2_SUMS]; /* of these windows */
+static pnn_input_t pooling_2_values[POOLING_2_VALUES]; /* a row of the output */
+
+/* ---- Pooling 2: functions ----------------------------------------------------------------- */
+
+static pnn_input_t *pooling_2_row(void)
+{
+    return POOLING_2_LINES;
+}
+
+/* Take the row into the windows under way. */
+static void pooling_2_add_row(uint16_t *under_way)
+{
+#ifdef PNN_ASSEMBLY
+    const pnn_input_t *value = POOLING_2_LINES;
+    uint8_t left = POOLING_2_WINDOWS;
+    register uint8_t counter __asm__("r21") = left;
+    __asm__ volatile(
+        ".Lwindow%=:\n"
+        "    ldi   r23, 2\n"
+        ".Lpixel%=:\n"
+        "    ldi   r20, 2\n"
+        ".Lvalue%=:\n"
+        "    ld    r18, X+\n"
+        "    ld    r19, Z\n"
+        "    ldd   r22, Z+1\n"
+        "    add   r19, r18\n"
+        "    adc   r22, r1\n"
+        "    st    Z+, r19\n"
+        "    st    Z+, r22\n"
+        "    dec   r20\n"
+        "    brne  .Lvalue%=\n"
+        "    dec   r23\n"
+        "    breq  .Lnext%=\n"
+        "    subi  r30, lo8(4)\n"
+        "    sbci  r31, hi8(4)\n"
+        "    rjmp  .Lpixel%=\n"
+        ".Lnext%=:\n"
+        "    dec   r21\n"
+        "    brne  .Lwindow%=\n"
+        : "+x"(value), "+z"(under_way), "+r"(counter)
+        :
+        : "memory", "r18", "r19", "r20", "r22", "r23");
+#else
+    const pnn_input_t *value = POOLING_2_LINES;
+    for (uint8_t left = POOLING_2_WINDOWS; left > 0; --left) {
+        for (uint8_t pixels = POOLING_2_WIDTH; pixels > 0; --pixels) {
+            for (uint8_t c = 0; c < POOLING_2_CHANNELS; ++c) {
+                const pnn_input_t x = *value++;
+                under_way[c] = (uint16_t)(under_way[c] + x);
+            }
+        }
+        under_way += POOLING_2_CHANNELS;
+    }
+#endif
+}
+
+/* Make averages of the sums, and begin the next ones. */
+static void pooling_2_average(pnn_input_t *average)
+{
+    uint16_t *sum = pooling_2_sums;
+#ifdef PNN_ASSEMBLY
+    uint16_t left = POOLING_2_SUMS;
+    __asm__ volatile(
+        "    ldi   r16, lo8(%[multiplier])\n"
+        "    ldi   r17, hi8(%[multiplier])\n"
+        "    clr   r23\n"
+        ".Laverage%=:\n"
+        "    ld    r20, Z\n"
+        "    ldd   r21, Z+1\n"
+        "    mul   r20, r16\n"
+        "    ldi   r22, 128\n" /* a half */
+        "    add   r22, r1\n"
+        "    clr   r19\n"
+        "    rol   r19\n"
+        "    mul   r21, r16\n"
+        "    add   r22, r0\n"
+        "    adc   r19, r1\n"
+        "    mul   r20, r17\n"
+        "    add   r22, r0\n"
+        "    adc   r19, r1\n"
+        "    mul   r21, r17\n"
+        "    add   r19, r0\n"
+        "    st    X+, r19\n"
+        "    st    Z+, r23\n"
+        "    st    Z+, r23\n"
+        "    sbiw  %[left], 1\n"
+        "    brne  .Laverage%=\n"
+        "    clr   r1\n"
+        : "+x"(average), "+z"(sum), [left] "+w"(left)
+        : [multiplier] "i"(POOLING_2_MULTIPLIER)
+        : "memory", "r0", "r16", "r17", "r19", "r20", "r21", "r22", "r23");
+#else
+    for (; sum != pooling_2_sums + POOLING_2_SUMS; ++sum) {
+        *average++ = (pnn_input_t)(((uint32_t)*sum * POOLING_2_MULTIPLIER + 0x8000u) >> 16);
+        *sum = 0;
+    }
+#endif
+}
+
+/* Take the row that was written to pooling_2_row(). */
+static PNN_NOINLINE void pooling_2_take(void)
+{
+    pooling_2_add_row(pooling_2_sums);
+    if (--pooling_2_missing > 0) {
+        return;
+    }
+    pooling_2_missing = POOLING_2_HEIGHT;
+    pooling_2_average(pooling_2_values);
+    const pnn_input_t *first = pooling_2_values;
+    uint16_t count = POOLING_2_VALUES;
+    (void)count;
+    linear_push(first, pooling_2_values + POOLING_2_VALUES);
+}
+
+/* ---- Pooling: functions ------------------------------------------------------------------- */
+
+static pnn_input_t *pooling_row(void)
+{
+    return POOLING_LINES;
+}
+
+/* Take the row into the windows under way. */
+static void pooling_add_row(pnn_input_t *under_way)
+{
+#ifdef PNN_ASSEMBLY
+    const pnn_input_t *value = POOLING_LINES;
+    uint8_t left = POOLING_WINDOWS;
+    register uint8_t counter __asm__("r21") = left;
+    __asm__ volatile(
+        ".Lwindow%=:\n"
+        "    ldi   r23, 2\n"
+        ".Lpixel%=:\n"
+        "    ldi   r20, 2\n"
+        ".Lvalue%=:\n"
+        "    ld    r18, X+\n"
+        "    ld    r19, Z\n"
+        "    cp    r19, r18\n"
+        "    brcc  .Lkeep%=\n"
+        "    mov   r19, r18\n"
+        ".Lkeep%=:\n"
+        "    st    Z+, r19\n"
+        "    dec   r20\n"
+        "    brne  .Lvalue%=\n"
+        "    dec   r23\n"
+        "    breq  .Lnext%=\n"
+        "    subi  r30, lo8(2)\n"
+        "    sbci  r31, hi8(2)\n"
+        "    rjmp  .Lpixel%=\n"
+        ".Lnext%=:\n"
+        "    dec   r21\n"
+        "    brne  .Lwindow%=\n"
+        : "+x"(value), "+z"(under_way), "+r"(counter)
+        :
+        : "memory", "r18", "r19", "r20", "r22", "r23");
+#else
+    const pnn_input_t *value = POOLING_LINES;
+    for (uint8_t left = POOLING_WINDOWS; left > 0; --left) {
+        for (uint8_t pixels = POOLING_WIDTH; pixels > 0; --pixels) {
+            for (uint8_t c = 0; c < POOLING_CHANNELS; ++c) {
+                const pnn_input_t x = *value++;
+                if (x > under_way[c]) {
+                    under_way[c] = x;
+                }
+            }
+        }
+        under_way += POOLING_CHANNELS;
+    }
+#endif
+}
+
+/* Take the row that was written to pooling_row(). */
+static PNN_NOINLINE void pooling_take(void)
+{
+    pnn_input_t *const largest = pooling_2_row();
+    if (pooling_missing == POOLING_HEIGHT) {
+        for (pnn_input_t *value = largest; value != largest + 4u; ++value) {
+            *value = 0;
+        }
+    }
+    pooling_add_row(largest);
+    if (--pooling_missing > 0) {
+        return;
+    }
+    pooling_missing = POOLING_HEIGHT;
+    pooling_2_take();
+}
+

@@ -1,0 +1,231 @@
+/* ---- Window features: constants and variables --------------------------------------------- */
+
+#define WINDOW_FEATURES_BANDS 2u
+/* What makes a byte of a feature */
+static const struct pnn_raw_scale window_features_scales[6u] PNN_FLASH = {
+    /*  first    span  multiplier shift mirrored offset */
+    {      0,     16,   8192, 11, 0,    2097152 },
+    {      0,     17,   8192, 11, 0,   -6291456 },
+    {      1,     16,   8192, 11, 0,    2097152 },
+    {      1,     17,   8192, 11, 0,   -6291456 },
+    {      2,     16,   8192, 11, 0,    2097152 },
+    {      2,     17,   8192, 11, 0,   -6291456 },
+};
+
+static pnn_input_t window_features_values[6u];
+
+/* What is kept of a channel's samples x, which are bytes less 128: 8 of -128..127 */
+static struct window_features_channel {
+    int16_t sum;           /* of x: -1024..1016 */
+    uint32_t squares;      /* sum of x^2: 0..131072 */
+    int8_t most;
+    int8_t last;
+    uint16_t changes;      /* sum of |x - last|: 0..1785 */
+    int16_t first[WINDOW_FEATURES_BANDS];  /* of a pair, a sum of 1, 2, 4 ... samples: -256..254 */
+    uint32_t squared[WINDOW_FEATURES_BANDS]; /* sum of squared differences in pairs: 0..520200 */
+} window_features_channels[PNN_CHANNELS];
+
+#ifdef PNN_ASSEMBLY
+typedef char window_features_channel_is_packed[sizeof(struct window_features_channel) == 22 ? 1 : -1];
+#endif
+
+static struct window_features_channel *window_features_next_channel;
+static uint8_t window_features_sample_number; /* of the window */
+
+/* ---- Window features: functions ----------------------------------------------------------- */
+
+static void window_features_begin_channel(struct window_features_channel *channel, int8_t x)
+{
+    channel->sum = 0;
+    channel->squares = 0;
+    channel->most = x;
+    channel->last = x;
+    channel->changes = 0;
+    for (uint8_t level = 0; level < WINDOW_FEATURES_BANDS; ++level) {
+        channel->squared[level] = 0;
+    }
+}
+
+#ifdef PNN_ASSEMBLY
+static inline void window_features_take_sample(struct window_features_channel *channel, int8_t x)
+{
+    uint8_t number = window_features_sample_number;
+    uint16_t low, high, pair, sum;
+    __asm__ volatile(
+        "    clr   %A[pair]\n" /* the sum */
+        "    sbrc  %[x], 7\n"
+        "    com   %A[pair]\n"
+        "    ldd   %A[low], Z+0\n"
+        "    ldd   %B[low], Z+1\n"
+        "    add   %A[low], %[x]\n"
+        "    adc   %B[low], %A[pair]\n"
+        "    std   Z+0, %A[low]\n"
+        "    std   Z+1, %B[low]\n"
+        "    muls  %[x], %[x]\n" /* the squares, below 2^23 */
+        "    ldd   %A[low], Z+2\n"
+        "    add   %A[low], r0\n"
+        "    std   Z+2, %A[low]\n"
+        "    ldd   %A[low], Z+3\n"
+        "    adc   %A[low], r1\n"
+        "    std   Z+3, %A[low]\n"
+        "    clr   r1\n"
+        "    ldd   %A[low], Z+4\n"
+        "    adc   %A[low], r1\n"
+        "    std   Z+4, %A[low]\n"
+        "    ldd   %A[low], Z+6\n"
+        "    cp    %A[low], %[x]\n"
+        "    brge  1f\n"
+        "    std   Z+6, %[x]\n"
+        "1:\n"
+        "    ldd   %A[low], Z+7\n" /* the changes */
+        "    std   Z+7, %[x]\n"
+        "    sub   %A[low], %[x]\n"
+        "    brge  1f\n"
+        "    neg   %A[low]\n"
+        "1:  ldd   %B[low], Z+8\n"
+        "    add   %B[low], %A[low]\n"
+        "    std   Z+8, %B[low]\n"
+        "    ldd   %B[low], Z+9\n"
+        "    adc   %B[low], __zero_reg__\n"
+        "    std   Z+9, %B[low]\n"
+        "    mov   %A[sum], %[x]\n" /* the pairs */
+        "    clr   %B[sum]\n"
+        "    sbrc  %[x], 7\n"
+        "    com   %B[sum]\n"
+        "    lsr   %[number]\n"
+        "    brcs  1f\n"
+        "    std   Z+10, %A[sum]\n"
+        "    std   Z+11, %B[sum]\n"
+        "    rjmp  9f\n"
+        "1:  ldd   %A[low], Z+10\n"
+        "    ldd   %B[low], Z+11\n"
+        "    movw  %A[pair], %A[sum]\n"
+        "    add   %A[sum], %A[low]\n"
+        "    adc   %B[sum], %B[low]\n"
+        "    sub   %A[pair], %A[low]\n"
+        "    sbc   %B[pair], %B[low]\n"
+        "    brpl  2f\n"
+        "    com   %B[pair]\n"
+        "    neg   %A[pair]\n"
+        "    sbci  %B[pair], 0xff\n"
+        "2:  mul   %A[pair], %A[pair]\n"
+        "    ldd   %A[low], Z+14\n"
+        "    add   %A[low], r0\n"
+        "    std   Z+14, %A[low]\n"
+        "    ldd   %A[low], Z+15\n"
+        "    adc   %A[low], r1\n"
+        "    std   Z+15, %A[low]\n"
+        "    clr   r1\n"
+        "    ldd   %A[low], Z+16\n"
+        "    adc   %A[low], r1\n"
+        "    std   Z+16, %A[low]\n"
+        "    lsr   %[number]\n"
+        "    brcs  1f\n"
+        "    std   Z+12, %A[sum]\n"
+        "    std   Z+13, %B[sum]\n"
+        "    rjmp  9f\n"
+        "1:  ldd   %A[low], Z+12\n"
+        "    ldd   %B[low], Z+13\n"
+        "    movw  %A[pair], %A[sum]\n"
+        "    add   %A[sum], %A[low]\n"
+        "    adc   %B[sum], %B[low]\n"
+        "    sub   %A[pair], %A[low]\n"
+        "    sbc   %B[pair], %B[low]\n"
+        "    brpl  2f\n"
+        "    com   %B[pair]\n"
+        "    neg   %A[pair]\n"
+        "    sbci  %B[pair], 0xff\n"
+        "2:  mul   %A[pair], %A[pair]\n"
+        "    movw  %A[low], r0\n"
+        "    mul   %B[pair], %B[pair]\n"
+        "    movw  %A[high], r0\n"
+        "    mul   %A[pair], %B[pair]\n"
+        "    clr   %A[pair]\n"
+        "    add   %B[low], r0\n"
+        "    adc   %A[high], r1\n"
+        "    adc   %B[high], %A[pair]\n"
+        "    add   %B[low], r0\n"
+        "    adc   %A[high], r1\n"
+        "    adc   %B[high], %A[pair]\n"
+        "    clr   r1\n"
+        "    ldd   %A[pair], Z+18\n"
+        "    add   %A[pair], %A[low]\n"
+        "    std   Z+18, %A[pair]\n"
+        "    ldd   %A[pair], Z+19\n"
+        "    adc   %A[pair], %B[low]\n"
+        "    std   Z+19, %A[pair]\n"
+        "    ldd   %A[pair], Z+20\n"
+        "    adc   %A[pair], %A[high]\n"
+        "    std   Z+20, %A[pair]\n"
+        "    ldd   %A[pair], Z+21\n"
+        "    adc   %A[pair], %B[high]\n"
+        "    std   Z+21, %A[pair]\n"
+        "9:\n"
+        : [low] "=&d"(low), [high] "=&r"(high), [pair] "=&d"(pair), [sum] "=&r"(sum),
+          [number] "+&r"(number)
+        : [x] "d"(x), "z"(channel)
+        : "r0", "cc", "memory");
+}
+#else
+static void window_features_take_sample(struct window_features_channel *channel, int8_t x)
+{
+    channel->sum = (int16_t)(channel->sum + x);
+    channel->squares += (uint16_t)(x * x);
+    if (x > channel->most) {
+        channel->most = x;
+    }
+    const int16_t change = (int16_t)(x - channel->last);
+    channel->last = x;
+    channel->changes = (uint16_t)(channel->changes + (uint16_t)(change < 0 ? -change : change));
+
+    /* A sample ends the pairs of as many levels as its number has ones at its end. */
+    int16_t sum = x;
+    uint8_t number = window_features_sample_number;
+    for (uint8_t level = 0; level < WINDOW_FEATURES_BANDS; ++level) {
+        if (!(number & 1u)) {
+            channel->first[level] = sum;
+            break;
+        }
+        const int16_t difference = (int16_t)(sum - channel->first[level]);
+        channel->squared[level] += (uint32_t)((int32_t)difference * difference);
+        sum = (int16_t)(sum + channel->first[level]);
+        number >>= 1;
+    }
+}
+#endif
+
+/* The square root, rounded down, of less than 2^30. */
+static int16_t window_features_square_root(uint32_t square)
+{
+    uint16_t root = 0;
+    for (uint16_t bit = 1u << 14; bit > 0; bit >>= 1) {
+        const uint16_t tried = root | bit;
+        if ((uint32_t)tried * tried <= square) {
+            root = tried;
+        }
+    }
+    return (int16_t)root;
+}
+
+static pnn_input_t *window_features_write_input(pnn_input_t *input, int16_t feature)
+{
+    *input = pnn_scale_raw(&window_features_scales[input - window_features_values], feature, 63u);
+    return input + 1;
+}
+
+static void window_features_write_inputs(void)
+{
+    pnn_input_t *input = window_features_values;
+    for (const struct window_features_channel *channel = window_features_channels; channel != window_features_channels + PNN_CHANNELS; ++channel) {
+        input = window_features_write_input(input, channel->sum);
+        /* both below 2^30 */
+        const uint32_t square = (uint32_t)((int32_t)channel->sum * channel->sum);
+        input = window_features_write_input(input, window_features_square_root(PNN_WINDOW * channel->squares - square));
+        input = window_features_write_input(input, channel->most);
+        input = window_features_write_input(input, (int16_t)(channel->changes >> 1));
+        for (uint8_t level = 0; level < WINDOW_FEATURES_BANDS; ++level) {
+            input = window_features_write_input(input, window_features_square_root(channel->squared[level]));
+        }
+    }
+}
+

@@ -1,0 +1,50 @@
+"""The generated C as it was read: the text of the golden files, and no compiler warns of it."""
+
+from __future__ import annotations
+
+import runpy
+import subprocess
+from pathlib import Path
+
+import pytest
+from avr_tools import needs_avr_gcc
+
+from protonn_edge.stages.registry import KERNELS
+
+RENEW = runpy.run_path(str(Path(__file__).with_name("renew_golden.py")))
+GOLDEN, CASES, WHOLE = RENEW["GOLDEN"], RENEW["CASES"], RENEW["WHOLE"]
+FLAGS = ("-O0", "-O1", "-Os", "-O3", "-Os -flto")
+MOST_LINES = 4_000  # that a person reads
+TURNS = [(name, FLAGS[turn % len(FLAGS)]) for turn, name in enumerate(CASES)]
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_tiny_model_renders_to_the_golden_files(name: str) -> None:
+    """Renew the files with ``python tests/codegen/renew_golden.py`` and read the difference."""
+    for file, text in RENEW["golden"](name).items():
+        assert text == (GOLDEN / file).read_text(encoding="utf-8")
+
+
+def test_every_kind_of_stage_is_read_in_a_few_lines() -> None:
+    texts = [path.read_text(encoding="utf-8") for path in sorted(GOLDEN.iterdir())]
+    assert sum(text.count("\n") for text in texts) <= MOST_LINES
+    for kind in KERNELS:
+        title = f"/* ---- {kind.replace('_', ' ').capitalize()}: functions "
+        assert any(title in text for text in texts), f"no golden file has the stage {kind!r}"
+
+
+@needs_avr_gcc
+@pytest.mark.parametrize("chip", ["atmega328p", "attiny85"])  # the latter has no multiplier
+@pytest.mark.parametrize(("name", "flags"), TURNS + [(WHOLE, flags) for flags in FLAGS[1:]])
+def test_generated_c_compiles_without_a_warning_at_every_optimization(
+    name: str, flags: str, chip: str, tmp_path: Path
+) -> None:
+    """The whole program at all levels, the others at one each; `conformance` has all kernels."""
+    for file, text in RENEW["program"](name).items():
+        (tmp_path / file).write_text(text, encoding="utf-8")
+    command = ["avr-gcc", f"-mmcu={chip}", "-std=gnu99", *flags.split(), "-c", f"{WHOLE}.c"]
+    strict = ["-Wall", "-Wextra", "-Wpedantic", "-Werror"]
+    done = subprocess.run(
+        [*command, *strict], cwd=tmp_path, capture_output=True, text=True, timeout=60, check=False
+    )
+    assert done.returncode == 0, done.stderr
