@@ -44,14 +44,17 @@ from presets import PRESETS
 from printing import print_figures
 from rows import Row
 
+sys.path.append(str(Path(__file__).parents[1] / "tests"))
+
+from failing_link import FailingLink, Faults
+
 from protonn_edge.boards import load_board
 from protonn_edge.build.project import Project, build
+from protonn_edge.device import Run, framing, protocol, read_results, run
+from protonn_edge.device.link import Link
+from protonn_edge.device.protocol import HelloReply, HelloRequest, StatsReply, StatsRequest
 from protonn_edge.emulator import EmulatedUno
 from protonn_edge.errors import ProtoNNEdgeError
-from protonn_edge.hil import Run, framing, protocol, read_results, run
-from protonn_edge.hil.failing_link import FailingLink, Faults
-from protonn_edge.hil.link import Link
-from protonn_edge.hil.protocol import HelloReply, HelloRequest, StatsReply, StatsRequest
 from protonn_edge.quantization import DeviceModel
 from protonn_edge.verification.agreement import open_session
 

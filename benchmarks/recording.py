@@ -24,10 +24,13 @@ import numpy as np
 from numpy.typing import NDArray
 from printing import Record, print_table
 
+sys.path.append(str(Path(__file__).parents[1] / "tests"))
+
+from failing_link import FailingLink, Faults
+
 from protonn_edge.boards import load_board
+from protonn_edge.device.logger import logger_of
 from protonn_edge.emulator import EmulatedUno
-from protonn_edge.hil.failing_link import FailingLink, Faults
-from protonn_edge.recording.logger import logger_of
 from protonn_edge.sensors import MPU6050, PlayedSensor
 from protonn_edge.system.files import write_atomically
 from protonn_edge.toolchain.platformio import build_firmware

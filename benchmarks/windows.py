@@ -35,10 +35,10 @@ from protonn_edge.build.project import BuildOptions, trial_build
 from protonn_edge.codegen import Plan, render_c
 from protonn_edge.datasets import Dataset
 from protonn_edge.datasets.dataset import dense_features
+from protonn_edge.device import Result
 from protonn_edge.emulator import EmulatedUno
 from protonn_edge.errors import ProtoNNEdgeError
 from protonn_edge.evaluation.accuracy import share_right
-from protonn_edge.hil import Result
 from protonn_edge.quantization import IntegerChain, measure_activity, quantize
 from protonn_edge.stages.window_features.stage import WindowFeatureStage
 from protonn_edge.training import ProtoNNClassifier

@@ -25,8 +25,8 @@ from protonn_edge.build.budget import Usage, measure_usage
 from protonn_edge.build.project import Project, build
 from protonn_edge.codegen import Float32Plan, Plan
 from protonn_edge.datasets import load_digits_dataset, load_points
+from protonn_edge.device import Run, Session, framing, protocol, run
 from protonn_edge.emulator import EmulatedBoard
-from protonn_edge.hil import Run, Session, framing, protocol, run
 from protonn_edge.model import Model
 from protonn_edge.quantization import DeviceModel
 from protonn_edge.toolchain.elf import read_program

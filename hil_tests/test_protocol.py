@@ -8,8 +8,14 @@ from typing import TYPE_CHECKING
 import pytest
 
 from protonn_edge.boards import Board
-from protonn_edge.hil import Session, framing, protocol
-from protonn_edge.hil.protocol import ErrorReply, HelloReply, HelloRequest, StatsReply, StatsRequest
+from protonn_edge.device import Session, framing, protocol
+from protonn_edge.device.protocol import (
+    ErrorReply,
+    HelloReply,
+    HelloRequest,
+    StatsReply,
+    StatsRequest,
+)
 from protonn_edge.quantization import DeviceModel
 
 if TYPE_CHECKING:

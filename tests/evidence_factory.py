@@ -10,8 +10,8 @@ from model_factory import random_model, random_points
 from protonn_edge.boards import load_board
 from protonn_edge.build.budget import Usage
 from protonn_edge.codegen import make_plan
+from protonn_edge.device import Origin, Result
 from protonn_edge.evaluation.evidence import Evidence, Firmware, Points
-from protonn_edge.hil import Origin, Result
 from protonn_edge.model import ProtoNNModel
 from protonn_edge.quantization import quantize, stage_losses
 from protonn_edge.stages.average_pooling.pooling import Shape

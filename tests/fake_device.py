@@ -20,8 +20,8 @@ import numpy as np
 import pytest
 import serial.urlhandler.protocol_socket
 
-from protonn_edge.hil import LinkError, framing, protocol
-from protonn_edge.hil.link import Host, Line
+from protonn_edge.device import LinkError, framing, protocol
+from protonn_edge.device.link import Host, Line
 from protonn_edge.quantization import IntegerModel
 
 MODEL_HASH = hashlib.sha256(b"a model").digest()

@@ -134,13 +134,16 @@ NEAREST = {
         ),
         f"{CONFORMANCE} -k 'cycles and (prototypes or deskew or gradients)'",
     ],
-    "hil": ["tests/hil"],
-    "live": ["tests/live -k 'not gesture'", "tests/live tests/export/test_live_sketch.py"],
+    "device": [
+        "tests/hil tests/recording",
+        "tests/live -k 'not gesture'",
+        "tests/live tests/export/test_live_sketch.py",
+        "tests/regression/recordings -k 'record or sound or played'",
+    ],
     "quantization": [
         f"{KNOWN_MODELS} {QUANTIZERS} {CODEGEN} -k 'quantiz or rejection or renders'",
     ],
     "quantization/confidence": ["tests/codegen/test_confidence.py"],
-    "recording": ["tests/recording", "tests/regression/recordings -k 'record or sound or played'"],
     "stages": [
         (f"{CODEGEN} tests/linear/test_generated_c.py {KNOWN_COSTS} -k 'renders or costs'"),
         f"{CONFORMANCE} -k 'formula or range'",

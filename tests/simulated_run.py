@@ -17,8 +17,8 @@ from model_factory import random_model, random_points
 from protonn_edge.boards import load_board
 from protonn_edge.build.budget import Usage
 from protonn_edge.codegen import Plan, make_plan
+from protonn_edge.device import Session
 from protonn_edge.evaluation import measurement
-from protonn_edge.hil import Session
 from protonn_edge.quantization import IntegerModel, quantize
 
 BOARD = load_board("uno")

@@ -29,6 +29,7 @@ from protonn_edge.cli.command import (
     precision_option,
 )
 from protonn_edge.cli.live import LiveOptions, build_with_sensor, live_options
+from protonn_edge.cli.paths import LIVE_FOLDER
 from protonn_edge.cli.ports import port_option
 from protonn_edge.cli.quantities import Bytes
 from protonn_edge.cli.tables import points_for, table_options
@@ -39,7 +40,6 @@ from protonn_edge.datasets import TableOptions
 from protonn_edge.errors import CheckFailed, InputError
 from protonn_edge.evaluation.accuracy import share_right
 from protonn_edge.export.folder import LIVE, LOGGER, kind_in
-from protonn_edge.live import LIVE_FOLDER
 from protonn_edge.model import Model, load_model
 from protonn_edge.model.remedies import Remedies
 from protonn_edge.quantization import (

@@ -18,10 +18,10 @@ from protonn_edge.cli.paths import REPORT, check_replaceable
 from protonn_edge.cli.report import show_report, write_report
 from protonn_edge.cli.upload import upload_line
 from protonn_edge.datasets import load_digits_dataset
+from protonn_edge.device import check_is_results
 from protonn_edge.errors import InputError, Interrupted
 from protonn_edge.evaluation.gathering import gather
 from protonn_edge.evaluation.measurement import measure
-from protonn_edge.hil import check_is_results
 from protonn_edge.model import load_model, save_model
 from protonn_edge.quantization import quantize
 from protonn_edge.system.extras import require

@@ -19,9 +19,9 @@ from protonn_edge.cli.ports import check_source
 from protonn_edge.cli.projects import check_project
 from protonn_edge.cli.tables import points_for, table_options, words_of
 from protonn_edge.datasets import Notice, TableOptions
+from protonn_edge.device.protocol import MOST_REPETITIONS
 from protonn_edge.errors import Interrupted
 from protonn_edge.evaluation.measurement import Measurement, measure
-from protonn_edge.hil.protocol import MOST_REPETITIONS
 from protonn_edge.report.terminal import (
     budget_facts,
     confusion_parts,

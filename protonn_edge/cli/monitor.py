@@ -19,6 +19,7 @@ from rich.text import Text
 from protonn_edge.boards import load_board
 from protonn_edge.build.plan_file import PLAN_FILE, read_plan
 from protonn_edge.cli.command import Command, FiniteRange, Output, board_option
+from protonn_edge.cli.paths import LIVE_FOLDER
 from protonn_edge.cli.ports import check_source, port_option
 from protonn_edge.cli.sensors import (
     board_url,
@@ -28,12 +29,11 @@ from protonn_edge.cli.sensors import (
     sensor_option,
 )
 from protonn_edge.datasets import Notice
+from protonn_edge.device.answers import LiveDescription, WindowAnswer
+from protonn_edge.device.link import Link
+from protonn_edge.device.listener import Listener
 from protonn_edge.errors import InputError, counted
 from protonn_edge.export.folder import LIVE
-from protonn_edge.hil.link import Link
-from protonn_edge.live import LIVE_FOLDER
-from protonn_edge.live.frames import LiveDescription, WindowAnswer
-from protonn_edge.live.listening import Listener
 from protonn_edge.stages.decision.rejection import UNKNOWN
 
 _BAR_CELLS = 40

@@ -26,6 +26,9 @@ _LIMIT_BYTES = 1 << 30
 PREDICTIONS_MARK = "predicted_class\n"
 """The beginning of a file written by 'predict'."""
 
+LIVE_FOLDER = Path("live")
+"""Where 'build --sensor' writes, and 'monitor --emulate' looks, unless another is named."""
+
 
 @dataclass(frozen=True)
 class FileKind:

@@ -20,13 +20,13 @@ from protonn_edge.cli.sensors import (
     sensor_option,
 )
 from protonn_edge.datasets.naming import check_names
+from protonn_edge.device.keys import Keys, record_by_keys
+from protonn_edge.device.link import Link
+from protonn_edge.device.recorder import Recorder, wait_for_description
+from protonn_edge.device.recording_file import RecordingFile
+from protonn_edge.device.samples import SampleStream
 from protonn_edge.errors import CheckFailed, Interrupted, ProtoNNEdgeError, counted
 from protonn_edge.export.folder import LOGGER
-from protonn_edge.hil.link import Link
-from protonn_edge.recording.file import RecordingFile
-from protonn_edge.recording.frames import SampleStream
-from protonn_edge.recording.keys import Keys, record_by_keys
-from protonn_edge.recording.recorder import Recorder, wait_for_description
 
 
 @click.command("record", cls=Command)

@@ -28,8 +28,8 @@ from protonn_edge.datasets.recordings import (
     runs_of,
 )
 from protonn_edge.datasets.triggers import Trigger
+from protonn_edge.device.rates import ANALOG_RATE
 from protonn_edge.errors import InputError, counted
-from protonn_edge.recording.rates import ANALOG_RATE
 from protonn_edge.report.terminal import fact_table
 from protonn_edge.sensors import MICROPHONE
 from protonn_edge.sensors.instrument import to_arrays

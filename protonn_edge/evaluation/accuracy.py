@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from protonn_edge.stages.decision.rejection import UNKNOWN
 
 if TYPE_CHECKING:
-    from protonn_edge.hil import Result
+    from protonn_edge.device import Result
     from protonn_edge.quantization import DeviceModel
 
 Labels = NDArray[np.int64]

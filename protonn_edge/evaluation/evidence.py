@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from protonn_edge.boards import Board
 from protonn_edge.build.budget import Usage
 from protonn_edge.codegen import Float32Plan, Plan
+from protonn_edge.device import Origin, Result, Summary, summarize
 from protonn_edge.evaluation.accuracy import answer_matrix
-from protonn_edge.hil import Origin, Result, Summary, summarize
 from protonn_edge.model import Model
 from protonn_edge.quantization import DeviceModel, StageLoss
 from protonn_edge.stages.feature_stage import Shape

@@ -16,10 +16,10 @@ from protonn_edge.build.budget import Usage, measure_usage
 from protonn_edge.build.plan_file import choices_of, plan_of_choices
 from protonn_edge.build.project import BuildOptions, Project, trial_build
 from protonn_edge.codegen import Float32Plan, Plan
+from protonn_edge.device import Origin, Result, read_origin, read_results
 from protonn_edge.errors import InputError
 from protonn_edge.evaluation.evidence import Evidence, Firmware, Floats, Labels, Points
 from protonn_edge.evaluation.recorded import check_rows
-from protonn_edge.hil import Origin, Result, read_origin, read_results
 from protonn_edge.model import Model
 from protonn_edge.quantization import (
     MODEL_HASH_BYTES,

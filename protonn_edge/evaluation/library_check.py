@@ -23,9 +23,9 @@ from protonn_edge.build.budget import OverBudget
 from protonn_edge.build.project import raw_input_build
 from protonn_edge.codegen import Float32Plan, Plan
 from protonn_edge.codegen.host import host_program
+from protonn_edge.device import Result
 from protonn_edge.emulator import EmulatedBoard
 from protonn_edge.errors import CheckFailed
-from protonn_edge.hil import Result
 from protonn_edge.model import Model
 from protonn_edge.quantization import MOST_FEATURES, DeviceModel
 from protonn_edge.stages.window_features import channel_names

@@ -16,11 +16,7 @@ from protonn_edge.build.budget import Usage, check_budget
 from protonn_edge.build.linkage import check_linked
 from protonn_edge.build.project import Project, exclusive
 from protonn_edge.codegen import Float32Plan, Plan
-from protonn_edge.emulator import EmulatedBoard
-from protonn_edge.errors import CheckFailed, InputError
-from protonn_edge.evaluation.accuracy import answer_matrix
-from protonn_edge.evaluation.recorded import check_rows
-from protonn_edge.hil import (
+from protonn_edge.device import (
     Comparison,
     Origin,
     Prediction,
@@ -35,6 +31,10 @@ from protonn_edge.hil import (
     run,
     summarize,
 )
+from protonn_edge.emulator import EmulatedBoard
+from protonn_edge.errors import CheckFailed, InputError
+from protonn_edge.evaluation.accuracy import answer_matrix
+from protonn_edge.evaluation.recorded import check_rows
 from protonn_edge.quantization import DeviceModel
 from protonn_edge.system.shown import Shown
 from protonn_edge.toolchain.elf import read_program

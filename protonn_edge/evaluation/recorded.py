@@ -11,8 +11,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from protonn_edge.device import Result
 from protonn_edge.errors import InputError
-from protonn_edge.hil import Result
 from protonn_edge.quantization import DeviceModel
 from protonn_edge.stages.decision.rejection import UNKNOWN
 

@@ -8,9 +8,9 @@ import numpy as np
 from markupsafe import Markup
 from numpy.typing import NDArray
 
+from protonn_edge.device import Result
 from protonn_edge.evaluation.accuracy import class_figures, frequent_confusions, wilson_interval
 from protonn_edge.evaluation.evidence import Evidence
-from protonn_edge.hil import Result
 from protonn_edge.quantization import IntegerChain
 from protonn_edge.report.content import Cell, Gallery, Matrix, Panel, Picture, Table
 from protonn_edge.report.figures import (

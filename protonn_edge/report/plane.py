@@ -11,8 +11,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from protonn_edge.device import Result
 from protonn_edge.evaluation.evidence import Evidence
-from protonn_edge.hil import Result
 from protonn_edge.model import ProtoNNModel
 from protonn_edge.report.content import Mark, Scatter
 from protonn_edge.stages.decision.rejection import answer_names

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from protonn_edge.device import Result
 from protonn_edge.evaluation.evidence import Evidence
-from protonn_edge.hil import Result
 
 _POINT_BYTES = 64_000  # of all test points in a page
 _MOST_POINTS, _LEAST_POINTS = 320, 20

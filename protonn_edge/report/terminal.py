@@ -20,9 +20,9 @@ if TYPE_CHECKING:  # a command imports those that it uses
     from protonn_edge.boards import Board
     from protonn_edge.build.budget import Usage
     from protonn_edge.codegen import Plan
+    from protonn_edge.device import Share
+    from protonn_edge.device.results import Spread, Summary
     from protonn_edge.evaluation.evidence import Evidence
-    from protonn_edge.hil import Share
-    from protonn_edge.hil.results import Spread, Summary
     from protonn_edge.quantization import StageLoss
 
 _NAME_WIDTH = 28  # two of them and a number fit a line

@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 
 from protonn_edge.boards import Board
 from protonn_edge.codegen.host import host_program
+from protonn_edge.device import Result, Session, differs, run
 from protonn_edge.errors import CheckFailed
-from protonn_edge.hil import Result, Session, differs, run
 from protonn_edge.quantization import DeviceModel
 from protonn_edge.verification.possible_cycles import PossibleCycles
 

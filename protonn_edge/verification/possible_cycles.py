@@ -13,7 +13,7 @@ from typing import Self
 
 from protonn_edge.boards import Board
 from protonn_edge.codegen import Float32Plan, Plan, every_plan, make_float32_plan
-from protonn_edge.hil.results import Result
+from protonn_edge.device.results import Result
 from protonn_edge.quantization import DeviceModel, Float32Model
 
 _MOST_PLANS = 1_000  # to consider if the built plan is not known

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from npm_packages import npm_packages
 
-from protonn_edge.hil import framing, protocol
+from protonn_edge.device import framing, protocol
 
 HERE = Path(__file__).parent
 

@@ -17,8 +17,8 @@ from model_factory import (
 from protonn_edge.boards import load_board
 from protonn_edge.build.project import BuildOptions, trial_build
 from protonn_edge.datasets import load_digits_dataset
+from protonn_edge.device import protocol
 from protonn_edge.emulator import EmulatedUno
-from protonn_edge.hil import protocol
 from protonn_edge.model import ProtoNNModel
 from protonn_edge.quantization import device_model, quantize
 from protonn_edge.stages.average_pooling.pooling import AveragePooling

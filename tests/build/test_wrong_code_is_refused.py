@@ -28,9 +28,9 @@ from model_factory import (
 
 from protonn_edge.build import project
 from protonn_edge.codegen import render_c
+from protonn_edge.device import NoReplyError
 from protonn_edge.errors import InputError
 from protonn_edge.export import rendering
-from protonn_edge.hil import NoReplyError
 from protonn_edge.model import Model, save_model
 from protonn_edge.stages.average_pooling.pooling import AveragePooling
 from protonn_edge.system.files import write_atomically

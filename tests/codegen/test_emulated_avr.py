@@ -30,8 +30,8 @@ from plans import keeps_averages, of_weights_for, plan_with
 from protonn_edge.boards import load_board
 from protonn_edge.build.project import BuildOptions, Project, build, trial_build
 from protonn_edge.codegen import Plan, make_plan
+from protonn_edge.device import Result
 from protonn_edge.emulator import EmulatedUno
-from protonn_edge.hil import Result
 from protonn_edge.model import ProtoNNModel
 from protonn_edge.quantization import quantize
 from protonn_edge.stages.average_pooling.pooling import AveragePooling

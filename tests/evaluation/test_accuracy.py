@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 from model_factory import tiny_integer_model
 
+from protonn_edge.device import Result
 from protonn_edge.evaluation.accuracy import (
     answer_matrix,
     class_figures,
     frequent_confusions,
     wilson_interval,
 )
-from protonn_edge.hil import Result
 from protonn_edge.stages.decision.rejection import UNKNOWN, IntegerRejection
 
 

@@ -16,8 +16,8 @@ from arduino_ide import (
 from logger_builds import assert_played, noise, samples_of
 
 from protonn_edge.boards import load_board
+from protonn_edge.device.logger import logger_of
 from protonn_edge.emulator import EmulatedUno
-from protonn_edge.recording.logger import logger_of
 from protonn_edge.sensors import PlayedSensor, sensor_kind
 
 

@@ -8,11 +8,9 @@ import time
 import numpy as np
 import pytest
 
-from protonn_edge.emulator import EmulatedUno
-from protonn_edge.errors import InputError
-from protonn_edge.hil import NoReplyError, Session, protocol
-from protonn_edge.hil.framing import encode_frame
-from protonn_edge.hil.protocol import (
+from protonn_edge.device import NoReplyError, Session, protocol
+from protonn_edge.device.framing import encode_frame
+from protonn_edge.device.protocol import (
     ErrorReply,
     HelloReply,
     HelloRequest,
@@ -26,6 +24,8 @@ from protonn_edge.hil.protocol import (
     StatsRequest,
     encode_message,
 )
+from protonn_edge.emulator import EmulatedUno
+from protonn_edge.errors import InputError
 
 HASH = bytes.fromhex("face000102030405")
 WINDOW = 56

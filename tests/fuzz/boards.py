@@ -15,11 +15,11 @@ import numpy as np
 from fuzz.mutation import mutated_bytes, pick
 from fuzz.sentences import REFUSALS, check_refusal
 
-from protonn_edge.hil.framing import encode_frame
-from protonn_edge.live.listening import Listener
-from protonn_edge.recording.file import RecordingFile
-from protonn_edge.recording.frames import SampleStream
-from protonn_edge.recording.recorder import Recorder, wait_for_description
+from protonn_edge.device.framing import encode_frame
+from protonn_edge.device.listener import Listener
+from protonn_edge.device.recorder import Recorder, wait_for_description
+from protonn_edge.device.recording_file import RecordingFile
+from protonn_edge.device.samples import SampleStream
 
 BRIEF_CASES = 20
 

@@ -16,10 +16,10 @@ import numpy as np
 from fake_device import HostileDevice
 from simulated_run import STACK_BYTES, N, honest_model, measure_on, subject
 
+from protonn_edge.device import framing, protocol, read_results
+from protonn_edge.device.protocol import Content, HelloRequest
 from protonn_edge.errors import CheckFailed, InputError
 from protonn_edge.evaluation.measurement import Measurement
-from protonn_edge.hil import framing, protocol, read_results
-from protonn_edge.hil.protocol import Content, HelloRequest
 
 BRIEF_CASES = 20
 

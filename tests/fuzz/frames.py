@@ -17,9 +17,9 @@ from avr_tools import skip_without
 from checkout import CHECKOUT
 from fuzz.mutation import mutated_bytes, pick
 
-from protonn_edge.hil import framing, protocol
-from protonn_edge.hil.framing import ProtocolError, crc16, encode_frame
-from protonn_edge.hil.protocol import (
+from protonn_edge.device import framing, protocol
+from protonn_edge.device.framing import ProtocolError, crc16, encode_frame
+from protonn_edge.device.protocol import (
     ErrorReply,
     HelloReply,
     PredictReply,

@@ -15,10 +15,10 @@ from fuzz.mutation import encoded, mutated_bytes, mutated_json, mutated_text, pi
 from fuzz.sentences import REFUSALS, check_refusal
 
 from protonn_edge.boards import load_board
+from protonn_edge.device import Origin, RecordedRun, Result, ResultsFile, read_results, summarize
 from protonn_edge.evaluation import gathering, measurement
 from protonn_edge.evaluation.evidence import Evidence
 from protonn_edge.evaluation.gathering import gather
-from protonn_edge.hil import Origin, RecordedRun, Result, ResultsFile, read_results, summarize
 from protonn_edge.report.battery import Battery
 from protonn_edge.report.front import Front, read_front
 from protonn_edge.report.page import render_page

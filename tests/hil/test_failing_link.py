@@ -8,9 +8,9 @@ import threading
 
 import numpy as np
 import pytest
+from failing_link import FailingLink, Faults
 
-from protonn_edge.hil import Session, run
-from protonn_edge.hil.failing_link import FailingLink, Faults
+from protonn_edge.device import Session, run
 
 SENT = bytes(range(256)) * 40
 

@@ -11,10 +11,15 @@ from cobs import cobs
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from protonn_edge.errors import InputError
-from protonn_edge.hil import framing, protocol
-from protonn_edge.hil.framing import FrameSplitter, ProtocolError, crc16, decode_frame, encode_frame
-from protonn_edge.hil.protocol import (
+from protonn_edge.device import framing, protocol
+from protonn_edge.device.framing import (
+    FrameSplitter,
+    ProtocolError,
+    crc16,
+    decode_frame,
+    encode_frame,
+)
+from protonn_edge.device.protocol import (
     ErrorReply,
     HelloReply,
     HelloRequest,
@@ -29,6 +34,7 @@ from protonn_edge.hil.protocol import (
     decode_message,
     encode_message,
 )
+from protonn_edge.errors import InputError
 
 SPECIFICATION = CHECKOUT / "firmware" / "PROTOCOL.md"
 KINDS = {

@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 from model_factory import random_model
 
 from protonn_edge.boards import load_board
-from protonn_edge.errors import InputError
-from protonn_edge.hil.results import (
+from protonn_edge.device.results import (
     Origin,
     RecordedRun,
     Result,
@@ -21,6 +20,7 @@ from protonn_edge.hil.results import (
     read_results,
     summarize,
 )
+from protonn_edge.errors import InputError
 from protonn_edge.quantization import quantize
 from protonn_edge.stages.decision.rejection import UNKNOWN
 

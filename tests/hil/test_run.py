@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 from fake_device import HostileDevice, SimulatedHost, silent_at_first
 
-from protonn_edge.errors import InputError
-from protonn_edge.hil import (
+from protonn_edge.device import (
     NoReplyError,
     Origin,
     Result,
@@ -18,6 +17,7 @@ from protonn_edge.hil import (
     read_results,
     run,
 )
+from protonn_edge.errors import InputError
 from protonn_edge.stages.decision.rejection import UNKNOWN
 
 Q = np.array([[7, 0, 0, 255], [1, 2, 3, 4], [255, 255, 255, 255]], dtype=np.uint8)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from protonn_edge.hil.window import Asked, Window
+from protonn_edge.device.in_flight import Asked, Window
 
 lengths = st.lists(st.integers(1, 300), min_size=1, max_size=30)
 

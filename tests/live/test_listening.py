@@ -15,11 +15,11 @@ from model_factory import random_model
 from protonn_edge.build.plan_file import plan_text
 from protonn_edge.cli.monitor import _another_model, picture
 from protonn_edge.codegen import make_plan
+from protonn_edge.device import listener as listening
+from protonn_edge.device.answers import AnswerStream, WindowAnswer
+from protonn_edge.device.framing import encode_frame
+from protonn_edge.device.listener import Listener
 from protonn_edge.errors import CheckFailed
-from protonn_edge.hil.framing import encode_frame
-from protonn_edge.live import listening
-from protonn_edge.live.frames import AnswerStream, WindowAnswer
-from protonn_edge.live.listening import Listener
 from protonn_edge.quantization import quantize
 
 NAMES = ("rest", "wave")

@@ -15,16 +15,16 @@ from model_factory import random_model, random_window_model, window_features_of
 from teller import Teller
 
 from protonn_edge.boards import load_board
+from protonn_edge.build.live_project import build_live, live_files
 from protonn_edge.build.plan_file import read_plan
 from protonn_edge.codegen import make_plan, template_environment
+from protonn_edge.device.answers import UNDECIDED, AnswerStream, WindowAnswer
+from protonn_edge.device.sampling import Sampling
+from protonn_edge.device.windowing import Windowing, windowing_of
 from protonn_edge.emulator import EmulatedUno
 from protonn_edge.errors import CheckFailed, InputError
-from protonn_edge.live.firmware import build_live, live_files
-from protonn_edge.live.frames import UNDECIDED, AnswerStream, WindowAnswer
-from protonn_edge.live.windowing import Windowing, windowing_of
 from protonn_edge.model import ProtoNNModel, save_model
 from protonn_edge.quantization import quantize
-from protonn_edge.recording.sampling import Sampling
 from protonn_edge.sensors import (
     ADXL345,
     MICROPHONE,

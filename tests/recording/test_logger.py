@@ -10,11 +10,11 @@ from avr_tools import needs_emulated_avr
 from logger_builds import assert_played, compile_logger, listening, noise, samples_of
 
 from protonn_edge.boards import load_board
+from protonn_edge.device.logger import logger_of
+from protonn_edge.device.recorder import wait_for_description
+from protonn_edge.device.samples import SampleStream
 from protonn_edge.emulator import EmulatedUno
 from protonn_edge.errors import CheckFailed, InputError
-from protonn_edge.recording.frames import SampleStream
-from protonn_edge.recording.logger import logger_of
-from protonn_edge.recording.recorder import wait_for_description
 from protonn_edge.sensors import PlayedSensor, sensor_kind
 
 

@@ -7,10 +7,10 @@ from pathlib import Path
 import numpy as np
 from logger_builds import noise
 
-from protonn_edge.hil.framing import encode_frame
-from protonn_edge.recording.file import RecordingFile
-from protonn_edge.recording.frames import SampleStream
-from protonn_edge.recording.recorder import Recorder, wait_for_description
+from protonn_edge.device.framing import encode_frame
+from protonn_edge.device.recorder import Recorder, wait_for_description
+from protonn_edge.device.recording_file import RecordingFile
+from protonn_edge.device.samples import SampleStream
 
 RATE, SECONDS, DROPPED = 100, 600, 0.001
 PLAYED = noise(RATE * SECONDS + 1000, 6)

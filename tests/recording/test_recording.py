@@ -15,16 +15,16 @@ import numpy as np
 import pytest
 from avr_tools import needs_emulated_avr
 from command_line import refusal, run, run_json, succeed
+from failing_link import FailingLink, Faults
 from logger_builds import compile_logger, listening, noise
 
+from protonn_edge.device.framing import encode_frame
+from protonn_edge.device.keys import act_on, picture
+from protonn_edge.device.recorder import Recorder, wait_for_description
+from protonn_edge.device.recording_file import RecordingFile
+from protonn_edge.device.samples import Description, SampleStream
 from protonn_edge.emulator import EmulatedUno
 from protonn_edge.errors import InputError
-from protonn_edge.hil.failing_link import FailingLink, Faults
-from protonn_edge.hil.framing import encode_frame
-from protonn_edge.recording.file import RecordingFile
-from protonn_edge.recording.frames import Description, SampleStream
-from protonn_edge.recording.keys import act_on, picture
-from protonn_edge.recording.recorder import Recorder, wait_for_description
 from protonn_edge.sensors import MPU6050, PlayedSensor
 
 PLAYED = noise(700, 6)

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from protonn_edge.hil import protocol
+from protonn_edge.device import protocol
 
 HERE = Path(__file__).parent
 REPLY = protocol.ScoresReply(1, 16_072, (262, 324, -14, 0, -(1 << 31)))

@@ -19,12 +19,12 @@ from measured_predictions import build_program, measure
 from model_factory import random_window_model, random_windows, window_features_of
 
 from protonn_edge.boards import load_board
+from protonn_edge.build.live_project import live_files
 from protonn_edge.codegen import make_plan
 from protonn_edge.codegen.planner import plan_of
-from protonn_edge.live.firmware import live_files
-from protonn_edge.live.windowing import windowing_of
+from protonn_edge.device.sampling import Sampling
+from protonn_edge.device.windowing import windowing_of
 from protonn_edge.quantization import IntegerChain, quantize
-from protonn_edge.recording.sampling import Sampling
 from protonn_edge.sensors import MPU6050
 from protonn_edge.stages.convolution.stage import Convolutions
 from protonn_edge.stages.pooling.integers import IntegerPooling

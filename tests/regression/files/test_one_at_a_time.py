@@ -16,9 +16,9 @@ from model_factory import random_model
 
 from protonn_edge.boards import load_board
 from protonn_edge.build.project import build, exclusive
+from protonn_edge.device import Origin, ResultsFile
 from protonn_edge.errors import InputError
 from protonn_edge.evaluation.measurement import measure
-from protonn_edge.hil import Origin, ResultsFile
 from protonn_edge.tuning import SearchFile
 
 pytestmark = pytest.mark.skipif(

@@ -14,8 +14,8 @@ from model_factory import random_model, random_points
 from protonn_edge.boards import load_board
 from protonn_edge.build.project import Project, build
 from protonn_edge.codegen import make_plan
+from protonn_edge.device import Origin, Result, ResultsFile
 from protonn_edge.evaluation.gathering import gather
-from protonn_edge.hil import Origin, Result, ResultsFile
 from protonn_edge.model import ProtoNNModel
 from protonn_edge.quantization import quantize
 from protonn_edge.toolchain.elf import read_program

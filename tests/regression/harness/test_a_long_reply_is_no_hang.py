@@ -6,7 +6,7 @@ of every reply with 100 scores, so that no such request was ever answered.
 
 from __future__ import annotations
 
-from protonn_edge.hil.protocol import ScoresReply, ScoresRequest, StatsReply, StatsRequest
+from protonn_edge.device.protocol import ScoresReply, ScoresRequest, StatsReply, StatsRequest
 
 CLASSES = 70  # whose reply has 289 bytes: 2.4 s at 1,200 baud
 

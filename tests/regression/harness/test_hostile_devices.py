@@ -18,10 +18,9 @@ from fake_device import HostileDevice, SimulatedHost
 from simulated_run import STACK_BYTES, N, honest_model, measure_on, subject
 
 from protonn_edge.cli.hil import _troubles
-from protonn_edge.errors import CheckFailed, ProtoNNEdgeError
-from protonn_edge.hil import Session, framing, protocol, read_results
-from protonn_edge.hil.framing import ProtocolError
-from protonn_edge.hil.protocol import (
+from protonn_edge.device import Session, framing, protocol, read_results
+from protonn_edge.device.framing import ProtocolError
+from protonn_edge.device.protocol import (
     ErrorReply,
     HelloReply,
     HelloRequest,
@@ -34,6 +33,7 @@ from protonn_edge.hil.protocol import (
     StatsReply,
     StatsRequest,
 )
+from protonn_edge.errors import CheckFailed, ProtoNNEdgeError
 
 MOST_S = 31  # the deadlines of the handshake and of progress, and what bytes take on the wire
 

@@ -24,9 +24,9 @@ from protonn_edge.cli import verify
 from protonn_edge.cli.command import Output
 from protonn_edge.cli.hil import say_unproven
 from protonn_edge.codegen import Limits, make_float32_plan, make_plan
+from protonn_edge.device import Origin, Result, ResultsFile, Session
 from protonn_edge.errors import InputError
 from protonn_edge.evaluation.gathering import gather
-from protonn_edge.hil import Origin, Result, ResultsFile, Session
 from protonn_edge.model import save_model
 from protonn_edge.quantization import quantize
 from protonn_edge.quantization.float32 import float32_model

@@ -14,8 +14,8 @@ import pytest
 from fake_device import HostileDevice
 from simulated_run import N, honest_model, measure_on, subject
 
+from protonn_edge.device import Origin, Result, ResultsFile, read_results
 from protonn_edge.errors import InputError
-from protonn_edge.hil import Origin, Result, ResultsFile, read_results
 
 DONE = 8
 

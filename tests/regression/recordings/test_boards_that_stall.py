@@ -12,15 +12,15 @@ from pathlib import Path
 
 import pytest
 
+from protonn_edge.device import listener as listening
+from protonn_edge.device import recorder as recording
+from protonn_edge.device.answers import AnswerStream
+from protonn_edge.device.framing import encode_frame
+from protonn_edge.device.listener import Listener
+from protonn_edge.device.recorder import Recorder
+from protonn_edge.device.recording_file import RecordingFile
+from protonn_edge.device.samples import SampleStream
 from protonn_edge.errors import CheckFailed
-from protonn_edge.hil.framing import encode_frame
-from protonn_edge.live import listening
-from protonn_edge.live.frames import AnswerStream
-from protonn_edge.live.listening import Listener
-from protonn_edge.recording import recorder as recording
-from protonn_edge.recording.file import RecordingFile
-from protonn_edge.recording.frames import SampleStream
-from protonn_edge.recording.recorder import Recorder
 
 CLOCK = 16_000_000
 

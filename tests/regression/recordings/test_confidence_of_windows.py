@@ -9,9 +9,9 @@ import pytest
 from rich.console import Console
 
 from protonn_edge.cli.monitor import _line, picture
-from protonn_edge.hil.framing import encode_frame
-from protonn_edge.live.frames import WindowAnswer
-from protonn_edge.live.listening import Listener
+from protonn_edge.device.answers import WindowAnswer
+from protonn_edge.device.framing import encode_frame
+from protonn_edge.device.listener import Listener
 from protonn_edge.quantization import quantize
 from protonn_edge.training import ProtoNNClassifier
 

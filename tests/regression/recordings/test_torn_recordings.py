@@ -11,9 +11,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from protonn_edge.device.recording_file import RecordingFile
+from protonn_edge.device.samples import Description
 from protonn_edge.errors import InputError
-from protonn_edge.recording.file import RecordingFile
-from protonn_edge.recording.frames import Description
 from protonn_edge.sensors import sensor_kind
 
 MPU6050 = Description((sensor_kind("mpu6050"),), 160_000, 16_000_000, found=True)

@@ -11,11 +11,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from protonn_edge.boards import Board, chip_boards
+from protonn_edge.device import framing, protocol
+from protonn_edge.device.framing import FrameSplitter, ProtocolError
+from protonn_edge.device.link import Host, Line, LinkError
+from protonn_edge.device.protocol import Content, HelloReply, HelloRequest
 from protonn_edge.errors import CheckFailed, InputError
-from protonn_edge.hil import framing, protocol
-from protonn_edge.hil.framing import FrameSplitter, ProtocolError
-from protonn_edge.hil.link import Host, Line, LinkError
-from protonn_edge.hil.protocol import Content, HelloReply, HelloRequest
 from protonn_edge.quantization import MODEL_HASH_BYTES
 
 REFLASH_HINT = "run `protonn-edge build --board uno model.npz`, then `protonn-edge upload`"

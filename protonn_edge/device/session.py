@@ -10,13 +10,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from protonn_edge.boards import Board, load_board
-from protonn_edge.errors import CheckFailed, InputError
-from protonn_edge.hil import protocol
-from protonn_edge.hil.connection import REFLASH_HINT, Connection, Expected, NoReplyError
-from protonn_edge.hil.exchange import Exchange, Patience
-from protonn_edge.hil.framing import ProtocolError
-from protonn_edge.hil.link import Host
-from protonn_edge.hil.protocol import (
+from protonn_edge.device import protocol
+from protonn_edge.device.connection import REFLASH_HINT, Connection, Expected, NoReplyError
+from protonn_edge.device.exchange import Exchange, Patience
+from protonn_edge.device.framing import ProtocolError
+from protonn_edge.device.link import Host
+from protonn_edge.device.protocol import (
     Content,
     HelloReply,
     PredictReply,
@@ -28,6 +27,7 @@ from protonn_edge.hil.protocol import (
     StatsReply,
     StatsRequest,
 )
+from protonn_edge.errors import CheckFailed, InputError
 from protonn_edge.stages.decision.rejection import UNKNOWN
 
 _BETWEEN_REPETITIONS = 200  # cycles, generously

@@ -1,7 +1,7 @@
 """Decode the bytes of a logger to samples; damaged frames are dropped, lost samples counted.
 
-The framing is that of the wire protocol (`protonn_edge.hil.framing`); the messages are a logger's
-own, see docs/recording.md.
+The framing is that of the wire protocol (`framing`); the messages are a logger's own, see
+docs/recording.md.
 """
 
 from __future__ import annotations
@@ -12,9 +12,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from protonn_edge.device.framing import BodyStream, frame_bytes
+from protonn_edge.device.rates import check_reported_rate
 from protonn_edge.errors import CheckFailed
-from protonn_edge.hil.framing import BodyStream, frame_bytes
-from protonn_edge.recording.rates import check_reported_rate
 from protonn_edge.sensors import SensorKind, sensor_kind
 
 SENSOR_NUMBERS = {"analog": 1, "microphone": 2, "mpu6050": 3, "adxl345": 4}

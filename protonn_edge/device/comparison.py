@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from protonn_edge.hil.session import Prediction, Session
+from protonn_edge.device.session import Prediction, Session
 
 
 @dataclass(frozen=True)

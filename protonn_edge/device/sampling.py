@@ -13,10 +13,10 @@ from dataclasses import asdict, dataclass
 from protonn_edge import __version__
 from protonn_edge.boards import Board
 from protonn_edge.boards.environment import upload_lines
+from protonn_edge.device.rates import LARGEST_PRESCALER, TIMER_STEPS, rate_limits
+from protonn_edge.device.samples import SENSOR_NUMBERS
+from protonn_edge.device.two_wire import DEVICES, TwoWireDevice
 from protonn_edge.errors import InputError
-from protonn_edge.recording.devices import DEVICES, TwoWireDevice
-from protonn_edge.recording.frames import SENSOR_NUMBERS
-from protonn_edge.recording.rates import LARGEST_PRESCALER, TIMER_STEPS, rate_limits
 from protonn_edge.sensors import SensorKind
 
 _MCU = "atmega328p"

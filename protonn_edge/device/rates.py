@@ -5,8 +5,8 @@ They limit what is built, and what a board says of itself is believed.
 
 from __future__ import annotations
 
+from protonn_edge.device.two_wire import DEVICES
 from protonn_edge.errors import CheckFailed
-from protonn_edge.recording.devices import DEVICES
 
 ANALOG_RATE = 9_000.0
 """Conversions of analog inputs a second, at most."""

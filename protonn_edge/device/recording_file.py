@@ -21,8 +21,8 @@ from numpy.typing import NDArray
 
 from protonn_edge.datasets.cells import RECORDING_MARK
 from protonn_edge.datasets.naming import check_names
+from protonn_edge.device.samples import Description
 from protonn_edge.errors import InputError
-from protonn_edge.recording.frames import Description
 from protonn_edge.system.lock import InUse, try_lock
 
 _VERSION = 1

@@ -13,10 +13,10 @@ from pathlib import Path
 from protonn_edge.boards import Board
 from protonn_edge.boards.environment import description_file
 from protonn_edge.codegen import template_environment
+from protonn_edge.device.baud import baud_divisor, check_baud, least_baud
+from protonn_edge.device.samples import most_frame_bytes
+from protonn_edge.device.sampling import Sampling
 from protonn_edge.errors import InputError
-from protonn_edge.recording.frames import most_frame_bytes
-from protonn_edge.recording.line import baud_divisor, check_baud, least_baud
-from protonn_edge.recording.sampling import Sampling
 from protonn_edge.sensors import SensorKind
 
 _FRAME_S = 0.05  # of samples in a frame, unless these are too few to detect missing ones

@@ -9,11 +9,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from protonn_edge.device.description import read_description
+from protonn_edge.device.link import Line
+from protonn_edge.device.recording_file import RecordingFile
+from protonn_edge.device.samples import Samples, SampleStream
 from protonn_edge.errors import CheckFailed
-from protonn_edge.hil.link import Line
-from protonn_edge.recording.described import read_description
-from protonn_edge.recording.file import RecordingFile
-from protonn_edge.recording.frames import Samples, SampleStream
 
 _SILENCE_S = 10.0
 _SLOWEST = 10.0  # an emulated board on a busy computer takes as many times as long

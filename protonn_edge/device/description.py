@@ -5,8 +5,8 @@ from __future__ import annotations
 import time
 from typing import Protocol, TypeVar
 
+from protonn_edge.device.link import Line
 from protonn_edge.errors import CheckFailed
-from protonn_edge.hil.link import Line
 
 _DESCRIPTION_S = 15.0  # a bootloader, and the second between two descriptions
 _READ_S = 0.25

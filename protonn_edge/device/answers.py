@@ -9,11 +9,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from protonn_edge.device.framing import BodyStream
+from protonn_edge.device.range_watch import RangeWatch
+from protonn_edge.device.rates import check_reported_rate
+from protonn_edge.device.samples import SENSOR_NUMBERS
 from protonn_edge.errors import CheckFailed
-from protonn_edge.hil.framing import BodyStream
-from protonn_edge.live.range_watch import RangeWatch
-from protonn_edge.recording.frames import SENSOR_NUMBERS
-from protonn_edge.recording.rates import check_reported_rate
 from protonn_edge.sensors.kinds import channels_of
 from protonn_edge.stages.decision.rejection import UNKNOWN
 

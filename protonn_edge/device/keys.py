@@ -16,8 +16,8 @@ from rich.live import Live
 from rich.table import Table
 from rich.text import Text
 
+from protonn_edge.device.recorder import Recorder
 from protonn_edge.errors import InputError, counted
-from protonn_edge.recording.recorder import Recorder
 
 try:
     import termios

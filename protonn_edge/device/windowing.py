@@ -16,13 +16,13 @@ from protonn_edge.boards import Board
 from protonn_edge.codegen import Plan
 from protonn_edge.codegen.sending import as_it_is
 from protonn_edge.datasets import Notice
+from protonn_edge.device.answers import NAME_LIMIT, sent_name
+from protonn_edge.device.baud import baud_divisor, byte_cycles, bytes_carried
+from protonn_edge.device.counts import Channel, check_range, counts_for, trained_ranges
+from protonn_edge.device.framing import frame_bytes
+from protonn_edge.device.sampling import Sampling
 from protonn_edge.errors import CheckFailed, InputError, counted, shortened
-from protonn_edge.hil.framing import frame_bytes
-from protonn_edge.live.counts import Channel, check_range, counts_for, trained_ranges
-from protonn_edge.live.frames import NAME_LIMIT, sent_name
 from protonn_edge.quantization import IntegerChain
-from protonn_edge.recording.line import baud_divisor, byte_cycles, bytes_carried
-from protonn_edge.recording.sampling import Sampling
 from protonn_edge.sensors import Instrument
 from protonn_edge.stages.audio.onset import QUIET
 from protonn_edge.stages.input_quantizer.raw_units import RAW_MAXIMUM, RAW_MINIMUM

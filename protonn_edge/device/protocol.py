@@ -10,8 +10,8 @@ import struct
 from dataclasses import dataclass
 from typing import ClassVar, Protocol, Self
 
+from protonn_edge.device.framing import ProtocolError, encode_frame
 from protonn_edge.errors import InputError
-from protonn_edge.hil.framing import ProtocolError, encode_frame
 from protonn_edge.quantization import MODEL_HASH_BYTES
 
 PROTOCOL_VERSION = 2

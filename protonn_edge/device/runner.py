@@ -15,10 +15,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from protonn_edge.device.protocol import StatsReply
+from protonn_edge.device.results import Result
+from protonn_edge.device.session import Prediction, Session
 from protonn_edge.errors import InputError, ProtoNNEdgeError, counted
-from protonn_edge.hil.protocol import StatsReply
-from protonn_edge.hil.results import Result
-from protonn_edge.hil.session import Prediction, Session
 
 _WAKE_S = 0.2  # so that Ctrl-C is noticed
 _FAULTS = {4: "a brown-out", 8: "the watchdog"}  # that cause resets

@@ -12,12 +12,17 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
-from protonn_edge.hil import protocol
-from protonn_edge.hil.connection import LONGEST_REPLY_BYTES, REFLASH_HINT, Connection, NoReplyError
-from protonn_edge.hil.framing import ProtocolError
-from protonn_edge.hil.link import Host, LinkError
-from protonn_edge.hil.protocol import Content, ErrorReply
-from protonn_edge.hil.window import Asked, Window
+from protonn_edge.device import protocol
+from protonn_edge.device.connection import (
+    LONGEST_REPLY_BYTES,
+    REFLASH_HINT,
+    Connection,
+    NoReplyError,
+)
+from protonn_edge.device.framing import ProtocolError
+from protonn_edge.device.in_flight import Asked, Window
+from protonn_edge.device.link import Host, LinkError
+from protonn_edge.device.protocol import Content, ErrorReply
 
 # A request refused or lost this often is wrong. Fewer failures may be caused by the line: two
 # frames merged by the loss of the delimiter between them have a valid CRC.
