@@ -34,8 +34,8 @@ from protonn_edge.evaluation.gathering import gather
 from protonn_edge.evaluation.measurement import measure
 from protonn_edge.model import Model
 from protonn_edge.quantization.rejection import statistics_of, with_rejection
+from protonn_edge.report.inputs import page_script
 from protonn_edge.report.page import render_page
-from protonn_edge.report.script import page_script
 from protonn_edge.system.files import write_atomically
 
 DOCS = Path(__file__).parents[1] / "docs"

@@ -24,9 +24,15 @@ from protonn_edge.evaluation.accuracy import class_figures
 from protonn_edge.evaluation.evidence import Evidence
 from protonn_edge.evaluation.gathering import gather
 from protonn_edge.model import Model, load_model
-from protonn_edge.report.battery import IDLE_WATTS, RATES, WATT_HOURS, Battery
-from protonn_edge.report.front import Front, read_front
-from protonn_edge.report.script import page_script
+from protonn_edge.report.inputs import (
+    IDLE_WATTS,
+    RATES,
+    WATT_HOURS,
+    Battery,
+    Front,
+    page_script,
+    read_front,
+)
 from protonn_edge.report.terminal import class_table, evidence_facts, fact_table
 from protonn_edge.system.files import write_atomically
 

@@ -5,27 +5,21 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from markupsafe import Markup
 from numpy.typing import NDArray
 
 from protonn_edge.device import Result
 from protonn_edge.evaluation.accuracy import class_figures, frequent_confusions, wilson_interval
 from protonn_edge.evaluation.evidence import Evidence
 from protonn_edge.quantization import IntegerChain
-from protonn_edge.report.content import Cell, Gallery, Matrix, Panel, Picture, Table
+from protonn_edge.report.content import Cell, Matrix, Panel, Picture, Table
 from protonn_edge.report.figures import (
-    bars_figure,
     confusion_figure,
+    figure,
     seen_figure,
     threshold_figure,
-    trace_figure,
 )
-from protonn_edge.report.ink import Levels, levels_of
-from protonn_edge.report.pictures import image_picture
 from protonn_edge.report.plane import plane_of
-from protonn_edge.report.points import chosen_points
-from protonn_edge.report.signals import trace_of
-from protonn_edge.report.svg import figure
+from protonn_edge.report.points import chosen_points, picture_of, trace_of
 from protonn_edge.stages.decision.rejection import (
     UNKNOWN,
     Statistic,
@@ -38,11 +32,6 @@ _MISTAKES_SHOWN = 18
 _MATRIX_CLASSES = 30  # maximum for a readable confusion matrix
 _CONFUSIONS_SHOWN = 40
 _THRESHOLDS = 40
-_STATISTIC_NAMES: dict[Statistic, str] = {
-    "score": "winner's score",
-    "distance": "nearest prototype's RBF",
-    "margin": "margin between the two highest scores",
-}
 
 
 def accuracy_panels(one: Evidence, salt: str) -> list[Panel]:
@@ -128,17 +117,17 @@ def mistake_panels(one: Evidence, salt: str) -> list[Panel]:
     """Return pictures of the most confident wrong answers."""
     if one.points is None:
         return []
-    wrong = sorted((r for r in one.answered if _is_mistake(r)), key=_confidence)
+    mistakes = (r for r in one.answered if r.predicted not in (r.label, UNKNOWN))
+    wrong = sorted(mistakes, key=_confidence)
     if not wrong:
         return []
-    classes, levels = one.reference.classes, levels_of(one)
+    classes = one.reference.classes
     pictures = []
     for place, result in enumerate(wrong[:_MISTAKES_SHOWN]):
         assert result.predicted is not None
         words = f"{answer_name(classes, result.label)}, taken for {classes[result.predicted]}"
-        name = f"Point {result.index}: {words}"
         raw = one.points.raw[result.index].astype(np.float64)
-        drawn = _picture(one, levels, raw, name, f"{salt}-{place}")
+        drawn = picture_of(one, raw, f"Point {result.index}: {words}", f"{salt}-{place}")
         pictures.append(Picture(drawn, words, result.index))
     more = len(wrong) - len(pictures)
     trace = trace_of(one)
@@ -146,7 +135,7 @@ def mistake_panels(one: Evidence, salt: str) -> list[Panel]:
     caption += f"{more:,} more are not shown." if more else ""
     return [
         Panel(
-            gallery=Gallery(tuple(pictures)),
+            gallery=tuple(pictures),
             caption=caption.strip(),
             key=() if trace is None else trace.key,
             live="mistakes",
@@ -154,26 +143,11 @@ def mistake_panels(one: Evidence, salt: str) -> list[Panel]:
     ]
 
 
-def _is_mistake(result: Result) -> bool:
-    return result.predicted not in (result.label, UNKNOWN)
-
-
 def _confidence(result: Result) -> int:
     """Return the true class's score minus the answer's, at most 0."""
     if result.scores is None or result.predicted is None or result.label == UNKNOWN:
         return 0
     return result.scores[result.label] - result.scores[result.predicted]
-
-
-def _picture(
-    one: Evidence, levels: Levels, raw: NDArray[np.float64], name: str, salt: str
-) -> Markup:
-    if one.image_shape is not None and one.image_shape[0] > 1:
-        return Markup(image_picture(levels.of(raw).reshape(one.image_shape), name))  # noqa: S704
-    trace = trace_of(one)
-    if trace is None:
-        return figure(bars_figure(levels.of(raw), salt), name)
-    return figure(trace_figure(trace.lines(levels.of(raw)), salt), name)
 
 
 def space_panels(one: Evidence, salt: str) -> list[Panel]:  # noqa: ARG001  (as all of these)
@@ -217,24 +191,21 @@ def unknown_panels(one: Evidence, salt: str) -> list[Panel]:
     if reference.rejection is None:
         return []
     scores, nearest = reference.scores_and_nearest(one.points.fed)
-    values = {"score": scores.max(axis=1), "distance": nearest, "margin": margins(scores)}
-    right = scores.argmax(axis=1) == one.points.labels
-    set_to = {
-        "score": reference.rejection.score,
-        "distance": reference.rejection.rbf,
-        "margin": reference.rejection.margin,
+    right, at = scores.argmax(axis=1) == one.points.labels, reference.rejection
+    statistics: dict[Statistic, tuple[str, NDArray[np.int64], int]] = {
+        "score": ("winner's score", scores.max(axis=1), at.score),
+        "distance": ("nearest prototype's RBF", nearest, at.rbf),
+        "margin": ("margin between the two highest scores", margins(scores), at.margin),
     }
     return [
         panel
-        for name in reference.rejection.statistics
-        for panel in _threshold_panels(
-            values[name], right, set_to[name], _STATISTIC_NAMES[name], f"{salt}-{name}"
-        )
+        for name in at.statistics
+        for panel in _threshold_panels(*statistics[name], right, f"{salt}-{name}")
     ]
 
 
 def _threshold_panels(
-    values: NDArray[np.int64], right: NDArray[np.bool_], chosen: int, what: str, salt: str
+    what: str, values: NDArray[np.int64], chosen: int, right: NDArray[np.bool_], salt: str
 ) -> list[Panel]:
     steps = np.linspace(min(0, int(values.min())), int(values.max()) + 1, _THRESHOLDS)
     thresholds = sorted({*np.round(steps).astype(int).tolist(), chosen})

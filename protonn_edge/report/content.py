@@ -12,44 +12,22 @@ _LETTERS_ON_A_PHONE, _LETTERS = 34, 54  # that fit in all headings of a matrix
 
 @dataclass(frozen=True)
 class Table:
-    """Rows of text under headings; columns other than the first and `texts` are numbers.
-
-    Attributes
-    ----------
-    headings : tuple of str
-    rows : tuple of tuple of str
-    texts : frozenset of int
-        The columns of text, apart from the first one.
-    best : frozenset of (int, int)
-        Cells, by row and column, with the best value.
-    """
+    """Rows of text under headings; columns other than the first and `texts` are numbers."""
 
     headings: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
-    texts: frozenset[int] = frozenset()
-    best: frozenset[tuple[int, int]] = frozenset()
+    texts: frozenset[int] = frozenset()  # the columns of text, apart from the first one
+    best: frozenset[tuple[int, int]] = frozenset()  # cells, by row and column, to be bold
 
 
 @dataclass(frozen=True)
 class Cell:
-    """A cell of a confusion matrix.
-
-    Attributes
-    ----------
-    count : int
-        Points.
-    tint : int
-        Intensity of its colour in per cent, by its share of the row.
-    kind : {"right", "wrong", "unknown"}
-        The meaning of its colour.
-    words : str
-        The cell in a sentence.
-    """
+    """A cell of a confusion matrix: a number of points."""
 
     count: int
-    tint: int
-    kind: str
-    words: str
+    tint: int  # intensity of its colour in per cent, by its share of the row
+    kind: str  # the meaning of its colour: right, wrong or unknown
+    words: str  # the cell in a sentence
 
 
 @dataclass(frozen=True)
@@ -77,44 +55,24 @@ class Matrix:
 
 @dataclass(frozen=True)
 class Mark:
-    """A point or a prototype in the plane; positions in px of the figure.
-
-    Attributes
-    ----------
-    x, y : float
-    label : int
-        Index of its class, for a point of the true one.
-    wrong : bool
-        Whether the point was classified wrong.
-    """
+    """A point or a prototype in the plane, in px of the figure, with the index of its class."""
 
     x: float
     y: float
-    label: int
-    wrong: bool = False
+    label: int  # of a point the true one
+    wrong: bool = False  # whether the point was classified wrong
 
 
 @dataclass(frozen=True)
 class Scatter:
-    """The plane with its points and prototypes.
+    """The plane with its points, which are those of the page in the same order, and prototypes."""
 
-    Attributes
-    ----------
-    width, height : int
-        In px.
-    points, prototypes : tuple of Mark
-        The points are those of the page, in the same order.
-    classes : tuple of str
-    names : tuple of (float, float, str)
-        Names of classes in the figure, if there are few classes.
-    """
-
-    width: int
+    width: int  # in px
     height: int
     points: tuple[Mark, ...]
     prototypes: tuple[Mark, ...]
     classes: tuple[str, ...]
-    names: tuple[tuple[float, float, str], ...] = ()
+    names: tuple[tuple[float, float, str], ...] = ()  # of classes in the figure, if they are few
 
     @property
     def short(self) -> bool:
@@ -132,22 +90,8 @@ class Picture:
 
 
 @dataclass(frozen=True)
-class Gallery:
-    """A row of pictures with captions."""
-
-    pictures: tuple[Picture, ...]
-
-
-@dataclass(frozen=True)
 class Listing:
-    """Text to type or copy.
-
-    Attributes
-    ----------
-    name : str
-        Its name.
-    text : str
-    """
+    """Text to type or copy, with its name."""
 
     name: str
     text: str
@@ -155,58 +99,24 @@ class Listing:
 
 @dataclass(frozen=True)
 class Panel:
-    """A figure or another content, and its text.
+    """A figure, a matrix, a plane, pictures or text, with a caption and the numbers as a table."""
 
-    Attributes
-    ----------
-    run : str
-        Its results files; empty if it is about all of them.
-    figure : Markup or None
-        An SVG with a label for screen readers.
-    matrix, scatter : Matrix, Scatter or None
-        An alternative to a figure.
-    caption : str
-        A sentence that describes the figure.
-    key : tuple of (str, str)
-        Colours and their meanings.
-    table : Table or None
-        The numbers; beside a figure, as an alternative to it.
-    table_name : str
-        The table's name.
-    gallery : Gallery or None
-        Pictures.
-    listing : Listing or None
-        A command or code.
-    live : str
-        The name by which the page's script finds the panel; empty for others.
-    """
-
-    run: str = ""
-    figure: Markup | None = None
+    run: str = ""  # its results files; empty if it is about all of them
+    figure: Markup | None = None  # an SVG with a label for screen readers
     matrix: Matrix | None = None
     scatter: Scatter | None = None
     caption: str = ""
-    key: tuple[tuple[str, str], ...] = ()
-    table: Table | None = None
+    key: tuple[tuple[str, str], ...] = ()  # colours and their meanings
+    table: Table | None = None  # beside a figure, as an alternative to it
     table_name: str = ""
-    gallery: Gallery | None = None
+    gallery: tuple[Picture, ...] = ()
     listing: Listing | None = None
-    live: str = ""
+    live: str = ""  # the name by which the page's script finds the panel
 
 
 @dataclass(frozen=True)
 class Section:
-    """A part of the report.
-
-    Attributes
-    ----------
-    name : str
-        Its anchor.
-    title : str
-    lead : str
-        The introduction.
-    panels : tuple of Panel
-    """
+    """A part of the report: its anchor, title and introduction, and its panels."""
 
     name: str
     title: str

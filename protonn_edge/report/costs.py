@@ -7,10 +7,9 @@ import numpy as np
 from protonn_edge.boards.cores import BOUND_FLAGS
 from protonn_edge.codegen import Plan
 from protonn_edge.evaluation.evidence import Evidence
-from protonn_edge.report.battery import Battery
 from protonn_edge.report.content import Panel, Table
-from protonn_edge.report.figures import Part, latency_figure, memory_figure, part_colours
-from protonn_edge.report.svg import figure
+from protonn_edge.report.figures import Part, figure, latency_figure, memory_figure, part_colours
+from protonn_edge.report.inputs import Battery
 
 
 def latency_panels(one: Evidence, salt: str) -> list[Panel]:
@@ -90,7 +89,7 @@ def flash_parts(one: Evidence) -> list[Part]:
     """Return the contents of flash: the plan's stages, and the rest of the firmware."""
     plan, used = one.firmware.plan, one.firmware.usage.flash_bytes
     if isinstance(plan, Plan):
-        parts = [Part(_plain(stage.name), stage.flash_bytes) for stage in plan.steps]
+        parts = [Part(stage.name.replace("_", " "), stage.flash_bytes) for stage in plan.steps]
     else:
         parts = [Part("tables", plan.table_bytes)]
     known = sum(part.size for part in parts)
@@ -134,7 +133,7 @@ def plan_panels(one: Evidence, salt: str) -> list[Panel]:  # noqa: ARG001  (as a
         return [Panel(caption="There is no cycle estimate for float builds.")]
     rows = [
         (
-            _plain(stage.name),
+            stage.name.replace("_", " "),
             stage.kernel,
             f"{stage.flash_bytes:,}",
             "-" if stage.mean is None else f"{stage.mean:,.0f}",
@@ -150,8 +149,3 @@ def plan_panels(one: Evidence, salt: str) -> list[Panel]:  # noqa: ARG001  (as a
     table = Table(headings, tuple(rows), texts=frozenset({1}))
     name = f"Kernels, and what the planner estimates of them, compiled by {BOUND_FLAGS}"
     return [Panel(table=table, table_name=name)]
-
-
-def _plain(name: str) -> str:
-    """Return the name of a stage in C as words."""
-    return name.replace("_", " ")

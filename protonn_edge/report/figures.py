@@ -1,39 +1,113 @@
-"""The figures of the report, each a function from numbers to an SVG for the page."""
+"""The figures of the report: functions from numbers to an SVG for the page, all in one style.
+
+Figures are drawn in a few colours for roles. In the page each becomes a CSS variable, so that the
+same figure suits light and dark pages and paper. Text remains text, in the page's font. The same
+figure gives the same bytes on every machine.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+import io
+import re
+import warnings
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from html import escape
+from typing import Any, NamedTuple
+from xml.etree import ElementTree
 
+import matplotlib as mpl
 import numpy as np
+from markupsafe import Markup
 from matplotlib.axes import Axes
+from matplotlib.backends.backend_svg import FigureCanvasSVG
+from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 from matplotlib.ticker import MaxNLocator, PercentFormatter
 from numpy.typing import NDArray
 
-from protonn_edge.report.svg import (
-    ACCENT,
-    INK,
-    LIMIT,
-    MUTED,
-    RULE,
-    SECOND,
-    THIRD,
-    WIDTH,
-    axes,
-    mark,
-    variable,
-)
 from protonn_edge.stages.decision.rejection import answer_names
 from protonn_edge.stages.feature_stage import Seen
 
+# Placeholder colours of the roles, which no figure has by chance, and their names in the page.
+_ROLES = {
+    (INK := "#010203"): "ink",
+    (MUTED := "#040506"): "muted",
+    (RULE := "#070809"): "rule",
+    (ACCENT := "#0a0b0c"): "accent",
+    (SECOND := "#0d0e0f"): "second",
+    (THIRD := "#101112"): "third",
+    (LIMIT := "#131415"): "limit",
+}
+_PART_COLOURS = (ACCENT, SECOND, THIRD, LIMIT, INK)
+_CHANNEL_COLOURS = (ACCENT, SECOND, THIRD, LIMIT, MUTED, INK)
+
+_WIDTH = 400  # of a figure, in px of the page; a phone shows it a little smaller
+_POINTS_PER_INCH = 72
 _CURVE_MARKS = 12  # of a curve of many values
+_DOTTED = (0, (1, 2))
 
 # For an image behind its features: the least ink that is drawn, its darkness, and the minimum
 # height in px.
-_SEEN_INK = 0.04
-_SEEN_SHADE = 0.45
-_SEEN_LOWEST = 60
+_SEEN_INK, _SEEN_SHADE, _SEEN_LOWEST = 0.04, 0.45, 60
+
+_SVG = "{http://www.w3.org/2000/svg}"
+_LINK = "{http://www.w3.org/1999/xlink}href"
+_URL = re.compile(r"url\(#([^)]+)\)")
+_COLOUR = re.compile(r"#[0-9a-f]{6}")
+_FAMILY = re.compile(r"font-family: [^;]*;? ?")
+_FONT_AT_ONCE = re.compile(r"font: (?:[a-z]+ )*([\d.]+px) [^;]*")  # as older versions write it
+_NUMBER = re.compile(r"-?\d+\.\d+")  # rounded to a tenth of a px, which is invisible
+_PLACES = ("d", "transform", "x", "y")
+_MARK = "mark:"
+_STYLE: dict[Any, Any] = {
+    "axes.edgecolor": RULE,
+    "axes.facecolor": "none",
+    "axes.grid": True,
+    "axes.grid.axis": "y",
+    "axes.axisbelow": True,
+    "axes.labelcolor": MUTED,
+    "axes.linewidth": 0.8,
+    **dict.fromkeys(("axes.spines.right", "axes.spines.top", "axes.spines.left"), False),
+    "figure.facecolor": "none",
+    "font.family": ["DejaVu Sans"],  # comes with matplotlib, so that positions are the same
+    **dict.fromkeys(("font.size", "axes.labelsize", "xtick.labelsize", "ytick.labelsize"), 12),
+    "grid.color": RULE,
+    "grid.linewidth": 0.6,
+    "lines.linewidth": 1.6,
+    "lines.solid_capstyle": "round",
+    "patch.linewidth": 0,
+    "svg.fonttype": "none",
+    "text.color": INK,
+    "text.parse_math": False,  # a $ in a name is a $
+    **dict.fromkeys(("xtick.color", "ytick.color"), RULE),
+    **dict.fromkeys(("xtick.labelcolor", "ytick.labelcolor"), MUTED),
+    "xtick.major.size": 3,
+    "ytick.major.size": 0,
+}
+
+
+class Part(NamedTuple):
+    """A part of a memory: its use, and its bytes."""
+
+    name: str
+    size: int
+
+
+def figure(svg: str, name: str) -> Markup:
+    """Return a figure with a name for screen readers, as one picture."""
+    words = f'<svg role="img" aria-label="{escape(name)}" '
+    return Markup(svg.replace("<svg ", words, 1))  # noqa: S704  (what comes from data is escaped)
+
+
+def part_colours(count: int) -> list[str]:
+    """Return the names of the colours of `memory_figure` for a number of parts."""
+    return [_ROLES[colour] for colour in _colours_of_parts(count)]
+
+
+def channel_colours(count: int) -> list[str]:
+    """Return the names of the colours of `trace_figure` for a number of channels."""
+    return [_ROLES[colour] for colour in _cycle(_CHANNEL_COLOURS, count)]
 
 
 def confusion_figure(counts: NDArray[np.int64], classes: Sequence[str], salt: str) -> str:
@@ -43,20 +117,17 @@ def confusion_figure(counts: NDArray[np.int64], classes: Sequence[str], salt: st
     """
     n, columns = counts.shape
     answers = answer_names(columns, classes)
-    with axes(WIDTH, salt) as (area, drawn):
+    shares = counts / np.maximum(counts.sum(axis=1, keepdims=True), 1)
+    with _axes(_WIDTH, salt) as (area, drawn):
         area.set(xlim=(-0.5, columns - 0.5), ylim=(n - 0.5, -0.5), aspect="equal")
-        area.grid(visible=False)
-        area.spines[:].set_visible(False)
+        _without_frame(area)
         area.set(xlabel="predicted", ylabel="actual", xticks=[], yticks=[])
-        shares = counts / np.maximum(counts.sum(axis=1, keepdims=True), 1)
         for row, column in np.argwhere(counts).tolist():
             colour = ACCENT if row == column else LIMIT if column < n else MUTED
             # A few mistakes of many must be seen.
             alpha = round(0.12 + 0.4 * float(np.sqrt(shares[row, column])), 2)
-            square = area.add_patch(_square((column - 0.47, row - 0.47), 0.94, colour, alpha))
-            told = _points(int(counts[row, column]))
-            words = f"{answers[row]}, answered {answers[column]}: {told}"
-            square.set_gid(mark(words))
+            words = f"{answers[row]}, answered {answers[column]}: {_points(counts[row, column])}"
+            _box(area, (column - 0.47, row - 0.47), (0.94, 0.94), colour, alpha, words)
     return drawn[0]
 
 
@@ -69,103 +140,67 @@ def latency_figure(
     """
     low, high = float(milliseconds.min()), float(milliseconds.max())
     spread = max(high - low, 0.002 * high, 1e-6)
-    lines = [
-        (value, words, colour)
-        for value, words, colour in ((mean, "planned mean", INK), (bound, "bound", LIMIT))
-        if value is not None
-    ]
+    marks = [(mean, "planned mean", INK), (bound, "bound", LIMIT)]
+    lines = [(value, words, colour) for value, words, colour in marks if value is not None]
     near = [value for value, *_ in lines if low - spread <= value <= high + 4 * spread]
     left, right = min([low, *near]), max([high, *near])
     pad = 0.05 * max(right - left, spread)
-    with axes(240, salt) as (area, drawn):
-        n_bins = min(40, max(8, len(milliseconds) // 12)) if high > low else 1
-        ends = (low, high) if high > low else (low - pad / 2, high + pad / 2)
-        counts, edges = np.histogram(milliseconds, n_bins, ends)
+    n_bins = min(40, max(8, len(milliseconds) // 12)) if high > low else 1
+    ends = (low, high) if high > low else (low - pad / 2, high + pad / 2)
+    counts, edges = np.histogram(milliseconds, n_bins, ends)
+    top = float(counts.max())
+    with _axes(240, salt) as (area, drawn):
         for count, begin, end in zip(counts.tolist(), edges[:-1], edges[1:], strict=True):
             if count:
-                bar = Rectangle((begin, 0), end - begin, count, facecolor=ACCENT)
-                bar.set_gid(mark(f"{begin:.3f} to {end:.3f} ms: {_points(count)}"))
-                area.add_patch(bar)
+                words = f"{begin:.3f} to {end:.3f} ms: {_points(count)}"
+                _box(area, (begin, 0), (end - begin, count), ACCENT, None, words)
         area.yaxis.set_major_locator(MaxNLocator(4, integer=True))
         area.xaxis.set_major_locator(MaxNLocator(6))
         area.set(xlabel="ms a prediction", ylabel="points", xlim=(left - pad, right + pad))
-        top = float(counts.max())
         area.set_ylim(0, 1.4 * top)
         for place, (value, words, colour) in enumerate(lines):
             # Each name has a row of its own, so that none is written over another.
-            row = (1.3 - 0.14 * place) * top
-            text = f"{words} {value:.3f}"
+            row, text = (1.3 - 0.14 * place) * top, f"{words} {value:.3f}"
             if value not in near:
                 area.text(right + pad, row, f"{text} \u2192", ha="right", va="center", color=colour)
                 continue
-            dashes = (0, (1, 2)) if colour == INK else "solid"
+            dashes = _DOTTED if colour == INK else "solid"
             (line,) = area.plot([value] * 2, [0, row], color=colour, lw=1.4, linestyle=dashes)
-            line.set_gid(mark(f"{text} ms"))
-            at_right = value > (left + right) / 2
-            area.annotate(
-                text,
-                (value, row),
-                (-6 if at_right else 6, 0),
-                textcoords="offset points",
-                ha="right" if at_right else "left",
-                va="center",
-                color=colour,
-            )
+            line.set_gid(f"{_MARK}{text} ms")
+            away, side = (-6, "right") if value > (left + right) / 2 else (6, "left")
+            style: dict[str, Any] = {"ha": side, "va": "center", "color": colour}
+            area.annotate(text, (value, row), (away, 0), textcoords="offset points", **style)
     return drawn[0]
-
-
-@dataclass(frozen=True)
-class Part:
-    """A part of a memory: its use, and its bytes."""
-
-    name: str
-    size: int
-
-
-_PART_COLOURS = (ACCENT, SECOND, THIRD, LIMIT, INK)
-_LAST_PART = MUTED  # of the unused part
-_CHANNEL_COLOURS = (ACCENT, SECOND, THIRD, LIMIT, MUTED, INK)
 
 
 def memory_figure(parts: Sequence[Part], limit: int, salt: str) -> str:
     """Return one memory of the board as a bar, filled with its parts up to the limit."""
-    with axes(78, salt) as (area, drawn):
-        area.grid(visible=False)
-        area.spines[:].set_visible(False)
+    with _axes(78, salt) as (area, drawn):
+        _without_frame(area)
         area.set(xlim=(0, limit), ylim=(0, 1), yticks=[])
-        area.add_patch(_bar(0, limit, RULE, 0.5))
+        _box(area, (0, 0.1), (limit, 0.8), RULE, 0.5)
         start = 0
-        for part, colour in zip(parts, _part_colours(len(parts)), strict=True):
-            words = f"{part.name}: {part.size:,} bytes, {100 * part.size / limit:.1f} %"
-            area.add_patch(_bar(start, part.size, colour, 0.9)).set_gid(mark(words))
-            start += part.size
-        free = area.add_patch(_bar(start, max(0, limit - start), RULE, 0))
-        free.set_gid(mark(f"free: {limit - start:,} bytes"))
+        for (name, size), colour in zip(parts, _colours_of_parts(len(parts)), strict=True):
+            words = f"{name}: {size:,} bytes, {100 * size / limit:.1f} %"
+            _box(area, (start, 0.1), (size, 0.8), colour, 0.9, words)
+            start += size
+        free = f"free: {limit - start:,} bytes"
+        _box(area, (start, 0.1), (max(0, limit - start), 0.8), RULE, 0, free)
         steps = MaxNLocator(4, integer=True).tick_values(0, limit)
-        ticks = [tick for tick in steps if 0 <= tick < 0.85 * limit]
-        area.set_xticks([*ticks, limit], [f"{tick:,.0f}" for tick in [*ticks, limit]])
+        ticks = [*(tick for tick in steps if 0 <= tick < 0.85 * limit), limit]
+        area.set_xticks(ticks, [f"{tick:,.0f}" for tick in ticks])
         area.tick_params(axis="x", length=0)
         area.get_xticklabels()[-1].set_horizontalalignment("right")
     return drawn[0]
 
 
-def part_colours(count: int) -> list[str]:
-    """Return the names of the colours of `memory_figure` for a number of parts."""
-    return [variable(colour) for colour in _part_colours(count)]
-
-
-def _part_colours(count: int) -> list[str]:
-    return [*_cycle(_PART_COLOURS, count - 1), _LAST_PART]
-
-
 def stage_figure(stages: Sequence[str], accuracies: Sequence[float], salt: str) -> str:
     """Return accuracy, 0..1, as the model is quantized step by step."""
-    with axes(220, salt) as (area, drawn):
-        places = np.arange(len(stages))
+    with _axes(220, salt) as (area, drawn):
+        places = range(len(stages))
         area.plot(places, accuracies, color=ACCENT)
-        for place, stage, accuracy in zip(places.tolist(), stages, accuracies, strict=True):
-            (dot,) = area.plot(place, accuracy, "o", color=ACCENT, markersize=7)
-            dot.set_gid(mark(f"{stage}: {100 * accuracy:.2f} %"))
+        words = (f"{stage}: {100 * a:.2f} %" for stage, a in zip(stages, accuracies, strict=True))
+        _dots(area, places, accuracies, words, ACCENT)
         area.set_xlim(-0.4, len(stages) - 0.6)
         area.set_xticks(places, stages)
         _share_axis(area, accuracies)
@@ -174,10 +209,9 @@ def stage_figure(stages: Sequence[str], accuracies: Sequence[float], salt: str) 
 
 def training_figure(values: Sequence[float], what: str, salt: str, *, shares: bool = False) -> str:
     """Return the reports of a training as curves: `shares`, 0..1, or any numbers."""
-    steps = np.arange(1, len(values) + 1)
     colour = ACCENT if shares else SECOND
-    with axes(190, salt) as (area, drawn):
-        area.plot(steps, values, color=colour)
+    with _axes(190, salt) as (area, drawn):
+        area.plot(range(1, len(values) + 1), values, color=colour)
         area.set(xlabel="report", ylabel=what)
         area.xaxis.set_major_locator(MaxNLocator(6, integer=True))
         if shares:
@@ -185,11 +219,10 @@ def training_figure(values: Sequence[float], what: str, salt: str, *, shares: bo
         else:
             area.set_ylim(bottom=min(0.0, *values))
             area.yaxis.set_major_locator(MaxNLocator(4, steps=[1, 2, 5, 10]))
-        step = max(1, len(values) // _CURVE_MARKS)
-        for i in sorted({*range(0, len(values), step), len(values) - 1}):
-            (dot,) = area.plot(steps[i], values[i], "o", color=colour, markersize=7)
-            number = f"{100 * values[i]:.2f} %" if shares else f"{values[i]:.4g}"
-            dot.set(gid=mark(f"report {i + 1:,}: {what} {number}"), alpha=0)
+        chosen = spaced(len(values), _CURVE_MARKS)
+        texts = (f"{100 * values[i]:.2f} %" if shares else f"{values[i]:.4g}" for i in chosen)
+        words = (f"report {i + 1:,}: {what} {text}" for i, text in zip(chosen, texts, strict=True))
+        _dots(area, [i + 1 for i in chosen], [values[i] for i in chosen], words, colour, alpha=0)
     return drawn[0]
 
 
@@ -204,20 +237,107 @@ def threshold_figure(
 
     The first curve is of false alarms, the second of rejected mistakes.
     """
-    with axes(250, salt) as (area, drawn):
+    with _axes(250, salt) as (area, drawn):
         for colour, (name, values) in zip((LIMIT, ACCENT), curves, strict=False):
             area.plot(thresholds, values, color=colour, drawstyle="steps-post")
-            for threshold, value in zip(thresholds, values, strict=True):
-                (dot,) = area.plot(threshold, value, "o", color=colour, markersize=7)
-                words = f"threshold {threshold:,.0f}: {100 * value:.1f} % of {name} rejected"
-                dot.set(gid=mark(words), alpha=0)
-        line = area.axvline(chosen, color=INK, linewidth=1.2, linestyle=(0, (1, 2)))
-        line.set_gid(mark(f"set to {chosen:,.0f}"))
+            words = (
+                f"threshold {threshold:,.0f}: {100 * value:.1f} % of {name} rejected"
+                for threshold, value in zip(thresholds, values, strict=True)
+            )
+            _dots(area, thresholds, values, words, colour, alpha=0)
+        line = area.axvline(chosen, color=INK, linewidth=1.2, linestyle=_DOTTED)
+        line.set_gid(f"{_MARK}set to {chosen:,.0f}")
         area.set(xlabel=f"threshold of the {what}", ylabel="rejected", ylim=(-0.03, 1.03))
         area.xaxis.set_major_locator(MaxNLocator(5, integer=True))
         area.xaxis.set_major_formatter(lambda value, _: f"{value:,.0f}")
-        area.yaxis.set_major_formatter(PercentFormatter(1.0, decimals=0, symbol=" %"))
+        _percent_axis(area, 0)
     return drawn[0]
+
+
+def front_figure(costs: Sequence[float], accuracies: Sequence[float], cost: str, salt: str) -> str:
+    """Return accuracy, 0..1, against a cost, the cheapest first."""
+    with _axes(230, salt) as (area, drawn):
+        area.step(costs, accuracies, where="post", color=ACCENT)
+        pairs = zip(costs, accuracies, strict=True)
+        words = (f"{100 * accuracy:.2f} % for {x:,g} ({cost})" for x, accuracy in pairs)
+        _dots(area, costs, accuracies, words, ACCENT, markersize=6)
+        area.set_xlabel(cost)
+        area.yaxis.set_major_locator(MaxNLocator(5, steps=[1, 2, 5, 10]))
+        _percent_axis(area, 1)
+        area.xaxis.set_major_locator(MaxNLocator(5))
+        area.xaxis.set_major_formatter(lambda value, _: f"{value:,g}")
+    return drawn[0]
+
+
+def trace_figure(lines: NDArray[np.float64], salt: str) -> str:
+    """Return a window of levels, 0..1, (channels, samples), as one line per channel."""
+    with _thumbnail(salt) as (area, drawn):
+        colours = _cycle(_CHANNEL_COLOURS, len(lines)) if len(lines) > 1 else [INK]
+        for line, colour in zip(np.round(lines, 2), colours, strict=True):
+            area.plot(np.arange(len(line)), line, color=colour, linewidth=1.2)
+    return drawn[0]
+
+
+def bars_figure(levels: NDArray[np.float64], salt: str) -> str:
+    """Return a point's levels, 0..1, in the order of the data, as bars."""
+    with _thumbnail(salt) as (area, drawn):
+        area.stairs(np.round(levels, 3), fill=True, color=MUTED)
+    return drawn[0]
+
+
+def seen_figure(seen: Seen, salt: str) -> str:
+    """Return a feature stage's view: an image, the borders of areas, and strokes."""
+    height, width = seen.image.shape
+    pixels = max(_SEEN_LOWEST, round(_WIDTH * height / width))
+    with _axes(min(pixels, _WIDTH), salt) as (area, drawn):
+        area.set_axis_off()
+        area.set(xlim=(0, width), ylim=(height, 0), aspect="equal")
+        for row, column in np.argwhere(seen.image >= _SEEN_INK).tolist():
+            alpha = round(_SEEN_SHADE * float(seen.image[row, column]), 2)
+            _box(area, (column, row), (1, 1), INK, alpha)
+        area.add_patch(Rectangle((0, 0), width, height, fill=False, edgecolor=RULE, linewidth=0.8))
+        area.hlines(seen.rows, 0, width, colors=MUTED, linewidths=0.6, linestyles="dotted")
+        area.vlines(seen.columns, 0, height, colors=MUTED, linewidths=0.6, linestyles="dotted")
+        x, y, dx, dy = np.round(seen.strokes, 3).T
+        area.plot([x, x + dx], [y, y + dy], color=ACCENT, linewidth=1.6)
+    return drawn[0]
+
+
+def spaced(count: int, most: int) -> list[int]:
+    """Return about `most` of the first `count` indices, evenly spaced, with the first and last."""
+    return sorted({*range(0, count, max(1, count // most)), count - 1})
+
+
+def _dots(
+    area: Axes,
+    xs: Sequence[float],
+    ys: Sequence[float],
+    words: Iterable[str],
+    colour: str,
+    **style: float,
+) -> None:
+    """Draw dots that show their words on hover."""
+    for x, y, text in zip(xs, ys, words, strict=True):
+        (dot,) = area.plot(x, y, "o", color=colour, **{"markersize": 7.0} | style)  # type: ignore[arg-type]
+        dot.set_gid(_MARK + text)
+
+
+def _box(
+    area: Axes,
+    corner: tuple[float, float],
+    size: tuple[float, float],
+    colour: str,
+    alpha: float | None,
+    words: str | None = None,
+) -> None:
+    """Draw a filled rectangle that shows its words on hover, if there are any."""
+    gid = None if words is None else _MARK + words
+    area.add_patch(Rectangle(corner, *size, facecolor=colour, alpha=alpha, gid=gid))
+
+
+def _without_frame(area: Axes) -> None:
+    area.grid(visible=False)
+    area.spines[:].set_visible(False)
 
 
 def _share_axis(area: Axes, shares: Sequence[float]) -> None:
@@ -228,74 +348,15 @@ def _share_axis(area: Axes, shares: Sequence[float]) -> None:
     ticks = MaxNLocator(4, steps=[1, 2, 5, 10]).tick_values(bottom, top)
     area.set_yticks([tick for tick in ticks if bottom - 1e-9 <= tick <= top + 1e-9])
     area.set_ylim(bottom, top + 0.05 * spread)  # room for a dot at 100 %
-    decimals = 2 if spread < 0.005 else 1 if spread < 0.05 else 0
+    _percent_axis(area, 2 if spread < 0.005 else 1 if spread < 0.05 else 0)
+
+
+def _percent_axis(area: Axes, decimals: int) -> None:
     area.yaxis.set_major_formatter(PercentFormatter(1.0, decimals=decimals, symbol=" %"))
 
 
-def front_figure(costs: Sequence[float], accuracies: Sequence[float], cost: str, salt: str) -> str:
-    """Return accuracy, 0..1, against a cost, the cheapest first."""
-    with axes(230, salt) as (area, drawn):
-        area.step(costs, accuracies, where="post", color=ACCENT)
-        for x, accuracy in zip(costs, accuracies, strict=True):
-            (dot,) = area.plot(x, accuracy, "o", color=ACCENT, markersize=6)
-            dot.set_gid(mark(f"{100 * accuracy:.2f} % for {x:,g} ({cost})"))
-        area.set_xlabel(cost)
-        area.yaxis.set_major_locator(MaxNLocator(5, steps=[1, 2, 5, 10]))
-        area.yaxis.set_major_formatter(PercentFormatter(1.0, decimals=1, symbol=" %"))
-        area.xaxis.set_major_locator(MaxNLocator(5))
-        area.xaxis.set_major_formatter(lambda value, _: f"{value:,g}")
-    return drawn[0]
-
-
-def trace_figure(lines: NDArray[np.float64], salt: str) -> str:
-    """Return a window of levels, 0..1, (channels, samples), as one line per channel."""
-    with axes(100, salt, width=180) as (area, drawn):
-        area.set_axis_off()
-        area.set_ylim(-0.03, 1.03)
-        colours = _cycle(_CHANNEL_COLOURS, len(lines)) if len(lines) > 1 else [INK]
-        for line, colour in zip(np.round(lines, 2), colours, strict=True):
-            area.plot(np.arange(len(line)), line, color=colour, linewidth=1.2)
-    return drawn[0]
-
-
-def channel_colours(count: int) -> list[str]:
-    """Return the names of the colours of `trace_figure` for a number of channels."""
-    return [variable(colour) for colour in _cycle(_CHANNEL_COLOURS, count)]
-
-
-def bars_figure(levels: NDArray[np.float64], salt: str) -> str:
-    """Return a point's levels, 0..1, in the order of the data, as bars."""
-    with axes(100, salt, width=180) as (area, drawn):
-        area.set_axis_off()
-        area.set_ylim(-0.03, 1.03)
-        area.stairs(np.round(levels, 3), fill=True, color=MUTED)
-    return drawn[0]
-
-
-def seen_figure(seen: Seen, salt: str) -> str:
-    """Return a feature stage's view: an image, the borders of areas, and strokes."""
-    height, width = seen.image.shape
-    pixels = max(_SEEN_LOWEST, round(WIDTH * height / width))
-    with axes(min(pixels, WIDTH), salt) as (area, drawn):
-        area.set_axis_off()
-        area.set(xlim=(0, width), ylim=(height, 0), aspect="equal")
-        for row, column in np.argwhere(seen.image >= _SEEN_INK).tolist():
-            alpha = round(_SEEN_SHADE * float(seen.image[row, column]), 2)
-            area.add_patch(_square((column, row), 1, INK, alpha))
-        area.add_patch(Rectangle((0, 0), width, height, fill=False, edgecolor=RULE, linewidth=0.8))
-        area.hlines(seen.rows, 0, width, colors=MUTED, linewidths=0.6, linestyles="dotted")
-        area.vlines(seen.columns, 0, height, colors=MUTED, linewidths=0.6, linestyles="dotted")
-        x, y, dx, dy = np.round(seen.strokes, 3).T
-        area.plot([x, x + dx], [y, y + dy], color=ACCENT, linewidth=1.6)
-    return drawn[0]
-
-
-def _square(corner: tuple[float, float], side: float, colour: str, alpha: float) -> Rectangle:
-    return Rectangle(corner, side, side, facecolor=colour, alpha=alpha)
-
-
-def _bar(start: float, size: float, colour: str, alpha: float) -> Rectangle:
-    return Rectangle((start, 0.1), size, 0.8, facecolor=colour, alpha=alpha)
+def _colours_of_parts(count: int) -> list[str]:
+    return [*_cycle(_PART_COLOURS, count - 1), MUTED]  # the last part is the unused one
 
 
 def _cycle(values: Sequence[str], count: int) -> list[str]:
@@ -304,3 +365,83 @@ def _cycle(values: Sequence[str], count: int) -> list[str]:
 
 def _points(count: int) -> str:
     return "1 point" if count == 1 else f"{count:,} points"
+
+
+@contextmanager
+def _thumbnail(salt: str) -> Iterator[tuple[Axes, list[str]]]:
+    """Yield `_axes` for a small figure of levels, 0..1, without axes."""
+    with _axes(100, salt, width=180) as (area, drawn):
+        area.set_axis_off()
+        area.set_ylim(-0.03, 1.03)
+        yield area, drawn
+
+
+@contextmanager
+def _axes(height: float, salt: str, *, width: float = _WIDTH) -> Iterator[tuple[Axes, list[str]]]:
+    """Yield axes of a new figure of this size in px, and a list that has its SVG at the end.
+
+    The salt distinguishes the ids of this figure from those of other figures in the page.
+    """
+    drawn: list[str] = []
+    with mpl.rc_context(_STYLE | {"svg.hashsalt": salt}), warnings.catch_warnings():
+        # A name may have letters that the font for measuring lacks; the page's font has them.
+        warnings.filterwarnings("ignore", message=".*[Gg]lyph", category=UserWarning)
+        size = (width / _POINTS_PER_INCH, height / _POINTS_PER_INCH)
+        figure = Figure(figsize=size, layout="constrained")
+        FigureCanvasSVG(figure)
+        figure.get_layout_engine().set(w_pad=0.01, h_pad=0.02)  # type: ignore[union-attr,call-arg]
+        yield figure.add_subplot(), drawn
+        stream = io.StringIO()
+        nothing = dict.fromkeys(("Creator", "Date", "Format", "Type"))
+        # savefig() writes the same, but draws everything a second time for the layout.
+        figure.canvas.print_svg(stream, metadata=nothing)  # type: ignore[attr-defined]
+        drawn.append(_for_page(stream.getvalue(), width, height))
+
+
+def _for_page(svg: str, width: float, height: float) -> str:
+    """Return the figure as an element of a page: without prolog and unused ids."""
+    root = ElementTree.fromstring(svg)  # noqa: S314  (what matplotlib just wrote)
+    used = {name for part in root.iter() for name in _references(part)}
+    for part in root.iter():
+        _clean(part, used)
+    for definitions in root.findall("defs"):  # the page has these few rules, for all figures
+        if definitions.find("style") is not None:
+            root.remove(definitions)
+    root.attrib.clear()
+    root.attrib |= {"viewBox": f"0 0 {width:g} {height:g}", "width": f"{width:g}"}
+    return ElementTree.tostring(root, encoding="unicode")
+
+
+def _references(part: ElementTree.Element) -> list[str]:
+    """Return the ids that an element's attributes refer to."""
+    found = [part.get(_LINK, "").removeprefix("#")]
+    return found + [name for value in part.attrib.values() for name in _URL.findall(value)]
+
+
+def _clean(part: ElementTree.Element, used: set[str]) -> None:
+    """Reduce a part to what the page needs, in the page's colours and font."""
+    part.tag = part.tag.removeprefix(_SVG)
+    target = part.attrib.pop(_LINK, None)
+    if target is not None:
+        part.set("href", target)
+    if part.get("id") not in used:
+        gid = part.attrib.pop("id", "")
+        if gid.startswith(_MARK):  # a title for browsers, and all for the script
+            part.set("class", "mark")
+            part.insert(0, title := ElementTree.Element("title"))
+            title.text = gid.removeprefix(_MARK)
+    for name in _PLACES:
+        if name in part.attrib:
+            part.set(name, _NUMBER.sub(_short, part.attrib[name]))
+    if "style" in part.attrib:
+        style = _FONT_AT_ONCE.sub(r"font-size: \1", _FAMILY.sub("", part.attrib["style"]))
+        part.set("style", _COLOUR.sub(lambda c: f"var(--{_ROLES.get(c[0], 'ink')})", style))
+    if part.get("transform", "").startswith("rotate(-0 "):
+        part.attrib.pop("transform")
+    for space in ("text", "tail"):
+        if not (getattr(part, space) or "").strip():
+            setattr(part, space, None)
+
+
+def _short(number: re.Match[str]) -> str:
+    return f"{float(number[0]):.1f}".removesuffix(".0")

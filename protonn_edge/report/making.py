@@ -1,14 +1,22 @@
-"""The panels of a model's origin: its quantization, its training, and its search."""
+"""The panels of a model's origin and its next step: quantization, training, search, own sketch."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 from protonn_edge.evaluation.evidence import Evidence
-from protonn_edge.report.content import Panel, Section, Table
-from protonn_edge.report.figures import front_figure, stage_figure, training_figure
-from protonn_edge.report.front import Front
-from protonn_edge.report.svg import figure
+from protonn_edge.export.own_sketch import NAME, own_sketch
+from protonn_edge.quantization import IntegerChain
+from protonn_edge.report.content import Listing, Panel, Section, Table
+from protonn_edge.report.figures import (
+    figure,
+    front_figure,
+    spaced,
+    stage_figure,
+    training_figure,
+)
+from protonn_edge.report.inputs import Front
 
 _NOTHING = 1e-9  # an objective that never exceeds this is not shown
 _ROWS = 10  # of a table of a curve
@@ -29,20 +37,25 @@ def quantization_panels(one: Evidence, salt: str) -> list[Panel]:
     if one.points is None or not one.points.stages:
         return []
     stages = one.points.stages
-    names = [_STAGE_NAMES[stage.stage] for stage in stages]
     lost = 100 * (stages[0].accuracy - stages[-1].accuracy)
-    values = one.points.raw.size
-    cut = one.points.saturations
+    values, cut = one.points.raw.size, one.points.saturations
+    settings = one.model.record.get("settings")
+    dead_zone = isinstance(settings, dict) and bool(settings.get("dead_zone"))
     words = (
         f"{100 * stages[0].accuracy:.2f} % in floats, {100 * stages[-1].accuracy:.2f} % in "
-        f"integers: {_lost_text(lost)}. {cut:,} of {values:,} input values "
-        f"({100 * cut / values:.2f} %) were outside the inputs' range and were clamped to it"
-        f"{', background in the dead zone among them' if _has_dead_zone(one) else ''}."
+        f"integers: {abs(lost):.2f} points {'lost' if lost >= 0 else 'gained'}. {cut:,} of "
+        f"{values:,} input values ({100 * cut / values:.2f} %) were outside the inputs' range and "
+        f"were clamped to it{', background in the dead zone among them' if dead_zone else ''}."
     )
     drawn = stage_figure([s.stage for s in stages], [s.accuracy for s in stages], salt)
     rows = tuple(
-        (name, f"{100 * s.accuracy:.2f} %", f"{s.changed:,}", f"{s.disagreements:,}")
-        for name, s in zip(names, stages, strict=True)
+        (
+            _STAGE_NAMES[s.stage],
+            f"{100 * s.accuracy:.2f} %",
+            f"{s.changed:,}",
+            f"{s.disagreements:,}",
+        )
+        for s in stages
     )
     table = Table(("in integers", "accuracy", "points changed", "unlike float"), rows)
     return [
@@ -51,42 +64,37 @@ def quantization_panels(one: Evidence, salt: str) -> list[Panel]:
     ]
 
 
-def _has_dead_zone(one: Evidence) -> bool:
-    settings = one.model.record.get("settings")
-    return isinstance(settings, dict) and bool(settings.get("dead_zone"))
-
-
-def _lost_text(lost: float) -> str:
-    return f"{lost:.2f} points lost" if lost >= 0 else f"{-lost:.2f} points gained"
-
-
 def training_panels(one: Evidence, salt: str) -> list[Panel]:
     """Return the curves of a training, without an objective that was always 0."""
     history = one.model.record.get("history")
     objective, accuracy = _numbers(history, "objective"), _numbers(history, "accuracy")
     if len(objective) < 2 or len(objective) != len(accuracy):
         return []
-    reports = f"over {len(objective):,} reports"
-    words = f"Training accuracy went from {100 * accuracy[0]:.2f} % to {100 * accuracy[-1]:.2f} %"
-    drawn = training_figure(accuracy, "accuracy", f"{salt}-accuracy", shares=True)
-    panels = [_curve(drawn, f"{words} {reports}.", accuracy, "accuracy", "{:.2%}")]
+    curves = [(accuracy, "accuracy", "Training accuracy", "{:.2%}")]
     if max(map(abs, objective)) >= _NOTHING:
-        words = f"The objective went from {objective[0]:.4g} to {objective[-1]:.4g}"
-        drawn = training_figure(objective, "objective", f"{salt}-objective")
-        panels.append(_curve(drawn, f"{words} {reports}.", objective, "objective", "{:.4g}"))
-    return panels
+        curves.append((objective, "objective", "The objective", "{:.4g}"))
+    return [_curve(*curve, salt) for curve in curves]
 
 
-def _curve(drawn: str, words: str, values: list[float], what: str, form: str) -> Panel:
-    step = max(1, len(values) // _ROWS)
-    chosen = sorted({*range(0, len(values), step), len(values) - 1})
-    rows = tuple((f"{i + 1:,}", form.format(values[i]).replace("%", " %")) for i in chosen)
+def _curve(values: Sequence[float], what: str, title: str, form: str, salt: str) -> Panel:
+    texts = [form.format(value).replace("%", " %") for value in values]
+    words = f"{title} went from {texts[0]} to {texts[-1]} over {len(values):,} reports."
+    drawn = training_figure(values, what, f"{salt}-{what}", shares="%" in form)
+    rows = tuple((f"{i + 1:,}", texts[i]) for i in spaced(len(values), _ROWS))
     return Panel(
         figure=figure(drawn, words),
         caption=words,
         table=Table(("report", what), rows),
         table_name="Some of the reports",
     )
+
+
+def _numbers(history: object, name: str) -> list[float]:
+    """Return a list of numbers of a model's record, whose contents are untrusted."""
+    values = history.get(name) if isinstance(history, dict) else None
+    if not isinstance(values, list) or not all(type(value) in (int, float) for value in values):
+        return []
+    return [float(value) for value in values] if all(map(math.isfinite, values)) else []
 
 
 def front_section(front: Front) -> Section:
@@ -116,10 +124,27 @@ def front_section(front: Front) -> Section:
     return Section("search", "Search", lead, tuple(panels))
 
 
-def _numbers(history: object, name: str) -> list[float]:
-    """Return a list of numbers of a model's record, whose contents are untrusted."""
-    values = history.get(name) if isinstance(history, dict) else None
-    numbers = isinstance(values, list) and all(type(value) in (int, float) for value in values)
-    if not (isinstance(values, list) and numbers and all(map(math.isfinite, values))):
+def sketch_panels(one: Evidence, salt: str) -> list[Panel]:  # noqa: ARG001  (as all of these)
+    """Return the command for exporting a model, a sketch with it, and its classes' constants."""
+    if not isinstance(one.reference, IntegerChain):
         return []
-    return [float(value) for value in values]
+    sketch = own_sketch(one.reference, one.board)
+    return [
+        Panel(
+            caption=(
+                f"Export the library, in the project's folder. Then put the folder {NAME} into the "
+                "folder “libraries” of your sketchbook. For PlatformIO, export with --platformio "
+                "into the folder “lib” of your project."
+            ),
+            listing=Listing("The command", sketch.command),
+            table=Table(("constant", "class"), sketch.constants, texts=frozenset({1})),
+            table_name="What pnn_finish() returns",
+        ),
+        Panel(
+            caption=(
+                f"Read your sensor where the sketch says so. Feature i is {sketch.feature}, and "
+                f"raw a whole number: {sketch.raw}."
+            ),
+            listing=Listing("The sketch", sketch.code),
+        ),
+    ]

@@ -11,18 +11,17 @@ from numpy.typing import NDArray
 
 from protonn_edge.evaluation.evidence import Evidence
 from protonn_edge.quantization import MODEL_HASH_BYTES
-from protonn_edge.report.ink import levels_of, typical_drawing
 from protonn_edge.report.plane import plane_of
-from protonn_edge.report.points import chosen_points
-from protonn_edge.report.signals import trace_of
+from protonn_edge.report.points import Levels, chosen_points, levels_of, trace_of, typical_drawing
 from protonn_edge.stages.decision.rejection import UNKNOWN
 
 _MOST_SLIDERS = 64
 _DIGITS = 5  # of the numbers of a map that gives places in px
+_PER_POINT = ("index", "label", "predicted", "cycles", "scores")
 
 
 def payload(one: Evidence, *, runs: bool) -> dict[str, Any]:
-    """Return the data for the page's script, ``web/page.js``, as JSON types.
+    """Return the data for ``web/page.js``, as JSON types.
 
     Parameters
     ----------
@@ -33,6 +32,8 @@ def payload(one: Evidence, *, runs: bool) -> dict[str, Any]:
     """
     points = chosen_points(one)
     reference, levels = one.reference, levels_of(one)
+    trace = trace_of(one)
+    names = [] if one.image_shape is not None or trace is not None else _names(one)
     fed = b""
     if one.points is not None:
         fed = one.points.fed[[point.index for point in points]].tobytes()
@@ -41,7 +42,7 @@ def payload(one: Evidence, *, runs: bool) -> dict[str, Any]:
         "model": {
             "hash": reference.model_sha256[: 2 * MODEL_HASH_BYTES],
             "features": reference.n_features,
-            "names": _names(one),
+            "names": names,
             "classes": list(reference.classes),
             "unknown": UNKNOWN if reference.rejection is not None else None,
             "maximum": reference.features.maximum,
@@ -50,44 +51,29 @@ def payload(one: Evidence, *, runs: bool) -> dict[str, Any]:
         },
         "board": {"clockHz": one.board.clock_hz, "watts": one.board.power_watts},
         "shape": _shape(one),
-        "channels": _channels(one),
+        "channels": trace
+        and {
+            "names": list(trace.channels),
+            "colours": [colour for colour, _ in trace.key] or ["ink"],
+            "rate": trace.rate,
+        },
         "levels": {
             "lower": _once(levels.lower),
             "upper": _once(levels.upper),
             "ink": [levels.lower[0], levels.upper[0]] if levels.pixels else None,
-            "shown": [_blank(one), levels.upper[0]] if levels.pixels else None,
+            "shown": [_blank(one, levels), levels.upper[0]] if levels.pixels else None,
         },
-        "sliders": _sliders(one),
+        "sliders": _sliders(one) if 0 < len(names) <= _MOST_SLIDERS else None,
         "plane": _plane(one),
         "counts": one.confusion.tolist(),
-        "points": [
-            {
-                "index": point.index,
-                "label": point.label,
-                "predicted": point.predicted,
-                "cycles": point.cycles,
-                "scores": point.scores,
-            }
-            for point in points
-        ],
+        "points": [{name: getattr(point, name) for name in _PER_POINT} for point in points],
         "pointBytes": base64.b64encode(fed).decode(),
     }
 
 
 def _names(one: Evidence) -> list[str]:
-    """Return the features' names; none if they are pixels or samples."""
     model = one.model
-    if one.image_shape is not None or trace_of(one) is not None:
-        return []
     return list(model.feature_names or (f"feature {i}" for i in range(model.n_features)))
-
-
-def _channels(one: Evidence) -> dict[str, Any] | None:
-    trace = trace_of(one)
-    if trace is None:
-        return None
-    colours = [colour for colour, _ in trace.key] or ["ink"]
-    return {"names": list(trace.channels), "colours": colours, "rate": trace.rate}
 
 
 def _plane(one: Evidence) -> dict[str, Any] | None:
@@ -108,26 +94,19 @@ def _shape(one: Evidence) -> dict[str, Any] | None:
     return {"rows": rows, "columns": columns, "pen": pen, "box": drawing}
 
 
-def _sliders(one: Evidence) -> dict[str, Any] | None:
-    """Return the ends of a slider per feature, if features are entered by sliders."""
-    if not 0 < len(_names(one)) <= _MOST_SLIDERS:
-        return None
+def _sliders(one: Evidence) -> dict[str, Any]:
+    """Return the ends of a slider per feature: the shortest numbers equal in float32, as data."""
     inputs = one.model.inputs
+    ends = {"lower": inputs.lower, "upper": inputs.upper, "start": inputs.mean}
     return {
-        "lower": _short(inputs.lower),
-        "upper": _short(inputs.upper),
-        "start": _short(inputs.mean),
+        name: [float(str(np.float32(value))) for value in values.tolist()]
+        for name, values in ends.items()
     }
 
 
-def _short(values: NDArray[np.float64]) -> list[float]:
-    """Return the shortest numbers that are equal to these in float32, the type of data."""
-    return [float(str(np.float32(value))) for value in values.tolist()]
-
-
-def _blank(one: Evidence) -> float:
+def _blank(one: Evidence, levels: Levels) -> float:
     """Return the raw value of paper after quantization, which is never in a dead zone."""
-    levels, features = levels_of(one), one.reference.features
+    features = one.reference.features
     from_paper = np.sign(features.step) == np.sign(levels.upper[0] - levels.lower[0])
     return float(np.median(features.zero[from_paper])) if from_paper.any() else levels.lower[0]
 

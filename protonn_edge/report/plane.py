@@ -19,10 +19,7 @@ from protonn_edge.stages.decision.rejection import answer_names
 
 Floats = NDArray[np.float64]
 
-WIDTH = 480
-"""Size of the figure, in px."""
-
-_HEIGHTS = (260, 440)
+_WIDTH, _LEAST_HEIGHT, _MOST_HEIGHT = 480, 260, 440  # of the figure, in px
 _MARGIN = 16
 _FAR = 0.35  # of the points' extent: more distant prototypes are left out
 _TOLERANCE = 0.005  # of the extent: maximum error of a position computed in the page
@@ -33,34 +30,16 @@ _LEAST_POINTS = 3
 
 @dataclass(frozen=True)
 class Plane:
-    """The figure, and the map from another input to its position.
-
-    Attributes
-    ----------
-    scatter : Scatter
-    space : str
-        The name of the space, for a sentence.
-    dimensions : int
-        Number of dimensions of that space.
-    explained : float
-        Share of the points' variance in the plane, 0..1.
-    far : int
-        Number of prototypes that are left out because they are far from all points.
-    source : {"bytes", "scores"} or None
-        The inputs of the map; None if there is no affine map.
-    weights : ndarray of shape (2, k), float64, or None
-        The position in px is ``weights @ source + offset``.
-    offset : ndarray of shape (2,), float64
-    """
+    """The figure, and the map from another input to its position."""
 
     scatter: Scatter
-    space: str
-    dimensions: int
-    explained: float
-    far: int
-    source: str | None
-    weights: Floats | None
-    offset: Floats
+    space: str  # the name of the space, for a sentence
+    dimensions: int  # of that space
+    explained: float  # share of the points' variance in the plane, 0..1
+    far: int  # prototypes that are left out because they are far from all points
+    source: str | None  # the inputs of the map, bytes or scores; None if there is no affine map
+    weights: Floats | None  # (2, k): the position in px is `weights @ source + offset`
+    offset: Floats  # (2,)
 
 
 def plane_of(one: Evidence, chosen: list[Result]) -> Plane | None:
@@ -84,7 +63,7 @@ def plane_of(one: Evidence, chosen: list[Result]) -> Plane | None:
     weights, offset = space.affine_map
     return Plane(
         scatter=Scatter(
-            WIDTH,
+            _WIDTH,
             frame.height,
             _marks(frame.at(flat), labels, wrong),
             _marks(frame.at(prototypes[near]), space.labels[near].tolist()),
@@ -113,12 +92,9 @@ def _class_names(
     """Return the names of few classes, each at the centre of its points."""
     if len(classes) > _MOST_NAMED:
         return ()
-    middles = [
-        (name, np.median(at[labels == label], axis=0).round(1).tolist())
-        for label, name in enumerate(classes)
-        if (labels == label).any()
-    ]
-    return tuple((x, y, name) for name, (x, y) in middles)
+    there = [(label, name) for label, name in enumerate(classes) if (labels == label).any()]
+    middles = (np.median(at[labels == label], axis=0).round(1).tolist() for label, _ in there)
+    return tuple((x, y, name) for (x, y), (_, name) in zip(middles, there, strict=True))
 
 
 @dataclass(frozen=True, eq=False)
@@ -134,11 +110,11 @@ class _Frame:
         low, extent = shown.min(axis=0), np.ptp(shown, axis=0)
         if not extent.max() > 0:
             return None
-        limits = np.array([WIDTH, _HEIGHTS[1]]) - 2 * _MARGIN
+        limits = np.array([_WIDTH, _MOST_HEIGHT]) - 2 * _MARGIN
         scale = float((limits / np.maximum(extent, 1e-12)).min())
-        height = round(max(_HEIGHTS[0], scale * float(extent[1]) + 2 * _MARGIN))
+        height = round(max(_LEAST_HEIGHT, scale * float(extent[1]) + 2 * _MARGIN))
         unit = np.array([[scale], [-scale]])
-        return cls(height, unit, np.array([WIDTH, height]) / 2 - unit[:, 0] * (low + extent / 2))
+        return cls(height, unit, np.array([_WIDTH, height]) / 2 - unit[:, 0] * (low + extent / 2))
 
     def at(self, flat: Floats) -> Floats:
         """Return positions in px of positions in the plane (..., 2)."""
@@ -148,28 +124,15 @@ class _Frame:
 
 @dataclass(frozen=True, eq=False)
 class _Space:
-    """The space of a model.
-
-    Attributes
-    ----------
-    name, source : str
-        See `Plane`.
-    inputs : ndarray of shape (n, k), float64
-        The inputs of the positions.
-    places : ndarray of shape (n, d), float64
-    basis : ndarray of shape (k + 1, d), float64
-        The positions of an input of zeros, and of 1 in each input in turn.
-    prototypes : ndarray of shape (m, d), float64
-    labels : ndarray of shape (m,), int64
-    """
+    """The space of a model; see `Plane` for its name and source."""
 
     name: str
     source: str
-    inputs: Floats
-    places: Floats
-    basis: Floats
-    prototypes: Floats
-    labels: NDArray[np.int64]
+    inputs: Floats  # (n, k), of the positions
+    places: Floats  # (n, d)
+    basis: Floats  # (k + 1, d), the positions of an input of zeros, and of 1 in each input in turn
+    prototypes: Floats  # (m, d)
+    labels: NDArray[np.int64]  # (m,)
 
     @property
     def affine_map(self) -> tuple[Floats | None, Floats]:

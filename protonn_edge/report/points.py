@@ -1,14 +1,33 @@
-"""The test points of a page: all if they are few, or some of each cell of the confusion matrix."""
+"""The test points of a page: which ones, and how each is shown: as an image, lines, or bars."""
 
 from __future__ import annotations
 
+import base64
+import struct
+import zlib
+from dataclasses import dataclass
+from html import escape
+
 import numpy as np
+from markupsafe import Markup
+from numpy.typing import NDArray
 
 from protonn_edge.device import Result
 from protonn_edge.evaluation.evidence import Evidence
+from protonn_edge.report.figures import bars_figure, channel_colours, figure, trace_figure
+from protonn_edge.stages.window_features.channels import channel_names
+
+Floats = NDArray[np.float64]
 
 _POINT_BYTES = 64_000  # of all test points in a page
 _MOST_POINTS, _LEAST_POINTS = 320, 20
+
+_INKED = 0.25  # from this much ink on, a pixel belongs to the drawing
+_TYPICAL_PERCENTILE = 75
+_LOOKED_AT = 2_000  # points, to measure the size of drawings
+
+_PNG_SIGNATURE = b"\x89PNG\r\n\x1a\n"
+_INK_AND_ALPHA = 4  # colour type of a PNG: grey with alpha
 
 
 def chosen_points(one: Evidence) -> list[Result]:
@@ -39,5 +58,161 @@ def _in_rounds(results: list[Result]) -> list[Result]:
         cell = (result.label, result.predicted)
         rounds.append(seen.get(cell, 0))
         seen[cell] = rounds[-1] + 1
-    order = np.argsort(rounds, kind="stable").tolist()
-    return [results[i] for i in order]
+    return [results[i] for i in np.argsort(rounds, kind="stable").tolist()]
+
+
+@dataclass(frozen=True, eq=False)
+class Levels:
+    """Maps raw features to levels, 0..1: pixels as ink on paper, others each in its own range."""
+
+    lower: Floats  # (D,), the raw values for the level 0
+    upper: Floats  # (D,), for the level 1
+    pixels: bool  # whether level 0 is paper and 1 is ink, for all features
+
+    def of(self, raw: Floats) -> Floats:
+        """Return levels of raw features (..., D), clamped to 0..1."""
+        extent = self.upper - self.lower
+        safe = np.where(extent == 0, 1.0, extent)
+        levels: Floats = np.where(extent == 0, 0.5, np.clip((raw - self.lower) / safe, 0, 1))
+        return levels
+
+
+def levels_of(one: Evidence) -> Levels:
+    """Return the levels of a run's features: those of its model's training data."""
+    inputs, n, stage = one.model.inputs, one.model.n_features, one.model.feature_stage
+    pixels = one.image_shape is not None and one.image_shape[0] > 1
+    if stage is not None and stage.scale is not None:
+        first, last = (np.resize(end, n) for end in (stage.scale.zero, stage.scale.end))
+        if pixels:
+            return Levels(first, last, pixels=True)
+        return Levels(np.minimum(first, last), np.maximum(first, last), pixels=False)
+    if one.image_shape is None and len(inputs.lower) == n:
+        return Levels(inputs.lower, inputs.upper, pixels=False)
+    lower, upper = float(inputs.lower.min()), float(inputs.upper.max())
+    paper = float(np.median(inputs.background))
+    if pixels and upper - paper < paper - lower:  # dark on light
+        lower, upper = upper, lower
+    return Levels(np.full(n, lower), np.full(n, upper), pixels=pixels)
+
+
+@dataclass(frozen=True)
+class Drawing:
+    """The typical drawing in the test images: its size, its centre, and its stroke, in pixels."""
+
+    height: float
+    width: float
+    y: float
+    x: float
+    pen: float
+
+
+def typical_drawing(one: Evidence) -> Drawing:
+    """Return the typical drawing of the test points; without points, a common one.
+
+    A stroke of length l and width w has ink l w and, on both sides, slopes that add up to 2 l, so
+    the width is twice the ink divided by the slopes.
+    """
+    assert one.image_shape is not None
+    rows, columns = one.image_shape
+    ink = np.zeros((0, rows, columns))
+    if one.points is not None:
+        some = one.points.raw[:_LOOKED_AT].astype(np.float64)
+        ink = levels_of(one).of(some).reshape(-1, rows, columns)
+        ink = ink[(ink > _INKED).any(axis=(1, 2))]
+    if len(ink) == 0:
+        return Drawing(0.8 * rows, 0.7 * columns, rows / 2, columns / 2, max(1.0, rows / 10))
+    top, bottom = _extent(ink.max(axis=2) > _INKED)
+    left, right = _extent(ink.max(axis=1) > _INKED)
+    down, across = np.gradient(np.pad(ink, ((0, 0), (1, 1), (1, 1))), axis=(1, 2))
+    slopes = np.hypot(down, across).sum(axis=(1, 2))
+    return Drawing(
+        height=float(np.percentile(bottom - top, _TYPICAL_PERCENTILE)),
+        width=float(np.percentile(right - left, _TYPICAL_PERCENTILE)),
+        y=float(np.mean((bottom + top) / 2)),
+        x=float(np.mean((right + left) / 2)),
+        pen=max(float(np.median(2 * ink.sum(axis=(1, 2)) / slopes)), 0.5),
+    )
+
+
+def _extent(inked: NDArray[np.bool_]) -> tuple[Floats, Floats]:
+    """Return the first and the last inked row of each image, by rows (n, H)."""
+    begin = inked.argmax(axis=1).astype(np.float64)
+    end = inked.shape[1] - inked[:, ::-1].argmax(axis=1).astype(np.float64)
+    return begin, end
+
+
+@dataclass(frozen=True)
+class Trace:
+    """The drawing of a point, a window of a signal, as a line per channel."""
+
+    channels: tuple[str, ...]  # their names, "channel 1" if the model has none
+    samples: int  # per channel
+    rate: float | None  # samples per second of a channel, if known
+
+    @property
+    def words(self) -> str:
+        """A description of the lines, the beginning of a sentence."""
+        many = len(self.channels) > 1
+        of_each = f"{self.samples:,} samples of {'each channel' if many else 'one channel'}"
+        if self.rate is None:
+            return of_each
+        return f"{of_each} at {self.rate:g} Hz ({self.samples / self.rate:.3g} s)"
+
+    @property
+    def key(self) -> tuple[tuple[str, str], ...]:
+        """The colours of the channels; none for a single one."""
+        if len(self.channels) == 1:
+            return ()
+        return tuple(zip(channel_colours(len(self.channels)), self.channels, strict=True))
+
+    def lines(self, levels: Floats) -> Floats:
+        """Return levels of a point (features,), sample by sample, as lines (channels, samples)."""
+        return levels.reshape(self.samples, len(self.channels)).T
+
+
+def trace_of(one: Evidence) -> Trace | None:
+    """Return the drawing of a run's points as lines, or None if they are not signals."""
+    model, stage = one.model, one.model.feature_stage
+    signal = None if stage is None else stage.signal
+    if signal is not None:
+        count, rate = signal.channels, signal.rate
+    else:
+        rate, count = None, sum(name.endswith("[0]") for name in model.feature_names)
+        if not (count and channel_names(model.feature_names, count)):
+            count = int(one.image_shape is not None and one.image_shape[0] == 1)
+    if count == 0:
+        return None
+    names = channel_names(model.feature_names, count)
+    default = tuple(f"channel {i + 1}" for i in range(count))
+    return Trace(names or default, model.n_features // count, rate)
+
+
+def picture_of(one: Evidence, raw: Floats, name: str, salt: str) -> Markup:
+    """Return the picture of a raw point (D,), with a name for screen readers."""
+    levels = levels_of(one).of(raw)
+    if one.image_shape is not None and one.image_shape[0] > 1:
+        return _image(levels.reshape(one.image_shape), name)
+    trace = trace_of(one)
+    drawn = bars_figure(levels, salt) if trace is None else trace_figure(trace.lines(levels), salt)
+    return figure(drawn, name)
+
+
+def _image(ink: Floats, description: str) -> Markup:
+    """Return an image (H, W) of ink, 0..1, as a small PNG in an element of a page.
+
+    The ink is black and the rest is transparent, so that a dark page can make it white.
+    """
+    levels = np.round(255 * np.clip(ink, 0, 1)).astype(np.uint8)
+    height, width = levels.shape
+    pixels = np.zeros((height, width, 2), np.uint8)
+    pixels[..., 1] = levels
+    rows = b"".join(b"\x00" + row.tobytes() for row in pixels)  # no filter
+    header = struct.pack(">IIBBBBB", width, height, 8, _INK_AND_ALPHA, 0, 0, 0)
+    png = _PNG_SIGNATURE + b"".join(
+        struct.pack(">I", len(data)) + name + data + struct.pack(">I", zlib.crc32(name + data))
+        for name, data in ((b"IHDR", header), (b"IDAT", zlib.compress(rows, 9)), (b"IEND", b""))
+    )
+    uri = f"data:image/png;base64,{base64.b64encode(png).decode()}"
+    sizes = f'width="{width}" height="{height}"'
+    element = f'<img class="picture" alt="{escape(description)}" {sizes} src="{uri}">'
+    return Markup(element)  # noqa: S704  (what comes from data is escaped)

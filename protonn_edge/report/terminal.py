@@ -61,12 +61,9 @@ def saturation_fact(saturations: int, values: int) -> tuple[str, str]:
 
 def plan_table(plan: Plan) -> Table:
     """Return a row per stage of a prediction: its kernel and its cost."""
-    table = Table(box=box.SIMPLE, caption=f"cycles: compiled by {BOUND_FLAGS}")
-    for heading in ("stage", "kernel"):
-        table.add_column(heading)
     most = "cycles, about" if plan.estimated else "cycles at most"
-    for heading in ("flash B", "cycles mean", most):
-        table.add_column(heading, justify="right")
+    table = _table(None, "flash B", "cycles mean", most, texts=("stage", "kernel"))
+    table.caption = f"cycles: compiled by {BOUND_FLAGS}"
     for stage in plan.steps:
         mean = "-" if stage.mean is None else f"{stage.mean:,.0f}"
         table.add_row(stage.name, stage.kernel, f"{stage.flash_bytes:,}", mean, f"{stage.worst:,}")
@@ -123,10 +120,8 @@ def repetition_fact(n: int, cycles: int, board: Board) -> tuple[str, str]:
 
 def device_table(shares: Sequence[Share]) -> Table:
     """Return the results of several boards, one row each."""
-    table = Table(box=box.SIMPLE)
-    table.add_column("board", style="bold", overflow="fold")
-    for heading in ("points", "a second", "mean cycles", "asked again", "reopened", "resets"):
-        table.add_column(heading, justify="right")
+    numbers = ("points", "a second", "mean cycles", "asked again", "reopened", "resets")
+    table = _table("board", *numbers)
     table.add_column("lost", overflow="fold")
     for share in shares:
         table.add_row(
@@ -144,10 +139,7 @@ def device_table(shares: Sequence[Share]) -> Table:
 
 def stage_table(losses: Sequence[StageLoss]) -> Table:
     """Return the loss at each stage of quantization, one row each."""
-    table = Table(box=box.SIMPLE)
-    table.add_column("in integers up to", style="bold")
-    for heading in ("accuracy", "points changed", "unlike float"):
-        table.add_column(heading, justify="right")
+    table = _table("in integers up to", "accuracy", "points changed", "unlike float")
     for loss in losses:
         name = "none of it" if loss is losses[0] else loss.stage
         share = f"{100 * loss.accuracy:.2f} %"
@@ -157,10 +149,7 @@ def stage_table(losses: Sequence[StageLoss]) -> Table:
 
 def class_table(figures: Sequence[ClassFigures], classes: Sequence[str]) -> Table:
     """Return precision and recall, one row per class."""
-    table = Table(box=box.SIMPLE)
-    table.add_column("class", style="bold", overflow="fold")
-    for heading in ("points", "precision", "recall"):
-        table.add_column(heading, justify="right")
+    table = _table("class", "points", "precision", "recall")
     for name, each in zip(answer_names(len(figures), classes), figures, strict=True):
         shares = ("-" if s is None else f"{100 * s:.1f} %" for s in (each.precision, each.recall))
         table.add_row(_short(name, _NAME_WIDTH), f"{each.n:,}", *shares)
@@ -185,10 +174,14 @@ def confusion_parts(
         if max(map(len, names)) + sum(width + 2 for width in widths) + 4 <= _TERMINAL_WIDTH:
             sentence = "confusion matrix, a row per actual and a column per predicted class:"
             return sentence, _confusion_table(counts, names)
-    if not frequent_confusions(counts, 1):
+    found = frequent_confusions(counts, _CONFUSIONS_SHOWN)
+    if not found:
         return ("no class was confused with another",)
-    names = [_short(name, _NAME_WIDTH) for name in every]
-    return "what was confused most often:", _confusions_table(counts, names)
+    table = _table("actual", "points", texts=("predicted",))
+    for each in found:
+        pair = (_short(every[k], _NAME_WIDTH) for k in (each.actual, each.predicted))
+        table.add_row(*pair, f"{each.n:,}")
+    return "what was confused most often:", table
 
 
 def _confusion_table(counts: NDArray[np.int64], names: Sequence[Text]) -> Table:
@@ -202,16 +195,6 @@ def _confusion_table(counts: NDArray[np.int64], names: Sequence[Text]) -> Table:
             for predicted, count in enumerate(counts[actual].tolist())
         ]
         table.add_row(name, *cells)
-    return table
-
-
-def _confusions_table(counts: NDArray[np.int64], names: Sequence[Text]) -> Table:
-    table = Table(box=box.SIMPLE)
-    table.add_column("actual", style="bold")
-    table.add_column("predicted")
-    table.add_column("points", justify="right")
-    for each in frequent_confusions(counts, _CONFUSIONS_SHOWN):
-        table.add_row(names[each.actual], names[each.predicted], f"{each.n:,}")
     return table
 
 
@@ -229,6 +212,18 @@ def one_class_facts(
             share = f"{100 * part / whole:.2f} % of {whole:,} {what}"
             rows.append((name, f"{share} ({100 * low:.2f} to {100 * high:.2f} %)"))
     return rows
+
+
+def _table(name: str | None, *numbers: str, texts: Sequence[str] = ()) -> Table:
+    """Return an empty table with bold names, if there are any, and columns of text and numbers."""
+    table = Table(box=box.SIMPLE)
+    if name is not None:
+        table.add_column(name, style="bold", overflow="fold")
+    for heading in texts:
+        table.add_column(heading)
+    for heading in numbers:
+        table.add_column(heading, justify="right")
+    return table
 
 
 def _unknown(summary: Summary) -> str:

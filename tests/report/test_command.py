@@ -19,7 +19,7 @@ from protonn_edge.device import Origin, Result, ResultsFile
 from protonn_edge.evaluation.measurement import measure
 from protonn_edge.model import save_model
 from protonn_edge.quantization import quantize
-from protonn_edge.report.script import PageScript
+from protonn_edge.report.inputs import PageScript
 
 WHOLE = ["--model", "model.npz", "--data", "points.csv"]
 

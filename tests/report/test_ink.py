@@ -9,7 +9,7 @@ import pytest
 from evidence_factory import evidence_of
 from model_factory import random_model
 
-from protonn_edge.report.ink import levels_of, typical_drawing
+from protonn_edge.report.points import levels_of, typical_drawing
 from protonn_edge.stages.deskew.deskew import PixelScale
 from protonn_edge.stages.gradients.gradients import Gradients
 

@@ -23,8 +23,8 @@ from protonn_edge.evaluation.evidence import Evidence
 from protonn_edge.evaluation.gathering import gather
 from protonn_edge.evaluation.measurement import measure
 from protonn_edge.model import ProtoNNModel
+from protonn_edge.report.inputs import page_script
 from protonn_edge.report.page import render_page
-from protonn_edge.report.script import page_script
 from protonn_edge.training import ProtoNNClassifier
 
 HERE = Path(__file__).parent

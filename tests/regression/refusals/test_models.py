@@ -15,8 +15,8 @@ from model_factory import random_model, random_points, random_window_model, wind
 from protonn_edge.errors import InputError
 from protonn_edge.evaluation.gathering import known_image_shape
 from protonn_edge.model import load_model, save_model
-from protonn_edge.report.battery import Battery
 from protonn_edge.report.costs import energy_panels
+from protonn_edge.report.inputs import Battery
 from protonn_edge.stages.deskew.deskew import PixelScale
 from protonn_edge.training import ProtoNNClassifier
 

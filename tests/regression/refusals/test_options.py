@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from command_line import refusal, run
 
-from protonn_edge.report.battery import Battery
+from protonn_edge.report.inputs import Battery
 from protonn_edge.training import ProtoNNClassifier
 
 RANGES = [

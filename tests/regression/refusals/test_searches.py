@@ -8,7 +8,7 @@ import math
 import pytest
 
 from protonn_edge.errors import InputError
-from protonn_edge.report.front import read_front
+from protonn_edge.report.inputs import read_front
 from protonn_edge.tuning import Figures, Record, SearchFile, SearchSpace
 
 SPACE = SearchSpace(n_points=200, n_inputs=64, n_classes=10, parameter_bytes=6_000)

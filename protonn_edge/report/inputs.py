@@ -1,12 +1,17 @@
-"""Battery life of a board that computes a part of the time and idles the rest."""
+"""What a report is made of beside evidence: a battery, a search's result, and the page's script."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
 
 from protonn_edge.boards import Board
-from protonn_edge.errors import InputError
+from protonn_edge.errors import InputError, ProtoNNEdgeError
+from protonn_edge.system.files import check_file
+from protonn_edge.toolchain.javascript import PAGE, script_file
 
 WATT_HOURS = (1e-6, 1e6)
 """The range of a battery's energy, in Wh."""
@@ -19,25 +24,17 @@ IDLE_WATTS = (0.0, 1_000.0)
 
 _SHOWN_RATES = (0.1, 1.0, 10.0, 100.0)
 _HOURS_A_DAY, _DAYS_A_YEAR = 24.0, 365.25
+_LARGEST_FILE = 8 << 20
+_MOST_CANDIDATES = 10_000
 
 
 @dataclass(frozen=True)
 class Life:
-    """The battery life.
+    """The life of a battery."""
 
-    Attributes
-    ----------
-    busy_share : float
-        Share of the time spent computing, 0..1.
-    mean_mw : float
-        Power on average, in milliwatts.
-    hours : float
-        Until the battery is empty.
-    """
-
-    busy_share: float
-    mean_mw: float
-    hours: float
+    busy_share: float  # of the time, spent computing, 0..1
+    mean_mw: float  # power on average, in milliwatts
+    hours: float  # until the battery is empty
 
     @property
     def text(self) -> str:
@@ -50,7 +47,7 @@ class Life:
 
 @dataclass(frozen=True)
 class Battery:
-    """A battery and the use of the board.
+    """A battery, and a board that computes a part of the time and idles the rest.
 
     Attributes
     ----------
@@ -108,3 +105,75 @@ class Battery:
             f"With {self.rate:g} a second the board computes {100 * life.busy_share:.3g} % of the "
             f"time, {rests}: a battery of {self.watt_hours:g} Wh then lasts {life.text}."
         )
+
+
+@dataclass(frozen=True)
+class Alternative:
+    """A Pareto-optimal model of a search: others are less accurate or need more."""
+
+    accuracy: float  # in cross-validation, 0..1
+    flash_bytes: int  # of the classifier
+    mean_ms: float  # mean latency of a prediction
+
+
+@dataclass(frozen=True)
+class Front:
+    """The alternatives that a search found, by flash and by time, each the cheapest first."""
+
+    by_flash: tuple[Alternative, ...]
+    by_time: tuple[Alternative, ...]
+
+
+def read_front(path: Path) -> Front:
+    """Return the result of a search, from a file of ``tune --front FILE.json``.
+
+    Raises
+    ------
+    InputError
+        If the file cannot be read or is not such a file.
+    """
+    check_file(path, limit_bytes=_LARGEST_FILE)
+    try:
+        record = json.loads(path.read_text("utf-8"))
+        return Front(
+            _alternatives(record["accuracy_by_flash"]), _alternatives(record["accuracy_by_cycles"])
+        )
+    except OSError as error:
+        raise InputError(f"cannot read {path}: {error.strerror}") from error
+    except (KeyError, TypeError, ValueError, RecursionError) as error:
+        raise InputError(f"{path} is not what 'tune --front FILE.json' writes") from error
+
+
+def _alternatives(found: list[dict[str, Any]]) -> tuple[Alternative, ...]:
+    if not 1 <= len(found) <= _MOST_CANDIDATES:
+        raise ValueError(f"{len(found)} candidates")
+    return tuple(
+        Alternative(
+            _number(each["accuracy"], 1.0),
+            int(_number(each["flash_bytes"], 1e9)),
+            _number(each["mean_ms"], 1e9),
+        )
+        for each in found
+    )
+
+
+def _number(value: object, most: float) -> float:
+    if not isinstance(value, (int, float)) or not 0 <= value <= most:  # false for NaN, too
+        raise ValueError("a number is out of range")
+    return float(value)
+
+
+@dataclass(frozen=True)
+class PageScript:
+    """The script of the page, which includes the emulated Uno, or the reason why there is none."""
+
+    text: str | None  # JavaScript
+    missing: str = ""  # without a text: what is missing, and what to do; a part of a sentence
+
+
+def page_script() -> PageScript:
+    """Return the script of the page: an existing one, or one built now."""
+    try:
+        return PageScript(script_file(PAGE).read_text("utf-8"))
+    except (ProtoNNEdgeError, OSError) as error:
+        return PageScript(None, str(error))
