@@ -35,7 +35,7 @@ from sklearn.svm import SVC
 from protonn_edge.boards import load_board
 from protonn_edge.build.project import Project, build
 from protonn_edge.conversion import Conversion, from_reference, from_sklearn, to_reference
-from protonn_edge.conversion.reference_model import (
+from protonn_edge.conversion.reference import (
     LAYOUTS,
     ReferenceModel,
     read_reference_model,

@@ -3,7 +3,7 @@ from protonn_edge.boards import board_names as board_names
 from protonn_edge.boards import load_board as load_board
 from protonn_edge.codegen.planner import make_plan as make_plan
 from protonn_edge.conversion.converting import from_sklearn as from_sklearn
-from protonn_edge.conversion.scaled import from_pipeline as from_pipeline
+from protonn_edge.conversion.scaling import from_pipeline as from_pipeline
 from protonn_edge.datasets.dataset import Dataset as Dataset
 from protonn_edge.datasets.reading import load_dataset as load_dataset
 from protonn_edge.errors import CheckFailed as CheckFailed

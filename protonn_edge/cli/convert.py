@@ -19,8 +19,8 @@ from protonn_edge.cli.trained import describe, sentence_of
 from protonn_edge.cli.training_data import with_columns
 from protonn_edge.conversion import Features, from_sklearn, same_answers, to_reference
 from protonn_edge.conversion.converting import EPOCHS
-from protonn_edge.conversion.reference_model import LAYOUTS, Layout, write_reference_model
-from protonn_edge.conversion.stored import SUFFIX, load_estimator
+from protonn_edge.conversion.reading import SUFFIX, load_estimator
+from protonn_edge.conversion.reference import LAYOUTS, Layout, write_reference_model
 from protonn_edge.datasets import MultiLabelDataset, TableOptions, load_dataset
 from protonn_edge.datasets.dataset import dense_features
 from protonn_edge.errors import InputError

@@ -30,7 +30,7 @@ from protonn_edge.cli.training_data import (
     with_windows_told,
 )
 from protonn_edge.conversion import from_reference
-from protonn_edge.conversion.reference_model import read_reference_model
+from protonn_edge.conversion.reference import read_reference_model
 from protonn_edge.datasets import (
     Dataset,
     MultiLabelDataset,

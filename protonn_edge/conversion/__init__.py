@@ -10,7 +10,7 @@ from protonn_edge.conversion.reference import (
     same_answers,
     to_reference,
 )
-from protonn_edge.conversion.scaled import from_pipeline
+from protonn_edge.conversion.scaling import from_pipeline
 
 __all__ = [
     "Conversion",

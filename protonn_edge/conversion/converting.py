@@ -21,9 +21,13 @@ import protonn_edge
 from protonn_edge.boards import Board, board_of
 from protonn_edge.conversion.estimators import FittedEstimator, LinearRule, read_estimator
 from protonn_edge.conversion.kept import Conversion, Measured
-from protonn_edge.conversion.linear import exact_prototypes
-from protonn_edge.conversion.reducing import GAMMA_NUMERATORS, as_model, reduced_prototypes
-from protonn_edge.conversion.size_limit import SizeLimit
+from protonn_edge.conversion.prototypes import (
+    GAMMA_NUMERATORS,
+    SizeLimit,
+    as_model,
+    exact_prototypes,
+    reduced_prototypes,
+)
 from protonn_edge.conversion.trees import TreeRule, cuts, forest_model
 from protonn_edge.datasets.dataset import dense_features
 from protonn_edge.datasets.naming import check_names, label_text

@@ -25,7 +25,6 @@ from sklearn.pipeline import Pipeline
 from sklearn.svm import SVC, LinearSVC, NuSVC
 from sklearn.tree import DecisionTreeClassifier
 
-from protonn_edge.conversion.affine import AffineMap, Float64, affine_map
 from protonn_edge.conversion.reading import (
     array_of,
     check_fitted,
@@ -34,6 +33,7 @@ from protonn_edge.conversion.reading import (
     numbers_of,
     text_of,
 )
+from protonn_edge.conversion.scaling import AffineMap, Float64, affine_map
 from protonn_edge.conversion.trees import tree_rule
 from protonn_edge.errors import InputError
 from protonn_edge.training import DeviceClassifier
@@ -58,16 +58,10 @@ class Rule(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class LinearRule:
-    """The class with the largest ``coefficients_l z + intercept_l``, the first on a tie.
+    """The class with the largest ``coefficients_l z + intercept_l``, the first on a tie."""
 
-    Attributes
-    ----------
-    coefficients : ndarray of shape (L, k), float64
-    intercepts : ndarray of shape (L,), float64
-    """
-
-    coefficients: Float64
-    intercepts: Float64
+    coefficients: Float64  # (L, k)
+    intercepts: Float64  # (L,)
     landmarks = None
 
     @property
@@ -89,27 +83,16 @@ class LinearRule:
 
 @dataclass(frozen=True, eq=False)
 class RBFRule:
-    """Each pair of classes votes by the sign of ``sum_i a_i exp(-gamma ||s_i - z||^2) + b``.
+    """Each pair of classes votes by the sign of ``sum_i a_i exp(-gamma ||s_i - z||^2) + b``."""
 
-    Attributes
-    ----------
-    landmarks : ndarray of shape (m, k), float64
-        The support vectors s_i.
-    weights : ndarray of shape (pairs, m), float64
-        a_i for the pairs (0, 1), (0, 2), ..., (1, 2), ...; positive sums vote for the first class.
-    intercepts : ndarray of shape (pairs,), float64
-    gamma : float
-        scikit-learn's, the square of ProtoNN's.
-    n_classes : int
-    by_confidence : bool
-        Whether the sums decide between equal votes, instead of the order of classes.
-    """
-
-    landmarks: Float64
+    landmarks: Float64  # (m, k): the support vectors s_i
+    # (pairs, m): a_i for the pairs (0, 1), (0, 2), ..., (1, 2), ...; positive sums vote for the
+    # first class
     weights: Float64
-    intercepts: Float64
-    gamma: float
+    intercepts: Float64  # (pairs,)
+    gamma: float  # scikit-learn's, the square of ProtoNN's
     n_classes: int
+    # whether the sums decide between equal votes, instead of the order of classes
     by_confidence: bool = False
 
     def answers(self, Z: Float64) -> Indices:
@@ -144,22 +127,12 @@ class RBFRule:
 
 @dataclass(frozen=True, eq=False)
 class NeighbourRule:
-    """The classes of the nearest training points vote.
+    """The classes of the nearest training points vote."""
 
-    Attributes
-    ----------
-    landmarks : ndarray of shape (m, k), float64
-        The training points.
-    classes : ndarray of shape (m,), int64
-        Their class indices.
-    n_neighbors : int
-    weights : {"uniform", "distance"}
-    """
-
-    landmarks: Float64
-    classes: Indices
+    landmarks: Float64  # (m, k): the training points
+    classes: Indices  # (m,): their class indices
     n_neighbors: int
-    weights: str
+    weights: str  # uniform, distance
 
     def answers(self, Z: Float64) -> Indices:
         """Return the class index of each point Z (n, k)."""
@@ -170,26 +143,13 @@ class NeighbourRule:
 
 @dataclass(frozen=True, eq=False)
 class FittedEstimator:
-    """A fitted estimator, from raw features to the label of a class.
+    """A fitted estimator, from raw features to the label of a class."""
 
-    Attributes
-    ----------
-    name : str
-        The classifier's, such as "SVC".
-    features : AffineMap
-        The map of the steps before the classifier.
-    rule : Rule
-    labels : ndarray of shape (L,)
-        Its labels, in the order of class indices.
-    feature_names : tuple of str
-        D names, if it was fitted with names.
-    """
-
-    name: str
-    features: AffineMap
+    name: str  # the classifier's, such as "SVC"
+    features: AffineMap  # the map of the steps before the classifier
     rule: Rule
-    labels: NDArray[Any]
-    feature_names: tuple[str, ...]
+    labels: NDArray[Any]  # (L,): its labels, in the order of class indices
+    feature_names: tuple[str, ...]  # D names, if it was fitted with names
 
     def answers(self, X: NDArray[Any]) -> Indices:
         """Return the class index of each raw point X (n, D)."""

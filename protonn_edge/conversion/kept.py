@@ -117,20 +117,11 @@ class Conversion:
 
 @dataclass(frozen=True, eq=False)
 class Measured:
-    """Points for measuring the steps.
+    """Points for measuring the steps."""
 
-    Attributes
-    ----------
-    X : ndarray of shape (n, D), float32
-    answers : ndarray of shape (n,), int64
-        The estimator's answers.
-    actual : ndarray of shape (n,), int64, or None
-        The right answers.
-    """
-
-    X: Float32
-    answers: Indices
-    actual: Indices | None
+    X: Float32  # (n, D)
+    answers: Indices  # (n,): the estimator's answers
+    actual: Indices | None  # (n,): the right answers
 
     @classmethod
     def of(cls, estimator: FittedEstimator, X: Float32, y: ArrayLike | None) -> Self:

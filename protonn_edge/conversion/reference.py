@@ -3,22 +3,34 @@
 The reference implementation only has W, B, Z and gamma. A model here also has the normalization of
 its features, their ranges, and the names of the classes. These come from the training data in one
 direction, and are folded into the matrices, or left out, in the other one.
+
+The authors' C++ program writes a folder of four text files, ``W``, ``B``, ``Z`` and ``gamma``, with
+numbers separated by tabs, one row per line, W of shape (d, D), B (d, m), Z (L, m). Their Python
+programs save ``W.npy``, ``B.npy``, ``Z.npy`` and ``gamma.npy``, where W has the shape (D, d).
+All of them mean ``sum_j z_j exp(-gamma^2 ||b_j - W x||^2)``. A folder may be from an untrusted
+source: nothing pickled is read, and sizes are checked first. Those programs can read the written
+files to continue training (their option ``-P 1``) or to predict.
 """
 
 from __future__ import annotations
 
+import io
+import math
 from collections.abc import Sequence
-from dataclasses import replace
-from typing import Literal
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import issparse
 
-from protonn_edge.conversion.reference_model import ReferenceModel
+from protonn_edge.datasets.npy_header import read_header
 from protonn_edge.datasets.rows import Sparse
 from protonn_edge.errors import InputError
 from protonn_edge.model import InputStatistics, Normalizer, ProtoNNModel
+from protonn_edge.model.sizes import SizedByMatrices
+from protonn_edge.system.files import check_file, write_together
 from protonn_edge.training.label_sets import best_threshold
 from protonn_edge.training.normalization import normalizer_from
 from protonn_edge.training.points import Float32
@@ -170,3 +182,181 @@ def same_answers(
     there = from_reference(reference, inputs.astype(np.float32), "none", model.classes)
     alike = model.scores(X).argmax(axis=1) == there.scores(inputs).argmax(axis=1)
     return float(np.mean(alike))
+
+
+FILE_LIMIT_BYTES = 64 * 2**20
+
+_MATRICES = ("W", "B", "Z")
+_NAMES = (*_MATRICES, "gamma")
+_NPY = ".npy"
+
+Layout = Literal["text", "npy"]
+"""The C++ program's files, or the Python programs'."""
+
+LAYOUTS: tuple[Layout, ...] = get_args(Layout)
+
+
+@dataclass(frozen=True, eq=False)
+class ReferenceModel(SizedByMatrices):
+    """The contents of a folder."""
+
+    projection: Float32  # (d, D): W
+    prototypes: Float32  # (d, m): B
+    labels: Float32  # (L, m): Z
+    gamma: float  # Above 0
+
+
+def read_reference_model(folder: Path) -> ReferenceModel:
+    """Read the four files of a folder, text or .npy.
+
+    Raises
+    ------
+    InputError
+        One sentence with the file and the problem: missing, too large, not numbers, ragged, NaN,
+        or inconsistent shapes.
+    """
+    binary = (folder / f"W{_NPY}").exists()
+    read = _read_npy if binary else _read_text
+    suffix = _NPY if binary else ""
+    W, B, Z = (_matrix(read(folder / f"{name}{suffix}"), folder / name) for name in _MATRICES)
+    if binary and W.shape[1] == len(B):  # as their Python programs multiply: X W
+        W = np.ascontiguousarray(W.T)
+    for name, matrix, axis, size, other in (
+        ("B", B, 0, len(W), "rows of W"),
+        ("Z", Z, 1, B.shape[1], "columns of B"),
+    ):
+        if matrix.shape[axis] != size:
+            raise InputError(
+                f"{folder}: {name} is {matrix.shape[0]:,} x {matrix.shape[1]:,}, which does not "
+                f"match the {size:,} {other}; take all four files from the same run"
+            )
+    gamma = read(folder / f"gamma{suffix}")
+    if gamma.size != 1 or not np.isfinite(gamma).all() or float(gamma.ravel()[0]) <= 0:
+        raise InputError(
+            f"{folder / ('gamma' + suffix)} is not one number above 0; write it with the other "
+            "three files"
+        )
+    return ReferenceModel(W, B, Z, float(gamma.ravel()[0]))
+
+
+def write_reference_model(model: ReferenceModel, folder: Path, layout: Layout = "text") -> None:
+    """Write the four files of a model into a folder, and leave other files there alone.
+
+    Parameters
+    ----------
+    model : ReferenceModel
+        Reading gives the same float32 values again.
+    folder : Path
+        Created if it does not exist.
+    layout : {"text", "npy"}
+        The C++ program's, or the Python programs', whose W is (D, d).
+
+    Raises
+    ------
+    InputError
+        If the folder cannot be written, or has a model in the other layout, which a reader could
+        mistake for this one.
+    """
+    other = "" if layout == "npy" else _NPY
+    paths = (folder / f"{name}{other}" for name in _NAMES)
+    stale = next((path for path in paths if path.exists()), None)
+    if stale is not None:
+        raise InputError(
+            f"{stale} already exists, from a model in the other layout; remove it, or choose "
+            "another folder"
+        )
+    if folder.exists() and not folder.is_dir():
+        raise InputError(f"{folder} is not a folder; choose another name")
+    suffix = _NPY if layout == "npy" else ""
+    there = [folder / f"{name}{suffix}" for name in _NAMES if (folder / f"{name}{suffix}").exists()]
+    if there:
+        try:
+            read_reference_model(folder)
+        except InputError as error:
+            raise InputError(
+                f"{there[0]} exists but is not part of a complete model, so it is not overwritten "
+                f"({error}); choose another folder"
+            ) from error
+    W = model.projection if layout == "text" else model.projection.T
+    arrays = (W, model.prototypes, model.labels, np.float64(model.gamma))
+    contents: dict[str, bytes | str] = {}
+    for name, array in zip(_NAMES, arrays, strict=True):
+        if layout == "npy":
+            contents[f"{name}{_NPY}"] = _npy_bytes(np.asarray(array))
+        else:
+            contents[name] = _text_of(np.asarray(array))
+    write_together(folder, contents)
+
+
+def _npy_bytes(array: NDArray[Any]) -> bytes:
+    content = io.BytesIO()
+    np.lib.format.write_array(content, np.asarray(array, order="C"), allow_pickle=False)
+    return content.getvalue()
+
+
+def _text_of(matrix: NDArray[Any]) -> str:
+    """Return one row per line, each number with the fewest digits that preserve it."""
+    digits = ".9g" if matrix.dtype == np.float32 else ".17g"
+    rows = matrix.reshape(-1, matrix.shape[-1] if matrix.ndim else 1).tolist()
+    return "".join("\t".join(format(x, digits) for x in row) + "\n" for row in rows)
+
+
+def _matrix(array: NDArray[Any], path: Path) -> Float32:
+    if array.ndim != 2 or 0 in array.shape:
+        raise InputError(
+            f"{path} has the shape {array.shape}; it must be a matrix with at least one row and "
+            "one column"
+        )
+    with np.errstate(over="ignore"):
+        matrix = np.ascontiguousarray(array, dtype=np.float32)
+    if not np.isfinite(matrix).all():
+        row, column = (int(index) for index in np.argwhere(~np.isfinite(matrix))[0])
+        raise InputError(
+            f"{path} has a NaN or infinite number in row {row:,}, column {column:,}; write the "
+            "file again"
+        )
+    return matrix
+
+
+def _read_text(path: Path) -> NDArray[np.float64]:
+    check_file(path, limit_bytes=FILE_LIMIT_BYTES)
+    rows: list[list[float]] = []
+    with path.open(encoding="utf-8", errors="replace") as lines:
+        for number, line in enumerate(lines, start=1):
+            cells = line.split()
+            if not cells:
+                continue
+            try:
+                rows.append([float(cell) for cell in cells])
+            except ValueError:
+                raise InputError(
+                    f"{path}:{number} has a value that is not a number; it must have rows of "
+                    "numbers with tabs or spaces between them"
+                ) from None
+            if len(cells) != len(rows[0]):
+                raise InputError(
+                    f"{path}:{number} has {len(cells):,} numbers, the first row has "
+                    f"{len(rows[0]):,}; write the file again"
+                )
+    return np.array(rows, dtype=np.float64)
+
+
+def _read_npy(path: Path) -> NDArray[Any]:
+    """Read an .npy file of numbers; numpy itself would allocate what a header asks for."""
+    check_file(path, limit_bytes=FILE_LIMIT_BYTES)
+    sentence = f"{path} is not an .npy file of numbers; write it with numpy.save"
+    with path.open("rb") as file:
+        try:
+            header = read_header(file, str(path))
+        except InputError as error:
+            raise InputError(sentence) from error
+        if header.dtype.kind not in "fiu":
+            raise InputError(sentence)
+        content = file.read()
+    expected = math.prod(header.shape) * header.dtype.itemsize
+    if len(content) != expected:
+        raise InputError(
+            f"{path} should hold {expected:,} B of numbers and has {len(content):,}; write it again"
+        )
+    numbers: NDArray[Any] = np.frombuffer(content, dtype=header.dtype)
+    return numbers.reshape(header.shape, order="F" if header.fortran else "C")

@@ -15,8 +15,8 @@ from sklearn.dummy import DummyClassifier
 from sklearn.ensemble import GradientBoostingClassifier
 from sklearn.tree import DecisionTreeClassifier
 
-from protonn_edge.conversion.affine import AffineMap, Float64
 from protonn_edge.conversion.reading import LARGEST, array_of, attribute, numbers_of, text_of
+from protonn_edge.conversion.scaling import AffineMap, Float64
 from protonn_edge.errors import InputError
 from protonn_edge.model import InputStatistics
 from protonn_edge.model.forest import ForestModel
@@ -36,15 +36,9 @@ _LEAST_SHARE = float(np.finfo(np.float32).eps)  # as scikit-learn bounds the sha
 
 @dataclass(frozen=True, eq=False)
 class TreeRule:
-    """The class with the largest sum of values over the leaves that a point reaches.
+    """The class with the largest sum of values over the leaves that a point reaches."""
 
-    Attributes
-    ----------
-    grown : GrownTrees
-        Trees with thresholds of the estimator's own features.
-    """
-
-    grown: GrownTrees
+    grown: GrownTrees  # Trees with thresholds of the estimator's own features
     landmarks = None
 
     def answers(self, Z: Float64) -> Indices:

@@ -49,23 +49,15 @@ class Life:
 class Battery:
     """A battery, and a board that computes a part of the time and idles the rest.
 
-    Attributes
-    ----------
-    watt_hours : float
-        Energy of the battery; two AA cells have about 6.
-    rate : float
-        Predictions per second.
-    idle_watts : float
-        Power of the board while it does not compute; 0 gives the upper bound of the life.
-
     Raises
     ------
     InputError
         If a number is outside `WATT_HOURS`, `RATES` or `IDLE_WATTS`.
     """
 
-    watt_hours: float = 6.0
-    rate: float = 1.0
+    watt_hours: float = 6.0  # Energy of the battery; two AA cells have about 6
+    rate: float = 1.0  # Predictions per second
+    # Power of the board while it does not compute; 0 gives the upper bound of the life
     idle_watts: float = 0.0
 
     def __post_init__(self) -> None:

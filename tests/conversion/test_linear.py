@@ -11,10 +11,9 @@ from sklearn.linear_model import LogisticRegression
 from protonn_edge.codegen import make_plan
 from protonn_edge.codegen.host import host_program
 from protonn_edge.conversion import from_sklearn
-from protonn_edge.conversion.affine import AffineMap
 from protonn_edge.conversion.estimators import FittedEstimator, LinearRule
-from protonn_edge.conversion.linear import REACHES, exact_prototypes
-from protonn_edge.conversion.reducing import as_model
+from protonn_edge.conversion.prototypes import REACHES, as_model, exact_prototypes
+from protonn_edge.conversion.scaling import AffineMap
 from protonn_edge.datasets import load_digits_dataset
 from protonn_edge.model import InputStatistics, rbf
 from protonn_edge.quantization import quantize

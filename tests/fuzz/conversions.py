@@ -22,12 +22,12 @@ from sklearn.preprocessing import MinMaxScaler, StandardScaler
 from sklearn.svm import SVC
 
 from protonn_edge.conversion import from_reference, from_sklearn, to_reference
-from protonn_edge.conversion.reference_model import (
+from protonn_edge.conversion.reading import load_estimator
+from protonn_edge.conversion.reference import (
     LAYOUTS,
     read_reference_model,
     write_reference_model,
 )
-from protonn_edge.conversion.stored import load_estimator
 from protonn_edge.model import Model, ProtoNNModel, load_model, save_model
 
 BRIEF_CASES = 10

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from protonn_edge.conversion.reference_model import (
+from protonn_edge.conversion.reference import (
     ReferenceModel,
     read_reference_model,
     write_reference_model,

@@ -18,7 +18,7 @@ from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
 
 from protonn_edge.conversion import from_reference, from_sklearn
-from protonn_edge.conversion.reference_model import ReferenceModel, read_reference_model
+from protonn_edge.conversion.reference import ReferenceModel, read_reference_model
 from protonn_edge.datasets.archive import ArrayArchive
 from protonn_edge.errors import InputError
 
