@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from protonn_edge.boards.cores import UNO_CORE
+from protonn_edge.avr.cores import UNO_CORE
 from protonn_edge.model import InputStatistics, Normalizer
 from protonn_edge.model.linear import LinearModel
 from protonn_edge.quantization import IntegerChain, quantize

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from protonn_edge.boards.cores import UNO_CORE
+from protonn_edge.avr.cores import UNO_CORE
 from protonn_edge.stages.gradients.cells import Bytes, gradients
 from protonn_edge.stages.gradients.gradients import Gradients
 from protonn_edge.stages.gradients.integers import LEVELS, IntegerGradients

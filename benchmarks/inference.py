@@ -35,6 +35,8 @@ from presets import PRESETS, Preset
 from printing import print_table
 from rows import chosen
 
+from protonn_edge.avr.program import read_program
+from protonn_edge.avr.stack import worst_case_stack
 from protonn_edge.build.project import BuildOptions, Trial
 from protonn_edge.codegen import Plan, render_c
 from protonn_edge.codegen.worst_inputs import worst_inputs
@@ -45,8 +47,6 @@ from protonn_edge.evaluation.accuracy import share_right
 from protonn_edge.model import ProtoNNModel
 from protonn_edge.quantization import DeviceModel, IntegerModel
 from protonn_edge.stages.matvec.cycles import KernelName
-from protonn_edge.toolchain.elf import read_program
-from protonn_edge.toolchain.stack import worst_case_stack
 from protonn_edge.verification.agreement import verify_device
 
 # The least that a multiplication takes, with what it needs: a coefficient from flash (3 cycles),

@@ -20,6 +20,7 @@ import pytest
 import serial
 from numpy.typing import NDArray
 
+from protonn_edge.avr.program import read_program
 from protonn_edge.boards import Board, load_board
 from protonn_edge.build.budget import Usage, measure_usage
 from protonn_edge.build.project import Project, build
@@ -29,7 +30,6 @@ from protonn_edge.device import Run, Session, framing, protocol, run
 from protonn_edge.emulator import EmulatedBoard
 from protonn_edge.model import Model
 from protonn_edge.quantization import DeviceModel
-from protonn_edge.toolchain.elf import read_program
 from protonn_edge.training import ProtoNNClassifier
 from protonn_edge.verification.agreement import open_session
 

@@ -11,11 +11,11 @@ from pathlib import Path
 
 from avr_tools import EMULATED_AVR, needs
 
+from protonn_edge.avr.program import read_program
 from protonn_edge.boards import load_board
 from protonn_edge.emulator import EmulatedUno
 from protonn_edge.export import Export, Kind, export
 from protonn_edge.model import ProtoNNModel
-from protonn_edge.toolchain.elf import read_program
 
 ARDUINO = Path("/usr/share/arduino/hardware/arduino/avr")
 CORE, VARIANT = ARDUINO / "cores" / "arduino", ARDUINO / "variants" / "standard"

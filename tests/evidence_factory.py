@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 from model_factory import random_model, random_points
 
+from protonn_edge.avr.program import Sections
 from protonn_edge.boards import load_board
 from protonn_edge.build.budget import Usage
 from protonn_edge.codegen import make_plan
@@ -15,7 +16,6 @@ from protonn_edge.evaluation.evidence import Evidence, Firmware, Points
 from protonn_edge.model import ProtoNNModel
 from protonn_edge.quantization import quantize, stage_losses
 from protonn_edge.stages.average_pooling.pooling import Shape
-from protonn_edge.toolchain.elf import Sections
 
 HOSTILE = (
     "</script><img src=x onerror=alert(1)>",

@@ -107,6 +107,7 @@ QUANTIZERS = "tests/quantization tests/rejection"
 # The tests nearest to a folder or module, as lines of arguments for pytest: first what fails fast.
 # A module has the tests of the longest name that it begins with.
 NEAREST = {
+    "avr": ["tests/avr tests/linkage"],
     "build": [
         "tests/build/test_plan_file.py tests/budget/test_remedies.py",
         "tests/budget tests/linkage tests/build tests/firmware/test_build.py",

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from protonn_edge.boards.cores import UNO_CORE, Core
+from protonn_edge.avr.cores import UNO_CORE, Core
 from protonn_edge.codegen.plan import Plan
 from protonn_edge.codegen.planner import plan_of
 from protonn_edge.quantization import IntegerModel

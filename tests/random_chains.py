@@ -24,7 +24,7 @@ from random_shapes import (
     random_points,
 )
 
-from protonn_edge.boards.cores import UNO_CORE
+from protonn_edge.avr.cores import UNO_CORE
 from protonn_edge.codegen import Plan
 from protonn_edge.codegen.plan import plan_with
 from protonn_edge.codegen.planner import Limits

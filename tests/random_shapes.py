@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from plans import of_weights_for, plan_with
 
-from protonn_edge.boards.cores import UNO_CORE
+from protonn_edge.avr.cores import UNO_CORE
 from protonn_edge.codegen import Plan
 from protonn_edge.codegen.planner import Limits
 from protonn_edge.errors import InputError

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
 
-from protonn_edge.boards.cores import CORES, HOST, Core
-from protonn_edge.boards.reading import read_facts
+from protonn_edge.avr.cores import CORES, Core
+from protonn_edge.boards.reading import HOST, read_facts
 from protonn_edge.errors import InputError, shortened
 from protonn_edge.system.files import check_file
 

@@ -6,8 +6,11 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
-from protonn_edge.boards.cores import CORES, HOST
+from protonn_edge.avr.cores import CORES
 from protonn_edge.errors import InputError, shortened
+
+HOST = "host"
+"""The core of the board that is this computer."""
 
 POWER_WATTS = (1e-6, 1_000.0)
 """The range of what a board may draw, in watts."""

@@ -6,9 +6,8 @@ Interrupts are never disabled so long that the serial line loses a byte.
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator
-
+from protonn_edge.avr.interrupts import MaskedSpans, masked_spans
+from protonn_edge.avr.program import LinkedProgram, constants_in_sram, float_routines
 from protonn_edge.boards import Board
 from protonn_edge.codegen import Float32Plan, Plan
 from protonn_edge.codegen.planner import READABLE_BYTES
@@ -16,13 +15,7 @@ from protonn_edge.errors import CheckFailed
 from protonn_edge.model.remedies import Remedies
 from protonn_edge.quantization import DeviceModel, IntegerChain
 from protonn_edge.stages.kernel import CHUNK_CYCLES
-from protonn_edge.toolchain.elf import Constants, LinkedProgram, read_object_constants
-from protonn_edge.toolchain.interrupts import MaskedSpans, masked_spans
 
-# Routines for floats: libgcc's, named as in GCC's internals manual ("Routines for floating point
-# emulation": sf is a float of 4 bytes, df one of 8), and avr-libc's __fp_..., which all of its
-# <math.h> uses.
-_FLOAT_ROUTINE = re.compile(r"__(?:\w*[sd]f(?:[23]|[qhsdt]i)|float\w*[sd]f|fp_\w+)")
 _NAMES_SHOWN = 3
 _SOFTWARE = "software"
 
@@ -52,8 +45,7 @@ def check_linked(
 
 def check_no_floats(program: LinkedProgram) -> None:
     """Raise `CheckFailed` if a routine for floats is linked into the firmware."""
-    names = {symbol.name for symbol in program.symbols}
-    found = sorted(filter(_FLOAT_ROUTINE.fullmatch, names))
+    found = float_routines(program)
     if found:
         raise CheckFailed(
             f"the firmware computes in floats, with {_listed(found)} linked into it; keep to "
@@ -67,18 +59,9 @@ def check_constants_in_flash(program: LinkedProgram) -> None:
     These are constants without PROGMEM, string literals, and anything with an initial value in the
     generated source. What the linker has removed does not count.
     """
-    in_sram, folder = program.initial_values, program.path.parent
-    if not in_sram:
-        return
-    found = [
-        (name, path)
-        for path in sorted(folder.rglob("*.o"))
-        for constants in read_object_constants(path)
-        if constants.section.startswith(".rodata") or path.name.startswith("pnn_model.")
-        for name in _kept(constants, in_sram)
-    ]
+    found, folder = constants_in_sram(program, all_of="pnn_model."), program.path.parent
     if found:
-        size = sum(len(constants.contents) for constants in in_sram)
+        size = sum(len(constants.contents) for constants in program.initial_values)
         names = _listed([f"{name} ({path.relative_to(folder)})" for name, path in found])
         raise CheckFailed(
             f"the {size:,} B of SRAM with initial values include constants that flash could hold: "
@@ -94,22 +77,6 @@ def check_constants_within_reach(program: LinkedProgram, remedies: Remedies) -> 
             f"constants reach up to {max(ends):,} B of flash, but can be read only up to "
             f"{READABLE_BYTES:,}; try {' or '.join(remedies.flash)}"
         )
-
-
-def _kept(constants: Constants, in_sram: tuple[Constants, ...]) -> Iterator[str]:
-    """Yield the names of those that the linker has put into SRAM.
-
-    The compiler's tables for switch statements (CSWTCH) are excluded: they cannot be declared
-    PROGMEM.
-    """
-    linked = {name for section in in_sram for name in section.names}
-    names = [name for name in constants.names if not name.startswith("CSWTCH")]
-    yield from (name for name in names if name in linked)
-    if not constants.names:
-        # Literals: the linker keeps or removes each, and merges equal ones.
-        pieces = constants.contents.split(b"\0")
-        if any(all(p + b"\0" in section.contents for p in pieces[:-1]) for section in in_sram):
-            yield repr(pieces[0].decode("ascii", errors="replace"))
 
 
 def check_interrupts(program: LinkedProgram, plan: Plan | Float32Plan, board: Board) -> None:

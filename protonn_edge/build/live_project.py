@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from protonn_edge.avr.program import read_program
 from protonn_edge.boards import Board
 from protonn_edge.boards.environment import description_file
 from protonn_edge.build.budget import OverBudget, Usage, check_budget
@@ -18,7 +19,6 @@ from protonn_edge.model import Model
 from protonn_edge.system.files import write_atomically
 from protonn_edge.system.resources import resource
 from protonn_edge.system.scratch import scratch_folder
-from protonn_edge.toolchain.elf import read_program
 from protonn_edge.toolchain.platformio import build_firmware
 
 _OF_THE_FIRMWARE = ("frame.c", "frame.h", "small.h")

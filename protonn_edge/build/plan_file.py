@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from protonn_edge import __version__
-from protonn_edge.boards.cores import CORES, Core
+from protonn_edge.avr.cores import CORES, Core
 from protonn_edge.codegen import Float32Plan, Plan, make_float32_plan
 from protonn_edge.codegen.planner import plan_of
 from protonn_edge.errors import InputError

@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import NamedTuple
 
+from protonn_edge.avr.program import read_program
 from protonn_edge.boards import Board, board_of
 from protonn_edge.boards.environment import description_file, environment_section
 from protonn_edge.build.budget import OverBudget, Usage, check_budget, check_estimate
@@ -50,7 +51,6 @@ from protonn_edge.system.lock import InUse, locked_folder
 from protonn_edge.system.resources import resource
 from protonn_edge.system.scratch import scratch_folder
 from protonn_edge.system.shown import Shown
-from protonn_edge.toolchain.elf import read_program
 from protonn_edge.toolchain.platformio import build_firmware
 from protonn_edge.verification.tryout import NOT_TRIED, Tried, try_firmware, try_on_host
 

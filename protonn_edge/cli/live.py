@@ -10,8 +10,8 @@ from typing import Any, TypeVar
 
 import click
 
+from protonn_edge.avr.cores import BOUND_FLAGS
 from protonn_edge.boards import Board
-from protonn_edge.boards.cores import BOUND_FLAGS
 from protonn_edge.build.live_project import build_live
 from protonn_edge.build.project import try_plan
 from protonn_edge.cli.command import FiniteRange, Output

@@ -16,8 +16,8 @@ import joblib
 from rich.console import Console
 from rich.live import Live
 
+from protonn_edge.avr.cores import BOUND_FLAGS
 from protonn_edge.boards import Board, load_board
-from protonn_edge.boards.cores import BOUND_FLAGS
 from protonn_edge.cli.command import Command, FiniteRange, Output, board_option, json_option
 from protonn_edge.cli.data import DataReport
 from protonn_edge.cli.fitting import check_options

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from protonn_edge import __version__
-from protonn_edge.boards.cores import BOUND_FLAGS
+from protonn_edge.avr.cores import BOUND_FLAGS
 from protonn_edge.codegen.plan import Plan
 from protonn_edge.codegen.sending import Sending, as_it_is, sendings
 from protonn_edge.quantization import MODEL_HASH_BYTES, DeviceModel, IntegerChain

@@ -12,7 +12,7 @@ from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from typing import Any
 
-from protonn_edge.boards.cores import BOUND_FLAGS, UNO_CORE, Core
+from protonn_edge.avr.cores import BOUND_FLAGS, UNO_CORE, Core
 from protonn_edge.stages.activity import Activity
 from protonn_edge.stages.integer_stage import IntegerStage, stage_names
 from protonn_edge.stages.kernel import CHUNK_CYCLES, Cost, Feed, Kernel, Push, Step

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 
+from protonn_edge.avr.cores import UNO_CORE, Core
 from protonn_edge.boards import Board
-from protonn_edge.boards.cores import UNO_CORE, Core
 from protonn_edge.codegen.chain_end import End
 from protonn_edge.codegen.plan import Plan, of_each_stage, plan_with
 from protonn_edge.errors import InputError

@@ -10,11 +10,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from protonn_edge.avr.program import Names, Symbol, read_program
 from protonn_edge.emulator.intel_hex import hex_chunks
 from protonn_edge.errors import InputError
 from protonn_edge.system.files import check_file
-from protonn_edge.toolchain.elf import Symbol, read_program
-from protonn_edge.toolchain.flow import Names
 
 FLASH_BYTES = 0x8000
 """Flash of an ATmega328P, with the bootloader's section."""

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from protonn_edge.avr.program import LinkedProgram, read_program
 from protonn_edge.boards import Board
 from protonn_edge.build.budget import Usage, measure_usage
 from protonn_edge.build.plan_file import choices_of, plan_of_choices
@@ -32,7 +33,6 @@ from protonn_edge.quantization import (
     stage_losses,
 )
 from protonn_edge.stages.feature_stage import Shape
-from protonn_edge.toolchain.elf import LinkedProgram, read_program
 from protonn_edge.toolchain.host import has_compiler
 from protonn_edge.verification.agreement import Agreement, verify_host
 from protonn_edge.verification.possible_cycles import PossibleCycles

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from protonn_edge.avr.program import read_program
 from protonn_edge.boards import Board
 from protonn_edge.build.budget import Usage, check_budget
 from protonn_edge.build.linkage import check_linked
@@ -37,7 +38,6 @@ from protonn_edge.evaluation.accuracy import answer_matrix
 from protonn_edge.evaluation.recorded import check_rows
 from protonn_edge.quantization import DeviceModel
 from protonn_edge.system.shown import Shown
-from protonn_edge.toolchain.elf import read_program
 from protonn_edge.verification.agreement import (
     Agreement,
     compare_results,

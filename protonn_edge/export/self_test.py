@@ -13,13 +13,13 @@ from collections.abc import Mapping
 from contextlib import ExitStack
 from pathlib import Path
 
+from protonn_edge.avr.program import read_program
 from protonn_edge.boards import Board
 from protonn_edge.emulator import EmulatedBoard
 from protonn_edge.errors import InputError
 from protonn_edge.system.files import write_atomically
 from protonn_edge.system.scratch import scratch_folder
 from protonn_edge.toolchain.cross import link_for_chip
-from protonn_edge.toolchain.elf import read_program
 from protonn_edge.toolchain.host import build_host_executable
 from protonn_edge.toolchain.process import run_within
 from protonn_edge.verification.tryout import Tried, WrongAnswers

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from protonn_edge.boards.cores import BOUND_FLAGS
+from protonn_edge.avr.cores import BOUND_FLAGS
 from protonn_edge.codegen import Plan
 from protonn_edge.evaluation.evidence import Evidence
 from protonn_edge.report.content import Panel, Table

@@ -12,7 +12,7 @@ from rich.console import RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from protonn_edge.boards.cores import BOUND_FLAGS
+from protonn_edge.avr.cores import BOUND_FLAGS
 from protonn_edge.evaluation.accuracy import ClassFigures, frequent_confusions, wilson_interval
 from protonn_edge.stages.decision.rejection import answer_names
 

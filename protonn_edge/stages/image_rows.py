@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from protonn_edge.boards.cores import Core
+from protonn_edge.avr.cores import Core
 from protonn_edge.stages.held_inputs import COUNTER_BYTES, HeldInputs
 from protonn_edge.stages.image_stage import ImageStage
 from protonn_edge.stages.kernel import Feed, Push

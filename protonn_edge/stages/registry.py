@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from protonn_edge.boards.cores import Core
+from protonn_edge.avr.cores import Core
 from protonn_edge.stages.integer_stage import IntegerStage
 from protonn_edge.stages.kernel import Kernel
 from protonn_edge.system.lazy import later

@@ -10,7 +10,7 @@ from audio_factory import audio_of, random_audio_model
 from avr_tools import skip_without
 from generated_programs import assert_equal_to_reference
 
-from protonn_edge.boards.cores import CORES
+from protonn_edge.avr.cores import CORES
 from protonn_edge.codegen.host import host_program
 from protonn_edge.codegen.planner import Limits, make_plan
 from protonn_edge.errors import InputError

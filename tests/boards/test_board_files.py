@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from protonn_edge.avr.cores import CORES, core_of_machine
 from protonn_edge.boards import board_names, load_board
-from protonn_edge.boards.cores import CORES, core_of_machine
 from protonn_edge.errors import InputError
 
 GOOD = {

@@ -12,7 +12,7 @@ from model_factory import tiny_integer_model
 from plans import plan_with
 from random_shapes import first_stage_of, random_case
 
-from protonn_edge.boards.cores import CORES
+from protonn_edge.avr.cores import CORES
 from protonn_edge.stages.matvec.cycles import KERNELS
 
 SEEDS = {8: "average_pooling", 9: "gradients", 11: "none", 21: "windows", 27: "deskew"}

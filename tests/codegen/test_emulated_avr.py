@@ -27,6 +27,7 @@ from model_factory import (
 )
 from plans import keeps_averages, of_weights_for, plan_with
 
+from protonn_edge.avr.program import read_program
 from protonn_edge.boards import load_board
 from protonn_edge.build.project import BuildOptions, Project, build, trial_build
 from protonn_edge.codegen import Plan, make_plan
@@ -37,7 +38,6 @@ from protonn_edge.quantization import quantize
 from protonn_edge.stages.average_pooling.pooling import AveragePooling
 from protonn_edge.stages.deskew.deskew import BYTES
 from protonn_edge.stages.matvec.cycles import KERNELS, KernelName
-from protonn_edge.toolchain.elf import read_program
 from protonn_edge.verification.agreement import open_session, verify_device
 
 pytestmark = needs_emulated_avr

@@ -12,7 +12,7 @@ from dense_factory import random_dense_model
 from forest_factory import random_forest_model
 from model_factory import random_model, tiny_deskew_model, tiny_pooling_model
 
-from protonn_edge.boards.cores import CORES
+from protonn_edge.avr.cores import CORES
 from protonn_edge.codegen import Limits, Plan, every_plan, make_plan, plans
 from protonn_edge.codegen.chain_end import End
 from protonn_edge.codegen.planner import READABLE_BYTES, plan_of

@@ -24,7 +24,7 @@ from model_factory import (
 )
 from plans import plan_with
 
-from protonn_edge.boards.cores import CORES, UNO_CORE, Core
+from protonn_edge.avr.cores import CORES, UNO_CORE, Core
 from protonn_edge.codegen import check_prefix, render_c
 from protonn_edge.errors import InputError
 from protonn_edge.quantization import DeviceModel, IntegerModel, device_model, quantize

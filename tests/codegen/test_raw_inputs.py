@@ -13,6 +13,7 @@ from avr_tools import needs_avr_gcc, needs_emulated_avr
 from generated_programs import compile_with, write_c
 from model_factory import random_model, random_pooling_model
 
+from protonn_edge.avr.program import read_program
 from protonn_edge.build.linkage import check_no_floats
 from protonn_edge.emulator import EmulatedUno
 from protonn_edge.errors import CheckFailed
@@ -21,7 +22,6 @@ from protonn_edge.stages.average_pooling.pooling import AveragePooling
 from protonn_edge.stages.input_quantizer.quantizer import InputQuantizer
 from protonn_edge.stages.input_quantizer.raw_units import MANY_DECIMALS, choose_exponents
 from protonn_edge.system.resources import resource
-from protonn_edge.toolchain.elf import read_program
 from protonn_edge.toolchain.host import build_host_executable
 
 MAIN = Path(__file__).with_name("raw_main.c")

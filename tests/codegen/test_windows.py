@@ -25,6 +25,7 @@ from model_factory import (
 )
 from plans import of_weights_for, plan_with
 
+from protonn_edge.avr.program import read_program
 from protonn_edge.boards import load_board
 from protonn_edge.build.project import BuildOptions, trial_build
 from protonn_edge.codegen import make_plan, render_c
@@ -34,7 +35,6 @@ from protonn_edge.errors import InputError
 from protonn_edge.quantization import IntegerModel, device_model, quantize
 from protonn_edge.stages.matvec.cycles import KERNELS, KernelName
 from protonn_edge.stages.window_features import KINDS, WindowFeatureStage
-from protonn_edge.toolchain.elf import read_program
 from protonn_edge.verification.agreement import open_session, verify_device
 
 EVERY = "mean,deviation,min,max,change,crossings,bands"

@@ -34,6 +34,7 @@ from measured_predictions import (
     model_object,
 )
 
+from protonn_edge.avr.program import read_program
 from protonn_edge.codegen import Plan
 from protonn_edge.codegen.host import host_program
 from protonn_edge.codegen.worst_inputs import worst_inputs
@@ -41,7 +42,6 @@ from protonn_edge.errors import CheckFailed
 from protonn_edge.quantization import IntegerModel
 from protonn_edge.stages.integer_stage import IntegerStage
 from protonn_edge.system.scratch import scratch_folder
-from protonn_edge.toolchain.elf import read_program
 
 MEAN_WITHIN = 0.03
 """How far the mean cycles of a chain may be from what its plan says, as a share."""

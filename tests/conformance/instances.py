@@ -10,7 +10,7 @@ from typing import Any, Protocol, cast
 
 import numpy as np
 
-from protonn_edge.boards.cores import UNO_CORE
+from protonn_edge.avr.cores import UNO_CORE
 from protonn_edge.codegen import Plan
 from protonn_edge.codegen.plan import plan_with
 from protonn_edge.codegen.planner import plan_of

@@ -10,7 +10,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from conformance.instances import KINDS, Program, programs_of
 
-from protonn_edge.boards.cores import CORES
+from protonn_edge.avr.cores import CORES
 from protonn_edge.codegen import Limits, Plan, make_plan
 from protonn_edge.codegen.planner import plan_of
 from protonn_edge.system.files import write_atomically

@@ -11,7 +11,8 @@ from avr_tools import needs_emulated_avr
 from generated_programs import compile_model, compile_with, link_with, marked_cycles
 from model_factory import random_inputs, random_model
 
-from protonn_edge.boards.cores import UNO_CORE
+from protonn_edge.avr.cores import UNO_CORE
+from protonn_edge.avr.program import read_program
 from protonn_edge.codegen import Plan, render_c
 from protonn_edge.codegen.host import host_program
 from protonn_edge.codegen.plan import plan_with
@@ -19,7 +20,6 @@ from protonn_edge.errors import InputError
 from protonn_edge.quantization import IntegerModel, quantize
 from protonn_edge.stages import registry
 from protonn_edge.stages.integer_stage import IntegerStage
-from protonn_edge.toolchain.elf import read_program
 
 FEATURES = 70  # more than two parts
 

@@ -19,11 +19,11 @@ from hypothesis import strategies as st
 from measured_predictions import build_program, measure
 from model_factory import random_inputs
 
+from protonn_edge.avr.program import read_program
 from protonn_edge.codegen.host import host_program
 from protonn_edge.codegen.planner import every_plan, make_plan, plan_of
 from protonn_edge.quantization.forest import ForestChain
 from protonn_edge.system.scratch import scratch_folder
-from protonn_edge.toolchain.elf import read_program
 
 shapes = {
     "seed": st.integers(0, 10_000),

@@ -22,7 +22,7 @@ from generated_programs import printed_by_uno
 from measured_predictions import FLAGS
 from model_factory import random_inputs
 
-from protonn_edge.boards.cores import UNO_CORE
+from protonn_edge.avr.cores import UNO_CORE
 from protonn_edge.codegen import Plan, render_c
 from protonn_edge.codegen.planner import plan_of
 from protonn_edge.codegen.prefix import with_prefix

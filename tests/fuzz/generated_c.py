@@ -23,7 +23,7 @@ from model_factory import (
 )
 from random_integer_models import random_bytes, random_integer_model
 
-from protonn_edge.boards.cores import CORES
+from protonn_edge.avr.cores import CORES
 from protonn_edge.codegen import every_plan
 from protonn_edge.codegen.host import host_program
 from protonn_edge.errors import InputError

@@ -15,10 +15,10 @@ from generated_programs import assert_equal_to_reference
 from measured_predictions import OTHER_LEVELS, OWN_LEVEL, build_program, measure
 from random_chains import points_of, random_chain
 
+from protonn_edge.avr.program import read_program
 from protonn_edge.codegen import Limits, Plan
 from protonn_edge.codegen.host import host_program
 from protonn_edge.quantization import IntegerChain
-from protonn_edge.toolchain.elf import read_program
 
 BRIEF_CASES = 5  # a level each
 DEADLINE_S = 120.0

@@ -8,13 +8,13 @@ from avr_tools import needs_avr_gcc
 from model_factory import random_model
 from plans import with_first_cost
 
+from protonn_edge.avr.program import read_program
 from protonn_edge.boards import load_board
 from protonn_edge.build.linkage import check_constants_within_reach
 from protonn_edge.codegen import Limits, make_plan
 from protonn_edge.errors import CheckFailed
 from protonn_edge.model import ProtoNNModel
 from protonn_edge.quantization import quantize
-from protonn_edge.toolchain.elf import read_program
 
 SOURCE = """
 #include <avr/io.h>

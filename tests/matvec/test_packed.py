@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from model_factory import random_inputs, tiny_integer_model, tiny_packed_model
 from plans import plan_with
 
-from protonn_edge.boards.cores import CORES, UNO_CORE, Core
+from protonn_edge.avr.cores import CORES, UNO_CORE, Core
 from protonn_edge.codegen.host import host_program
 from protonn_edge.quantization import IntegerModel
 from protonn_edge.stages.input_quantizer.quantizer import InputQuantizer

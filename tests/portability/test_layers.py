@@ -113,6 +113,11 @@ def test_no_imports_run_in_circles() -> None:
     assert circle(imports) == []
 
 
+def test_the_analysis_of_linked_programs_can_be_used_alone() -> None:
+    used = {what.partition(".")[0] for who, what in imports_of(PACKAGE) if who.startswith("avr.")}
+    assert used <= {"avr", "errors", "system"}
+
+
 def test_the_report_builds_nothing() -> None:
     building = {"build.project", "evaluation.gathering", "toolchain.platformio"}
     used = {what for who, what in imports_of(PACKAGE) if who.startswith("report.")}

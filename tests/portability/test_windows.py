@@ -14,6 +14,7 @@ from command_line import assert_one_sentence, run
 from generated_programs import write_c
 from model_factory import random_model
 
+from protonn_edge.avr.stack import _read_stack_usage
 from protonn_edge.cli.upload import upload_line
 from protonn_edge.codegen import host as host_c
 from protonn_edge.device.link import Link, LinkError
@@ -24,7 +25,6 @@ from protonn_edge.model import save_model
 from protonn_edge.quantization import quantize
 from protonn_edge.system import shell
 from protonn_edge.toolchain import __main__ as toolchain_main
-from protonn_edge.toolchain.stack import _read_stack_usage
 
 NAMES = ["COM3", "com12", r"\\.\COM12"]
 

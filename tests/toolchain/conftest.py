@@ -1,32 +1,14 @@
-"""Small firmwares to compile and to look into."""
+"""PlatformIO as it is."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from pathlib import Path
-
 import pytest
-from avr_programs import compile_text
-from avr_tools import AVR_GCC, skip_without
 
 from protonn_edge.toolchain import platformio
 from protonn_edge.toolchain.process import run_within
-
-Compile = Callable[..., Path]
 
 
 @pytest.fixture(autouse=True)
 def _platformio_itself(monkeypatch: pytest.MonkeyPatch) -> None:
     """Nothing is replayed here: these are the tests of PlatformIO's own builds."""
     monkeypatch.setattr(platformio, "run_within", run_within)
-
-
-@pytest.fixture
-def compile_avr(tmp_path: Path) -> Compile:
-    """Return a function that compiles C for the Uno, to firmware.elf with firmware.su beside it."""
-    skip_without(*AVR_GCC)
-
-    def compile_with(text: str, *flags: str) -> Path:
-        return compile_text(text, tmp_path / "firmware.elf", "-O2", "-fstack-usage", *flags)
-
-    return compile_with

@@ -14,17 +14,17 @@ import pytest
 import requests
 from avr_tools import AVR_GCC, needs_avr_gcc, skip_without
 
+from protonn_edge.avr.program import read_program
+from protonn_edge.avr.stack import worst_case_stack
 from protonn_edge.errors import CheckFailed, InputError
 from protonn_edge.system.resources import resource
 from protonn_edge.toolchain import platformio
-from protonn_edge.toolchain.elf import read_program
 from protonn_edge.toolchain.platformio import (
     build_firmware,
     pio_environment,
     pio_variables,
     run_pio,
 )
-from protonn_edge.toolchain.stack import worst_case_stack
 
 MAIN = "#include <avr/io.h>\nint main(void) { DDRB = 1; for (;;) PINB = 1; }\n"
 

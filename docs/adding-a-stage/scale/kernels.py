@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import ClassVar
 
-from protonn_edge.boards.cores import Core
+from protonn_edge.avr.cores import Core
 from protonn_edge.stages.activity import Activity
 from protonn_edge.stages.kernel import Cost, Feed, Kernel, Push, Step
 from scale.integers import FACTOR_BITS, IntegerScale

@@ -9,7 +9,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from protonn_edge.boards.cores import Core
+from protonn_edge.avr.cores import Core
 from protonn_edge.stages.activity import Activity
 from protonn_edge.stages.bonsai_tree.integers import IntegerBonsaiTree
 from protonn_edge.stages.bonsai_tree.walk import CLOBBERED, Walk

@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from protonn_edge.boards.cores import Core
+from protonn_edge.avr.cores import Core
 from protonn_edge.stages.activity import Activity
 from protonn_edge.stages.cropped_image import CroppedImage
 from protonn_edge.stages.deskew.deskew import CENTRE_BITS, MOMENT_BITS, SLOPE_BITS

@@ -9,7 +9,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from protonn_edge.boards.cores import Core
+from protonn_edge.avr.cores import Core
 from protonn_edge.stages.activity import Activity
 from protonn_edge.stages.forest.if_else import IfElse
 from protonn_edge.stages.forest.integers import IntegerForest

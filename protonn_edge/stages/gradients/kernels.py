@@ -10,7 +10,7 @@ from typing import ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from protonn_edge.boards.cores import Core
+from protonn_edge.avr.cores import Core
 from protonn_edge.stages.activity import Activity
 from protonn_edge.stages.cropped_image import shape_text
 from protonn_edge.stages.gradients.cells import CellAxis

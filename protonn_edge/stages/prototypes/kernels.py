@@ -9,7 +9,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from protonn_edge.boards.cores import Core
+from protonn_edge.avr.cores import Core
 from protonn_edge.stages.activity import Activity
 from protonn_edge.stages.integer_stage import IntArray
 from protonn_edge.stages.kernel import Cost, Feed, Kernel, Push, Step

@@ -10,7 +10,7 @@ import math
 from dataclasses import dataclass
 from typing import ClassVar
 
-from protonn_edge.boards.cores import Core
+from protonn_edge.avr.cores import Core
 from protonn_edge.stages.activity import Activity
 from protonn_edge.stages.input_quantizer.raw_inputs import RAW_SHIFT, RawScale
 from protonn_edge.stages.input_quantizer.saturation import BYTE_MAXIMUM

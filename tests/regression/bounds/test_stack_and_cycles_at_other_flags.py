@@ -18,6 +18,8 @@ from linear_factory import random_chain
 from measured_predictions import build_program, measure
 from model_factory import random_window_model, random_windows, window_features_of
 
+from protonn_edge.avr.program import read_program
+from protonn_edge.avr.stack import worst_case_stack
 from protonn_edge.boards import load_board
 from protonn_edge.build.live_project import live_files
 from protonn_edge.codegen import make_plan
@@ -29,9 +31,7 @@ from protonn_edge.sensors import MPU6050
 from protonn_edge.stages.convolution.stage import Convolutions
 from protonn_edge.stages.pooling.integers import IntegerPooling
 from protonn_edge.system.files import write_atomically
-from protonn_edge.toolchain.elf import read_program
 from protonn_edge.toolchain.platformio import build_firmware
-from protonn_edge.toolchain.stack import worst_case_stack
 
 UNO = load_board("uno")
 

@@ -11,6 +11,7 @@ from avr_tools import needs_avr_gcc
 from built_project import write_project
 from model_factory import random_model, random_points
 
+from protonn_edge.avr.program import read_program
 from protonn_edge.boards import load_board
 from protonn_edge.build.project import Project, build
 from protonn_edge.codegen import make_plan
@@ -18,7 +19,6 @@ from protonn_edge.device import Origin, Result, ResultsFile
 from protonn_edge.evaluation.gathering import gather
 from protonn_edge.model import ProtoNNModel
 from protonn_edge.quantization import quantize
-from protonn_edge.toolchain.elf import read_program
 
 UNO = load_board("uno")
 HOSTILE_SETTINGS = """

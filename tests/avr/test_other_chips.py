@@ -6,13 +6,13 @@ import pytest
 from avr_programs import compile_text
 from avr_tools import needs_avr_gcc
 
-from protonn_edge.boards.cores import CORES
+from protonn_edge.avr.cores import CORES
+from protonn_edge.avr.flow import interrupt_handlers
+from protonn_edge.avr.instructions import decode
+from protonn_edge.avr.interrupts import masked_spans
+from protonn_edge.avr.program import read_program
+from protonn_edge.avr.stack import worst_case_stack
 from protonn_edge.errors import InputError
-from protonn_edge.toolchain.avr import decode
-from protonn_edge.toolchain.elf import read_program
-from protonn_edge.toolchain.flow import interrupt_handlers
-from protonn_edge.toolchain.interrupts import masked_spans
-from protonn_edge.toolchain.stack import worst_case_stack
 
 pytestmark = needs_avr_gcc
 

@@ -8,10 +8,10 @@ import subprocess
 import pytest
 from avr_tools import needs
 
+from protonn_edge.avr.flow import flow_of
+from protonn_edge.avr.program import read_program
+from protonn_edge.avr.stack import worst_case_stack
 from protonn_edge.errors import CheckFailed, InputError
-from protonn_edge.toolchain.elf import read_program
-from protonn_edge.toolchain.flow import flow_of
-from protonn_edge.toolchain.stack import worst_case_stack
 
 PRELUDE = """
 #include <avr/interrupt.h>

@@ -27,16 +27,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
-from protonn_edge.errors import CheckFailed, InputError
-from protonn_edge.system.files import check_file
-from protonn_edge.toolchain.elf import LinkedProgram
-from protonn_edge.toolchain.flow import (
+from protonn_edge.avr.flow import (
     Depth,
     Function,
     flow_of,
     interrupt_handlers,
     variable_size,
 )
+from protonn_edge.avr.program import LinkedProgram
+from protonn_edge.errors import CheckFailed, InputError
+from protonn_edge.system.files import check_file
 
 _MOST_NESTED = 200
 _LARGEST_SU_FILE = 16 << 20

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from protonn_edge.avr.interrupts import masked_spans
+from protonn_edge.avr.program import read_program
 from protonn_edge.errors import CheckFailed
-from protonn_edge.toolchain.elf import read_program
-from protonn_edge.toolchain.interrupts import masked_spans
 
 PRELUDE = """
 #include <avr/interrupt.h>

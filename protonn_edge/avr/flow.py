@@ -2,54 +2,28 @@
 
 from __future__ import annotations
 
-import bisect
 import functools
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from protonn_edge.avr.instructions import (
+    BRANCHES,
+    CALLS,
+    INTERRUPT_FLAG,
+    JUMPS,
+    RETURNS,
+    SKIPS,
+    Instruction,
+    decode,
+)
+from protonn_edge.avr.program import LinkedProgram, Names
+from protonn_edge.avr.registers import State
 from protonn_edge.errors import CheckFailed
-from protonn_edge.toolchain.avr import Instruction, decode
-from protonn_edge.toolchain.elf import LinkedProgram, Symbol
-from protonn_edge.toolchain.registers import State
 
-JUMPS = frozenset({"jmp", "rjmp"})
-CALLS = frozenset({"call", "rcall"})
-BRANCHES = frozenset({"brbs", "brbc"})
-SKIPS = frozenset({"cpse", "sbrc", "sbrs", "sbic", "sbis"})
-RETURNS = frozenset({"ret", "reti"})
-INTERRUPT_FLAG = 7
 _Z = 30
 _LARGEST_SRAM = 0x8000  # of any AVR
-
-
-class Names:
-    """The symbols of the code, to name addresses."""
-
-    def __init__(self, symbols: Iterable[Symbol]) -> None:
-        # Of several names for an address, that of a sized function comes last and wins.
-        self._symbols = sorted(symbols, key=lambda each: (each.address, each.size > 0, each.name))
-        self._addresses = [each.address for each in self._symbols]
-
-    def address_of(self, name: str) -> int | None:
-        """Return where a name is."""
-        return next((each.address for each in self._symbols if each.name == name), None)
-
-    def at(self, address: int) -> Symbol | None:
-        """Return the last symbol at or before an address."""
-        after = bisect.bisect_right(self._addresses, address)
-        return self._symbols[after - 1] if after else None
-
-    def name_of(self, address: int) -> str:
-        """Return a name for an address, with a distance where it is inside of something."""
-        if address == 0:
-            return "reset"
-        symbol = self.at(address)
-        if symbol is None:
-            return f"0x{address:x}"
-        distance = address - symbol.address
-        return f"{symbol.name}+0x{distance:x}" if distance else symbol.name
 
 
 class Depth(NamedTuple):

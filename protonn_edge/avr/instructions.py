@@ -11,6 +11,13 @@ import functools
 from collections.abc import Mapping
 from typing import NamedTuple
 
+JUMPS = frozenset({"jmp", "rjmp"})
+CALLS = frozenset({"call", "rcall"})
+BRANCHES = frozenset({"brbs", "brbc"})
+SKIPS = frozenset({"cpse", "sbrc", "sbrs", "sbic", "sbis"})
+RETURNS = frozenset({"ret", "reti"})
+INTERRUPT_FLAG = 7
+
 # One line per instruction: its name and its bits. A letter is a bit of an operand: d and r are
 # registers, K is a constant, k an address or a distance, A an I/O register, b and s a bit number, q
 # an offset. A third column names the pointer that the instruction moves: 26 is X, 28 Y, 30 Z.

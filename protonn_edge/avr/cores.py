@@ -76,9 +76,6 @@ CORES = {
 
 UNO_CORE = CORES["avr5"]
 
-HOST = "host"
-"""The core of the board that is this computer."""
-
 
 def core_of_machine(machine: int) -> Core | None:
     """Return the core with a number in the flags of an ELF file, if it is known."""

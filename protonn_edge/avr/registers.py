@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from protonn_edge.toolchain.avr import Instruction
+from protonn_edge.avr.instructions import Instruction
 
 _Y = 28
 _SPL, _SPH = 0x3D, 0x3E

@@ -15,19 +15,19 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from protonn_edge.errors import CheckFailed
-from protonn_edge.toolchain.avr import Instruction, decode
-from protonn_edge.toolchain.elf import LinkedProgram
-from protonn_edge.toolchain.flow import (
+from protonn_edge.avr.flow import flow_of, interrupt_handlers
+from protonn_edge.avr.instructions import (
     BRANCHES,
     CALLS,
     INTERRUPT_FLAG,
     JUMPS,
     RETURNS,
     SKIPS,
-    flow_of,
-    interrupt_handlers,
+    Instruction,
+    decode,
 )
+from protonn_edge.avr.program import LinkedProgram
+from protonn_edge.errors import CheckFailed
 
 _RESPONSE_CYCLES = 4  # from the request to the vector (7.7.1); 5 with 3-byte return addresses
 _LONGEST_INSTRUCTION = 4  # the one after SEI runs before any interrupt

@@ -12,8 +12,8 @@ from avr_tools import AVR_GCC, skip_without
 from hypothesis import given
 from hypothesis import strategies as st
 
+from protonn_edge.avr.program import Sections, read_program
 from protonn_edge.errors import InputError
-from protonn_edge.toolchain.elf import Sections, read_program
 
 FIRMWARE = """
 #include <avr/eeprom.h>

@@ -1,0 +1,396 @@
+"""Read a linked firmware once: what it takes of the chip, its code and its initial values."""
+
+from __future__ import annotations
+
+import bisect
+import re
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+from io import BytesIO
+from pathlib import Path
+from typing import TypeVar
+
+from elftools.elf.constants import SH_FLAGS
+from elftools.elf.elffile import ELFFile
+from elftools.elf.sections import Section, SymbolTableSection
+from elftools.elf.sections import Symbol as NamedPlace
+
+from protonn_edge.avr.cores import CORES, Core, core_of_machine
+from protonn_edge.errors import InputError
+from protonn_edge.system.files import check_file
+
+# avr-gcc puts all memories into one address space: flash from 0, SRAM from here, EEPROM further up.
+_SRAM_BASE = 0x800000
+_EEPROM_BASE = 0x810000
+# A firmware of 32 kB with all of its debug information is far below; anything above is no firmware.
+_LARGEST_FILE = 16 << 20
+
+
+@dataclass(frozen=True)
+class Sections:
+    """Bytes of a firmware by where they end up.
+
+    Attributes
+    ----------
+    text : int
+        Code and constants: all that lies in flash and stays there.
+    data : int
+        Variables with an initial value: in SRAM, and a copy of the values in flash.
+    bss : int
+        Variables that start at zero or (``.noinit``) with whatever is there.
+    """
+
+    text: int
+    data: int
+    bss: int
+
+    @property
+    def flash_bytes(self) -> int:
+        """Bytes of flash."""
+        return self.text + self.data
+
+    @property
+    def sram_bytes(self) -> int:
+        """Bytes of SRAM without the stack."""
+        return self.data + self.bss
+
+
+@dataclass(frozen=True)
+class Symbol:
+    """A name in the code.
+
+    Attributes
+    ----------
+    name : str
+        As the linker knows it.
+    address : int
+        In bytes from the start of flash.
+    size : int
+        In bytes; 0 where the assembler source did not say.
+    """
+
+    name: str
+    address: int
+    size: int
+
+
+class Names:
+    """The symbols of the code, to name addresses."""
+
+    def __init__(self, symbols: Iterable[Symbol]) -> None:
+        # Of several names for an address, that of a sized function comes last and wins.
+        self._symbols = sorted(symbols, key=lambda each: (each.address, each.size > 0, each.name))
+        self._addresses = [each.address for each in self._symbols]
+
+    def address_of(self, name: str) -> int | None:
+        """Return where a name is."""
+        return next((each.address for each in self._symbols if each.name == name), None)
+
+    def at(self, address: int) -> Symbol | None:
+        """Return the last symbol at or before an address."""
+        after = bisect.bisect_right(self._addresses, address)
+        return self._symbols[after - 1] if after else None
+
+    def name_of(self, address: int) -> str:
+        """Return a name for an address, with a distance where it is inside of something."""
+        if address == 0:
+            return "reset"
+        symbol = self.at(address)
+        if symbol is None:
+            return f"0x{address:x}"
+        distance = address - symbol.address
+        return f"{symbol.name}+0x{distance:x}" if distance else symbol.name
+
+
+@dataclass(frozen=True)
+class Constants:
+    """A section of initial values or of constants.
+
+    Attributes
+    ----------
+    section : str
+        Its name.
+    names : tuple of str
+        The variables in it; a string literal has no name.
+    contents : bytes
+        Their values; in an object file, without addresses of other things.
+    """
+
+    section: str
+    names: tuple[str, ...]
+    contents: bytes
+
+
+@dataclass(frozen=True, eq=False)
+class LinkedProgram:
+    """A linked firmware, as whatever checks it needs it.
+
+    Attributes
+    ----------
+    path : Path
+        Its ELF file, below whose folder the compiler's other files are.
+    sections : Sections
+        Bytes by where they end up.
+    code : bytes
+        Flash from address 0 on: the code, and after it the initial values of variables.
+    symbols : tuple of Symbol
+        Functions and labels in it, by address.
+    data_end : int
+        The first data address past the static variables; 0 if there are none.
+    core : Core
+        The kind of chip that it was compiled for.
+    initial_values : tuple of Constants
+        What the start-up code copies from flash to SRAM.
+    """
+
+    path: Path
+    sections: Sections
+    code: bytes
+    symbols: tuple[Symbol, ...]
+    data_end: int
+    core: Core
+    initial_values: tuple[Constants, ...]
+
+
+def read_program(elf: Path) -> LinkedProgram:
+    """Return what is known of a linked AVR firmware.
+
+    Raises
+    ------
+    InputError
+        If `elf` cannot be read or is not an ELF file for the AVR.
+    """
+    program = _program(elf, _contents(elf))
+    if not program.code:
+        raise InputError(f"{elf} has no code in it; give the ELF file that avr-gcc linked")
+    return program
+
+
+def read_share(elf: Path, object_file: Path) -> Sections:
+    """Return what a linked AVR firmware takes for the functions and variables of one object file.
+
+    The linker has left some of them out. What of the C library they need is not counted.
+
+    Raises
+    ------
+    InputError
+        If a file cannot be read or is not an ELF file for the AVR.
+    """
+    names = set(_parsed(object_file, _contents(object_file), _sized_names))
+    linked = _parsed(elf, _contents(elf), _sized_names)
+    text = data = bss = 0
+    for address, size, holds_values in (linked[name] for name in names & linked.keys()):
+        if address < _SRAM_BASE:
+            text += size
+        elif holds_values:
+            data += size
+        else:
+            bss += size
+    return Sections(text, data, bss)
+
+
+def float_routines(program: LinkedProgram) -> list[str]:
+    """Return the names of the routines for floats that are linked into a program, sorted."""
+    return sorted(filter(_FLOAT_ROUTINE.fullmatch, {symbol.name for symbol in program.symbols}))
+
+
+# libgcc's, named as in GCC's internals manual ("Routines for floating point emulation": sf is a
+# float of 4 bytes, df one of 8), and avr-libc's __fp_..., which all of its <math.h> uses.
+_FLOAT_ROUTINE = re.compile(r"__(?:\w*[sd]f(?:[23]|[qhsdt]i)|float\w*[sd]f|fp_\w+)")
+
+
+def constants_in_sram(program: LinkedProgram, all_of: str) -> list[tuple[str, Path]]:
+    """Return constants that take SRAM though flash could hold them, with their object files.
+
+    These are constants without PROGMEM, string literals, and anything with an initial value in
+    object files whose names begin with `all_of`. All object files lie below the program's folder.
+
+    Raises
+    ------
+    InputError
+        If one cannot be read or is not an ELF file for the AVR.
+    """
+    if not program.initial_values:
+        return []
+    return [
+        (name, path)
+        for path in sorted(program.path.parent.rglob("*.o"))
+        for constants in _parsed(path, _contents(path), _constants_of_object)
+        if constants.section.startswith(".rodata") or path.name.startswith(all_of)
+        for name in _kept(constants, program.initial_values)
+    ]
+
+
+def _kept(constants: Constants, in_sram: tuple[Constants, ...]) -> Iterator[str]:
+    """Yield the names of those that the linker has put into SRAM.
+
+    The compiler's tables for switch statements (CSWTCH) are excluded: they cannot be declared
+    PROGMEM.
+    """
+    linked = {name for section in in_sram for name in section.names}
+    names = [name for name in constants.names if not name.startswith("CSWTCH")]
+    yield from (name for name in names if name in linked)
+    if not constants.names:
+        # Literals: the linker keeps or removes each, and merges equal ones.
+        pieces = constants.contents.split(b"\0")
+        if any(all(p + b"\0" in section.contents for p in pieces[:-1]) for section in in_sram):
+            yield repr(pieces[0].decode("ascii", errors="replace"))
+
+
+# --- the file ------------------------------------------------------------------------------------
+
+_Found = TypeVar("_Found")
+
+
+def _contents(path: Path) -> bytes:
+    check_file(path, limit_bytes=_LARGEST_FILE)
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise InputError(f"cannot read {path}: {error.strerror}") from error
+
+
+def _parsed(path: Path, contents: bytes, read: Callable[[ELFFile], _Found]) -> _Found:
+    """Return what `read` finds in the contents of an ELF file for the AVR."""
+    try:
+        elf = ELFFile(BytesIO(contents))
+        if elf["e_machine"] != "EM_AVR" or elf.elfclass != 32:
+            raise InputError(f"{path} is not for the AVR; give the ELF file that avr-gcc linked")
+        return read(elf)
+    except InputError:
+        raise
+    except Exception as error:  # a broken file breaks the parser in many ways
+        raise InputError(f"{path} is not a whole ELF file; build the firmware again") from error
+
+
+@lru_cache(maxsize=4)  # several checks read the same firmware
+def _program(path: Path, contents: bytes) -> LinkedProgram:
+    def read(elf: ELFFile) -> LinkedProgram:
+        ends = [
+            each["sh_addr"] + each["sh_size"]
+            for each in elf.iter_sections()
+            if _is_allocated(each) and _is_in_sram(each)
+        ]
+        return LinkedProgram(
+            path=path,
+            sections=_sizes(elf),
+            code=_flash(elf),
+            symbols=_code_symbols(elf),
+            data_end=min(max(ends, default=_SRAM_BASE) - _SRAM_BASE, 0xFFFF),
+            core=_core(elf, path),
+            initial_values=_constants(elf, _is_in_sram),
+        )
+
+    return _parsed(path, contents, read)
+
+
+def _is_allocated(section: Section) -> bool:
+    """Return whether a section takes memory: not debug information, symbols, notes."""
+    return bool(section["sh_flags"] & SH_FLAGS.SHF_ALLOC)
+
+
+def _is_in_sram(section: Section) -> bool:
+    return bool(_SRAM_BASE <= section["sh_addr"] < _EEPROM_BASE)
+
+
+def _symbols(elf: ELFFile) -> Iterator[NamedPlace]:
+    for table in elf.iter_sections("SHT_SYMTAB"):
+        assert isinstance(table, SymbolTableSection)
+        yield from table.iter_symbols()
+
+
+def _sizes(elf: ELFFile) -> Sections:
+    """Sort the sections by the memory that they take."""
+    text = data = bss = 0
+    for section in filter(_is_allocated, elf.iter_sections()):
+        if section["sh_addr"] < _SRAM_BASE:
+            text += section["sh_size"]
+        elif not _is_in_sram(section):
+            continue
+        elif section["sh_type"] == "SHT_NOBITS":
+            bss += section["sh_size"]
+        else:
+            data += section["sh_size"]
+    return Sections(text, data, bss)
+
+
+def _flash(elf: ELFFile) -> bytes:
+    """Return the contents of flash from address 0 on; initial values are where they are loaded."""
+    flash = bytearray()
+    for segment in elf.iter_segments("PT_LOAD"):
+        start, contents = segment["p_paddr"], segment.data()
+        if contents and start < _SRAM_BASE:
+            end = start + len(contents)
+            flash.extend(b"\xff" * (end - len(flash)))
+            flash[start:end] = contents
+    return bytes(flash)
+
+
+def _core(elf: ELFFile, path: Path) -> Core:
+    core = core_of_machine(elf["e_flags"] & _MACHINE)
+    if core is None:
+        raise InputError(
+            f"{path} is for another kind of AVR than {', '.join(CORES)}; build it for one of them"
+        )
+    return core
+
+
+_MACHINE = 0x7F  # of e_flags; above is a note of the linker's
+
+
+def _code_symbols(elf: ELFFile) -> tuple[Symbol, ...]:
+    """Return the functions and labels in flash, sorted by address."""
+    symbols = [
+        Symbol(each.name, each["st_value"], each["st_size"])
+        for each in _symbols(elf)
+        if each.name
+        and each["st_value"] < _SRAM_BASE
+        and each["st_shndx"] not in _NO_SECTION
+        and each["st_info"]["type"] in _CODE_TYPES
+    ]
+    return tuple(sorted(symbols, key=lambda symbol: symbol.address))
+
+
+_CODE_TYPES = ("STT_FUNC", "STT_NOTYPE")  # hand-written assembler seldom says which are functions
+_NO_SECTION = ("SHN_ABS", "SHN_UNDEF", "SHN_COMMON")  # constants, and what is not here
+
+
+def _sized_names(elf: ELFFile) -> dict[str, tuple[int, int, bool]]:
+    """Return address, size, and whether its section holds values, of what has a name and a size."""
+    return {
+        each.name: (
+            each["st_value"],
+            each["st_size"],
+            elf.get_section(each["st_shndx"])["sh_type"] != "SHT_NOBITS",
+        )
+        for each in _symbols(elf)
+        if each.name and each["st_size"] and isinstance(each["st_shndx"], int)
+    }
+
+
+def _constants_of_object(elf: ELFFile) -> tuple[Constants, ...]:
+    """Return what the linker would put into SRAM with initial values."""
+    return _constants(elf, lambda section: section.name.startswith((".rodata", ".data")))
+
+
+def _constants(elf: ELFFile, wanted: Callable[[Section], bool]) -> tuple[Constants, ...]:
+    """Return the wanted sections that hold values."""
+    return tuple(
+        Constants(each.name, _names_in(elf, index), each.data())
+        for index, each in enumerate(elf.iter_sections())
+        if _is_allocated(each)
+        and each["sh_type"] == "SHT_PROGBITS"
+        and each["sh_size"] > 0
+        and wanted(each)
+    )
+
+
+def _names_in(elf: ELFFile, index: int) -> tuple[str, ...]:
+    """Return the names of the variables in a section, sorted."""
+    names = {
+        each.name
+        for each in _symbols(elf)
+        if each["st_shndx"] == index and each["st_info"]["type"] == "STT_OBJECT"
+    }
+    return tuple(sorted(names))
