@@ -5,7 +5,7 @@
 prints one row a model: its plan, the cycles (mean, most, and the plan's mean and bound),
 milliseconds and millijoules of one prediction, what the firmware takes of the board, the accuracy
 in floats and on the Uno, and points on which host C or the Uno differ from the NumPy model. *over
-worst* is the bound over the most that was found by searching for bad inputs (`worst_inputs`).
+worst* is the bound over the most found by searching for bad inputs (`tests/worst_inputs.py`).
 *floor* is the mean cycles over that of the multiplications that the same points need, at the least
 that one takes on this chip (see `floor_cycles`); where weights are instructions, those of one size
 share a product, so that it may be below 1. *library* is what a program takes more with
@@ -26,6 +26,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+sys.path.append(str(Path(__file__).parents[1] / "tests"))
+
 import rounding  # noqa: F401 - before NumPy
 import click
 import numpy as np
@@ -34,12 +36,12 @@ from on_uno import run_on_uno
 from presets import PRESETS, Preset
 from printing import print_table
 from rows import chosen
+from worst_inputs import worst_inputs
 
 from protonn_edge.avr.program import read_program
 from protonn_edge.avr.stack import worst_case_stack
 from protonn_edge.build.project import BuildOptions, Trial
 from protonn_edge.codegen import Plan, render_c
-from protonn_edge.codegen.worst_inputs import worst_inputs
 from protonn_edge.datasets import Dataset
 from protonn_edge.emulator import EmulatedUno
 from protonn_edge.errors import CheckFailed, ProtoNNEdgeError

@@ -128,13 +128,6 @@ NEAREST = {
     "codegen/sending": [
         "tests/codegen/test_sending.py tests/regression/library/test_raw_values.py",
     ],
-    "codegen/worst_inputs": [
-        (
-            "tests/codegen/test_worst_inputs.py tests/codegen/test_reach.py "
-            "tests/codegen/test_deskew.py"
-        ),
-        f"{CONFORMANCE} -k 'cycles and (prototypes or deskew or gradients)'",
-    ],
     "device": [
         "tests/hil tests/recording",
         "tests/live -k 'not gesture'",

@@ -9,11 +9,11 @@ import pytest
 from avr_tools import needs_emulated_avr
 from model_factory import random_inputs, random_model
 from plans import plan_with
+from worst_inputs import worst_inputs
 
 from protonn_edge.boards import load_board
 from protonn_edge.build.project import BuildOptions, trial_build
 from protonn_edge.codegen import Limits, make_plan, plans
-from protonn_edge.codegen.worst_inputs import worst_inputs
 from protonn_edge.emulator import EmulatedUno
 from protonn_edge.errors import InputError
 from protonn_edge.quantization import measure_activity, quantize

@@ -7,9 +7,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from model_factory import random_model, tiny_integer_model
+from worst_inputs import prototype_cycles, worst_inputs
 
 from protonn_edge.codegen import make_plan
-from protonn_edge.codegen.worst_inputs import prototype_cycles, worst_inputs
 from protonn_edge.quantization import IntegerModel, quantize
 from protonn_edge.stages.average_pooling.pooling import AveragePooling
 from protonn_edge.stages.deskew.deskew import BYTES, row_shifts

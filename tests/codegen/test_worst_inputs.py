@@ -14,9 +14,9 @@ from model_factory import (
     tiny_pooling_model,
     tiny_windows_model,
 )
+from worst_inputs import prototype_cycles, worst_inputs
 
 from protonn_edge.codegen import make_plan
-from protonn_edge.codegen.worst_inputs import prototype_cycles, worst_inputs
 from protonn_edge.quantization import IntegerModel, quantize
 from protonn_edge.stages.average_pooling.pooling import AveragePooling
 from protonn_edge.stages.deskew.deskew import BYTES

@@ -33,11 +33,11 @@ from measured_predictions import (
     measure,
     model_object,
 )
+from worst_inputs import worst_inputs
 
 from protonn_edge.avr.program import read_program
 from protonn_edge.codegen import Plan
 from protonn_edge.codegen.host import host_program
-from protonn_edge.codegen.worst_inputs import worst_inputs
 from protonn_edge.errors import CheckFailed
 from protonn_edge.quantization import IntegerModel
 from protonn_edge.stages.integer_stage import IntegerStage

@@ -9,11 +9,11 @@ import numpy as np
 from avr_tools import EMULATED_AVR, skip_without
 from measured_predictions import build_program, measure
 from random_shapes import first_stage_of, random_case, random_points
+from worst_inputs import worst_inputs
 
 from protonn_edge.avr.program import read_program
 from protonn_edge.codegen import Plan
 from protonn_edge.codegen.planner import Limits
-from protonn_edge.codegen.worst_inputs import worst_inputs
 from protonn_edge.quantization import IntegerModel
 
 BRIEF_CASES = 3
