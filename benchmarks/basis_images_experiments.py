@@ -11,22 +11,22 @@ from numpy.typing import NDArray
 from printing import Record
 
 from protonn_edge.datasets import Dataset
-from protonn_edge.model.dense import DenseModel
-from protonn_edge.quantization import quantize
-from protonn_edge.stages.convolution.integers import IntegerConvolution
-from protonn_edge.system.threads import one_thread
-from protonn_edge.training.basis_images.classifier import BasisImagesClassifier
-from protonn_edge.training.basis_images.learning import (
+from protonn_edge.features.convolution.integers import IntegerConvolution
+from protonn_edge.features.convolution.train.learning import Wanted
+from protonn_edge.features.convolution.train.network import Network
+from protonn_edge.features.convolution.train.training import OnEpoch
+from protonn_edge.kinds.basis_images.train.classifier import BasisImagesClassifier
+from protonn_edge.kinds.basis_images.train.learning import (
     TaughtStudent,
     WantedImages,
     learned_student,
     learned_teacher,
     teacher_predictions,
 )
-from protonn_edge.training.basis_images.teachers import Teacher
-from protonn_edge.training.convolution.learning import Wanted
-from protonn_edge.training.convolution.network import Network
-from protonn_edge.training.convolution.training import OnEpoch
+from protonn_edge.kinds.basis_images.train.teachers import Teacher
+from protonn_edge.kinds.dense.head import DenseModel
+from protonn_edge.quantization import quantize
+from protonn_edge.system.threads import one_thread
 
 POINTS = 4_000
 _FOLLOWED = 2_000  # test points on which accuracy by epoch is measured

@@ -23,7 +23,7 @@ from protonn_edge.build.project import Project, build, build_for_host
 from protonn_edge.datasets import Dataset
 from protonn_edge.errors import ProtoNNEdgeError
 from protonn_edge.evaluation.measurement import measure
-from protonn_edge.model import ProtoNNModel
+from protonn_edge.kinds.protonn.head import ProtoNNModel
 from protonn_edge.quantization import quantize
 from protonn_edge.verification.agreement import verify_host
 

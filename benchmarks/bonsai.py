@@ -32,8 +32,8 @@ from rows import SplitRow, integer_accuracy, over_seeds, table_command
 from protonn_edge.codegen import Plan
 from protonn_edge.datasets import Dataset
 from protonn_edge.evaluation.accuracy import share_right
-from protonn_edge.model.bonsai import TreeModel
-from protonn_edge.training.bonsai import BonsaiClassifier, LocalDeepKernelClassifier
+from protonn_edge.kinds.bonsai.head import TreeModel
+from protonn_edge.kinds.bonsai.train.classifier import BonsaiClassifier, LocalDeepKernelClassifier
 
 _CYCLES_A_MS = 16_000
 

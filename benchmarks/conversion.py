@@ -43,8 +43,8 @@ from protonn_edge.conversion.reference import (
 )
 from protonn_edge.datasets import Dataset, load_dataset
 from protonn_edge.evaluation.measurement import measure
-from protonn_edge.model import ProtoNNModel
-from protonn_edge.training import ProtoNNClassifier
+from protonn_edge.kinds.protonn.head import ProtoNNModel
+from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
 
 Figures = dict[str, Any]
 Row = tuple[Figures, bool]  # and whether what was asked is reached

@@ -11,14 +11,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from protonn_edge.avr.cores import UNO_CORE
-from protonn_edge.model import InputStatistics, Normalizer
-from protonn_edge.model.linear import LinearModel
+from protonn_edge.chain.activity import Activity
+from protonn_edge.chain.normalizer import Normalizer
+from protonn_edge.chain.statistics import InputStatistics
+from protonn_edge.features.convolution.integers import IntegerConvolution
+from protonn_edge.features.convolution.kernels import ConvolutionKernel
+from protonn_edge.features.convolution.stage import Convolutions
+from protonn_edge.features.convolution.window import Name
+from protonn_edge.kinds.linear.head import LinearModel
 from protonn_edge.quantization import IntegerChain, quantize
-from protonn_edge.stages.activity import Activity
-from protonn_edge.stages.convolution.integers import IntegerConvolution
-from protonn_edge.stages.convolution.kernels import ConvolutionKernel
-from protonn_edge.stages.convolution.stage import Convolutions
-from protonn_edge.stages.convolution.window import Name
 
 SHAPE, CHANNELS, SIDE = (10, 10, 8), 11, 3
 

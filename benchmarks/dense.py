@@ -29,8 +29,8 @@ from threadpoolctl import threadpool_limits
 
 from protonn_edge.datasets import Dataset
 from protonn_edge.evaluation.accuracy import share_right
-from protonn_edge.model.dense import DenseModel
-from protonn_edge.training.dense import DenseClassifier
+from protonn_edge.kinds.dense.head import DenseModel
+from protonn_edge.kinds.dense.train.classifier import DenseClassifier
 
 # Chosen on points held out of the training parts alone: mnist2 a fourth of its points, har in 2 of
 # 3 folds of its people, the others in 2 of 3 folds. Of learning rates of 0.01 and 0.03 (har: 0.003

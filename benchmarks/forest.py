@@ -23,9 +23,9 @@ from printing import Columns
 from rows import Row, integer_accuracy, over_seeds, table_command
 
 from protonn_edge.datasets import Dataset
-from protonn_edge.model.forest import ForestModel
+from protonn_edge.kinds.forest.head import ForestModel
+from protonn_edge.kinds.forest.train.classifier import ForestClassifier, new_ensemble
 from protonn_edge.quantization import IntegerChain
-from protonn_edge.training.forest import ForestClassifier, new_ensemble
 
 SEED = 0
 

@@ -11,10 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from protonn_edge.avr.cores import UNO_CORE
-from protonn_edge.stages.gradients.cells import Bytes, gradients
-from protonn_edge.stages.gradients.gradients import Gradients
-from protonn_edge.stages.gradients.integers import LEVELS, IntegerGradients
-from protonn_edge.stages.gradients.kernels import GradientsKernel
+from protonn_edge.features.gradients.cells import Bytes, gradients
+from protonn_edge.features.gradients.gradients import Gradients
+from protonn_edge.features.gradients.integers import LEVELS, IntegerGradients
+from protonn_edge.features.gradients.kernels import GradientsKernel
 
 STAGE = Gradients((28, 28), (28, 28), (4, 4))
 

@@ -46,9 +46,9 @@ from protonn_edge.datasets import Dataset
 from protonn_edge.emulator import EmulatedUno
 from protonn_edge.errors import CheckFailed, ProtoNNEdgeError
 from protonn_edge.evaluation.accuracy import share_right
-from protonn_edge.model import ProtoNNModel
+from protonn_edge.kernels.matvec.cycles import KernelName
+from protonn_edge.kinds.protonn.head import ProtoNNModel
 from protonn_edge.quantization import DeviceModel, IntegerModel
-from protonn_edge.stages.matvec.cycles import KernelName
 from protonn_edge.verification.agreement import verify_device
 
 # The least that a multiplication takes, with what it needs: a coefficient from flash (3 cycles),

@@ -63,14 +63,14 @@ import gradient_loop
 import numpy as np
 from numpy.typing import NDArray
 
+from protonn_edge.chain.input_quantizer.quantizer import InputQuantizer
+from protonn_edge.chain.matvec import NIBBLE_MAXIMUM
 from protonn_edge.codegen import render_c
 from protonn_edge.codegen.plan import Plan
 from protonn_edge.codegen.planner import plan_of
 from protonn_edge.emulator import EmulatedUno
 from protonn_edge.errors import ProtoNNEdgeError
-from protonn_edge.quantization import IntegerChain, IntegerModel
-from protonn_edge.stages.input_quantizer.quantizer import InputQuantizer
-from protonn_edge.stages.matvec.cycles import (
+from protonn_edge.kernels.matvec.cycles import (
     GROUP,
     GROUP_CYCLES,
     KERNELS,
@@ -81,8 +81,8 @@ from protonn_edge.stages.matvec.cycles import (
     lines_of,
     unpacking_cycles,
 )
-from protonn_edge.stages.matvec.integers import NIBBLE_MAXIMUM
-from protonn_edge.stages.prototypes.exponential import exponential_table
+from protonn_edge.kinds.protonn.prototypes.exponential import exponential_table
+from protonn_edge.quantization import IntegerChain, IntegerModel
 
 INPUTS = (8, 32, 128, 256)
 OUTPUTS = (4, 10, 20)

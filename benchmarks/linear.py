@@ -42,9 +42,9 @@ from sklearn.linear_model import LogisticRegression
 
 from protonn_edge.codegen import Plan
 from protonn_edge.datasets import Dataset
-from protonn_edge.model.linear import LinearModel
-from protonn_edge.quantization.linear import LinearChain
-from protonn_edge.training.linear import LinearClassifier
+from protonn_edge.kinds.linear.head import LinearModel
+from protonn_edge.kinds.linear.quantize import LinearChain
+from protonn_edge.kinds.linear.train import LinearClassifier
 
 # Chosen on points held out of the training parts alone: usps10 in 4 folds, har in 5 folds of its
 # people, mnist2 a fourth of its points. Of 1e-5, 3e-5, 1e-4 and so on, to beyond where accuracy

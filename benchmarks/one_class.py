@@ -27,12 +27,12 @@ from printing import print_table
 from rows import Row, chosen
 from scipy.stats import betabinom
 
+from protonn_edge.chain.decision.rejection import UNKNOWN
+from protonn_edge.chain.model import Model
 from protonn_edge.datasets import Dataset, hold_out_normal, of_normal_points
 from protonn_edge.errors import ProtoNNEdgeError
-from protonn_edge.model import Model
+from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
 from protonn_edge.quantization import check_rate, quantize
-from protonn_edge.stages.decision.rejection import UNKNOWN
-from protonn_edge.training import ProtoNNClassifier
 
 SEED = 0
 RATES = (0.01, 0.05)

@@ -26,7 +26,7 @@ _SPARE_BYTES = 2**30  # left on the disk
 _CHILD = """
 import json, resource, sys, time
 import numpy as np
-from protonn_edge.training import ProtoNNClassifier
+from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
 X, y = np.load(sys.argv[1], mmap_mode="r"), np.load(sys.argv[2])
 begin = time.perf_counter()
 classifier = ProtoNNClassifier(n_prototypes=40, epochs=1, random_state=0).fit(X, y)

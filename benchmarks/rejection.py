@@ -26,18 +26,14 @@ from rows import Row, chosen
 
 from protonn_edge.boards import load_board
 from protonn_edge.build.project import trial_build
+from protonn_edge.chain.decision.rejection import UNKNOWN, Statistic
+from protonn_edge.chain.model import Model
 from protonn_edge.codegen import make_plan
 from protonn_edge.datasets import Dataset
 from protonn_edge.emulator import EmulatedUno
 from protonn_edge.errors import ProtoNNEdgeError
-from protonn_edge.model import Model
-from protonn_edge.quantization import (
-    measure_activity,
-    quantize,
-    with_rejection,
-)
-from protonn_edge.stages.decision.rejection import UNKNOWN, Statistic
-from protonn_edge.training import ProtoNNClassifier
+from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
+from protonn_edge.quantization import measure_activity, quantize, with_rejection
 from protonn_edge.training.held_out import held_out_statistics
 from protonn_edge.training.outlier_exposure import make_exposure_points
 from protonn_edge.verification.agreement import verify_device, verify_host

@@ -11,9 +11,9 @@ from dataclasses import dataclass
 
 from network import Network
 
+from protonn_edge.chain.model import Model
 from protonn_edge.datasets import Dataset
-from protonn_edge.model import Model
-from protonn_edge.training.registry import CLASSIFIERS
+from protonn_edge.kinds.train import CLASSIFIERS
 
 
 @dataclass(frozen=True)

@@ -24,13 +24,13 @@ from protonn_edge.avr.program import read_program
 from protonn_edge.boards import Board, load_board
 from protonn_edge.build.budget import Usage, measure_usage
 from protonn_edge.build.project import Project, build
+from protonn_edge.chain.model import Model
 from protonn_edge.codegen import Float32Plan, Plan
 from protonn_edge.datasets import load_digits_dataset, load_points
 from protonn_edge.device import Run, Session, framing, protocol, run
 from protonn_edge.emulator import EmulatedBoard
-from protonn_edge.model import Model
+from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
 from protonn_edge.quantization import DeviceModel
-from protonn_edge.training import ProtoNNClassifier
 from protonn_edge.verification.agreement import open_session
 
 DEADLINE_S = 10.0

@@ -8,10 +8,10 @@ import pytest
 
 from protonn_edge.boards import Board
 from protonn_edge.build.budget import Usage
+from protonn_edge.chain.model import Model
 from protonn_edge.codegen import Float32Plan, Plan
 from protonn_edge.device import Run, Session, summarize
 from protonn_edge.errors import CheckFailed
-from protonn_edge.model import Model
 from protonn_edge.quantization import DeviceModel
 from protonn_edge.verification.possible_cycles import PossibleCycles
 

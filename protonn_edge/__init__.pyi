@@ -1,6 +1,9 @@
 from protonn_edge.boards import Board as Board
 from protonn_edge.boards import board_names as board_names
 from protonn_edge.boards import load_board as load_board
+from protonn_edge.chain.file import load_model as load_model
+from protonn_edge.chain.file import save_model as save_model
+from protonn_edge.chain.model import Model as Model
 from protonn_edge.codegen.planner import make_plan as make_plan
 from protonn_edge.conversion.converting import from_sklearn as from_sklearn
 from protonn_edge.conversion.scaling import from_pipeline as from_pipeline
@@ -9,21 +12,20 @@ from protonn_edge.datasets.reading import load_dataset as load_dataset
 from protonn_edge.errors import CheckFailed as CheckFailed
 from protonn_edge.errors import InputError as InputError
 from protonn_edge.errors import ProtoNNEdgeError as ProtoNNEdgeError
-from protonn_edge.model.base import Model as Model
-from protonn_edge.model.file import load_model as load_model
-from protonn_edge.model.file import save_model as save_model
+from protonn_edge.features.window_features.transformer import WindowFeatures as WindowFeatures
+from protonn_edge.kinds.basis_images.train.classifier import (
+    BasisImagesClassifier as BasisImagesClassifier,
+)
+from protonn_edge.kinds.bonsai.train.classifier import BonsaiClassifier as BonsaiClassifier
+from protonn_edge.kinds.bonsai.train.classifier import (
+    LocalDeepKernelClassifier as LocalDeepKernelClassifier,
+)
+from protonn_edge.kinds.dense.train.classifier import DenseClassifier as DenseClassifier
+from protonn_edge.kinds.forest.train.classifier import ForestClassifier as ForestClassifier
+from protonn_edge.kinds.linear.train import LinearClassifier as LinearClassifier
+from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier as ProtoNNClassifier
 from protonn_edge.quantization.to_integers import quantize as quantize
 from protonn_edge.report.plots import plot_space as plot_space
 from protonn_edge.report.plots import plot_training as plot_training
-from protonn_edge.stages.window_features.transformer import WindowFeatures as WindowFeatures
-from protonn_edge.training.basis_images.classifier import (
-    BasisImagesClassifier as BasisImagesClassifier,
-)
-from protonn_edge.training.bonsai import BonsaiClassifier as BonsaiClassifier
-from protonn_edge.training.bonsai import LocalDeepKernelClassifier as LocalDeepKernelClassifier
-from protonn_edge.training.dense import DenseClassifier as DenseClassifier
-from protonn_edge.training.forest import ForestClassifier as ForestClassifier
-from protonn_edge.training.linear import LinearClassifier as LinearClassifier
-from protonn_edge.training.protonn import ProtoNNClassifier as ProtoNNClassifier
 
 __version__: str

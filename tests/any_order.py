@@ -18,10 +18,10 @@ from avr_programs import compile_text
 from checkout import CHECKOUT
 from generated_programs import write_c
 
+from protonn_edge.chain.decision.rejection import UNKNOWN
 from protonn_edge.codegen import Plan
 from protonn_edge.emulator import EmulatedUno
 from protonn_edge.quantization import DeviceModel, IntegerChain
-from protonn_edge.stages.decision.rejection import UNKNOWN
 from protonn_edge.toolchain.host import build_host_executable
 
 MAIN = Path(__file__).with_name("any_order_main.c")

@@ -15,7 +15,7 @@ from protonn_edge.avr.program import read_program
 from protonn_edge.boards import load_board
 from protonn_edge.emulator import EmulatedUno
 from protonn_edge.export import Export, Kind, export
-from protonn_edge.model import ProtoNNModel
+from protonn_edge.kinds.protonn.head import ProtoNNModel
 
 ARDUINO = Path("/usr/share/arduino/hardware/arduino/avr")
 CORE, VARIANT = ARDUINO / "cores" / "arduino", ARDUINO / "variants" / "standard"

@@ -7,9 +7,11 @@ from dataclasses import replace
 import numpy as np
 from model_factory import random_model
 
-from protonn_edge.model import InputStatistics, Normalizer, ProtoNNModel
-from protonn_edge.stages.audio.bands import BandPass, mel_bands
-from protonn_edge.stages.audio.stage import AudioStage
+from protonn_edge.chain.normalizer import Normalizer
+from protonn_edge.chain.statistics import InputStatistics
+from protonn_edge.features.audio.bands import BandPass, mel_bands
+from protonn_edge.features.audio.stage import AudioStage
+from protonn_edge.kinds.protonn.head import ProtoNNModel
 
 
 def audio_of(bands: int, frames: int, length: int, rate: float = 8_000.0) -> AudioStage:

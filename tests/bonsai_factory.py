@@ -7,17 +7,13 @@ from typing import Any
 import numpy as np
 from model_factory import parts_for, random_points
 
+from protonn_edge.chain.input_quantizer.quantizer import InputQuantizer
+from protonn_edge.chain.integer_stage import Range
 from protonn_edge.errors import InputError
-from protonn_edge.model.bonsai import BonsaiModel, LocalDeepKernelModel
-from protonn_edge.quantization.bonsai import (
-    BonsaiChain,
-    LocalDeepKernelChain,
-    coordinate_range,
-)
-from protonn_edge.stages.bonsai_tree.integers import IntegerBonsaiTree
-from protonn_edge.stages.bonsai_tree.sums import Sums
-from protonn_edge.stages.input_quantizer.quantizer import InputQuantizer
-from protonn_edge.stages.integer_stage import Range
+from protonn_edge.kinds.bonsai.head import BonsaiModel, LocalDeepKernelModel
+from protonn_edge.kinds.bonsai.integers import IntegerBonsaiTree
+from protonn_edge.kinds.bonsai.quantize import BonsaiChain, LocalDeepKernelChain, coordinate_range
+from protonn_edge.kinds.bonsai.sums import Sums
 
 
 def random_kernel_model(

@@ -6,14 +6,15 @@ from typing import Any
 
 import numpy as np
 
-from protonn_edge.model import InputStatistics, Normalizer
-from protonn_edge.model.linear import LinearModel
-from protonn_edge.stages.average_pooling.areas import Areas
-from protonn_edge.stages.average_pooling.integers import IntegerAveragePooling
-from protonn_edge.stages.convolution.integers import IntegerConvolution
-from protonn_edge.stages.convolution.stage import Convolutions
-from protonn_edge.stages.deskew.deskew import PixelScale
-from protonn_edge.stages.pooling.integers import IntegerPooling
+from protonn_edge.chain.normalizer import Normalizer
+from protonn_edge.chain.statistics import InputStatistics
+from protonn_edge.features.average_pooling.areas import Areas
+from protonn_edge.features.average_pooling.integers import IntegerAveragePooling
+from protonn_edge.features.convolution.integers import IntegerConvolution
+from protonn_edge.features.convolution.stage import Convolutions
+from protonn_edge.features.deskew.deskew import PixelScale
+from protonn_edge.features.pooling.integers import IntegerPooling
+from protonn_edge.kinds.linear.head import LinearModel
 
 
 def random_convolution(

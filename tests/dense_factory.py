@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 from model_factory import parts_for, random_points
 
-from protonn_edge.model.dense import DenseModel
-from protonn_edge.quantization.dense import DenseChain
-from protonn_edge.stages.input_quantizer.quantizer import InputQuantizer
+from protonn_edge.chain.input_quantizer.quantizer import InputQuantizer
+from protonn_edge.kinds.dense.head import DenseModel
+from protonn_edge.kinds.dense.quantize import DenseChain
 
 
 def random_dense_model(

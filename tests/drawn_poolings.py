@@ -6,8 +6,8 @@ from hypothesis import assume
 from hypothesis import strategies as st
 
 from protonn_edge.errors import InputError
-from protonn_edge.stages.average_pooling.pooling import AveragePooling, Shape
-from protonn_edge.stages.deskew.deskew import PixelScale
+from protonn_edge.features.average_pooling.pooling import AveragePooling, Shape
+from protonn_edge.features.deskew.deskew import PixelScale
 
 
 @st.composite

@@ -13,9 +13,9 @@ from protonn_edge.build.budget import Usage
 from protonn_edge.codegen import make_plan
 from protonn_edge.device import Origin, Result
 from protonn_edge.evaluation.evidence import Evidence, Firmware, Points
-from protonn_edge.model import ProtoNNModel
+from protonn_edge.features.average_pooling.pooling import Shape
+from protonn_edge.kinds.protonn.head import ProtoNNModel
 from protonn_edge.quantization import quantize, stage_losses
-from protonn_edge.stages.average_pooling.pooling import Shape
 
 HOSTILE = (
     "</script><img src=x onerror=alert(1)>",

@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 from model_factory import parts_for, random_points
 
-from protonn_edge.model.forest import ForestModel
-from protonn_edge.quantization.forest import ForestChain
-from protonn_edge.stages.forest.integers import IntegerForest
-from protonn_edge.stages.forest.trees import LEAF
-from protonn_edge.stages.input_quantizer.quantizer import InputQuantizer
+from protonn_edge.chain.input_quantizer.quantizer import InputQuantizer
+from protonn_edge.kinds.forest.head import ForestModel
+from protonn_edge.kinds.forest.integers import IntegerForest
+from protonn_edge.kinds.forest.quantize import ForestChain
+from protonn_edge.kinds.forest.trees import LEAF
 
 
 def random_shape(

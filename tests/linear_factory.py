@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 from model_factory import parts_for, random_points
 
-from protonn_edge.model.linear import LinearModel
-from protonn_edge.quantization.linear import LinearChain
-from protonn_edge.stages.input_quantizer.quantizer import InputQuantizer
+from protonn_edge.chain.input_quantizer.quantizer import InputQuantizer
+from protonn_edge.kinds.linear.head import LinearModel
+from protonn_edge.kinds.linear.quantize import LinearChain
 
 
 def random_linear_model(

@@ -7,16 +7,18 @@ from typing import Any
 
 import numpy as np
 
-from protonn_edge.model import InputStatistics, Normalizer, ProtoNNModel
+from protonn_edge.chain.decision.rejection import IntegerRejection, margins
+from protonn_edge.chain.feature_stage import FeatureStage
+from protonn_edge.chain.input_quantizer.quantizer import InputQuantizer
+from protonn_edge.chain.normalizer import Normalizer
+from protonn_edge.chain.statistics import InputStatistics
+from protonn_edge.features.average_pooling.pooling import AveragePooling
+from protonn_edge.features.deskew.deskew import BYTES
+from protonn_edge.features.gradients.gradients import Gradients
+from protonn_edge.features.window_features import FeatureSet, WindowFeatureStage
+from protonn_edge.kinds.protonn.head import ProtoNNModel
+from protonn_edge.kinds.protonn.prototypes.exponential import exponential_table
 from protonn_edge.quantization import IntegerModel
-from protonn_edge.stages.average_pooling.pooling import AveragePooling
-from protonn_edge.stages.decision.rejection import IntegerRejection, margins
-from protonn_edge.stages.deskew.deskew import BYTES
-from protonn_edge.stages.feature_stage import FeatureStage
-from protonn_edge.stages.gradients.gradients import Gradients
-from protonn_edge.stages.input_quantizer.quantizer import InputQuantizer
-from protonn_edge.stages.prototypes.exponential import exponential_table
-from protonn_edge.stages.window_features import FeatureSet, WindowFeatureStage
 
 
 def random_points(seed: int, n: int, features: int) -> np.ndarray:

@@ -137,8 +137,8 @@ NEAREST = {
     "quantization": [
         f"{KNOWN_MODELS} {QUANTIZERS} {CODEGEN} -k 'quantiz or rejection or renders'",
     ],
-    "quantization/confidence": ["tests/codegen/test_confidence.py"],
-    "stages": [
+    "chain/confidence": ["tests/codegen/test_confidence.py"],
+    "features": [
         (f"{CODEGEN} tests/linear/test_generated_c.py {KNOWN_COSTS} -k 'renders or costs'"),
         f"{CONFORMANCE} -k 'formula or range'",
         (
@@ -147,43 +147,47 @@ NEAREST = {
             "tests/convolution/test_stage.py tests/export/test_vectors.py tests/model"
         ),
     ],
-    "stages/input_quantizer": [
+    "chain/input_quantizer": [
         f"tests/quantization {CODEGEN} -k 'quantiz or renders'",
         "tests/codegen/test_raw_inputs.py",
     ],
-    "stages/matvec": [
+    "kernels/matvec": [
         f"{CODEGEN} {KNOWN_COSTS} -k 'renders or costs'",
         f"tests/matvec {CONFORMANCE} -k 'matvec or linear or projection or dense'",
     ],
 }
 NEAREST |= {
-    f"quantization/{kind}": [
+    f"kinds/{kind}/quantize": [
         f"{KNOWN_MODELS} tests/{kind} -k 'quantiz or exact'",
         f"tests/{kind} {CONFORMANCE} -k 'not estimator and {kind}'",
     ]
     for kind in ("bonsai", "dense", "forest", "linear")
 }
 NEAREST |= {
-    f"stages/{kind}/": [
+    f"{folder}/": [
         f"tests/codegen/test_golden.py {KNOWN_COSTS} -k 'renders or costs and {kind}'",
         f"{CONFORMANCE} -k 'test_stage and {kind}'",
         others,
     ]
-    for kind, others in (
-        ("audio", "tests/audio"),
-        ("average_pooling", "tests/average_pooling"),
-        ("bonsai_tree", "tests/bonsai/test_quantizer.py"),
-        ("convolution", "tests/convolution"),
-        ("decision", "tests/rejection"),
-        ("dense", "tests/dense/test_quantizer.py"),
-        ("deskew", "tests/deskew tests/codegen/test_deskew.py"),
-        ("forest", "tests/forest/test_quantizer.py"),
-        ("gradients", "tests/gradients"),
-        ("linear", "tests/linear/test_quantizer.py"),
-        ("pooling", "tests/convolution"),
-        ("projection", "tests/quantization"),
-        ("prototypes", "tests/codegen/test_reach.py tests/quantization"),
-        ("window_features", "tests/window_features"),
+    for folder, kind, others in (
+        ("features/audio", "audio", "tests/audio"),
+        ("features/average_pooling", "average_pooling", "tests/average_pooling"),
+        ("kinds/bonsai", "bonsai_tree", "tests/bonsai/test_quantizer.py"),
+        ("features/convolution", "convolution", "tests/convolution"),
+        ("kernels/decision", "decision", "tests/rejection"),
+        ("kinds/dense", "dense", "tests/dense/test_quantizer.py"),
+        ("features/deskew", "deskew", "tests/deskew tests/codegen/test_deskew.py"),
+        ("kinds/forest", "forest", "tests/forest/test_quantizer.py"),
+        ("features/gradients", "gradients", "tests/gradients"),
+        ("kinds/linear", "linear", "tests/linear/test_quantizer.py"),
+        ("features/pooling", "pooling", "tests/convolution"),
+        ("kinds/protonn/projection", "projection", "tests/quantization"),
+        (
+            "kinds/protonn/prototypes",
+            "prototypes",
+            "tests/codegen/test_reach.py tests/quantization",
+        ),
+        ("features/window_features", "window_features", "tests/window_features"),
     )
 }
 

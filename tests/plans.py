@@ -7,13 +7,13 @@ from dataclasses import replace
 import numpy as np
 
 from protonn_edge.avr.cores import UNO_CORE, Core
+from protonn_edge.chain.activity import Activity
+from protonn_edge.chain.matvec import NIBBLE_MAXIMUM
 from protonn_edge.codegen.plan import Plan
 from protonn_edge.codegen.planner import plan_of
+from protonn_edge.kernels.registry import kernels_of
+from protonn_edge.kinds.protonn.projection.integers import MAXIMUM_MULTIPLIER
 from protonn_edge.quantization import IntegerModel
-from protonn_edge.stages.activity import Activity
-from protonn_edge.stages.matvec.integers import NIBBLE_MAXIMUM
-from protonn_edge.stages.projection.integers import MAXIMUM_MULTIPLIER
-from protonn_edge.stages.registry import kernels_of
 
 
 def plan_with(

@@ -25,18 +25,18 @@ from random_shapes import (
 )
 
 from protonn_edge.avr.cores import UNO_CORE
+from protonn_edge.chain.decision.rejection import IntegerRejection
+from protonn_edge.chain.feature_stage import FeatureStage
 from protonn_edge.codegen import Plan
 from protonn_edge.codegen.plan import plan_with
 from protonn_edge.codegen.planner import Limits
 from protonn_edge.errors import InputError
+from protonn_edge.features.audio.stage import AudioStage
+from protonn_edge.features.convolution.integers import IntegerConvolution
+from protonn_edge.features.convolution.stage import Convolutions
+from protonn_edge.features.pooling.integers import IntegerPooling
+from protonn_edge.kernels.registry import kernels_of
 from protonn_edge.quantization import IntegerChain
-from protonn_edge.stages.audio.stage import AudioStage
-from protonn_edge.stages.convolution.integers import IntegerConvolution
-from protonn_edge.stages.convolution.stage import Convolutions
-from protonn_edge.stages.decision.rejection import IntegerRejection
-from protonn_edge.stages.feature_stage import FeatureStage
-from protonn_edge.stages.pooling.integers import IntegerPooling
-from protonn_edge.stages.registry import kernels_of
 
 _DRAWS = 2_000
 _PARAMETERS = 20_000  # what an Uno's flash holds, with the code

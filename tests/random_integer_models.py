@@ -9,12 +9,12 @@ import numpy as np
 from generated_programs import answers_in_bytes, assert_prints, write_c
 from plans import plan_with
 
+from protonn_edge.chain.input_quantizer.quantizer import InputQuantizer
+from protonn_edge.chain.matvec import NIBBLE_MAXIMUM
+from protonn_edge.kernels.matvec.cycles import KERNELS, KernelName
+from protonn_edge.kinds.protonn.projection.integers import COORDINATE_MAXIMUM, COORDINATE_MINIMUM
+from protonn_edge.kinds.protonn.prototypes.exponential import exponential_table
 from protonn_edge.quantization import IntegerModel
-from protonn_edge.stages.input_quantizer.quantizer import InputQuantizer
-from protonn_edge.stages.matvec.cycles import KERNELS, KernelName
-from protonn_edge.stages.matvec.integers import NIBBLE_MAXIMUM
-from protonn_edge.stages.projection.integers import COORDINATE_MAXIMUM, COORDINATE_MINIMUM
-from protonn_edge.stages.prototypes.exponential import exponential_table
 
 _MAIN = Path(__file__).with_name("codegen") / "many_models.c"
 

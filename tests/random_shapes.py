@@ -13,26 +13,26 @@ import numpy as np
 from plans import of_weights_for, plan_with
 
 from protonn_edge.avr.cores import UNO_CORE
+from protonn_edge.chain.decision.rejection import STATISTICS, IntegerRejection
+from protonn_edge.chain.feature_stage import FeatureStage
+from protonn_edge.chain.input_quantizer.quantizer import InputQuantizer
 from protonn_edge.codegen import Plan
 from protonn_edge.codegen.planner import Limits
 from protonn_edge.errors import InputError
-from protonn_edge.quantization import IntegerModel
-from protonn_edge.stages.average_pooling.pooling import AveragePooling
-from protonn_edge.stages.decision.rejection import STATISTICS, IntegerRejection
-from protonn_edge.stages.deskew.deskew import BYTES
-from protonn_edge.stages.feature_stage import FeatureStage
-from protonn_edge.stages.gradients.gradients import Gradients
-from protonn_edge.stages.input_quantizer.quantizer import InputQuantizer
-from protonn_edge.stages.matvec.kernels import kernel_names
-from protonn_edge.stages.projection.integers import (
+from protonn_edge.features.average_pooling.pooling import AveragePooling
+from protonn_edge.features.deskew.deskew import BYTES
+from protonn_edge.features.gradients.gradients import Gradients
+from protonn_edge.features.window_features import FeatureSet, WindowFeatureStage
+from protonn_edge.features.window_features.declaration import KINDS
+from protonn_edge.kernels.matvec.kernels import kernel_names
+from protonn_edge.kinds.protonn.projection.integers import (
     COORDINATE_MAXIMUM,
     COORDINATE_MINIMUM,
     OFFSET_STEP,
     REQUANTIZE_SHIFT,
 )
-from protonn_edge.stages.prototypes.exponential import exponential_table
-from protonn_edge.stages.window_features import FeatureSet, WindowFeatureStage
-from protonn_edge.stages.window_features.declaration import KINDS
+from protonn_edge.kinds.protonn.prototypes.exponential import exponential_table
+from protonn_edge.quantization import IntegerModel
 
 _FEATURES = (1, 2, 7, 8, 9, 15, 16, 17, 127, 128, 129, 254, 255, 256, 257, 300, 400)
 _PROJECTIONS = (1, 2, 3, 5, 6, 7, 8, 9, 10, 11, 17, 18, 19, 20, 21, 33)

@@ -15,14 +15,14 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import lsq_linear
 
+from protonn_edge.chain.input_quantizer.saturation import BYTE_MAXIMUM
 from protonn_edge.codegen.plan import Plan
+from protonn_edge.features.average_pooling.images import pixels_averaging, shares_of
+from protonn_edge.features.average_pooling.pooling import AveragePooling
+from protonn_edge.features.deskew.deskew import row_shifts
+from protonn_edge.features.deskew.kernels import moved_cycles
+from protonn_edge.kinds.protonn.projection.integers import REQUANTIZE_SHIFT
 from protonn_edge.quantization import IntegerChain, IntegerModel
-from protonn_edge.stages.average_pooling.images import pixels_averaging, shares_of
-from protonn_edge.stages.average_pooling.pooling import AveragePooling
-from protonn_edge.stages.deskew.deskew import row_shifts
-from protonn_edge.stages.deskew.kernels import moved_cycles
-from protonn_edge.stages.input_quantizer.saturation import BYTE_MAXIMUM
-from protonn_edge.stages.projection.integers import REQUANTIZE_SHIFT
 
 Int64 = NDArray[np.int64]
 

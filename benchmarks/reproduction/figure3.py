@@ -25,7 +25,7 @@ from rows import SplitRow
 
 from protonn_edge.datasets import Dataset
 from protonn_edge.evaluation.accuracy import share_right
-from protonn_edge.training import ProtoNNClassifier
+from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
 from reproduction.drawing import OTHERS, PROTONN, panels
 from reproduction.part import Part, percent
 from reproduction.sets import MNIST

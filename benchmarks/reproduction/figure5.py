@@ -20,7 +20,7 @@ from printing import Columns, Record
 from rows import SplitRow
 
 from protonn_edge.datasets import Dataset
-from protonn_edge.training import ProtoNNClassifier
+from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
 from protonn_edge.training.objective import MATRICES
 from reproduction.drawing import OTHERS, PROTONN, panels
 from reproduction.part import Part, percent

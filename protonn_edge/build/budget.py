@@ -12,8 +12,8 @@ from typing import Any, Protocol
 from protonn_edge.avr.program import LinkedProgram
 from protonn_edge.avr.stack import worst_case_stack
 from protonn_edge.boards import Board
+from protonn_edge.chain.remedies import FEWER_FEATURES, Remedies
 from protonn_edge.errors import CheckFailed
-from protonn_edge.model.remedies import FEWER_FEATURES, Remedies
 
 # Receiving and decoding a byte take the rest of the 1,389 cycles between two bytes; measured on the
 # emulator with a model that takes a given time per feature.

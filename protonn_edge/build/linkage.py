@@ -9,12 +9,12 @@ from __future__ import annotations
 from protonn_edge.avr.interrupts import MaskedSpans, masked_spans
 from protonn_edge.avr.program import LinkedProgram, constants_in_sram, float_routines
 from protonn_edge.boards import Board
+from protonn_edge.chain.remedies import Remedies
 from protonn_edge.codegen import Float32Plan, Plan
 from protonn_edge.codegen.planner import READABLE_BYTES
 from protonn_edge.errors import CheckFailed
-from protonn_edge.model.remedies import Remedies
+from protonn_edge.kernels.kernel import CHUNK_CYCLES
 from protonn_edge.quantization import DeviceModel, IntegerChain
-from protonn_edge.stages.kernel import CHUNK_CYCLES
 
 _NAMES_SHOWN = 3
 _SOFTWARE = "software"

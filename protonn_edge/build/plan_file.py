@@ -15,11 +15,11 @@ from typing import Any
 
 from protonn_edge import __version__
 from protonn_edge.avr.cores import CORES, Core
+from protonn_edge.chain.activity import Activity
 from protonn_edge.codegen import Float32Plan, Plan, make_float32_plan
 from protonn_edge.codegen.planner import plan_of
 from protonn_edge.errors import InputError
 from protonn_edge.quantization import PRECISIONS, DeviceModel, Float32Model, IntegerChain
-from protonn_edge.stages.activity import Activity
 from protonn_edge.system.files import check_file
 from protonn_edge.system.schema import list_of, number, one_of, optional, record_of, text, whole
 

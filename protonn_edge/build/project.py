@@ -25,6 +25,9 @@ from protonn_edge.build.plan_file import (
     plan_text,
     read_plan,
 )
+from protonn_edge.chain.activity import Activity
+from protonn_edge.chain.file import load_model, save_model
+from protonn_edge.chain.model import Model
 from protonn_edge.codegen import (
     HOST_MAIN,
     SOURCES,
@@ -37,7 +40,6 @@ from protonn_edge.codegen import (
     render_c,
 )
 from protonn_edge.errors import InputError
-from protonn_edge.model import Model, load_model, save_model
 from protonn_edge.quantization import (
     DeviceModel,
     Float32Model,
@@ -45,7 +47,6 @@ from protonn_edge.quantization import (
     device_model,
     precisions_of,
 )
-from protonn_edge.stages.activity import Activity
 from protonn_edge.system.files import check_file, check_no_links, write_atomically, write_together
 from protonn_edge.system.lock import InUse, locked_folder
 from protonn_edge.system.resources import resource

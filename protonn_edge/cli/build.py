@@ -20,6 +20,11 @@ from protonn_edge.build.project import (
     build_for_host,
     check_folder,
 )
+from protonn_edge.chain.activity import Activity
+from protonn_edge.chain.decision.rejection import UNKNOWN
+from protonn_edge.chain.file import load_model
+from protonn_edge.chain.model import Model
+from protonn_edge.chain.remedies import Remedies
 from protonn_edge.cli.command import (
     Command,
     FiniteRange,
@@ -40,8 +45,7 @@ from protonn_edge.datasets import TableOptions
 from protonn_edge.errors import CheckFailed, InputError
 from protonn_edge.evaluation.accuracy import share_right
 from protonn_edge.export.folder import LIVE, LOGGER, kind_in
-from protonn_edge.model import Model, load_model
-from protonn_edge.model.remedies import Remedies
+from protonn_edge.kinds.plans import PLANS
 from protonn_edge.quantization import (
     PRECISIONS,
     DeviceModel,
@@ -51,9 +55,6 @@ from protonn_edge.quantization import (
     stage_losses,
 )
 from protonn_edge.report.terminal import budget_facts, fact_table, plan_table, stage_table
-from protonn_edge.stages.activity import Activity
-from protonn_edge.stages.decision.rejection import UNKNOWN
-from protonn_edge.stages.plans import PLANS
 
 
 @click.command("build", cls=Command)

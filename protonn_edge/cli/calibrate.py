@@ -7,6 +7,8 @@ from pathlib import Path
 import click
 import numpy as np
 
+from protonn_edge.chain.decision.rejection import UNKNOWN, Statistic
+from protonn_edge.chain.file import load_model, save_model
 from protonn_edge.cli.command import Command, Output, json_option
 from protonn_edge.cli.paths import MODEL, OutputFile, check_output
 from protonn_edge.cli.rejection import (
@@ -18,10 +20,8 @@ from protonn_edge.cli.rejection import (
 )
 from protonn_edge.cli.tables import points_for, table_options
 from protonn_edge.datasets import TableOptions
-from protonn_edge.model import load_model, save_model
 from protonn_edge.quantization import quantize, statistics_of, with_rejection
 from protonn_edge.report.terminal import fact_table
-from protonn_edge.stages.decision.rejection import UNKNOWN, Statistic
 
 
 @click.command("calibrate", cls=Command)

@@ -10,6 +10,8 @@ import numpy as np
 from click.core import ParameterSource
 
 from protonn_edge.boards import load_board
+from protonn_edge.chain.file import load_model, save_model
+from protonn_edge.chain.normalizer import NORMALIZER_KINDS
 from protonn_edge.cli.command import Command, Output, board_option, json_option
 from protonn_edge.cli.paths import MODEL, OutputFile, check_output
 from protonn_edge.cli.quantities import Bytes
@@ -24,7 +26,7 @@ from protonn_edge.conversion.reference import LAYOUTS, Layout, write_reference_m
 from protonn_edge.datasets import MultiLabelDataset, TableOptions, load_dataset
 from protonn_edge.datasets.dataset import dense_features
 from protonn_edge.errors import InputError
-from protonn_edge.model import NORMALIZER_KINDS, checked_protonn, load_model, save_model
+from protonn_edge.kinds.protonn.head import checked_protonn
 from protonn_edge.training.accuracy_floor import with_accuracy_floor
 
 _PATH = click.Path(path_type=Path)

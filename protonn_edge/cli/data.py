@@ -14,8 +14,8 @@ from protonn_edge.cli.tables import table_options
 from protonn_edge.datasets import Dataset, Notice, TableOptions, load_dataset
 from protonn_edge.datasets.cells import DELIMITERS
 from protonn_edge.datasets.summary import DataSummary, FeatureSummary, Repetitions
+from protonn_edge.features.window_features.channels import channel_names
 from protonn_edge.report.terminal import fact_table
-from protonn_edge.stages.window_features.channels import channel_names
 
 _CLASSES_SHOWN = 20
 _FEATURES_SHOWN = 10

@@ -10,6 +10,7 @@ import click
 
 from protonn_edge.boards import load_board
 from protonn_edge.build.project import Project, build, check_folder
+from protonn_edge.chain.file import load_model, save_model
 from protonn_edge.cli.command import Command, Output, board_option, json_option
 from protonn_edge.cli.emulated import chosen_emulator, emulator_option
 from protonn_edge.cli.fitting import fit_classifier
@@ -22,10 +23,9 @@ from protonn_edge.device import check_is_results
 from protonn_edge.errors import InputError, Interrupted
 from protonn_edge.evaluation.gathering import gather
 from protonn_edge.evaluation.measurement import measure
-from protonn_edge.model import load_model, save_model
+from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
 from protonn_edge.quantization import quantize
 from protonn_edge.system.extras import require
-from protonn_edge.training import ProtoNNClassifier
 from protonn_edge.verification.agreement import disagreement, verify_host
 
 _SEED = 0

@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from protonn_edge.boards import Board, load_board
+from protonn_edge.chain.file import load_model
 from protonn_edge.cli.command import Command, Output, board_option, json_option
 from protonn_edge.cli.live import LiveOptions, live_options
 from protonn_edge.cli.quantities import Bytes
@@ -15,7 +16,6 @@ from protonn_edge.cli.tried import refused_wrong_answers, say_tried, try_option
 from protonn_edge.codegen import PREFIX, check_prefix
 from protonn_edge.datasets import TableOptions
 from protonn_edge.export import Imprint, Kind, check_folder, export
-from protonn_edge.model import load_model
 from protonn_edge.report.terminal import fact_table
 
 _FOLDER = click.Path(path_type=Path)

@@ -13,13 +13,13 @@ from protonn_edge.cli.stopping import stopped_by_ctrl_c
 from protonn_edge.cli.train_options import flags, given_options, was_given
 from protonn_edge.datasets import Dataset, MultiLabelDataset
 from protonn_edge.errors import InputError
+from protonn_edge.features.convolution.train.training import PassReport
+from protonn_edge.kinds.protonn.train.fitting import default_prototypes
 from protonn_edge.quantization import check_counts
-from protonn_edge.training import DeviceClassifier, EpochReport
+from protonn_edge.training.base import DeviceClassifier
 from protonn_edge.training.compatibility import check_compatible
-from protonn_edge.training.convolution.training import PassReport
 from protonn_edge.training.feature_stages import count_inputs
-from protonn_edge.training.progress import was_stopped
-from protonn_edge.training.protonn_training import default_prototypes
+from protonn_edge.training.progress import EpochReport, was_stopped
 from protonn_edge.training.refusals import Case
 from protonn_edge.training.settings import ProtoNNSettings
 

@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from protonn_edge.boards import Board
+from protonn_edge.chain.model import Model
 from protonn_edge.cli.command import Output
 from protonn_edge.codegen import Float32Plan, Plan
 from protonn_edge.evaluation.library_check import LibraryCheck, LibraryWay, check_library
-from protonn_edge.model import Model
 from protonn_edge.quantization import DeviceModel
 from protonn_edge.report.terminal import fact_table
 from protonn_edge.verification.agreement import outcome

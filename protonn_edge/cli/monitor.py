@@ -18,6 +18,7 @@ from rich.text import Text
 
 from protonn_edge.boards import load_board
 from protonn_edge.build.plan_file import PLAN_FILE, read_plan
+from protonn_edge.chain.decision.rejection import UNKNOWN
 from protonn_edge.cli.command import Command, FiniteRange, Output, board_option
 from protonn_edge.cli.paths import LIVE_FOLDER
 from protonn_edge.cli.ports import check_source, port_option
@@ -34,7 +35,6 @@ from protonn_edge.device.link import Link
 from protonn_edge.device.listener import Listener
 from protonn_edge.errors import InputError, counted
 from protonn_edge.export.folder import LIVE
-from protonn_edge.stages.decision.rejection import UNKNOWN
 
 _BAR_CELLS = 40
 _CERTAIN = 99  # in per cent; more is rounded to 100

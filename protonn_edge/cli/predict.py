@@ -9,15 +9,15 @@ from pathlib import Path
 import click
 import numpy as np
 
+from protonn_edge.chain.decision.rejection import UNKNOWN
+from protonn_edge.chain.file import load_model
 from protonn_edge.cli.command import Command, Output, json_option
 from protonn_edge.cli.paths import PREDICTIONS, PREDICTIONS_MARK, OutputFile
 from protonn_edge.cli.tables import features_for, table_options
 from protonn_edge.datasets import TableOptions
 from protonn_edge.errors import InputError
-from protonn_edge.model import load_model
 from protonn_edge.quantization import quantize, why_floats_alone
 from protonn_edge.report.terminal import fact_table
-from protonn_edge.stages.decision.rejection import UNKNOWN
 from protonn_edge.system.files import write_atomically
 
 

@@ -7,9 +7,9 @@ from typing import Any, TypeVar
 
 import click
 
+from protonn_edge.chain.decision.rejection import STATISTICS, Statistic
+from protonn_edge.chain.model import Model
 from protonn_edge.cli.quantities import Share
-from protonn_edge.model import Model
-from protonn_edge.stages.decision.rejection import STATISTICS, Statistic
 
 _F = TypeVar("_F", bound=Callable[..., Any])
 

@@ -13,6 +13,8 @@ import click
 from protonn_edge.boards import load_board
 from protonn_edge.boards.reading import POWER_WATTS
 from protonn_edge.build.project import Project
+from protonn_edge.chain.file import load_model
+from protonn_edge.chain.model import Model
 from protonn_edge.cli.command import Command, FiniteRange, Output, board_option, json_option
 from protonn_edge.cli.paths import REPORT, OutputFile
 from protonn_edge.cli.projects import check_project
@@ -23,7 +25,6 @@ from protonn_edge.errors import InputError
 from protonn_edge.evaluation.accuracy import class_figures
 from protonn_edge.evaluation.evidence import Evidence
 from protonn_edge.evaluation.gathering import gather
-from protonn_edge.model import Model, load_model
 from protonn_edge.report.inputs import (
     IDLE_WATTS,
     RATES,

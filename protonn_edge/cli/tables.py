@@ -12,10 +12,10 @@ import click
 import numpy as np
 from numpy.typing import NDArray
 
+from protonn_edge.chain.model import Model
 from protonn_edge.cli.command import Output
 from protonn_edge.datasets.table_options import TableOptions
 from protonn_edge.errors import InputError
-from protonn_edge.model import Model
 from protonn_edge.system.lazy import later
 
 if TYPE_CHECKING:

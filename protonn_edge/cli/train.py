@@ -9,6 +9,8 @@ from typing import Any
 import click
 import numpy as np
 
+from protonn_edge.chain.decision.rejection import Statistic
+from protonn_edge.chain.file import load_model, save_model
 from protonn_edge.cli.command import Command, FiniteRange, Output, json_option
 from protonn_edge.cli.data import DataReport
 from protonn_edge.cli.fitting import check_options, check_sizes, fit_classifier
@@ -42,12 +44,12 @@ from protonn_edge.datasets import (
 from protonn_edge.datasets.dataset import dense_features
 from protonn_edge.datasets.rows import is_sparse
 from protonn_edge.errors import Interrupted
-from protonn_edge.model import ProtoNNModel, checked_protonn, load_model, save_model
+from protonn_edge.kinds.protonn.head import ProtoNNModel, checked_protonn
+from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
 from protonn_edge.quantization import check_margin, check_rate
 from protonn_edge.report.terminal import fact_table
-from protonn_edge.stages.decision.rejection import Statistic
-from protonn_edge.training import DeviceClassifier, ProtoNNClassifier
 from protonn_edge.training.accuracy_floor import with_accuracy_floor
+from protonn_edge.training.base import DeviceClassifier
 from protonn_edge.training.folds import check_classes_of_groups
 from protonn_edge.training.held_out import FOLDS
 

@@ -11,15 +11,15 @@ import click
 from click.core import ParameterSource
 from sklearn.utils._param_validation import Interval
 
+from protonn_edge.chain.file import load_model
 from protonn_edge.cli.command import FiniteRange, ParameterOption
 from protonn_edge.cli.quantities import Bytes, ShapeType, Some
 from protonn_edge.errors import InputError
-from protonn_edge.model import load_model
-from protonn_edge.stages.convolution.stage import Convolutions
-from protonn_edge.training import DeviceClassifier
-from protonn_edge.training.features.registry import AllFeatures
+from protonn_edge.features.convolution.stage import Convolutions
+from protonn_edge.kinds.train import CLASSIFIERS
+from protonn_edge.training.base import DeviceClassifier
+from protonn_edge.training.feature_registry import AllFeatures
 from protonn_edge.training.options import ByteCount, Choices, Counts, Shape, Subset
-from protonn_edge.training.registry import CLASSIFIERS
 from protonn_edge.training.searched import ANY
 
 _F = TypeVar("_F", bound=Callable[..., Any])

@@ -9,6 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 from rich.console import RenderableType
 
+from protonn_edge.chain.decision.rejection import UNKNOWN
+from protonn_edge.chain.model import Model
 from protonn_edge.cli.command import Output
 from protonn_edge.cli.rejection import rejection_record
 from protonn_edge.datasets import Dataset, Notice
@@ -16,10 +18,8 @@ from protonn_edge.datasets.dataset import dense_features
 from protonn_edge.datasets.notices import listed, quoted
 from protonn_edge.evaluation.accuracy import share_right
 from protonn_edge.evaluation.ranking import PLACES, precision_at
-from protonn_edge.model import Model
 from protonn_edge.quantization import quantize, why_floats_alone
 from protonn_edge.report.terminal import fact_table, one_class_facts
-from protonn_edge.stages.decision.rejection import UNKNOWN
 
 
 def describe(model: Model, dataset: Dataset, out: Output) -> dict[str, Any]:

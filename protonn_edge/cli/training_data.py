@@ -12,7 +12,7 @@ from protonn_edge.datasets import Dataset, Notice, TableOptions, load_dataset, w
 from protonn_edge.datasets.matching import match_columns
 from protonn_edge.datasets.notices import quoted
 from protonn_edge.errors import InputError
-from protonn_edge.training import DeviceClassifier
+from protonn_edge.training.base import DeviceClassifier
 
 _WINDOW_AXES = 2  # samples and channels
 

@@ -18,6 +18,7 @@ from rich.live import Live
 
 from protonn_edge.avr.cores import BOUND_FLAGS
 from protonn_edge.boards import Board, load_board
+from protonn_edge.chain.file import save_model
 from protonn_edge.cli.command import Command, FiniteRange, Output, board_option, json_option
 from protonn_edge.cli.data import DataReport
 from protonn_edge.cli.fitting import check_options
@@ -29,13 +30,12 @@ from protonn_edge.cli.trained import describe
 from protonn_edge.cli.training_data import load_grouped, settled_onset, settled_windows
 from protonn_edge.datasets import TableOptions
 from protonn_edge.errors import CheckFailed, Interrupted
-from protonn_edge.model import save_model
+from protonn_edge.kinds.train import CLASSIFIERS
 from protonn_edge.report.tuning import Columns, candidate_table, front_figure, progress_table
 from protonn_edge.system.extras import require
 from protonn_edge.system.files import write_atomically
 from protonn_edge.system.shell import command_line
 from protonn_edge.training.accuracy_floor import with_accuracy_floor
-from protonn_edge.training.registry import CLASSIFIERS
 from protonn_edge.training.searched import FEATURES, KIND, settings_of_kind
 from protonn_edge.training.stored_points import is_large
 from protonn_edge.tuning import (

@@ -15,6 +15,7 @@ from rich.text import Text
 
 from protonn_edge.boards import Board, load_board
 from protonn_edge.build.project import BuildOptions, Project, trial_build
+from protonn_edge.chain.file import load_model
 from protonn_edge.cli.command import Command, Output, board_option, json_option, precision_option
 from protonn_edge.cli.emulated import chosen_emulator, emulator_option
 from protonn_edge.cli.hil import say_agreement, say_unproven
@@ -25,7 +26,6 @@ from protonn_edge.codegen import Float32Plan, Plan
 from protonn_edge.datasets import TableOptions
 from protonn_edge.emulator import EmulatedBoard
 from protonn_edge.errors import InputError
-from protonn_edge.model import load_model
 from protonn_edge.quantization import DeviceModel, device_model
 from protonn_edge.report.terminal import saturation_fact
 from protonn_edge.system import shell

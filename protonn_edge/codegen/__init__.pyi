@@ -12,5 +12,5 @@ from protonn_edge.codegen.prefix import check_prefix as check_prefix
 from protonn_edge.codegen.renderer import SOURCES as SOURCES
 from protonn_edge.codegen.renderer import render_c as render_c
 from protonn_edge.codegen.renderer import template_environment as template_environment
-from protonn_edge.stages.matvec.cycles import KERNELS as KERNELS
-from protonn_edge.stages.matvec.cycles import KernelName as KernelName
+from protonn_edge.kernels.matvec.cycles import KERNELS as KERNELS
+from protonn_edge.kernels.matvec.cycles import KernelName as KernelName

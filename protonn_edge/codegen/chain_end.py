@@ -7,8 +7,8 @@ from functools import cached_property
 
 import numpy as np
 
-from protonn_edge.stages.activity import Activity
-from protonn_edge.stages.kernel import Cost, Kernel, Push
+from protonn_edge.chain.activity import Activity
+from protonn_edge.kernels.kernel import Cost, Kernel, Push
 
 
 @dataclass(frozen=True, eq=False)

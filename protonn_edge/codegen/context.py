@@ -13,13 +13,13 @@ from numpy.typing import NDArray
 
 from protonn_edge import __version__
 from protonn_edge.avr.cores import BOUND_FLAGS
+from protonn_edge.chain.confidence import TABLE
+from protonn_edge.chain.decision.rejection import UNKNOWN
+from protonn_edge.chain.input_quantizer.raw_inputs import RAW_SHIFT, RawScale
 from protonn_edge.codegen.plan import Plan
 from protonn_edge.codegen.sending import Sending, as_it_is, sendings
+from protonn_edge.kernels.kernel import CHUNK_CYCLES, Step
 from protonn_edge.quantization import MODEL_HASH_BYTES, DeviceModel, IntegerChain
-from protonn_edge.quantization.confidence import TABLE
-from protonn_edge.stages.decision.rejection import UNKNOWN
-from protonn_edge.stages.input_quantizer.raw_inputs import RAW_SHIFT, RawScale
-from protonn_edge.stages.kernel import CHUNK_CYCLES, Step
 
 API_VERSION = 1
 

@@ -20,8 +20,8 @@ from protonn_edge.codegen.context import (
     raw_context,
 )
 from protonn_edge.codegen.plan import ENTRY_BYTES
+from protonn_edge.kernels.kernel import CHUNK_CYCLES, Push
 from protonn_edge.quantization import Float32Model
-from protonn_edge.stages.kernel import CHUNK_CYCLES, Push
 from protonn_edge.system.shown import Shown
 
 _FLOAT_BYTES = 4

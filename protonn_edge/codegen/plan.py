@@ -13,9 +13,9 @@ from functools import cached_property
 from typing import Any
 
 from protonn_edge.avr.cores import BOUND_FLAGS, UNO_CORE, Core
-from protonn_edge.stages.activity import Activity
-from protonn_edge.stages.integer_stage import IntegerStage, stage_names
-from protonn_edge.stages.kernel import CHUNK_CYCLES, Cost, Feed, Kernel, Push, Step
+from protonn_edge.chain.activity import Activity
+from protonn_edge.chain.integer_stage import IntegerStage, stage_names
+from protonn_edge.kernels.kernel import CHUNK_CYCLES, Cost, Feed, Kernel, Push, Step
 from protonn_edge.system.shown import Shown
 
 # Flash of the firmware besides the stages, and SRAM besides their variables, including the stack;

@@ -8,13 +8,13 @@ from itertools import product
 
 from protonn_edge.avr.cores import UNO_CORE, Core
 from protonn_edge.boards import Board
+from protonn_edge.chain.activity import Activity
 from protonn_edge.codegen.chain_end import End
 from protonn_edge.codegen.plan import Plan, of_each_stage, plan_with
 from protonn_edge.errors import InputError
+from protonn_edge.kernels.kernel import Kernel
+from protonn_edge.kernels.registry import kernels_of
 from protonn_edge.quantization import IntegerChain
-from protonn_edge.stages.activity import Activity
-from protonn_edge.stages.kernel import Kernel
-from protonn_edge.stages.registry import kernels_of
 
 READABLE_BYTES = 0x10000
 """Flash from which the generated code can read constants: LPM has a 16-bit pointer."""

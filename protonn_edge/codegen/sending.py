@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from protonn_edge.chain.input_quantizer.raw_units import unit_words
+from protonn_edge.features.window_features import channel_names
 from protonn_edge.quantization import DeviceModel
-from protonn_edge.stages.input_quantizer.raw_units import unit_words
-from protonn_edge.stages.window_features import channel_names
 
 _LISTED_FEATURES = 64
 _SENSORS_COUNTS = "the sensor's counts"

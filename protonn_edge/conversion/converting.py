@@ -19,6 +19,7 @@ from numpy.typing import ArrayLike
 
 import protonn_edge
 from protonn_edge.boards import Board, board_of
+from protonn_edge.chain.statistics import InputStatistics
 from protonn_edge.conversion.estimators import FittedEstimator, LinearRule, read_estimator
 from protonn_edge.conversion.kept import Conversion, Measured
 from protonn_edge.conversion.prototypes import (
@@ -33,14 +34,14 @@ from protonn_edge.datasets.dataset import dense_features
 from protonn_edge.datasets.naming import check_names, label_text
 from protonn_edge.errors import CheckFailed, InputError, ProtoNNEdgeError
 from protonn_edge.evaluation.accuracy import share_right
-from protonn_edge.model import InputStatistics, ProtoNNModel
-from protonn_edge.model.forest import ForestModel
+from protonn_edge.kinds.forest.head import ForestModel
+from protonn_edge.kinds.forest.train.grown_trees import GrownTrees, fitting
+from protonn_edge.kinds.protonn.head import ProtoNNModel
+from protonn_edge.kinds.protonn.prototypes.exponential import RBF_CUTOFF
+from protonn_edge.kinds.protonn.train.budget_rules import ModelSizes
+from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
 from protonn_edge.quantization import IntegerChain, check_counts, measure_activity, quantize
-from protonn_edge.stages.prototypes.exponential import RBF_CUTOFF
 from protonn_edge.system.threads import one_thread
-from protonn_edge.training import ProtoNNClassifier
-from protonn_edge.training.budget_rules import ModelSizes
-from protonn_edge.training.grown_trees import GrownTrees, fitting
 from protonn_edge.training.points import Float32
 from protonn_edge.training.validation import check_finite, check_varying
 

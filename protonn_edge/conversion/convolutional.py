@@ -17,17 +17,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from protonn_edge.chain.normalizer import Normalizer
+from protonn_edge.chain.statistics import InputStatistics
 from protonn_edge.errors import InputError
-from protonn_edge.model.linear import LinearModel
-from protonn_edge.model.normalizer import Normalizer
-from protonn_edge.model.statistics import InputStatistics
+from protonn_edge.features.average_pooling.areas import Areas
+from protonn_edge.features.average_pooling.integers import IntegerAveragePooling
+from protonn_edge.features.convolution.integers import SHIFTS, IntegerConvolution
+from protonn_edge.features.convolution.stage import Convolutions
+from protonn_edge.features.pooling.integers import IntegerPooling
+from protonn_edge.kinds.linear.head import LinearModel
+from protonn_edge.kinds.linear.quantize import quantize
 from protonn_edge.quantization.activity import measure_activity
-from protonn_edge.quantization.linear import quantize
-from protonn_edge.stages.average_pooling.areas import Areas
-from protonn_edge.stages.average_pooling.integers import IntegerAveragePooling
-from protonn_edge.stages.convolution.integers import SHIFTS, IntegerConvolution
-from protonn_edge.stages.convolution.stage import Convolutions
-from protonn_edge.stages.pooling.integers import IntegerPooling
 
 _MAXIMUM = 15  # of values between layers, which have 4 bits
 _POOLED = (2, 2)

@@ -36,7 +36,7 @@ from protonn_edge.conversion.reading import (
 from protonn_edge.conversion.scaling import AffineMap, Float64, affine_map
 from protonn_edge.conversion.trees import tree_rule
 from protonn_edge.errors import InputError
-from protonn_edge.training import DeviceClassifier
+from protonn_edge.training.base import DeviceClassifier
 
 Indices = NDArray[np.int64]
 

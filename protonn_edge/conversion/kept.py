@@ -12,8 +12,8 @@ from protonn_edge.conversion.estimators import FittedEstimator, Indices
 from protonn_edge.datasets.naming import label_text
 from protonn_edge.errors import InputError
 from protonn_edge.evaluation.accuracy import share_right
-from protonn_edge.model import ProtoNNModel
-from protonn_edge.model.forest import ForestModel
+from protonn_edge.kinds.forest.head import ForestModel
+from protonn_edge.kinds.protonn.head import ProtoNNModel
 from protonn_edge.training.points import Float32
 
 

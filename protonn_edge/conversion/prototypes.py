@@ -24,14 +24,15 @@ import numpy as np
 
 from protonn_edge.boards import Board
 from protonn_edge.build.budget import check_estimate
+from protonn_edge.chain.statistics import InputStatistics
 from protonn_edge.codegen import Limits, Plan, make_plan
 from protonn_edge.conversion.estimators import FittedEstimator, Indices, LinearRule
 from protonn_edge.conversion.scaling import Float64
 from protonn_edge.errors import CheckFailed, InputError
-from protonn_edge.model import InputStatistics, ProtoNNModel, rbf
+from protonn_edge.kinds.protonn.head import ProtoNNModel, rbf
+from protonn_edge.kinds.protonn.prototypes.exponential import RBF_CUTOFF
+from protonn_edge.kinds.protonn.train.budget_rules import ModelSizes, sizes_within
 from protonn_edge.quantization import IntegerChain
-from protonn_edge.stages.prototypes.exponential import RBF_CUTOFF
-from protonn_edge.training.budget_rules import ModelSizes, sizes_within
 from protonn_edge.training.calibration import fitted_sharpness
 from protonn_edge.training.initialization import (
     clustered_prototypes,

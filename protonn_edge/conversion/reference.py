@@ -25,11 +25,13 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import issparse
 
+from protonn_edge.chain.normalizer import Normalizer
+from protonn_edge.chain.sizes import SizedByMatrices
+from protonn_edge.chain.statistics import InputStatistics
 from protonn_edge.datasets.npy_header import read_header
 from protonn_edge.datasets.rows import Sparse
 from protonn_edge.errors import InputError
-from protonn_edge.model import InputStatistics, Normalizer, ProtoNNModel
-from protonn_edge.model.sizes import SizedByMatrices
+from protonn_edge.kinds.protonn.head import ProtoNNModel
 from protonn_edge.system.files import check_file, write_together
 from protonn_edge.training.label_sets import best_threshold
 from protonn_edge.training.normalization import normalizer_from

@@ -12,10 +12,12 @@ from sklearn.decomposition import PCA
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, RobustScaler, StandardScaler
 
+from protonn_edge.chain.model import Model
+from protonn_edge.chain.normalizer import Normalizer
+from protonn_edge.chain.statistics import InputStatistics
 from protonn_edge.conversion.reading import check_fitted, flag_of, numbers_of
 from protonn_edge.errors import InputError
-from protonn_edge.model import InputStatistics, Model, Normalizer
-from protonn_edge.training import DeviceClassifier
+from protonn_edge.training.base import DeviceClassifier
 
 Float64 = NDArray[np.float64]
 
@@ -176,7 +178,7 @@ def from_pipeline(pipeline: Pipeline, X: ArrayLike | None = None) -> Model:
     >>> from sklearn.preprocessing import StandardScaler
     >>> from protonn_edge.conversion import from_pipeline
     >>> from protonn_edge.datasets import load_digits_dataset
-    >>> from protonn_edge.training import ProtoNNClassifier
+    >>> from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
     >>> digits = load_digits_dataset()
     >>> pipeline = make_pipeline(StandardScaler(), ProtoNNClassifier(epochs=5, random_state=0))
     >>> model = from_pipeline(pipeline.fit(digits.X_train, digits.y_train))

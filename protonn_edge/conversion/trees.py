@@ -15,14 +15,14 @@ from sklearn.dummy import DummyClassifier
 from sklearn.ensemble import GradientBoostingClassifier
 from sklearn.tree import DecisionTreeClassifier
 
+from protonn_edge.chain.input_quantizer.saturation import BYTE_MAXIMUM
+from protonn_edge.chain.statistics import InputStatistics
 from protonn_edge.conversion.reading import LARGEST, array_of, attribute, numbers_of, text_of
 from protonn_edge.conversion.scaling import AffineMap, Float64
 from protonn_edge.errors import InputError
-from protonn_edge.model import InputStatistics
-from protonn_edge.model.forest import ForestModel
-from protonn_edge.stages.forest.trees import sum_of_leaves
-from protonn_edge.stages.input_quantizer.saturation import BYTE_MAXIMUM
-from protonn_edge.training.grown_trees import GrownTrees
+from protonn_edge.kinds.forest.head import ForestModel
+from protonn_edge.kinds.forest.train.grown_trees import GrownTrees
+from protonn_edge.kinds.forest.trees import sum_of_leaves
 from protonn_edge.training.normalization import normalizer_from
 from protonn_edge.training.points import Float32
 

@@ -9,13 +9,13 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from protonn_edge.chain.decision.rejection import UNKNOWN
 from protonn_edge.device.framing import BodyStream
 from protonn_edge.device.range_watch import RangeWatch
 from protonn_edge.device.rates import check_reported_rate
 from protonn_edge.device.samples import SENSOR_NUMBERS
 from protonn_edge.errors import CheckFailed
 from protonn_edge.sensors.kinds import channels_of
-from protonn_edge.stages.decision.rejection import UNKNOWN
 
 _LIVE, _NAME, _WINDOW, _RANGES = 0x93, 0x94, 0x95, 0x96
 _LOGGER = 0x91

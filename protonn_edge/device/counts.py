@@ -9,13 +9,13 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from protonn_edge.chain.input_quantizer.raw_units import in_raw_units
 from protonn_edge.datasets import Notice
 from protonn_edge.errors import InputError, shortened
 from protonn_edge.quantization import IntegerChain
 from protonn_edge.sensors import Instrument, SensorKind
 from protonn_edge.sensors.kinds import is_chip
 from protonn_edge.sensors.units import Unit, units_of, units_text
-from protonn_edge.stages.input_quantizer.raw_units import in_raw_units
 
 _BEYOND = 0.5  # of the sensor's range: training may widen the range of its data
 _SHORT = 0.01  # of the full scale of sound, by which a range may differ

@@ -5,11 +5,11 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 
+from protonn_edge.chain.decision.rejection import UNKNOWN
 from protonn_edge.device.answers import UNDECIDED, AnswerStream, LiveDescription, WindowAnswer
 from protonn_edge.device.description import read_description
 from protonn_edge.device.link import Line
 from protonn_edge.errors import CheckFailed
-from protonn_edge.stages.decision.rejection import UNKNOWN
 
 _SILENCE_S = 10.0
 _SILENT_WINDOWS = 3

@@ -27,9 +27,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from protonn_edge.boards import Board
+from protonn_edge.chain.decision.rejection import UNKNOWN
 from protonn_edge.errors import InputError
 from protonn_edge.quantization import DeviceModel
-from protonn_edge.stages.decision.rejection import UNKNOWN
 from protonn_edge.system.files import check_file, write_atomically
 from protonn_edge.system.lock import InUse, try_lock
 

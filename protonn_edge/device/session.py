@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from protonn_edge.boards import Board, load_board
+from protonn_edge.chain.decision.rejection import UNKNOWN
 from protonn_edge.device import protocol
 from protonn_edge.device.connection import REFLASH_HINT, Connection, Expected, NoReplyError
 from protonn_edge.device.exchange import Exchange, Patience
@@ -28,7 +29,6 @@ from protonn_edge.device.protocol import (
     StatsRequest,
 )
 from protonn_edge.errors import CheckFailed, InputError
-from protonn_edge.stages.decision.rejection import UNKNOWN
 
 _BETWEEN_REPETITIONS = 200  # cycles, generously
 _STATS_DEADLINE_S, _STATS_PROGRESS_S = 1.0, 5.0  # they need no computation

@@ -13,6 +13,7 @@ from functools import cached_property
 import numpy as np
 
 from protonn_edge.boards import Board
+from protonn_edge.chain.input_quantizer.raw_units import RAW_MAXIMUM, RAW_MINIMUM
 from protonn_edge.codegen import Plan
 from protonn_edge.codegen.sending import as_it_is
 from protonn_edge.datasets import Notice
@@ -22,11 +23,10 @@ from protonn_edge.device.counts import Channel, check_range, counts_for, trained
 from protonn_edge.device.framing import frame_bytes
 from protonn_edge.device.sampling import Sampling
 from protonn_edge.errors import CheckFailed, InputError, counted, shortened
+from protonn_edge.features.audio.onset import QUIET
+from protonn_edge.features.window_features import channel_names
 from protonn_edge.quantization import IntegerChain
 from protonn_edge.sensors import Instrument
-from protonn_edge.stages.audio.onset import QUIET
-from protonn_edge.stages.input_quantizer.raw_units import RAW_MAXIMUM, RAW_MINIMUM
-from protonn_edge.stages.window_features import channel_names
 
 VOTES_LIMIT = 15
 _SAMPLES_LIMIT = 0xFFFF

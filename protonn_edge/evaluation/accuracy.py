@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from protonn_edge.stages.decision.rejection import UNKNOWN
+from protonn_edge.chain.decision.rejection import UNKNOWN
 
 if TYPE_CHECKING:
     from protonn_edge.device import Result

@@ -10,12 +10,12 @@ from numpy.typing import NDArray
 from protonn_edge.avr.program import Sections
 from protonn_edge.boards import Board
 from protonn_edge.build.budget import Usage
+from protonn_edge.chain.feature_stage import Shape
+from protonn_edge.chain.model import Model
 from protonn_edge.codegen import Float32Plan, Plan
 from protonn_edge.device import Origin, Result, Summary, summarize
 from protonn_edge.evaluation.accuracy import answer_matrix
-from protonn_edge.model import Model
 from protonn_edge.quantization import DeviceModel, StageLoss
-from protonn_edge.stages.feature_stage import Shape
 from protonn_edge.verification.agreement import Agreement
 
 Floats = NDArray[np.float32]

@@ -16,12 +16,13 @@ from protonn_edge.boards import Board
 from protonn_edge.build.budget import Usage, measure_usage
 from protonn_edge.build.plan_file import choices_of, plan_of_choices
 from protonn_edge.build.project import BuildOptions, Project, trial_build
+from protonn_edge.chain.feature_stage import Shape
+from protonn_edge.chain.model import Model
 from protonn_edge.codegen import Float32Plan, Plan
 from protonn_edge.device import Origin, Result, read_origin, read_results
 from protonn_edge.errors import InputError
 from protonn_edge.evaluation.evidence import Evidence, Firmware, Floats, Labels, Points
 from protonn_edge.evaluation.recorded import check_rows
-from protonn_edge.model import Model
 from protonn_edge.quantization import (
     MODEL_HASH_BYTES,
     DeviceModel,
@@ -32,7 +33,6 @@ from protonn_edge.quantization import (
     precisions_of,
     stage_losses,
 )
-from protonn_edge.stages.feature_stage import Shape
 from protonn_edge.toolchain.host import has_compiler
 from protonn_edge.verification.agreement import Agreement, verify_host
 from protonn_edge.verification.possible_cycles import PossibleCycles

@@ -11,10 +11,10 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from protonn_edge.chain.decision.rejection import UNKNOWN
 from protonn_edge.device import Result
 from protonn_edge.errors import InputError
 from protonn_edge.quantization import DeviceModel
-from protonn_edge.stages.decision.rejection import UNKNOWN
 
 
 def check_rows(

@@ -10,6 +10,7 @@ from pathlib import Path
 from numpy.typing import ArrayLike
 
 from protonn_edge.boards import Board, board_of
+from protonn_edge.chain.model import Model
 from protonn_edge.codegen import PREFIX, Limits, Plan, check_prefix, make_plan
 from protonn_edge.codegen.planner import plans
 from protonn_edge.device.windowing import Windowing
@@ -26,7 +27,6 @@ from protonn_edge.export.rendering import (
 )
 from protonn_edge.export.self_test import try_on_board, try_on_host
 from protonn_edge.export.vectors import KnownAnswers, vectors_from_data, vectors_from_model
-from protonn_edge.model import Model
 from protonn_edge.quantization import IntegerChain, quantize
 from protonn_edge.verification.tryout import NOT_TRIED, Tried
 

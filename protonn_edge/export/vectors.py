@@ -13,7 +13,7 @@ from itertools import groupby
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from protonn_edge.model import Model
+from protonn_edge.chain.model import Model
 from protonn_edge.quantization import IntegerChain
 from protonn_edge.verification.points import ends, examples
 

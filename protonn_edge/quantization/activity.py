@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from protonn_edge.chain.activity import Activity
+from protonn_edge.chain.integer_chain import IntegerChain
+from protonn_edge.chain.integer_stage import stage_names
 from protonn_edge.errors import InputError
-from protonn_edge.quantization.integer_chain import IntegerChain
-from protonn_edge.stages.activity import Activity
-from protonn_edge.stages.integer_stage import stage_names
 
 _ROWS_AT_ONCE = 256
 

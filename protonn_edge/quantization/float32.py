@@ -26,15 +26,15 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from protonn_edge.chain.array_checks import little_endian
+from protonn_edge.chain.hashed_names import hashed_name
+from protonn_edge.chain.input_quantizer.quantizer import InputQuantizer
+from protonn_edge.chain.input_quantizer.raw_units import Exponents
+from protonn_edge.chain.integer_chain import UNHASHED, FedBytes
+from protonn_edge.chain.sizes import SizedByMatrices
 from protonn_edge.errors import InputError
-from protonn_edge.model import ProtoNNModel
-from protonn_edge.model.sizes import SizedByMatrices
-from protonn_edge.quantization.hashed_names import hashed_name
-from protonn_edge.quantization.integer_chain import UNHASHED, FedBytes
-from protonn_edge.quantization.integer_model import IntegerModel
-from protonn_edge.stages.array_checks import little_endian
-from protonn_edge.stages.input_quantizer.quantizer import InputQuantizer
-from protonn_edge.stages.input_quantizer.raw_units import Exponents
+from protonn_edge.kinds.protonn.head import ProtoNNModel
+from protonn_edge.kinds.protonn.integers import IntegerModel
 
 Float32 = NDArray[np.float32]
 

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from protonn_edge.chain.integer_chain import IntegerChain
 from protonn_edge.quantization.float32 import Float32Model
-from protonn_edge.quantization.integer_chain import IntegerChain
 
 Scored = tuple[str, NDArray[Any]]
 """The name of the step, and the scores (n, L) of the model quantized up to it."""

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from protonn_edge.chain.integer_chain import IntegerChain
+from protonn_edge.chain.model import Model
 from protonn_edge.errors import InputError
-from protonn_edge.model import Model
 from protonn_edge.quantization.float32 import Float32Model
-from protonn_edge.quantization.integer_chain import IntegerChain
 from protonn_edge.quantization.registry import INTEGER_KINDS
 from protonn_edge.quantization.to_integers import quantize
 

@@ -9,21 +9,25 @@ from protonn_edge.quantization.integer_kind import IntegerKind, inputs_and
 from protonn_edge.system.lazy import later
 
 
-def _of(module: str, name: str) -> Callable[..., Any]:
-    return later(f"protonn_edge.quantization.{module}", name)
+def _of(place: str, name: str) -> Callable[..., Any]:
+    return later(f"protonn_edge.{place}", name)
 
 
 INTEGER_KINDS: dict[str, IntegerKind] = {
     "protonn": IntegerKind(
-        _of("quantizer", "quantize"),
-        _of("protonn_steps", "scores_by_step"),
-        _of("float32", "float32_model"),
+        _of("kinds.protonn.quantize", "quantize"),
+        _of("kinds.protonn.steps", "scores_by_step"),
+        _of("quantization.float32", "float32_model"),
     ),
-    "linear": IntegerKind(_of("linear", "quantize"), inputs_and("W")),
-    "dense": IntegerKind(_of("dense", "quantize"), inputs_and("W")),
-    "forest": IntegerKind(_of("forest", "quantize"), inputs_and("leaves")),
-    "bonsai": IntegerKind(_of("bonsai", "quantize_bonsai"), _of("bonsai", "scores_by_step")),
+    "linear": IntegerKind(_of("kinds.linear.quantize", "quantize"), inputs_and("W")),
+    "dense": IntegerKind(_of("kinds.dense.quantize", "quantize"), inputs_and("W")),
+    "forest": IntegerKind(_of("kinds.forest.quantize", "quantize"), inputs_and("leaves")),
+    "bonsai": IntegerKind(
+        _of("kinds.bonsai.quantize", "quantize_bonsai"),
+        _of("kinds.bonsai.quantize", "scores_by_step"),
+    ),
     "local-deep-kernel": IntegerKind(
-        _of("bonsai", "quantize_kernel"), _of("bonsai", "scores_by_step")
+        _of("kinds.bonsai.quantize", "quantize_kernel"),
+        _of("kinds.bonsai.quantize", "scores_by_step"),
     ),
 }

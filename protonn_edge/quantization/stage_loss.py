@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from protonn_edge.model import Model
+from protonn_edge.chain.model import Model
 from protonn_edge.quantization.registry import INTEGER_KINDS
 from protonn_edge.quantization.to_integers import quantize
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from protonn_edge.chain.integer_chain import IntegerChain
+from protonn_edge.chain.model import Model
 from protonn_edge.errors import InputError
-from protonn_edge.model import Model
-from protonn_edge.quantization.integer_chain import IntegerChain
 from protonn_edge.quantization.registry import INTEGER_KINDS
 
 

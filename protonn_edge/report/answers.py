@@ -7,6 +7,13 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from protonn_edge.chain.decision.rejection import (
+    UNKNOWN,
+    Statistic,
+    answer_name,
+    answer_names,
+    margins,
+)
 from protonn_edge.device import Result
 from protonn_edge.evaluation.accuracy import class_figures, frequent_confusions, wilson_interval
 from protonn_edge.evaluation.evidence import Evidence
@@ -20,13 +27,6 @@ from protonn_edge.report.figures import (
 )
 from protonn_edge.report.plane import plane_of
 from protonn_edge.report.points import chosen_points, picture_of, trace_of
-from protonn_edge.stages.decision.rejection import (
-    UNKNOWN,
-    Statistic,
-    answer_name,
-    answer_names,
-    margins,
-)
 
 _MISTAKES_SHOWN = 18
 _MATRIX_CLASSES = 30  # maximum for a readable confusion matrix

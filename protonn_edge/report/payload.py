@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from protonn_edge.chain.decision.rejection import UNKNOWN
 from protonn_edge.evaluation.evidence import Evidence
 from protonn_edge.quantization import MODEL_HASH_BYTES
 from protonn_edge.report.plane import plane_of
 from protonn_edge.report.points import Levels, chosen_points, levels_of, trace_of, typical_drawing
-from protonn_edge.stages.decision.rejection import UNKNOWN
 
 _MOST_SLIDERS = 64
 _DIGITS = 5  # of the numbers of a map that gives places in px

@@ -11,11 +11,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from protonn_edge.chain.decision.rejection import answer_names
 from protonn_edge.device import Result
 from protonn_edge.evaluation.evidence import Evidence
-from protonn_edge.model import ProtoNNModel
+from protonn_edge.kinds.protonn.head import ProtoNNModel
 from protonn_edge.report.content import Mark, Scatter
-from protonn_edge.stages.decision.rejection import answer_names
 
 Floats = NDArray[np.float64]
 

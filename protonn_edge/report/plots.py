@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from protonn_edge.errors import InputError
-from protonn_edge.model import ProtoNNModel
+from protonn_edge.kinds.protonn.head import ProtoNNModel
 from protonn_edge.system.extras import require
 from protonn_edge.training.base import DeviceClassifier
 

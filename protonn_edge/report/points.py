@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 
 from protonn_edge.device import Result
 from protonn_edge.evaluation.evidence import Evidence
+from protonn_edge.features.window_features.channels import channel_names
 from protonn_edge.report.figures import bars_figure, channel_colours, figure, trace_figure
-from protonn_edge.stages.window_features.channels import channel_names
 
 Floats = NDArray[np.float64]
 

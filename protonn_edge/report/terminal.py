@@ -13,8 +13,8 @@ from rich.table import Table
 from rich.text import Text
 
 from protonn_edge.avr.cores import BOUND_FLAGS
+from protonn_edge.chain.decision.rejection import answer_names
 from protonn_edge.evaluation.accuracy import ClassFigures, frequent_confusions, wilson_interval
-from protonn_edge.stages.decision.rejection import answer_names
 
 if TYPE_CHECKING:  # a command imports those that it uses
     from protonn_edge.boards import Board

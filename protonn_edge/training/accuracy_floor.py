@@ -9,8 +9,8 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from protonn_edge.chain.model import Model
 from protonn_edge.datasets.dataset import dense_features
-from protonn_edge.model import Model
 from protonn_edge.quantization import quantize, why_floats_alone
 
 _M = TypeVar("_M", bound=Model)

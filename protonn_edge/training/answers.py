@@ -15,9 +15,10 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import check_consistent_length
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from protonn_edge.chain.decision.rejection import UNKNOWN
+from protonn_edge.chain.file import save_model
+from protonn_edge.chain.model import Model
 from protonn_edge.errors import InputError
-from protonn_edge.model import Model, save_model
-from protonn_edge.stages.decision.rejection import UNKNOWN
 from protonn_edge.training.accuracy_floor import with_accuracy_floor
 from protonn_edge.training.calibration import softmax
 from protonn_edge.training.given_points import class_indices

@@ -10,9 +10,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from protonn_edge.chain.feature_stage import FeatureStage, Shape
+from protonn_edge.chain.normalizer import Normalizer
 from protonn_edge.errors import InputError
-from protonn_edge.model import Normalizer
-from protonn_edge.stages.feature_stage import FeatureStage, Shape
 from protonn_edge.training.points import Float32, Indices
 
 # On MNIST (600 prototypes, validation points) smaller movements without distortion are as good as

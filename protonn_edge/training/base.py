@@ -24,17 +24,17 @@ from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from protonn_edge.chain.decision.rejection import Statistic
+from protonn_edge.chain.normalizer import NORMALIZER_KINDS
 from protonn_edge.datasets.groups import group_numbers
 from protonn_edge.datasets.naming import label_text
 from protonn_edge.datasets.rows import Sparse
-from protonn_edge.model import NORMALIZER_KINDS
 from protonn_edge.quantization import check_statistics, statistics_of, with_rejection
-from protonn_edge.stages.decision.rejection import Statistic
 from protonn_edge.system.threads import one_thread
 from protonn_edge.training.answers import Answers
 from protonn_edge.training.calibration import fitted_sharpness
 from protonn_edge.training.compatibility import check_compatible, refusal_of
-from protonn_edge.training.features.registry import AllFeatures
+from protonn_edge.training.feature_registry import AllFeatures
 from protonn_edge.training.given_points import (
     check_number_of_classes,
     given_label_sets,
@@ -63,7 +63,7 @@ class DeviceClassifier(Answers, OnDevice, AllFeatures, ABC):
 
     Targets are classes, or sets of labels (multi-label): a matrix of zeros and ones, or a sequence
     of collections of labels. Points may be sparse. The parameters of images and of each kind of
-    feature are in the modules of `protonn_edge.training.features`.
+    feature are in its folder of `protonn_edge.features`.
 
     Parameters
     ----------
@@ -265,7 +265,7 @@ class DeviceClassifier(Answers, OnDevice, AllFeatures, ABC):
         rate : float
             Share of such points that may be rejected by mistake, above 0 and below 1.
         by : sequence of {"score", "distance", "margin"}
-            See `protonn_edge.stages.decision.rejection`.
+            See `protonn_edge.chain.decision.rejection`.
         groups : array of shape (n,), optional
             With `y`: points of a group are held out together.
         on_fold : callable

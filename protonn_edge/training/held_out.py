@@ -19,7 +19,8 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
-from protonn_edge.model import Model, ProtoNNModel
+from protonn_edge.chain.model import Model
+from protonn_edge.kinds.protonn.head import ProtoNNModel
 from protonn_edge.quantization import Statistics, statistics_of, together
 from protonn_edge.training.folds import check_classes_of_groups, fold_numbers
 

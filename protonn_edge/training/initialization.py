@@ -13,15 +13,11 @@ from sklearn.cluster import KMeans
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.neighbors import NeighborhoodComponentsAnalysis
 
+from protonn_edge.chain.statistics import mean_and_deviation
 from protonn_edge.datasets.rows import constant_columns
 from protonn_edge.errors import InputError
-from protonn_edge.model import mean_and_deviation
 from protonn_edge.training.objective import Parameters
-from protonn_edge.training.one_class import (
-    PARTS_OF_ONE_CLASS,
-    STARTS_OF_ONE_CLASS,
-    reaching_gamma,
-)
+from protonn_edge.training.one_class import PARTS_OF_ONE_CLASS, STARTS_OF_ONE_CLASS, reaching_gamma
 from protonn_edge.training.points import Float32, Indices
 
 _SHRINKAGE = 0.1

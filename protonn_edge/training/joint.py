@@ -17,7 +17,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from protonn_edge.stages.prototypes.exponential import RBF_CUTOFF, cut_rbf, tabulated_rbf
+from protonn_edge.kinds.protonn.prototypes.exponential import RBF_CUTOFF, cut_rbf, tabulated_rbf
 from protonn_edge.training.adam import Adam, factor_of_inputs, rate_at
 from protonn_edge.training.objective import (
     LABEL_LOSSES,

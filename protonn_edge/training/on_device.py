@@ -12,8 +12,8 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_consistent_length, validate_data
 
 from protonn_edge.boards import Board, board_of
+from protonn_edge.chain.model import Model
 from protonn_edge.datasets.naming import NO_CLASS
-from protonn_edge.model import Model
 from protonn_edge.system.lazy import later
 from protonn_edge.training.given_points import class_indices
 

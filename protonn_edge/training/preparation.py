@@ -8,11 +8,12 @@ from typing import Any, Self
 import numpy as np
 from scipy.sparse import issparse
 
+from protonn_edge.chain.activity import Activity
+from protonn_edge.chain.model import Model
+from protonn_edge.chain.statistics import InputStatistics
 from protonn_edge.datasets.rows import Sparse, dense_rows
 from protonn_edge.errors import InputError
-from protonn_edge.model import InputStatistics, Model
 from protonn_edge.quantization import measure_activity, quantize
-from protonn_edge.stages.activity import Activity
 from protonn_edge.training.augmentation import check_image_shape
 from protonn_edge.training.feature_stages import FeatureMaking
 from protonn_edge.training.given_points import GivenPoints

@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import issparse
 
+from protonn_edge.chain.model import Model
 from protonn_edge.datasets.rows import Sparse
 from protonn_edge.errors import InputError
-from protonn_edge.model import Model
 from protonn_edge.training.objective import Matrix, Parameters, rbf_values
 from protonn_edge.training.points import Indices, Source
 

@@ -10,8 +10,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from protonn_edge.chain.normalizer import Normalizer
+from protonn_edge.chain.statistics import InputStatistics
 from protonn_edge.errors import InputError
-from protonn_edge.model import InputStatistics, Normalizer, ProtoNNModel
+from protonn_edge.kinds.protonn.head import ProtoNNModel
 from protonn_edge.quantization import (
     Precision,
     check_counts,

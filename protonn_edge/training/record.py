@@ -12,7 +12,8 @@ import numpy as np
 import sklearn
 
 import protonn_edge
-from protonn_edge.model import Model, model_bytes
+from protonn_edge.chain.file import model_bytes
+from protonn_edge.chain.model import Model
 from protonn_edge.training.progress import Learned, was_stopped
 
 _RECORDED_REPORTS = 5_000  # in a model file, whose record has a limit

@@ -13,7 +13,7 @@ from typing import Any
 
 from scipy.sparse import issparse
 
-from protonn_edge.model import Model
+from protonn_edge.chain.model import Model
 from protonn_edge.training.normalization import KEEPING_ZEROS
 from protonn_edge.training.stored_points import is_large
 

@@ -7,8 +7,8 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from protonn_edge.model import InputStatistics
-from protonn_edge.stages.feature_stage import FeatureStage
+from protonn_edge.chain.feature_stage import FeatureStage
+from protonn_edge.chain.statistics import InputStatistics
 
 Float64 = NDArray[np.float64]
 

@@ -8,8 +8,8 @@ from typing import Any, Self
 
 import numpy as np
 
-from protonn_edge.model import ProtoNNModel
-from protonn_edge.training.features.registry import AllFeatures
+from protonn_edge.kinds.protonn.head import ProtoNNModel
+from protonn_edge.training.feature_registry import AllFeatures
 from protonn_edge.training.points import Float32
 from protonn_edge.training.progress import Callback
 from protonn_edge.training.weighting import ClassWeight

@@ -6,8 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csc_array
 
+from protonn_edge.chain.statistics import InputStatistics
 from protonn_edge.datasets.rows import Sparse, column_range
-from protonn_edge.model import InputStatistics
 
 
 def sparse_statistics(X: Sparse, weights: NDArray[np.float32] | None = None) -> InputStatistics:

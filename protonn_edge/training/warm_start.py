@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from protonn_edge.chain.sizes import SizedByMatrices
 from protonn_edge.errors import InputError
-from protonn_edge.model import ProtoNNModel
-from protonn_edge.model.sizes import SizedByMatrices
+from protonn_edge.kinds.protonn.head import ProtoNNModel
 from protonn_edge.training.objective import Parameters
 
 

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from protonn_edge.errors import InputError
-from protonn_edge.training import DeviceClassifier
+from protonn_edge.kinds.train import CLASSIFIERS
+from protonn_edge.training.base import DeviceClassifier
 from protonn_edge.training.compatibility import check_compatible
+from protonn_edge.training.feature_parameters import NO_FEATURES
 from protonn_edge.training.feature_stages import count_inputs
-from protonn_edge.training.features.parameters import NO_FEATURES
 from protonn_edge.training.refusals import Case
-from protonn_edge.training.registry import CLASSIFIERS
 
 
 @dataclass(frozen=True)

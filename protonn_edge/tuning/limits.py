@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 
 from protonn_edge.boards import Board
 from protonn_edge.build.budget import check_estimate
+from protonn_edge.chain.remedies import Remedies
 from protonn_edge.codegen import Limits, Plan, plans
 from protonn_edge.errors import CheckFailed
-from protonn_edge.model.remedies import Remedies
 from protonn_edge.quantization import IntegerChain, measure_activity
 
 # The minimum flash of a plan for the firmware around the classifier: the flash of plans minus that

@@ -12,8 +12,8 @@ from sklearn.exceptions import ConvergenceWarning
 from protonn_edge.avr.program import Sections, read_share
 from protonn_edge.build.budget import Usage
 from protonn_edge.build.project import BuildOptions, trial_build
+from protonn_edge.chain.model import Model
 from protonn_edge.errors import CheckFailed, InputError
-from protonn_edge.model import Model
 from protonn_edge.quantization import quantize
 from protonn_edge.tuning.front import Candidate
 from protonn_edge.tuning.limits import Fit, fit_of

@@ -12,7 +12,7 @@ from optuna.distributions import (
     IntDistribution,
 )
 
-from protonn_edge.stages.plans import PLANS
+from protonn_edge.kinds.plans import PLANS
 from protonn_edge.system.schema import (
     Check,
     list_of,

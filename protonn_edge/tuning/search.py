@@ -17,8 +17,8 @@ from typing import Any
 
 import numpy as np
 
+from protonn_edge.chain.remedies import FEWER_FEATURES
 from protonn_edge.errors import CheckFailed, InputError
-from protonn_edge.model.remedies import FEWER_FEATURES
 from protonn_edge.tuning.choice import Choice
 from protonn_edge.tuning.deviation import robust_deviation
 from protonn_edge.tuning.front import candidates

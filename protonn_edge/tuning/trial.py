@@ -19,10 +19,11 @@ from sklearn.exceptions import ConvergenceWarning
 
 from protonn_edge.boards import Board
 from protonn_edge.errors import InputError
+from protonn_edge.kinds.train import CLASSIFIERS
 from protonn_edge.quantization import quantize
 from protonn_edge.system.threads import one_thread
-from protonn_edge.training import DeviceClassifier, EpochReport
-from protonn_edge.training.registry import CLASSIFIERS
+from protonn_edge.training.base import DeviceClassifier
+from protonn_edge.training.progress import EpochReport
 from protonn_edge.training.searched import ANY, FEATURES, Searched, settings_of_kind
 from protonn_edge.tuning.alternatives import Alternative, alternatives_of, kinds_for
 from protonn_edge.tuning.limits import Figures, Fit, TuningLimits, fit_of

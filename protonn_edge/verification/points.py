@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from protonn_edge.model import Model
+from protonn_edge.chain.model import Model
 from protonn_edge.quantization import IntegerChain
 
 Bytes = NDArray[np.uint8]

@@ -18,11 +18,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from protonn_edge.boards import Board, board_names
+from protonn_edge.chain.model import Model
 from protonn_edge.codegen import Float32Plan, Plan
 from protonn_edge.codegen.host import HostProgram
 from protonn_edge.emulator import EmulatedBoard
 from protonn_edge.errors import CheckFailed, InputError
-from protonn_edge.model import Model
 from protonn_edge.quantization import DeviceModel, IntegerChain, quantize
 from protonn_edge.verification.agreement import Agreement, compare, open_session, verify_device
 from protonn_edge.verification.points import examples, extremes

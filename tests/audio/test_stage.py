@@ -11,10 +11,10 @@ import numpy as np
 import pytest
 from audio_factory import audio_of, random_audio_model
 
+from protonn_edge.chain.file import load_model, model_bytes, save_model
 from protonn_edge.errors import InputError
-from protonn_edge.model import load_model, model_bytes, save_model
+from protonn_edge.features.audio.stage import AudioStage
 from protonn_edge.quantization import quantize
-from protonn_edge.stages.audio.stage import AudioStage
 
 
 def test_a_model_of_sound_is_read_as_it_was(tmp_path: Path) -> None:

@@ -11,11 +11,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from protonn_edge.errors import InputError
-from protonn_edge.stages.average_pooling.areas import Areas, Axis
-from protonn_edge.stages.average_pooling.integers import IntegerAveragePooling
-from protonn_edge.stages.average_pooling.pooling import AveragePooling
-from protonn_edge.stages.deskew.deskew import PixelScale
-from protonn_edge.training.features.average_pooling import AveragePoolingParameters
+from protonn_edge.features.average_pooling.areas import Areas, Axis
+from protonn_edge.features.average_pooling.integers import IntegerAveragePooling
+from protonn_edge.features.average_pooling.pooling import AveragePooling
+from protonn_edge.features.average_pooling.train import AveragePoolingParameters
+from protonn_edge.features.deskew.deskew import PixelScale
 
 SIDES = st.integers(1, 40)
 

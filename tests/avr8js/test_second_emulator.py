@@ -19,10 +19,10 @@ from protonn_edge.build.project import BuildOptions, trial_build
 from protonn_edge.datasets import load_digits_dataset
 from protonn_edge.device import protocol
 from protonn_edge.emulator import EmulatedUno
-from protonn_edge.model import ProtoNNModel
+from protonn_edge.features.average_pooling.pooling import AveragePooling
+from protonn_edge.kinds.protonn.head import ProtoNNModel
+from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
 from protonn_edge.quantization import device_model, quantize
-from protonn_edge.stages.average_pooling.pooling import AveragePooling
-from protonn_edge.training import ProtoNNClassifier
 from protonn_edge.verification.agreement import verify_device
 
 OVERFLOW_CYCLES = 35

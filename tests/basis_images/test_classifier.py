@@ -12,13 +12,13 @@ from sklearn.base import clone
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LogisticRegression
 
+from protonn_edge.chain.file import load_model
 from protonn_edge.datasets import load_digits_dataset
 from protonn_edge.errors import InputError
-from protonn_edge.model import load_model
+from protonn_edge.features.convolution.train.training import PassReport
+from protonn_edge.kinds.basis_images.train.classifier import BasisImagesClassifier
+from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
 from protonn_edge.quantization import quantize
-from protonn_edge.training import ProtoNNClassifier
-from protonn_edge.training.basis_images.classifier import BasisImagesClassifier
-from protonn_edge.training.convolution.training import PassReport
 
 DIGITS = load_digits_dataset()
 X, Y = DIGITS.X_train[:600], DIGITS.y_train[:600]

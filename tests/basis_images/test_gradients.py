@@ -12,15 +12,15 @@ from sklearn.neural_network import MLPClassifier
 from sklearn.svm import SVC
 
 from protonn_edge.errors import InputError
-from protonn_edge.stages.deskew.deskew import PixelScale
-from protonn_edge.training.basis_images.head import BasisImages
-from protonn_edge.training.basis_images.parts import Parts
-from protonn_edge.training.basis_images.similarity import similarity_loss
-from protonn_edge.training.basis_images.teachers import EstimatorTeacher, NetworkTeacher, Teacher
-from protonn_edge.training.convolution.heads import DenseHead
-from protonn_edge.training.convolution.layers import Limit
-from protonn_edge.training.convolution.network import Network, layers_of
-from protonn_edge.training.convolution.notation import read_layers
+from protonn_edge.features.convolution.train.heads import DenseHead
+from protonn_edge.features.convolution.train.layers import Limit
+from protonn_edge.features.convolution.train.network import Network, layers_of
+from protonn_edge.features.convolution.train.notation import read_layers
+from protonn_edge.features.deskew.deskew import PixelScale
+from protonn_edge.kinds.basis_images.train.head import BasisImages
+from protonn_edge.kinds.basis_images.train.parts import Parts
+from protonn_edge.kinds.basis_images.train.similarity import similarity_loss
+from protonn_edge.kinds.basis_images.train.teachers import EstimatorTeacher, NetworkTeacher, Teacher
 
 SHAPE = (6, 5)
 

@@ -10,20 +10,20 @@ from sklearn.datasets import load_digits
 from sklearn.linear_model import LogisticRegression
 
 from protonn_edge.errors import InputError
-from protonn_edge.stages.deskew.deskew import PixelScale
-from protonn_edge.training.basis_images.learning import (
+from protonn_edge.features.convolution.train.learning import Wanted
+from protonn_edge.features.convolution.train.notation import read_layers
+from protonn_edge.features.convolution.train.rounding import Bits
+from protonn_edge.features.convolution.train.training import Schedule
+from protonn_edge.features.deskew.deskew import PixelScale
+from protonn_edge.kinds.basis_images.train.learning import (
     TaughtStudent,
     WantedImages,
     learned_student,
     learned_teacher,
     teacher_predictions,
 )
-from protonn_edge.training.basis_images.students import student_layouts
-from protonn_edge.training.basis_images.teachers import EstimatorTeacher, NetworkTeacher
-from protonn_edge.training.convolution.learning import Wanted
-from protonn_edge.training.convolution.notation import read_layers
-from protonn_edge.training.convolution.rounding import Bits
-from protonn_edge.training.convolution.training import Schedule
+from protonn_edge.kinds.basis_images.train.students import student_layouts
+from protonn_edge.kinds.basis_images.train.teachers import EstimatorTeacher, NetworkTeacher
 
 N = 1200
 PIXELS = PixelScale(0.0, 16 / 255)

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 
-from protonn_edge.stages.deskew.deskew import PixelScale
-from protonn_edge.training.basis_images.parts import Parts
-from protonn_edge.training.basis_images.teachers import EstimatorTeacher
+from protonn_edge.features.deskew.deskew import PixelScale
+from protonn_edge.kinds.basis_images.train.parts import Parts
+from protonn_edge.kinds.basis_images.train.teachers import EstimatorTeacher
 from protonn_edge.training.objective import cross_entropy
 
 SHAPE, CLASSES, MOST = (3, 3), 3, 6

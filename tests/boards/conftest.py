@@ -8,9 +8,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from protonn_edge.chain.file import load_model, save_model
 from protonn_edge.datasets import load_digits_dataset
-from protonn_edge.model import ProtoNNModel, load_model, save_model
-from protonn_edge.training import ProtoNNClassifier
+from protonn_edge.kinds.protonn.head import ProtoNNModel
+from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
 
 POINTS = 100
 

@@ -9,13 +9,13 @@ import pytest
 
 from protonn_edge.datasets import load_digits_dataset
 from protonn_edge.errors import InputError
-from protonn_edge.training.bonsai import (
+from protonn_edge.kinds.bonsai.train.classifier import (
     BonsaiClassifier,
     LocalDeepKernelClassifier,
     TreeClassifier,
 )
+from protonn_edge.kinds.bonsai.train.tree_gradient import TreeParameters, tree_gradient
 from protonn_edge.training.objective import cross_entropy
-from protonn_edge.training.tree_gradient import TreeParameters, tree_gradient
 
 DIGITS = load_digits_dataset()
 SOME = slice(0, 600)
@@ -84,7 +84,7 @@ def test_two_classes_have_one_row_a_node(kind: type[TreeClassifier]) -> None:
 
 def test_training_that_diverges_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(
-        "protonn_edge.training.tree_training.cross_entropy",
+        "protonn_edge.kinds.bonsai.train.tree_training.cross_entropy",
         lambda scores, *_: (float("inf"), np.full_like(scores, np.inf), None),
     )
     with pytest.raises(InputError, match="training diverges at the learning rate 0.01"):

@@ -12,9 +12,9 @@ from bonsai_factory import random_bonsai_model, random_kernel_model
 from kinds.bonsai import scores_of_tree
 from model_factory import random_points
 
+from protonn_edge.chain.file import load_model, model_bytes, save_model
 from protonn_edge.errors import InputError
-from protonn_edge.model import load_model, model_bytes, save_model
-from protonn_edge.model.bonsai import TreeModel
+from protonn_edge.kinds.bonsai.head import TreeModel
 
 Make = Callable[..., TreeModel]
 both = pytest.mark.parametrize("make", [random_bonsai_model, random_kernel_model])

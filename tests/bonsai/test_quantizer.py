@@ -18,10 +18,10 @@ from hypothesis import strategies as st
 from model_factory import random_points
 
 from protonn_edge.errors import InputError
-from protonn_edge.model.bonsai import TreeModel
+from protonn_edge.kinds.bonsai.head import TreeModel
+from protonn_edge.kinds.bonsai.sums import Sums
+from protonn_edge.kinds.bonsai.table import TreeTable
 from protonn_edge.quantization import quantize
-from protonn_edge.stages.bonsai_tree.sums import Sums
-from protonn_edge.stages.bonsai_tree.table import TreeTable
 
 Make = Callable[..., TreeModel]
 both = pytest.mark.parametrize("make", [random_bonsai_model, random_kernel_model])

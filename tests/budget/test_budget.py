@@ -16,7 +16,7 @@ from protonn_edge.build.budget import Usage, check_estimate
 from protonn_edge.build.project import BuildOptions, build
 from protonn_edge.codegen import Plan, make_plan
 from protonn_edge.errors import CheckFailed
-from protonn_edge.model import ProtoNNModel
+from protonn_edge.kinds.protonn.head import ProtoNNModel
 from protonn_edge.quantization import quantize
 
 UNO = load_board("uno")

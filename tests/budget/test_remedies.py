@@ -18,11 +18,12 @@ from model_factory import random_model, random_points
 
 from protonn_edge.boards import load_board
 from protonn_edge.build.budget import Usage
+from protonn_edge.chain.file import save_model
+from protonn_edge.chain.model import Model
+from protonn_edge.chain.models import MODELS
 from protonn_edge.errors import CheckFailed
-from protonn_edge.model import Model, save_model
-from protonn_edge.model.registry import MODELS
+from protonn_edge.kinds.train import CLASSIFIERS
 from protonn_edge.quantization import device_model, quantize
-from protonn_edge.training.registry import CLASSIFIERS
 
 LARGE = {
     "flash": Usage(flash_bytes=40_000, sram_bytes=0, stack_bytes=0, stack_path=()),

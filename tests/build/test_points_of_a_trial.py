@@ -12,9 +12,9 @@ from model_factory import (
     window_features_of,
 )
 
-from protonn_edge.model import Model
+from protonn_edge.chain.model import Model
+from protonn_edge.features.gradients.gradients import Gradients
 from protonn_edge.quantization import device_model, quantize
-from protonn_edge.stages.gradients.gradients import Gradients
 from protonn_edge.verification.points import extremes
 from protonn_edge.verification.tryout import trial_points
 

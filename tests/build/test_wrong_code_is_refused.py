@@ -27,12 +27,13 @@ from model_factory import (
 )
 
 from protonn_edge.build import project
+from protonn_edge.chain.file import save_model
+from protonn_edge.chain.model import Model
 from protonn_edge.codegen import render_c
 from protonn_edge.device import NoReplyError
 from protonn_edge.errors import InputError
 from protonn_edge.export import rendering
-from protonn_edge.model import Model, save_model
-from protonn_edge.stages.average_pooling.pooling import AveragePooling
+from protonn_edge.features.average_pooling.pooling import AveragePooling
 from protonn_edge.system.files import write_atomically
 from protonn_edge.system.resources import resource
 from protonn_edge.verification import tryout

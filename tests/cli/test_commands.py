@@ -20,9 +20,9 @@ from sklearn.datasets import load_iris
 
 from protonn_edge.boards import load_board
 from protonn_edge.build.project import Project
+from protonn_edge.chain.file import save_model
 from protonn_edge.device import ResultsFile, read_results
 from protonn_edge.emulator import EmulatedUno
-from protonn_edge.model import save_model
 from protonn_edge.quantization import IntegerModel
 
 

@@ -13,9 +13,9 @@ from command_line import assert_one_sentence, run, succeed
 from model_factory import random_model
 from sklearn.svm import SVC
 
+from protonn_edge.chain.decision.rejection import Rejection
+from protonn_edge.chain.file import load_model, save_model
 from protonn_edge.datasets import load_dataset
-from protonn_edge.model import load_model, save_model
-from protonn_edge.stages.decision.rejection import Rejection
 
 RNG = np.random.default_rng(0)
 

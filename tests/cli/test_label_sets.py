@@ -9,7 +9,7 @@ import pytest
 from command_line import assert_one_sentence, run, run_json
 from sklearn.datasets import make_multilabel_classification
 
-from protonn_edge.model import load_model
+from protonn_edge.chain.file import load_model
 
 
 @pytest.fixture(scope="module")

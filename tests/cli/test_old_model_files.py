@@ -9,7 +9,7 @@ import pytest
 from avr_tools import needs_emulated_avr
 from command_line import run_json
 
-from protonn_edge.model import load_model
+from protonn_edge.chain.file import load_model
 from protonn_edge.quantization import quantize
 
 FILES = Path(__file__).parents[1] / "model"

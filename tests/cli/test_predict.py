@@ -11,7 +11,8 @@ import pytest
 from command_line import assert_one_sentence, run, run_json, succeed
 from model_factory import random_model, random_points
 
-from protonn_edge.model import Model, save_model
+from protonn_edge.chain.file import save_model
+from protonn_edge.chain.model import Model
 from protonn_edge.quantization import quantize
 
 NAMES = ("a", "b", "c", "d")

@@ -14,9 +14,9 @@ import numpy as np
 import pytest
 from command_line import run
 
+from protonn_edge.chain.file import load_model
 from protonn_edge.cli import inspect, train
-from protonn_edge.model import load_model
-from protonn_edge.training import DeviceClassifier
+from protonn_edge.training.base import DeviceClassifier
 from protonn_edge.training.progress import TrainingStopped
 
 # A shell that runs commands in the background has them ignore Ctrl-C.

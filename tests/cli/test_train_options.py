@@ -12,7 +12,8 @@ import pytest
 from click.testing import Result
 from command_line import run
 
-from protonn_edge.model import ProtoNNModel, load_model, model_bytes
+from protonn_edge.chain.file import load_model, model_bytes
+from protonn_edge.kinds.protonn.head import ProtoNNModel
 
 
 @pytest.fixture(scope="module")

@@ -16,8 +16,8 @@ from avr_tools import needs_avr_gcc
 from click.testing import Result
 from command_line import run
 
+from protonn_edge.chain.file import load_model
 from protonn_edge.datasets import load_digits_dataset
-from protonn_edge.model import load_model
 from protonn_edge.quantization import quantize
 
 DEADLINE_S = 90

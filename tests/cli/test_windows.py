@@ -11,7 +11,7 @@ import pytest
 from avr_tools import needs_emulated_avr
 from command_line import refusal, run, run_json
 
-from protonn_edge.model import load_model
+from protonn_edge.chain.file import load_model
 
 FEATURES = "mean,deviation,min,max,crossings,bands:3"
 

@@ -32,12 +32,12 @@ from model_factory import (
     tiny_windows_model,
 )
 
+from protonn_edge.chain.input_quantizer.quantizer import InputQuantizer
 from protonn_edge.codegen import render_c
 from protonn_edge.codegen.planner import plan_of
+from protonn_edge.features.convolution.stage import Convolutions
+from protonn_edge.features.pooling.integers import IntegerPooling
 from protonn_edge.quantization import IntegerModel, quantize
-from protonn_edge.stages.convolution.stage import Convolutions
-from protonn_edge.stages.input_quantizer.quantizer import InputQuantizer
-from protonn_edge.stages.pooling.integers import IntegerPooling
 from protonn_edge.system.files import write_atomically
 
 GOLDEN = Path(__file__).parent / "golden"

@@ -15,11 +15,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from model_factory import random_model
 
+from protonn_edge.chain.confidence import TABLE, Confidence
 from protonn_edge.codegen import render_c
 from protonn_edge.codegen.context import class_constants
 from protonn_edge.emulator import EmulatedUno
 from protonn_edge.quantization import IntegerChain, quantize
-from protonn_edge.quantization.confidence import TABLE, Confidence
 from protonn_edge.system.resources import resource
 from protonn_edge.toolchain.host import build_host_executable
 

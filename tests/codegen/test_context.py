@@ -13,8 +13,8 @@ from protonn_edge.codegen import make_float32_plan, make_plan
 from protonn_edge.codegen.context import raw_context, render_context
 from protonn_edge.codegen.plan import ENTRY_BYTES, plan_with
 from protonn_edge.codegen.planner import plan_of
+from protonn_edge.kernels.kernel import CHUNK_CYCLES
 from protonn_edge.quantization import float32_model, quantize
-from protonn_edge.stages.kernel import CHUNK_CYCLES
 
 
 @pytest.mark.parametrize("feeding", ["held", "streamed"])

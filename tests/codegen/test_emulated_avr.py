@@ -33,11 +33,11 @@ from protonn_edge.build.project import BuildOptions, Project, build, trial_build
 from protonn_edge.codegen import Plan, make_plan
 from protonn_edge.device import Result
 from protonn_edge.emulator import EmulatedUno
-from protonn_edge.model import ProtoNNModel
+from protonn_edge.features.average_pooling.pooling import AveragePooling
+from protonn_edge.features.deskew.deskew import BYTES
+from protonn_edge.kernels.matvec.cycles import KERNELS, KernelName
+from protonn_edge.kinds.protonn.head import ProtoNNModel
 from protonn_edge.quantization import quantize
-from protonn_edge.stages.average_pooling.pooling import AveragePooling
-from protonn_edge.stages.deskew.deskew import BYTES
-from protonn_edge.stages.matvec.cycles import KERNELS, KernelName
 from protonn_edge.verification.agreement import open_session, verify_device
 
 pytestmark = needs_emulated_avr

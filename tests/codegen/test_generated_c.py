@@ -24,10 +24,10 @@ from plans import of_weights_for, plan_with
 from protonn_edge.codegen import render_c
 from protonn_edge.codegen.context import c_comment, c_string
 from protonn_edge.codegen.host import host_program
+from protonn_edge.features.average_pooling.pooling import AveragePooling
+from protonn_edge.features.deskew.deskew import BYTES
+from protonn_edge.kernels.matvec.cycles import KERNELS, KernelName
 from protonn_edge.quantization import IntegerModel, quantize
-from protonn_edge.stages.average_pooling.pooling import AveragePooling
-from protonn_edge.stages.deskew.deskew import BYTES
-from protonn_edge.stages.matvec.cycles import KERNELS, KernelName
 
 
 @pytest.mark.parametrize("kernel", KERNELS)

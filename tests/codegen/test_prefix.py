@@ -25,11 +25,11 @@ from model_factory import (
 from plans import plan_with
 
 from protonn_edge.avr.cores import CORES, UNO_CORE, Core
+from protonn_edge.chain.decision.rejection import UNKNOWN
 from protonn_edge.codegen import check_prefix, render_c
 from protonn_edge.errors import InputError
+from protonn_edge.features.average_pooling.pooling import AveragePooling
 from protonn_edge.quantization import DeviceModel, IntegerModel, device_model, quantize
-from protonn_edge.stages.average_pooling.pooling import AveragePooling
-from protonn_edge.stages.decision.rejection import UNKNOWN
 
 MODELS = {
     "integers": tiny_integer_model(),

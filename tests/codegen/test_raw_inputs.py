@@ -15,12 +15,12 @@ from model_factory import random_model, random_pooling_model
 
 from protonn_edge.avr.program import read_program
 from protonn_edge.build.linkage import check_no_floats
+from protonn_edge.chain.input_quantizer.quantizer import InputQuantizer
+from protonn_edge.chain.input_quantizer.raw_units import MANY_DECIMALS, choose_exponents
 from protonn_edge.emulator import EmulatedUno
 from protonn_edge.errors import CheckFailed
+from protonn_edge.features.average_pooling.pooling import AveragePooling
 from protonn_edge.quantization import DeviceModel, float32_model, quantize
-from protonn_edge.stages.average_pooling.pooling import AveragePooling
-from protonn_edge.stages.input_quantizer.quantizer import InputQuantizer
-from protonn_edge.stages.input_quantizer.raw_units import MANY_DECIMALS, choose_exponents
 from protonn_edge.system.resources import resource
 from protonn_edge.toolchain.host import build_host_executable
 

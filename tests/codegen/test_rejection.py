@@ -30,19 +30,14 @@ from random_integer_models import (
 
 from protonn_edge.boards import load_board
 from protonn_edge.build.project import trial_build
+from protonn_edge.chain.decision.rejection import STATISTICS, UNKNOWN, IntegerRejection
 from protonn_edge.codegen import Plan, make_plan, render_c
 from protonn_edge.codegen.host import host_program
 from protonn_edge.emulator import EmulatedUno
-from protonn_edge.model import ProtoNNModel
-from protonn_edge.quantization import (
-    measure_activity,
-    quantize,
-    statistics_of,
-    with_rejection,
-)
-from protonn_edge.stages.average_pooling.pooling import AveragePooling
-from protonn_edge.stages.decision.rejection import STATISTICS, UNKNOWN, IntegerRejection
-from protonn_edge.stages.deskew.deskew import BYTES
+from protonn_edge.features.average_pooling.pooling import AveragePooling
+from protonn_edge.features.deskew.deskew import BYTES
+from protonn_edge.kinds.protonn.head import ProtoNNModel
+from protonn_edge.quantization import measure_activity, quantize, statistics_of, with_rejection
 from protonn_edge.verification.agreement import verify_device
 
 BOARD = load_board("uno")

@@ -16,8 +16,8 @@ from model_factory import (
 )
 
 from protonn_edge.codegen.sending import Sending, as_it_is, factor_text, sendings
+from protonn_edge.features.window_features.channels import sample_names
 from protonn_edge.quantization import quantize
-from protonn_edge.stages.window_features.channels import sample_names
 
 OWN_UNIT = "the training data's unit"
 

@@ -32,9 +32,9 @@ from protonn_edge.codegen import make_plan, render_c
 from protonn_edge.codegen.host import host_program
 from protonn_edge.emulator import EmulatedUno
 from protonn_edge.errors import InputError
+from protonn_edge.features.window_features import KINDS, WindowFeatureStage
+from protonn_edge.kernels.matvec.cycles import KERNELS, KernelName
 from protonn_edge.quantization import IntegerModel, device_model, quantize
-from protonn_edge.stages.matvec.cycles import KERNELS, KernelName
-from protonn_edge.stages.window_features import KINDS, WindowFeatureStage
 from protonn_edge.verification.agreement import open_session, verify_device
 
 EVERY = "mean,deviation,min,max,change,crossings,bands"

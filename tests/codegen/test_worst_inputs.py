@@ -16,11 +16,11 @@ from model_factory import (
 )
 from worst_inputs import prototype_cycles, worst_inputs
 
+from protonn_edge.chain.input_quantizer.quantizer import InputQuantizer
 from protonn_edge.codegen import make_plan
+from protonn_edge.features.average_pooling.pooling import AveragePooling
+from protonn_edge.features.deskew.deskew import BYTES
 from protonn_edge.quantization import IntegerModel, quantize
-from protonn_edge.stages.average_pooling.pooling import AveragePooling
-from protonn_edge.stages.deskew.deskew import BYTES
-from protonn_edge.stages.input_quantizer.quantizer import InputQuantizer
 
 
 def deskewing_model() -> IntegerModel:

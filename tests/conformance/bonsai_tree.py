@@ -9,8 +9,8 @@ from bonsai_factory import ends_of_range, random_bonsai_chain, random_kernel_cha
 from conformance.instances import Instance
 from model_factory import random_inputs
 
-from protonn_edge.quantization.bonsai import TreeChain
-from protonn_edge.stages.bonsai_tree.integers import IntegerBonsaiTree
+from protonn_edge.kinds.bonsai.integers import IntegerBonsaiTree
+from protonn_edge.kinds.bonsai.quantize import TreeChain
 
 
 def instances() -> Iterator[Instance]:

@@ -36,11 +36,11 @@ from measured_predictions import (
 from worst_inputs import worst_inputs
 
 from protonn_edge.avr.program import read_program
+from protonn_edge.chain.integer_stage import IntegerStage
 from protonn_edge.codegen import Plan
 from protonn_edge.codegen.host import host_program
 from protonn_edge.errors import CheckFailed
 from protonn_edge.quantization import IntegerModel
-from protonn_edge.stages.integer_stage import IntegerStage
 from protonn_edge.system.scratch import scratch_folder
 
 MEAN_WITHIN = 0.03

@@ -9,12 +9,12 @@ import numpy as np
 from conformance.instances import Instance
 from convolution_factory import random_convolution, random_images_of, random_model
 
+from protonn_edge.features.average_pooling.areas import Areas
+from protonn_edge.features.average_pooling.integers import IntegerAveragePooling
+from protonn_edge.features.convolution.integers import IntegerConvolution
+from protonn_edge.features.convolution.stage import Convolutions
+from protonn_edge.features.pooling.integers import IntegerPooling
 from protonn_edge.quantization import quantize
-from protonn_edge.stages.average_pooling.areas import Areas
-from protonn_edge.stages.average_pooling.integers import IntegerAveragePooling
-from protonn_edge.stages.convolution.integers import IntegerConvolution
-from protonn_edge.stages.convolution.stage import Convolutions
-from protonn_edge.stages.pooling.integers import IntegerPooling
 
 
 def instances() -> Iterator[Instance]:

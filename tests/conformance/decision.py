@@ -9,8 +9,8 @@ import numpy as np
 from conformance.instances import Instance
 from model_factory import random_inputs, random_model, rejecting_some
 
+from protonn_edge.chain.decision.integers import IntegerDecision
 from protonn_edge.quantization import IntegerModel, quantize
-from protonn_edge.stages.decision.integers import IntegerDecision
 
 _UNKNOWN = 255
 

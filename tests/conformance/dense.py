@@ -9,8 +9,8 @@ from conformance.instances import Instance
 from dense_factory import random_chain
 from model_factory import random_inputs
 
-from protonn_edge.quantization.dense import DenseChain
-from protonn_edge.stages.dense.integers import IntegerDense
+from protonn_edge.kinds.dense.integers import IntegerDense
+from protonn_edge.kinds.dense.quantize import DenseChain
 
 
 def instances() -> Iterator[Instance]:

@@ -8,10 +8,10 @@ import numpy as np
 from conformance.instances import Instance
 from model_factory import random_images, random_pooling_model
 
+from protonn_edge.features.average_pooling.pooling import AveragePooling
+from protonn_edge.features.deskew.deskew import BYTES
+from protonn_edge.features.deskew.integers import IntegerDeskew
 from protonn_edge.quantization import quantize
-from protonn_edge.stages.average_pooling.pooling import AveragePooling
-from protonn_edge.stages.deskew.deskew import BYTES
-from protonn_edge.stages.deskew.integers import IntegerDeskew
 
 
 def instances() -> Iterator[Instance]:

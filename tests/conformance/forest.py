@@ -9,9 +9,9 @@ from conformance.instances import Instance
 from forest_factory import ends_of_range, random_chain, tiny_chain
 from model_factory import random_inputs
 
-from protonn_edge.quantization.forest import ForestChain
-from protonn_edge.stages.forest.integers import IntegerForest
-from protonn_edge.stages.forest.trees import LEAF
+from protonn_edge.kinds.forest.integers import IntegerForest
+from protonn_edge.kinds.forest.quantize import ForestChain
+from protonn_edge.kinds.forest.trees import LEAF
 
 
 def instances() -> Iterator[Instance]:

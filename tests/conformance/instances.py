@@ -11,12 +11,12 @@ from typing import Any, Protocol, cast
 import numpy as np
 
 from protonn_edge.avr.cores import UNO_CORE
+from protonn_edge.chain.integer_stage import IntegerStage
 from protonn_edge.codegen import Plan
 from protonn_edge.codegen.plan import plan_with
 from protonn_edge.codegen.planner import plan_of
+from protonn_edge.kernels.registry import KERNELS, kernels_of
 from protonn_edge.quantization import IntegerModel, measure_activity
-from protonn_edge.stages.integer_stage import IntegerStage
-from protonn_edge.stages.registry import KERNELS, kernels_of
 
 KINDS = tuple(KERNELS)
 

@@ -9,8 +9,8 @@ from conformance.instances import Instance
 from linear_factory import random_chain
 from model_factory import random_inputs
 
-from protonn_edge.quantization.linear import LinearChain
-from protonn_edge.stages.linear.integers import IntegerLinear
+from protonn_edge.kinds.linear.integers import IntegerLinear
+from protonn_edge.kinds.linear.quantize import LinearChain
 
 
 def instances() -> Iterator[Instance]:

@@ -8,9 +8,9 @@ import numpy as np
 from conformance.instances import Instance
 from convolution_factory import random_convolution, random_images_of, random_model
 
+from protonn_edge.features.convolution.stage import Convolutions
+from protonn_edge.features.pooling.integers import IntegerPooling
 from protonn_edge.quantization import quantize
-from protonn_edge.stages.convolution.stage import Convolutions
-from protonn_edge.stages.pooling.integers import IntegerPooling
 
 
 def instances() -> Iterator[Instance]:

@@ -9,8 +9,8 @@ import numpy as np
 from conformance.instances import Instance
 from model_factory import random_inputs, random_model
 
+from protonn_edge.kinds.protonn.projection.integers import IntegerProjection
 from protonn_edge.quantization import IntegerModel, quantize
-from protonn_edge.stages.projection.integers import IntegerProjection
 
 
 def instances() -> Iterator[Instance]:

@@ -20,20 +20,20 @@ from conformance.checks import (
 )
 from conformance.instances import KINDS, Program, instances_of, programs_of
 
-from protonn_edge.stages.average_pooling.integers import IntegerAveragePooling
-from protonn_edge.stages.bonsai_tree.integers import IntegerBonsaiTree
-from protonn_edge.stages.decision.integers import IntegerDecision
-from protonn_edge.stages.dense.integers import IntegerDense
-from protonn_edge.stages.deskew.deskew import row_shifts, sheared
-from protonn_edge.stages.deskew.integers import IntegerDeskew
-from protonn_edge.stages.forest.integers import IntegerForest
-from protonn_edge.stages.gradients.cells import Cells
-from protonn_edge.stages.gradients.integers import IntegerGradients
-from protonn_edge.stages.integer_stage import IntegerStage, Range
-from protonn_edge.stages.kernel import Cost
-from protonn_edge.stages.projection.integers import IntegerProjection
-from protonn_edge.stages.prototypes.integers import IntegerPrototypes
-from protonn_edge.stages.window_features.integers import IntegerWindowFeatures
+from protonn_edge.chain.decision.integers import IntegerDecision
+from protonn_edge.chain.integer_stage import IntegerStage, Range
+from protonn_edge.features.average_pooling.integers import IntegerAveragePooling
+from protonn_edge.features.deskew.deskew import row_shifts, sheared
+from protonn_edge.features.deskew.integers import IntegerDeskew
+from protonn_edge.features.gradients.cells import Cells
+from protonn_edge.features.gradients.integers import IntegerGradients
+from protonn_edge.features.window_features.integers import IntegerWindowFeatures
+from protonn_edge.kernels.kernel import Cost
+from protonn_edge.kinds.bonsai.integers import IntegerBonsaiTree
+from protonn_edge.kinds.dense.integers import IntegerDense
+from protonn_edge.kinds.forest.integers import IntegerForest
+from protonn_edge.kinds.protonn.projection.integers import IntegerProjection
+from protonn_edge.kinds.protonn.prototypes.integers import IntegerPrototypes
 
 every_kind = pytest.mark.parametrize("kind", KINDS)
 

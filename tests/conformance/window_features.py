@@ -10,10 +10,10 @@ import numpy as np
 from conformance.instances import Instance
 from model_factory import random_window_model, random_windows, window_features_of
 
+from protonn_edge.chain.input_quantizer.quantizer import InputQuantizer
+from protonn_edge.features.window_features import FeatureSet
+from protonn_edge.features.window_features.integers import IntegerWindowFeatures
 from protonn_edge.quantization import IntegerModel, quantize
-from protonn_edge.stages.input_quantizer.quantizer import InputQuantizer
-from protonn_edge.stages.window_features import FeatureSet
-from protonn_edge.stages.window_features.integers import IntegerWindowFeatures
 
 _ALL = "mean,deviation,min,max,change,crossings:2,bands:5"
 

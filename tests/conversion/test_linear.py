@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.linear_model import LogisticRegression
 
+from protonn_edge.chain.statistics import InputStatistics
 from protonn_edge.codegen import make_plan
 from protonn_edge.codegen.host import host_program
 from protonn_edge.conversion import from_sklearn
@@ -15,7 +16,7 @@ from protonn_edge.conversion.estimators import FittedEstimator, LinearRule
 from protonn_edge.conversion.prototypes import REACHES, as_model, exact_prototypes
 from protonn_edge.conversion.scaling import AffineMap
 from protonn_edge.datasets import load_digits_dataset
-from protonn_edge.model import InputStatistics, rbf
+from protonn_edge.kinds.protonn.head import rbf
 from protonn_edge.quantization import quantize
 
 DIGITS = load_digits_dataset()

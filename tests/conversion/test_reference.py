@@ -21,6 +21,7 @@ from model_factory import (
 from scipy.sparse import csr_array
 from sklearn.datasets import make_multilabel_classification
 
+from protonn_edge.chain.normalizer import Normalizer
 from protonn_edge.conversion import from_reference, same_answers, to_reference
 from protonn_edge.conversion.reference import (
     ReferenceModel,
@@ -29,10 +30,10 @@ from protonn_edge.conversion.reference import (
 )
 from protonn_edge.datasets import load_digits_dataset
 from protonn_edge.errors import InputError
-from protonn_edge.model import Normalizer, ProtoNNModel
-from protonn_edge.stages.average_pooling.pooling import AveragePooling
-from protonn_edge.stages.deskew.deskew import BYTES
-from protonn_edge.training import ProtoNNClassifier
+from protonn_edge.features.average_pooling.pooling import AveragePooling
+from protonn_edge.features.deskew.deskew import BYTES
+from protonn_edge.kinds.protonn.head import ProtoNNModel
+from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
 
 DIGITS = load_digits_dataset()
 

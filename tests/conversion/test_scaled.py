@@ -12,12 +12,12 @@ from sklearn.decomposition import PCA
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, RobustScaler, StandardScaler
 
+from protonn_edge.chain.model import Model
 from protonn_edge.conversion import from_pipeline, from_sklearn
 from protonn_edge.errors import InputError
-from protonn_edge.model import Model
+from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
+from protonn_edge.kinds.train import CLASSIFIERS
 from protonn_edge.quantization import quantize
-from protonn_edge.training import ProtoNNClassifier
-from protonn_edge.training.registry import CLASSIFIERS
 
 X, y = load_wine(return_X_y=True)
 SCALERS = {

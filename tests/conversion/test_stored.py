@@ -18,10 +18,10 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
 from sklearn.svm import SVC
 
+from protonn_edge.chain.file import model_bytes
 from protonn_edge.conversion import from_sklearn
 from protonn_edge.conversion.reading import load_estimator
 from protonn_edge.errors import InputError
-from protonn_edge.model import model_bytes
 
 X, Y = load_iris(return_X_y=True)
 MACHINE = make_pipeline(StandardScaler(), SVC(C=10)).fit(X, Y)

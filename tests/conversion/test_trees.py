@@ -20,11 +20,11 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
+from protonn_edge.chain.file import model_bytes
 from protonn_edge.conversion import from_sklearn
 from protonn_edge.conversion.reading import load_estimator
 from protonn_edge.datasets import load_digits_dataset
 from protonn_edge.errors import CheckFailed, InputError
-from protonn_edge.model import model_bytes
 
 X, Y = load_iris(return_X_y=True)
 DIGITS = load_digits_dataset()  # of features that are small whole numbers

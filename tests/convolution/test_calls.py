@@ -7,9 +7,9 @@ from convolution_factory import random_convolution, random_model
 
 from protonn_edge.boards import load_board
 from protonn_edge.codegen import Limits, make_plan
+from protonn_edge.features.convolution.stage import Convolutions
+from protonn_edge.features.pooling.integers import IntegerPooling
 from protonn_edge.quantization import quantize
-from protonn_edge.stages.convolution.stage import Convolutions
-from protonn_edge.stages.pooling.integers import IntegerPooling
 
 ROWS = 24
 FUNCTIONS = 4  # in C: to get a row's place, take it, work on it, and make a row of the output

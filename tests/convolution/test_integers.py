@@ -12,8 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from protonn_edge.errors import InputError
-from protonn_edge.stages.convolution.integers import IntegerConvolution, packed
-from protonn_edge.stages.pooling.integers import IntegerPooling
+from protonn_edge.features.convolution.integers import IntegerConvolution, packed
+from protonn_edge.features.pooling.integers import IntegerPooling
 
 
 @st.composite

@@ -7,8 +7,8 @@ import re
 from hypothesis import given
 from hypothesis import strategies as st
 
-from protonn_edge.stages.convolution.products import CONSTANT, INPUT, ZERO, added_products
-from protonn_edge.stages.convolution.window import REGISTERS
+from protonn_edge.features.convolution.products import CONSTANT, INPUT, ZERO, added_products
+from protonn_edge.features.convolution.window import REGISTERS
 
 
 def run(lines: list[str], registers: dict[str, int]) -> None:

@@ -9,13 +9,13 @@ import numpy as np
 import pytest
 from convolution_factory import random_convolution, random_images_of, random_layers, random_model
 
+from protonn_edge.chain.file import load_model, model_bytes, save_model
 from protonn_edge.codegen import make_plan
 from protonn_edge.errors import InputError
-from protonn_edge.model import load_model, model_bytes, save_model
-from protonn_edge.model.linear import LinearModel
+from protonn_edge.features.convolution.stage import Convolutions
+from protonn_edge.features.deskew.deskew import PixelScale
+from protonn_edge.kinds.linear.head import LinearModel
 from protonn_edge.quantization import measure_activity, quantize
-from protonn_edge.stages.convolution.stage import Convolutions
-from protonn_edge.stages.deskew.deskew import PixelScale
 
 
 @pytest.fixture(scope="module")

@@ -7,10 +7,15 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from protonn_edge.training.convolution.heads import DenseHead, Head, PrototypeHead
-from protonn_edge.training.convolution.layers import Convolution, Layer, Normalization, Pooling
-from protonn_edge.training.convolution.network import Network, folded, layers_of
-from protonn_edge.training.convolution.notation import read_layers
+from protonn_edge.features.convolution.train.heads import DenseHead, Head, PrototypeHead
+from protonn_edge.features.convolution.train.layers import (
+    Convolution,
+    Layer,
+    Normalization,
+    Pooling,
+)
+from protonn_edge.features.convolution.train.network import Network, folded, layers_of
+from protonn_edge.features.convolution.train.notation import read_layers
 from protonn_edge.training.objective import Parameters
 
 LAYERS = ["3x3", "2x5p", "4x3/2", "3x3/2p", "dw3", "dw5/2p", "2x1"]

@@ -10,14 +10,18 @@ from sklearn.datasets import load_digits
 from sklearn.linear_model import LogisticRegression
 
 from protonn_edge.errors import InputError
-from protonn_edge.stages.average_pooling.areas import Areas
-from protonn_edge.stages.average_pooling.integers import IntegerAveragePooling
-from protonn_edge.stages.deskew.deskew import PixelScale
-from protonn_edge.training.convolution.learning import Wanted, learned_network, untrained_layers
-from protonn_edge.training.convolution.network import Network
-from protonn_edge.training.convolution.notation import read_layers
-from protonn_edge.training.convolution.rounding import Bits
-from protonn_edge.training.convolution.training import Schedule
+from protonn_edge.features.average_pooling.areas import Areas
+from protonn_edge.features.average_pooling.integers import IntegerAveragePooling
+from protonn_edge.features.convolution.train.learning import (
+    Wanted,
+    learned_network,
+    untrained_layers,
+)
+from protonn_edge.features.convolution.train.network import Network
+from protonn_edge.features.convolution.train.notation import read_layers
+from protonn_edge.features.convolution.train.rounding import Bits
+from protonn_edge.features.convolution.train.training import Schedule
+from protonn_edge.features.deskew.deskew import PixelScale
 
 WANTED = Wanted(
     (8, 8),

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from protonn_edge.errors import InputError
-from protonn_edge.training.convolution.notation import (
+from protonn_edge.features.convolution.train.notation import (
     MOST_CHANNELS,
     MOST_LAYERS,
     ConvolutionLayout,

@@ -7,12 +7,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from protonn_edge.training.convolution.heads import DenseHead
-from protonn_edge.training.convolution.integers import integer_stages
-from protonn_edge.training.convolution.layers import Convolution, Rectifier
-from protonn_edge.training.convolution.network import Network, layers_of
-from protonn_edge.training.convolution.notation import read_layers, shapes_of
-from protonn_edge.training.convolution.rounding import (
+from protonn_edge.features.convolution.train.heads import DenseHead
+from protonn_edge.features.convolution.train.integers import integer_stages
+from protonn_edge.features.convolution.train.layers import Convolution, Rectifier
+from protonn_edge.features.convolution.train.network import Network, layers_of
+from protonn_edge.features.convolution.train.notation import read_layers, shapes_of
+from protonn_edge.features.convolution.train.rounding import (
     SUM_RANGE,
     Bits,
     RoundedConvolution,

@@ -11,11 +11,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from model_factory import random_points
 
+from protonn_edge.chain.matvec import packed
 from protonn_edge.errors import InputError
+from protonn_edge.kinds.dense.integers import IntegerDense, listed
+from protonn_edge.kinds.dense.quantize import DenseChain
 from protonn_edge.quantization import quantize
-from protonn_edge.quantization.dense import DenseChain
-from protonn_edge.stages.dense.integers import IntegerDense, listed
-from protonn_edge.stages.matvec.integers import packed
 
 
 @given(

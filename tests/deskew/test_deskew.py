@@ -9,10 +9,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
+from protonn_edge.chain.input_quantizer.quantizer import InputQuantizer
 from protonn_edge.errors import InputError
-from protonn_edge.stages.average_pooling.pooling import AveragePooling
-from protonn_edge.stages.deskew.deskew import SIDE_LIMIT, PixelScale, row_shifts, sheared
-from protonn_edge.stages.input_quantizer.quantizer import InputQuantizer
+from protonn_edge.features.average_pooling.pooling import AveragePooling
+from protonn_edge.features.deskew.deskew import SIDE_LIMIT, PixelScale, row_shifts, sheared
 
 _SCALE = PixelScale(0.0, 1.0)
 

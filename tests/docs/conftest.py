@@ -8,7 +8,8 @@ from jinja2 import ChoiceLoader, FileSystemLoader
 
 from protonn_edge.codegen import PREFIX
 from protonn_edge.codegen.renderer import template_environment
-from protonn_edge.stages import feature_registry, registry
+from protonn_edge.features import registry as feature_registry
+from protonn_edge.kernels import registry
 
 EXAMPLE = CHECKOUT / "docs" / "adding-a-stage"
 

@@ -13,13 +13,13 @@ from model_factory import random_inputs, random_model
 
 from protonn_edge.avr.cores import UNO_CORE
 from protonn_edge.avr.program import read_program
+from protonn_edge.chain.integer_stage import IntegerStage
 from protonn_edge.codegen import Plan, render_c
 from protonn_edge.codegen.host import host_program
 from protonn_edge.codegen.plan import plan_with
 from protonn_edge.errors import InputError
+from protonn_edge.kernels import registry
 from protonn_edge.quantization import IntegerModel, quantize
-from protonn_edge.stages import registry
-from protonn_edge.stages.integer_stage import IntegerStage
 
 FEATURES = 70  # more than two parts
 

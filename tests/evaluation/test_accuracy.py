@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from model_factory import tiny_integer_model
 
+from protonn_edge.chain.decision.rejection import UNKNOWN, IntegerRejection
 from protonn_edge.device import Result
 from protonn_edge.evaluation.accuracy import (
     answer_matrix,
@@ -15,7 +16,6 @@ from protonn_edge.evaluation.accuracy import (
     frequent_confusions,
     wilson_interval,
 )
-from protonn_edge.stages.decision.rejection import UNKNOWN, IntegerRejection
 
 
 @pytest.mark.parametrize(

@@ -14,10 +14,10 @@ from model_factory import (
     window_features_of,
 )
 
-from protonn_edge.model import ProtoNNModel
-from protonn_edge.stages.average_pooling.pooling import AveragePooling
-from protonn_edge.stages.decision.rejection import Rejection
-from protonn_edge.stages.deskew.deskew import BYTES
+from protonn_edge.chain.decision.rejection import Rejection
+from protonn_edge.features.average_pooling.pooling import AveragePooling
+from protonn_edge.features.deskew.deskew import BYTES
+from protonn_edge.kinds.protonn.head import ProtoNNModel
 
 MODELS = {
     "rejecting": lambda: replace(random_model(), rejection=Rejection(score=0.2, rbf=0.1)),

@@ -21,10 +21,10 @@ from arduino_ide import (
 from model_factory import random_model, random_points, random_window_model, window_features_of
 
 from protonn_edge.avr.program import read_program
+from protonn_edge.chain.decision.rejection import Rejection
 from protonn_edge.export import Export
-from protonn_edge.model import ProtoNNModel
+from protonn_edge.kinds.protonn.head import ProtoNNModel
 from protonn_edge.quantization import quantize
-from protonn_edge.stages.decision.rejection import Rejection
 
 pytestmark = needs_arduino_core
 

@@ -10,8 +10,8 @@ from arduino_ide import assert_within_budget, build_sketch, needs_arduino_core, 
 from command_line import succeed
 from decimal_data import DATA_SETS, in_sketch, trained
 
+from protonn_edge.chain.file import load_model
 from protonn_edge.datasets import load_points
-from protonn_edge.model import load_model
 from protonn_edge.quantization import quantize
 
 # What stands in for a sensor: row by row of a table in flash.

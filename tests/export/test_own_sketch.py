@@ -14,10 +14,10 @@ from evidence_factory import hostile_model
 from model_factory import random_model, random_points, random_window_model, window_features_of
 
 from protonn_edge.boards import load_board
+from protonn_edge.chain.decision.rejection import Rejection
+from protonn_edge.chain.file import save_model
 from protonn_edge.export.own_sketch import NAME, own_sketch
-from protonn_edge.model import save_model
 from protonn_edge.quantization import quantize
-from protonn_edge.stages.decision.rejection import Rejection
 
 UNO = load_board("uno")
 

@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 from model_factory import random_gradients_model, random_inputs, random_model, random_points
 
+from protonn_edge.chain.example_points import drawings, signals
 from protonn_edge.export import KnownAnswers, vectors_from_data, vectors_from_model
-from protonn_edge.model import ProtoNNModel
+from protonn_edge.features.gradients.gradients import Gradients
+from protonn_edge.kinds.protonn.head import ProtoNNModel
 from protonn_edge.quantization import IntegerModel, quantize
-from protonn_edge.stages.example_points import drawings, signals
-from protonn_edge.stages.gradients.gradients import Gradients
 
 
 def made(model: ProtoNNModel) -> tuple[IntegerModel, KnownAnswers]:

@@ -13,9 +13,9 @@ from sklearn.ensemble import (
 )
 
 from protonn_edge.datasets import load_digits_dataset
+from protonn_edge.kinds.forest.train.classifier import ForestClassifier
+from protonn_edge.kinds.forest.train.grown_trees import GrownTrees
 from protonn_edge.quantization import quantize
-from protonn_edge.training.forest import ForestClassifier
-from protonn_edge.training.grown_trees import GrownTrees
 
 DIGITS = load_digits_dataset()
 SOME = slice(0, 600)
@@ -46,7 +46,7 @@ def own_forest(classifier: ForestClassifier, kind: Any, y: Any = DIGITS.y_train[
             return super().fit(X, y, sample_weight)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(f"protonn_edge.training.forest.{kind.__name__}", Caught)
+        patch.setattr(f"protonn_edge.kinds.forest.train.classifier.{kind.__name__}", Caught)
         classifier.fit(X, y)
     own = kind(**caught["self"].get_params())
     return own.fit(caught["X"], caught["y"], caught["sample_weight"])

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from protonn_edge.datasets import load_digits_dataset
+from protonn_edge.kinds.forest.quantize import ForestChain
+from protonn_edge.kinds.forest.train import classifier as training
+from protonn_edge.kinds.forest.train.classifier import ForestClassifier
 from protonn_edge.quantization import quantize
-from protonn_edge.quantization.forest import ForestChain
-from protonn_edge.training import forest as training
-from protonn_edge.training.forest import ForestClassifier
 
 DIGITS = load_digits_dataset()  # of small whole numbers
 

@@ -22,7 +22,7 @@ from model_factory import random_inputs
 from protonn_edge.avr.program import read_program
 from protonn_edge.codegen.host import host_program
 from protonn_edge.codegen.planner import every_plan, make_plan, plan_of
-from protonn_edge.quantization.forest import ForestChain
+from protonn_edge.kinds.forest.quantize import ForestChain
 from protonn_edge.system.scratch import scratch_folder
 
 shapes = {

@@ -11,19 +11,20 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from model_factory import random_images, random_points, random_pooling_model
 
+from protonn_edge.chain.normalizer import Normalizer
+from protonn_edge.chain.statistics import InputStatistics
 from protonn_edge.errors import InputError
-from protonn_edge.model import InputStatistics, Normalizer
-from protonn_edge.quantization import quantize
-from protonn_edge.quantization.forest import (
+from protonn_edge.features.average_pooling.pooling import AveragePooling
+from protonn_edge.kinds.forest.integers import IntegerForest
+from protonn_edge.kinds.forest.quantize import (
     ForestChain,
     byte_inputs,
     device_bytes,
     quantized_leaves,
     with_whole_steps,
 )
-from protonn_edge.stages.average_pooling.pooling import AveragePooling
-from protonn_edge.stages.forest.integers import IntegerForest
-from protonn_edge.stages.forest.trees import LEAF, Trees
+from protonn_edge.kinds.forest.trees import LEAF, Trees
+from protonn_edge.quantization import quantize
 
 
 @given(

@@ -21,6 +21,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler, StandardScaler
 from sklearn.svm import SVC
 
+from protonn_edge.chain.file import load_model, save_model
+from protonn_edge.chain.model import Model
 from protonn_edge.conversion import from_reference, from_sklearn, to_reference
 from protonn_edge.conversion.reading import load_estimator
 from protonn_edge.conversion.reference import (
@@ -28,7 +30,7 @@ from protonn_edge.conversion.reference import (
     read_reference_model,
     write_reference_model,
 )
-from protonn_edge.model import Model, ProtoNNModel, load_model, save_model
+from protonn_edge.kinds.protonn.head import ProtoNNModel
 
 BRIEF_CASES = 10
 

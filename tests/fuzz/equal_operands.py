@@ -27,8 +27,8 @@ from protonn_edge.codegen import Plan, render_c
 from protonn_edge.codegen.planner import plan_of
 from protonn_edge.codegen.prefix import with_prefix
 from protonn_edge.errors import InputError
+from protonn_edge.kernels.registry import kernels_of
 from protonn_edge.quantization import IntegerModel
-from protonn_edge.stages.registry import kernels_of
 
 BRIEF_CASES = 1
 

@@ -27,11 +27,11 @@ from protonn_edge.avr.cores import CORES
 from protonn_edge.codegen import every_plan
 from protonn_edge.codegen.host import host_program
 from protonn_edge.errors import InputError
-from protonn_edge.model import ProtoNNModel
+from protonn_edge.features.average_pooling.pooling import AveragePooling
+from protonn_edge.features.deskew.deskew import BYTES
+from protonn_edge.features.window_features import KINDS
+from protonn_edge.kinds.protonn.head import ProtoNNModel
 from protonn_edge.quantization import IntegerModel, device_model, quantize
-from protonn_edge.stages.average_pooling.pooling import AveragePooling
-from protonn_edge.stages.deskew.deskew import BYTES
-from protonn_edge.stages.window_features import KINDS
 from protonn_edge.verification.agreement import compare
 
 BRIEF_CASES = 3

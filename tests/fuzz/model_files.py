@@ -32,20 +32,16 @@ from model_factory import (
     window_features_of,
 )
 
+from protonn_edge.chain.decision.rejection import UNKNOWN, Rejection
+from protonn_edge.chain.file import load_model, model_bytes, save_model
+from protonn_edge.chain.normalizer import Normalizer
+from protonn_edge.chain.statistics import InputStatistics
 from protonn_edge.codegen import make_plan, render_c
-from protonn_edge.model import (
-    InputStatistics,
-    Normalizer,
-    ProtoNNModel,
-    load_model,
-    model_bytes,
-    save_model,
-)
+from protonn_edge.features.average_pooling.pooling import AveragePooling
+from protonn_edge.features.deskew.deskew import BYTES
+from protonn_edge.features.gradients.gradients import Gradients
+from protonn_edge.kinds.protonn.head import ProtoNNModel
 from protonn_edge.quantization import IntegerModel, measure_activity, quantize
-from protonn_edge.stages.average_pooling.pooling import AveragePooling
-from protonn_edge.stages.decision.rejection import UNKNOWN, Rejection
-from protonn_edge.stages.deskew.deskew import BYTES
-from protonn_edge.stages.gradients.gradients import Gradients
 
 BRIEF_CASES = 20
 DEADLINE_S = 120.0

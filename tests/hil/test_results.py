@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from model_factory import random_model
 
 from protonn_edge.boards import load_board
+from protonn_edge.chain.decision.rejection import UNKNOWN
 from protonn_edge.device.results import (
     Origin,
     RecordedRun,
@@ -22,7 +23,6 @@ from protonn_edge.device.results import (
 )
 from protonn_edge.errors import InputError
 from protonn_edge.quantization import quantize
-from protonn_edge.stages.decision.rejection import UNKNOWN
 
 RESULTS = [
     Result(0, 1, 1, 16_000, mismatch=False, scores=(-3, 5), device="COM3"),

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from fake_device import HostileDevice, SimulatedHost, silent_at_first
 
+from protonn_edge.chain.decision.rejection import UNKNOWN
 from protonn_edge.device import (
     NoReplyError,
     Origin,
@@ -18,7 +19,6 @@ from protonn_edge.device import (
     run,
 )
 from protonn_edge.errors import InputError
-from protonn_edge.stages.decision.rejection import UNKNOWN
 
 Q = np.array([[7, 0, 0, 255], [1, 2, 3, 4], [255, 255, 255, 255]], dtype=np.uint8)
 Y = np.array([1, 0, 1])

@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 from fake_device import HostileDevice, ImpatientHost, SimulatedHost, silent_at_first
 
+from protonn_edge.chain.decision.rejection import UNKNOWN
 from protonn_edge.device import LinkError, NoReplyError, Prediction, Session, framing, protocol
 from protonn_edge.errors import CheckFailed, InputError
-from protonn_edge.stages.decision.rejection import UNKNOWN
 
 X = np.array([7, 0, 0, 255], dtype=np.uint8)
 REFLASH_HINT = "run `protonn-edge build --board uno model.npz`, then `protonn-edge upload`"

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from kinds import dense
 
-from protonn_edge.training.basis_images.classifier import BasisImagesClassifier
+from protonn_edge.kinds.basis_images.train.classifier import BasisImagesClassifier
 
 _STUDENT = ("--image-shape", "8x8", "--convolutions", "4x3/2")
 _BRIEF = ("--teacher-epochs", "2", "--network-epochs", "6", "--epochs", "15")

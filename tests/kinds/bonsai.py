@@ -6,8 +6,8 @@ import numpy as np
 from bonsai_factory import random_bonsai_model
 from kinds.kind import Kind
 
-from protonn_edge.model.bonsai import BonsaiModel, TreeModel
-from protonn_edge.training.bonsai import BonsaiClassifier
+from protonn_edge.kinds.bonsai.head import BonsaiModel, TreeModel
+from protonn_edge.kinds.bonsai.train.classifier import BonsaiClassifier
 
 
 def scores_of_tree(model: TreeModel, X: np.ndarray) -> np.ndarray:

@@ -6,8 +6,8 @@ import numpy as np
 from dense_factory import random_dense_model
 from kinds.kind import Kind
 
-from protonn_edge.model.dense import DenseModel
-from protonn_edge.training.dense import DenseClassifier
+from protonn_edge.kinds.dense.head import DenseModel
+from protonn_edge.kinds.dense.train.classifier import DenseClassifier
 
 
 def _scores(model: DenseModel, X: np.ndarray) -> np.ndarray:

@@ -6,9 +6,9 @@ import numpy as np
 from forest_factory import random_forest_model
 from kinds.kind import Kind
 
-from protonn_edge.model.forest import ForestModel
-from protonn_edge.stages.forest.trees import LEAF
-from protonn_edge.training.forest import ForestClassifier
+from protonn_edge.kinds.forest.head import ForestModel
+from protonn_edge.kinds.forest.train.classifier import ForestClassifier
+from protonn_edge.kinds.forest.trees import LEAF
 
 
 def _scores(model: ForestModel, X: np.ndarray) -> np.ndarray:

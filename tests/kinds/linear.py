@@ -6,8 +6,8 @@ import numpy as np
 from kinds.kind import Kind
 from linear_factory import random_linear_model
 
-from protonn_edge.model.linear import LinearModel
-from protonn_edge.training.linear import LinearClassifier
+from protonn_edge.kinds.linear.head import LinearModel
+from protonn_edge.kinds.linear.train import LinearClassifier
 
 
 def _scores(model: LinearModel, X: np.ndarray) -> np.ndarray:

@@ -13,9 +13,9 @@ from avr_tools import needs_avr_gcc, needs_emulated_avr
 from command_line import assert_one_sentence, run, run_json, succeed
 from kinds.kind import KINDS, kind_of, pairs_of
 
+from protonn_edge.chain.file import load_model
 from protonn_edge.codegen import make_plan
 from protonn_edge.datasets import load_digits_dataset
-from protonn_edge.model import load_model
 from protonn_edge.quantization import quantize
 
 VARIANTS = [(kind, name) for kind in KINDS for name in kind_of(kind).variants]

@@ -15,11 +15,11 @@ from scipy.sparse import csr_array
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
+from protonn_edge.chain.file import load_model
 from protonn_edge.datasets import load_digits_dataset
 from protonn_edge.errors import InputError
-from protonn_edge.model import load_model
 from protonn_edge.quantization import quantize
-from protonn_edge.training import DeviceClassifier
+from protonn_edge.training.base import DeviceClassifier
 
 DIGITS = load_digits_dataset()
 SOME = slice(0, 600)

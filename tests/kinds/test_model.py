@@ -10,9 +10,9 @@ import pytest
 from kinds.kind import kind_of, kinds_with_models, pairs_of
 from model_factory import random_points
 
+from protonn_edge.chain.decision.rejection import UNKNOWN, Rejection
+from protonn_edge.chain.file import load_model, model_bytes, save_model
 from protonn_edge.errors import InputError
-from protonn_edge.model import load_model, model_bytes, save_model
-from protonn_edge.stages.decision.rejection import UNKNOWN, Rejection
 
 every_kind = pytest.mark.parametrize("kind", kinds_with_models())
 

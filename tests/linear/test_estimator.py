@@ -12,9 +12,9 @@ from sklearn.linear_model import LogisticRegression
 
 from protonn_edge.datasets import load_digits_dataset
 from protonn_edge.errors import InputError
+from protonn_edge.features.convolution.train.learning import LearnedNetwork
+from protonn_edge.kinds.linear.train import LinearClassifier, LinearSettings, _l1_penalty
 from protonn_edge.quantization import quantize
-from protonn_edge.training.convolution.learning import LearnedNetwork
-from protonn_edge.training.linear import LinearClassifier, LinearSettings, _l1_penalty
 
 DIGITS = load_digits_dataset()
 SOME = np.flatnonzero(DIGITS.y_train < 4)[:240]

@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 from linear_factory import random_chain, random_linear_model
 from model_factory import random_points
 
+from protonn_edge.chain.normalizer import Normalizer
 from protonn_edge.errors import InputError
-from protonn_edge.model import Normalizer
+from protonn_edge.kinds.linear.integers import IntegerLinear
+from protonn_edge.kinds.linear.quantize import LinearChain
 from protonn_edge.quantization import quantize
-from protonn_edge.quantization.linear import LinearChain
-from protonn_edge.stages.linear.integers import IntegerLinear
 
 
 @given(

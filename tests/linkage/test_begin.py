@@ -15,9 +15,9 @@ from model_factory import (
 )
 
 from protonn_edge.codegen import Limits, every_plan, make_float32_plan
+from protonn_edge.features.average_pooling.pooling import AveragePooling
+from protonn_edge.features.deskew.deskew import BYTES
 from protonn_edge.quantization import IntegerModel, device_model
-from protonn_edge.stages.average_pooling.pooling import AveragePooling
-from protonn_edge.stages.deskew.deskew import BYTES
 
 pytestmark = needs_emulated_avr
 

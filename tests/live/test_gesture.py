@@ -13,9 +13,9 @@ from command_line import run_json, succeed
 from data_files import data_file
 from teller import Teller
 
+from protonn_edge.chain.file import load_model
 from protonn_edge.device.answers import UNDECIDED
 from protonn_edge.emulator import EmulatedUno
-from protonn_edge.model import load_model
 from protonn_edge.quantization import quantize
 from protonn_edge.sensors import MPU6050, PlayedSensor
 

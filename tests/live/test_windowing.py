@@ -17,13 +17,16 @@ from teller import Teller
 from protonn_edge.boards import load_board
 from protonn_edge.build.live_project import build_live, live_files
 from protonn_edge.build.plan_file import read_plan
+from protonn_edge.chain.file import save_model
 from protonn_edge.codegen import make_plan, template_environment
 from protonn_edge.device.answers import UNDECIDED, AnswerStream, WindowAnswer
 from protonn_edge.device.sampling import Sampling
 from protonn_edge.device.windowing import Windowing, windowing_of
 from protonn_edge.emulator import EmulatedUno
 from protonn_edge.errors import CheckFailed, InputError
-from protonn_edge.model import ProtoNNModel, save_model
+from protonn_edge.features.audio.onset import onsets_of
+from protonn_edge.features.window_features.channels import sample_names
+from protonn_edge.kinds.protonn.head import ProtoNNModel
 from protonn_edge.quantization import quantize
 from protonn_edge.sensors import (
     ADXL345,
@@ -35,8 +38,6 @@ from protonn_edge.sensors import (
     sensor_kind,
 )
 from protonn_edge.sensors.units import unit_of
-from protonn_edge.stages.audio.onset import onsets_of
-from protonn_edge.stages.window_features.channels import sample_names
 from protonn_edge.system.files import write_atomically
 from protonn_edge.toolchain.platformio import build_firmware
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from protonn_edge.stages.matvec.cycles import (
+from protonn_edge.kernels.matvec.cycles import (
     GROUP,
     blocks_of,
     feature_cycles,

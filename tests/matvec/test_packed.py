@@ -13,12 +13,12 @@ from model_factory import random_inputs, tiny_integer_model, tiny_packed_model
 from plans import plan_with
 
 from protonn_edge.avr.cores import CORES, UNO_CORE, Core
+from protonn_edge.chain.input_quantizer.quantizer import InputQuantizer
+from protonn_edge.chain.matvec import packed
 from protonn_edge.codegen.host import host_program
+from protonn_edge.kernels.matvec.cycles import blocks_of, feature_cycles
+from protonn_edge.kernels.registry import kernels_of
 from protonn_edge.quantization import IntegerModel
-from protonn_edge.stages.input_quantizer.quantizer import InputQuantizer
-from protonn_edge.stages.matvec.cycles import blocks_of, feature_cycles
-from protonn_edge.stages.matvec.integers import packed
-from protonn_edge.stages.registry import kernels_of
 
 
 def random_weights(seed: int, d: int, D: int) -> np.ndarray:

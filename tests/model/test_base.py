@@ -10,17 +10,14 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from protonn_edge.chain.decision.rejection import UNKNOWN, Rejection
+from protonn_edge.chain.file import load_model, save_model
+from protonn_edge.chain.model import Model
+from protonn_edge.chain.models import MODELS
+from protonn_edge.chain.normalizer import Normalizer
+from protonn_edge.chain.statistics import InputStatistics
 from protonn_edge.errors import InputError
-from protonn_edge.model import (
-    InputStatistics,
-    Model,
-    Normalizer,
-    checked_protonn,
-    load_model,
-    save_model,
-)
-from protonn_edge.model.registry import MODELS
-from protonn_edge.stages.decision.rejection import UNKNOWN, Rejection
+from protonn_edge.kinds.protonn.head import checked_protonn
 
 X = np.random.default_rng(0).normal(size=(30, 5)).round(1)
 

@@ -22,24 +22,23 @@ from model_factory import (
     window_features_of,
 )
 
-from protonn_edge.errors import InputError
-from protonn_edge.model import (
+from protonn_edge.chain import model as base
+from protonn_edge.chain.activity import Activity
+from protonn_edge.chain.decision.rejection import Rejection
+from protonn_edge.chain.file import (
+    FILE_LIMIT_BYTES,
     FORMAT_VERSION,
-    InputStatistics,
-    Normalizer,
-    ProtoNNModel,
-    base,
     load_model,
     model_bytes,
-    rbf,
     save_model,
 )
-from protonn_edge.model.file import FILE_LIMIT_BYTES
+from protonn_edge.chain.normalizer import Normalizer
+from protonn_edge.chain.statistics import InputStatistics
+from protonn_edge.errors import InputError
+from protonn_edge.features.average_pooling.pooling import AveragePooling
+from protonn_edge.features.deskew.deskew import PixelScale
+from protonn_edge.kinds.protonn.head import ProtoNNModel, rbf
 from protonn_edge.quantization import quantize
-from protonn_edge.stages.activity import Activity
-from protonn_edge.stages.average_pooling.pooling import AveragePooling
-from protonn_edge.stages.decision.rejection import Rejection
-from protonn_edge.stages.deskew.deskew import PixelScale
 
 
 def make_model(

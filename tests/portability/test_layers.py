@@ -23,7 +23,21 @@ TABLE = "| room | what is in it |"
 WHOLE = ("", "__main__")  # the package's own names, imported when they are used, and its program
 
 # What is still to be parted: the names below protonn_edge of who imports, and of what.
-UPWARDS = {("datasets.arrays", "stages.window_features.channels")}
+UPWARDS = {
+    ("chain.file", "features.registry"),
+    ("chain.models", "kinds.bonsai.head"),
+    ("chain.models", "kinds.dense.head"),
+    ("chain.models", "kinds.forest.head"),
+    ("chain.models", "kinds.linear.head"),
+    ("chain.models", "kinds.protonn.head"),
+    ("datasets.arrays", "features.window_features.channels"),
+    ("kinds.bonsai.quantize", "quantization.integer_kind"),
+    ("kinds.protonn.steps", "quantization.integer_kind"),
+    ("training.feature_registry", "features.audio.train"),
+    ("training.feature_registry", "features.average_pooling.train"),
+    ("training.feature_registry", "features.convolution.train.parameters"),
+    ("training.feature_registry", "features.gradients.train"),
+}
 
 Imports = set[tuple[str, str]]
 
@@ -77,13 +91,15 @@ def rooms() -> list[str]:
 
 def upwards(imports: Imports, order: list[str]) -> Imports:
     """Return the imports from a room above."""
-    level = {room: number for number, room in enumerate(order)}
     pairs = {(who, what) for who, what in imports if who and what}  # not of the version
-    return {
-        (who, what)
-        for who, what in pairs
-        if level[who.partition(".")[0]] < level[what.partition(".")[0]]
-    }
+    return {(who, what) for who, what in pairs if level(who, order) < level(what, order)}
+
+
+def level(name: str, order: list[str]) -> float:
+    """Return the place of a module's room; training of one kind is above all training."""
+    room = name.partition(".")[0]
+    own_training = ".train" in name and room in ("features", "kinds")
+    return order.index("training") + 0.5 if own_training else order.index(room)
 
 
 def circle(imports: Imports) -> list[str]:

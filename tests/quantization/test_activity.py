@@ -7,8 +7,8 @@ import pytest
 from model_factory import random_images, random_model, random_points, random_pooling_model
 
 from protonn_edge.errors import InputError
+from protonn_edge.features.average_pooling.pooling import AveragePooling
 from protonn_edge.quantization import measure_activity, quantize
-from protonn_edge.stages.average_pooling.pooling import AveragePooling
 
 MORE_THAN_A_BLOCK = 600
 POOLED = AveragePooling((8, 8), (8, 8), (4, 4))

@@ -6,21 +6,21 @@ import numpy as np
 import pytest
 from model_factory import random_model, random_points
 
-from protonn_edge.quantization import (
-    IntegerModel,
-    dequantize,
-    precision_for,
-    quantize,
-    quantize_in_order,
-)
-from protonn_edge.quantization.quantizer import far_coordinates_first
-from protonn_edge.stages.prototypes.exponential import (
+from protonn_edge.kinds.protonn.prototypes.exponential import (
     EXPONENT_LIMIT,
     RBF_MAXIMUM,
     TABLE_SIZE,
     distance_step,
     exponential_table,
     tabulated_rbf,
+)
+from protonn_edge.kinds.protonn.quantize import far_coordinates_first
+from protonn_edge.quantization import (
+    IntegerModel,
+    dequantize,
+    precision_for,
+    quantize,
+    quantize_in_order,
 )
 
 

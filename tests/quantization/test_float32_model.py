@@ -9,8 +9,8 @@ import pytest
 from model_factory import random_model, random_points, random_pooling_model
 
 from protonn_edge.errors import InputError
+from protonn_edge.features.average_pooling.pooling import AveragePooling
 from protonn_edge.quantization import device_model, float32_model, quantize
-from protonn_edge.stages.average_pooling.pooling import AveragePooling
 
 
 def test_scores_are_those_of_the_float_model_at_what_the_bytes_stand_for():

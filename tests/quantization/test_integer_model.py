@@ -15,13 +15,13 @@ from model_factory import (
     tiny_windows_model,
 )
 
+from protonn_edge.chain.decision.rejection import IntegerRejection
+from protonn_edge.chain.input_quantizer.quantizer import InputQuantizer
+from protonn_edge.chain.integer_chain import UNHASHED
+from protonn_edge.chain.integer_stage import Range
+from protonn_edge.chain.matvec import products
 from protonn_edge.errors import InputError
 from protonn_edge.quantization import IntegerModel, quantize
-from protonn_edge.quantization.integer_chain import UNHASHED
-from protonn_edge.stages.decision.rejection import IntegerRejection
-from protonn_edge.stages.input_quantizer.quantizer import InputQuantizer
-from protonn_edge.stages.integer_stage import Range
-from protonn_edge.stages.matvec.integers import products
 
 
 def scores_by_plain_loops(model: IntegerModel, q: np.ndarray) -> list[int]:

@@ -19,9 +19,11 @@ from forest_factory import random_forest_model
 from linear_factory import random_linear_model
 from model_factory import random_model
 
-from protonn_edge.model import InputStatistics, Model, Normalizer
+from protonn_edge.chain.integer_chain import IntegerChain
+from protonn_edge.chain.model import Model
+from protonn_edge.chain.normalizer import Normalizer
+from protonn_edge.chain.statistics import InputStatistics
 from protonn_edge.quantization import quantize
-from protonn_edge.quantization.integer_chain import IntegerChain
 
 
 def constant_features(model: Any) -> Any:

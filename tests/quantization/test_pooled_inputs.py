@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from model_factory import random_images, random_pooling_model, tiny_pooling_model
 
 from protonn_edge.errors import InputError
+from protonn_edge.features.average_pooling.pooling import AveragePooling
 from protonn_edge.quantization import IntegerModel, input_quantizer, quantize
-from protonn_edge.stages.average_pooling.pooling import AveragePooling
 
 HALVED = AveragePooling((8, 8), (8, 8), (4, 4))
 

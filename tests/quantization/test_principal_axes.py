@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from model_factory import random_model, random_points
 
-from protonn_edge.quantization.principal_axes import principal_axes
-from protonn_edge.quantization.quantizer import far_coordinates_first, quantize
+from protonn_edge.kinds.protonn.principal_axes import principal_axes
+from protonn_edge.kinds.protonn.quantize import far_coordinates_first, quantize
 
 
 @pytest.mark.parametrize("d", [1, 2, 7, 30])

@@ -8,17 +8,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from model_factory import plain_model, random_model, random_points
 
+from protonn_edge.chain.folding import FoldedMap
+from protonn_edge.chain.statistics import InputStatistics
 from protonn_edge.errors import InputError
-from protonn_edge.model import InputStatistics
-from protonn_edge.quantization import dequantize, input_quantizer, quantize
-from protonn_edge.quantization.folding import FoldedMap
-from protonn_edge.quantization.quantizer import far_coordinates_first
-from protonn_edge.stages.projection.integers import OFFSET_STEP, REQUANTIZE_SHIFT
-from protonn_edge.stages.prototypes.exponential import (
+from protonn_edge.kinds.protonn.projection.integers import OFFSET_STEP, REQUANTIZE_SHIFT
+from protonn_edge.kinds.protonn.prototypes.exponential import (
     RBF_MAXIMUM,
     distance_step,
     exponential_table,
 )
+from protonn_edge.kinds.protonn.quantize import far_coordinates_first
+from protonn_edge.quantization import dequantize, input_quantizer, quantize
 
 
 @given(seed=st.integers(0, 10_000), features=st.integers(2, 100), projections=st.integers(1, 20))

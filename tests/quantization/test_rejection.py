@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from model_factory import random_inputs, random_model, random_points, tiny_integer_model
 
+from protonn_edge.chain.decision.rejection import UNKNOWN, IntegerRejection, Rejection
 from protonn_edge.errors import InputError
 from protonn_edge.quantization import (
     Statistics,
@@ -20,7 +21,6 @@ from protonn_edge.quantization import (
     together,
     with_rejection,
 )
-from protonn_edge.stages.decision.rejection import UNKNOWN, IntegerRejection, Rejection
 
 
 def statistics(values: np.ndarray) -> Statistics:

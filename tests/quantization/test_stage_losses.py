@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 from model_factory import random_images, random_model, random_points, random_pooling_model
 
+from protonn_edge.features.average_pooling.pooling import AveragePooling
+from protonn_edge.kinds.protonn.quantize import far_coordinates_first
+from protonn_edge.kinds.protonn.steps import centre_of
 from protonn_edge.quantization import dequantize, quantize, stage_losses
-from protonn_edge.quantization.protonn_steps import centre_of
-from protonn_edge.quantization.quantizer import far_coordinates_first
-from protonn_edge.stages.average_pooling.pooling import AveragePooling
 
 
 def test_the_first_stage_is_the_float_model_and_the_last_the_integer_model():

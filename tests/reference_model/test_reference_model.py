@@ -15,7 +15,7 @@ from protonn_edge.conversion.reference import (
     write_reference_model,
 )
 from protonn_edge.errors import InputError
-from protonn_edge.model import rbf
+from protonn_edge.kinds.protonn.head import rbf
 
 RNG = np.random.default_rng(0)
 W = RNG.normal(size=(3, 7)).astype(np.float32)

@@ -14,10 +14,10 @@ from model_factory import random_model, random_points
 
 from protonn_edge.boards import load_board
 from protonn_edge.build.project import Project, build
+from protonn_edge.chain.file import save_model
 from protonn_edge.cli import report as command
 from protonn_edge.device import Origin, Result, ResultsFile
 from protonn_edge.evaluation.measurement import measure
-from protonn_edge.model import save_model
 from protonn_edge.quantization import quantize
 from protonn_edge.report.inputs import PageScript
 

@@ -8,9 +8,9 @@ from matplotlib.figure import Figure
 from sklearn.datasets import load_wine
 
 from protonn_edge.errors import InputError
+from protonn_edge.kinds.linear.train import LinearClassifier
+from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
 from protonn_edge.report.plots import plot_space, plot_training
-from protonn_edge.training import ProtoNNClassifier
-from protonn_edge.training.linear import LinearClassifier
 
 X, y = load_wine(return_X_y=True)
 NAMES = np.array(["a", "b", "c"])[y]

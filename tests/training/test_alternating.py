@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from protonn_edge.errors import InputError
-from protonn_edge.training import alternating
-from protonn_edge.training.alternating import (
+from protonn_edge.kinds.protonn.train import alternating
+from protonn_edge.kinds.protonn.train.alternating import (
     AlternatingSchedule,
     alternate,
     armijo_step,

@@ -11,7 +11,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from protonn_edge.datasets import load_digits_dataset
 from protonn_edge.errors import InputError
-from protonn_edge.training import ProtoNNClassifier
+from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
 
 DIGITS = load_digits_dataset()
 X, Y = DIGITS.X_train[:300], DIGITS.y_train[:300]

@@ -14,20 +14,22 @@ from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
+from protonn_edge.chain.file import load_model
 from protonn_edge.cli.command import Command
 from protonn_edge.cli.train_options import classifier_options, new_classifier
 from protonn_edge.datasets import load_digits_dataset
 from protonn_edge.errors import InputError
-from protonn_edge.model import ProtoNNModel, load_model
+from protonn_edge.features.average_pooling.pooling import AveragePooling
+from protonn_edge.features.window_features import WindowFeatureStage
+from protonn_edge.kinds.protonn.head import ProtoNNModel
+from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
+from protonn_edge.kinds.train import CLASSIFIERS
 from protonn_edge.quantization import quantize
-from protonn_edge.stages.average_pooling.pooling import AveragePooling
-from protonn_edge.stages.window_features import WindowFeatureStage
-from protonn_edge.training import DeviceClassifier, EpochReport, ProtoNNClassifier
+from protonn_edge.training.base import DeviceClassifier
 from protonn_edge.training.options import real
 from protonn_edge.training.preparation import PreparedPoints
-from protonn_edge.training.progress import Learned
+from protonn_edge.training.progress import EpochReport, Learned
 from protonn_edge.training.refusals import Refusal
-from protonn_edge.training.registry import CLASSIFIERS
 
 DIGITS = load_digits_dataset()
 

@@ -8,9 +8,10 @@ import numpy as np
 import pytest
 
 from protonn_edge.datasets import load_digits_dataset
-from protonn_edge.training import ProtoNNClassifier, stored_points
+from protonn_edge.kinds.linear.train import LinearClassifier
+from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
+from protonn_edge.training import stored_points
 from protonn_edge.training.calibration import fitted_sharpness, softmax
-from protonn_edge.training.linear import LinearClassifier
 
 DIGITS = load_digits_dataset()
 

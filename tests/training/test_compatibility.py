@@ -14,11 +14,12 @@ from audio_factory import audio_of, random_audio_model
 from scipy.sparse import csr_array
 from sklearn.exceptions import ConvergenceWarning
 
-from protonn_edge.model import ProtoNNModel
-from protonn_edge.training import ProtoNNClassifier, stored_points
+from protonn_edge.kinds.protonn.head import ProtoNNModel
+from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
+from protonn_edge.kinds.train import CLASSIFIERS
+from protonn_edge.training import stored_points
 from protonn_edge.training.compatibility import REFUSALS, Incompatible, check_compatible, refusal_of
 from protonn_edge.training.refusals import Case
-from protonn_edge.training.registry import CLASSIFIERS
 
 RNG = np.random.default_rng(0)
 Y = np.arange(24) % 2

@@ -18,12 +18,14 @@ from sklearn.utils.estimator_checks import (
 )
 
 import protonn_edge
+from protonn_edge.chain.file import model_bytes
 from protonn_edge.codegen import make_plan
 from protonn_edge.datasets import load_dataset, load_digits_dataset
 from protonn_edge.errors import InputError
-from protonn_edge.model import model_bytes
+from protonn_edge.kinds.protonn.train import classifier as protonn
+from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
 from protonn_edge.quantization import measure_activity, quantize
-from protonn_edge.training import EpochReport, ProtoNNClassifier, protonn
+from protonn_edge.training.progress import EpochReport
 from protonn_edge.training.thresholding import kept_entries
 
 DIGITS = load_digits_dataset()

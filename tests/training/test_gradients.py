@@ -10,12 +10,12 @@ from click.testing import CliRunner
 from model_factory import random_images
 from sklearn.datasets import load_digits
 
+from protonn_edge.chain.file import load_model
 from protonn_edge.cli import main
 from protonn_edge.errors import InputError
-from protonn_edge.model import load_model
+from protonn_edge.features.gradients.gradients import Gradients
+from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
 from protonn_edge.quantization import measure_activity, quantize
-from protonn_edge.stages.gradients.gradients import Gradients
-from protonn_edge.training import ProtoNNClassifier
 
 SMALL = {"image_shape": (8, 8), "gradients": (3, 3), "n_projections": 6, "epochs": 4}
 

@@ -10,10 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.sparse import csr_array
 
+from protonn_edge.chain.file import model_bytes
 from protonn_edge.errors import InputError
-from protonn_edge.model import model_bytes
-from protonn_edge.training import ProtoNNClassifier
-from protonn_edge.training.group_shift import GroupShift
+from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
+from protonn_edge.kinds.protonn.train.group_shift import GroupShift
 from protonn_edge.training.points import distinct_points
 
 
@@ -156,7 +156,7 @@ def test_exposure_points_are_of_one_group_and_do_not_hinder(
     X, y, people = points_of_people(3)
     seen: list[tuple[np.ndarray, np.ndarray]] = []
     monkeypatch.setattr(
-        "protonn_edge.training.protonn_training.GroupShift",
+        "protonn_edge.kinds.protonn.train.fitting.GroupShift",
         lambda *given: seen.append(given[1:3]) or GroupShift(*given),
     )
     assert fitted(X, y, groups=people, strangers=0.5).model_.n_classes == 2

@@ -13,14 +13,15 @@ from scipy.sparse import csr_array, csr_matrix, issparse
 from sklearn.datasets import make_multilabel_classification
 from sklearn.metrics import f1_score
 
+from protonn_edge.chain.file import load_model, model_bytes, save_model
 from protonn_edge.datasets import holdout, load_dataset
 from protonn_edge.errors import InputError
 from protonn_edge.evaluation.ranking import precision_at
-from protonn_edge.model import ProtoNNModel, load_model, model_bytes, save_model
+from protonn_edge.kinds.protonn.head import ProtoNNModel
+from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
+from protonn_edge.kinds.protonn.train.label_start import sleec_projection
 from protonn_edge.quantization import quantize
-from protonn_edge.training import ProtoNNClassifier
 from protonn_edge.training.label_sets import are_label_sets, best_threshold, label_matrix
-from protonn_edge.training.label_start import sleec_projection
 from protonn_edge.training.thresholding import kept_entries
 
 X, Y = make_multilabel_classification(

@@ -14,11 +14,11 @@ from sklearn.model_selection import train_test_split
 
 from protonn_edge.boards import load_board
 from protonn_edge.build.project import build
+from protonn_edge.chain.file import load_model, save_model
 from protonn_edge.codegen import make_plan
 from protonn_edge.errors import InputError
-from protonn_edge.model import load_model, save_model
+from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
 from protonn_edge.quantization import float32_model, quantize
-from protonn_edge.training import ProtoNNClassifier
 
 
 @needs_emulated_avr

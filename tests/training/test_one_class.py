@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from protonn_edge.chain.decision.rejection import UNKNOWN
 from protonn_edge.errors import InputError
+from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
 from protonn_edge.quantization import quantize
-from protonn_edge.stages.decision.rejection import UNKNOWN
-from protonn_edge.training import ProtoNNClassifier
 
 RNG = np.random.default_rng(0)
 FEATURES = 6

@@ -9,11 +9,12 @@ import numpy as np
 import pytest
 from sklearn.exceptions import ConvergenceWarning
 
+from protonn_edge.chain.file import model_bytes
 from protonn_edge.datasets import load_digits_dataset
 from protonn_edge.errors import InputError
-from protonn_edge.model import model_bytes
+from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
 from protonn_edge.quantization import quantize
-from protonn_edge.training import EpochReport, ProtoNNClassifier
+from protonn_edge.training.progress import EpochReport
 
 DIGITS = load_digits_dataset()
 CLASSES = np.arange(10)

@@ -8,7 +8,7 @@ from scipy.sparse import csr_array
 
 from protonn_edge.datasets import load_digits_dataset
 from protonn_edge.errors import InputError
-from protonn_edge.training import ProtoNNClassifier
+from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
 from protonn_edge.training.objective import (
     EXPOSURE_LOGIT,
     LOSSES,

@@ -9,8 +9,8 @@ import pytest
 from scipy.sparse import csr_array
 
 from protonn_edge.errors import InputError
+from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
 from protonn_edge.quantization import quantize
-from protonn_edge.training import ProtoNNClassifier
 
 _SMALL: dict[str, Any] = {
     "n_projections": 2,

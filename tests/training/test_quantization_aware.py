@@ -5,12 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from protonn_edge.chain.statistics import InputStatistics
 from protonn_edge.datasets import load_digits_dataset
 from protonn_edge.errors import InputError
-from protonn_edge.model import InputStatistics, ProtoNNModel
+from protonn_edge.kinds.protonn.head import ProtoNNModel
+from protonn_edge.kinds.protonn.prototypes.exponential import tabulated_rbf
+from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
 from protonn_edge.quantization import quantize
-from protonn_edge.stages.prototypes.exponential import tabulated_rbf
-from protonn_edge.training import ProtoNNClassifier
 from protonn_edge.training.objective import Parameters, squared_distances
 from protonn_edge.training.quantization_aware import QuantizationAware
 from protonn_edge.training.warm_start import parameters_of

@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 from model_factory import random_model
 
+from protonn_edge.chain.decision.rejection import UNKNOWN
 from protonn_edge.datasets import load_digits_dataset
 from protonn_edge.errors import InputError
-from protonn_edge.model import ProtoNNModel
+from protonn_edge.kinds.protonn.head import ProtoNNModel
+from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
 from protonn_edge.quantization import quantize, statistics_of
-from protonn_edge.stages.decision.rejection import UNKNOWN
-from protonn_edge.training import ProtoNNClassifier
 from protonn_edge.training.held_out import held_out_statistics
 
 

@@ -16,11 +16,7 @@ from protonn_edge.training.initialization import (
     principal_projection,
     sampled_prototypes,
 )
-from protonn_edge.training.normalization import (
-    DEVIATION_FLOOR,
-    fitted_normalizer,
-    neighbour_noise,
-)
+from protonn_edge.training.normalization import DEVIATION_FLOOR, fitted_normalizer, neighbour_noise
 
 
 def blobs(seed: int = 0, n: int = 90, D: int = 6, L: int = 3) -> tuple[np.ndarray, np.ndarray]:

@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 from sklearn.exceptions import ConvergenceWarning
 
-from protonn_edge.model.dense import DenseModel
-from protonn_edge.training import ProtoNNClassifier
-from protonn_edge.training.bonsai import BonsaiClassifier
-from protonn_edge.training.dense import DenseClassifier
-from protonn_edge.training.forest import ForestClassifier
-from protonn_edge.training.linear import LinearClassifier
+from protonn_edge.kinds.bonsai.train.classifier import BonsaiClassifier
+from protonn_edge.kinds.dense.head import DenseModel
+from protonn_edge.kinds.dense.train.classifier import DenseClassifier
+from protonn_edge.kinds.forest.train.classifier import ForestClassifier
+from protonn_edge.kinds.linear.train import LinearClassifier
+from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
 from protonn_edge.training.progress import BestEpoch, EpochReport, TrainingStopped
 
 KINDS = {

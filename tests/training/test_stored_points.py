@@ -13,10 +13,12 @@ from typing import Any
 import numpy as np
 import pytest
 
+from protonn_edge.chain.file import model_bytes
+from protonn_edge.chain.statistics import InputStatistics
 from protonn_edge.datasets import load_digits_dataset
 from protonn_edge.errors import InputError
-from protonn_edge.model import InputStatistics, model_bytes
-from protonn_edge.training import ProtoNNClassifier, stored_points
+from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
+from protonn_edge.training import stored_points
 from protonn_edge.training.points import TrainingSet
 from protonn_edge.training.running_statistics import RunningStatistics
 from protonn_edge.training.stored_points import StoredPoints, StoredSet, chunks_of, is_large
@@ -207,7 +209,8 @@ def test_pages_of_a_private_mapping_are_kept(tmp_path: Path) -> None:
 _CHILD = """
 import json, pathlib, sys
 import numpy as np
-from protonn_edge.training import ProtoNNClassifier, stored_points
+from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
+from protonn_edge.training import stored_points
 for limit in ("LARGE_BYTES", "POOL_BYTES", "BLOCK_BYTES", "SAMPLE_POINTS"):
     setattr(stored_points, limit, getattr(stored_points, limit) // 2)
 def peak():

@@ -10,8 +10,8 @@ import pytest
 from sklearn.neighbors import KNeighborsClassifier
 
 from protonn_edge.datasets import load_digits_dataset
-from protonn_edge.model import ProtoNNModel
-from protonn_edge.training import ProtoNNClassifier
+from protonn_edge.kinds.protonn.head import ProtoNNModel
+from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
 from protonn_edge.training.objective import MATRICES, neighbour_likelihood
 
 DIGITS = load_digits_dataset()

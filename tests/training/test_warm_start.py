@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 import pytest
 
+from protonn_edge.chain.file import model_bytes
 from protonn_edge.datasets import load_digits_dataset
 from protonn_edge.errors import InputError
-from protonn_edge.model import model_bytes
-from protonn_edge.training import ProtoNNClassifier
+from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
 from protonn_edge.training.objective import scores_of
 from protonn_edge.training.warm_start import parameters_of
 

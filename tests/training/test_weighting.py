@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from protonn_edge.chain.file import model_bytes
 from protonn_edge.datasets import load_digits_dataset
 from protonn_edge.errors import InputError
-from protonn_edge.model import model_bytes
-from protonn_edge.training import ProtoNNClassifier
+from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
 from protonn_edge.training.objective import LOSSES, objective
 from protonn_edge.training.warm_start import parameters_of
 from protonn_edge.training.weighting import point_weights

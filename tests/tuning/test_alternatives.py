@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from optuna.distributions import CategoricalDistribution
 
-from protonn_edge.training.registry import CLASSIFIERS
+from protonn_edge.kinds.train import CLASSIFIERS
 from protonn_edge.tuning import Here, Points, SearchSpace, candidates
 from protonn_edge.tuning.trial import sketch
 

@@ -8,9 +8,9 @@ import numpy as np
 from avr_tools import needs_avr_gcc
 from command_line import run_json, succeed
 
+from protonn_edge.chain.file import load_model
 from protonn_edge.datasets import load_digits_dataset
-from protonn_edge.model import load_model
-from protonn_edge.training.registry import CLASSIFIERS
+from protonn_edge.kinds.train import CLASSIFIERS
 from protonn_edge.training.searched import (
     ANY,
     KIND,

@@ -22,10 +22,10 @@ from protonn_edge.datasets import load_digits_dataset
 from protonn_edge.evaluation.evidence import Evidence
 from protonn_edge.evaluation.gathering import gather
 from protonn_edge.evaluation.measurement import measure
-from protonn_edge.model import ProtoNNModel
+from protonn_edge.kinds.protonn.head import ProtoNNModel
+from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
 from protonn_edge.report.inputs import page_script
 from protonn_edge.report.page import render_page
-from protonn_edge.training import ProtoNNClassifier
 
 HERE = Path(__file__).parent
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")

@@ -9,8 +9,8 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from protonn_edge.chain.integer_stage import IntegerStage, Range
 from protonn_edge.errors import InputError
-from protonn_edge.stages.integer_stage import IntegerStage, Range
 
 FACTOR_BITS = 8
 

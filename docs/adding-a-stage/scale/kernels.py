@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from protonn_edge.avr.cores import Core
-from protonn_edge.stages.activity import Activity
-from protonn_edge.stages.kernel import Cost, Feed, Kernel, Push, Step
+from protonn_edge.chain.activity import Activity
+from protonn_edge.kernels.kernel import Cost, Feed, Kernel, Push, Step
 from scale.integers import FACTOR_BITS, IntegerScale
 
 # Values that are scaled before they are pushed on together.

@@ -7,9 +7,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from protonn_edge.model import common_range
-from protonn_edge.stages.feature_stage import FeatureStage
-from protonn_edge.training.features.parameters import FeatureParameters
+from protonn_edge.chain.feature_stage import FeatureStage
+from protonn_edge.chain.statistics import common_range
+from protonn_edge.training.feature_parameters import FeatureParameters
 from protonn_edge.training.options import real
 from protonn_edge.training.points import Float32
 from protonn_edge.training.refusals import OTHER_FEATURES, SPARSE, Refusal, but

@@ -17,8 +17,8 @@ from avr_tools import needs_emulated_avr
 from linear_factory import random_chain
 from measured_predictions import build_program, measure
 
+from protonn_edge.chain.decision.rejection import IntegerRejection
 from protonn_edge.codegen.planner import plan_of
-from protonn_edge.stages.decision.rejection import IntegerRejection
 
 pytestmark = needs_emulated_avr
 

@@ -17,9 +17,9 @@ from fuzz.bounds import check_points
 from plans import plan_with
 from random_shapes import Shape, random_model_of
 
+from protonn_edge.features.average_pooling.pooling import AveragePooling
+from protonn_edge.kernels.matvec.cycles import KernelName
 from protonn_edge.quantization import IntegerModel
-from protonn_edge.stages.average_pooling.pooling import AveragePooling
-from protonn_edge.stages.matvec.cycles import KernelName
 
 pytestmark = needs_emulated_avr
 

@@ -14,10 +14,10 @@ from avr_tools import needs_emulated_avr
 from fuzz.bounds import check_points
 from plans import plan_with
 
+from protonn_edge.chain.input_quantizer.quantizer import InputQuantizer
+from protonn_edge.kinds.protonn.prototypes.exponential import exponential_table
+from protonn_edge.kinds.protonn.prototypes.kernels import checked_coordinates, coordinates_of
 from protonn_edge.quantization import IntegerModel
-from protonn_edge.stages.input_quantizer.quantizer import InputQuantizer
-from protonn_edge.stages.prototypes.exponential import exponential_table
-from protonn_edge.stages.prototypes.kernels import checked_coordinates, coordinates_of
 
 D = 9
 

@@ -26,10 +26,10 @@ from protonn_edge.codegen import make_plan
 from protonn_edge.codegen.planner import plan_of
 from protonn_edge.device.sampling import Sampling
 from protonn_edge.device.windowing import windowing_of
+from protonn_edge.features.convolution.stage import Convolutions
+from protonn_edge.features.pooling.integers import IntegerPooling
 from protonn_edge.quantization import IntegerChain, quantize
 from protonn_edge.sensors import MPU6050
-from protonn_edge.stages.convolution.stage import Convolutions
-from protonn_edge.stages.pooling.integers import IntegerPooling
 from protonn_edge.system.files import write_atomically
 from protonn_edge.toolchain.platformio import build_firmware
 

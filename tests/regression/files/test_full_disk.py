@@ -12,8 +12,8 @@ from model_factory import random_model
 
 from protonn_edge.boards import load_board
 from protonn_edge.build.project import build
+from protonn_edge.chain.file import save_model
 from protonn_edge.errors import InputError
-from protonn_edge.model import save_model
 from protonn_edge.system.files import write_together
 
 DEADLINE_S = 60

@@ -11,9 +11,9 @@ import pytest
 from command_line import assert_one_sentence, every_command, run, succeed
 from model_factory import random_model
 
+from protonn_edge.chain.file import load_model, save_model
 from protonn_edge.cli.paths import NameOrPath, OutputFile, check_paths
 from protonn_edge.errors import InputError
-from protonn_edge.model import load_model, save_model
 
 ROWS = "label,a,b\n" + "".join(f"{'xy'[i % 2]},{i},{i % 3}\n" for i in range(12))
 

@@ -17,7 +17,7 @@ from protonn_edge.build.project import Project, build
 from protonn_edge.codegen import make_plan
 from protonn_edge.device import Origin, Result, ResultsFile
 from protonn_edge.evaluation.gathering import gather
-from protonn_edge.model import ProtoNNModel
+from protonn_edge.kinds.protonn.head import ProtoNNModel
 from protonn_edge.quantization import quantize
 
 UNO = load_board("uno")

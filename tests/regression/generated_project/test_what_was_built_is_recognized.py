@@ -18,9 +18,9 @@ from plans import keeps_averages, with_first_cost
 from protonn_edge.boards import load_board
 from protonn_edge.codegen import Float32Plan, Plan, every_plan, make_float32_plan, make_plan
 from protonn_edge.errors import InputError
-from protonn_edge.model import ProtoNNModel
+from protonn_edge.features.average_pooling.pooling import AveragePooling
+from protonn_edge.kinds.protonn.head import ProtoNNModel
 from protonn_edge.quantization import device_model, measure_activity, quantize
-from protonn_edge.stages.average_pooling.pooling import AveragePooling
 
 MODELS = {
     "few features": random_model(features=20),

@@ -20,6 +20,7 @@ from fake_device import HostileDevice, ReferenceModel, SimulatedHost
 from model_factory import random_model, random_points
 
 from protonn_edge.boards import load_board
+from protonn_edge.chain.file import save_model
 from protonn_edge.cli import verify
 from protonn_edge.cli.command import Output
 from protonn_edge.cli.hil import say_unproven
@@ -27,7 +28,6 @@ from protonn_edge.codegen import Limits, make_float32_plan, make_plan
 from protonn_edge.device import Origin, Result, ResultsFile, Session
 from protonn_edge.errors import InputError
 from protonn_edge.evaluation.gathering import gather
-from protonn_edge.model import save_model
 from protonn_edge.quantization import quantize
 from protonn_edge.quantization.float32 import float32_model
 from protonn_edge.verification import agreement

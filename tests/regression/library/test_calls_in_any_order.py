@@ -33,11 +33,11 @@ from model_factory import (
     window_features_of,
 )
 
+from protonn_edge.chain.model import Model
 from protonn_edge.codegen import every_plan
-from protonn_edge.model import Model
+from protonn_edge.features.average_pooling.pooling import AveragePooling
+from protonn_edge.features.gradients.gradients import Gradients
 from protonn_edge.quantization import DeviceModel, device_model, quantize
-from protonn_edge.stages.average_pooling.pooling import AveragePooling
-from protonn_edge.stages.gradients.gradients import Gradients
 
 WINDOWS = window_features_of("mean,max,bands:2", 8)
 LAYERS = random_layers()

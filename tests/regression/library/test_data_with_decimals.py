@@ -17,8 +17,8 @@ from avr_tools import needs_emulated_avr
 from command_line import run, run_json, succeed
 from decimal_data import in_sketch, trained
 
+from protonn_edge.chain.file import load_model, model_bytes, save_model
 from protonn_edge.datasets import load_points
-from protonn_edge.model import load_model, model_bytes, save_model
 from protonn_edge.quantization import quantize
 from protonn_edge.toolchain.host import build_host_executable
 

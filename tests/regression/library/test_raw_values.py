@@ -17,19 +17,19 @@ from model_factory import (
 )
 
 from protonn_edge.boards import load_board
-from protonn_edge.codegen import make_plan
-from protonn_edge.codegen.host import host_program
-from protonn_edge.codegen.sending import sendings
-from protonn_edge.evaluation.library_check import LibraryWay, check_library
-from protonn_edge.quantization import IntegerModel, quantize
-from protonn_edge.stages.average_pooling.pooling import AveragePooling
-from protonn_edge.stages.input_quantizer.quantizer import InputQuantizer
-from protonn_edge.stages.input_quantizer.raw_inputs import raw_quantizer
-from protonn_edge.stages.input_quantizer.raw_units import (
+from protonn_edge.chain.input_quantizer.quantizer import InputQuantizer
+from protonn_edge.chain.input_quantizer.raw_inputs import raw_quantizer
+from protonn_edge.chain.input_quantizer.raw_units import (
     MANY_DECIMALS,
     choose_exponents,
     decimals_of,
 )
+from protonn_edge.codegen import make_plan
+from protonn_edge.codegen.host import host_program
+from protonn_edge.codegen.sending import sendings
+from protonn_edge.evaluation.library_check import LibraryWay, check_library
+from protonn_edge.features.average_pooling.pooling import AveragePooling
+from protonn_edge.quantization import IntegerModel, quantize
 
 ENDS = st.floats(-1e6, 1e6).map(lambda x: round(x, 4))
 

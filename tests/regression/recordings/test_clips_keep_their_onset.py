@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from command_line import refusal, run, run_json
 
-from protonn_edge.model import load_model
+from protonn_edge.chain.file import load_model
 
 
 @pytest.fixture(scope="module")

@@ -12,8 +12,8 @@ from protonn_edge.cli.monitor import _line, picture
 from protonn_edge.device.answers import WindowAnswer
 from protonn_edge.device.framing import encode_frame
 from protonn_edge.device.listener import Listener
+from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
 from protonn_edge.quantization import quantize
-from protonn_edge.training import ProtoNNClassifier
 
 SPEED = {"idle": 0, "walking": 4, "running": 9}
 HEIGHT = {"idle": 0, "walking": 90, "running": 260}

@@ -12,13 +12,13 @@ from command_line import refusal, run
 from evidence_factory import evidence_of
 from model_factory import random_model, random_points, random_window_model, window_features_of
 
+from protonn_edge.chain.file import load_model, save_model
 from protonn_edge.errors import InputError
 from protonn_edge.evaluation.gathering import known_image_shape
-from protonn_edge.model import load_model, save_model
+from protonn_edge.features.deskew.deskew import PixelScale
+from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
 from protonn_edge.report.costs import energy_panels
 from protonn_edge.report.inputs import Battery
-from protonn_edge.stages.deskew.deskew import PixelScale
-from protonn_edge.training import ProtoNNClassifier
 
 
 @pytest.fixture

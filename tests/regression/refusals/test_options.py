@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from command_line import refusal, run
 
+from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
 from protonn_edge.report.inputs import Battery
-from protonn_edge.training import ProtoNNClassifier
 
 RANGES = [
     ("--learning-rate", "learning_rate", 1e308),

@@ -10,8 +10,8 @@ import pytest
 from command_line import refusal, run, run_json
 from model_factory import random_window_model, window_features_of
 
+from protonn_edge.chain.file import save_model
 from protonn_edge.cli import ports
-from protonn_edge.model import save_model
 from protonn_edge.toolchain.ports import FoundPort
 
 

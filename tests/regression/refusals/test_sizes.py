@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 from model_factory import random_inputs, tiny_integer_model
 
-from protonn_edge.stages.prototypes import integers, reach
-from protonn_edge.stages.prototypes.exponential import exponential_table
-from protonn_edge.stages.prototypes.integers import score_norms
+from protonn_edge.kinds.protonn.prototypes import integers, reach
+from protonn_edge.kinds.protonn.prototypes.exponential import exponential_table
+from protonn_edge.kinds.protonn.prototypes.integers import score_norms
 
 
 def parts(m, d=3):

@@ -12,9 +12,9 @@ from command_line import refusal, run, run_json, succeed
 from flower_tables import NAMES, Flowers, Write
 from model_factory import random_model
 
+from protonn_edge.chain.file import load_model, save_model
 from protonn_edge.datasets import load_points
 from protonn_edge.errors import InputError
-from protonn_edge.model import load_model, save_model
 
 
 @pytest.fixture(scope="module")

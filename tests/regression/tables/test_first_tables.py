@@ -9,9 +9,9 @@ import pytest
 from command_line import refusal, run, run_json, succeed
 from flower_tables import NAMES, Flowers, Write
 
+from protonn_edge.chain.file import load_model
 from protonn_edge.datasets import TableOptions, load_dataset
 from protonn_edge.errors import InputError
-from protonn_edge.model import load_model
 
 CODES = {"setosa": 0, "versicolor": 1, "virginica": 2}
 QUICK = ("--epochs", 1, "--projection-dim", 2, "--prototypes", 3)

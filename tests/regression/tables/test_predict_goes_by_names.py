@@ -9,7 +9,7 @@ import numpy as np
 from command_line import refusal, run, run_json
 from model_factory import random_model, random_points
 
-from protonn_edge.model import save_model
+from protonn_edge.chain.file import save_model
 
 NAMES = ("a", "b", "c")
 

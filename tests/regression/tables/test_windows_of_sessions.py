@@ -9,7 +9,7 @@ import pytest
 from command_line import refusal, run, run_json, succeed
 from flower_tables import Write
 
-from protonn_edge.model import load_model
+from protonn_edge.chain.file import load_model
 
 CHANNELS = ("ax", "ay", "az")
 

@@ -1,0 +1,105 @@
+"""The activity of a model on given points, on which its mean cycles depend.
+
+Training measures it on its own points and stores it in the model file, so that mean cycles of a
+plan are known without points.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from protonn_edge.chain.array_checks import Arrays, check_type
+from protonn_edge.chain.integer_stage import IntegerStage, stage_names
+from protonn_edge.errors import InputError
+
+Shares = NDArray[np.float64]
+Sizes = Mapping[str, tuple[int, ...]]
+"""The number of shares in each vector of a stage, by its name."""
+
+
+@dataclass(frozen=True, eq=False)
+class Activity:
+    """Shares of points, each 0..1.
+
+    Attributes
+    ----------
+    inputs : ndarray of shape (D,), float64
+        Of points whose input is not 0, for each input of the classifier's own stages.
+    stages : mapping of str to tuple of ndarray, float64
+        Activity that the stages report, by their names; see `IntegerStage.activity`.
+    """
+
+    inputs: Shares
+    stages: Mapping[str, tuple[Shares, ...]] = field(default_factory=dict)
+
+    def to_array(self) -> Shares:
+        """Return all shares in one vector, as a model file has them."""
+        own = (vector for vectors in self.stages.values() for vector in vectors)
+        return np.concatenate([self.inputs, *own])
+
+    @classmethod
+    def of_array(cls, array: Shares, n_inputs: int, sizes: Sizes) -> Activity:
+        """Return the activity of a vector.
+
+        Parameters
+        ----------
+        array : ndarray
+            All shares.
+        n_inputs : int
+            D.
+        sizes : mapping of str to tuple of int
+            Of the stages' vectors.
+
+        Raises
+        ------
+        InputError
+            If the vector has another length, or numbers outside 0..1.
+        """
+        every = [n_inputs, *(size for each in sizes.values() for size in each)]
+        if array.shape != (sum(every),):
+            raise InputError(
+                f"array 'activity' has the shape {array.shape}; it must be a vector of "
+                f"{sum(every):,} shares; train the model again"
+            )
+        if not ((array >= 0) & (array <= 1)).all():
+            raise InputError(
+                "array 'activity' has numbers that are not 0 to 1; train the model again"
+            )
+        inputs, *vectors = np.split(array, np.cumsum(every)[:-1])
+        left = iter(vectors)
+        return cls(inputs, {name: tuple(next(left) for _ in each) for name, each in sizes.items()})
+
+    def of_each(self, stages: Sequence[IntegerStage]) -> Iterator[Activity]:
+        """Yield the activity of each stage of a chain: its own, by its kind, and its inputs'.
+
+        If a stage reports the activity of its values, this is that of the next stage's inputs.
+        """
+        inputs = self.inputs
+        for stage, name in zip(stages, stage_names(each.kind for each in stages), strict=True):
+            told = self.stages.get(name)
+            yield Activity(inputs, {} if told is None else {stage.kind: told})
+            if told is not None and stage.tells_of_values:
+                inputs = told[0]
+
+
+def to_arrays(activity: Activity | None) -> Arrays:
+    """Return the part of a model file; nothing without activity."""
+    return {} if activity is None else {"activity": activity.to_array()}
+
+
+def from_arrays(arrays: Arrays, n_inputs: int, sizes: Sizes) -> Activity | None:
+    """Return the activity of a model file's arrays, or None.
+
+    Raises
+    ------
+    InputError
+        If the array has another type, or does not fit; see `Activity.of_array`.
+    """
+    if "activity" not in arrays:
+        return None
+    check_type(arrays["activity"], "activity", "f8")
+    return Activity.of_array(arrays["activity"], n_inputs, sizes)

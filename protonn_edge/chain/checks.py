@@ -1,0 +1,102 @@
+"""Checks of a model's arrays, each with a one-sentence error."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from protonn_edge.chain.array_checks import JSON_LIMIT_BYTES, check_finite
+from protonn_edge.errors import InputError
+
+_LARGEST_NUMBER = 1e39  # for values in a feature's unit: the range of float32 is smaller
+
+Float32 = NDArray[np.float32]
+Float64 = NDArray[np.float64]
+
+
+def set_checked(instance: object, name: str, value: object) -> None:
+    """Store a checked field of a frozen dataclass during its creation."""
+    object.__setattr__(instance, name, value)
+
+
+def checked_matrix(
+    array: NDArray[Any], name: str, *, rows: int | None = None, columns: int | None = None
+) -> Float32:
+    """Return a read-only float32 copy in C order, checked."""
+    given = np.asarray(array)
+    if given.ndim != 2 or 0 in given.shape or given.dtype.kind not in "fiu":
+        raise InputError(
+            f"array {name!r} has the shape {given.shape} and the type {given.dtype.name}; it must "
+            "be a matrix of numbers with at least one row and one column"
+        )
+    for axis, wanted, word in ((0, rows, "rows"), (1, columns, "columns")):
+        if wanted is not None and given.shape[axis] != wanted:
+            raise InputError(
+                f"array {name!r} has {given.shape[axis]:,} {word}, the others need {wanted:,}; "
+                "train the model again"
+            )
+    with np.errstate(over="ignore"):
+        matrix = np.array(given, dtype=np.float32, order="C")
+    check_finite(matrix, name)
+    matrix.flags.writeable = False
+    return matrix
+
+
+def checked_vector(
+    array: NDArray[Any],
+    name: str,
+    *,
+    size: int | None = None,
+    largest: float = _LARGEST_NUMBER,
+) -> Float64:
+    """Return a read-only float64 copy, checked."""
+    given = np.asarray(array)
+    if given.ndim != 1 or given.size == 0 or given.dtype.kind not in "fiu":
+        raise InputError(
+            f"array {name!r} has the shape {given.shape} and the type {given.dtype.name}; it must "
+            "be a vector with one number per feature"
+        )
+    if size is not None and given.size != size:
+        raise InputError(
+            f"array {name!r} has {given.size:,} features, the others have {size:,}; train the "
+            "model again"
+        )
+    vector = np.array(given, dtype=np.float64)
+    check_finite(vector, name)
+    if np.abs(vector).max() > largest:
+        j = int(np.abs(vector).argmax())
+        raise InputError(
+            f"array {name!r} has {vector[j]:g} at feature {j}, the limit is {largest:g}; give that "
+            "feature in another unit and train the model again"
+        )
+    vector.flags.writeable = False
+    return vector
+
+
+def checked_record(record: Any) -> dict[str, Any]:
+    """Return `record` after a JSON round trip, so that saved and loaded records are equal."""
+    if not isinstance(record, Mapping):
+        raise InputError("array 'record' is not a JSON object; train the model again")
+    try:
+        text = json.dumps(dict(record), allow_nan=False, ensure_ascii=False)
+        size = len(text.encode())
+        parsed = json.loads(text)
+    except (TypeError, ValueError, RecursionError) as error:
+        raise InputError(f"array 'record' cannot be written as JSON ({str(error)[:80]})") from error
+    if size > JSON_LIMIT_BYTES:
+        raise InputError(
+            f"array 'record' takes {size:,} bytes, the limit is {JSON_LIMIT_BYTES:,}; record less"
+        )
+    return dict(parsed)
+
+
+def check_count(names: tuple[str, ...], what: str, count: int) -> None:
+    """Refuse a number of names other than `count`."""
+    if len(names) != count:
+        raise InputError(
+            f"array {what!r} has {len(names):,} names for {count:,}; train the model again"
+        )

@@ -1,0 +1,279 @@
+"""The float form of a stage that computes features of raw points, before a classifier.
+
+A kind of feature is a folder of `protonn_edge.features` with a subclass of `FeatureStage`, the
+parameters that train it in its `train`, and a line in `protonn_edge.features.registry`. This is its
+interface for models, their files and integers, the generated code, exports and reports.
+
+The existing kinds avoid circular imports by this layout: the arithmetic (`areas.py`, `windows.py`),
+its integer stage (`integers.py`), and this form, which creates integer stages.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from protonn_edge.chain.activity import Sizes
+from protonn_edge.chain.array_checks import Arrays
+from protonn_edge.chain.example_points import drawings, signals
+from protonn_edge.chain.input_quantizer.quantizer import InputQuantizer
+from protonn_edge.chain.input_quantizer.saturation import BYTE_MAXIMUM
+from protonn_edge.chain.integer_stage import IntegerStage
+
+Shape = tuple[int, int]
+Facts = tuple[tuple[str, str], ...]
+Float64 = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Signal:
+    """A sequence of samples: their number per channel, and per second.
+
+    The rate is None if it is unknown. With `from_onset`, they begin at ``pnn_onset`` of the
+    generated C; others begin anywhere.
+    """
+
+    samples: int
+    channels: int
+    rate: float | None
+    from_onset: bool = False
+
+
+@dataclass(frozen=True, eq=False)
+class Seen:
+    """A stage's view of a point that is an image, for a picture; positions are in pixels.
+
+    Attributes
+    ----------
+    image : ndarray of shape (h, w), float64
+        The crop of the image as the stage processes it, 0 (paper) to 1 (ink).
+    rows, columns : tuple of float
+        Positions of lines between the areas of the stage.
+    strokes : ndarray of shape (n, 4), float64
+        Detected strokes: lines from (x, y) by (dx, dy), longer if stronger.
+    words : str
+        The meaning of the strokes, as a sentence.
+    """
+
+    image: Float64
+    rows: tuple[float, ...]
+    columns: tuple[float, ...]
+    strokes: Float64
+    words: str
+
+
+class FeatureStage(ABC):
+    """Maps raw points to the inputs of a classifier.
+
+    A subclass is a frozen dataclass that refuses, on construction, what generated code could not
+    compute. Its fields define its arithmetic: a model's hash includes those in its `repr`.
+
+    Attributes
+    ----------
+    kind : str
+        Its name in the registry, and in a model's hash.
+    ARRAYS : tuple of str
+        Names of its arrays in a model file.
+    ABSENT : mapping of str to ndarray
+        Arrays of a model file without such a stage; empty for newer kinds.
+    n_features : int
+        Values of a raw point.
+    n_outputs : int
+        Number of features, the D inputs of the classifier.
+    does : str
+        What it does, as the end of a sentence that begins with "the model": "pools images".
+    smaller : tuple of str
+        What to try in training for less flash and SRAM, where the stage is what takes most of them.
+    """
+
+    kind: ClassVar[str]
+    smaller: ClassVar[tuple[str, ...]] = ()
+    ARRAYS: ClassVar[tuple[str, ...]]
+    ABSENT: ClassVar[Arrays] = {}
+
+    @property
+    @abstractmethod
+    def n_features(self) -> int:
+        """Values of a raw point, which the device receives as a byte each."""
+
+    @property
+    @abstractmethod
+    def n_outputs(self) -> int:
+        """Number of features, D."""
+
+    @property
+    @abstractmethod
+    def does(self) -> str:
+        """What it does, after "the model": "pools images"."""
+
+    @property
+    @abstractmethod
+    def scale(self) -> InputQuantizer | None:
+        """The conversion of raw values to the device's bytes, for interleaved channels.
+
+        None where its values are in the unit and the range of a raw point's, which is one for all,
+        as averages of pixels are: then both follow from the classifier's inputs. All other kinds
+        choose it in training, and make the classifier's bytes of their features by the
+        `RawQuantizer` of these.
+        """
+
+    @abstractmethod
+    def apply(self, X: NDArray[Any]) -> NDArray[Any]:
+        """Return features (n, D) of raw points (n, features): float32 for float32, else float64.
+
+        They are exactly the values of the integer stages before their conversion to bytes, so that
+        a model is trained on the features of the device.
+        """
+
+    @abstractmethod
+    def integer_stages(self, inputs: InputQuantizer) -> tuple[IntegerStage, ...]:
+        """Return what computes it on a device: from bytes of `device_inputs` to those of `inputs`.
+
+        Parameters
+        ----------
+        inputs : InputQuantizer
+            Maps features to the inputs of the classifier's own stages.
+
+        Raises
+        ------
+        InputError
+            If generated code cannot hold them.
+        """
+
+    @abstractmethod
+    def to_arrays(self) -> Arrays:
+        """Return its arrays of a model file, see `ARRAYS`."""
+
+    @classmethod
+    @abstractmethod
+    def from_arrays(cls, arrays: Arrays) -> Self | None:
+        """Return the stage of a model file's arrays, or None without one of this kind.
+
+        Raises
+        ------
+        InputError
+            If an array has another type or shape, or is invalid.
+        """
+
+    @abstractmethod
+    def describe(self, names: Sequence[str]) -> dict[str, Any]:
+        """Return a description for JSON; `names` are those of a raw point's values, or none."""
+
+    def facts(self, names: Sequence[str]) -> Facts:  # noqa: ARG002  (for those that show them)
+        """Return a description as rows for display."""
+        return (
+            ("features", f"{self.n_features:,}"),
+            ("features D", f"{self.n_outputs:,}: the model {self.does}"),
+        )
+
+    @property
+    def signal(self) -> Signal | None:
+        """The samples of a raw point that is a signal; otherwise None."""
+        return None
+
+    @property
+    def drawn_shape(self) -> Shape | None:
+        """Height and width as which a raw point is drawn: an image's, or of one channel 1 high."""
+        one = self.signal is not None and self.signal.channels == 1
+        return (1, self.n_features) if one else None
+
+    def seen(self, x: NDArray[Any]) -> Seen | None:  # noqa: ARG002
+        """Return its view of a raw point (features,); None without a picture."""
+        return None
+
+    @property
+    def matrix(self) -> Float64 | None:
+        """The equivalent matrix (D, features), or None if there is none."""
+        return None
+
+    def fed_for(self, x: NDArray[Any], inputs: InputQuantizer) -> NDArray[np.uint8] | None:  # noqa: ARG002
+        """Return points (n, features) for the device with approximately the inputs x, (n, D).
+
+        Parameters
+        ----------
+        x : ndarray of shape (n, D)
+            Inputs of the classifier's own stages, 0..``inputs.maximum``.
+        inputs : InputQuantizer
+            See `integer_stages`.
+
+        Returns
+        -------
+        ndarray or None
+            None if such points are not known; the self-test of an export then uses `examples`.
+        """
+        return None
+
+    def examples(self, count: int) -> NDArray[np.uint8]:
+        """Return synthetic points (count, features), always the same ones.
+
+        They are drawings if points are images, otherwise windows of a signal.
+        """
+        shape = self.drawn_shape
+        if shape is not None and min(shape) > 1:
+            return drawings(*shape, count)
+        channels = self.n_channels or 1
+        return signals(self.n_features // channels, channels, count)
+
+    @property
+    def keeps_range(self) -> bool:
+        """Whether its values have the same range as a raw point's; see `scale`."""
+        return self.scale is None
+
+    @property
+    def whole_maximum(self) -> int | None:
+        """The maximum of its features if these are whole numbers from 0 on.
+
+        They are then used as inputs of classifiers unchanged. None if classifiers choose their
+        bits.
+        """
+        return None
+
+    @property
+    def one_range(self) -> bool:
+        """Whether all of its features become bytes alike, by one range.
+
+        That is the one of raw points where it keeps that, else that of all features together, which
+        rest at its begin.
+        """
+        return self.keeps_range
+
+    @property
+    def activity_sizes(self) -> Sizes:
+        """The numbers of shares in the activity of its integer stages; see `Activity`."""
+        return {}
+
+    @property
+    def n_channels(self) -> int | None:
+        """Number of interleaved channels in a raw point, each with its own range.
+
+        None where all values have one range, which is that of the classifier's inputs.
+        """
+        return None if self.scale is None else len(self.scale.zero)
+
+    def raw_ends(self, *ends: Float64) -> tuple[Float64, ...]:
+        """Return the ends of raw values of each channel, or of all, of those of features (D,)."""
+        if self.scale is None:
+            return tuple(end[:1] for end in ends)
+        zero, end = self.scale.zero, self.scale.end
+        return np.minimum(zero, end), np.maximum(zero, end)
+
+    def device_inputs(self, inputs: InputQuantizer) -> InputQuantizer:
+        """Return the conversion of raw points to the device's bytes, (features,).
+
+        Parameters
+        ----------
+        inputs : InputQuantizer
+            As for `integer_stages`.
+        """
+        n = self.n_features
+        if self.scale is not None:
+            zeros, steps = (np.resize(each, n) for each in (self.scale.zero, self.scale.step))
+            return InputQuantizer(zeros, steps, self.scale.maximum)
+        finer = inputs.maximum / BYTE_MAXIMUM
+        zero, step = float(inputs.zero[0]), float(inputs.step[0]) * finer
+        return InputQuantizer(np.full(n, zero), np.full(n, step), BYTE_MAXIMUM)

@@ -1,0 +1,290 @@
+"""The versioned .npz file of a model.
+
+Everything between the trainer and the quantizer travels in the file that `save_model` writes and
+`load_model` reads. It may come from a stranger and is checked before memory is taken for it.
+
+Raising the format version
+--------------------------
+1. Add one to `FORMAT_VERSION` and describe the difference in the table below.
+2. Write and read the new arrays in the module of their part (see `_PARTS`), or in `_arrays_of` and
+   `_model_of`, and list them in `_ARRAYS`. Those of a kind of classifier are in its own module.
+3. Give `UPGRADES` a function that turns the arrays of the old version into those of the new one,
+   so that old files keep loading.
+4. Commit a small file of the old version beside the tests, and a test that loads it.
+
+======= ===================================================================================
+version difference
+======= ===================================================================================
+1       the first
+2       "reduction_shapes": three rows of height and width, or none (in version 1 there is none)
+3       "threshold": a vector of one number in models of label sets, of none in others (before,
+        there are only others); the normalizer "l2"; "cutoff" (before, it is 0)
+4       "clipped", "deskewed" (before, neither)
+5       "rejection", in models that answer "unknown" alone: three thresholds;
+        "activity", in models that become integers: shares of inputs, coordinates and prototypes;
+        "pipeline", in models of windows of samples alone: its declaration as JSON
+6       "raw_exponents": by which power of ten a sketch multiplies raw values (before, what their
+        stored range suggests, see `raw_units`)
+7       "classifier": the kind of classifier (before, there is only ProtoNN);
+        "projection_bits", in models with another number than 8 alone;
+        "sharpness", in models that know probabilities alone;
+        "sensor", "units", in models of data with a known unit alone
+======= ===================================================================================
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import zipfile
+from collections.abc import Callable
+from dataclasses import fields, replace
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from protonn_edge.chain import activity
+from protonn_edge.chain.array_checks import (
+    Arrays,
+    check_type,
+    little_endian,
+    parsed_json,
+    single_value,
+)
+from protonn_edge.chain.decision import arrays as rejection
+from protonn_edge.chain.input_quantizer import arrays as raw_units
+from protonn_edge.chain.model import Model
+from protonn_edge.chain.models import MODELS
+from protonn_edge.chain.normalizer import Normalizer
+from protonn_edge.chain.statistics import InputStatistics
+from protonn_edge.chain.upgrades import UPGRADES
+from protonn_edge.datasets.archive import ArrayArchive
+from protonn_edge.datasets.naming import NAME_LIMIT
+from protonn_edge.errors import InputError
+from protonn_edge.features import registry as feature_registry
+from protonn_edge.sensors import instrument
+from protonn_edge.system.files import write_atomically
+
+FORMAT_VERSION = 7
+FILE_LIMIT_BYTES = 16 * 2**20
+
+_ARRAYS = (
+    "format_version",
+    "classifier",
+    "normalizer_kind",
+    "normalizer_offset",
+    "normalizer_scale",
+    "inputs_lower",
+    "inputs_upper",
+    "inputs_mean",
+    "inputs_deviation",
+    "inputs_background",
+    "reduction_shapes",
+    "classes",
+    "feature_names",
+    "record",
+    "threshold",
+    "clipped",
+    "deskewed",
+    "raw_exponents",
+)
+_OPTIONAL_ARRAYS = ("activity", "rejection", "sharpness", *instrument.ARRAYS)
+# Whether features are whole numbers follows from what makes them.
+_STATISTICS = tuple(field.name for field in fields(InputStatistics) if field.name != "whole")
+
+
+class _Part(NamedTuple):
+    """A part of a model that knows its own arrays."""
+
+    field: str  # of the model
+    source: str  # the model's attribute that is written for it
+    to_arrays: Callable[[Any], Arrays]
+    from_arrays: Callable[[Arrays], Any]
+
+
+_PARTS = (
+    _Part(
+        "feature_stage", "feature_stage", feature_registry.to_arrays, feature_registry.from_arrays
+    ),
+    _Part("rejection", "rejection", rejection.to_arrays, rejection.from_arrays),
+    _Part("raw_exponents", "units", raw_units.to_arrays, raw_units.from_arrays),
+    _Part("instrument", "instrument", instrument.to_arrays, instrument.from_arrays),
+)
+
+
+def save_model(model: Model, path: Path | str) -> None:
+    """Write `model` to `path`, whole or not at all; the same model gives the same bytes.
+
+    Raises
+    ------
+    InputError
+        If the file would be larger than `load_model` takes.
+    """
+    content = model_bytes(model)
+    if len(content) > FILE_LIMIT_BYTES:
+        raise InputError(
+            f"{path} would have {len(content):,} bytes, the limit is {FILE_LIMIT_BYTES:,}; train a "
+            "smaller one"
+        )
+    write_atomically(Path(path), content)
+
+
+def model_bytes(model: Model) -> bytes:
+    """Return what `save_model` writes: an .npz without times, the same on every system."""
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_STORED) as archive:
+        for name, array in _arrays_of(model).items():
+            member = zipfile.ZipInfo(f"{name}.npy")  # dated 1980-01-01
+            member.create_system = 3
+            member.external_attr = 0o600 << 16
+            content = io.BytesIO()
+            np.lib.format.write_array(content, array, allow_pickle=False)
+            archive.writestr(member, content.getvalue())
+    return buffer.getvalue()
+
+
+def load_model(path: Path | str) -> Model:
+    """Read and check a model file.
+
+    Raises
+    ------
+    InputError
+        One sentence with the file, the array and the problem: not an .npz, truncated, too large,
+        pickled, arrays missing or unknown, wrong types or shapes, NaN, a newer format version.
+    """
+    path = Path(path)
+    with ArrayArchive(path, limit_bytes=FILE_LIMIT_BYTES) as archive:
+        if "format_version" not in archive.names:
+            raise InputError(
+                f"{path} has no array 'format_version', so it is not a model of protonn-edge; "
+                "create one with protonn-edge train"
+            )
+        try:
+            version = single_value(archive.read("format_version"), "format_version", "iu")
+            _check_version(int(version), path)
+            arrays = {name: archive.read(name) for name in archive.names}
+            for old in range(int(version), FORMAT_VERSION):
+                arrays = UPGRADES[old](arrays)
+            return _model_of(arrays)
+        except InputError as error:
+            message = str(error)
+            raise InputError(message if str(path) in message else f"{path}: {message}") from error
+
+
+def _check_version(version: int, path: Path) -> None:
+    if version > FORMAT_VERSION:
+        raise InputError(
+            f"{path} has model format {version}, this protonn-edge reads up to {FORMAT_VERSION}; "
+            f"install a newer protonn-edge, one that knows format {version}"
+        )
+    if version < 1:
+        raise InputError(
+            f"array 'format_version' is {version}, the first is 1; train the model again"
+        )
+
+
+def _arrays_of(model: Model) -> Arrays:
+    """Return the arrays of the current format version, in the order of the file."""
+    text = json.dumps(model.record, sort_keys=True, allow_nan=False, ensure_ascii=False)
+    arrays: Arrays = {
+        "format_version": np.array(FORMAT_VERSION, dtype=np.int64),
+        "classifier": np.array(model.kind),
+        **model.own_arrays(),
+        "normalizer_kind": np.array(model.normalizer.kind),
+        "normalizer_offset": model.normalizer.offset,
+        "normalizer_scale": model.normalizer.scale,
+        **{f"inputs_{name}": getattr(model.inputs, name) for name in _STATISTICS},
+        "classes": np.array(model.classes, dtype=np.str_),
+        "feature_names": np.array(model.feature_names, dtype=np.str_),
+        "record": np.frombuffer(text.encode(), dtype=np.uint8),
+        "threshold": np.array([] if model.threshold is None else [model.threshold]),
+        "clipped": np.array(model.clipped, dtype=np.int64),
+        **activity.to_arrays(model.activity),
+    }
+    if model.sharpness is not None:
+        arrays["sharpness"] = np.array([model.sharpness])
+    for part in _PARTS:
+        arrays |= part.to_arrays(getattr(model, part.source))
+    return {name: little_endian(array) for name, array in arrays.items()}
+
+
+def _model_of(arrays: Arrays) -> Model:
+    """Build the model from the arrays of a file; the dataclasses check the values."""
+    kind = _kind_of(arrays)
+    _check_names(arrays, kind)
+    for name in _ARRAYS:
+        if name.startswith(("inputs_", "normalizer_")) and name != "normalizer_kind":
+            check_type(arrays[name], name, "f8")
+    statistics: dict[str, Any] = {name: arrays[f"inputs_{name}"] for name in _STATISTICS}
+    model = kind(
+        **kind.own_fields(arrays),
+        normalizer=Normalizer(
+            str(single_value(arrays["normalizer_kind"], "normalizer_kind", "U")),
+            arrays["normalizer_offset"],
+            arrays["normalizer_scale"],
+        ),
+        inputs=InputStatistics(**statistics),
+        classes=_texts(arrays["classes"], "classes"),
+        feature_names=_texts(arrays["feature_names"], "feature_names"),
+        record=parsed_json(arrays["record"], "record"),
+        threshold=_optional(arrays["threshold"], "threshold"),
+        sharpness=_optional(arrays.get("sharpness", np.empty(0)), "sharpness"),
+        clipped=bool(single_value(arrays["clipped"], "clipped", "i")),
+        **{part.field: part.from_arrays(arrays) for part in _PARTS},
+    )
+    known = activity.from_arrays(arrays, model.n_inputs, model.activity_sizes)
+    return replace(model, activity=known)
+
+
+def _kind_of(arrays: Arrays) -> type[Model]:
+    """Return the class of the model of a file's arrays."""
+    if "classifier" not in arrays:
+        raise _missing("classifier")
+    kind = str(single_value(arrays["classifier"], "classifier", "U"))
+    if kind not in MODELS:
+        raise InputError(
+            f"array 'classifier' is {kind[:40]!r}, this protonn-edge knows {', '.join(MODELS)}; "
+            "install a newer protonn-edge, one that has this kind"
+        )
+    return MODELS[kind]
+
+
+def _check_names(arrays: Arrays, kind: type[Model]) -> None:
+    needed = (*_ARRAYS, *kind.ARRAYS)
+    for name in needed:
+        if name not in arrays:
+            raise _missing(name)
+    optional = (*_OPTIONAL_ARRAYS, *kind.OPTIONAL_ARRAYS, *feature_registry.array_names())
+    known = {*needed, *optional}
+    for name in arrays:
+        if name not in known:
+            raise InputError(f"there is an unknown array {name[:40]!r}; train the model again")
+
+
+def _missing(name: str) -> InputError:
+    return InputError(f"there is no array {name!r}; the file is incomplete, train the model again")
+
+
+def _optional(array: NDArray[Any], name: str) -> float | None:
+    if array.shape not in ((0,), (1,)) or array.dtype.kind != "f":
+        raise InputError(
+            f"array {name!r} has the shape {array.shape} and the type {array.dtype.name}, a model "
+            "file has at most one number there; train the model again"
+        )
+    return float(array[0]) if len(array) else None
+
+
+def _texts(array: NDArray[Any], name: str) -> tuple[str, ...]:
+    if array.dtype.kind != "U" or array.ndim != 1:
+        raise InputError(
+            f"array {name!r} has the shape {array.shape} and the type {array.dtype.name}, a model "
+            "file has a list of names there; train the model again"
+        )
+    if array.dtype.itemsize > 4 * NAME_LIMIT:
+        raise InputError(
+            f"array {name!r} has names of {array.dtype.itemsize // 4:,} characters, the limit is "
+            f"{NAME_LIMIT}; shorten them"
+        )
+    return tuple(str(text) for text in array.tolist())

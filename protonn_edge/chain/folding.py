@@ -1,0 +1,219 @@
+"""An affine map of raw features, folded into weights for the bytes on the device.
+
+The normalizer and other factors become part of a matrix's weights, so that they cost the device
+nothing. The effect of rounding weights and inputs on the map's values is predicted from the
+statistics of the training points.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+from protonn_edge.chain.input_quantizer.quantizer import InputQuantizer
+from protonn_edge.chain.integer_stage import IntArray
+from protonn_edge.chain.matvec import range_of_products
+from protonn_edge.chain.statistics import InputStatistics
+from protonn_edge.errors import InputError
+
+FloatArray = NDArray[np.float64]
+
+RESIDUAL_MAXIMUM = 127
+INPUT_BITS = (8, 7, 6, 5, 4)
+
+_COARSER = 1.02  # from unit to unit, until all rounded sums fit
+
+
+@lru_cache(maxsize=16)  # training needs the same one at each step
+def input_quantizer(statistics: InputStatistics, bits: int) -> InputQuantizer:
+    """Return the quantizer of features with these training statistics.
+
+    Each feature's range is cut into ``2**bits - 1`` steps, from the end that is closer to its most
+    frequent value. A constant feature gets a step of 1 and always reads 0. Features that are
+    integers are unchanged, for any number of bits.
+    """
+    if statistics.whole:
+        zero = np.zeros_like(statistics.lower)
+        return InputQuantizer(zero, zero + 1, int(statistics.upper[0]))
+    maximum = (1 << bits) - 1
+    lower, upper = statistics.lower, statistics.upper
+    rests_high = upper - statistics.background < statistics.background - lower
+    zero = np.where(rests_high, upper, lower)
+    step = np.where(rests_high, lower - upper, upper - lower) / maximum
+    return InputQuantizer(zero, np.where(step == 0, 1.0, step), maximum)
+
+
+@dataclass(frozen=True, eq=False)
+class FoldedMap:
+    """The map ``weights q + constant`` of quantized inputs q.
+
+    Attributes
+    ----------
+    weights : ndarray of shape (d, D), float64
+        Per step of an input.
+    constant : ndarray of shape (d,), float64
+        The values if all inputs are 0.
+    mean, variance : ndarray of shape (D,), float64
+        Of the inputs of training points.
+    rounds : bool
+        Whether inputs are rounded, other than integer features.
+    """
+
+    weights: FloatArray
+    constant: FloatArray
+    mean: FloatArray
+    variance: FloatArray
+    rounds: bool = True
+
+    @classmethod
+    def of(
+        cls,
+        per_raw_unit: FloatArray,
+        offset: FloatArray,
+        statistics: InputStatistics,
+        inputs: InputQuantizer,
+    ) -> FoldedMap:
+        """Return the map of inputs that is ``per_raw_unit (x - offset)`` of features x.
+
+        Parameters
+        ----------
+        per_raw_unit : ndarray of shape (d, D), float64
+            Weights per unit of a feature.
+        offset : ndarray of shape (D,), float64
+            Feature values whose contribution is 0.
+
+        Raises
+        ------
+        InputError
+            If numbers are too large to compute with.
+        """
+        folded = cls(
+            weights=per_raw_unit * inputs.step,
+            constant=_dot(per_raw_unit, inputs.zero - offset),
+            mean=(statistics.mean - inputs.zero) / inputs.step,
+            variance=np.square(statistics.deviation / inputs.step),
+            rounds=not statistics.whole,
+        )
+        every = (folded.weights, folded.constant, folded.mean, folded.variance)
+        if not all(np.isfinite(numbers).all() for numbers in every):
+            raise InputError(
+                "the normalizer or the input statistics are too large to compute with; train the "
+                "model again with features of ordinary size"
+            )
+        return folded
+
+
+@dataclass(frozen=True, eq=False)
+class RoundedWeights:
+    """The weights of a map as integers in a `unit`, clipped to -most..most."""
+
+    folded: FoldedMap
+    unit: float
+    most: int = RESIDUAL_MAXIMUM
+
+    @cached_property
+    def residuals(self) -> NDArray[np.int64]:
+        """The weights, (d, D)."""
+        wide = np.rint(self.folded.weights / self.unit)
+        return np.clip(wide, -self.most, self.most).astype(np.int64)
+
+    @cached_property
+    def _rounding(self) -> FloatArray:
+        return self.unit * self.residuals - self.folded.weights
+
+    @property
+    def drift(self) -> FloatArray:
+        """Mean rounding error of the values, (d,)."""
+        return _dot(self._rounding, self.folded.mean)
+
+    @property
+    def noise(self) -> FloatArray:
+        """Variance of the rounding error of the values, (d,), including that of the inputs."""
+        of_weights = np.square(self._rounding) @ self.folded.variance
+        of_inputs = np.square(self.folded.weights).sum(axis=1) / 12 * self.folded.rounds
+        noise: FloatArray = of_weights + of_inputs
+        return noise
+
+
+@dataclass(frozen=True, eq=False)
+class QuantizedProduct:
+    """A map with int8 weights and sums of limited bits, in the finest unit that fits both.
+
+    Weights and constants that are integers, and fit, are unchanged.
+
+    Attributes
+    ----------
+    residuals : ndarray of shape (d, D), int8
+        The weights.
+    bias : ndarray of shape (d,), int64
+        Bias of the sums, minus their mean rounding error.
+    accumulator_bits : int
+        Every sum fits, on any input.
+    unit : float
+        Value of a unit of residuals and sums.
+    error : float
+        Predicted error of the values relative to their spread, both root mean squares.
+    """
+
+    residuals: NDArray[np.int8]
+    bias: IntArray
+    accumulator_bits: int
+    unit: float
+    error: float
+
+    @classmethod
+    def of(
+        cls,
+        folded: FoldedMap,
+        constant: FloatArray,
+        maximum: int,
+        accumulator_bits: int,
+        spare: int = 0,
+    ) -> QuantizedProduct:
+        """Return the map of inputs up to `maximum`, with this constant (d,).
+
+        Sums stay below their limit by at least `spare`.
+        """
+        limit = (1 << (accumulator_bits - 1)) - 1 - spare  # with either sign
+        unit = _finest_unit(folded, constant, maximum, limit)
+        if unit <= 1 and _whole(folded.weights) and _whole(constant):
+            unit = 1.0
+        while True:
+            rounded = RoundedWeights(folded, unit)
+            residuals = rounded.residuals.astype(np.int8)
+            bias = np.rint((constant - rounded.drift) / unit).astype(np.int64)
+            reached = range_of_products(residuals, bias, maximum)
+            if max(map(abs, reached.ends)) <= limit:
+                break
+            unit *= _COARSER
+        spread = float((np.square(folded.weights) @ folded.variance).mean())
+        error = math.sqrt(float(rounded.noise.mean()) / spread) if spread > 0 else math.inf
+        return cls(residuals, bias, accumulator_bits, unit, error)
+
+
+def _finest_unit(folded: FoldedMap, constant: FloatArray, maximum: int, limit: int) -> float:
+    """Return the unit for which residuals fit int8, and sums, before rounding, `limit`."""
+    weights = maximum * folded.weights
+    low, high = np.minimum(weights, 0).sum(axis=1), np.maximum(weights, 0).sum(axis=1)
+    largest = float(np.abs(constant + np.stack([low, high])).max())
+    return max(float(np.abs(folded.weights).max()) / RESIDUAL_MAXIMUM, largest / limit)
+
+
+def _whole(numbers: FloatArray) -> bool:
+    return bool((numbers == np.rint(numbers)).all())
+
+
+def _dot(matrix: FloatArray, vector: FloatArray) -> FloatArray:
+    """Return matrix @ vector, exactly rounded, so that it does not depend on the machine."""
+    return np.array([_sum(row) for row in (matrix * vector).tolist()])
+
+
+def _sum(numbers: list[float]) -> float:
+    try:
+        return math.fsum(numbers)
+    except (OverflowError, ValueError):  # not finite, or overflow in between
+        return math.nan

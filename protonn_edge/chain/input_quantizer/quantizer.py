@@ -1,0 +1,66 @@
+"""Quantization of raw features to the unsigned bytes that the device receives."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from protonn_edge.chain.input_quantizer.saturation import saturated_steps
+from protonn_edge.errors import InputError
+
+
+@dataclass(frozen=True)
+class InputQuantizer:
+    """Quantizes raw features to the unsigned bytes that the device receives.
+
+    Attributes
+    ----------
+    zero : ndarray of shape (D,), float64
+        The raw value for 0, in the feature's own unit: the end of its range that is nearer to its
+        most frequent value, because an input of 0 takes no time on the device.
+    step : ndarray of shape (D,), float64
+        Raw units per integer step, not 0; negative if `zero` is the upper end.
+    maximum : int
+        The largest quantized value, 1..255.
+    """
+
+    zero: NDArray[np.float64]
+    step: NDArray[np.float64]
+    maximum: int
+
+    @property
+    def end(self) -> NDArray[np.float64]:
+        """The raw values for `maximum`, (D,)."""
+        end: NDArray[np.float64] = self.zero + self.maximum * self.step
+        return end
+
+    def quantize(self, X: ArrayLike) -> NDArray[np.uint8]:
+        """Return raw features (n, D) as bytes (n, D), saturating at 0 and `maximum`.
+
+        Raises
+        ------
+        InputError
+            If the number of features differs from the model's, or a value is not finite.
+        """
+        raw = np.asarray(X, dtype=np.float64)
+        if raw.ndim != 2 or raw.shape[1] != len(self.zero):
+            raise InputError(
+                f"the points have shape {raw.shape}, the model takes {len(self.zero)} features a "
+                "point; use the data that the model was trained for"
+            )
+        if not np.isfinite(raw).all():
+            row = int(np.flatnonzero(~np.isfinite(raw).all(axis=1))[0])
+            raise InputError(f"row {row} has a value that is not finite; fill or drop it")
+        return saturated_steps(raw, self.zero, self.step, self.maximum)
+
+    def saturations(self, X: ArrayLike) -> int:
+        """Return the number of values of raw features (n, D) clamped by more than half a step."""
+        with np.errstate(over="ignore"):
+            steps = (np.asarray(X, dtype=np.float64) - self.zero) / self.step
+        return int(np.count_nonzero((steps < -0.5) | (steps >= self.maximum + 0.5)))
+
+    def restore(self, Q: NDArray[np.uint8]) -> NDArray[np.float64]:
+        """Return the raw features (n, D) of bytes (n, D)."""
+        return self.zero + self.step * Q

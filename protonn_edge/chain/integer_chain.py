@@ -1,0 +1,380 @@
+"""A chain of integer stages: the exact arithmetic that every generated program reproduces.
+
+A point is the unsigned bytes that the device receives (see `InputQuantizer`), the inputs of the
+first stage. Each stage has its formula, and proves that nothing overflows; the last one outputs a
+class. The NumPy code of the stages is the reference; templates and planner read the same objects
+and derive no shift and no scale of their own.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from abc import abstractmethod
+from collections.abc import Iterator
+from dataclasses import dataclass, fields
+from functools import cached_property
+from random import Random
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from protonn_edge.chain.array_checks import little_endian
+from protonn_edge.chain.confidence import Confidence
+from protonn_edge.chain.decision.integers import IntegerDecision, decide
+from protonn_edge.chain.decision.rejection import UNKNOWN, IntegerRejection
+from protonn_edge.chain.feature_stage import FeatureStage
+from protonn_edge.chain.hashed_names import hashed_name, hashed_text
+from protonn_edge.chain.input_quantizer.quantizer import InputQuantizer
+from protonn_edge.chain.input_quantizer.raw_inputs import (
+    FloatQuantizer,
+    RawQuantizer,
+    float_quantizer,
+    raw_quantizer,
+)
+from protonn_edge.chain.input_quantizer.raw_units import Exponents
+from protonn_edge.chain.integer_stage import IntArray, IntegerStage, check_holds, stage_names
+from protonn_edge.chain.model import Model
+from protonn_edge.chain.sizes import Sized
+from protonn_edge.errors import InputError
+
+_ROWS_AT_ONCE = 512  # keeps the (rows, m, d) differences in the cache, and memory bounded
+
+MOST_FEATURES = 65_000  # limit of the counters in firmware/model.h and the serial protocol
+_LIMITS = {"features": MOST_FEATURES, "projections": 255, "prototypes": 65_535, "classes": 255}
+UNHASHED = (
+    "sharpness",
+    "raw_exponents",
+    "counts",
+    "feature_names",
+)  # fields that do not affect scores
+MODEL_HASH_BYTES = 8  # of the SHA-256 in firmware, which identifies its model
+
+
+class FedBytes(Sized):
+    """How raw features become the bytes that a device receives, in any precision.
+
+    Attributes
+    ----------
+    inputs : InputQuantizer
+        From raw or computed features to the inputs of the classifier's own stages.
+    raw_exponents : ndarray of int64, optional
+        The power of ten by which a sketch multiplies raw values; see `Model.units`. It is not part
+        of the arithmetic, which begins with bytes, nor of the model's hash.
+    counts : ndarray of float64, optional
+        A sensor's counts per unit of the training data, for each channel or feature, where raw
+        values are its counts. Like `raw_exponents`, which they replace, they are not hashed.
+    """
+
+    inputs: InputQuantizer
+    raw_exponents: Exponents | None
+    counts: NDArray[np.float64] | None = None
+
+    @cached_property
+    def features(self) -> InputQuantizer:
+        """Converts raw features to the bytes that the device receives."""
+        stage = self.feature_stage
+        return self.inputs if stage is None else stage.device_inputs(self.inputs)
+
+    @cached_property
+    def raw_inputs(self) -> RawQuantizer:
+        """Converts raw integers to these bytes, on the device."""
+        scaled = self.raw_exponents is not None and bool(self.raw_exponents.any())
+        scaled = scaled and self.counts is None
+        # Features become bytes in the same code, whose cycles are part of the bound.
+        fine = scaled and (self.feature_stage is None or self.feature_stage.keeps_range)
+        return raw_quantizer(self.features, self.raw_exponents, fine=fine, counts=self.counts)
+
+    @cached_property
+    def float_inputs(self) -> FloatQuantizer:
+        """Converts raw floats to these bytes, on the device."""
+        return float_quantizer(self.features)
+
+    def quantize(self, X: ArrayLike) -> NDArray[np.uint8]:
+        """Return raw features (n, D) as the bytes (n, D) that the device receives."""
+        return self.features.quantize(X)
+
+
+@dataclass(frozen=True, kw_only=True)
+class IntegerChain(FedBytes):
+    """The base of the integer models of all kinds of classifiers, in addition to `FedBytes`.
+
+    Attributes
+    ----------
+    score_scale : float
+        Value of a unit of an integer score in the float model's scores.
+    classes : tuple of str
+        Names of the L classes.
+    feature_stage : FeatureStage, optional
+        Computes features on the device first.
+    rejection : IntegerRejection, optional
+        Thresholds below which the answer is `UNKNOWN`.
+    sharpness : float, optional
+        Factor on the float model's scores before a softmax; see `confidence`.
+    feature_names : tuple of str
+        Names of the features of a point, or empty.
+    """
+
+    score_tolerance: ClassVar[int] = 0
+    """Tolerated difference of scores between executions: none."""
+
+    inputs: InputQuantizer
+    score_scale: float
+    classes: tuple[str, ...]
+    feature_stage: FeatureStage | None = None
+    rejection: IntegerRejection | None = None
+    sharpness: float | None = None
+    raw_exponents: Exponents | None = None
+    counts: NDArray[np.float64] | None = None
+    feature_names: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        maximum = self.inputs.maximum
+        check_holds(1 <= maximum <= 255, f"largest input {maximum}")
+        check_counts(features=self.n_features, classes=self.n_classes)
+        if self.feature_stages:
+            last = self.feature_stages[-1]
+            check_holds(
+                last.n_outputs == self.n_inputs,
+                f"{last.kind.replace('_', ' ')} with other outputs than the classifier's inputs",
+            )
+        if self.feature_stage is not None and self.feature_stage.keeps_range:
+            same = np.ptp(self.inputs.zero) == 0 and np.ptp(self.inputs.step) == 0
+            what = self.feature_stage.kind.replace("_", " ")
+            check_holds(bool(same), f"{what} of values that become bytes in several ways")
+        if self.rejection is not None:  # proving its ranges takes time
+            check_holds(
+                self.n_classes <= UNKNOWN and self._decision.holds(self._largest()),
+                "thresholds that no score or no RBF reaches",
+            )
+
+    def facts(self) -> dict[str, str]:
+        """Return its sizes and classes, its size in bytes, and its hash."""
+        own = {"parameters": f"{self.model_bytes:,} B", "model": self.model_sha256[:16]}
+        return {**super().facts(), **own}
+
+    @property
+    @abstractmethod
+    def own_stages(self) -> tuple[IntegerStage, ...]:
+        """The classifier's stages, from the outputs of `inputs` to the scores."""
+
+    @property
+    def score_bits(self) -> int:
+        """Bits of a score: 16 or 32, whichever suffices for any input."""
+        return self.own_stages[-1].output.bits
+
+    def example_inputs(self, start: NDArray[np.uint8], count: int) -> IntArray:
+        """Return test inputs (count, D) that exercise a device's arithmetic.
+
+        Parameters
+        ----------
+        start : ndarray of shape (D,), uint8
+            Initial inputs: those of a mean point.
+        count : int
+            Number of inputs; they are the same on every machine.
+        """
+        generator = Random(0)  # noqa: S311  (no secret)
+        span = 2 * self.inputs.maximum + 1
+        moved = [
+            [each + int(generator.random() * span) - self.inputs.maximum for each in start.tolist()]
+            for _ in range(count)
+        ]
+        return np.clip(np.array(moved, np.int64), 0, self.inputs.maximum)
+
+    def describe(self) -> dict[str, Any]:
+        """Return facts about the arithmetic of the own stages, by their names in JSON.
+
+        ``accumulator_bits`` and ``accumulator_range``, for any input, are those of the first sums.
+        """
+        return self.own_stages[0].describe()
+
+    def _largest(self) -> int:
+        """Return the largest measure of nearness to a known point; 0 if there is none."""
+        return 0
+
+    @cached_property
+    def _decision(self) -> IntegerDecision:
+        return IntegerDecision(self.own_stages[-1].output, self.score_bits, self.rejection)
+
+    @property
+    def n_inputs(self) -> int:
+        """Inputs of the classifier's own stages."""
+        return self.own_stages[0].n_inputs
+
+    @property
+    def n_classes(self) -> int:
+        """L, the number of classes."""
+        return self.own_stages[-1].n_outputs
+
+    @cached_property
+    def feature_stages(self) -> tuple[IntegerStage, ...]:
+        """The stages from the bytes that the device receives to the classifier's inputs."""
+        return () if self.feature_stage is None else self.feature_stage.integer_stages(self.inputs)
+
+    @cached_property
+    def stages(self) -> tuple[IntegerStage, ...]:
+        """All stages, from the bytes that the device receives to the class."""
+        return (*self.feature_stages, *self.own_stages, self._decision)
+
+    @property
+    def named_stages(self) -> dict[str, IntegerStage]:
+        """All stages, by their names in plans and C."""
+        names = stage_names(stage.kind for stage in self.stages)
+        return dict(zip(names, self.stages, strict=True))
+
+    @cached_property
+    def confidence(self) -> Confidence | None:
+        """Computes the probability of an answer from its scores; None if unknown.
+
+        None for a single class, too, which has nothing to be compared with.
+        """
+        if self.sharpness is None or self.n_classes == 1:
+            return None
+        return Confidence.of(self.sharpness * self.score_scale)
+
+    @property
+    def model_bytes(self) -> int:
+        """Bytes of the int8 parameters in flash."""
+        learned = (*self.feature_stages, *self.own_stages)
+        return sum(int(array.nbytes) for stage in learned for array in stage.parameters())
+
+    @cached_property
+    def model_sha256(self) -> str:
+        """SHA-256 of all numbers in order, in hexadecimal: equal if the arithmetic is equal."""
+        digest = hashlib.sha256()
+        for name, value in self._hashed():
+            if value is not None:
+                digest.update(f"{hashed_name(name)}:".encode())
+                digest.update(_canonical_bytes(value))
+        for stage in self.feature_stages:
+            for name in stage.hashed:
+                value = getattr(stage, name)
+                digest.update(f"{hashed_name(stage.kind)}_{name}:{value}".encode())
+        return digest.hexdigest()
+
+    def _hashed(self) -> Iterator[tuple[str, Any]]:
+        """Yield the names and values of the inputs, the own stages, and the shared fields.
+
+        Optional fields come last, in alphabetical order.
+        """
+        shared = [field.name for field in fields(IntegerChain)]
+        yield from ((field.name, getattr(self.inputs, field.name)) for field in fields(self.inputs))
+        own = [field.name for field in fields(self) if field.name not in shared]
+        for name in (*own, *shared):
+            if name not in ("inputs", "feature_stage", "rejection", *UNHASHED):
+                yield name, getattr(self, name)
+        some: dict[str, Any] = {"rejection": self.rejection}
+        if self.feature_stage is not None:
+            some[self.feature_stage.kind] = self.feature_stage
+        yield from sorted(some.items())
+
+    def own_inputs(self, Q: NDArray[np.uint8]) -> NDArray[np.uint8]:
+        """Return the inputs of the classifier's own stages, (n, D), from the device's bytes."""
+        for stage in self.feature_stages:
+            Q = stage.run(Q)
+        return Q
+
+    def fed_for(self, x: IntArray) -> NDArray[np.uint8] | None:
+        """Return bytes for the device, (n, features), that give inputs x of the own stages, (n, D).
+
+        None if the feature stage cannot be inverted.
+        """
+        if self.feature_stage is None:
+            return x.astype(np.uint8)
+        return self.feature_stage.fed_for(x, self.inputs)
+
+    def scores(self, Q: NDArray[np.uint8]) -> IntArray:
+        """Return the scores s, (n, L) int64, of quantized points Q, (n, features) uint8."""
+        return self.scores_and_nearest(Q)[0]
+
+    def scores_and_nearest(self, Q: NDArray[np.uint8]) -> tuple[IntArray, IntArray]:
+        """Return the scores (n, L) of quantized points Q (n, features) uint8, and their nearness.
+
+        The latter, (n,), measures how near the nearest known point is, 0 if unknown; all are int64.
+        """
+        Q = np.asarray(Q)
+        if Q.dtype != np.uint8 or Q.ndim != 2 or Q.shape[1] != self.n_features:
+            raise InputError(
+                f"quantized points are (n, {self.n_features}) uint8, these are {Q.shape} "
+                f"{Q.dtype}; pass them through quantize() first"
+            )
+        if Q.size and int(Q.max()) > self.features.maximum:
+            raise InputError(
+                f"a quantized input is {int(Q.max())}, the largest is {self.features.maximum}; "
+                "pass the points through quantize() first"
+            )
+        scores = np.zeros((len(Q), self.n_classes), np.int64)
+        nearest = np.zeros(len(Q), np.int64)
+        for begin in range(0, len(Q), _ROWS_AT_ONCE):
+            part = slice(begin, begin + _ROWS_AT_ONCE)
+            scores[part], nearest[part] = self._scored(self.own_inputs(Q[part]))
+        return scores, nearest
+
+    def _scored(self, x: NDArray[np.uint8]) -> tuple[IntArray, IntArray]:
+        """Return scores, and the nearness to a known point, for inputs of the own stages."""
+        values: NDArray[Any] = x
+        for stage in self.own_stages:
+            values = stage.run(values)
+        return values.astype(np.int64), np.zeros(len(x), np.int64)
+
+    def answers(self, Q: NDArray[np.uint8]) -> tuple[IntArray, IntArray]:
+        """Return classes (n,) and scores (n, L), both int64, of quantized inputs Q.
+
+        Ties go to the lower index. A rejected point has the class `UNKNOWN`, 255, and still its
+        scores.
+        """
+        scores, nearest = self.scores_and_nearest(Q)
+        return decide(scores, nearest, self.rejection), scores
+
+    def predict(self, Q: NDArray[np.uint8]) -> IntArray:
+        """Return the class index, (n,) int64, of quantized inputs Q; see `answers`."""
+        return self.answers(Q)[0]
+
+    def score_range(self) -> tuple[int, int]:
+        """Return bounds of the scores for any input."""
+        return self.own_stages[-1].output.ends
+
+
+def shared_fields(model: Model, score_scale: float, rbf_maximum: int = 1) -> dict[str, Any]:
+    """Return the fields of an integer model that any kind of float model has.
+
+    Parameters
+    ----------
+    model : Model
+        The float model.
+    score_scale : float
+        What one unit of an integer score is worth in its scores.
+    rbf_maximum : int
+        The integer that represents an RBF of 1.
+    """
+    rejection = model.rejection
+    return {
+        "score_scale": score_scale,
+        "classes": model.classes,
+        "feature_stage": model.feature_stage,
+        "rejection": rejection and rejection.in_integers(score_scale, rbf_maximum),
+        "sharpness": model.sharpness,
+        "feature_names": model.feature_names,
+    }
+
+
+def check_counts(**counts: int) -> None:
+    """Raise `InputError` for sizes that the generated code's counters cannot hold.
+
+    Sizes are given by name: features, projections, prototypes or classes.
+    """
+    for name, number in counts.items():
+        if number > _LIMITS[name]:
+            raise InputError(
+                f"the model has {number:,} {name}, generated code counts up to "
+                f"{_LIMITS[name]:,}; train a smaller one"
+            )
+
+
+def _canonical_bytes(value: object) -> bytes:
+    if isinstance(value, tuple) and any(isinstance(each, np.ndarray) for each in value):
+        return b"".join(map(_canonical_bytes, value))
+    if isinstance(value, np.ndarray):
+        little = little_endian(value)
+        return f"{little.dtype.str}{little.shape}".encode() + little.tobytes()
+    return hashed_text(value).encode()

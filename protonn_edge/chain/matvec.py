@@ -1,0 +1,114 @@
+"""The product of an int8 matrix and bytes, in integers, and stages that begin with it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from protonn_edge.chain.integer_stage import IntArray, IntegerStage, Range, check_holds
+
+NIBBLE_MAXIMUM = 7
+"""The largest magnitude of weights that take half a byte each."""
+
+PACKED_BITS = 24
+"""Maximum bits of an accumulator of such weights."""
+
+NIBBLE_OFFSET = 8
+"""The offset of such a weight, so that it is not negative."""
+
+
+@dataclass(frozen=True, eq=False)
+class IntegerMatvec(IntegerStage):
+    """A stage that begins with a product: ``a_k = bias_k + sum_i W_ki q_i``.
+
+    Attributes
+    ----------
+    weights : ndarray of shape (d, D), int8
+        W.
+    bias : ndarray of shape (d,), int64
+        The initial accumulators.
+    accumulator_bits : int
+        One of `widths`; every sum fits for any input.
+    input_maximum : int
+        The largest input, 1..255.
+    """
+
+    widths: ClassVar[tuple[int, ...]]
+    """Bits that an accumulator may have."""
+
+    weights: NDArray[np.int8]
+    bias: IntArray
+    accumulator_bits: int
+    input_maximum: int
+
+    def __post_init__(self) -> None:
+        """Refuse numbers with which some input could overflow a sum."""
+        bits = self.accumulator_bits
+        check_holds(bits in self.widths, f"accumulators of {bits} bits")
+        low, high = self.accumulators.ends
+        limit = 1 << (bits - 1)
+        check_holds(-limit <= low and high < limit, f"accumulators in {low:,}..{high:,}")
+
+    @property
+    def n_inputs(self) -> int:
+        """D."""
+        return int(self.weights.shape[1])
+
+    @property
+    def n_sums(self) -> int:
+        """d."""
+        return int(self.weights.shape[0])
+
+    @cached_property
+    def accumulators(self) -> Range:
+        """The range of the accumulators."""
+        return range_of_products(self.weights, self.bias, self.input_maximum)
+
+    @cached_property
+    def packs(self) -> bool:
+        """Whether two weights fit a byte, and sums are short enough for that."""
+        fits = int(np.abs(self.weights.astype(np.int64)).max()) <= NIBBLE_MAXIMUM
+        return fits and self.accumulator_bits <= PACKED_BITS
+
+    def describe(self) -> dict[str, Any]:
+        """Return the bits and the range of the accumulators."""
+        return {
+            "accumulator_bits": self.accumulator_bits,
+            "accumulator_range": list(self.accumulators.ends),
+        }
+
+    def parameters(self) -> Iterator[NDArray[Any]]:
+        """Yield W, with two weights per byte if that is possible."""
+        yield packed(self.weights) if self.packs else self.weights
+
+
+def packed(weights: NDArray[np.int8]) -> NDArray[np.uint8]:
+    """Return weights (d, D) of -7..7 as bytes, (D, ceil(d / 2)): those of two outputs in each.
+
+    With the offset, the first one is the lower half of the byte. If d is odd, the upper half of the
+    last byte is 0.
+    """
+    halves = (weights.T + NIBBLE_OFFSET).astype(np.uint8)
+    halves = np.pad(halves, ((0, 0), (0, halves.shape[1] % 2)))
+    pairs: NDArray[np.uint8] = halves[:, ::2] | halves[:, 1::2] << np.uint8(4)
+    return pairs
+
+
+def products(weights: NDArray[np.int8], bias: IntArray, x: NDArray[np.uint8]) -> IntArray:
+    """Return bias + W x, (n, d), of weights W (d, D), a bias (d,) and points x (n, D)."""
+    # BLAS has no integer product; float64 is exact here, all sums are far below 2**53.
+    sums = x.astype(np.float64) @ weights.T.astype(np.float64)
+    return bias + sums.astype(np.int64)
+
+
+def range_of_products(weights: NDArray[np.int8], bias: IntArray, maximum: int) -> Range:
+    """Bound bias + W x over all x in 0..maximum, also on the way: extremes pick one sign each."""
+    wide = weights.astype(np.int64)
+    low = bias + maximum * np.minimum(wide, 0).sum(axis=1)
+    high = bias + maximum * np.maximum(wide, 0).sum(axis=1)
+    return Range(low, high)

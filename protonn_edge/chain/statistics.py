@@ -1,0 +1,165 @@
+"""Statistics of training features, which the quantizer calibrates with."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from protonn_edge.chain.checks import checked_vector, set_checked
+from protonn_edge.errors import InputError
+
+_CHUNK_BYTES = 8 * 2**20
+_BINS = 256
+
+Float64 = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class InputStatistics:
+    """Statistics of the projection's inputs in training, for calibrating the quantizer.
+
+    The inputs are raw features, averages of areas, or window features.
+
+    Attributes
+    ----------
+    lower, upper : ndarray of shape (D,), float64
+        Limits of the values of each feature that are distinguished; with average pooling those of
+        all pixels.
+    mean, deviation : ndarray of shape (D,), float64
+        Mean and standard deviation (of the population) of each feature.
+    background : ndarray of shape (D,), float64
+        The most frequent value of each feature, the smallest of several; the code skips inputs
+        equal to it. With average pooling, that of its pixels.
+    whole : bool
+        Whether features are integers in 0..upper that devices use unchanged.
+    """
+
+    lower: Float64
+    upper: Float64
+    mean: Float64
+    deviation: Float64
+    background: Float64
+    whole: bool = False
+
+    def __post_init__(self) -> None:
+        size: int | None = None
+        for name in ("lower", "upper", "mean", "deviation", "background"):
+            array = checked_vector(getattr(self, name), f"inputs_{name}", size=size)
+            set_checked(self, name, array)
+            size = len(array)
+        if np.any(self.lower > self.upper):
+            j = int(np.argmax(self.lower > self.upper))
+            raise InputError(
+                f"array 'inputs_lower' is above 'inputs_upper' at feature {j} "
+                f"({self.lower[j]:g} > {self.upper[j]:g}); train the model again"
+            )
+        if np.any(self.deviation < 0):
+            raise InputError("array 'inputs_deviation' has a negative value; train the model again")
+
+    def with_dead_zone(self, share: float) -> InputStatistics:
+        """Return the statistics with this share of each range, next to the background, removed."""
+        band = share * (self.upper - self.lower)
+        rests_high = self.upper - self.background < self.background - self.lower
+        return replace(
+            self,
+            lower=self.lower + np.where(rests_high, 0.0, band),
+            upper=self.upper - np.where(rests_high, band, 0.0),
+        )
+
+    def reaching(self, share: float) -> InputStatistics:
+        """Return the statistics with each range longer by that share of it at either end.
+
+        Integers are unchanged.
+        """
+        if self.whole:
+            return self
+        longer = share * (self.upper - self.lower)
+        return replace(self, lower=self.lower - longer, upper=self.upper + longer)
+
+    def with_one_range(self) -> InputStatistics:
+        """Return the statistics with one common range, with the background at its start.
+
+        This is for features that one table converts to bytes.
+        """
+        lower = np.full_like(self.lower, self.lower.min())
+        upper = np.full_like(self.upper, self.upper.max())
+        return replace(self, lower=lower, upper=upper, background=lower)
+
+    def of_whole_numbers(self, maximum: int) -> InputStatistics:
+        """Return the statistics of features that are integers in 0..maximum, used unchanged."""
+        zeros = np.zeros_like(self.lower)
+        ends = {"lower": zeros, "upper": zeros + maximum, "background": zeros}
+        return replace(self, **ends, whole=True)
+
+    @classmethod
+    def of(cls, X: NDArray[Any], weights: NDArray[Any] | None = None) -> InputStatistics:
+        """Measure training features X of shape (n, D), n >= 1, of points with weights (n,)."""
+        mean, deviation = mean_and_deviation(X, weights)
+        background = [_most_frequent(column, weights) for column in X.T]
+        return cls(
+            lower=X.min(axis=0).astype(np.float64),
+            upper=X.max(axis=0).astype(np.float64),
+            mean=mean,
+            deviation=deviation,
+            background=np.array(background, dtype=np.float64),
+        )
+
+    @classmethod
+    def of_averages(
+        cls, X: NDArray[Any], averages: NDArray[Any], weights: NDArray[Any] | None = None
+    ) -> InputStatistics:
+        """Measure the averages (n, D) of training images X (n, H W), of weights (n,).
+
+        The device averages bytes, and all pixels are quantized in the same way. So all averages
+        have the common range and background of all pixels.
+        """
+        mean, deviation = mean_and_deviation(averages, weights)
+        lower, upper, background = common_range(X, weights)
+        return cls(
+            lower=np.full(len(mean), lower),
+            upper=np.full(len(mean), upper),
+            mean=mean,
+            deviation=deviation,
+            background=np.full(len(mean), background),
+        )
+
+
+def mean_and_deviation(
+    X: NDArray[Any], weights: NDArray[Any] | None = None
+) -> tuple[Float64, Float64]:
+    """Return the weighted mean and standard deviation of each column of X (n, D), weights (n,)."""
+    if weights is None:
+        return X.mean(axis=0, dtype=np.float64), X.std(axis=0, dtype=np.float64)
+    counted = np.asarray(weights, dtype=np.float64)
+    mean: Float64 = np.average(X, axis=0, weights=counted)
+    return mean, np.sqrt(np.average(np.square(X - mean), axis=0, weights=counted))
+
+
+def common_range(
+    X: NDArray[Any], weights: NDArray[Any] | None = None
+) -> tuple[float, float, float]:
+    """Return the smallest, the largest and, in 256 bins, the most frequent value in X (n, D)."""
+    lower, upper = float(X.min()), float(X.max())
+    extent = upper - lower
+    if not extent > 0:
+        return lower, upper, lower
+    counts = np.zeros(_BINS)
+    rows = max(1, _CHUNK_BYTES // (8 * X.shape[1]))
+    for start in range(0, len(X), rows):
+        chunk = slice(start, start + rows)
+        bins = np.rint((X[chunk].astype(np.float64) - lower) / extent * (_BINS - 1))
+        counted = None if weights is None else np.repeat(weights[chunk], X.shape[1])
+        counts += np.bincount(bins.astype(np.intp).ravel(), counted, minlength=_BINS)
+    return lower, upper, lower + extent * float(counts.argmax()) / (_BINS - 1)
+
+
+def _most_frequent(column: NDArray[Any], weights: NDArray[Any] | None) -> float:
+    if weights is None:
+        values, counts = np.unique(column, return_counts=True)
+    else:
+        values, places = np.unique(column, return_inverse=True)
+        counts = np.bincount(places, weights=weights)
+    return float(values[counts.argmax()])

@@ -1,0 +1,1 @@
+"""The stages that compute features, a folder each."""

@@ -1,0 +1,236 @@
+"""Sound as part of the model; the computation is in `bands` and `frames`."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Sequence
+from dataclasses import asdict, astuple, dataclass, field
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from protonn_edge.chain.array_checks import Arrays, parsed_json
+from protonn_edge.chain.feature_stage import Facts, FeatureStage, Signal
+from protonn_edge.chain.input_quantizer.quantizer import InputQuantizer
+from protonn_edge.chain.input_quantizer.saturation import BYTE_MAXIMUM, saturated_steps
+from protonn_edge.chain.integer_stage import check_holds
+from protonn_edge.errors import InputError
+from protonn_edge.features.audio.bands import BandPass, mel_bands
+from protonn_edge.features.audio.frames import FEATURE_MAXIMUM, Frames
+from protonn_edge.features.audio.integers import IntegerAudio
+from protonn_edge.features.audio.onset import check_onset
+
+RATES = (1_000.0, 20_000.0)
+"""The range of samples per second."""
+
+DEFAULT_RATE = 8_000.0
+
+# Usual ranges of samples, the smallest first: from, to, and the units of a byte. Bytes, counts of a
+# 10-bit ADC, and samples of WAV files as integers or as fractions of the full scale.
+_FULL_SCALES = (
+    (-1.0, 1.0, 1 / 128),
+    (0.0, 255.0, 1.0),
+    (0.0, 1023.0, 4.0),
+    (-32768.0, 32767.0, 256.0),
+)
+
+
+@dataclass(frozen=True)
+class AudioStage(Frames, FeatureStage):
+    """The features of a clip of sound for a classifier.
+
+    Attributes
+    ----------
+    bands : tuple of BandPass
+        1 to 16, the mirrored ones last.
+    frames : int
+        Frames per clip.
+    length : int
+        Samples per frame, 128..512.
+    zero, step : float
+        The raw sample for the byte 0, and raw units per step, above 0.
+    rate : float
+        Samples per second, within `RATES`, for which the bands were chosen.
+    onset : int
+        The mean difference, in steps of a byte, above which a clip begins; see `onset`.
+
+    Raises
+    ------
+    InputError
+        If a number is out of its range.
+    """
+
+    kind: ClassVar[str] = "audio"
+    ARRAYS: ClassVar[tuple[str, ...]] = ("audio",)
+
+    zero: float
+    step: float
+    rate: float = field(default=DEFAULT_RATE, repr=False)  # only the arithmetic is hashed
+    onset: int = field(default=4, repr=False)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not (math.isfinite(self.zero) and math.isfinite(self.step) and self.step > 0):
+            raise InputError(
+                "the sound's zero and step are no finite numbers with a step above 0; train the "
+                "model again"
+            )
+        check_rate(self.rate)
+        check_onset(self.onset)
+
+    @classmethod
+    def fitted(
+        cls, bands: int, frames: int, X: NDArray[Any], rate: float = DEFAULT_RATE, onset: int = 4
+    ) -> Self:
+        """Return the stage with bands by the mel scale, for the full scale of clips.
+
+        Parameters
+        ----------
+        bands, frames : int
+            Their numbers.
+        X : ndarray of shape (n, samples), n >= 1
+            Raw clips, finite: bytes, counts 0..1023 of an ADC, 16-bit integers, or -1..1; for
+            others, the full scale is the range of samples.
+        rate : float
+            Samples a second.
+        onset : int
+            As in the stage.
+
+        Raises
+        ------
+        InputError
+            If the samples do not fill whole frames, or a number is out of its range.
+        """
+        samples = math.prod(X.shape[1:])
+        if not 1 <= frames <= samples or samples % frames:
+            raise InputError(
+                f"clips of {samples:,} samples do not make {frames} frames of as many samples "
+                "each; cut clips of a multiple of the number of frames"
+            )
+        check_rate(rate)
+        length = samples // frames
+        zero, step = full_scale(float(X.min()), float(X.max()))
+        return cls(mel_bands(bands, rate), frames, length, zero, step, float(rate), onset)
+
+    @property
+    def does(self) -> str:
+        """What it does, in words."""
+        return "takes energies of sound"
+
+    @property
+    def scale(self) -> InputQuantizer:
+        """How samples become bytes."""
+        return InputQuantizer(np.array([self.zero]), np.array([self.step]), BYTE_MAXIMUM)
+
+    @property
+    def whole_maximum(self) -> int:
+        """The largest feature."""
+        return FEATURE_MAXIMUM
+
+    @property
+    def one_range(self) -> bool:
+        """All features have one range."""
+        return True
+
+    @property
+    def signal(self) -> Signal:
+        """A clip."""
+        return Signal(self.n_features, 1, self.rate, from_onset=True)
+
+    def to_bytes(self, X: NDArray[Any]) -> NDArray[np.uint8]:
+        """Return raw samples, of any shape, as the bytes that the device is sent."""
+        return saturated_steps(X, self.zero, self.step, BYTE_MAXIMUM)
+
+    def apply(self, X: NDArray[Any]) -> NDArray[Any]:
+        """Return the features (n, D) of raw clips (n, N): float32 for float32, else float64."""
+        dtype = np.float32 if X.dtype == np.float32 else np.float64
+        return self.of_bytes(self.to_bytes(X)).astype(dtype)
+
+    def integer_stages(self, inputs: InputQuantizer) -> tuple[IntegerAudio]:
+        """Return what makes features, which a classifier has to take as they are."""
+        same = not inputs.zero.any() and bool((inputs.step == 1).all())
+        fits = same and inputs.maximum == FEATURE_MAXIMUM
+        check_holds(fits, f"energies of sound up to {FEATURE_MAXIMUM} that are changed")
+        return (IntegerAudio(self, self.onset),)
+
+    def to_arrays(self) -> Arrays:
+        """Return the bytes of all fields, as JSON."""
+        declared = asdict(self) | {"bands": [list(astuple(band)) for band in self.bands]}
+        text = json.dumps(declared, sort_keys=True, allow_nan=False)
+        return {"audio": np.frombuffer(text.encode(), dtype=np.uint8)}
+
+    @classmethod
+    def from_arrays(cls, arrays: Arrays) -> Self | None:
+        """Return the stage of a model file's arrays, or None."""
+        if "audio" not in arrays:
+            return None
+        declared = parsed_json(arrays["audio"], "audio")
+        wanted = {"bands": list, "frames": int, "length": int, "zero": float, "step": float}
+        wanted |= {"rate": float, "onset": int}
+        usable = (
+            isinstance(declared, dict)
+            and {name: type(value) for name, value in declared.items()} == wanted
+            and all(
+                isinstance(band, list) and [type(number) for number in band] == _BAND
+                for band in declared["bands"]
+            )
+        )
+        if not usable:
+            raise InputError(
+                "array 'audio' is not the declaration of bands of sound; train the model again"
+            )
+        bands = tuple(BandPass(*band) for band in declared.pop("bands"))
+        return cls(bands, **declared)
+
+    def describe(self, names: Sequence[str]) -> dict[str, Any]:  # noqa: ARG002  (samples of one channel)
+        """Return the frames and the bands' centres."""
+        return {
+            "features": f"audio:{len(self.bands)}x{self.frames}",
+            "frames": self.frames,
+            "frame_samples": self.length,
+            "band_hz": [round(band.centre(self.rate), 1) for band in self.bands],
+            "sample_rate": self.rate,
+            "onset": self.onset,
+        }
+
+    def facts(self, names: Sequence[str]) -> Facts:  # noqa: ARG002
+        """Return the size of clips, and the bands."""
+        centres = [band.centre(self.rate) for band in self.bands]
+        frames = f"{self.frames} frames of {self.length} at {self.rate:g} Hz"
+        bands = f"{len(centres)} bands of {min(centres):.0f} to {max(centres):.0f} Hz"
+        return (
+            ("samples", f"{self.n_features:,}: {frames}"),
+            ("features D", f"{self.n_outputs:,}: {bands} in each frame"),
+        )
+
+
+_BAND = [int, int, int, bool]
+
+
+def check_rate(rate: float) -> None:
+    """Refuse rates for which no bands can be chosen.
+
+    Raises
+    ------
+    InputError
+    """
+    slowest, fastest = RATES
+    if not slowest <= rate <= fastest:
+        raise InputError(
+            f"sound has {rate:g} samples a second, the limits are {slowest:,g} and {fastest:,g}; "
+            "record it at 8,000, or convert it"
+        )
+
+
+def full_scale(least: float, most: float) -> tuple[float, float]:
+    """Return the zero and the step for samples in a range.
+
+    For whole numbers, zero is a multiple of the step.
+    """
+    for low, high, step in _FULL_SCALES:
+        if low <= least <= most <= high:
+            return low + max(0.0, step - 1) / 2, step
+    extent = most - least
+    return least, extent / BYTE_MAXIMUM if extent > 0 else 1.0

@@ -1,0 +1,227 @@
+"""A convolution in integers: sums over windows of an image, rectified and requantized to bytes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from protonn_edge.chain.integer_stage import IntArray, Range, check_holds
+from protonn_edge.features.images.image_stage import MOST_IN_A_ROW, ImageShape, ImageStage
+
+SIDES = (1, 3, 5)
+STRIDES = (1, 2)
+WEIGHT_BITS = (8, 4, 2)
+SHIFTS = range(8, 17)
+ACCUMULATOR_BITS = 16
+
+_MOST_MULTIPLIER = 0xFF
+_ROWS_AT_ONCE = 256
+
+
+@dataclass(frozen=True, eq=False)
+class IntegerConvolution(ImageStage):
+    """From bytes to bytes, for each output channel o at each place of the window.
+
+    With x 0 around the image, and a of 16 bits::
+
+        a_o = bias_o + sum_ijc W_oijc x_ijc
+        v_o = a_o * multiplier >> shift                   within 0..maximum
+
+    Attributes
+    ----------
+    weights : ndarray of shape (out, k, k, channels) or (channels, k, k, 1), int8
+        W; with one weight for each place in place of one for each channel there, an output channel
+        is made of the input channel of its number (depthwise). k is 1, 3 or 5.
+    bias : ndarray of shape (out,), int64
+        What the sums begin with.
+    multiplier : int
+        1..255.
+    shift : int
+        8..16.
+    maximum : int
+        The largest value, 1..255.
+    input_maximum : int
+        The largest input, 1..255.
+    stride : int
+        By how many pixels the window moves, 1 or 2.
+    padded : bool
+        Whether (k - 1) / 2 pixels of 0 lie around the image.
+    weight_bits : int
+        8, 4 or 2: what the weights take in a model's size.
+    to_even : bool
+        Whether the shift rounds to nearest, and halves to even, instead of down; it is 8 then.
+    """
+
+    kind: ClassVar[str] = "convolution"
+
+    weights: NDArray[np.int8]
+    bias: IntArray
+    multiplier: int
+    shift: int
+    maximum: int
+    input_maximum: int
+    stride: int = 1
+    padded: bool = False
+    weight_bits: int = 8
+    to_even: bool = False
+
+    def __post_init__(self) -> None:
+        """Refuse numbers with which some input could overflow a sum, and shapes without code."""
+        self._check_shapes()
+        self._check_numbers()
+        low, high = self.accumulators.ends
+        limit = 1 << (ACCUMULATOR_BITS - 1)
+        check_holds(-limit <= low and high < limit, f"accumulators in {low:,}..{high:,}")
+
+    def _check_shapes(self) -> None:
+        out, height, width, depth = self.weights.shape
+        channels = self.shape[2]
+        check_holds(height == width and height in SIDES, f"windows of {height}x{width} pixels")
+        full, each = depth == channels, depth == 1 and out == channels
+        check_holds(full or each, f"windows of {depth} channels of {channels}")
+        check_holds(self.bias.shape == (out,), f"{self.bias.size} biases of {out} channels")
+        check_holds(self.stride in STRIDES, f"windows that move by {self.stride} pixels")
+        height, width, _ = self.output_shape
+        check_holds(min(height, width) >= 1, "windows that are larger than their image")
+        most = max(self.shape[0] + self.side, width, self.side * channels, out)
+        check_holds(most <= MOST_IN_A_ROW, f"convolutions that count up to {most:,} in a byte")
+
+    def _check_numbers(self) -> None:
+        bits, multiplier, shift = self.weight_bits, self.multiplier, self.shift
+        check_holds(bits in WEIGHT_BITS, f"weights of {bits} bits")
+        most = 1 << (bits - 1)
+        low, high = int(self.weights.min()), int(self.weights.max())
+        check_holds(-most <= low and high < most, f"weights in {low}..{high} of {bits} bits")
+        check_holds(1 <= multiplier <= _MOST_MULTIPLIER, f"the multiplier {multiplier:,}")
+        check_holds(shift in SHIFTS, f"values that are shifted by {shift} bits")
+        check_holds(shift == SHIFTS[0] or not self.to_even, f"halves at a shift of {shift} bits")
+        largest = max(self.maximum, self.input_maximum)
+        least = min(self.maximum, self.input_maximum)
+        check_holds(least >= 1 and largest <= 255, f"values up to {least} or {largest}")
+
+    @property
+    def side(self) -> int:
+        """The height and width of the window, k."""
+        return int(self.weights.shape[1])
+
+    @property
+    def padding(self) -> int:
+        """Pixels of 0 on each side of the image."""
+        return (self.side - 1) // 2 if self.padded else 0
+
+    @property
+    def depthwise(self) -> bool:
+        """Whether each output channel is made of one input channel."""
+        return int(self.weights.shape[3]) < self.shape[2]
+
+    @property
+    def output_shape(self) -> ImageShape:
+        """Height, width and channels of the image that it gives."""
+        height, width, _ = self.shape
+        over = 2 * self.padding - self.side
+        stride = self.stride
+        return (height + over) // stride + 1, (width + over) // stride + 1, len(self.weights)
+
+    @property
+    def lines(self) -> int:
+        """Those of a window."""
+        return self.side
+
+    def completes_at(self, row: int) -> bool:
+        """Return whether this row is the last one of a window."""
+        return row >= self.side - 1 and (row - self.side + 1) % self.stride == 0
+
+    @cached_property
+    def accumulators(self) -> Range:
+        """What the sums can be, also on the way: extremes pick one sign each."""
+        image = np.full((1, self.n_inputs), self.input_maximum, np.uint8)
+        low, high = (self._sums(image, pick(self.weights, 0)) for pick in (np.minimum, np.maximum))
+        return Range(low.ravel(), high.ravel())
+
+    @cached_property
+    def output(self) -> Range:
+        """What each value can be: they grow with their sums."""
+        reached = self.accumulators
+        return Range(self.requantized(reached.low), self.requantized(reached.high))
+
+    def sums(self, x: NDArray[Any]) -> IntArray:
+        """Return the sums a, (n, h, w, out), of images (n, n_inputs)."""
+        return self._sums(x, self.weights)
+
+    def _sums(self, x: NDArray[Any], weights: NDArray[Any]) -> IntArray:
+        height, width, out = self.output_shape
+        sums = np.empty((len(x), height, width, out), np.int64)
+        # BLAS has no integer product; float32 is exact here, all sums are far below 2**24.
+        wide = weights.astype(np.float32)
+        for start in range(0, len(x), _ROWS_AT_ONCE):
+            part = np.zeros(sums[start : start + _ROWS_AT_ONCE].shape, np.float32)
+            for row, column, tap in self._taps(x[start : start + _ROWS_AT_ONCE].astype(np.float32)):
+                each = wide[:, row, column]
+                part += tap * each[:, 0] if self.depthwise else tap @ each.T
+            sums[start : start + _ROWS_AT_ONCE] = part
+        return sums + self.bias
+
+    def _taps(self, x: NDArray[Any]) -> Iterator[tuple[int, int, NDArray[Any]]]:
+        """Yield places of the window, with the pixels (n, h, w, channels) that are there."""
+        height, width, _ = self.output_shape
+        around, stride = self.padding, self.stride
+        images = x.reshape(-1, *self.shape)
+        images = np.pad(images, ((0, 0), (around, around), (around, around), (0, 0)))
+        for row, column in np.ndindex(self.side, self.side):
+            rows = slice(row, row + stride * height, stride)
+            columns = slice(column, column + stride * width, stride)
+            yield row, column, images[:, rows, columns][:, :height, :width]
+
+    def requantized(self, a: IntArray) -> IntArray:
+        """Return the values of sums."""
+        products = a * self.multiplier
+        if self.to_even:
+            half = 1 << (self.shift - 1)
+            halves = (products & (2 * half - 1)) == half
+            products = (products + half) & ~(halves.astype(np.int64) << self.shift)
+        values: IntArray = np.clip(products >> self.shift, 0, self.maximum)
+        return values
+
+    def run(self, x: NDArray[Any]) -> NDArray[np.uint8]:
+        """Return the values (n, n_outputs) of images (n, n_inputs)."""
+        return self.requantized(self.sums(x)).astype(np.uint8).reshape(len(x), -1)
+
+    def activity(self, x: NDArray[Any]) -> tuple[NDArray[np.float64], ...]:
+        """Return how often each value of a window is not 0, and sums are small or large.
+
+        The first vector has the k k channels values of a window, row by row; the second one what
+        share of the values is 0, and what share is limited.
+        """
+        height, width, _ = self.output_shape
+        places = height * width
+        taps = [np.count_nonzero(tap, axis=(0, 1, 2)) / places for *_, tap in self._taps(x)]
+        sums = self.sums(x)
+        few = np.count_nonzero(sums < 0), np.count_nonzero(sums >= self.limit)
+        return np.concatenate(taps), np.array(few) / self.n_outputs
+
+    @cached_property
+    def limit(self) -> int:
+        """The least sum whose value is the maximum."""
+        sums = np.arange(1 << (ACCUMULATOR_BITS - 1), dtype=np.int64)
+        return int(np.searchsorted(self.requantized(sums), self.maximum))
+
+    def parameters(self) -> Iterator[NDArray[Any]]:
+        """Yield the weights, several to a byte where they have fewer bits, and the biases."""
+        yield packed(self.weights, self.weight_bits)
+        yield self.bias.astype(np.int16)
+
+
+def packed(weights: NDArray[np.int8], bits: int) -> NDArray[np.uint8]:
+    """Return weights of 8, 4 or 2 bits as bytes, the first one in the lowest bits."""
+    each = 8 // bits
+    flat = weights.ravel().view(np.uint8) & np.uint8((1 << bits) - 1)
+    flat = np.pad(flat, (0, -len(flat) % each)).reshape(-1, each)
+    together: NDArray[np.uint8] = np.bitwise_or.reduce(
+        flat << (bits * np.arange(each, dtype=np.uint8)), axis=1
+    )
+    return together

@@ -1,0 +1,307 @@
+"""Layers of a convolutional network in floats: what each one computes, and its derivatives.
+
+Images are arrays (channels, height, width, n) with the images innermost: what a kernel's place
+sees of all images is then a few long runs of memory, and NumPy with BLAS is as fast as a compiler
+of tensors (measured in docs/convolution-training.md).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, Protocol, Self
+
+import numpy as np
+
+from protonn_edge.features.convolution.train.notation import ConvolutionLayout, PoolingLayout
+from protonn_edge.features.pooling.integers import average_multiplier
+from protonn_edge.training.points import Float32
+
+_POOLED = 2  # pixels a side
+
+
+class Layer(Protocol):
+    """One step of a network."""
+
+    @property
+    def parameters(self) -> list[Float32]:
+        """What training moves, in place."""
+
+    def forward(self, x: Float32) -> tuple[Float32, Any]:
+        """Return the values of images x (channels, h, w, n), and what `backward` needs of them."""
+
+    def backward(self, kept: Any, slope: Float32) -> tuple[Float32, list[Float32]]:
+        """Return the derivatives by x and by the parameters of those by the values."""
+
+
+@dataclass(frozen=True, eq=False)
+class Convolution:
+    """Sums of weighted neighbours, and a bias.
+
+    Attributes
+    ----------
+    layout : ConvolutionLayout
+    weights : ndarray of shape (out, k, k, in), float32
+        In is 1 where each channel has its own kernel.
+    biases : ndarray of shape (out,), float32
+    """
+
+    layout: ConvolutionLayout
+    weights: Float32
+    biases: Float32
+
+    @classmethod
+    def random(
+        cls, layout: ConvolutionLayout, channels: int, generator: np.random.Generator
+    ) -> Self:
+        """Return one for images of so many channels (He et al., 2015)."""
+        outputs, inputs = layout.channels_of(channels), 1 if layout.depthwise else channels
+        shape = (outputs, layout.kernel, layout.kernel, inputs)
+        spread = np.float32(math.sqrt(2 / (layout.kernel**2 * inputs)))
+        weights = generator.standard_normal(shape, dtype=np.float32) * spread
+        return cls(layout, weights, np.zeros(outputs, np.float32))
+
+    @property
+    def parameters(self) -> list[Float32]:
+        """Weights and biases."""
+        return [self.weights, self.biases]
+
+    def forward(self, x: Float32) -> tuple[Float32, Any]:
+        """Return the sums (out, h', w', n)."""
+        padded = self._padded(x)
+        if self.layout.depthwise:
+            sums = sum(
+                self.weights[:, i, j, :, None, None] * padded[place]
+                for i, j, place in self._places(padded.shape)
+            )
+            return sums + self.biases[:, None, None, None], padded
+        seen = np.stack([padded[place] for _, _, place in self._places(padded.shape)])
+        columns = seen.reshape(self.weights[0].size, -1)
+        sums = self.weights.reshape(len(self.weights), -1) @ columns
+        sums += self.biases[:, None]
+        return sums.reshape(-1, *seen.shape[2:]), (columns, padded.shape)
+
+    def backward(
+        self, kept: Any, slope: Float32, *, by_input: bool = True
+    ) -> tuple[Float32, list[Float32]]:
+        """Return the derivatives by x, weights and biases; by x they are empty if not wanted."""
+        flat = slope.reshape(len(slope), -1)
+        of_biases = flat.sum(axis=1)
+        if self.layout.depthwise:
+            return self._backward_by_channel(kept, slope, of_biases)
+        columns, shape = kept
+        of_weights = (flat @ columns.T).reshape(self.weights.shape)
+        if not by_input:
+            return np.empty(0, slope.dtype), [of_weights, of_biases]
+        back = self.weights.reshape(len(self.weights), -1).T @ flat
+        of_seen = back.reshape(-1, shape[0], *slope.shape[1:])
+        of_x = np.zeros(shape, slope.dtype)
+        for part, (_, _, place) in zip(of_seen, self._places(shape), strict=True):
+            of_x[place] += part
+        return self._inside(of_x), [of_weights, of_biases]
+
+    def _backward_by_channel(
+        self, padded: Float32, slope: Float32, of_biases: Float32
+    ) -> tuple[Float32, list[Float32]]:
+        of_x, of_weights = np.zeros_like(padded), np.empty_like(self.weights)
+        for i, j, place in self._places(padded.shape):
+            of_weights[:, i, j, 0] = (slope * padded[place]).sum(axis=(1, 2, 3))
+            of_x[place] += self.weights[:, i, j, :, None, None] * slope
+        return self._inside(of_x), [of_weights, of_biases]
+
+    def _padded(self, x: Float32) -> Float32:
+        margin = self.layout.padding
+        return np.pad(x, ((0, 0), (margin, margin), (margin, margin), (0, 0))) if margin else x
+
+    def _inside(self, padded: Float32) -> Float32:
+        margin = self.layout.padding
+        return padded[:, margin:-margin, margin:-margin] if margin else padded
+
+    def _places(self, shape: tuple[int, ...]) -> Iterator[tuple[int, int, tuple[slice, ...]]]:
+        """Yield each place of the kernel, and what it sees of a padded image."""
+        kernel, stride = self.layout.kernel, self.layout.stride
+        ends = (shape[1] - kernel + 1, shape[2] - kernel + 1)
+        for i in range(kernel):
+            for j in range(kernel):
+                rows, columns = slice(i, i + ends[0], stride), slice(j, j + ends[1], stride)
+                yield i, j, (slice(None), rows, columns)
+
+
+@dataclass(frozen=True, eq=False)
+class Rectifier:
+    """What is below 0 becomes 0."""
+
+    @property
+    def parameters(self) -> list[Float32]:
+        """None."""
+        return []
+
+    def forward(self, x: Float32) -> tuple[Float32, Any]:
+        """Return the values, which are kept."""
+        values = np.maximum(x, 0)
+        return values, values
+
+    def backward(self, kept: Any, slope: Float32) -> tuple[Float32, list[Float32]]:
+        """Return the derivatives by x."""
+        return slope * (kept > 0), []
+
+
+@dataclass(frozen=True, eq=False)
+class Limit:
+    """What is below 0 becomes 0, and what is above the largest value that one.
+
+    Attributes
+    ----------
+    largest : float
+    """
+
+    largest: float
+
+    @property
+    def parameters(self) -> list[Float32]:
+        """None."""
+        return []
+
+    def forward(self, x: Float32) -> tuple[Float32, Any]:
+        """Return the values, and where they are within the limits."""
+        return np.clip(x, 0, x.dtype.type(self.largest)), (x > 0) & (x < self.largest)
+
+    def backward(self, kept: Any, slope: Float32) -> tuple[Float32, list[Float32]]:
+        """Return the derivatives by x."""
+        return slope * kept, []
+
+
+@dataclass(frozen=True, eq=False)
+class Normalization:
+    """Batch normalization (Ioffe and Szegedy, 2015): each channel's mean and deviation are trained.
+
+    Attributes
+    ----------
+    gain, offset : ndarray of shape (channels,), float32
+    mean, variance : ndarray of shape (channels,), float32
+        Of the sums, running; what a folded layer is made of.
+    """
+
+    gain: Float32
+    offset: Float32
+    mean: Float32
+    variance: Float32
+
+    @classmethod
+    def plain(cls, channels: int) -> Self:
+        """Return one that begins with mean 0 and deviation 1."""
+        ones, zeros = np.ones(channels, np.float32), np.zeros(channels, np.float32)
+        return cls(ones.copy(), zeros.copy(), zeros.copy(), ones.copy())
+
+    @property
+    def parameters(self) -> list[Float32]:
+        """Gain and offset."""
+        return [self.gain, self.offset]
+
+    def forward(self, x: Float32) -> tuple[Float32, Any]:
+        """Return the normalized values of a batch, whose moments the running ones follow."""
+        flat = x.reshape(len(x), -1)
+        mean = flat.mean(axis=1, keepdims=True)
+        centred = flat - mean
+        variance = np.einsum("ij,ij->i", centred, centred)[:, None] / flat.dtype.type(flat.shape[1])
+        self.mean[...] += _FOLLOWING * (mean[:, 0] - self.mean)
+        self.variance[...] += _FOLLOWING * (variance[:, 0] - self.variance)
+        deviation = np.sqrt(variance + _LEAST_VARIANCE)
+        centred /= deviation
+        values = centred * self.gain[:, None] + self.offset[:, None]
+        return values.reshape(x.shape), (centred, deviation)
+
+    def backward(self, kept: Any, slope: Float32) -> tuple[Float32, list[Float32]]:
+        """Return the derivatives by x, gain and offset."""
+        centred, deviation = kept
+        flat = slope.reshape(len(slope), -1)
+        of_offset = flat.sum(axis=1)
+        of_gain = np.einsum("ij,ij->i", flat, centred)
+        count = flat.dtype.type(flat.shape[1])
+        of_x = flat - (of_offset[:, None] + centred * of_gain[:, None]) / count
+        of_x *= self.gain[:, None] / deviation
+        return of_x.reshape(slope.shape), [of_gain, of_offset]
+
+    def folded(self, layer: Convolution) -> Convolution:
+        """Return the convolution whose sums are the normalized ones of `layer`."""
+        factor = self.gain / np.sqrt(self.variance + _LEAST_VARIANCE)
+        weights = layer.weights * factor[:, None, None, None]
+        return Convolution(layer.layout, weights, (layer.biases - self.mean) * factor + self.offset)
+
+
+_FOLLOWING = np.float32(0.02)
+_LEAST_VARIANCE = np.float32(1e-5)
+
+
+@dataclass(frozen=True, eq=False)
+class Pooling:
+    """The largest or the mean value of 2x2 pixels, or of all; a last odd row or column is left out.
+
+    Attributes
+    ----------
+    layout : PoolingLayout
+    whole : bool
+        Whether means are whole numbers, rounded as the device does.
+    """
+
+    layout: PoolingLayout
+    whole: bool = False
+
+    @property
+    def parameters(self) -> list[Float32]:
+        """None."""
+        return []
+
+    def forward(self, x: Float32) -> tuple[Float32, Any]:
+        """Return one value for each area."""
+        areas = self._areas(x)
+        if self.layout.average:
+            values = areas.sum(axis=(2, 4))
+            area = areas.shape[2] * areas.shape[4]
+            values = _whole_means(values, area) if self.whole else values / values.dtype.type(area)
+        else:
+            values = areas.max(axis=(2, 4))
+        return values, (x, values)
+
+    def backward(self, kept: Any, slope: Float32) -> tuple[Float32, list[Float32]]:
+        """Return the derivatives by x; of equal values that are largest, each gets its share."""
+        x, values = kept
+        of_x = np.zeros_like(x)
+        areas = self._areas(of_x)
+        wide = slope[:, :, None, :, None]
+        if self.layout.average:
+            areas[...] = wide / slope.dtype.type(areas.shape[2] * areas.shape[4])
+        else:
+            largest = self._areas(x) == values[:, :, None, :, None]
+            ties = largest.sum(axis=(2, 4), keepdims=True, dtype=slope.dtype)
+            np.multiply(largest, wide / ties, out=areas)
+        return of_x, []
+
+    def window(self, height: int, width: int) -> tuple[int, int]:
+        """Return rows and columns of an area of such an image."""
+        return (height, width) if self.layout.everywhere else (_POOLED, _POOLED)
+
+    def _areas(self, x: Float32) -> Float32:
+        """Return a view (channels, h', rows, w', columns, n) of x."""
+        channels, height, width, n = x.shape
+        rows, columns = self.window(height, width)
+        kept = x[:, : height // rows * rows, : width // columns * columns]
+        strides = kept.strides
+        shape = (channels, height // rows, rows, width // columns, columns, n)
+        apart = (
+            strides[0],
+            strides[1] * rows,
+            strides[1],
+            strides[2] * columns,
+            strides[2],
+            strides[3],
+        )
+        return np.lib.stride_tricks.as_strided(kept, shape, apart)
+
+
+def _whole_means(sums: Float32, area: int) -> Float32:
+    """Return what `IntegerPooling` makes of sums of bytes; float32 holds the products exactly."""
+    multiplier = np.float32(average_multiplier(area))
+    means: Float32 = np.floor((sums * multiplier + np.float32(1 << 15)) * np.float32(2.0**-16))
+    return means

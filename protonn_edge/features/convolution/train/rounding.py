@@ -1,0 +1,223 @@
+"""Convolutions in a device's integers, as training sees them: exact forwards, straight backwards.
+
+Weights and biases are held in the units of the integers, unrounded. A forward pass rounds them and
+computes what the device does, to the bit: sums of 16 bits are exact in float32, and so is their
+product with a byte. A backward pass treats rounding as if it was not there (straight-through).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from typing import Any, Self
+
+import numpy as np
+
+from protonn_edge.features.convolution.integers import SHIFTS
+from protonn_edge.features.convolution.train.layers import Convolution
+from protonn_edge.features.convolution.train.notation import ConvolutionLayout
+from protonn_edge.training.points import Float32
+
+ACTIVATION_BITS = (8, 4)
+SUM_RANGE = (-(2**15), 2**15 - 1)
+_TRIED_SHARES = np.linspace(0.3, 1.0, 36)  # of the largest value, as what is told apart
+_SHRINKING = np.float32(0.98)
+_BIAS_SHARE = 0.25  # of the largest input: a bias moves as fast as a weight of such inputs
+_VALUES_LOOKED_AT = 200_000
+_LARGEST_BYTE = 255
+_COARSEST = 2.5  # times the best step of weights
+
+
+@dataclass(frozen=True)
+class Bits:
+    """How fine a network's integers are.
+
+    Attributes
+    ----------
+    weights : {8, 4, 2}
+        2 are ternary: -1, 0 and 1.
+    activations : {8, 4}
+    """
+
+    weights: int
+    activations: int
+
+    @property
+    def largest_weight(self) -> int:
+        """Of either sign."""
+        return (1 << (self.weights - 1)) - 1
+
+    @property
+    def maximum(self) -> int:
+        """Of a layer's values."""
+        return (1 << self.activations) - 1
+
+
+@dataclass(frozen=True, eq=False)
+class RoundedConvolution:
+    """A convolution whose weights, sums and values are whole numbers; its values are clamped.
+
+    Attributes
+    ----------
+    latent : Convolution
+        Weights and biases before they are rounded, in the integers' units.
+    bits : Bits
+    largest_input : int
+    maximum : int
+        The largest value.
+    multiplier, shift : int
+        From a sum to a value, which is ``(sum * multiplier) >> shift``.
+    """
+
+    latent: Convolution
+    bits: Bits
+    largest_input: int
+    maximum: int
+    multiplier: int
+    shift: int
+
+    @classmethod
+    def of(
+        cls,
+        layer: Convolution,
+        x: Float32,
+        step: float,
+        largest_input: int,
+        bits: Bits,
+        behind: Convolution | None = None,
+        limit: float | None = None,
+    ) -> tuple[Self, float]:
+        """Return that of a convolution in floats, and what one of its integer values means.
+
+        Parameters
+        ----------
+        layer : Convolution
+            What is to be rounded.
+        x : ndarray of shape (channels, h, w, n), float32
+            What comes in, for some training points.
+        step : float
+            What one of the inputs' integers means in the unit of `x`.
+        behind : Convolution, optional
+            The one that takes the values, whose weights need not be coarse for its sums to fit.
+        limit : float, optional
+            What the largest integer value means exactly, if that is not free.
+        """
+        weight_step = _best_step(layer.weights, bits.largest_weight)
+        weight_step = max(weight_step, _least_step(layer, step, largest_input))
+        values = np.maximum(layer.forward(x)[0], 0)
+        out_step = _best_step(values, bits.maximum) if limit is None else limit / bits.maximum
+        maximum = _maximum_for(behind, out_step, bits)
+        out_step *= bits.maximum / maximum
+        multiplier, shift = _as_product(weight_step * step / out_step)
+        if limit is not None:
+            weight_step = out_step / step * multiplier / 2**shift
+        half = (1 << shift) / (2 * multiplier)  # so that values are rounded, and not cut
+        biases = layer.biases / np.float32(weight_step * step) + np.float32(half)
+        latent = Convolution(layer.layout, layer.weights / np.float32(weight_step), biases)
+        made = cls(latent, bits, largest_input, maximum, multiplier, shift)
+        made.hold()
+        return made, weight_step * step * 2**shift / multiplier
+
+    @property
+    def layout(self) -> ConvolutionLayout:
+        """Kernel, stride and padding."""
+        return self.latent.layout
+
+    @property
+    def parameters(self) -> list[Float32]:
+        """Unrounded weights and biases."""
+        return self.latent.parameters
+
+    @property
+    def factors(self) -> tuple[float, float]:
+        """What steps of weights and biases are multiplied with: how large they are."""
+        weight = float(np.sqrt(np.mean(np.square(self.latent.weights)))) or 1.0
+        return weight, weight * self.largest_input * _BIAS_SHARE
+
+    @property
+    def rounded(self) -> Convolution:
+        """Weights and biases as whole numbers, as float32."""
+        most = np.float32(self.bits.largest_weight)
+        weights = np.clip(np.rint(self.latent.weights), -most, most)
+        return replace(self.latent, weights=weights, biases=np.rint(self.latent.biases))
+
+    def forward(self, x: Float32) -> tuple[Float32, Any]:
+        """Return the device's values (out, h', w', n) of its inputs x, both whole numbers."""
+        rounded = self.rounded
+        sums, kept = rounded.forward(x)
+        sums *= np.float32(self.multiplier)
+        sums *= np.float32(2.0**-self.shift)
+        np.floor(sums, out=sums)
+        inside = (sums > 0) & (sums <= self.maximum)
+        return np.clip(sums, 0, np.float32(self.maximum)), (rounded, kept, inside)
+
+    def backward(
+        self, kept: Any, slope: Float32, *, by_input: bool = True
+    ) -> tuple[Float32, list[Float32]]:
+        """Return the derivatives by x and by the unrounded parameters."""
+        rounded, below, inside = kept
+        by_sums = slope * inside
+        by_sums *= np.float32(self.multiplier * 2.0**-self.shift)
+        of: tuple[Float32, list[Float32]] = rounded.backward(below, by_sums, by_input=by_input)
+        return of
+
+    def hold(self) -> None:
+        """Shrink kernels, in place, until no input makes a sum of more than 16 bits."""
+        while True:
+            low, high = sum_ends(self.rounded, self.largest_input)
+            beyond = (low < SUM_RANGE[0]) | (high > SUM_RANGE[1])
+            if not beyond.any():
+                return
+            self.latent.weights[beyond] *= _SHRINKING
+            self.latent.biases[beyond] *= _SHRINKING
+
+
+def sum_ends(layer: Convolution, largest_input: int) -> tuple[Float32, Float32]:
+    """Return the least and the largest sum of each output, (out,), on the way too."""
+    flat = layer.weights.reshape(len(layer.weights), -1)
+    low = layer.biases + largest_input * np.minimum(flat, 0).sum(axis=1)
+    high = layer.biases + largest_input * np.maximum(flat, 0).sum(axis=1)
+    return low, high
+
+
+def _least_step(layer: Convolution, step: float, largest_input: int) -> float:
+    """Return the finest step of weights with which no sum is beyond 16 bits, about."""
+    low, high = sum_ends(replace(layer, biases=layer.biases / np.float32(step)), largest_input)
+    return float(max(np.max(high), np.max(-low))) / (SUM_RANGE[1] + 1)
+
+
+def _maximum_for(behind: Convolution | None, step: float, bits: Bits) -> int:
+    """Return the largest value that a layer should have for the one behind it.
+
+    The more inputs a sum has, and the larger they are, the smaller its weights must be. Where
+    those would lose most of their bits, it is better for the values to lose some.
+    """
+    if behind is None:
+        return bits.maximum
+    best = _best_step(behind.weights, bits.largest_weight)
+    coarser = _least_step(behind, step, bits.maximum) / best
+    return bits.maximum if coarser <= _COARSEST else max(1, round(bits.maximum / coarser))
+
+
+def _best_step(values: Float32, largest: int) -> float:
+    """Return the step with which values, in steps up to the largest, lose least."""
+    flat = np.abs(values).ravel()
+    flat = flat[flat > 0]
+    flat = flat[:: max(1, len(flat) // _VALUES_LOOKED_AT)]
+    if not len(flat):
+        return 1.0
+    steps: Iterable[float] = _TRIED_SHARES * float(flat.max()) / largest
+    return min(steps, key=lambda step: _lost(flat, step, largest))
+
+
+def _lost(values: Float32, step: float, largest: int) -> float:
+    rounded = np.minimum(np.rint(values / np.float32(step)), np.float32(largest))
+    return float(np.square(rounded * np.float32(step) - values).sum())
+
+
+def _as_product(ratio: float) -> tuple[int, int]:
+    """Return a byte and a shift whose ``byte / 2**shift`` is near to the ratio."""
+    shift = SHIFTS[-1]
+    while shift > SHIFTS[0] and ratio * 2**shift > _LARGEST_BYTE:
+        shift -= 1
+    return min(_LARGEST_BYTE, max(1, round(ratio * 2**shift))), shift

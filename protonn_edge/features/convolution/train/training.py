@@ -1,0 +1,240 @@
+"""Training of a network: first in floats, then, from the best of these, on a device's integers."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from protonn_edge.chain.feature_stage import Shape
+from protonn_edge.chain.input_quantizer.saturation import BYTE_MAXIMUM
+from protonn_edge.errors import InputError
+from protonn_edge.features.convolution.train.network import Network
+from protonn_edge.features.convolution.train.rounding import Bits
+from protonn_edge.training.adam import Adam, rate_at
+from protonn_edge.training.augmentation import move
+from protonn_edge.training.points import Float32, Indices
+from protonn_edge.training.progress import TrainingStopped
+
+_FLOAT_SHARE = 0.6  # of the epochs
+_ROUNDED_RATE = 0.5  # of the learning rate
+_LOOKED_AT = 2_000  # images that steps are chosen on
+_LARGEST_BATCH, _SMALLEST_BATCH, _STEPS_AN_EPOCH = 128, 16, 100
+_STEP = 1 / BYTE_MAXIMUM  # of the image's bytes, for the network in floats
+
+OnEpoch = Callable[[int, float, Network], object]
+"""Called after an epoch with its number, the mean loss on the way, and the network."""
+
+
+@dataclass(frozen=True)
+class PassReport:
+    """What is known after a pass over the images in which a network is learned.
+
+    Attributes
+    ----------
+    network : {"layers", "teacher", "student"}
+        The one that is learned; the classifier behind it comes later, and has reports of its own.
+    number, passes : int
+        The one that ended, counted from 1, and how many there are.
+    loss : float
+        The mean on the way.
+    """
+
+    network: str
+    number: int
+    passes: int
+    loss: float
+
+    @property
+    def place(self) -> str:
+        """How far the training is, in words."""
+        return f"{self.number:,} of {self.passes:,} passes over the {self.network}"
+
+
+def reporting(
+    callback: Callable[[PassReport], object] | None, network: str, passes: int
+) -> OnEpoch | None:
+    """Return what tells a callback of the passes of a network, if there is a callback."""
+    if callback is None:
+        return None
+    return lambda number, loss, _: callback(PassReport(network, number, passes, loss))
+
+
+@dataclass(frozen=True)
+class Schedule:
+    """How a network is trained.
+
+    Attributes
+    ----------
+    epochs : int
+        Passes over the images, in floats and on integers together.
+    learning_rate : float
+    moved_share : float
+        Of the images, those that move at random each time that they are seen.
+    still_epochs : int
+        The last of the passes, in which no image moves.
+    """
+
+    epochs: int
+    learning_rate: float = 0.01
+    moved_share: float = 1.0
+    still_epochs: int = 0
+
+    def moved_share_in(self, epoch: int) -> float:
+        """Return the share of the images that move in a pass, counted from 0."""
+        return self.moved_share if epoch < self.epochs - self.still_epochs else 0.0
+
+
+@dataclass(frozen=True, eq=False)
+class Images:
+    """Raw images, their targets, and how they become what a network gets.
+
+    Attributes
+    ----------
+    raw : ndarray of shape (n, H W), float32
+    Y : ndarray of shape (n, L), float32
+        A row is 1 at the image's class, 0 elsewhere.
+    weights : ndarray of shape (n,), float32, or None
+        What each image counts, 1 on average.
+    shape : tuple of two int
+        H, W.
+    to_bytes : callable
+        From raw images (n, H W) to bytes (n, h, w).
+    """
+
+    raw: Float32
+    Y: Float32
+    weights: Float32 | None
+    shape: Shape
+    to_bytes: Callable[[Float32], NDArray[np.uint8]]
+
+    def of(self, rows: Indices, moved_share: float, generator: np.random.Generator) -> Float32:
+        """Return bytes (h, w, n) of the images in `rows`, that share of them moved."""
+        raw = self.raw[rows]
+        if moved_share > 0:
+            move(raw, self.shape, generator, moved_share)
+        return np.ascontiguousarray(np.moveaxis(self.to_bytes(raw), 0, -1), np.float32)
+
+
+def trained(
+    network: Network,
+    images: Images,
+    schedule: Schedule,
+    bits: Bits,
+    *,
+    generator: np.random.Generator,
+    callback: OnEpoch | None = None,
+) -> tuple[Network, bool]:
+    """Return a network like the given one, but on integers, and whether its training was stopped.
+
+    The given one is used up.
+
+    Raises
+    ------
+    InputError
+        If the loss is no number any more, or all images have the same features in the end.
+    """
+    float_epochs = round(schedule.epochs * _FLOAT_SHARE)
+    run = _Run(images, schedule, generator, callback)
+    run.through(network, np.float32(_STEP), float_epochs, schedule.learning_rate)
+    every = max(1, len(images.raw) // _LOOKED_AT)
+    some = images.of(np.arange(len(images.raw))[::every], 0.0, generator)
+    rounded = network.rounded(some * np.float32(_STEP), bits, _STEP, BYTE_MAXIMUM)
+    rate = schedule.learning_rate * _ROUNDED_RATE
+    run.through(rounded, np.float32(1), schedule.epochs - float_epochs, rate)
+    _check_tells_apart(rounded.features(some))
+    return rounded, run.stopped
+
+
+def _check_tells_apart(features: Float32) -> None:
+    """Refuse a network of which no unit is left alive: rounding may do that to deep ones."""
+    if len(features) > 1 and not np.ptp(features, axis=0).any():
+        raise InputError(
+            f"all {len(features):,} images have the same features behind the convolutions; train "
+            "with more passes, wider or fewer layers, or another seed"
+        )
+
+
+def train_in_floats(
+    network: Network,
+    images: Images,
+    schedule: Schedule,
+    *,
+    generator: np.random.Generator,
+    callback: OnEpoch | None = None,
+) -> None:
+    """Train a network, in place, that no device will have: all epochs are in floats."""
+    run = _Run(images, schedule, generator, callback)
+    run.through(network, np.float32(_STEP), schedule.epochs, schedule.learning_rate)
+
+
+class _Run:
+    def __init__(
+        self,
+        images: Images,
+        schedule: Schedule,
+        generator: np.random.Generator,
+        callback: OnEpoch | None,
+    ) -> None:
+        self._images, self._schedule, self._generator = images, schedule, generator
+        self._callback, self._epoch, self.stopped = callback, 0, False
+
+    def through(self, network: Network, unit: np.float32, epochs: int, rate: float) -> None:
+        """Train a network, in place, on images multiplied with `unit`.
+
+        Stopped, it stays as its last whole pass left it, and passes that would follow are left out.
+
+        Raises
+        ------
+        TrainingStopped
+            If it is stopped before any pass was finished.
+        """
+        kept = [array.copy() for array in network.parameters]
+        try:
+            for loss in self._passes(network, unit, 0 if self.stopped else epochs, rate):
+                kept = [array.copy() for array in network.parameters]
+                self._epoch += 1
+                if self._callback is not None:
+                    self._callback(self._epoch, loss, network)
+        except TrainingStopped:
+            if self._epoch == 0:
+                raise
+            self.stopped = True
+            for array, last in zip(network.parameters, kept, strict=True):
+                array[...] = last
+
+    def _passes(
+        self, network: Network, unit: np.float32, epochs: int, rate: float
+    ) -> Iterator[float]:
+        """Yield the mean loss of each pass."""
+        images = self._images
+        size = _batch_size_for(len(images.raw))
+        steps = epochs * math.ceil(len(images.raw) / size)
+        adam = Adam(network.parameters, network.factors)
+        step = 0
+        for _ in range(epochs):
+            order, total = self._generator.permutation(len(images.raw)), 0.0
+            moved_share = self._schedule.moved_share_in(self._epoch)
+            for start in range(0, len(order), size):
+                rows = order[start : start + size]
+                x = images.of(rows, moved_share, self._generator) * unit
+                weights = None if images.weights is None else images.weights[rows]
+                loss, gradient = network.gradient(x, images.Y[rows], weights)
+                step += 1
+                adam.step(network.parameters, gradient, rate_at(rate, step, steps))
+                network.hold()
+                total += loss * len(rows)
+            if not math.isfinite(total):
+                raise InputError(
+                    f"the training of convolutions diverges in pass {self._epoch + 1}; look for "
+                    "points of enormous weight, or take fewer layers"
+                )
+            yield total / len(images.raw)
+
+
+def _batch_size_for(images: int) -> int:
+    """Return images a step: few of them are better learned from in more steps."""
+    return min(_LARGEST_BATCH, max(_SMALLEST_BATCH, images // _STEPS_AN_EPOCH))

@@ -1,0 +1,260 @@
+"""What a row of the window adds to the sums in registers, in assembly, with its cycles.
+
+X goes through the row; the sums of a group of channels are in the registers `REGISTERS`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from protonn_edge.features.convolution.integers import IntegerConvolution
+from protonn_edge.features.convolution.products import INPUT, added_products
+from protonn_edge.kernels.listing import Listing
+
+Name = Literal["columns", "packed", "unrolled"]
+
+REGISTERS = tuple(f"r{low}" for low in (*range(2, 16, 2), *range(18, 26, 2)))
+"""The lower registers of sums."""
+
+SUMMED, UNPACKED = "r24", "r29"
+"""The lower register of the sum of inputs, and a weight, where weights are packed."""
+
+_MOST_ADDED = 63  # by adiw
+_MOST_PACKED = 8  # channels whose loop no branch is too short for
+
+Int64 = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Part:
+    """Instructions with one way in, at their begin, and one way out, at their end.
+
+    Attributes
+    ----------
+    name : str
+        What its labels end with.
+    text : str
+        The lines; a branch goes to a label inside, or to ``end_NAME``, which is behind them.
+    """
+
+    name: str
+    text: str
+
+    @property
+    def source(self) -> str:
+        """The lines, with the label of its end."""
+        return f"{self.text}\nend_{self.name}:\n"
+
+    @cached_property
+    def listing(self) -> Listing:
+        """The lines alone."""
+        return Listing(f"begin:\n{self.source}")
+
+    def cycles(self, start: str = "begin", **odds: float) -> tuple[int, int]:
+        """Return the least and the most cycles, with the odds of branches by their labels."""
+        start = start if start == "begin" else f"{start}_{self.name}"
+        named = {f"{label}_{self.name}": share for label, share in odds.items()}
+        ends = {f"end_{self.name}", start} - {"begin"}
+        folds = self.listing.least, self.listing.worst
+        least, most = (fold(start, ends, named) for fold in folds)
+        return int(least), int(most)
+
+
+@dataclass(frozen=True)
+class Group:
+    """Channels whose sums are in registers at once, `size` of them from `first` on."""
+
+    number: int
+    first: int
+    size: int
+
+    @property
+    def channels(self) -> slice:
+        """The channels."""
+        return slice(self.first, self.first + self.size)
+
+    @property
+    def registers(self) -> tuple[str, ...]:
+        """The lower registers of their sums."""
+        return REGISTERS[: self.size]
+
+
+def groups_of(channels: int, name: Name) -> tuple[Group, ...]:
+    """Return as few groups of this many channels as there may be, about equally large."""
+    most = _MOST_PACKED if name == "packed" else len(REGISTERS)
+    size = -(-channels // -(-channels // most))
+    firsts = range(0, channels, size)
+    return tuple(Group(n, first, min(size, channels - first)) for n, first in enumerate(firsts))
+
+
+@dataclass(frozen=True, eq=False)
+class WindowRow:
+    """A row of the window for a group of channels.
+
+    Attributes
+    ----------
+    parts : tuple of Part
+        Its instructions.
+    advance : int
+        By how much they move X.
+    zero, other : ndarray of shape (k channels,), int64
+        Cycles of each value where it is 0, and where it is not.
+    spread : int
+        By how many cycles the row may take less or more than its values together.
+    """
+
+    parts: tuple[Part, ...]
+    advance: int
+    zero: Int64
+    other: Int64
+    spread: int
+
+
+def unrolled_row(stage: IntegerConvolution, group: Group, row: int, doubled: int) -> WindowRow:
+    """Return a row whose weights are instructions, for inputs that are doubled so often first."""
+    weights = _by_input(stage, group, row) >> doubled
+    parts: list[Part] = []
+    cycles = np.zeros((2, len(weights)), np.int64)
+    at = 0
+    for place, each in enumerate(weights):
+        if not each.any():
+            continue
+        name = f"{group.number}_{row}_{place}"
+        used = {r: int(w) for r, w in zip(group.registers, each, strict=True) if w}
+        lines = [*_moved(place - at), f"ld  {INPUT}, X+", f"tst  {INPUT}", f"breq  end_{name}"]
+        lines += [f"lsl  {INPUT}"] * doubled
+        lines += added_products(used, stage.input_maximum << doubled)
+        part = Part(name, "\n".join(lines))
+        cycles[:, place] = part.cycles(end=1)[0], part.cycles(end=0)[0]
+        parts.append(part)
+        at = place + 1
+    return WindowRow(tuple(parts), at, cycles[0], cycles[1], spread=0)
+
+
+def column_row(stage: IntegerConvolution, group: Group, row: int, name: Name) -> WindowRow:
+    """Return a row whose weights are read from flash, from Z on, where they may be packed."""
+    if stage.depthwise:
+        return _row_of_channels(stage, group, row)
+    each = 8 // stage.weight_bits if name == "packed" else 1
+    products = [_multiplied(register) for register in group.registers]
+    if name == "packed":
+        products = [f"add  {SUMMED}, {INPUT}", "clr  r1", f"adc  {_above(SUMMED)}, r1"]
+        products += _unpacked(group, stage.weight_bits)
+    own, count = f"{group.number}_{row}", stage.side * stage.shape[2]
+    part = Part(
+        own,
+        "\n".join(
+            [
+                f"ldi  r28, {count}",
+                f"tap_{own}:",
+                f"ld  {INPUT}, X+",
+                f"tst  {INPUT}",
+                f"breq  zero_{own}",
+                *products,
+                "dec  r28",
+                f"brne  tap_{own}",
+                f"rjmp  end_{own}",
+                f"zero_{own}:",
+                f"adiw  r30, {-(-group.size // each)}",
+                "dec  r28",
+                f"brne  tap_{own}",
+            ]
+        ),
+    )
+    zero, other = (part.cycles("tap", zero=zero, tap=1)[0] for zero in (1, 0))
+    # The last value leaves the loop: a cycle earlier if it is 0, else with a jump.
+    return WindowRow((part,), count, np.full(count, zero), np.full(count, other), spread=2)
+
+
+def _row_of_channels(stage: IntegerConvolution, group: Group, row: int) -> WindowRow:
+    """Return a row of which each value adds to the sum of its own channel; 0 is nothing special."""
+    name, channels = f"{group.number}_{row}", stage.shape[2]
+    between = channels - group.size
+    each = [f"ld  {INPUT}, X+\n{_multiplied(register)}" for register in group.registers]
+    lines = [*_moved(group.first), f"ldi  r28, {stage.side}", f"tap_{name}:", *each]
+    lines += [*_moved(between), "dec  r28", f"brne  tap_{name}"]
+    part = Part(name, "\n".join(lines))
+    value = 2 + Part("", _multiplied("r2")).cycles()[0]
+    cycles = np.zeros(channels, np.int64)
+    cycles[group.channels] = value
+    around = part.cycles("tap", tap=1)[0] - value * group.size
+    cycles[group.first] += around
+    every = np.tile(cycles, stage.side)
+    advance = group.first + stage.side * channels
+    return WindowRow((part,), advance, every, every, spread=len(_moved(group.first)) + 2)
+
+
+def _by_input(stage: IntegerConvolution, group: Group, row: int) -> Int64:
+    """Return the weights (k channels, size) of the values of a row for a group."""
+    own = stage.weights[group.channels, row].astype(np.int64)  # (size, k, channels or 1)
+    if not stage.depthwise:
+        return own.reshape(group.size, -1).T
+    spread = np.zeros((stage.side, stage.shape[2], group.size), np.int64)
+    for place in range(group.size):
+        spread[:, group.first + place, place] = own[place, :, 0]
+    return spread.reshape(-1, group.size)
+
+
+def weights_of(stage: IntegerConvolution, group: Group, name: Name) -> Iterator[list[int]]:
+    """Yield the bytes of a group's weights in the order in which columns are read, row by row.
+
+    Packed ones are made positive, and several lie in a byte, the first one in its lowest bits.
+    """
+    bits = stage.weight_bits
+    for row in range(stage.side):
+        own = np.moveaxis(stage.weights[group.channels, row].astype(np.int64), 0, -1)
+        if name == "packed":
+            own = np.pad(own + (1 << bits - 1), ((0, 0), (0, 0), (0, -group.size % (8 // bits))))
+            places = bits * np.arange(8 // bits)
+            own = (own.reshape(-1, 8 // bits) << places).sum(axis=1)
+        yield own.ravel().tolist()
+
+
+def taken_off(group: Group, bits: int) -> list[str]:
+    """Return what corrects sums of packed weights: all were made positive."""
+    lines = [f"lsl  {SUMMED}", f"rol  {_above(SUMMED)}"] * (bits - 1)
+    for register in group.registers:
+        lines += [f"sub  {register}, {SUMMED}", f"sbc  {_above(register)}, {_above(SUMMED)}"]
+    return lines
+
+
+def _unpacked(group: Group, bits: int) -> list[str]:
+    """Return what multiplies weights of so many bits that are not negative."""
+    lines, each = [], 8 // bits
+    for place, register in enumerate(group.registers):
+        weight = UNPACKED
+        if place % each == 0:
+            lines.append("lpm  r16, Z+")
+        if place % each == each - 1 or place == group.size - 1:
+            weight = "r16"
+        else:
+            lines.append(f"mov  {weight}, r16")
+        if bits == 4 or place % each < each - 1:  # of two bits, the last ones are alone
+            lines.append(f"andi  {weight}, {(1 << bits) - 1}")
+        lines += [f"mul  {weight}, {INPUT}", f"add  {register}, r0", f"adc  {_above(register)}, r1"]
+        if weight == UNPACKED:
+            lines += ["swap  r16"] if bits == 4 else ["lsr  r16"] * bits
+    return lines
+
+
+def _multiplied(register: str) -> str:
+    return f"lpm  r16, Z+\nmulsu  r16, {INPUT}\nadd  {register}, r0\nadc  {_above(register)}, r1"
+
+
+def _above(register: str) -> str:
+    return f"r{int(register[1:]) + 1}"
+
+
+def _moved(by: int) -> list[str]:
+    """Return what moves X on."""
+    if by == 0:
+        return []
+    if 0 < by <= _MOST_ADDED:
+        return [f"adiw  r26, {by}"]
+    return [f"subi  r26, lo8(-({by}))", f"sbci  r27, hi8(-({by}))"]

@@ -1,0 +1,121 @@
+"""Deskew: shift each row of an image sideways to remove its slant.
+
+People write with different slants, for which a classifier would otherwise need prototypes. The
+slant of an image is that of the line that fits its dark pixels best, from their moments:
+with x and y from the image's centre and cy the centre of mass, ``sum (y - cy) x b`` over
+``sum (y - cy)^2 b``. Row y then moves by the slant times ``y - cy``, rounded to whole pixels.
+
+It is computed from the bytes that a device receives, in integers of 32 bits, so that every
+execution shifts rows equally.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from protonn_edge.chain.input_quantizer.saturation import BYTE_MAXIMUM, saturated_steps
+
+Int64 = NDArray[np.int64]
+
+SIDE_LIMIT = 32
+"""Maximum side in pixels, for which moments fit 32 bits."""
+
+CENTRE_BITS = 5
+MOMENT_BITS = 3
+SLOPE_BITS = 8
+
+
+@dataclass(frozen=True)
+class PixelScale:
+    """The conversion of raw pixels to bytes, of which slants are computed.
+
+    Attributes
+    ----------
+    zero : float
+        The raw value of the background, converted to 0.
+    step : float
+        Raw units per step, not 0; negative if the background is the largest value.
+    """
+
+    zero: float
+    step: float
+
+    @classmethod
+    def between(cls, lower: float, upper: float, background: float) -> PixelScale:
+        """Return the scale of pixels from `lower` to `upper`, one of which is the background."""
+        step = (upper - lower) / BYTE_MAXIMUM or 1.0
+        rests_high = upper - background < background - lower
+        return cls(upper, -step) if rests_high else cls(lower, step)
+
+    def to_bytes(self, X: NDArray[Any]) -> NDArray[np.uint8]:
+        """Return raw pixels as bytes, of the same shape."""
+        return saturated_steps(X, self.zero, self.step, BYTE_MAXIMUM)
+
+
+BYTES = PixelScale(0.0, 1.0)
+"""The scale of pixels that are bytes."""
+
+
+def deskewed(images: NDArray[Any], scale: PixelScale) -> NDArray[Any]:
+    """Return deskewed images (n, H, W); pixels from outside are background."""
+    return sheared(images, row_shifts(scale.to_bytes(images)), scale.zero)
+
+
+def row_shifts(images: NDArray[np.uint8]) -> Int64:
+    """Return the shifts to the left (n, H) of the rows of images (n, H, W), in pixels.
+
+    The absolute slant is at most 1, so no row is shifted by more than H pixels. An image without
+    dark pixels, or with all of them in one row, remains unchanged.
+    """
+    _, height, width = images.shape
+    y, x = _centred(height), _centred(width)
+    pixels = images.astype(np.float64)  # BLAS adds up floats; all sums are far below 2**53
+    in_row = pixels.sum(axis=2)
+    along_row = pixels @ x
+    mass, across = _whole(in_row.sum(axis=1)), _whole(along_row.sum(axis=1))
+    down, product, square = (_whole(sums) for sums in (in_row @ y, along_row @ y, in_row @ (y * y)))
+    centre = _quotient(down << CENTRE_BITS, mass)
+    product -= (centre * across) >> CENTRE_BITS
+    square -= (centre * down) >> CENTRE_BITS
+    slope = _quotient((abs(product) >> MOMENT_BITS) << SLOPE_BITS, square >> MOMENT_BITS)
+    slope = np.sign(product) * np.minimum(slope, 1 << SLOPE_BITS)
+    first = (slope * ((int(y[0]) << CENTRE_BITS) - centre)) >> CENTRE_BITS
+    return along_slope(first, slope[:, None], height)
+
+
+def along_slope(first: Int64, slope: Int64 | int, height: int) -> Int64:
+    """Return the shifts (n, H) of rows from those of the first rows (n,), in fixed point."""
+    return (first[:, None] + slope * np.arange(height) + _HALF_PIXEL) >> SLOPE_BITS
+
+
+_HALF_PIXEL = 1 << (SLOPE_BITS - 1)
+
+
+def sheared(images: NDArray[Any], shifts: Int64, background: float) -> NDArray[Any]:
+    """Return images (n, H, W) with their rows shifted to the left by `shifts`, (n, H)."""
+    width = images.shape[2]
+    source = np.arange(width) + shifts[:, :, None]
+    inside = (source >= 0) & (source < width)
+    moved = np.take_along_axis(images, np.where(inside, source, 0), axis=2)
+    moved[~inside] = background
+    return moved
+
+
+def _centred(side: int) -> NDArray[np.float64]:
+    """Return the coordinates of a side's pixels, integers with 0 in the middle."""
+    return np.arange(side, dtype=np.float64) - side // 2
+
+
+def _whole(sums: NDArray[np.float64]) -> Int64:
+    return sums.astype(np.int64)
+
+
+def _quotient(numerator: Int64, denominator: Int64) -> Int64:
+    """Return the quotients, rounded towards 0 as in C; 0 if the denominator is not positive."""
+    divisor = np.maximum(denominator, 1)
+    quotient: Int64 = np.sign(numerator) * (abs(numerator) // divisor)
+    return np.where(denominator > 0, quotient, 0)

@@ -1,0 +1,110 @@
+"""Pooling in integers: the largest value of a window, or its average."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from protonn_edge.chain.integer_stage import Range, check_holds
+from protonn_edge.features.images.image_stage import MOST_IN_A_ROW, ImageShape, ImageStage
+
+_HALF = 1 << 15
+_MOST_SUMMED = 0xFFFF // 255  # bytes whose sum fits 16 bits
+
+How = Literal["maximum", "average"]
+
+
+@dataclass(frozen=True, eq=False)
+class IntegerPooling(ImageStage):
+    """From bytes to fewer bytes, channel by channel in windows that do not overlap.
+
+    ::
+
+        v = max_ij x_ij, or (sum_ij x_ij * multiplier + 2^15) >> 16
+
+    Pixels below or to the right of the last whole window count nothing.
+
+    Attributes
+    ----------
+    window : tuple of two int
+        Height and width of a window; those of the image for all of it.
+    how : {"maximum", "average"}
+        What becomes of a window.
+    input_maximum : int
+        The largest input, 1..255.
+    """
+
+    kind: ClassVar[str] = "pooling"
+
+    window: tuple[int, int]
+    how: How
+    input_maximum: int
+
+    def __post_init__(self) -> None:
+        """Refuse windows whose sums could overflow, and shapes without code."""
+        height, width = self.window
+        within = 1 <= height <= self.shape[0] and 1 <= width <= self.shape[1]
+        check_holds(within, f"windows of {height}x{width} pixels")
+        check_holds(self.area <= _MOST_SUMMED, f"windows of {self.area:,} pixels")
+        check_holds(max(self.shape) <= MOST_IN_A_ROW, f"an image of {max(self.shape)} pixels")
+        check_holds(1 <= self.input_maximum <= 255, f"values up to {self.input_maximum}")
+
+    @property
+    def area(self) -> int:
+        """Pixels of a window."""
+        return self.window[0] * self.window[1]
+
+    @property
+    def multiplier(self) -> int:
+        """What makes an average of a window's sum, in units of 2**-16."""
+        return average_multiplier(self.area)
+
+    @property
+    def maximum(self) -> int:
+        """The largest value."""
+        return self.input_maximum
+
+    @property
+    def output_shape(self) -> ImageShape:
+        """Height, width and channels of the image that it gives."""
+        height, width, channels = self.shape
+        return height // self.window[0], width // self.window[1], channels
+
+    @property
+    def lines(self) -> int:
+        """The one that comes in."""
+        return 1
+
+    def completes_at(self, row: int) -> bool:
+        """Return whether this row is the last one of its windows."""
+        return (row + 1) % self.window[0] == 0
+
+    def writes_at(self, row: int) -> bool:
+        """Return whether values are written: the largest so far are, in every row."""
+        return self.how == "maximum" or self.completes_at(row)
+
+    @property
+    def output(self) -> Range:
+        """What each value can be."""
+        return Range.of_bytes(self.n_outputs, self.maximum)
+
+    def run(self, x: NDArray[Any]) -> NDArray[np.uint8]:
+        """Return the values (n, n_outputs) of images (n, n_inputs)."""
+        height, width, channels = self.output_shape
+        rows, columns = self.window
+        images = x.reshape(-1, *self.shape)[:, : height * rows, : width * columns]
+        windows = images.reshape(-1, height, rows, width, columns, channels)
+        if self.how == "maximum":
+            pooled = windows.max(axis=(2, 4))
+        else:
+            pooled = (windows.sum(axis=(2, 4), dtype=np.int64) * self.multiplier + _HALF) >> 16
+        values: NDArray[np.uint8] = pooled.astype(np.uint8).reshape(len(x), -1)
+        return values
+
+
+def average_multiplier(area: int) -> int:
+    """Return what makes an average of the sum of so many pixels, in units of 2**-16."""
+    return min(round((1 << 16) / area), 0xFFFF)

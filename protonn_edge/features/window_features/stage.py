@@ -1,0 +1,206 @@
+"""Features of windows of raw samples as part of the model; `windows` defines them."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, field
+from functools import cached_property
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from protonn_edge.chain.array_checks import Arrays, parsed_json
+from protonn_edge.chain.feature_stage import Facts, FeatureStage, Signal
+from protonn_edge.chain.input_quantizer.quantizer import InputQuantizer
+from protonn_edge.chain.input_quantizer.raw_inputs import raw_quantizer
+from protonn_edge.chain.input_quantizer.saturation import BYTE_MAXIMUM, saturated_steps
+from protonn_edge.errors import InputError
+from protonn_edge.features.window_features.channels import channel_names
+from protonn_edge.features.window_features.declaration import FeatureSet
+from protonn_edge.features.window_features.integers import IntegerWindowFeatures
+from protonn_edge.features.window_features.windows import Windows
+
+SAMPLE_RATES = (1e-3, 1e6)
+"""The range of samples per second of a channel."""
+
+_CHANNELS_SHOWN = 12
+
+
+@dataclass(frozen=True)
+class WindowFeatureStage(Windows, FeatureStage):
+    """The features of a window of raw samples, before the projection.
+
+    Attributes
+    ----------
+    features : FeatureSet
+        The features of each channel.
+    window : int
+        Samples of a channel in a window, 1..256.
+    channels : int
+        1..32. A window's samples come channel by channel, then sample by sample.
+    zero : tuple of float
+        The raw value of each channel for the byte 0, also used for those below.
+    step : tuple of float
+        Raw units per step, above 0.
+    rate : float, optional
+        Samples per second of a channel, within `SAMPLE_RATES`, for reading the sensor; no feature
+        depends on it.
+
+    Raises
+    ------
+    InputError
+        If a number is out of its range, or a level of the bands would have no sample.
+    """
+
+    kind: ClassVar[str] = "window_features"
+    ARRAYS: ClassVar[tuple[str, ...]] = ("pipeline",)
+
+    zero: tuple[float, ...]
+    step: tuple[float, ...]
+    rate: float | None = field(default=None, repr=False)  # only the arithmetic is hashed
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        for name in ("zero", "step"):
+            numbers = tuple(float(number) for number in getattr(self, name))
+            object.__setattr__(self, name, numbers)
+            if len(numbers) != self.channels or not all(map(math.isfinite, numbers)):
+                raise InputError(
+                    f"the samples' {name} is not a finite number for each of {self.channels} "
+                    "channels; train the model again"
+                )
+        if min(self.step) <= 0:
+            raise InputError("a step of the samples is not above 0; train the model again")
+        slowest, fastest = SAMPLE_RATES
+        if self.rate is not None and not slowest <= self.rate <= fastest:
+            raise InputError(
+                f"the sample rate is {self.rate:g}; give {slowest:g} to {fastest:g} samples a "
+                "second"
+            )
+
+    @classmethod
+    def fitted(
+        cls,
+        features: FeatureSet,
+        shape: tuple[int, int],
+        X: NDArray[Any],
+        rate: float | None = None,
+    ) -> Self:
+        """Return the stage whose bytes cover the range of each channel in windows X.
+
+        Parameters
+        ----------
+        features : FeatureSet
+            The features of each channel.
+        shape : tuple of two int
+            Samples of a channel, and channels.
+        X : ndarray of shape (n, window * channels), n >= 1
+            Raw windows, finite.
+        rate : float, optional
+            Samples of a channel a second.
+
+        Raises
+        ------
+        InputError
+            If the windows have another shape.
+        """
+        window, channels = shape
+        if X.ndim != 2 or min(shape) < 1 or X.shape[1] != window * channels:
+            raise InputError(
+                f"windows of {window}x{channels} have {window * channels:,} samples, the points "
+                f"have {math.prod(X.shape[1:]):,} features; give samples and channels of a window"
+            )
+        samples = X.reshape(-1, channels)
+        lower = samples.min(axis=0).astype(np.float64)
+        extent = samples.max(axis=0).astype(np.float64) - lower
+        step = np.where(extent > 0, extent / BYTE_MAXIMUM, 1.0)
+        return cls(features, window, channels, tuple(lower.tolist()), tuple(step.tolist()), rate)
+
+    @property
+    def does(self) -> str:
+        """What it does, in words."""
+        return "makes features of windows"
+
+    @property
+    def scale(self) -> InputQuantizer:
+        """The conversion of each channel's samples to bytes."""
+        return InputQuantizer(np.array(self.zero), np.array(self.step), BYTE_MAXIMUM)
+
+    @property
+    def signal(self) -> Signal:
+        """A window."""
+        return Signal(self.window, self.channels, self.rate)
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        """The features' names in their order, such as ``channel0_mean``."""
+        return tuple(
+            f"channel{channel}_{name}"
+            for channel in range(self.channels)
+            for name in self.features.names
+        )
+
+    def to_bytes(self, X: NDArray[Any]) -> NDArray[np.uint8]:
+        """Return raw windows (n, N C) as the bytes for the device, of the same shape."""
+        samples = X.reshape(-1, self.channels)
+        zero, step = np.array(self.zero), np.array(self.step)
+        return saturated_steps(samples, zero, step, BYTE_MAXIMUM).reshape(X.shape)
+
+    def apply(self, X: NDArray[Any]) -> NDArray[Any]:
+        """Return the features (n, F) of raw windows (n, N C): float32 for float32, else float64."""
+        dtype = np.float32 if X.dtype == np.float32 else np.float64
+        return self.of_bytes(self.to_bytes(X)).astype(dtype)
+
+    def integer_stages(self, inputs: InputQuantizer) -> tuple[IntegerWindowFeatures]:
+        """Return the stage that computes features, quantized to bytes."""
+        return (IntegerWindowFeatures(self, raw_quantizer(inputs)),)
+
+    def to_arrays(self) -> Arrays:
+        """Return the bytes of the declaration, as JSON."""
+        declared = asdict(self) | {"features": self.features.text}
+        text = json.dumps(declared, sort_keys=True, allow_nan=False)
+        return {"pipeline": np.frombuffer(text.encode(), dtype=np.uint8)}
+
+    @classmethod
+    def from_arrays(cls, arrays: Arrays) -> Self | None:
+        """Return the window features of a model file's arrays, or None."""
+        if "pipeline" not in arrays:
+            return None
+        declared = parsed_json(arrays["pipeline"], "pipeline")
+        wanted = {"features": str, "window": int, "channels": int, "zero": list, "step": list}
+        rate = declared.pop("rate", None) if isinstance(declared, dict) else None
+        usable = (
+            isinstance(declared, dict)
+            and {name: type(value) for name, value in declared.items()} == wanted
+            and all(type(number) is float for name in ("zero", "step") for number in declared[name])
+            and (rate is None or type(rate) is float)
+        )
+        if not usable:
+            raise InputError(
+                "array 'pipeline' is not the declaration of window features; train the model again"
+            )
+        return cls(FeatureSet.of(declared.pop("features")), rate=rate, **declared)
+
+    def describe(self, names: Sequence[str]) -> dict[str, Any]:
+        """Return the declaration, and the names of the channels."""
+        return {
+            "features": self.features.text,
+            "window": self.window,
+            "channels": self.channels,
+            "channel_names": list(channel_names(names, self.channels)),
+            "sample_rate": self.rate,
+        }
+
+    def facts(self, names: Sequence[str]) -> Facts:
+        """Return the size of windows, and the features."""
+        rate = "" if self.rate is None else f" at {self.rate:g} Hz"
+        shown = ", ".join(channel_names(names, self.channels)[:_CHANNELS_SHOWN])
+        shape = f"{self.window:,} of {self.channels} channels{rate}"
+        shape += f" ({shown})" if shown else ""
+        return (
+            ("samples", f"{self.n_features:,}: {shape}"),
+            ("features D", f"{self.n_outputs:,}: {self.features.text}"),
+        )

@@ -1,0 +1,95 @@
+"""The features as a scikit-learn transformer: the same integers as on the device."""
+
+from __future__ import annotations
+
+from numbers import Integral, Real
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator, TransformerMixin, _fit_context
+from sklearn.utils._param_validation import Interval
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from protonn_edge.features.window_features.declaration import FeatureSet
+from protonn_edge.features.window_features.stage import WindowFeatureStage
+
+
+class WindowFeatures(TransformerMixin, BaseEstimator):
+    """Features of windows of samples, by integer arithmetic; see `window_features.windows`.
+
+    In a model for a device, give the same text to `ProtoNNClassifier` as `features`: then the model
+    holds the stage, and the device computes it.
+
+    Parameters
+    ----------
+    features : str, default="mean,deviation,min,max,crossings"
+        Some of ``mean deviation min max change crossings bands``, separated by commas; a number
+        after a colon is the number of bands, or the hysteresis of crossings in steps of a sample.
+    channels : int, default=1
+        Channels per sample. A window has sample after sample, each with all channels.
+    rate : float, default=None
+        Samples of a channel a second; no feature depends on it.
+
+    Attributes
+    ----------
+    stage_ : WindowFeatureStage
+        The features, with the range of each channel found in `fit`.
+    n_features_in_ : int
+        Samples of a window, times channels.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from protonn_edge.features.window_features import WindowFeatures
+    >>> windows = np.array([[0, 0, 0, 0], [0, 255, 0, 255]])
+    >>> WindowFeatures(features="mean,deviation,max").fit_transform(windows)
+    array([[-512,    0, -128],
+           [  -2,  510,  127]])
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "features": [str],
+        "channels": [Interval(Integral, 1, None, closed="left")],
+        "rate": [Interval(Real, 0, None, closed="neither"), None],
+    }
+
+    def __init__(
+        self,
+        *,
+        features: str = "mean,deviation,min,max,crossings",
+        channels: int = 1,
+        rate: float | None = None,
+    ) -> None:
+        self.features = features
+        self.channels = channels
+        self.rate = rate
+
+    @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
+    def fit(self, X: ArrayLike, y: object = None) -> Self:  # noqa: ARG002  (scikit-learn's)
+        """Find the range of each channel in raw windows X, (n, window * channels)."""
+        windows = validate_data(self, X, dtype="numeric")
+        shape = windows.shape[1] // self.channels, self.channels
+        self.stage_ = WindowFeatureStage.fitted(
+            FeatureSet.of(self.features), shape, windows, self.rate
+        )
+        return self
+
+    def transform(self, X: ArrayLike) -> NDArray[np.int64]:
+        """Return the features (n, F), int64, of raw windows X, (n, window * channels)."""
+        check_is_fitted(self)
+        windows = validate_data(self, X, dtype="numeric", reset=False)
+        return self.stage_.of_bytes(self.stage_.to_bytes(windows))
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.transformer_tags.preserves_dtype = []  # features are integers
+        return tags
+
+    def get_feature_names_out(
+        self,
+        input_features: ArrayLike | None = None,  # noqa: ARG002  (scikit-learn's)
+    ) -> NDArray[Any]:
+        """Return the features' names, such as ``channel0_mean``, (F,)."""
+        check_is_fitted(self)
+        return np.array(self.stage_.names, dtype=object)

@@ -1,0 +1,172 @@
+"""Features of a window of raw samples, in integers: the exact reference of the generated C.
+
+A window has N samples of each of C channels, sample by sample. A raw sample is rounded to a byte b,
+channel by channel (see `WindowFeatureStage`), and ``x = b - 128``. Of a channel's x_0 .. x_(N-1):
+
+=========== ============================================================= ====================
+feature     definition                                                    range, N <= 256
+=========== ============================================================= ====================
+mean        sum x: N times the mean                                       -32768..32512
+deviation   root(N sum x^2 - (sum x)^2): N times the deviation            0..32640
+min, max    the least and the largest x                                   -128..127
+change      (sum abs(x_t - x_(t-1))) >> 1                                 0..32512
+crossings   how often x changes from below its level to above it, or back 0..255
+band k      root(sum d^2) over all d of level k                           0..32640
+=========== ============================================================= ====================
+
+``root`` is the integer square root, rounded down. No feature is divided by N, since the normalizer,
+which is folded into the projection, compensates for all scales.
+
+The **level** follows the signal: it begins at ``2^7 x_0`` and moves by ``(2^7 x_t - level) >> 4``
+after each sample. A sample is above it if ``2^7 x_t - level > 2^7 h``, below it if that is below
+``-2^7 h``, with h the hysteresis; else it is where the last one was.
+
+**Bands** are octaves, by the unnormalized Haar transform: level 1 takes the samples in pairs,
+``d = x_(2i+1) - x_(2i)`` and ``a = x_(2i+1) + x_(2i)``; level k does the same with the a of level
+k - 1. At R samples a second band k is about ``R / 2^(k+1) .. R / 2^k`` hertz. Samples that do not
+fill a pair at the end of the window are not in that level.
+
+Everything fits 32 bits: ``N sum x^2`` and ``(sum x)^2`` are at most ``2^8 2^8 2^14 = 2^30``; an a
+of level 7 is within ``-2^14..2^14``, so any d within ``-32640..32640``, and at level k there are
+``N / 2^k`` of at most ``255 * 2^(k-1)``: the sum of their squares is at most
+``N 255^2 2^(k-2)``, below 2^30 where ``2^k <= N <= 256``. A root of less than 2^30 fits 15 bits.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from protonn_edge.errors import InputError
+from protonn_edge.features.window_features.declaration import FeatureSet
+
+Int64 = NDArray[np.int64]
+
+WINDOW_LIMIT = 256
+"""Samples of a channel up to which 32 bits hold every sum, and 16 every feature."""
+
+CHANNEL_LIMIT = 32
+CENTRE = 128  # subtracted from a byte
+LEVEL_BITS = 7  # of the level behind the point
+LEVEL_SHIFT = 4  # of how fast it follows
+
+_VALUES_AT_ONCE = 2**21
+
+
+def check_window(window: int, channels: int) -> None:
+    """Refuse windows with more samples or channels than generated code supports.
+
+    Raises
+    ------
+    InputError
+    """
+    for value, limit, what in (
+        (window, WINDOW_LIMIT, "samples; generated code has exact sums of"),
+        (channels, CHANNEL_LIMIT, "channels; there may be"),
+    ):
+        if not 1 <= value <= limit:
+            raise InputError(f"a window has {value:,} {what} 1 to {limit}")
+
+
+@dataclass(frozen=True)
+class Windows:
+    """Windows of bytes, and their features.
+
+    Attributes
+    ----------
+    features : FeatureSet
+        The features of each channel.
+    window : int
+        Samples of a channel in a window, 1..256.
+    channels : int
+        1..32. A window's samples come channel by channel, then sample by sample.
+
+    Raises
+    ------
+    InputError
+        If a number is out of its range, or a level of the bands would have no sample.
+    """
+
+    features: FeatureSet
+    window: int
+    channels: int
+
+    def __post_init__(self) -> None:
+        check_window(self.window, self.channels)
+        if self.features.bands and 2**self.features.bands > self.window:
+            raise InputError(
+                f"{self.features.bands} bands need windows of {2**self.features.bands} samples, "
+                f"these have {self.window}; take at most {int(math.log2(self.window))} bands"
+            )
+
+    @property
+    def n_features(self) -> int:
+        """Samples per window, the inputs of the device."""
+        return self.window * self.channels
+
+    @property
+    def n_outputs(self) -> int:
+        """Features of a window."""
+        return self.channels * len(self.features.names)
+
+    def of_bytes(self, Q: NDArray[np.uint8]) -> Int64:
+        """Return the features (n, F), all within 16 bits, of windows of bytes (n, N C)."""
+        result = np.empty((len(Q), self.channels, len(self.features.names)), np.int64)
+        at_once = max(1, _VALUES_AT_ONCE // self.n_features)
+        for start in range(0, len(Q), at_once):
+            rows = slice(start, start + at_once)
+            windows = Q[rows].reshape(-1, self.window, self.channels).astype(np.int64)
+            x = windows.transpose(0, 2, 1) - CENTRE
+            result[rows] = self._of_samples(x)
+        return result.reshape(len(Q), self.n_outputs)
+
+    def _of_samples(self, x: Int64) -> Int64:
+        """Return the features, (n, C, features), of centred samples (n, C, N)."""
+        total = x.sum(axis=2)
+        found: dict[str, Callable[[], Int64]] = {
+            "mean": lambda: total,
+            "deviation": lambda: roots(self.window * np.square(x).sum(axis=2) - total**2),
+            "min": lambda: x.min(axis=2),
+            "max": lambda: x.max(axis=2),
+            "change": lambda: np.abs(np.diff(x, axis=2)).sum(axis=2) >> 1,
+            "crossings": lambda: self._crossings(x),
+        }
+        columns = [found[kind]() for kind in self.features.kinds if kind != "bands"]
+        return np.stack([*columns, *self._bands(x)], axis=2)
+
+    def _crossings(self, x: Int64) -> Int64:
+        """Return how often the samples (n, C, N) cross their level, (n, C)."""
+        limit = self.features.hysteresis << LEVEL_BITS
+        scaled = x << LEVEL_BITS
+        level = scaled[:, :, 0].copy()
+        side = np.zeros_like(level)
+        count = np.zeros_like(level)
+        for sample in np.moveaxis(scaled, 2, 0):
+            beyond = sample - level
+            now = np.where(beyond > limit, 1, np.where(beyond < -limit, -1, side))
+            count += now * side < 0
+            side = now
+            level += beyond >> LEVEL_SHIFT
+        return count
+
+    def _bands(self, x: Int64) -> list[Int64]:
+        """Return the roots of the bands' energies, an array (n, C) each, of samples (n, C, N)."""
+        bands = []
+        for _ in range(self.features.bands):
+            pairs = x.shape[2] // 2
+            first, second = x[:, :, : 2 * pairs : 2], x[:, :, 1 : 2 * pairs : 2]
+            bands.append(roots(np.square(second - first).sum(axis=2)))
+            x = first + second
+        return bands
+
+
+def roots(squares: Int64) -> Int64:
+    """Return the integer square roots, rounded down, of whole numbers of 0..2**50."""
+    found = np.sqrt(squares.astype(np.float64)).astype(np.int64)
+    found -= found * found > squares
+    found += (found + 1) * (found + 1) <= squares
+    return found

@@ -1,0 +1,1 @@
+"""Kernels, the listings that they print, and their costs."""

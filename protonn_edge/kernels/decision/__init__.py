@@ -1,0 +1,1 @@
+"""The class from the scores."""

@@ -1,0 +1,216 @@
+"""One implementation of an integer stage on a chip: its cost, and the context of its C.
+
+Values are pushed from stage to stage. Costs are computed in the opposite order, because the cost of
+pushing into a stage is part of the previous stage's cost.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from math import ceil
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from protonn_edge.avr.cores import Core
+from protonn_edge.chain.activity import Activity
+from protonn_edge.chain.integer_stage import IntegerStage
+
+CHUNK_CYCLES = 2_500
+"""The maximum cycles of a push by the firmware, with interrupts disabled.
+
+At 115,200 baud a byte arrives every 1,389 cycles, and the fourth after the first would be lost.
+"""
+
+
+@dataclass(frozen=True, eq=False)
+class Push:
+    """Upper bounds of the cycles of pushing values into a stage.
+
+    Attributes
+    ----------
+    value, zero : int
+        Cycles of a value, and of one that is 0.
+    call : int
+        Cycles of a call, without its values.
+    whole : int
+        Cycles of all calls, without the values, if all values are available at once.
+    more : ndarray of shape (n,), int64
+        Additional cycles of each value if it is not 0.
+    least : int
+        Minimum cycles of all values.
+    skips_zeros : bool
+        Whether values that are 0 need not be pushed if others follow.
+    whole_mean : float
+        Approximate mean of `whole`, if it is known.
+    """
+
+    value: int
+    zero: int
+    call: int
+    whole: int
+    more: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, np.int64))
+    least: int = 0
+    skips_zeros: bool = False
+    whole_mean: float = 0.0
+
+
+@dataclass(frozen=True)
+class Feed:
+    """How the firmware feeds the first stage: at most `chunk` of its `values` at once."""
+
+    values: int
+    chunk: int
+
+    @property
+    def whole(self) -> bool:
+        """Whether one call passes all values."""
+        return self.chunk >= self.values
+
+    def chunks(self, push: Push, costs: Sequence[float]) -> list[int]:
+        """Return the numbers of values of these cycles that the firmware pushes at once."""
+        chunks, cycles = [0], float(push.call)
+        for each in costs:
+            chunks[-1], cycles = chunks[-1] + 1, cycles + each
+            if cycles + push.value > CHUNK_CYCLES or chunks[-1] == self.chunk:
+                chunks.append(0)
+                cycles = float(push.call)
+        return chunks if chunks[-1] else chunks[:-1]
+
+    def calls(self, push: Push, costs: Sequence[float]) -> int:
+        """Return the number of pushes of values of these cycles by the firmware."""
+        return len(self.chunks(push, costs))
+
+
+@dataclass(frozen=True)
+class Step:
+    """One step of a prediction, as plans and reports list it.
+
+    Attributes
+    ----------
+    name, kernel : str
+        What it does, and how.
+    flash_bytes : int
+        Its constants and, approximately, its code.
+    mean : float or None
+        Cycles on points with the activity of the plan; None if that is not known.
+    worst : int
+        Upper bound of the cycles for any input.
+    least : int
+        Lower bound of the cycles for any input.
+    """
+
+    name: str
+    kernel: str
+    flash_bytes: int
+    mean: float | None
+    worst: int
+    least: int
+
+    def on(self, core: Core, portable: float) -> Step:
+        """Return the step on a chip.
+
+        Without a multiplier, the compiler's loops replace assembly, with a factor for the cycles.
+        """
+        if core.multiplies:
+            return self
+        mean = None if self.mean is None else portable * self.mean
+        worst = ceil(portable * self.worst)
+        return replace(self, kernel="portable C", mean=mean, worst=worst, least=0)
+
+
+@dataclass(frozen=True)
+class Cost:
+    """The cost of a kernel.
+
+    Attributes
+    ----------
+    steps : tuple of Step
+        Its cycles.
+    tables, code : int
+        Flash of constants, and approximately of code.
+    state : int
+        SRAM of variables.
+    buffer : int
+        SRAM of the firmware's buffer, if this is the first stage.
+    push : Push, optional
+        The cost of pushing into it; None if it reads the previous stage's values in place.
+    begin : int
+        Maximum cycles of ``pnn_begin``, which are included.
+    exclusive : int
+        Cycles of the bounds that exclude each other for any input.
+    spares : int
+        Cycles of the next stage's minimum that it saves.
+    """
+
+    steps: tuple[Step, ...]
+    tables: int
+    code: int
+    state: int
+    buffer: int = 0
+    push: Push | None = None
+    begin: int = 0
+    exclusive: int = 0
+    spares: int = 0
+
+
+class Kernel(ABC):
+    """An implementation of an integer stage for a kind of chip.
+
+    Attributes
+    ----------
+    stage : IntegerStage
+        The stage that it computes.
+    name : str
+        Its name among the stage's kernels: "columns", "held".
+    template : str
+        The file of ``templates/c`` with its C.
+    chunk : int
+        Values that the firmware collects before it pushes them, if it does not hold all of them.
+    names_plan : bool
+        Whether a plan with this as its first such kernel has its name, for the option --plan.
+    feedings : tuple of bool
+        Whether the firmware may hold all values, if this is the first stage; preferred one first.
+    """
+
+    name: str
+    template: ClassVar[str]
+    chunk: ClassVar[int] = 64
+    names_plan: ClassVar[bool] = False
+    stage: IntegerStage
+    core: Core
+
+    @property
+    def kind(self) -> str:
+        """The kind of its stage."""
+        return self.stage.kind
+
+    def needed_for(self, name: str) -> str:  # noqa: ARG002
+        """Return what its stage lacks for a kernel of this name, as a part of a sentence."""
+        return "another kind of model"
+
+    @property
+    def feedings(self) -> tuple[bool, ...]:
+        """Whether the firmware may hold all values; pushing needs a known time."""
+        return (True, False) if self.core.multiplies else (True,)
+
+    @abstractmethod
+    def cost(self, feed: Feed | None, following: Push | None, activity: Activity | None) -> Cost:
+        """Return what it takes.
+
+        Parameters
+        ----------
+        feed : Feed or None
+            How the firmware feeds it; None if there is a previous stage.
+        following : Push or None
+            The cost of pushing into the next stage.
+        activity : Activity or None
+            The activity for mean cycles.
+        """
+
+    @abstractmethod
+    def context(self) -> Any:
+        """Return the context of its template: numbers computed, names escaped."""

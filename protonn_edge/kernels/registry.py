@@ -1,0 +1,37 @@
+"""The kinds of stages that can be generated: a line each."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from protonn_edge.avr.cores import Core
+from protonn_edge.chain.integer_stage import IntegerStage
+from protonn_edge.kernels.kernel import Kernel
+from protonn_edge.system.lazy import later
+
+KERNELS: dict[str, Callable[[Any, Core], tuple[Kernel, ...]]] = {
+    kind: later(f"protonn_edge.{folder}.kernels", "kernels")
+    for kind, folder in {
+        "average_pooling": "features.average_pooling",
+        "deskew": "features.deskew",
+        "gradients": "features.gradients",
+        "convolution": "features.convolution",
+        "pooling": "features.pooling",
+        "window_features": "features.window_features",
+        "audio": "features.audio",
+        "projection": "kinds.protonn.projection",
+        "prototypes": "kinds.protonn.prototypes",
+        "dense": "kinds.dense",
+        "linear": "kinds.linear",
+        "forest": "kinds.forest",
+        "bonsai_tree": "kinds.bonsai",
+        "decision": "kernels.decision",
+    }.items()
+}
+"""What finds the kernels of an integer stage, by its kind."""
+
+
+def kernels_of(stage: IntegerStage, core: Core) -> tuple[Kernel, ...]:
+    """Return the ways to compute a stage on chips of a core, the first choice first."""
+    return KERNELS[stage.kind](stage, core)

@@ -1,0 +1,1 @@
+"""The kinds of classifiers, a folder each."""

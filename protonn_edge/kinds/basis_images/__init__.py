@@ -1,0 +1,1 @@
+"""Classifiers of similarities to basis images."""

@@ -1,0 +1,203 @@
+"""Basis images as a scikit-learn estimator for devices: a student, and a network of its weights."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from numbers import Integral
+from typing import Any, ClassVar
+
+from sklearn.utils._param_validation import Interval
+
+from protonn_edge.chain.feature_stage import FeatureStage, Shape
+from protonn_edge.features.convolution.stage import Convolutions
+from protonn_edge.features.convolution.train.learning import Wanted, untrained_layers
+from protonn_edge.features.convolution.train.notation import MOST_CHANNELS
+from protonn_edge.features.convolution.train.training import reporting
+from protonn_edge.kinds.basis_images.train.learning import (
+    TaughtStudent,
+    WantedImages,
+    learned_student,
+    learned_teacher,
+)
+from protonn_edge.kinds.basis_images.train.students import wider
+from protonn_edge.kinds.basis_images.train.teachers import EstimatorTeacher, Teacher
+from protonn_edge.kinds.dense.train.classifier import DenseClassifier, DenseSettings
+from protonn_edge.training.options import IMAGE_SHAPE, PASSES, real
+from protonn_edge.training.points import Float32, Indices
+from protonn_edge.training.preparation import PreparedPoints
+from protonn_edge.training.progress import Learned
+from protonn_edge.training.refusals import Refusal
+from protonn_edge.training.searched import Among, Searched, SearchTask
+
+
+@dataclass(kw_only=True, eq=False)
+class BasisImagesSettings(DenseSettings):
+    """What the training of basis images reads besides; see `BasisImagesClassifier`."""
+
+    teacher: Any
+    basis_images: int
+    image_parts: Shape | None
+    similarity: float
+    teacher_epochs: int
+    taught: TaughtStudent = field(init=False)
+
+    def feature_stage_for(self, points: Float32, weights: Float32 | None) -> FeatureStage | None:
+        """Return a student with random weights."""
+        if not isinstance(self.convolutions, str):  # which is refused
+            return super().feature_stage_for(points, weights)
+        if isinstance(self.teacher, TaughtStudent):
+            return _stage(self.teacher)
+        student = self.wanted_images(points, weights).whole_student
+        return Convolutions(untrained_layers(student), student.averages, student.pixels)
+
+    def learned_stage_for(
+        self, points: Float32, y: Indices, weights: Float32 | None, *, seed: int
+    ) -> FeatureStage | None:
+        """Return the student, learned with the images, which are kept with the teacher."""
+        if isinstance(self.teacher, TaughtStudent):
+            self.taught = self.teacher
+            return _stage(self.taught)
+        wanted = self.wanted_images(points, weights)
+        teacher = self._teacher_for(wanted.student, points, y, weights, seed)
+        told = reporting(self.network_callback, "student", self.network_epochs)
+        self.taught = learned_student(wanted, teacher, points, y, weights, seed=seed, callback=told)
+        return _stage(self.taught)
+
+    def wanted_images(self, points: Float32, weights: Float32 | None) -> WantedImages:
+        """Return the student and the images that are to be learned from raw points."""
+        student = self._network(points, weights)
+        grid = self.image_parts or (1, 1)
+        return WantedImages(student, self.basis_images, grid, float(self.similarity))
+
+    def _teacher_for(
+        self, student: Wanted, points: Float32, y: Indices, weights: Float32 | None, seed: int
+    ) -> Teacher:
+        given = self.teacher
+        if isinstance(given, str | None):
+            text = wider(str(self.convolutions)) if given is None else given
+            settings = replace(self, convolutions=text, network_epochs=self.teacher_epochs)
+            wanted = settings._network(points, weights)
+            told = reporting(self.network_callback, "teacher", self.teacher_epochs)
+            return learned_teacher(wanted, points, y, weights, seed=seed, callback=told)
+        if hasattr(given, "forward"):
+            teacher: Teacher = given
+            return teacher
+        return EstimatorTeacher.of(given, student.image_shape, student.pixels)
+
+
+def _stage(taught: TaughtStudent) -> Convolutions:
+    return Convolutions(taught.layers, taught.wanted.averages, taught.wanted.pixels)
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class BasisImagesClassifier(DenseClassifier):
+    """A student's weights of basis images, and a network that classifies from them [1]_.
+
+    A teacher, a larger network, is trained on images and fixed. Basis images, and a small student
+    that gives a weight from -1 to 1 for each of them, are then learned so that the teacher is right
+    about the weighted sums. Last comes the extension: a network of the weights, with two hidden
+    layers. A device gets student and extension; teacher and basis images stay on the host.
+
+    Its further parameters are those of `DenseClassifier`, which are the extension's. The student's
+    layers are `convolutions`; one that gives the weights is added. `image_shape` and `convolutions`
+    have to be given.
+
+    Parameters
+    ----------
+    teacher : str, estimator or object, default=None
+        Layers of the teacher, as of `convolutions`; None is the student's with four times as many
+        channels, at most 128. Or a fitted `MLPClassifier` or linear classifier of scikit-learn, for
+        raw images, or an object like `protonn_edge.kinds.basis_images.train.teachers.Teacher`. An
+        estimator that is cloned, as folds do, has to be in a `sklearn.frozen.FrozenEstimator`. Or
+        what a student was taught before, `taught_`: only the extension is trained then.
+    teacher_epochs : int, default=15
+        Passes over the images in which a teacher is trained.
+    basis_images : int, default=32
+        M. The student learns them in `network_epochs` passes.
+    image_parts : tuple of two int, default=None
+        P, Q: each image has a grid of P x Q parts with a weight each; None is one weight an image.
+        All together there may be 128 weights.
+    similarity : float, default=0.1
+        What the similarity loss counts beside the cross-entropy.
+
+    Attributes
+    ----------
+    taught_ : TaughtStudent
+        Student, basis images and teacher.
+
+    References
+    ----------
+    .. [1] H. Menon, "Weighted Basis Images: Learning Alternative Data Representations", 2021.
+
+    Examples
+    --------
+    >>> from protonn_edge.datasets import load_digits_dataset
+    >>> from protonn_edge.kinds.basis_images.train.classifier import BasisImagesClassifier
+    >>> digits = load_digits_dataset()
+    >>> classifier = BasisImagesClassifier(
+    ...     image_shape=(8, 8), convolutions="6x3,max2", teacher="12x3,max2", teacher_epochs=4,
+    ...     basis_images=16, network_epochs=8, epochs=20, random_state=0,
+    ... )
+    >>> classifier = classifier.fit(digits.X_train, digits.y_train)
+    >>> bool(classifier.score(digits.X_test, digits.y_test) > 0.8)
+    True
+    >>> classifier.taught_.weights(digits.X_test).shape
+    (450, 16)
+    """
+
+    hidden: str = "20,20"
+    teacher: Any = None
+    teacher_epochs: int = 15
+    basis_images: int = 32
+    image_parts: Shape | None = None
+    similarity: float = 0.1
+
+    taught_: TaughtStudent = field(init=False)
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "teacher": [str, None, object],
+        "teacher_epochs": [PASSES],
+        "basis_images": [Interval(Integral, 1, MOST_CHANNELS, closed="both")],
+        "image_parts": [IMAGE_SHAPE, None],
+        "similarity": [real(0, 1e6)],
+    }
+    flags: ClassVar[dict[str, tuple[str, str]]] = {
+        "basis_images": (
+            "--basis-images",
+            "Basis images: number of images that a student weights.",
+        ),
+        "image_parts": ("--image-parts", "Basis images: a grid of parts with a weight each."),
+        "teacher": ("--teacher", "Basis images: layers of the teacher, such as 16x3,max2,32x3."),
+        "teacher_epochs": ("--teacher-epochs", "Basis images: passes for training the teacher."),
+        "similarity": ("--similarity", "Basis images: weight of the similarity loss."),
+    }
+    refusals: ClassVar[tuple[Refusal, ...]] = (
+        Refusal(
+            lambda case: not isinstance(case.settings.convolutions, str),
+            "basis images need the layers of a student; give them with {convolutions}, such as "
+            "8x3,max2",
+        ),
+    )
+
+    @classmethod
+    def searched(cls, task: SearchTask) -> Searched:
+        """Return what is drawn for the extension, and the number of images."""
+        extension = super().searched(task)
+        return replace(
+            extension,
+            parameters={**extension.parameters, "basis_images": Among((8, 16, 32, 64))},
+            starts=tuple({**each, "basis_images": cls.basis_images} for each in extension.starts),
+            columns={**extension.columns, "M": ("basis_images",)},
+        )
+
+    def training_settings(self) -> BasisImagesSettings:
+        """Return what training reads: the parameters, as they are now."""
+        return BasisImagesSettings.of(self.get_params(deep=False))
+
+    def _train(self, prepared: PreparedPoints) -> Learned:
+        settings = prepared.settings
+        assert isinstance(settings, BasisImagesSettings)
+        self.taught_ = settings.taught
+        learned = super()._train(prepared)
+        of_teacher = {"teacher_parameters": self.taught_.head.teacher.n_parameters}
+        return replace(learned, facts={**learned.facts, **of_teacher})

@@ -1,0 +1,104 @@
+"""Basis images as the end of a network: its values are their weights, a teacher scores the sums."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Self
+
+import numpy as np
+
+from protonn_edge.kinds.basis_images.train.parts import Parts
+from protonn_edge.kinds.basis_images.train.similarity import similarity_loss
+from protonn_edge.kinds.basis_images.train.teachers import Teacher
+from protonn_edge.training.objective import cross_entropy
+from protonn_edge.training.points import Float32
+
+LARGEST_VALUE = 2.0
+"""Of the student's last layer, which is limited to 0..2: weights are 1 less, -1 to 1."""
+
+_NO_SHARPNESS = np.zeros(1, np.float32)
+_FIRST_MARGIN = 1.0
+_AT_ONCE = 256  # images whose values fit a cache
+
+
+@dataclass(frozen=True, eq=False)
+class BasisImages:
+    """Images whose weighted sums a teacher, which does not change, classifies (equations 1, 6, 7).
+
+    Attributes
+    ----------
+    teacher : Teacher
+    images : ndarray of shape (M, D), float32
+    parts : Parts
+        Which pixels of each image have a weight of their own.
+    similarity : float
+        What the similarity loss counts beside the cross-entropy.
+    log_margin : ndarray of shape (1,), float32
+        Its logarithm is learned, so the margin is above 0.
+    learned : bool
+        Whether the images are learned, too; else they stay as they are.
+    """
+
+    teacher: Teacher
+    images: Float32
+    parts: Parts
+    similarity: float
+    log_margin: Float32
+    learned: bool = True
+
+    @classmethod
+    def random(
+        cls,
+        teacher: Teacher,
+        count: int,
+        parts: Parts,
+        generator: np.random.Generator,
+        *,
+        similarity: float,
+        learned: bool = True,
+    ) -> Self:
+        """Return `count` images of noise, whose sums are about as light as images."""
+        size = (count, teacher.shape[0] * teacher.shape[1])
+        images = generator.standard_normal(size, dtype=np.float32) / np.float32(math.sqrt(count))
+        margin = np.full(1, math.log(_FIRST_MARGIN), np.float32)
+        return cls(teacher, images, parts, similarity, margin, learned)
+
+    @property
+    def parameters(self) -> list[Float32]:
+        """Images, if they are learned, and the margin."""
+        return [self.images, self.log_margin] if self.learned else [self.log_margin]
+
+    def sums(self, features: Float32) -> Float32:
+        """Return the weighted sums (n, D) for the student's values (n, M * parts), 0 to 2."""
+        return self.parts.sums(weights_of(features), self.images)
+
+    def scores(self, features: Float32) -> Float32:
+        """Return the teacher's scores (n, L) of the weighted sums."""
+        sums = self.sums(features)
+        starts = range(0, len(sums), _AT_ONCE)
+        return np.concatenate([self.teacher.forward(sums[i : i + _AT_ONCE])[0] for i in starts])
+
+    def gradient(
+        self, features: Float32, Y: Float32, weights: Float32 | None
+    ) -> tuple[float, Float32, list[Float32]]:
+        """Return the loss and its derivatives by the student's values and by the parameters."""
+        A = weights_of(features)
+        scores, kept = self.teacher.forward(self.parts.sums(A, self.images))
+        loss, slope, _ = cross_entropy(scores, Y, _NO_SHARPNESS, weights)
+        by_sums = self.teacher.backward(kept, slope)
+        of_weights, of_images = self.parts.backward(A, self.images, by_sums)
+        margin = math.exp(float(self.log_margin[0]))
+        of_margin = np.zeros_like(self.log_margin)
+        if self.similarity > 0:
+            apart, by_weights, by_margin = similarity_loss(A, Y.argmax(axis=1), margin)
+            loss += self.similarity * apart
+            of_weights += A.dtype.type(self.similarity) * by_weights
+            of_margin[:] = self.similarity * by_margin * margin
+        return loss, of_weights, [of_images, of_margin] if self.learned else [of_margin]
+
+
+def weights_of(features: Float32) -> Float32:
+    """Return weights, -1 to 1, of the student's values, 0 to 2."""
+    weights: Float32 = features - features.dtype.type(LARGEST_VALUE / 2)
+    return weights

@@ -1,0 +1,269 @@
+"""The float models of Bonsai and of local deep kernels, which are its tree without a projection.
+
+The inner product that a node adds to a score is gated by a second one::
+
+    z = Z x of Bonsai, and x itself of a local deep kernel
+    t_l = sum over the nodes k on z's way:  (W_kl z) tanh(V_kl z)
+    z goes right from node k if T_k z >= 0
+
+Each row of W, V and T has one more weight, the bias.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from protonn_edge.chain.activity import Sizes
+from protonn_edge.chain.array_checks import Arrays, check_type
+from protonn_edge.chain.checks import checked_matrix, set_checked
+from protonn_edge.chain.model import Model
+from protonn_edge.chain.remedies import Remedies
+from protonn_edge.chain.sizes import Size, Sized
+from protonn_edge.errors import InputError
+from protonn_edge.kinds.bonsai.paths import along, depth_of, paths
+from protonn_edge.kinds.linear.head import scores_of_sums
+
+DEPTHS = range(5)
+
+Float64 = NDArray[np.float64]
+Float32 = NDArray[np.float32]
+
+
+class SizedByTree(Sized):
+    """The sizes of a model with W and V (nodes R, ...), and T (inner nodes, ...).
+
+    Attributes
+    ----------
+    weights, gates, branches : ndarray
+        W, V and T.
+    """
+
+    weights: NDArray[Any]
+    gates: NDArray[Any]
+    branches: NDArray[Any]
+
+    @property
+    def n_nodes(self) -> int:
+        """The number of nodes."""
+        return 2 * len(self.branches) + 1
+
+    @property
+    def n_rows(self) -> int:
+        """R, the sums of a node: one for each class, or one for two classes."""
+        return len(self.weights) // self.n_nodes
+
+    @property
+    def n_classes(self) -> int:
+        """L."""
+        return max(2, self.n_rows)
+
+    @property
+    def depth(self) -> int:
+        """Levels of inner nodes."""
+        depth = depth_of(len(self.branches))
+        assert depth is not None
+        return depth
+
+    @property
+    def sizes(self) -> tuple[Size, ...]:
+        """The number of nodes."""
+        return (Size("nodes", "K", self.n_nodes),)
+
+
+class SizedByBonsai(SizedByTree):
+    """The same with Z (d, D)."""
+
+    title: ClassVar[str] = "Bonsai"
+    remedies: ClassVar[Remedies] = Remedies(
+        flash=("a smaller --projection-dim", "a smaller --lambda-w", "a smaller --depth"),
+        sram="a smaller --projection-dim or fewer classes",
+        cycles="a smaller --projection-dim or --lambda-w",
+        accuracy="a larger --projection-dim",
+    )
+
+    projection: NDArray[Any]
+
+    @property
+    def n_inputs(self) -> int:
+        """D."""
+        return int(self.projection.shape[1])
+
+    @property
+    def sizes(self) -> tuple[Size, ...]:
+        """The numbers of projections and nodes."""
+        return Size("projections", "d", len(self.projection)), *super().sizes
+
+
+class SizedByKernel(SizedByTree):
+    """The same if the tree reads the inputs themselves."""
+
+    title: ClassVar[str] = "local deep kernel"
+    remedies: ClassVar[Remedies] = Remedies(
+        flash=("a smaller --lambda-weights", "a smaller --depth"),
+        sram="fewer classes",
+        cycles="a smaller --lambda-weights",
+        accuracy="a larger --lambda-weights",
+    )
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class TreeModel(SizedByTree, Model):
+    """The common base of both; see the module's text. It has the fields of every `Model`, too.
+
+    For two classes, R = 1 and the scores are -t/2 and t/2, so that their softmax is the logistic
+    function of t; for more classes they are t. Nodes are numbered level by level.
+
+    Attributes
+    ----------
+    weights, gates : ndarray of shape (nodes R, d + 1), float32
+        W and V, R rows per node.
+    branches : ndarray of shape (inner nodes, d + 1), float32
+        T.
+
+    Raises
+    ------
+    InputError
+        If shapes, values or names do not fit together; the sentence names the array.
+    """
+
+    ARRAYS: ClassVar[tuple[str, ...]] = ("W", "V")
+    OPTIONAL_ARRAYS: ClassVar[tuple[str, ...]] = ("T",)  # a single node has none
+
+    weights: Float32
+    gates: Float32
+    branches: Float32
+
+    def __post_init__(self) -> None:
+        columns = self.n_coordinates + 1
+        if np.shape(self.branches)[:1] != (0,):
+            set_checked(self, "branches", checked_matrix(self.branches, "T", columns=columns))
+        W = checked_matrix(self.weights, "W", columns=columns)
+        set_checked(self, "weights", W)
+        set_checked(self, "gates", checked_matrix(self.gates, "V", rows=len(W), columns=columns))
+        if depth_of(len(self.branches)) not in DEPTHS or len(W) % self.n_nodes:
+            raise InputError(
+                f"array 'W' has {len(W):,} rows and 'T' {len(self.branches):,}, which is not a "
+                f"tree of at most {DEPTHS[-1]} levels; train the model again"
+            )
+        super().__post_init__()
+
+    @property
+    @abstractmethod
+    def n_coordinates(self) -> int:
+        """d, the number of inputs of the tree."""
+
+    @abstractmethod
+    def coordinates(self, X: Any) -> Float64:
+        """Return the inputs of the tree, (n, d), for normalized points X (n, D)."""
+
+    @property
+    def matrices(self) -> dict[str, NDArray[Any]]:
+        """W, V and, with more than one node, T."""
+        branches = {"T": self.branches} if len(self.branches) else {}
+        return {"W": self.weights, "V": self.gates, **branches}
+
+    @property
+    def activity_sizes(self) -> Sizes:
+        """Those of the features, and a share for each node."""
+        return {**super().activity_sizes, "bonsai_tree": (self.n_nodes,)}
+
+    @classmethod
+    def own_fields(cls, arrays: Arrays) -> dict[str, Any]:
+        """Return the tree from a file's arrays."""
+        names = [name for name in ("W", "V", "T") if name in arrays]
+        for name in names:
+            check_type(arrays[name], name, "f4")
+        fields = {"W": "weights", "V": "gates", "T": "branches"}
+        found = {fields[name]: arrays[name] for name in names}
+        return {"branches": np.zeros((0, 1), np.float32), **found}
+
+    @property
+    def _values_a_point(self) -> int:
+        return self.n_features + self.n_coordinates + 3 * len(self.weights)
+
+    def scores_of_normalized(self, X: Any) -> Float64:
+        """Return the scores (n, L) of normalized points X (n, D), dense or sparse."""
+        return self.scores_of_coordinates(self.coordinates(X))
+
+    def scores_of_coordinates(self, z: Float64) -> Float64:
+        """Return the scores (n, L) for inputs of the tree, (n, d)."""
+        sums, arguments = (affine(z, rows) for rows in (self.weights, self.gates))
+        ways = paths(affine(z, self.branches))
+        gated = (sums * np.tanh(arguments)).reshape(len(z), self.n_nodes, self.n_rows)
+        return scores_of_sums(along(ways, gated))
+
+
+def affine(z: NDArray[Any], rows: NDArray[Any]) -> Float64:
+    """Return products (n, r) of points z (n, d) and rows (r, d + 1) with a bias at the end."""
+    if not len(rows):
+        return np.zeros((len(z), 0))
+    wide = rows.astype(np.float64)
+    products: Float64 = z @ wide[:, :-1].T + wide[:, -1]
+    return products
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class BonsaiModel(SizedByBonsai, TreeModel):
+    """A trained Bonsai (Kumar et al., ICML 2017).
+
+    Attributes
+    ----------
+    projection : ndarray of shape (d, D), float32
+        Z.
+    """
+
+    kind: ClassVar[str] = "bonsai"
+    ARRAYS: ClassVar[tuple[str, ...]] = ("Z", "W", "V")
+
+    projection: Float32
+
+    def __post_init__(self) -> None:
+        set_checked(self, "projection", checked_matrix(self.projection, "Z"))
+        super().__post_init__()
+
+    @property
+    def n_coordinates(self) -> int:
+        """d."""
+        return len(self.projection)
+
+    def coordinates(self, X: Any) -> Float64:
+        """Return the projected points (n, d)."""
+        projected: Float64 = X @ self.projection.astype(np.float64).T
+        return projected
+
+    @property
+    def matrices(self) -> dict[str, NDArray[Any]]:
+        """Z, and those of the tree."""
+        return {"Z": self.projection, **super().matrices}
+
+    @classmethod
+    def own_fields(cls, arrays: Arrays) -> dict[str, Any]:
+        """Return Z and the tree from a file's arrays."""
+        check_type(arrays["Z"], "Z", "f4")
+        return {"projection": arrays["Z"], **super().own_fields(arrays)}
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class LocalDeepKernelModel(SizedByKernel, TreeModel):
+    """A trained local deep kernel (Jose et al., ICML 2013)."""
+
+    kind: ClassVar[str] = "local-deep-kernel"
+
+    @property
+    def n_inputs(self) -> int:
+        """D."""
+        return len(self.normalizer.scale)
+
+    @property
+    def n_coordinates(self) -> int:
+        """D."""
+        return self.n_inputs
+
+    def coordinates(self, X: Any) -> Float64:
+        """Return the points as they are."""
+        return np.asarray(X, dtype=np.float64)

@@ -1,0 +1,424 @@
+"""The integer models of Bonsai and of local deep kernels, and their quantization.
+
+Inputs are D unsigned bytes ``q`` (see `InputQuantizer`), with what may come before them. Bonsai
+first projects them, like ProtoNN (see `quantization.integer_model`), to signed bytes p in steps of
+1/127: coordinates of training points are within -1..1, and values beyond are clamped. Then, with x
+= p, or q for a local deep kernel::
+
+    h = (W_kl x + bias) >> weight_shift                    sums have 24 bits
+    i = (V_kl x + bias) >> gate_shift                      limited to -128..127
+    s_l = sum over the nodes k on the way of (h tanh[i]) >> 8          16 bits, never overflows
+    class = the first l with the largest s_l, or "unknown" (see `stages.decision`)
+
+The path goes right from node k if ``T_k x + bias`` is not negative. All W share a unit, and so do
+all V; only the sign of a branch matters, so each row of T has its own unit. The shifts determine
+the resolution of sums: the shift of W is the smallest for which scores fit their bits, that of V
+the largest for which the table is fine enough.
+"""
+
+from __future__ import annotations
+
+import math
+from abc import abstractmethod
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from protonn_edge.chain.folding import (
+    INPUT_BITS,
+    RESIDUAL_MAXIMUM,
+    FoldedMap,
+    RoundedWeights,
+    input_quantizer,
+)
+from protonn_edge.chain.input_quantizer.quantizer import InputQuantizer
+from protonn_edge.chain.integer_chain import IntegerChain, check_counts, shared_fields
+from protonn_edge.chain.integer_stage import IntArray, IntegerStage, Range
+from protonn_edge.errors import InputError
+from protonn_edge.kinds.bonsai.head import (
+    BonsaiModel,
+    LocalDeepKernelModel,
+    SizedByBonsai,
+    SizedByKernel,
+    SizedByTree,
+    TreeModel,
+)
+from protonn_edge.kinds.bonsai.integers import (
+    PRODUCT_SHIFT,
+    SUM_BITS,
+    TABLE_SIZE,
+    UPPER_BITS,
+    IntegerBonsaiTree,
+)
+from protonn_edge.kinds.bonsai.sums import Sums
+from protonn_edge.kinds.bonsai.walk import LARGEST_SHIFT
+from protonn_edge.kinds.protonn.fitted_projection import (
+    FittedProjection,
+    best_projection,
+    fit_projection,
+)
+from protonn_edge.kinds.protonn.projection.integers import (
+    COORDINATE_MAXIMUM,
+    COORDINATE_MINIMUM,
+    IntegerProjection,
+)
+from protonn_edge.quantization.integer_kind import Scored
+
+FloatArray = NDArray[np.float64]
+
+_STEP = 1 / 127  # of a coordinate
+_SPREAD = 40.0**2  # the variance of one, about, in these steps
+
+# Root mean square error of a coordinate, in these steps, above which 24-bit accumulators are used
+# instead of 16-bit ones.
+_TOLERATED_ERROR = 1.5
+
+_TABLE_STEP = 1 / 32  # of the tanh: an entry's ends are within 1.6 % of its middle
+_GATE_MAXIMUM = 127
+
+_FINER = 2.0 ** (-np.arange(11) / 2)  # units to try, besides that of the largest weight
+_COARSER = 1.02  # from unit to unit, until all rounded values fit
+
+
+@dataclass(frozen=True, kw_only=True)
+class TreeChain(SizedByTree, IntegerChain):
+    """The integers of a tree of gated sums; see the module's text for the arithmetic.
+
+    Attributes
+    ----------
+    weights, gates : ndarray of shape (nodes R, d), int8
+        W and V.
+    branches : ndarray of shape (inner nodes, d), int8
+        T.
+    weight_bias, gate_bias, branch_bias : ndarray, int64
+        What their sums begin with.
+    weight_shift, gate_shift : int
+        0..8.
+    table : ndarray of shape (256,), int8
+        The hyperbolic tangent, in units of 1/127.
+    """
+
+    weights: NDArray[np.int8]
+    weight_bias: IntArray
+    weight_shift: int
+    gates: NDArray[np.int8]
+    gate_bias: IntArray
+    gate_shift: int
+    branches: NDArray[np.int8]
+    branch_bias: IntArray
+    table: NDArray[np.int8]
+
+    @property
+    @abstractmethod
+    def _feed(self) -> Range:
+        """The range of the tree's inputs."""
+
+    @cached_property
+    def tree_stage(self) -> IntegerBonsaiTree:
+        """From the tree's inputs to the scores."""
+        return IntegerBonsaiTree(
+            Sums(self.weights, self.weight_bias),
+            Sums(self.gates, self.gate_bias),
+            Sums(self.branches, self.branch_bias),
+            self.weight_shift,
+            self.gate_shift,
+            self.table,
+            self._feed,
+        )
+
+    @property
+    def own_stages(self) -> tuple[IntegerStage, ...]:
+        """The tree."""
+        return (self.tree_stage,)
+
+
+@dataclass(frozen=True, kw_only=True)
+class BonsaiChain(SizedByBonsai, TreeChain):
+    """All integers of a quantized Bonsai.
+
+    Attributes
+    ----------
+    projection, bias, accumulator_bits, multiplier, offset
+        As in `IntegerProjection`.
+    """
+
+    projection: NDArray[np.int8]
+    bias: IntArray
+    accumulator_bits: int
+    multiplier: int
+    offset: IntArray
+
+    def __post_init__(self) -> None:
+        check_counts(projections=len(self.projection))
+        super().__post_init__()
+
+    @cached_property
+    def projection_stage(self) -> IntegerProjection:
+        """From bytes to coordinates."""
+        return IntegerProjection(
+            self.projection,
+            self.bias,
+            self.accumulator_bits,
+            self.inputs.maximum,
+            self.multiplier,
+            self.offset,
+            coordinate_range(len(self.projection)),
+        )
+
+    @property
+    def _feed(self) -> Range:
+        return coordinate_range(len(self.projection))
+
+    @property
+    def own_stages(self) -> tuple[IntegerStage, ...]:
+        """The projection and the tree."""
+        return self.projection_stage, self.tree_stage
+
+
+@dataclass(frozen=True, kw_only=True)
+class LocalDeepKernelChain(SizedByKernel, TreeChain):
+    """All integers of a quantized local deep kernel."""
+
+    @property
+    def _feed(self) -> Range:
+        return Range.of_bytes(self.n_inputs, self.inputs.maximum)
+
+    @property
+    def n_inputs(self) -> int:
+        """D."""
+        return int(self.weights.shape[1])
+
+
+def coordinate_range(n: int) -> Range:
+    """Return the range of n signed bytes."""
+    return Range(np.full(n, COORDINATE_MINIMUM), np.full(n, COORDINATE_MAXIMUM))
+
+
+def quantize_bonsai(model: BonsaiModel) -> BonsaiChain:
+    """Return the integer model, whose scores times `score_scale` approximate the float model's.
+
+    Raises
+    ------
+    InputError
+        If a matrix is 0, or numbers are too large to compute with.
+    """
+    best = _best_projection(model)
+    tree, score_scale = _quantized_tree(
+        model, [_of_coordinates(rows) for rows in _rows(model)], coordinate_range(len(best.bias))
+    )
+    return BonsaiChain(
+        **best.fields,
+        **tree,
+        raw_exponents=model.units,
+        **shared_fields(model, score_scale),
+    )
+
+
+def quantize_kernel(model: LocalDeepKernelModel) -> LocalDeepKernelChain:
+    """Return the integer model, whose scores times `score_scale` approximate the float model's.
+
+    Raises
+    ------
+    InputError
+        If a matrix is 0, or numbers are too large to compute with.
+    """
+    inputs = input_quantizer(model.inputs, INPUT_BITS[0])
+    maps = [_of_inputs(model, inputs, rows) for rows in _rows(model)]
+    feed = Range.of_bytes(model.n_inputs, inputs.maximum)
+    tree, score_scale = _quantized_tree(model, maps, feed)
+    return LocalDeepKernelChain(
+        inputs=inputs,
+        **tree,
+        raw_exponents=model.units,
+        **shared_fields(model, score_scale),
+    )
+
+
+def _rows(model: TreeModel) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Return W, V and T, with a column of biases."""
+    W, V = model.weights.astype(np.float64), model.gates.astype(np.float64)
+    T = model.branches.astype(np.float64) if len(model.branches) else np.zeros((0, W.shape[1]))
+    return W, V, T
+
+
+def _best_projection(model: BonsaiModel) -> FittedProjection:
+    best = best_projection(lambda *bits: _fit(model, *bits), _TOLERATED_ERROR)
+    if best is None or not model.projection.any():
+        raise InputError(
+            "no integer scale holds the weights of Z; train the model again with normalized "
+            "features"
+        )
+    return best
+
+
+def _fit(model: BonsaiModel, input_bits: int, accumulator_bits: int) -> FittedProjection | None:
+    inputs = input_quantizer(model.inputs, input_bits)
+    per_raw_unit = model.projection.astype(np.float64) * model.normalizer.scale / _STEP
+    folded = FoldedMap.of(per_raw_unit, model.normalizer.offset, model.inputs, inputs)
+    return fit_projection(folded, inputs, accumulator_bits)
+
+
+def _of_coordinates(rows: FloatArray) -> FoldedMap:
+    """Return rows (r, d + 1) folded for coordinates in steps, all with the same spread."""
+    mean = np.zeros(rows.shape[1] - 1)
+    return FoldedMap(rows[:, :-1] * _STEP, rows[:, -1], mean, mean + _SPREAD)
+
+
+def _of_inputs(model: LocalDeepKernelModel, inputs: InputQuantizer, rows: FloatArray) -> FoldedMap:
+    """Return rows (r, D + 1) folded for inputs as bytes."""
+    per_raw_unit = rows[:, :-1] * model.normalizer.scale
+    folded = FoldedMap.of(per_raw_unit, model.normalizer.offset, model.inputs, inputs)
+    return replace(folded, constant=folded.constant + rows[:, -1])
+
+
+def _quantized_tree(
+    model: TreeModel, maps: list[FoldedMap], feed: Range
+) -> tuple[dict[str, Any], float]:
+    """Return the fields of a `TreeChain`, and the value of a unit of its scores."""
+    of_weights, of_gates, of_branches = maps
+    for each, name in ((of_weights, "W"), (of_gates, "V")):
+        if not (each.weights.any() or each.constant.any()):
+            raise InputError(
+                f"all of {name} is zero, so every point would have the same scores; train with a "
+                "larger share of non-zero weights"
+            )
+    gates, gate_shift, gate_step = _quantized_gates(of_gates, feed)
+    middles = np.arange(TABLE_SIZE) - TABLE_SIZE // 2 + 0.5
+    table = np.rint(_GATE_MAXIMUM * np.tanh(gate_step * middles)).astype(np.int8)
+    branches = _quantized_branches(of_branches, feed)
+    unit = 0.0
+    while True:
+        weights, unit = _rounded(of_weights, feed, unit)
+        if not weights.weights.any() and not weights.bias.any():
+            raise _no_scale("W")
+        stage = _least_shifted(weights, gates, branches, gate_shift, table, feed)
+        if stage is not None:
+            break
+        unit *= _COARSER
+    fields = {
+        "weights": weights.weights,
+        "weight_bias": weights.bias,
+        "weight_shift": stage.weight_shift,
+        "gates": gates.weights,
+        "gate_bias": gates.bias,
+        "gate_shift": gate_shift,
+        "branches": branches.weights,
+        "branch_bias": branches.bias,
+        "table": table,
+    }
+    scale = unit * (1 << (stage.weight_shift + PRODUCT_SHIFT)) / _GATE_MAXIMUM
+    # With two classes a score is half the sum of the only row.
+    return fields, scale * (1.0 if model.n_rows > 1 else 0.5)
+
+
+def _least_shifted(
+    weights: Sums,
+    gates: Sums,
+    branches: Sums,
+    gate_shift: int,
+    table: NDArray[np.int8],
+    feed: Range,
+) -> IntegerBonsaiTree | None:
+    """Return the stage with the smallest proven shift of W; None if there is none."""
+    for weight_shift in range(LARGEST_SHIFT + 1):
+        try:
+            return IntegerBonsaiTree(
+                weights, gates, branches, weight_shift, gate_shift, table, feed
+            )
+        except InputError:
+            continue
+    return None
+
+
+def _quantized_branches(of_branches: FoldedMap, feed: Range) -> Sums:
+    """Return T, each row in its own unit."""
+    columns = of_branches.weights.shape[1]
+    rows = [_rounded(_row(of_branches, k), feed, 0.0)[0] for k in range(len(of_branches.constant))]
+    return Sums(
+        np.concatenate([np.zeros((0, columns), np.int8), *(row.weights for row in rows)]),
+        np.concatenate([np.zeros(0, np.int64), *(row.bias for row in rows)]),
+    )
+
+
+def _quantized_gates(of_gates: FoldedMap, feed: Range) -> tuple[Sums, int, float]:
+    """Return V, its shift, and the width of a table entry."""
+    unit = _TABLE_STEP / (1 << LARGEST_SHIFT)
+    gates, unit = _rounded(of_gates, feed, unit)
+    shift = LARGEST_SHIFT
+    low, high = gates.range_for(feed).ends
+    largest = max(-low, high + 1)
+    while shift and unit * (1 << shift) > _TABLE_STEP * 1.5:
+        if largest > 1 << (UPPER_BITS - 1 + shift - 1):
+            break
+        shift -= 1
+    return gates, shift, unit * (1 << shift)
+
+
+def _rounded(folded: FoldedMap, feed: Range, least: float) -> tuple[Sums, float]:
+    """Return rows as integers in a unit, at least `least`, for which sums fit; and the unit."""
+    limit = (1 << (SUM_BITS - 1)) - 1
+    unit = max(_best_unit(folded), least, float(np.abs(folded.constant).max(initial=0.0)) / limit)
+    while unit > 0 and math.isfinite(unit):
+        rounded = RoundedWeights(folded, unit)
+        # The mean rounding error is known, so it is subtracted.
+        bias = np.rint((folded.constant - rounded.drift) / unit)
+        if np.abs(bias).max() <= limit:
+            sums = Sums(rounded.residuals.astype(np.int8), bias.astype(np.int64))
+            if max(map(abs, sums.range_for(feed).ends)) <= limit:
+                return sums, unit
+        unit *= _COARSER
+    if unit == 0:
+        zeros = np.zeros(folded.weights.shape, np.int8)
+        return Sums(zeros, np.zeros(len(zeros), np.int64)), 1.0
+    raise _no_scale("the tree")
+
+
+def _best_unit(folded: FoldedMap) -> float:
+    """Return the unit with the smallest predicted error of sums.
+
+    The unit of the largest weight may be too coarse for others; weights of almost constant inputs
+    may be large, and clipping them costs little.
+    """
+    whole = float(np.abs(folded.weights).max(initial=0.0)) / RESIDUAL_MAXIMUM
+    if not whole:
+        return 0.0
+    units = (whole * finer for finer in _FINER)
+    best = min(units, key=lambda unit: float(RoundedWeights(folded, unit).noise.sum()))
+    return float(best)
+
+
+def _row(folded: FoldedMap, k: int) -> FoldedMap:
+    row = slice(k, k + 1)
+    return replace(folded, weights=folded.weights[row], constant=folded.constant[row])
+
+
+def _no_scale(what: str) -> InputError:
+    return InputError(
+        f"no integer scale fits the weights of {what} and its biases; train the model again with "
+        "normalized features"
+    )
+
+
+def scores_by_step(
+    model: TreeModel, integers: TreeChain, X: NDArray[np.float32]
+) -> Iterator[Scored]:
+    """Yield the scores (n, L) of raw points X (n, features) after each step.
+
+    float        the float model
+    inputs       features, or what is made of them, as the bytes that the device is fed
+    coordinates  of Bonsai, Z in integers
+    tree         all integers: what the device computes
+    """
+    yield "float", model.scores(X)
+    fed = integers.quantize(X)
+    own = integers.own_inputs(fed)
+    normalized = model.normalizer.apply(integers.inputs.restore(own))
+    yield "inputs", model.scores_of_normalized(normalized)
+    if isinstance(integers, BonsaiChain):
+        p = integers.projection_stage.run(own)
+        yield "coordinates", model.scores_of_coordinates(p.astype(np.float64) * _STEP)
+    yield "tree", integers.scores(fed)

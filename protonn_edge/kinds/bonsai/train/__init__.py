@@ -1,0 +1,1 @@
+"""Training of Bonsai and local deep kernels."""

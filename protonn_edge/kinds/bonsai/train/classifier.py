@@ -1,0 +1,257 @@
+"""Bonsai and local deep kernels as scikit-learn estimators for devices."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from protonn_edge.kinds.bonsai.head import DEPTHS, BonsaiModel, LocalDeepKernelModel, TreeModel
+from protonn_edge.kinds.bonsai.train.tree_gradient import TreeParameters
+from protonn_edge.kinds.bonsai.train.tree_training import TreeSchedule, TreeTraining
+from protonn_edge.training.base import DeviceClassifier
+from protonn_edge.training.normalization import neighbour_noise
+from protonn_edge.training.options import AUTO, COUNT, PASSES, SHARE, Counts, real
+from protonn_edge.training.preparation import PreparedPoints
+from protonn_edge.training.progress import Learned
+from protonn_edge.training.refusals import Refusal, one_class_in_memory
+from protonn_edge.training.searched import FEATURES_SEARCHED, Among, Between, Searched, SearchTask
+from protonn_edge.training.settings import TrainingSettings
+
+
+@dataclass(kw_only=True, eq=False)
+class TreeSettings(TrainingSettings):
+    """Further settings for training a tree; see `TreeClassifier`."""
+
+    depth: int
+    sparsity_weights: float
+    sparsity_gates: float
+    sparsity_branches: float
+    epochs: int
+    batch_size: int
+    learning_rate: float
+    input_noise: float | str
+    n_projections: int = 0
+    sparsity_projection: float = 1.0
+
+    @property
+    def sparsity(self) -> tuple[float, float, float, float]:
+        """Shares of non-zero entries of Z, W, V and T."""
+        tree = (self.sparsity_weights, self.sparsity_gates, self.sparsity_branches)
+        return self.sparsity_projection, *tree
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class TreeClassifier(DeviceClassifier):
+    """What Bonsai and local deep kernels have in common.
+
+    Parameters
+    ----------
+    depth : int in 0..4, default=1
+        Levels of branches; there are ``2^(depth + 1) - 1`` nodes, and a point passes ``depth + 1``.
+    sparsity_weights, sparsity_gates, sparsity_branches : float in (0, 1]
+        Largest shares of non-zero entries of W, V and T, lambda in the paper.
+    epochs : int, default=200
+        Passes over the training points.
+    batch_size : int, default=256
+        Points a step.
+    learning_rate : float, default=0.01
+        Largest step; it is warmed up, and decays to 0.
+    input_noise : float or "auto", default="auto"
+        Deviation of the Gaussian noise added to the normalized features while training. "auto" is a
+        tenth of the median distance between neighbouring points.
+    """
+
+    depth: int = 1
+    sparsity_weights: float = 1.0
+    sparsity_gates: float = 1.0
+    sparsity_branches: float = 1.0
+    epochs: int = 200
+    batch_size: int = 256
+    learning_rate: float = 0.01
+    input_noise: float | str = "auto"
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "depth": [Counts(DEPTHS)],
+        "sparsity_weights": [SHARE],
+        "sparsity_gates": [SHARE],
+        "sparsity_branches": [SHARE],
+        "epochs": [PASSES],
+        "batch_size": [COUNT],
+        "learning_rate": [real(1e-9, 1e9)],
+        "input_noise": [real(0, 1e6), AUTO],
+    }
+    flags: ClassVar[dict[str, tuple[str, str]]] = {
+        "depth": ("--depth", "Bonsai, local deep kernel: levels of branches."),
+        "sparsity_weights": (
+            "--lambda-weights",
+            "Same classifiers: non-zero share of the nodes' W.",
+        ),
+        "sparsity_gates": ("--lambda-gates", "Same classifiers: non-zero share of V, in the tanh."),
+        "sparsity_branches": (
+            "--lambda-branches",
+            "Same classifiers: non-zero share of the branches' T.",
+        ),
+    }
+    refusals: ClassVar[tuple[Refusal, ...]] = one_class_in_memory("a tree of gated sums")
+
+    def training_settings(self) -> TreeSettings:
+        """Return the current parameters as settings for training."""
+        return TreeSettings.of(self.get_params(deep=False))
+
+    @property
+    def _scores_are_logits(self) -> bool:
+        return True
+
+    @abstractmethod
+    def _model(self, parameters: TreeParameters, parts: dict[str, Any]) -> TreeModel:
+        """Return the trained model."""
+
+    def _train(self, prepared: PreparedPoints) -> Learned:
+        settings, data = self.training_settings(), prepared.training_set()
+        noise = settings.input_noise
+        if noise == "auto":
+            noise = neighbour_noise(data.X, prepared.generator, prepared.normalizer.kind)
+        schedule = TreeSchedule(
+            depth=settings.depth,
+            n_projections=settings.n_projections,
+            epochs=settings.epochs,
+            batch_size=settings.batch_size,
+            learning_rate=float(settings.learning_rate),
+            input_noise=float(noise),
+            sparsity=settings.sparsity,
+        )
+        training = TreeTraining(data, schedule, prepared.seed)
+        parts = prepared.parts
+        history = training.train(lambda found: self._model(found, parts), self.callback)
+        model = self._model(training.parameters, parts)
+        return Learned(model, history, facts={"input_noise": float(noise)})
+
+
+def _tree_of(parameters: TreeParameters) -> dict[str, Any]:
+    _, weights, gates, branches = parameters
+    return {"weights": weights, "gates": gates, "branches": branches}
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class BonsaiClassifier(TreeClassifier):
+    """Bonsai: a shallow tree of gated sums behind a sparse projection (Kumar et al., ICML 2017).
+
+    The projection, the sums, their gates and the branches are learned together; see
+    `protonn_edge.kinds.bonsai.head` for the formula.
+
+    Its further parameters are those of `TreeClassifier` and `DeviceClassifier`.
+
+    Parameters
+    ----------
+    n_projections : int, default=10
+        Dimension d of the projected space; limited to the number of inputs.
+    sparsity_projection : float in (0, 1], default=1.0
+        Largest share of non-zero entries of the projection.
+
+    References
+    ----------
+    .. [1] A. Kumar, S. Goyal, M. Varma, "Resource-efficient Machine Learning in 2 KB RAM for the
+       Internet of Things", ICML 2017.
+
+    Examples
+    --------
+    >>> from protonn_edge.datasets import load_digits_dataset
+    >>> from protonn_edge.kinds.bonsai.train.classifier import BonsaiClassifier
+    >>> digits = load_digits_dataset()
+    >>> classifier = BonsaiClassifier(depth=1, epochs=30, random_state=0)
+    >>> classifier = classifier.fit(digits.X_train, digits.y_train)
+    >>> bool(classifier.score(digits.X_test, digits.y_test) > 0.95)
+    True
+    """
+
+    n_projections: int = 10
+    sparsity_projection: float = 1.0
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "n_projections": [COUNT],
+        "sparsity_projection": [SHARE],
+    }
+    flags: ClassVar[dict[str, tuple[str, str]]] = {
+        "n_projections": ("--projection-dim", "d, outputs of the projection."),
+        "sparsity_projection": ("--lambda-w", "Non-zero share of the projection."),
+        **TreeClassifier.flags,
+    }
+
+    @classmethod
+    def searched(cls, task: SearchTask) -> Searched:
+        """Return the search space: sizes, learning rate and features."""
+        features = {name: getattr(cls, name) for name in FEATURES_SEARCHED}
+        widest = max(4, min(40, task.n_inputs))
+        share = min(1.0, task.parameter_bytes / (2 * widest * task.n_inputs))
+        begun = {"sparsity_projection": max(0.02, share), **features}
+        return Searched(
+            {
+                "depth": Among((0, 1, 2, 3)),
+                "n_projections": Between(3, widest),
+                "sparsity_projection": Between(0.02, 1.0),
+                "learning_rate": Between(3e-3, 0.1),
+                **FEATURES_SEARCHED,
+            },
+            tuple(
+                {"depth": depth, "n_projections": min(d, widest), "learning_rate": 0.02, **begun}
+                for depth, d in ((1, 10), (2, 10), (1, 20), (0, 15))
+            ),
+            columns={"depth": ("depth",), "d": ("n_projections",)},
+        )
+
+    def _model(self, parameters: TreeParameters, parts: dict[str, Any]) -> BonsaiModel:
+        return BonsaiModel(projection=parameters.projection, **_tree_of(parameters), **parts)
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class LocalDeepKernelClassifier(TreeClassifier):
+    """A local deep kernel: a shallow tree of gated sums of the inputs (Jose et al., ICML 2013).
+
+    It is Bonsai without its projection; see `protonn_edge.kinds.bonsai.head` for the formula.
+
+    Its parameters are those of `TreeClassifier` and `DeviceClassifier`.
+
+    References
+    ----------
+    .. [1] C. Jose, P. Goyal, P. Aggrwal, M. Varma, "Local Deep Kernel Learning for Efficient
+       Non-linear SVM Prediction", ICML 2013.
+
+    Examples
+    --------
+    >>> from protonn_edge.datasets import load_digits_dataset
+    >>> from protonn_edge.kinds.bonsai.train.classifier import LocalDeepKernelClassifier
+    >>> digits = load_digits_dataset()
+    >>> classifier = LocalDeepKernelClassifier(depth=1, epochs=30, random_state=0)
+    >>> classifier = classifier.fit(digits.X_train, digits.y_train)
+    >>> bool(classifier.score(digits.X_test, digits.y_test) > 0.93)
+    True
+    """
+
+    @classmethod
+    def searched(cls, task: SearchTask) -> Searched:  # noqa: ARG003
+        """Return the search space: sizes, learning rate and features."""
+        features = {name: getattr(cls, name) for name in FEATURES_SEARCHED}
+        return Searched(
+            {
+                "depth": Among((0, 1, 2, 3)),
+                "sparsity_weights": Between(0.02, 1.0),
+                "sparsity_gates": Between(0.02, 1.0),
+                "learning_rate": Between(1e-3, 0.05),
+                **FEATURES_SEARCHED,
+            },
+            tuple(
+                {
+                    "depth": depth,
+                    "sparsity_weights": share,
+                    "sparsity_gates": share,
+                    "learning_rate": 0.01,
+                    **features,
+                }
+                for depth, share in ((1, 1.0), (1, 0.2), (2, 0.2), (2, 0.05))
+            ),
+            columns={"depth": ("depth",)},
+        )
+
+    def _model(self, parameters: TreeParameters, parts: dict[str, Any]) -> LocalDeepKernelModel:
+        return LocalDeepKernelModel(**_tree_of(parameters), **parts)

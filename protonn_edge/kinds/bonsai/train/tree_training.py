@@ -1,0 +1,201 @@
+"""Mini-batch optimization of a tree and its projection, under their shares of non-zero entries.
+
+All matrices are trained together as for ProtoNN (`training.joint`): with Adam, warm-up and cosine
+decay, thresholding to their shares after every step, gradually at first, and fixed supports in the
+last quarter. Branches start soft and end hard; see `tree_gradient`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from protonn_edge.datasets.rows import dense_rows
+from protonn_edge.errors import InputError
+from protonn_edge.kinds.bonsai.head import TreeModel
+from protonn_edge.kinds.bonsai.train.tree_gradient import (
+    TreeParameters,
+    branch_magnitudes,
+    tree_gradient,
+)
+from protonn_edge.training.adam import Adam, factor_of_inputs, rate_at
+from protonn_edge.training.initialization import discriminant_projection
+from protonn_edge.training.joint import Sparsifier
+from protonn_edge.training.objective import cross_entropy
+from protonn_edge.training.points import Float32, TrainingSet
+from protonn_edge.training.progress import BestEpoch, Callback, EpochReport, was_stopped
+
+# Initial and final sharpness of the branches, for sums with mean magnitude 1. The magnitude is
+# measured on some points of each step; otherwise training would keep branches soft by shrinking
+# their sums.
+_SHARPNESS = 1.0, 100.0
+_MEASURED_POINTS = 64
+_SHARPENED = 0.75  # it is final from this share of the steps on
+
+# Of `TreeParameters`. Only the sign of a branch's sum matters, so the length of its weights drifts:
+# compared with other branches, all weights of a short one would be pruned, often those of the root.
+_BRANCHES = 3
+
+_START = 0.3  # deviation of initial weighted sums and gates, for coordinates of deviation 1
+
+
+@dataclass(frozen=True)
+class TreeSchedule:
+    """Epochs, step sizes and constraints of training; see `TreeClassifier`.
+
+    `sparsity` has the shares of the four matrices of `TreeParameters`, `input_noise` is a deviation
+    of normalized points.
+    """
+
+    depth: int
+    n_projections: int
+    epochs: int
+    batch_size: int
+    learning_rate: float
+    input_noise: float
+    sparsity: tuple[float, float, float, float]
+
+
+class TreeTraining:
+    """One training from start to end.
+
+    Parameters
+    ----------
+    data : TrainingSet
+    schedule : TreeSchedule
+        Its `n_projections` is 0 if the tree reads the points themselves.
+    seed : int
+        Seed of all random numbers.
+    """
+
+    def __init__(self, data: TrainingSet, schedule: TreeSchedule, seed: int) -> None:
+        self._data, self._schedule = data, schedule
+        self._generator = np.random.default_rng(seed)
+        self.parameters = self._start()
+        self._noise = np.float32(schedule.input_noise) * data.changing
+        self._steps = schedule.epochs * math.ceil(len(data) / schedule.batch_size)
+        self._step = 0
+        factor = factor_of_inputs(self.parameters.projection.shape[1])
+        self._adam = Adam(self.parameters, (factor, 1.0, 1.0, 1.0))
+        self._sparsifier = Sparsifier(schedule.sparsity, by_row=(_BRANCHES,))
+
+    def train(
+        self, model_of: Callable[[TreeParameters], TreeModel], callback: Callback | None
+    ) -> tuple[EpochReport, ...]:
+        """Go through all epochs and return their reports.
+
+        Parameters
+        ----------
+        model_of : callable
+            Makes a model with hard branches from `parameters`, for measuring accuracy.
+        callback : callable, optional
+            Called with each report.
+
+        Raises
+        ------
+        InputError
+            If training diverges.
+        """
+        best = BestEpoch(self.parameters)
+        history = best.through(self._epochs(model_of, best), callback)
+        if was_stopped(history):
+            self._sparsifier.apply(self.parameters, 1.0)
+        self._scale_coordinates()
+        return tuple(history)
+
+    def _epochs(
+        self, model_of: Callable[[TreeParameters], TreeModel], best: BestEpoch
+    ) -> Iterator[EpochReport]:
+        epochs = self._schedule.epochs
+        for epoch in range(1, epochs + 1):
+            with np.errstate(over="ignore", invalid="ignore"):
+                objective = self._epoch()
+            if not all(np.isfinite(matrix).all() for matrix in (*self.parameters, objective)):
+                raise InputError(
+                    f"training diverges at the learning rate {self._schedule.learning_rate:g}; try "
+                    "a smaller one, or another normalization"
+                )
+            accuracy, test_accuracy = self._accuracies(model_of(self.parameters))
+            if self._sparsifier.tightens(epoch / epochs):
+                best.forget()
+            yield EpochReport(epoch, epochs, objective, accuracy, test_accuracy=test_accuracy)
+
+    def _scale_coordinates(self) -> None:
+        """Scale the coordinates of training points to -1..1, which leaves the scores unchanged."""
+        Z, *tree = self.parameters
+        if len(Z):
+            points, _ = self._data.evaluated
+            reach = np.abs(points @ Z.T).max(axis=0)
+            reach[reach == 0] = 1
+            Z /= reach[:, None]
+            for matrix in tree:
+                matrix[:, :-1] *= reach
+
+    def _epoch(self) -> float:
+        """Pass over the points once and return the mean loss."""
+        total = 0.0
+        for batch in self._data.batches(self._schedule.batch_size, self._generator):
+            points = batch.X
+            if self._schedule.input_noise > 0:
+                noise = self._generator.standard_normal(points.shape, dtype=np.float32)
+                points = points + self._noise * noise
+            value, gradient = tree_gradient(
+                self.parameters,
+                points,
+                batch.Y,
+                cross_entropy,
+                self._sharpness(points[:_MEASURED_POINTS]),
+                batch.weights,
+            )
+            total += value * len(batch.rows)
+            self._step += 1
+            rate = rate_at(self._schedule.learning_rate, self._step, self._steps)
+            self._adam.step(self.parameters, gradient, rate)
+            self._sparsifier.apply(self.parameters, self._step / self._steps)
+        return total / len(self._data)
+
+    def _sharpness(self, points: Float32) -> Float32:
+        """Return the sharpness of each branch now."""
+        first, last = _SHARPNESS
+        progress = min(1.0, self._step / self._steps / _SHARPENED)
+        wanted = np.float32(first * (last / first) ** progress)
+        found = branch_magnitudes(self.parameters, points)
+        return np.asarray(wanted / np.maximum(found, np.float32(1e-12)))
+
+    def _accuracies(self, model: TreeModel) -> tuple[float, float | None]:
+        test = self._data.test
+        measured = [self._data.evaluated, *([] if test is None else [test])]
+        found = (model.scores_of_normalized(dense_rows(X, slice(None))) for X, _ in measured)
+        shares = [
+            float(np.mean(scores.argmax(axis=1) == y))
+            for scores, (_, y) in zip(found, measured, strict=True)
+        ]
+        return shares[0], shares[1] if len(shares) > 1 else None
+
+    def _start(self) -> TreeParameters:
+        """Return the initial parameters: discriminants, and random weights of their outputs."""
+        schedule, (points, y) = self._schedule, self._data.evaluated
+        X = dense_rows(points, slice(None))
+        d = min(schedule.n_projections, X.shape[1])
+        Z = np.zeros((0, X.shape[1]), np.float32)
+        if d:
+            Z = discriminant_projection(X, y, d)
+            Z /= np.maximum((X @ Z.T).std(axis=0), np.float32(1e-6))[:, None]
+        n_classes = self._data.Y.shape[1]
+        rows = n_classes if n_classes > 2 else 1
+        inner = (1 << schedule.depth) - 1
+        nodes = 2 * inner + 1
+        return TreeParameters(
+            Z,
+            self._random(rows * nodes, d or X.shape[1], _START),
+            self._random(rows * nodes, d or X.shape[1], _START),
+            self._random(inner, d or X.shape[1], 1.0),
+        )
+
+    def _random(self, rows: int, columns: int, deviation: float) -> Float32:
+        scale = deviation / math.sqrt(columns + 1)
+        drawn = self._generator.standard_normal((rows, columns + 1), dtype=np.float32)
+        return np.float32(scale) * drawn

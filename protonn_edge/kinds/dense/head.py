@@ -1,0 +1,213 @@
+"""The float network: one or two hidden layers with rectified units, and a layer of scores."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from protonn_edge.chain.activity import Sizes
+from protonn_edge.chain.array_checks import Arrays, check_finite, check_type
+from protonn_edge.chain.checks import checked_matrix, checked_vector, set_checked
+from protonn_edge.chain.integer_stage import stage_names
+from protonn_edge.chain.model import Model
+from protonn_edge.chain.remedies import Remedies
+from protonn_edge.chain.sizes import Size, Sized
+from protonn_edge.errors import InputError
+from protonn_edge.kinds.linear.head import scores_of_sums
+
+Float64 = NDArray[np.float64]
+
+CEILING_SHARE = 0.999
+"""The share of a unit's values up to its ceiling, beyond which values are clipped."""
+
+_MOST_LAYERS = 2
+_KNOWN = 3  # statistics of a unit's values: mean, deviation and ceiling
+
+
+class SizedByLayers(Sized):
+    """The sizes of a model of consecutive weight matrices."""
+
+    title: ClassVar[str] = "dense"
+    remedies: ClassVar[Remedies] = Remedies(
+        flash=("a smaller --size-budget", "fewer --hidden units"),
+        sram="fewer --hidden units",
+        cycles="fewer --hidden units",
+        accuracy="more --hidden units or a larger --size-budget",
+    )
+
+    weights: tuple[NDArray[Any], ...]
+
+    @property
+    def hidden(self) -> tuple[int, ...]:
+        """The units of each hidden layer."""
+        return tuple(len(W) for W in self.weights[:-1])
+
+    @property
+    def sizes(self) -> tuple[Size, ...]:
+        """The units of each hidden layer."""
+        names = stage_names(["hidden"] * len(self.hidden))
+        return tuple(
+            Size(name, f"h{number}", units)
+            for number, (name, units) in enumerate(zip(names, self.hidden, strict=True), 1)
+        )
+
+    @property
+    def n_inputs(self) -> int:
+        """D, the number of inputs of the first matrix."""
+        return int(self.weights[0].shape[1])
+
+    @property
+    def n_classes(self) -> int:
+        """L: 2, if the last matrix has one row."""
+        return max(2, len(self.weights[-1]))
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class DenseModel(SizedByLayers, Model):
+    """A trained network of one or two hidden layers with rectified units.
+
+    With ``v_0`` the point, ``v_k = max(W_k v_(k-1) + b_k, 0)`` are the values of layer k, and the
+    scores ``t = W v + b`` of the last matrix; for two classes, with one row, they are -t/2 and t/2.
+    It has the fields of every `Model`, too.
+
+    Attributes
+    ----------
+    weights : tuple of ndarray, float32
+        W_1 (h1, D), for normalized features, perhaps W_2 (h2, h1), and the last one: a row per
+        class, or, for two classes, one row for the second.
+    biases : tuple of ndarray, float64
+        b_1 (h1,) and so on.
+    known : tuple of ndarray of shape (3, units), float64
+        Statistics of each hidden layer's values on training points, by unit: mean, deviation, and
+        the ceiling, the `CEILING_SHARE` quantile.
+
+    Raises
+    ------
+    InputError
+        If shapes, values or names do not fit together; the sentence names the array.
+    """
+
+    kind: ClassVar[str] = "dense"
+    ARRAYS: ClassVar[tuple[str, ...]] = ("W1", "b1", "V1", "W2", "b2")
+    OPTIONAL_ARRAYS: ClassVar[tuple[str, ...]] = ("V2", "W3", "b3")
+
+    weights: tuple[NDArray[np.float32], ...]
+    biases: tuple[Float64, ...]
+    known: tuple[Float64, ...]
+
+    def __post_init__(self) -> None:
+        weights: list[NDArray[np.float32]] = []
+        for number, W in enumerate(self.weights, 1):
+            columns = len(weights[-1]) if weights else None
+            weights.append(checked_matrix(W, f"W{number}", columns=columns))
+        set_checked(self, "weights", tuple(weights))
+        biases = (
+            checked_vector(b, f"b{number}", size=len(W))
+            for number, (b, W) in enumerate(zip(self.biases, weights, strict=True), 1)
+        )
+        set_checked(self, "biases", tuple(biases))
+        known = (
+            _checked_known(given, f"V{number}", units)
+            for number, (given, units) in enumerate(zip(self.known, self.hidden, strict=True), 1)
+        )
+        set_checked(self, "known", tuple(known))
+        super().__post_init__()
+
+    @classmethod
+    def of(
+        cls,
+        weights: Sequence[NDArray[np.float32]],
+        biases: Sequence[NDArray[Any]],
+        X: NDArray[np.float32],
+        **parts: Any,
+    ) -> Self:
+        """Return the model of layers, with statistics of their values on normalized points X."""
+        known = []
+        for W, b in zip(weights[:-1], biases[:-1], strict=True):
+            X = rectified(X, W, b.astype(np.float32))
+            ceiling = np.quantile(X, CEILING_SHARE, axis=0)
+            known.append(np.stack([X.mean(axis=0), X.std(axis=0), ceiling]).astype(np.float64))
+        return cls(weights=tuple(weights), biases=tuple(biases), known=tuple(known), **parts)
+
+    @property
+    def matrices(self) -> dict[str, NDArray[Any]]:
+        """W1, b1 and so on."""
+        return {
+            name: array
+            for number, (W, b) in enumerate(zip(self.weights, self.biases, strict=True), 1)
+            for name, array in ((f"W{number}", W), (f"b{number}", b))
+        }
+
+    @property
+    def activity_sizes(self) -> Sizes:
+        """Those of the features, and a share for each unit."""
+        names = stage_names([self.kind] * len(self.hidden))
+        own = {name: (units,) for name, units in zip(names, self.hidden, strict=True)}
+        return {**super().activity_sizes, **own}
+
+    def own_arrays(self) -> Arrays:
+        """Return the matrices, and the statistics of the values."""
+        known = {f"V{number}": each for number, each in enumerate(self.known, 1)}
+        return {**self.matrices, **known}
+
+    @classmethod
+    def own_fields(cls, arrays: Arrays) -> dict[str, Any]:
+        """Return the layers from a file's arrays."""
+        more = [name for name in cls.OPTIONAL_ARRAYS if name in arrays]
+        if more and len(more) < len(cls.OPTIONAL_ARRAYS):
+            missing = next(name for name in cls.OPTIONAL_ARRAYS if name not in arrays)
+            raise InputError(
+                f"there is an array {more[0]!r}, but no array {missing!r}; the file is incomplete, "
+                "train the model again"
+            )
+        layers = _MOST_LAYERS if more else 1
+        return {
+            "weights": _numbered(arrays, "W", "f4", layers + 1),
+            "biases": _numbered(arrays, "b", "f8", layers + 1),
+            "known": _numbered(arrays, "V", "f8", layers),
+        }
+
+    @property
+    def _values_a_point(self) -> int:
+        return self.n_features + sum(self.hidden) + self.n_classes
+
+    def scores_of_normalized(self, X: Float64) -> Float64:
+        """Return the scores (n, L) of normalized points X (n, D)."""
+        for W, b in zip(self.weights[:-1], self.biases[:-1], strict=True):
+            X = rectified(X, W.astype(np.float64), b)
+        return scores_of_sums(X @ self.weights[-1].astype(np.float64).T + self.biases[-1])
+
+
+def rectified(X: NDArray[Any], W: NDArray[Any], b: NDArray[Any]) -> NDArray[Any]:
+    """Return ``max(W x + b, 0)`` of points X (n, D): (n, units)."""
+    values: NDArray[Any] = X @ W.T
+    values += b
+    np.maximum(values, 0, out=values)
+    return values
+
+
+def _numbered(arrays: Arrays, letter: str, wanted: str, count: int) -> tuple[NDArray[Any], ...]:
+    """Return the arrays W1, W2 and so on, whose type is the `wanted` one."""
+    names = [f"{letter}{number}" for number in range(1, count + 1)]
+    for name in names:
+        check_type(arrays[name], name, wanted)
+    return tuple(arrays[name] for name in names)
+
+
+def _checked_known(given: NDArray[Any], name: str, units: int) -> Float64:
+    """Return a read-only copy, checked."""
+    array = np.array(given, np.float64)
+    if array.shape != (_KNOWN, units):
+        raise InputError(
+            f"array {name!r} has the shape {array.shape}; it must be ({_KNOWN}, {units}), three "
+            "numbers per unit; train the model again"
+        )
+    check_finite(array, name)
+    if (array < 0).any():
+        raise InputError(f"array {name!r} has numbers below 0; train the model again")
+    array.flags.writeable = False
+    return array

@@ -1,0 +1,109 @@
+"""A hidden layer in integers: the sums of a matrix product, rectified and requantized to bytes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from protonn_edge.chain.input_quantizer.saturation import BYTE_MAXIMUM
+from protonn_edge.chain.integer_stage import IntArray, Range, check_holds
+from protonn_edge.chain.matvec import IntegerMatvec, packed, products
+
+MOST_UNITS = 255  # per layer: a byte counts them in generated code
+MOST_MULTIPLIER = 0xFF
+UNIT_SHIFT = 8  # a whole byte: an 8-bit chip shifts by renaming registers
+
+_LONGEST_GAP = 255
+
+
+@dataclass(frozen=True, eq=False)
+class IntegerDense(IntegerMatvec):
+    """Maps bytes to bytes.
+
+    With a the accumulators of 16 or 24 bits and h their upper 16 bits::
+
+        a_k = bias_k + sum_i W_ki q_i
+        v_k = max(h_k, 0) * multiplier >> 8               at most 255
+
+    It also has the attributes of an `IntegerMatvec`.
+
+    Attributes
+    ----------
+    multiplier : int
+        1..255.
+    """
+
+    kind: ClassVar[str] = "dense"
+    widths: ClassVar[tuple[int, ...]] = (16, 24)
+    tells_of_values: ClassVar[bool] = True
+
+    multiplier: int
+
+    def __post_init__(self) -> None:
+        """Refuse numbers with which some input could overflow a sum, and too large layers."""
+        super().__post_init__()
+        multiplier, units = self.multiplier, self.n_sums
+        check_holds(1 <= multiplier <= MOST_MULTIPLIER, f"the multiplier {multiplier:,}")
+        check_holds(units <= MOST_UNITS, f"a hidden layer of {units:,} units")
+
+    @property
+    def n_outputs(self) -> int:
+        """Units of the layer."""
+        return self.n_sums
+
+    @cached_property
+    def output(self) -> Range:
+        """The range of each value, which is monotonic in its sum."""
+        reached = self.accumulators
+        return Range(self._rectified(reached.low), self._rectified(reached.high))
+
+    @cached_property
+    def limits(self) -> bool:
+        """Whether some input may need the limit of 255."""
+        largest = self._scaled(self.accumulators.high).max()
+        return bool(largest > BYTE_MAXIMUM)
+
+    def _scaled(self, accumulators: IntArray) -> IntArray:
+        upper = accumulators >> (self.accumulator_bits - 16)
+        scaled: IntArray = np.maximum(upper, 0) * self.multiplier >> UNIT_SHIFT
+        return scaled
+
+    def _rectified(self, accumulators: IntArray) -> IntArray:
+        return np.minimum(self._scaled(accumulators), BYTE_MAXIMUM)
+
+    def run(self, x: NDArray[Any]) -> NDArray[np.uint8]:
+        """Return the values (n, d), 0..255, of bytes (n, D)."""
+        return self._rectified(products(self.weights, self.bias, x)).astype(np.uint8)
+
+    def activity(self, x: NDArray[Any]) -> tuple[NDArray[np.float64], ...]:
+        """Return how often each value (d,) is not 0."""
+        return (np.count_nonzero(self.run(x), axis=0).astype(np.float64),)
+
+    def parameters(self) -> Iterator[NDArray[Any]]:
+        """Yield W in its smallest form: two weights per byte, one, or a list of non-zero ones."""
+        forms = [self.weights, listed(self.weights)]
+        if self.packs:
+            forms.append(packed(self.weights))
+        yield min(forms, key=lambda form: form.nbytes)
+
+
+def listed(weights: NDArray[Any]) -> NDArray[np.uint8]:
+    """Return the non-zero weights (d, D), row by row, as pairs (n, 2) of bytes.
+
+    The first byte is the distance from the previous one, as in Han et al. (2016); pairs with a
+    weight of 0 bridge distances of more than 255.
+    """
+    values = np.ravel(weights)
+    places = np.flatnonzero(values)
+    gaps = np.diff(places, prepend=-1)
+    ends = np.cumsum((gaps - 1) // _LONGEST_GAP + 1)
+    pairs = np.zeros((int(ends[-1]) if len(ends) else 0, 2), np.uint8)
+    pairs[:, 0] = _LONGEST_GAP
+    pairs[ends - 1, 0] = (gaps - 1) % _LONGEST_GAP + 1
+    pairs[ends - 1, 1] = values[places].astype(np.int8).view(np.uint8)
+    return pairs

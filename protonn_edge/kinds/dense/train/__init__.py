@@ -1,0 +1,1 @@
+"""Training of dense layers."""

@@ -1,0 +1,170 @@
+"""Networks as a scikit-learn estimator for devices: a hidden layer or two, pruned to a size."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from protonn_edge.datasets.rows import dense_rows
+from protonn_edge.errors import InputError
+from protonn_edge.kinds.dense.head import DenseModel
+from protonn_edge.kinds.dense.integers import MOST_UNITS
+from protonn_edge.kinds.dense.train.network import Network, Schedule, minimize
+from protonn_edge.training.base import DeviceClassifier
+from protonn_edge.training.options import AUTO, COUNT, PASSES, ByteCount, real
+from protonn_edge.training.preparation import PreparedPoints
+from protonn_edge.training.progress import Learned
+from protonn_edge.training.refusals import Refusal, one_class_in_memory
+from protonn_edge.training.searched import FEATURES_SEARCHED, Among, Between, Searched, SearchTask
+from protonn_edge.training.settings import TrainingSettings
+
+# Points a step, unless it is said: few points are better learned from in more steps.
+_LARGEST_BATCH, _SMALLEST_BATCH, _STEPS_AN_EPOCH = 128, 16, 50
+
+
+@dataclass(kw_only=True, eq=False)
+class DenseSettings(TrainingSettings):
+    """Further settings for training a network; see `DenseClassifier`."""
+
+    hidden: str
+    size_budget: int | None
+    epochs: int
+    batch_size: int | str
+    learning_rate: float
+    input_noise: float
+
+    @property
+    def units(self) -> tuple[int, ...]:
+        """Units of each hidden layer.
+
+        Raises
+        ------
+        InputError
+            If `hidden` does not say so.
+        """
+        parts = self.hidden.split(",")
+        numbers = [int(part) if part.strip().isdecimal() else 0 for part in parts]
+        if len(numbers) > 2 or not all(1 <= number <= MOST_UNITS for number in numbers):
+            raise InputError(
+                f"hidden is {self.hidden[:40]!r}; it must be the units of one or two layers, each "
+                f"1 to {MOST_UNITS}, such as 20 or 40,20"
+            )
+        return tuple(numbers)
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class DenseClassifier(DeviceClassifier):
+    """A network of one or two hidden layers with rectified units, pruned by magnitude.
+
+    All weights are trained with Adam on the cross-entropy. Where they take more than
+    `size_budget`, those that matter least are made 0, in rounds, each of which trains the others
+    on (Han et al. 2016 [1]_). How much a weight matters is its magnitude times the deviation of
+    what it is multiplied with.
+
+    Its further parameters are those of `DeviceClassifier`.
+
+    Parameters
+    ----------
+    hidden : str, default="20"
+        Units of the hidden layer, or of two: "40,20"; at most 255 each.
+    size_budget : int, default=16000
+        Most bytes of the weights on the device; None is no limit. A matrix takes a byte for each of
+        its weights, or, where that is less, two for each that is not 0: it, and where it is.
+    epochs : int, default=200
+        Passes over the training points, pruning included.
+    batch_size : int or "auto", default="auto"
+        Points a step; "auto" is 128, or 16 and more where there are less than 6,400 points.
+    learning_rate : float, default=0.01
+        The largest step; that of a matrix with D inputs is divided by ``sqrt(D / 16)``.
+    input_noise : float, default=0.0
+        Deviation of the noise added to normalized features. It keeps few points from being learned
+        by heart.
+
+    References
+    ----------
+    .. [1] S. Han, H. Mao and W. J. Dally, "Deep Compression", ICLR 2016.
+
+    Examples
+    --------
+    >>> from protonn_edge.datasets import load_digits_dataset
+    >>> from protonn_edge.kinds.dense.train.classifier import DenseClassifier
+    >>> digits = load_digits_dataset()
+    >>> classifier = DenseClassifier(hidden="16", size_budget=800, epochs=40, random_state=0)
+    >>> classifier = classifier.fit(digits.X_train, digits.y_train)
+    >>> bool(classifier.score(digits.X_test, digits.y_test) > 0.9)
+    True
+    """
+
+    hidden: str = "20"
+    size_budget: int | None = 16_000
+    epochs: int = 200
+    batch_size: int | str = "auto"
+    learning_rate: float = 0.01
+    input_noise: float = 0.0
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "hidden": [str],
+        "size_budget": [ByteCount(), None],
+        "epochs": [PASSES],
+        "batch_size": [COUNT, AUTO],
+        "learning_rate": [real(1e-9, 1e9)],
+        "input_noise": [real(0, 1e6)],
+    }
+    flags: ClassVar[dict[str, tuple[str, str]]] = {
+        "hidden": ("--hidden", "Dense: units of the hidden layer, or of two, such as 40,20."),
+        "size_budget": (
+            "--size-budget",
+            "Dense, forest: most bytes of the weights, or the trees, such as 2kB (2,000).",
+        ),
+    }
+    refusals: ClassVar[tuple[Refusal, ...]] = one_class_in_memory("a dense classifier")
+
+    @classmethod
+    def searched(cls, task: SearchTask) -> Searched:
+        """Return the layers, the bytes, how it is trained, and what is done to the features."""
+        most = max(500, task.parameter_bytes)
+        features = {name: getattr(cls, name) for name in FEATURES_SEARCHED}
+        begun = {"learning_rate": 0.01, "epochs": 60, **features}
+        starts = (("20", most), ("20", most // 4), ("40", most), ("40,20", most), ("10", most // 8))
+        return Searched(
+            {
+                "hidden": Among(("5", "10", "20", "40", "80", "20,10", "40,20")),
+                "size_budget": Between(most // 16, most),
+                "learning_rate": Between(0.003, 0.03),
+                "epochs": Among((30, 60, 120)),
+                **FEATURES_SEARCHED,
+            },
+            tuple({"hidden": units, "size_budget": size, **begun} for units, size in starts),
+            sketch={"epochs": 3},
+            columns={"hidden": ("hidden",), "bytes": ("size_budget",)},
+        )
+
+    def training_settings(self) -> DenseSettings:
+        """Return the current parameters as settings for training."""
+        return DenseSettings.of(self.get_params(deep=False))
+
+    @property
+    def _scores_are_logits(self) -> bool:
+        return True
+
+    def _train(self, prepared: PreparedPoints) -> Learned:
+        settings, data = self.training_settings(), prepared.training_set()
+        outputs = 1 if prepared.n_classes == 2 else prepared.n_classes
+        start = Network.random((data.X.shape[1], *settings.units, outputs), prepared.generator)
+        size = settings.batch_size
+        schedule = Schedule(
+            epochs=settings.epochs,
+            batch_size=_batch_size(len(data)) if size == "auto" else int(size),
+            learning_rate=settings.learning_rate,
+            input_noise=settings.input_noise,
+            size_budget=settings.size_budget,
+        )
+        trained = minimize(start, data, schedule, seed=prepared.seed, callback=self.callback)
+        X = dense_rows(data.evaluated[0], slice(None))
+        model = DenseModel.of(trained.network.weights, trained.network.biases, X, **prepared.parts)
+        facts = {"trainer": "adam"}
+        return Learned(model, trained.history, trained.restarts, facts=facts)
+
+
+def _batch_size(points: int) -> int:
+    return min(_LARGEST_BATCH, max(_SMALLEST_BATCH, points // _STEPS_AN_EPOCH))

@@ -1,0 +1,258 @@
+"""Mini-batch training of a network with rectified units, and the rounds in which it is pruned.
+
+Adam moves everything together on the cross-entropy. Pruning (Han et al., "Deep Compression", 2016)
+takes place between `_PRUNING` of the epochs: each round leaves fewer weights, which are trained on
+where they are; the last epochs, with the smallest steps, train what remains.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Self
+
+import numpy as np
+
+from protonn_edge.datasets.rows import dense_rows
+from protonn_edge.kinds.dense.head import rectified
+from protonn_edge.kinds.dense.train.pruning import check_budget, masks_of_share, masks_within
+from protonn_edge.kinds.linear.head import scores_of_sums
+from protonn_edge.training.adam import Adam, factor_of_inputs, rate_at
+from protonn_edge.training.objective import Matrix, cross_entropy
+from protonn_edge.training.points import Batch, Float32, TrainingSet
+from protonn_edge.training.progress import (
+    BestEpoch,
+    Callback,
+    DivergedError,
+    EpochReport,
+    Restart,
+    was_stopped,
+    with_back_off,
+)
+
+_PRUNING = (0.2, 0.6)
+_ROUNDS = 8
+_LOST = 10.0  # times the loss of a guess
+
+_NO_SHARPNESS = np.zeros(1, np.float32)
+
+
+@dataclass(frozen=True)
+class Schedule:
+    """How long and how fast to train, and how large the network may be.
+
+    Attributes
+    ----------
+    epochs : int
+        Passes over the training points.
+    batch_size : int
+        Points a step.
+    learning_rate : float
+        Largest step of Adam; see `factor_of_inputs`.
+    input_noise : float
+        Deviation of the Gaussian noise added to the normalized inputs, in their unit.
+    size_budget : int or None
+        Bytes of the weights on the device, at most.
+    """
+
+    epochs: int
+    batch_size: int
+    learning_rate: float
+    input_noise: float
+    size_budget: int | None
+
+
+@dataclass(frozen=True, eq=False)
+class Network:
+    """The layers, which training moves in place.
+
+    Attributes
+    ----------
+    weights : list of ndarray of shape (units, inputs), float32
+        That of the scores is the last one; of two classes it has one row.
+    biases : list of ndarray of shape (units,), float32
+    """
+
+    weights: list[Float32]
+    biases: list[Float32]
+
+    @classmethod
+    def random(cls, sizes: Sequence[int], generator: np.random.Generator) -> Self:
+        """Return a network of these numbers of inputs, units and scores (He et al., 2015)."""
+        pairs = list(zip(sizes[1:], sizes[:-1], strict=True))
+        weights = [
+            generator.standard_normal(pair, dtype=np.float32) * np.float32(math.sqrt(2 / pair[1]))
+            for pair in pairs
+        ]
+        return cls(weights, [np.zeros(units, np.float32) for units, _ in pairs])
+
+    @property
+    def parameters(self) -> list[Float32]:
+        """All arrays."""
+        return [*self.weights, *self.biases]
+
+    def copy(self) -> Network:
+        """Return the same values in arrays of their own."""
+        return Network([W.copy() for W in self.weights], [b.copy() for b in self.biases])
+
+    def values(self, X: Matrix) -> list[Matrix]:
+        """Return the points X (n, D), and the values (n, units) of each hidden layer."""
+        values = [X]
+        for W, b in zip(self.weights[:-1], self.biases[:-1], strict=True):
+            values.append(rectified(values[-1], W, b))
+        return values
+
+    def scores(self, X: Any) -> Matrix:
+        """Return the scores (n, L) of points X (n, D)."""
+        return scores_of_sums(self.values(X)[-1] @ self.weights[-1].T + self.biases[-1])
+
+    def gradient(self, batch: Batch) -> tuple[float, list[Matrix]]:
+        """Return the mean loss of a batch, and its derivatives with respect to the parameters."""
+        values = self.values(batch.X)
+        scores = scores_of_sums(values[-1] @ self.weights[-1].T + self.biases[-1])
+        loss, slope, _ = cross_entropy(scores, batch.Y, _NO_SHARPNESS, batch.weights)
+        if len(self.biases[-1]) == 1:
+            slope = (slope[:, 1:] - slope[:, :1]) / 2
+        of_weights: list[Matrix] = []
+        of_biases: list[Matrix] = []
+        for place in reversed(range(len(self.weights))):
+            of_weights.insert(0, slope.T @ values[place])
+            of_biases.insert(0, slope.sum(axis=0))
+            if place:
+                slope = (slope @ self.weights[place]) * (values[place] > 0)
+        return loss, [*of_weights, *of_biases]
+
+
+@dataclass(frozen=True, eq=False)
+class Trained:
+    """What training found: the network, its reports, and the attempts that were given up."""
+
+    network: Network
+    history: tuple[EpochReport, ...]
+    restarts: tuple[Restart, ...]
+
+
+def minimize(
+    start: Network,
+    data: TrainingSet,
+    schedule: Schedule,
+    *,
+    seed: int,
+    callback: Callback | None = None,
+) -> Trained:
+    """Train from `start`; if it diverges, begin again with a third of the learning rate.
+
+    Raises
+    ------
+    InputError
+        If it still diverges after three restarts, or the budget leaves too few weights.
+    """
+    check_budget(start.weights, schedule.size_budget)
+
+    def attempt(rate: float) -> tuple[_Run, list[EpochReport]]:
+        run = _Run(start.copy(), data, replace(schedule, learning_rate=rate), seed)
+        with np.errstate(over="ignore", invalid="ignore"):
+            return run, run.train(callback)
+
+    (run, history), _, restarts = with_back_off(
+        attempt, schedule.learning_rate, "a smaller learning rate, or another normalization"
+    )
+    return Trained(run.network, tuple(history), restarts)
+
+
+class _Run:
+    """One training from start to end at one learning rate; moves `network` in place."""
+
+    def __init__(self, network: Network, data: TrainingSet, schedule: Schedule, seed: int) -> None:
+        self.network = network
+        self._data, self._schedule = data, schedule
+        self._generator = np.random.default_rng(seed)
+        factors = [factor_of_inputs(W.shape[1]) for W in network.weights]
+        self._adam = Adam(network.parameters, (*factors, *[1.0] * len(network.biases)))
+        self._steps = schedule.epochs * math.ceil(len(data) / schedule.batch_size)
+        self._step = self._round = 0
+        self._noise = np.float32(schedule.input_noise) * data.changing
+        self._best = BestEpoch(network.parameters)
+        self._masks = [np.ones(W.shape, np.bool_) for W in network.weights[:-1]]
+
+    def train(self, callback: Callback | None) -> list[EpochReport]:
+        """Go through all epochs and return their reports."""
+        history = self._best.through(self._epochs(), callback)
+        if was_stopped(history):
+            self._prune(1.0)
+            self._apply_masks()
+        return history
+
+    def _epochs(self) -> Iterator[EpochReport]:
+        for epoch in range(1, self._schedule.epochs + 1):
+            objective = self._epoch()
+            self._check(epoch, objective)
+            self._prune(epoch / self._schedule.epochs)
+            yield self._report(epoch, objective)
+
+    def _check(self, epoch: int, objective: float) -> None:
+        """Refuse parameters that are no numbers, or, in the end, far worse than a guess."""
+        guess = math.log(self._data.Y.shape[1])
+        last = epoch == self._schedule.epochs
+        if not objective < (_LOST * guess if last else math.inf):
+            error = DivergedError(f"the loss is {objective:.3g}, that of a guess is {guess:.3g}")
+            error.epoch = epoch
+            raise error
+
+    def _epoch(self) -> float:
+        """Go through the points once and return the mean loss on the way."""
+        schedule, total = self._schedule, 0.0
+        for batch in self._data.batches(schedule.batch_size, self._generator):
+            if schedule.input_noise > 0:
+                noise = self._generator.standard_normal(batch.X.shape, dtype=np.float32)
+                batch.X[...] += self._noise * noise
+            loss, gradient = self.network.gradient(batch)
+            total += loss * len(batch.rows)
+            self._step += 1
+            rate = rate_at(schedule.learning_rate, self._step, self._steps)
+            self._adam.step(self.network.parameters, gradient, rate)
+            if self._round:
+                self._apply_masks()
+        return total / len(self._data)
+
+    def _prune(self, progress: float) -> None:
+        """Prune if a round's time has come; `progress` is the share of the epochs that are done."""
+        begin, end = _PRUNING
+        passed = math.floor((progress - begin) / (end - begin) * (_ROUNDS - 1) + 1e-9) + 1
+        due = min(max(0, passed), _ROUNDS)
+        budget = self._schedule.size_budget
+        if budget is None or due <= self._round:
+            return
+        self._round = due
+        values = self.network.values(dense_rows(self._data.evaluated[0], slice(None)))
+        matter = [
+            np.abs(W) * each.std(axis=0) * mask
+            for W, each, mask in zip(self.network.weights, values, self._masks, strict=False)
+        ]
+        head = self.network.weights[-1].size
+        within = masks_within(matter, budget - head)
+        if due < _ROUNDS and within is not None:
+            share = sum(map(np.count_nonzero, within)) / sum(mask.size for mask in within)
+            within = masks_of_share(matter, share ** (due / _ROUNDS))
+        if within is not None:
+            self._masks = within
+            self._apply_masks()
+            self._best.forget()
+
+    def _apply_masks(self) -> None:
+        for W, mask in zip(self.network.weights, self._masks, strict=False):
+            np.multiply(W, mask, out=W)
+
+    def _report(self, epoch: int, objective: float) -> EpochReport:
+        test = self._data.test
+        return EpochReport(
+            epoch,
+            self._schedule.epochs,
+            objective,
+            self._share_right(*self._data.evaluated),
+            test_accuracy=None if test is None else self._share_right(*test),
+        )
+
+    def _share_right(self, X: Any, y: Any) -> float:
+        return float(np.mean(self.network.scores(X).argmax(axis=1) == y))

@@ -1,0 +1,206 @@
+"""The integer model of a forest, and its quantization.
+
+Inputs are D unsigned bytes ``q`` (see `InputQuantizer`), with what may come before them. A node
+that asks whether a feature is at most a threshold asks whether its byte is at most one::
+
+    leaf_t = where tree t ends, going left while q_i <= threshold, else right
+    s_l = bias_l + sum_t value_tl(leaf_t)             16 bits, never overflows
+    class = the first l with the largest s_l, or "unknown" (see `stages.decision`)
+
+Trees that were trained on bytes are the same in integers, node by node; other thresholds become the
+nearest byte. The values of leaves share the scale of the scores: the finest for which they fit int8
+and all scores 16 bits.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from protonn_edge.chain.feature_stage import FeatureStage
+from protonn_edge.chain.folding import RESIDUAL_MAXIMUM, input_quantizer
+from protonn_edge.chain.input_quantizer.quantizer import InputQuantizer
+from protonn_edge.chain.input_quantizer.saturation import BYTE_MAXIMUM
+from protonn_edge.chain.integer_chain import IntegerChain, shared_fields
+from protonn_edge.chain.integer_stage import IntArray, IntegerStage
+from protonn_edge.chain.statistics import InputStatistics
+from protonn_edge.errors import InputError
+from protonn_edge.kinds.forest.head import ForestModel, SizedByTrees
+from protonn_edge.kinds.forest.integers import SCORE_BITS, IntegerForest
+from protonn_edge.kinds.forest.table import MOST_FEATURES
+from protonn_edge.kinds.forest.trees import Trees
+
+_ROWS_AT_ONCE = 512
+_COARSER = 1.02  # from unit to unit, until all scores of rounded values fit
+_HALF = 0.5 - 1e-9  # of a step: a half itself is rounded up
+_SCORE_LIMIT = (1 << (SCORE_BITS - 1)) - 1  # with either sign
+
+
+@dataclass(frozen=True, kw_only=True)
+class ForestChain(SizedByTrees, IntegerChain):
+    """All integers of a quantized forest; see the module's text for the arithmetic.
+
+    Attributes
+    ----------
+    nodes : ndarray of shape (N,), int64
+        The input that inner nodes test; see `IntegerForest.features`.
+    thresholds : ndarray of shape (inner nodes,), uint8
+        The thresholds of the tests.
+    leaves : ndarray of shape (leaves, L), int8
+        Contribution of a leaf to the scores.
+    bias : ndarray of shape (L,), int64
+        Initial scores.
+    """
+
+    nodes: IntArray
+    thresholds: NDArray[np.uint8]
+    leaves: NDArray[np.int8]
+    bias: IntArray
+
+    @cached_property
+    def forest_stage(self) -> IntegerForest:
+        """From bytes to scores."""
+        inputs = len(self.inputs.zero)
+        return IntegerForest(self.nodes, self.thresholds, self.leaves, self.bias, inputs)
+
+    @property
+    def own_stages(self) -> tuple[IntegerStage, ...]:
+        """The forest."""
+        return (self.forest_stage,)
+
+    @property
+    def trees(self) -> Trees:
+        """The trees' shape."""
+        return self.forest_stage.trees
+
+
+def byte_inputs(statistics: InputStatistics) -> InputQuantizer:
+    """Return the quantizer of features with these training statistics.
+
+    Each feature's range is cut into 255 steps, from its lower end, so that bytes have the order of
+    the features. A constant feature gets a step of 1 and always reads 0. Features that are integers
+    are unchanged.
+    """
+    if statistics.whole:
+        return input_quantizer(statistics, bits=8)
+    step = (statistics.upper - statistics.lower) / BYTE_MAXIMUM
+    return InputQuantizer(statistics.lower, np.where(step == 0, 1.0, step), BYTE_MAXIMUM)
+
+
+def with_whole_steps(statistics: InputStatistics, X: NDArray[Any]) -> InputStatistics:
+    """Return statistics with which integer features map to bytes one to one.
+
+    Trees trained on the bytes are then the same as on the points (n, D) themselves. Other features,
+    and integers with a range above 256 values, keep their ranges.
+    """
+    lower, upper = statistics.lower, statistics.upper
+    whole = (np.rint(X) == X).all(axis=0) & (lower == np.rint(lower))
+    whole &= (lower < upper) & (upper - lower <= BYTE_MAXIMUM)
+    return replace(statistics, upper=np.where(whole, lower + BYTE_MAXIMUM, upper))
+
+
+def device_bytes(
+    statistics: InputStatistics, stage: FeatureStage | None, X: NDArray[Any]
+) -> NDArray[np.uint8]:
+    """Return the inputs of the trees on the device, (n, D), for raw points (n, features)."""
+    inputs = byte_inputs(statistics)
+    if stage is None:
+        return inputs.quantize(X)
+    made = np.empty((len(X), stage.n_outputs), np.uint8)
+    stages, fed = stage.integer_stages(inputs), stage.device_inputs(inputs)
+    for start in range(0, len(X), _ROWS_AT_ONCE):
+        values = fed.quantize(X[start : start + _ROWS_AT_ONCE])
+        for each in stages:
+            values = each.run(values)
+        made[start : start + _ROWS_AT_ONCE] = values
+    return made
+
+
+def quantize(model: ForestModel) -> ForestChain:
+    """Return the integer model of a float model.
+
+    Parameters
+    ----------
+    model : ForestModel
+        A validated float model with D features and L classes.
+
+    Returns
+    -------
+    ForestChain
+        Its scores times `score_scale` approximate the float model's scores.
+
+    Raises
+    ------
+    InputError
+        If all leaves are the same, or numbers are too large to compute with.
+    """
+    if model.n_inputs > MOST_FEATURES:
+        raise InputError(
+            f"the model has {model.n_inputs:,} inputs, a node counts up to {MOST_FEATURES:,}; "
+            "train it on fewer features"
+        )
+    inputs = byte_inputs(model.inputs)
+    leaves, bias, unit = quantized_leaves(model.trees, model.leaves, model.bias)
+    return ForestChain(
+        inputs=inputs,
+        nodes=model.features,
+        thresholds=_byte_thresholds(model, inputs),
+        leaves=leaves,
+        bias=bias,
+        raw_exponents=model.units,
+        **shared_fields(model, unit),
+    )
+
+
+def _byte_thresholds(model: ForestModel, inputs: InputQuantizer) -> NDArray[np.uint8]:
+    """Return the largest bytes of features that are at most the thresholds."""
+    asked, normalizer = model.features[model.trees.inner], model.normalizer
+    raw = model.thresholds / normalizer.scale[asked] + normalizer.offset[asked]
+    steps = (raw - inputs.zero[asked]) / inputs.step[asked]
+    if not np.isfinite(steps).all():
+        raise InputError(
+            "the normalizer or the input statistics are too large to compute with; train the "
+            "model again with features of ordinary size"
+        )
+    return np.clip(np.rint(steps - 0.5), 0, BYTE_MAXIMUM - 1).astype(np.uint8)
+
+
+def threshold_of(
+    bytes_: NDArray[np.float64], inputs: InputQuantizer, asked: IntArray
+) -> NDArray[np.float64]:
+    """Return the raw numbers up to which features `asked` are at most some bytes."""
+    thresholds: NDArray[np.float64] = inputs.zero[asked] + inputs.step[asked] * (bytes_ + _HALF)
+    return thresholds
+
+
+def quantized_leaves(
+    trees: Trees, leaves: NDArray[Any], bias: NDArray[np.float64]
+) -> tuple[NDArray[np.int8], IntArray, float]:
+    """Return the values of leaves (leaves, L), the bias (L,), and the value of a unit of them.
+
+    Raises
+    ------
+    InputError
+        If all values are 0, or no integer scale fits them and the bias.
+    """
+    values, starts = leaves.astype(np.float64), trees.leaf_starts
+    largest = np.maximum.reduceat(np.abs(values), starts).sum(axis=0) + np.abs(bias)
+    unit = max(np.abs(values).max() / RESIDUAL_MAXIMUM, float(largest.max()) / _SCORE_LIMIT)
+    while unit > 0 and np.isfinite(unit):
+        rounded = np.rint(values / unit)
+        begin = np.rint(bias / unit)
+        reached = np.maximum.reduceat(np.abs(rounded), starts).sum(axis=0) + np.abs(begin)
+        if reached.max() > _SCORE_LIMIT:
+            unit *= _COARSER
+            continue
+        if not rounded.any():
+            break
+        return rounded.astype(np.int8), begin.astype(np.int64), float(unit)
+    raise InputError(
+        "all leaves have the value 0, so every point would have the same scores; train with more "
+        "--trees or a larger --size-budget"
+    )

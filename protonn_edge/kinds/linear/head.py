@@ -1,0 +1,92 @@
+"""The float linear model: scores that are sums of weighted features."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from protonn_edge.chain.array_checks import Arrays, check_type
+from protonn_edge.chain.checks import checked_matrix, checked_vector, set_checked
+from protonn_edge.chain.model import Model
+from protonn_edge.chain.remedies import Remedies
+
+Float64 = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class LinearModel(Model):
+    """A trained linear classifier, such as a logistic regression.
+
+    The scores of a point x are ``t = W x + b``; for two classes, with one row of weights, they are
+    -t/2 and t/2. Their softmax then is the logistic regression's probability. It has the fields of
+    every `Model`, too.
+
+    Attributes
+    ----------
+    weights : ndarray of shape (L, D) or (1, D), float32
+        W, for normalized features: a row per class, or, for two classes, one row for the second.
+    bias : ndarray of shape (L,) or (1,), float64
+        b.
+
+    Raises
+    ------
+    InputError
+        If shapes, values or names do not fit together; the sentence names the array.
+    """
+
+    kind: ClassVar[str] = "linear"
+    title: ClassVar[str] = "linear"
+    remedies: ClassVar[Remedies] = Remedies(
+        flash=("a larger --regularization",),
+        sram="fewer classes",
+        cycles="fewer classes",
+        accuracy="--clip or a larger --regularization",
+    )
+    ARRAYS: ClassVar[tuple[str, ...]] = ("W", "b")
+
+    weights: NDArray[np.float32]
+    bias: Float64
+
+    def __post_init__(self) -> None:
+        W = checked_matrix(self.weights, "W")
+        set_checked(self, "weights", W)
+        set_checked(self, "bias", checked_vector(self.bias, "b", size=len(W)))
+        super().__post_init__()
+
+    @property
+    def n_inputs(self) -> int:
+        """D, the number of inputs of W."""
+        return int(self.weights.shape[1])
+
+    @property
+    def n_classes(self) -> int:
+        """L: 2, if there is one row of weights."""
+        return max(2, len(self.weights))
+
+    @property
+    def matrices(self) -> dict[str, NDArray[Any]]:
+        """W and b."""
+        return {"W": self.weights, "b": self.bias}
+
+    @classmethod
+    def own_fields(cls, arrays: Arrays) -> dict[str, Any]:
+        """Return W and b from a file's arrays."""
+        check_type(arrays["W"], "W", "f4")
+        check_type(arrays["b"], "b", "f8")
+        return {"weights": arrays["W"], "bias": arrays["b"]}
+
+    @property
+    def _values_a_point(self) -> int:
+        return self.n_features + self.n_classes
+
+    def scores_of_normalized(self, X: Any) -> Float64:
+        """Return the scores (n, L) of normalized points X (n, D), dense or sparse."""
+        return scores_of_sums(X @ self.weights.astype(np.float64).T + self.bias)
+
+
+def scores_of_sums(t: NDArray[Any]) -> NDArray[Any]:
+    """Return the scores (n, L) from sums t (n, L), or, for two classes, (n, 1): -t/2 and t/2."""
+    return t if t.shape[1] > 1 else np.concatenate([-t / 2, t / 2], axis=1)

@@ -1,0 +1,57 @@
+"""Linear scores in integers: the sums of a matrix product, or one sum for two classes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from protonn_edge.chain.integer_stage import IntArray, Range, check_holds
+from protonn_edge.chain.matvec import IntegerMatvec, products
+
+
+@dataclass(frozen=True, eq=False)
+class IntegerLinear(IntegerMatvec):
+    """Maps bytes to scores of 16 or 32 bits.
+
+    With a the accumulators of 16, 24 or 32 bits::
+
+        a_k = bias_k + sum_i W_ki q_i
+        s_l = a_l; of two classes, with one row of weights: s_0 = -a_0, s_1 = a_0
+
+    It has the attributes of an `IntegerMatvec`.
+    """
+
+    kind: ClassVar[str] = "linear"
+    widths: ClassVar[tuple[int, ...]] = (16, 24, 32)
+
+    def __post_init__(self) -> None:
+        """Refuse numbers with which some input could overflow a sum, or a score."""
+        super().__post_init__()
+        low, high = self.output.ends
+        limit = 1 << (self.score_bits - 1)
+        check_holds(-limit <= low and high < limit, f"scores in {low:,}..{high:,}")
+
+    @property
+    def n_outputs(self) -> int:
+        """L."""
+        return max(2, self.n_sums)
+
+    @property
+    def score_bits(self) -> int:
+        """Bits of a score, 16 or 32: a sum's, or more."""
+        return 16 if self.accumulator_bits == 16 else 32
+
+    @cached_property
+    def output(self) -> Range:
+        """The range of each score."""
+        sums = self.accumulators
+        return sums if self.n_sums > 1 else sums.with_either_sign
+
+    def run(self, x: NDArray[Any]) -> IntArray:
+        """Return the scores (n, L) of bytes (n, D)."""
+        sums = products(self.weights, self.bias, x)
+        return sums if self.n_sums > 1 else np.concatenate([-sums, sums], axis=1)

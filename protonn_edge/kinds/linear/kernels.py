@@ -1,0 +1,88 @@
+"""The kernels of linear scores: those of their product, and the conversion of sums to scores."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from protonn_edge.avr.cores import Core
+from protonn_edge.chain.activity import Activity
+from protonn_edge.kernels.kernel import Cost, Feed, Kernel, Push, Step
+from protonn_edge.kernels.matvec.kernels import MatvecContext, MatvecKernel, kernel_names
+from protonn_edge.kinds.linear.integers import IntegerLinear
+
+# For scores, compiled by avr-gcc 5.4 at -O2: from one sum, by its bytes, mean and maximum; from
+# each sum of three bytes, and around that loop.
+_NEGATE = {2: (10, 24), 3: (34, 48), 4: (36, 52)}
+_WIDEN_CYCLES, _WIDEN_AROUND = 20, (8, 30)
+
+# What the compiler's loops take on a chip without a multiplier, of what is taken with one.
+_PORTABLE = {"negate": 1.0, "widen": 2.4}
+
+_CODE_BYTES = 60
+
+
+@dataclass(frozen=True)
+class LinearContext:
+    """The context of ``templates/c/linear``; `from_sums` says whether scores are made of sums."""
+
+    matvec: MatvecContext
+    n_scores: int
+    from_sums: bool
+
+
+@dataclass(frozen=True, eq=False)
+class LinearKernel(MatvecKernel):
+    """Scores with weights in columns, behind masks, as instructions, or two to a byte."""
+
+    template: ClassVar[str] = "linear/linear.j2"
+
+    stage: IntegerLinear
+
+    @property
+    def _from_sums(self) -> bool:
+        """Whether scores must be computed from sums, instead of being the sums in place."""
+        stage = self.stage
+        return stage.n_sums < stage.n_outputs or stage.accumulator_bits < stage.score_bits
+
+    def cost(
+        self,
+        feed: Feed | None,
+        following: Push | None,  # noqa: ARG002  (the decision reads scores in place)
+        activity: Activity | None,
+    ) -> Cost:
+        """Return its cost."""
+        stage, matvec = self.stage, self.matvec
+        weights, code = matvec.bytes
+        sums, scores = matvec.sum_bytes, stage.n_outputs * stage.score_bits // 8
+        steps = [matvec.step(stage.kind, feed, activity)]
+        if self._from_sums:
+            step = self._scores()
+            steps.append(step.on(self.core, _PORTABLE[step.kernel]))
+        return Cost(
+            steps=tuple(steps),
+            tables=weights + sums,
+            code=code + _CODE_BYTES * self._from_sums,
+            state=matvec.state + max(0, scores - sums),
+            push=matvec.push,
+            begin=matvec.begin_at_most,
+        )
+
+    def _scores(self) -> Step:
+        """Return the step from sums to scores."""
+        stage = self.stage
+        if stage.n_sums == 1:
+            mean, worst = _NEGATE[stage.accumulator_bits // 8]
+            return Step("scores", "negate", 0, mean, worst, 0)
+        least = _WIDEN_CYCLES * stage.n_sums
+        mean, worst = (least + around for around in _WIDEN_AROUND)
+        return Step("scores", "widen", 0, mean, worst, least)
+
+    def context(self) -> LinearContext:
+        """Return the template context, with data in the order of the generated program."""
+        return LinearContext(self.matvec_context, self.stage.n_outputs, self._from_sums)
+
+
+def kernels(stage: IntegerLinear, core: Core) -> tuple[Kernel, ...]:
+    """Return a kernel for each way of storing W."""
+    return tuple(LinearKernel(stage, name, core) for name in kernel_names(stage, core))

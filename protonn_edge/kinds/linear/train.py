@@ -1,0 +1,242 @@
+"""Logistic regression as a scikit-learn estimator for devices: a weight per feature and class."""
+
+from __future__ import annotations
+
+import warnings
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import logsumexp
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.linear_model import LogisticRegression
+
+from protonn_edge.errors import InputError
+from protonn_edge.features.convolution.train.heads import DenseHead
+from protonn_edge.features.convolution.train.learning import LearnedNetwork
+from protonn_edge.kinds.linear.head import LinearModel
+from protonn_edge.training.base import DeviceClassifier
+from protonn_edge.training.options import PASSES, Choices, real
+from protonn_edge.training.points import TrainingSet
+from protonn_edge.training.preparation import PreparedPoints
+from protonn_edge.training.progress import EpochReport, Learned, TrainingStopped
+from protonn_edge.training.refusals import Refusal, one_class_in_memory
+from protonn_edge.training.searched import FEATURES_SEARCHED, Between, Searched, SearchTask
+from protonn_edge.training.settings import TrainingSettings
+
+NETWORK = "network"
+SOLVERS = ("auto", "liblinear", "saga", NETWORK)
+
+_HEAD_KEPT = (
+    "the layers were not trained to the end, so the classifier is the head that they were trained "
+    "with, as with the solver network"
+)
+
+
+@dataclass(kw_only=True, eq=False)
+class LinearSettings(TrainingSettings):
+    """Further settings for training a linear classifier; see `LinearClassifier`."""
+
+    regularization: float
+    solver: str
+    max_iterations: int
+    tolerance: float
+    network: LearnedNetwork | None = field(init=False, default=None)
+
+    def keep_network(self, network: LearnedNetwork) -> None:
+        """Keep the network whose head may become the classifier."""
+        self.network = network
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class LinearClassifier(DeviceClassifier):
+    """L1-regularized logistic regression, trained by scikit-learn.
+
+    The scores are ``W x + b``, a row of W for each class; for two classes one row is enough. The
+    penalty makes unimportant weights zero, which take neither flash nor time on a device. Training
+    minimizes the mean logistic loss plus `regularization` times the sum of the weights' magnitudes.
+
+    Its further parameters are those of `DeviceClassifier`.
+
+    Parameters
+    ----------
+    regularization : float, default=1e-4
+        Weight of the L1 penalty, for normalized features: larger is sparser. In terms of
+        scikit-learn it is ``1 / (n C)`` for n points, so its effect does not depend on their
+        number.
+    solver : {"auto", "liblinear", "saga", "network"}, default="auto"
+        scikit-learn's solvers: liblinear is faster, but only for two classes, and penalizes the
+        bias, too. "auto" uses it for two classes, and saga otherwise. "network", for use with
+        `convolutions` only, keeps the weights of the network that they were learned in, which was
+        trained on moved images.
+    max_iterations : int, default=500
+        Maximum number of passes over the points.
+    tolerance : float, default=3e-3
+        Stopping criterion: the change in a pass; see scikit-learn's ``tol``.
+
+    Examples
+    --------
+    >>> from protonn_edge.datasets import load_digits_dataset
+    >>> from protonn_edge.kinds.linear.train import LinearClassifier
+    >>> digits = load_digits_dataset()
+    >>> classifier = LinearClassifier(regularization=1e-3, random_state=0)
+    >>> classifier = classifier.fit(digits.X_train, digits.y_train)
+    >>> bool(classifier.score(digits.X_test, digits.y_test) > 0.93)
+    True
+    """
+
+    regularization: float = 1e-4
+    solver: str = "auto"
+    max_iterations: int = 500
+    tolerance: float = 3e-3
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "regularization": [real(1e-12, 1e3)],
+        "solver": [Choices(SOLVERS)],
+        "max_iterations": [PASSES],
+        "tolerance": [real(1e-12, 1.0)],
+    }
+    flags: ClassVar[dict[str, tuple[str, str]]] = {
+        "regularization": (
+            "--regularization",
+            "Linear: weight of the L1 penalty; larger is sparser.",
+        ),
+        "solver": (
+            "--solver",
+            "Linear: scikit-learn's solver; or network, the weights of learned convolutions.",
+        ),
+        "max_iterations": ("--max-iterations", "Linear: maximum number of passes over the points."),
+        "tolerance": ("--tolerance", "Linear: the change in a pass below which training ends."),
+    }
+    refusals: ClassVar[tuple[Refusal, ...]] = (
+        *one_class_in_memory("a linear classifier"),
+        Refusal(
+            lambda case: (
+                case.settings.solver == NETWORK and not isinstance(case.settings.convolutions, str)
+            ),
+            "{solver} is network, whose weights are learned with convolutions, but none are to be; "
+            "say their layers with {convolutions}, or take saga",
+        ),
+        Refusal(
+            lambda case: case.settings.solver == NETWORK and case.for_floats_alone,
+            "{solver} is network, which has seen no points of length 1; take another "
+            "{normalization} than l2",
+        ),
+    )
+
+    @classmethod
+    def searched(cls, task: SearchTask) -> Searched:  # noqa: ARG003
+        """Return the search space: regularization and features."""
+        features = {name: getattr(cls, name) for name in FEATURES_SEARCHED}
+        return Searched(
+            {"regularization": Between(1e-6, 3e-2), **FEATURES_SEARCHED},
+            tuple({"regularization": each, **features} for each in (1e-4, 1e-3, 1e-2, 1e-5)),
+            columns={"regularization": ("regularization",)},
+        )
+
+    def training_settings(self) -> LinearSettings:
+        """Return the current parameters as settings for training."""
+        return LinearSettings.of(self.get_params(deep=False))
+
+    @property
+    def _scores_are_logits(self) -> bool:
+        return True
+
+    def _train(self, prepared: PreparedPoints) -> Learned:
+        settings, data = prepared.settings, prepared.training_set()
+        assert isinstance(settings, LinearSettings)
+        stopped = settings.network is not None and settings.network.stopped
+        if settings.solver == NETWORK or (stopped and prepared.for_device):
+            assert settings.network is not None  # or it is refused
+            model = _head_of(settings.network, prepared)
+            report = _report(model, data, data.weights, 0.0)
+            remarks = (_HEAD_KEPT,) if settings.solver != NETWORK else ()
+            return self._learned(model, report, remarks=remarks, facts={"trainer": NETWORK})
+        most_passes = 1 if stopped else settings.max_iterations
+        solver = _solver(settings, prepared.n_classes)
+        weights = np.ones(len(data)) if data.weights is None else data.weights
+        regression = LogisticRegression(
+            **_l1_penalty(),
+            C=1 / (settings.regularization * float(weights.sum())),
+            solver=solver,
+            max_iter=most_passes,
+            tol=settings.tolerance,
+            random_state=prepared.seed,
+        )
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)  # reported as a remark
+            regression.fit(data.X, data.y, sample_weight=weights)
+        bias = regression.intercept_.astype(np.float64)
+        model = LinearModel(weights=regression.coef_, bias=bias, **prepared.parts)
+        report = _report(model, data, weights, settings.regularization)
+        passes = int(np.max(regression.n_iter_))
+        converged = passes < most_passes
+        remarks = () if converged else (_not_converged(passes),)
+        facts = {"trainer": solver, "passes": passes}
+        return self._learned(model, report, remarks=remarks, facts=facts)
+
+    def _learned(self, model: LinearModel, report: EpochReport, **known: Any) -> Learned:
+        if self.callback is not None:
+            with suppress(TrainingStopped):  # nothing is left to stop
+                self.callback(report)
+        return Learned(model, (report,), **known)
+
+
+def _head_of(network: LearnedNetwork, prepared: PreparedPoints) -> LinearModel:
+    """Return a network's last layer as a model of normalized features."""
+    head, normalizer = network.head, prepared.normalizer
+    assert isinstance(head, DenseHead)
+    weights, bias = network.unit * head.weights.astype(np.float64), head.biases.astype(np.float64)
+    if len(bias) == 2:  # one row is enough for two classes
+        weights, bias = np.diff(weights, axis=0), np.diff(bias)
+    scale = np.where(normalizer.scale == 0, np.inf, normalizer.scale)
+    normalized = (weights / scale).astype(np.float32)
+    return LinearModel(
+        weights=normalized, bias=bias + weights @ normalizer.offset, **prepared.parts
+    )
+
+
+def _solver(settings: LinearSettings, n_classes: int) -> str:
+    """Return the solver for this many classes."""
+    if settings.solver == "liblinear" and n_classes > 2:
+        raise InputError(
+            f"the solver liblinear is for two classes, but there are {n_classes:,}; choose saga"
+        )
+    if settings.solver == "auto":
+        return "liblinear" if n_classes == 2 else "saga"
+    return settings.solver
+
+
+def _l1_penalty() -> dict[str, Any]:
+    """Return scikit-learn's arguments for an L1 penalty; since version 1.8, only a ratio."""
+    by_ratio = LogisticRegression().penalty == "deprecated"
+    return {"l1_ratio": 1.0} if by_ratio else {"penalty": "l1"}
+
+
+def _report(
+    model: LinearModel, data: TrainingSet, weights: NDArray[Any] | None, regularization: float
+) -> EpochReport:
+    """Return the report of the only epoch."""
+    scores = model.scores_of_normalized(data.X)
+    losses = logsumexp(scores, axis=1) - scores[np.arange(len(data)), data.y]
+    penalty = regularization * float(np.abs(model.weights).sum())
+    return EpochReport(
+        epoch=1,
+        epochs=1,
+        objective=float(np.average(losses, weights=weights)) + penalty,
+        accuracy=_share_right(model, *data.evaluated),
+        test_accuracy=None if data.test is None else _share_right(model, *data.test),
+    )
+
+
+def _share_right(model: LinearModel, X: Any, y: Any) -> float:
+    return float(np.mean(model.scores_of_normalized(X).argmax(axis=1) == y))
+
+
+def _not_converged(passes: int) -> str:
+    return (
+        f"training had not converged after {passes:,} passes over the points, the limit; allow "
+        "more, or choose a larger tolerance or regularization"
+    )

@@ -1,0 +1,222 @@
+"""The prototypes in integers: squared distances, a table for the exponential, and votes."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from protonn_edge.chain.integer_stage import IntArray, IntegerStage, Range, check_holds
+from protonn_edge.chain.matvec import range_of_products
+from protonn_edge.kinds.protonn.projection.integers import COORDINATE_MAXIMUM, COORDINATE_MINIMUM
+from protonn_edge.kinds.protonn.prototypes.exponential import (
+    MAXIMUM_DISTANCE_SHIFT,
+    RBF_MAXIMUM,
+    TABLE_SIZE,
+    rbf_of_squares,
+)
+
+_PROTOTYPES_IN_PAIRS = 8_192  # all pairs of them take a second
+_ROWS_AT_ONCE = 512  # keeps the (rows, m, d) differences in the cache and the memory bounded
+
+
+@dataclass(frozen=True, eq=False)
+class IntegerPrototypes(IntegerStage):
+    """Maps coordinates p of a signed byte to scores of 16 or 32 bits.
+
+    ::
+
+        r_j = sum_k (p_k - B_kj)^2                        "far" from 2^(8 + distance_shift) on
+        e_j = table[r_j >> distance_shift], or 0 where prototype j is far
+        s_l = sum_j Z_lj e_j
+
+    Attributes
+    ----------
+    prototypes : ndarray of shape (d, m), int8
+        B.
+    distance_shift : int
+        0..6.
+    table : ndarray of shape (256,), uint8
+        The radial basis function (RBF) by the squared distance, shifted.
+    labels : ndarray of shape (L, m), int8
+        Z.
+    feed : Range, optional
+        The range of the coordinates; by default all that are near a prototype.
+    gives_nearest : bool
+        Whether the decision also needs the largest RBF.
+    """
+
+    kind: ClassVar[str] = "prototypes"
+
+    prototypes: NDArray[np.int8]
+    distance_shift: int
+    table: NDArray[np.uint8]
+    labels: NDArray[np.int8]
+    feed: Range | None = None
+    gives_nearest: bool = False
+
+    def __post_init__(self) -> None:
+        """Refuse a shift that does not match the table."""
+        shift = self.distance_shift
+        check_holds(0 <= shift <= MAXIMUM_DISTANCE_SHIFT, f"distance shift {shift}")
+
+    @property
+    def n_inputs(self) -> int:
+        """d."""
+        return int(self.prototypes.shape[0])
+
+    @property
+    def n_prototypes(self) -> int:
+        """m."""
+        return int(self.prototypes.shape[1])
+
+    @property
+    def n_outputs(self) -> int:
+        """L."""
+        return int(self.labels.shape[0])
+
+    @property
+    def distance_limit(self) -> int:
+        """The squared distance from which on a prototype is far."""
+        return TABLE_SIZE << self.distance_shift
+
+    @cached_property
+    def wanted(self) -> Range:
+        """The range of coordinates outside of which a point is far from all prototypes."""
+        radius = math.isqrt(self.distance_limit - 1) + 1
+        B = self.prototypes.astype(np.int64)
+        low = np.maximum(COORDINATE_MINIMUM, B.min(axis=1) - radius)
+        high = np.minimum(COORDINATE_MAXIMUM, B.max(axis=1) + radius)
+        return Range(low, high)
+
+    @cached_property
+    def output(self) -> Range:
+        """The range of each score.
+
+        Two bounds hold, and each class has the tighter one: the sum of the label entries of a sign
+        times the largest value of the table; and the norm of the score, see `score_norms`.
+        """
+        none = np.zeros(self.n_outputs, np.int64)
+        sums = range_of_products(self.labels, none, int(self.table.max()))
+        norms = score_norms(self.labels, self.prototypes, self.table, self.distance_shift)
+        limit = np.minimum(norms, 1 << 62).astype(np.int64)
+        return Range(np.maximum(sums.low, -limit), np.minimum(sums.high, limit))
+
+    @property
+    def score_bits(self) -> int:
+        """Bits of a score, 16 or 32: the smallest number that is sufficient for any input."""
+        return self.output.bits
+
+    def squared_distances(self, P: IntArray) -> IntArray:
+        """Return r, (n, m), the squares of the distances of points P, (n, d)."""
+        points, prototypes = P.astype(np.float64), self.prototypes.astype(np.float64)
+        squares = np.square(points).sum(axis=1)[:, None] + np.square(prototypes).sum(axis=0)
+        squares -= 2.0 * (points @ prototypes)
+        exact: IntArray = squares.astype(np.int64)  # all are far below 2**53
+        return exact
+
+    def rbf(self, P: IntArray) -> IntArray:
+        """Return the table's values e, (n, m) in 0..127, of points P, (n, d)."""
+        index = self.squared_distances(P) >> self.distance_shift
+        entries = np.append(self.table, np.uint8(0)).astype(np.int64)
+        values: IntArray = entries[np.minimum(index, len(self.table))]
+        return values
+
+    def run(self, x: NDArray[Any]) -> IntArray:
+        """Return the scores (n, L) of points (n, d)."""
+        return self.scores_and_nearest(x)[0]
+
+    def scores_and_nearest(self, P: IntArray) -> tuple[IntArray, IntArray]:
+        """Return the scores (n, L) of points P, (n, d), and the nearest prototype's RBF, (n,)."""
+        scores = np.zeros((len(P), self.n_outputs), np.int64)
+        nearest = np.zeros(len(P), np.int64)
+        labels = self.labels.T.astype(np.int64)
+        for begin in range(0, len(P), _ROWS_AT_ONCE):
+            part = slice(begin, begin + _ROWS_AT_ONCE)
+            values = self.rbf(P[part])
+            scores[part], nearest[part] = values @ labels, values.max(axis=1)
+        return scores, nearest
+
+    def compared(self, P: IntArray) -> NDArray[np.bool_]:
+        """Return whether points P, (n, d), reach each coordinate of each prototype: (n, m, d + 1).
+
+        The last entry is whether the prototype is near.
+        """
+        difference = P[:, None, :].astype(np.int32) - self.prototypes.T.astype(np.int32)
+        partial = np.square(difference, out=difference).cumsum(axis=2)
+        first = np.ones((*partial.shape[:2], 1), np.bool_)
+        return np.concatenate([first, partial < self.distance_limit], axis=2)
+
+    def activity(self, x: NDArray[Any]) -> tuple[NDArray[np.float64], ...]:
+        """Return the counts of comparisons by coordinate, (d,), and of nearness by prototype, (m,).
+
+        The former is the share of all prototypes, in a point.
+        """
+        reached = self.compared(x)
+        coordinates = reached[:, :, :-1].sum(axis=(0, 1)) / self.n_prototypes
+        return coordinates, reached[:, :, -1].sum(axis=0).astype(np.float64)
+
+    def parameters(self) -> Iterator[NDArray[Any]]:
+        """Yield B and Z."""
+        yield self.prototypes
+        yield self.labels
+
+
+def score_norms(
+    labels: NDArray[np.int8],
+    prototypes: NDArray[np.int8],
+    table: NDArray[np.uint8],
+    distance_shift: int,
+) -> NDArray[np.float64]:
+    """Bound the magnitude of each class's score over all points of the projected space.
+
+    With exact kernels ``k_j(p) = A exp(-c ||p - b_j||^2)`` a score ``sum_j z_j k_j`` is a function
+    of the Gaussian RBF's Hilbert space, so nowhere larger than its norm there, which is the
+    root of ``A^2 sum_ij z_i z_j exp(-c ||b_i - b_j||^2)`` (Aronszajn, 1950). An entry of the table
+    differs from the exact kernel by at most some E, so a score differs by at most E sum_j |z_j|.
+
+    Parameters
+    ----------
+    labels : ndarray of shape (L, m)
+        Z; whole numbers.
+    prototypes : ndarray of shape (d, m), int8
+        B.
+    table : ndarray of shape (256,), uint8
+        The kernel by the squared distance, shifted right by `distance_shift`.
+    distance_shift : int
+        0..6.
+
+    Returns
+    -------
+    ndarray of shape (L,), float64
+        Whole numbers, with a margin of 1 for rounding in floats; infinite if there are too many
+        prototypes for looking at all pairs.
+    """
+    Z, B = labels.astype(np.float64), prototypes.astype(np.float64)
+    if B.shape[1] > _PROTOTYPES_IN_PAIRS:
+        return np.full(len(Z), np.inf)
+    r = np.arange((TABLE_SIZE << distance_shift) + 1)
+    entries = np.append(table, 0).astype(np.float64)[r >> distance_shift]
+    error = float(np.abs(entries - RBF_MAXIMUM * rbf_of_squares(r, distance_shift)).max())
+    energy = np.maximum(_energy(Z, B, distance_shift), 0.0)
+    norms = RBF_MAXIMUM * np.sqrt(energy) + error * np.abs(Z).sum(axis=1)
+    bound: NDArray[np.float64] = np.ceil(norms * (1 + 1e-9)) + 1
+    return bound
+
+
+def _energy(
+    Z: NDArray[np.float64], B: NDArray[np.float64], distance_shift: int
+) -> NDArray[np.float64]:
+    """Return ``sum_ij z_i z_j k(b_i, b_j)`` of each class, (L,), some rows of pairs at a time."""
+    squares, m = np.square(B).sum(axis=0), B.shape[1]
+    energy = np.zeros(len(Z))
+    for begin in range(0, m, _ROWS_AT_ONCE):
+        rows = slice(begin, begin + _ROWS_AT_ONCE)
+        distances = squares[rows, None] + squares - 2.0 * (B[:, rows].T @ B)
+        energy += ((Z[:, rows] @ rbf_of_squares(distances, distance_shift)) * Z).sum(axis=1)
+    return energy

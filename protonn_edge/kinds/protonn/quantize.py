@@ -1,0 +1,260 @@
+"""From the float model to the integer model.
+
+A common float scale is factored out of each matrix and int8 residuals are kept. The normalizer and
+gamma are folded into the projection first, so that they cost the device nothing; the scale of the
+projection follows from the exponential table's (see `exponential`).
+
+The number of input bits and the width of the accumulators are a trade-off: inputs of few bits leave
+room for finer weights in a 16-bit accumulator, which is the fastest on an 8-bit chip. The quantizer
+predicts the error of the projection from the training statistics for each choice, uses the best one
+with 16-bit accumulators, and falls back to 24 bits if that is not good enough.
+
+If W has 4 bits, its residuals are -7..7, two of which fit a byte of flash. Few weights are large,
+so the unit is finer than the largest ones require, and these are clipped. The predicted error is
+then always large, and accumulators have 16 bits if any scale fits: training has taken that error
+into account.
+
+Scores are a trade-off, too: labels of few bits keep them within 16 bits. The quantizer uses the
+finest labels for which that is proven (see `score_norms`), and 32-bit scores if those would be too
+coarse.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from protonn_edge.chain.folding import RESIDUAL_MAXIMUM, FoldedMap, input_quantizer
+from protonn_edge.chain.integer_chain import shared_fields
+from protonn_edge.chain.matvec import NIBBLE_MAXIMUM
+from protonn_edge.errors import InputError
+from protonn_edge.kinds.protonn.fitted_projection import (
+    FittedProjection,
+    best_projection,
+    fit_projection,
+)
+from protonn_edge.kinds.protonn.head import ProtoNNModel
+from protonn_edge.kinds.protonn.integers import IntegerModel
+from protonn_edge.kinds.protonn.principal_axes import along_principal_axes
+from protonn_edge.kinds.protonn.projection.integers import COORDINATE_MAXIMUM, COORDINATE_MINIMUM
+from protonn_edge.kinds.protonn.prototypes.exponential import (
+    RBF_MAXIMUM,
+    TABLE_SIZE,
+    distance_step,
+    exponential_table,
+)
+from protonn_edge.kinds.protonn.prototypes.integers import score_norms
+
+FloatArray = NDArray[np.float64]
+
+_INT16_LIMIT = (1 << 15) - 1
+
+# Root mean square error of a projection's coordinate, in units of 1/gamma, above which 24-bit
+# accumulators are used instead of 16-bit ones: it changes the RBF's exponent by a few hundredths.
+_TOLERATED_ERROR = 0.06
+
+# The finest step used: a 30th of the RBF's width, so that differences of coordinates with a small
+# spread fit a signed byte.
+_DISTANCE_SHIFT = 4
+
+# With 4 bits, weights are clipped at this multiple of their root mean square; 3.5 and 5 are as
+# good.
+_CLIPPED_AT = 4.0
+
+# Labels have at least this many steps of either sign; otherwise scores have 32 bits.
+_LABEL_MAXIMUM_LIMIT = 24
+
+
+def quantize(model: ProtoNNModel) -> IntegerModel:
+    """Return the integer model of a float model, as `quantization.quantize`.
+
+    Raises
+    ------
+    InputError
+        If no integer scale of the model's numbers is safe for every input.
+    """
+    return quantize_in_order(far_coordinates_first(model))
+
+
+@dataclass(frozen=True)
+class Precision:
+    """Bits of an input, 4..8, and of an accumulator, 16 or 24; the largest label, up to 127."""
+
+    input_bits: int
+    accumulator_bits: int
+    label_maximum: int
+
+
+def precision_for(model: ProtoNNModel) -> Precision:
+    """Return the precision that `quantize` uses for this model; see the module's text.
+
+    Raises
+    ------
+    InputError
+        As `quantize`.
+    """
+    prototypes = _quantize_prototypes(model)
+    best = _best_projection(model, prototypes)
+    bits = int(best.inputs.maximum).bit_length()
+    return Precision(bits, best.accumulator_bits, _label_maximum(model, prototypes))
+
+
+def quantize_in_order(model: ProtoNNModel, precision: Precision | None = None) -> IntegerModel:
+    """Return the integer model with the rows of W and B in the float model's order.
+
+    Parameters
+    ----------
+    model : ProtoNNModel
+        As for `quantize`, which reorders the rows first.
+    precision : Precision, optional
+        The bits, if already known; by default the best for the model.
+
+    Raises
+    ------
+    InputError
+        As `quantize`.
+    """
+    prototypes = _quantize_prototypes(model)
+    if precision is None:
+        best = _best_projection(model, prototypes)
+        label_maximum = _label_maximum(model, prototypes)
+    else:
+        bits, label_maximum = precision.input_bits, precision.label_maximum
+        fitted = _fit_projection(model, prototypes, bits, precision.accumulator_bits)
+        if fitted is None:
+            raise _no_scale()
+        best = fitted
+    score_scale = float(np.abs(model.labels).max()) / label_maximum / RBF_MAXIMUM
+    return IntegerModel(
+        **best.fields,
+        prototypes=prototypes.residuals,
+        distance_shift=prototypes.distance_shift,
+        table=exponential_table(),
+        labels=_quantize_labels(model, label_maximum),
+        raw_exponents=model.units if precision is None else None,  # not needed in training
+        **shared_fields(model, score_scale, RBF_MAXIMUM),
+    )
+
+
+def far_coordinates_first(model: ProtoNNModel) -> ProtoNNModel:
+    """Rotate the projected space such that its first coordinates spread the prototypes most.
+
+    This does not change distances, but far prototypes are detected after fewer coordinates. Axes
+    are not used if the prototypes' range along them would make steps coarser, nor if W has 4 bits,
+    as training has fitted the weights to their few steps.
+    """
+    turned = model if _clips(model) else along_principal_axes(model)
+    if _finest_shift(turned) < _finest_shift(model):
+        turned = model
+    order = np.argsort(-turned.prototypes.std(axis=1), kind="stable")
+    return replace(turned, projection=turned.projection[order], prototypes=turned.prototypes[order])
+
+
+def _clips(model: ProtoNNModel) -> bool:
+    """Return whether large weights of W are clipped."""
+    return model.projection_bits < 8
+
+
+def _finest_shift(model: ProtoNNModel) -> int:
+    """Return the `distance_shift` of a model's prototypes, -1 if there is none."""
+    try:
+        return _quantize_prototypes(model).distance_shift
+    except InputError:
+        return -1
+
+
+def _best_projection(model: ProtoNNModel, prototypes: _Prototypes) -> FittedProjection:
+    best = best_projection(
+        lambda *bits: _fit_projection(model, prototypes, *bits),
+        math.inf if _clips(model) else _TOLERATED_ERROR,
+        distance_step(prototypes.distance_shift),
+    )
+    if best is None:
+        raise _no_scale()
+    return best
+
+
+def _no_scale() -> InputError:
+    return InputError(
+        "the projection's weights span too many steps per input for any integer scale; train with "
+        "a smaller gamma or normalized features"
+    )
+
+
+@dataclass(frozen=True)
+class _Prototypes:
+    """The centre (d,) in steps, the residuals (d, m), and the length of a step."""
+
+    centre: FloatArray
+    residuals: NDArray[np.int8]
+    distance_shift: int
+
+
+def _quantize_prototypes(model: ProtoNNModel) -> _Prototypes:
+    """Return the finest steps in which the prototypes, and all points near them, fit bytes."""
+    widths = model.gamma * model.prototypes.astype(np.float64)
+    spread = float(np.ptp(widths, axis=1).max())
+    for distance_shift in range(_DISTANCE_SHIFT, -1, -1):
+        step = distance_step(distance_shift)
+        radius = math.sqrt(TABLE_SIZE << distance_shift)
+        if spread / step + 2 * radius <= COORDINATE_MAXIMUM - COORDINATE_MINIMUM:
+            steps = widths / step
+            centre = (steps.max(axis=1) + steps.min(axis=1)) / 2
+            residuals = np.rint(steps - centre[:, None]).astype(np.int8)
+            return _Prototypes(centre, residuals, distance_shift)
+    limit = (COORDINATE_MAXIMUM - COORDINATE_MINIMUM - 2 * radius) * step
+    raise InputError(
+        f"the prototypes spread over {spread:.4g} RBF widths, but the integer model covers only "
+        f"{limit:.0f}; train with a smaller gamma"
+    )
+
+
+def _label_maximum(model: ProtoNNModel, prototypes: _Prototypes) -> int:
+    """Return the largest label for which scores are proven to fit 16 bits, or 127."""
+    table = exponential_table()
+    maximum = RESIDUAL_MAXIMUM
+    while maximum >= _LABEL_MAXIMUM_LIMIT:
+        labels = _quantize_labels(model, maximum)
+        norms = score_norms(labels, prototypes.residuals, table, prototypes.distance_shift)
+        sums = RBF_MAXIMUM * np.abs(labels.astype(np.int64)).sum(axis=1)
+        largest = float(np.minimum(norms, sums).max())
+        if largest <= _INT16_LIMIT:
+            return maximum
+        maximum = min(maximum - 1, int(maximum * _INT16_LIMIT / largest))
+    return RESIDUAL_MAXIMUM
+
+
+def _quantize_labels(model: ProtoNNModel, maximum: int) -> NDArray[np.int8]:
+    """Return Z (L, m) as integers, -maximum..maximum."""
+    unit = float(np.abs(model.labels).max()) / maximum
+    if unit == 0:
+        raise InputError("all of Z is zero, so every score would be 0; train the model again")
+    return np.rint(model.labels.astype(np.float64) / unit).astype(np.int8)
+
+
+def _fit_projection(
+    model: ProtoNNModel, prototypes: _Prototypes, input_bits: int, accumulator_bits: int
+) -> FittedProjection | None:
+    """Return the projection in the finest scale that fits these bits; None if there is none."""
+    inputs = input_quantizer(model.inputs, input_bits)
+    step = distance_step(prototypes.distance_shift)
+    per_raw_unit = model.gamma * model.projection.astype(np.float64) * model.normalizer.scale
+    per_raw_unit /= step
+    folded = FoldedMap.of(per_raw_unit, model.normalizer.offset, model.inputs, inputs)
+    return fit_projection(
+        folded,
+        inputs,
+        accumulator_bits,
+        centre=prototypes.centre,
+        weights=_clipped(folded.weights) if _clips(model) else None,
+        most=NIBBLE_MAXIMUM if _clips(model) else RESIDUAL_MAXIMUM,
+    )
+
+
+def _clipped(weights: FloatArray) -> FloatArray:
+    """Return weights clipped at a multiple of their root mean square."""
+    limit = _CLIPPED_AT * float(np.sqrt(np.square(weights).mean()))
+    return np.clip(weights, -limit, limit)

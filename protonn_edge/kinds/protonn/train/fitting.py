@@ -1,0 +1,235 @@
+"""The training of one ProtoNN: sizes, initial values, optimizer, resulting model."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from protonn_edge.errors import InputError
+from protonn_edge.kinds.protonn.head import ProtoNNModel, check_gamma
+from protonn_edge.kinds.protonn.train.alternating import (
+    AlternatingSchedule,
+    alternate,
+    batch_size_for,
+)
+from protonn_edge.kinds.protonn.train.budget_rules import ModelSizes, sizes_within
+from protonn_edge.kinds.protonn.train.group_shift import GroupShift
+from protonn_edge.kinds.protonn.train.label_start import initial_label_parameters, sparse_projection
+from protonn_edge.training.augmentation import ImageAugmentation
+from protonn_edge.training.initialization import initial_parameters
+from protonn_edge.training.joint import Augment, Schedule, minimize
+from protonn_edge.training.normalization import neighbour_noise
+from protonn_edge.training.objective import Parameters
+from protonn_edge.training.one_class import as_it_starts
+from protonn_edge.training.points import TrainingSet
+from protonn_edge.training.preparation import PreparedPoints
+from protonn_edge.training.progress import Trained
+from protonn_edge.training.quantization_aware import QuantizationAware
+from protonn_edge.training.settings import ProtoNNSettings
+from protonn_edge.training.validation import check_prototype_count
+from protonn_edge.training.warm_start import parameters_of
+
+PROTOTYPES_PER_CLASS = 4
+_PROTOTYPES_OF_ONE_CLASS = 32
+_PROTOTYPES_PER_LABEL = 2  # the paper's
+_PROTOTYPES_FOR_LABELS = 200  # at most, unless given
+_BATCH_SIZE = 256
+
+
+class ProtoNNTraining:
+    """A training with settings on given points.
+
+    Parameters
+    ----------
+    settings : ProtoNNSettings
+    prepared : PreparedPoints
+
+    Attributes
+    ----------
+    input_noise : float
+        Deviation of the noise that training adds to the normalized features.
+    """
+
+    def __init__(self, settings: ProtoNNSettings, prepared: PreparedPoints) -> None:
+        self.prepared = prepared
+        self.input_noise = 0.0
+        self._settings = settings
+        self._gamma = 1.0
+
+    def train(self) -> Trained:
+        """Return the result of the chosen optimizer, in folded parameters."""
+        with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
+            data = self.prepared.training_set()  # divergence is checked throughout
+            augment = self._augmentation(data)
+            start = self._start(data)
+            if self._settings.one_class:
+                return as_it_starts(start, data.X)
+            if self._settings.optimizer == "alternating":
+                return self._train_in_turn(start, data)
+            return self._train_jointly(start, data, augment)
+
+    def start(self) -> Parameters:
+        """Return the initial parameters, gamma folded in."""
+        with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
+            return self._start(self.prepared.training_set())
+
+    @property
+    def batch_size(self) -> int:
+        """Points per step of the joint optimizer."""
+        size = self._settings.batch_size
+        return _BATCH_SIZE if size == "auto" else int(size)
+
+    def model(self, trained: Trained) -> ProtoNNModel:
+        """Return the trained model."""
+        V, C, Z, sharpness = trained.parameters
+        with np.errstate(over="ignore", invalid="ignore"):  # the model checks that all are finite
+            W, B = ((matrix / self._gamma).astype(np.float32) for matrix in (V, C))
+            Z = Z * np.exp(sharpness) if self._settings.loss == "cross_entropy" else Z
+        return ProtoNNModel(
+            projection=W,
+            prototypes=B,
+            labels=Z,
+            gamma=self._gamma,
+            cutoff=trained.cutoff,
+            projection_bits=self._settings.weight_bits,
+            **self.prepared.parts,
+        )
+
+    def choose_noise(self, points: Any, generator: np.random.Generator) -> float:
+        """Return the noise for normalized points (n, D), and store it in `input_noise`."""
+        noise = self._settings.input_noise
+        if noise == "auto":
+            noise = neighbour_noise(points, generator, self.prepared.normalizer.kind)
+        self.input_noise = float(noise)
+        return self.input_noise
+
+    def _train_in_turn(self, start: Parameters, data: TrainingSet) -> Trained:
+        settings, size = self._settings, self._settings.batch_size
+        schedule = AlternatingSchedule(
+            loss=settings.loss,
+            iterations=settings.iterations,
+            epochs=settings.pass_epochs,
+            batch_size=batch_size_for(*data.Y.shape) if size == "auto" else int(size),
+            step_sizes=settings.step_sizes,
+            sparsity=settings.sparsity,
+            trained=settings.trained,
+        )
+        return alternate(start, data, schedule, seed=self.prepared.seed, callback=settings.callback)
+
+    def _train_jointly(
+        self, start: Parameters, data: TrainingSet, augment: Augment | None
+    ) -> Trained:
+        settings, prepared = self._settings, self.prepared
+        schedule = Schedule(
+            loss=settings.loss,
+            epochs=settings.epochs,
+            batch_size=self.batch_size,
+            learning_rate=settings.learning_rate,
+            input_noise=self.choose_noise(data.X, prepared.generator),
+            sparsity=settings.sparsity,
+            trained=settings.trained,
+        )
+        rounding = QuantizationAware(
+            self._gamma, prepared.normalizer, prepared.inputs, settings.weight_bits
+        )
+        return minimize(
+            start,
+            prepared.source(data),
+            schedule,
+            seed=prepared.seed,
+            callback=settings.callback,
+            quantization=rounding if settings.quantization_aware and prepared.for_device else None,
+            augment=augment,
+        )
+
+    def _augmentation(self, data: TrainingSet) -> Augment | None:
+        """Return the augmentation of batches: moved images, then the shift between groups."""
+        settings, prepared = self._settings, self.prepared
+        augment: Augment | None = None
+        if settings.augment:
+            assert settings.image_shape is not None
+            shape, normalizer = settings.image_shape, prepared.normalizer
+            stage, share = prepared.making.stage, settings.moved_share
+            augment = ImageAugmentation(prepared.raw, shape, normalizer, stage, share)
+        if prepared.groups is None:
+            return augment
+        strength = float(settings.group_shift)
+        return GroupShift(data.X, data.y, prepared.groups, data.weights, strength, augment)
+
+    def _start(self, data: TrainingSet) -> Parameters:
+        given = self._settings.initial_model
+        if given is None:
+            start = self._new_start(data)
+        else:
+            self._gamma = given.gamma
+            logits = self._settings.loss == "cross_entropy"
+            start = parameters_of(given, scores_are_logits=logits)
+        check_gamma(self._gamma)
+        if not all(np.isfinite(matrix).all() for matrix in start):
+            raise InputError(
+                f"with gamma {self._gamma:g}, the initial matrices have numbers too large for "
+                "float32; try a smaller gamma or gamma_numerator, or another start"
+            )
+        return start
+
+    def _new_start(self, data: TrainingSet) -> Parameters:
+        settings, kind = self._settings, self._settings.init_projection
+        sizes = self._sizes(data.X.shape[1])
+        of_classes = partial(initial_parameters, one_class=settings.one_class)
+        start_from = initial_label_parameters if data.multilabel else of_classes
+        start, self._gamma = start_from(
+            data.X,
+            data.y,
+            n_projections=sizes.n_projections,
+            n_prototypes=sizes.n_prototypes,
+            gamma_numerator=settings.gamma_numerator,
+            generator=self.prepared.generator,
+            weights=data.weights,
+            projection=sparse_projection(kind, data, sizes.n_projections)
+            if isinstance(kind, str)
+            else kind,
+            prototypes=settings.init_prototypes,
+            gamma=settings.gamma,
+        )
+        if data.outlier_exposure:  # their own prototypes start without a label
+            start = replace(start, labels=start.labels[: self.prepared.n_classes])
+        return start
+
+    def _sizes(self, n_features: int) -> ModelSizes:
+        settings, kind = self._settings, self._settings.init_projection
+        if settings.budget is None:
+            d = min(settings.n_projections, n_features)
+            return ModelSizes(d, self._prototype_count())
+        given = None if isinstance(kind, str) else len(kind)
+        return sizes_within(
+            settings.budget,
+            n_features=n_features,
+            n_classes=self.prepared.n_classes,
+            n_points=self.prepared.n_rows,
+            n_projections=n_features if isinstance(kind, str) and kind == "identity" else given,
+            projection_bits=settings.weight_bits,
+        )
+
+    def _prototype_count(self) -> int:
+        total, per_class = self._settings.n_prototypes, self._settings.prototypes_per_class
+        n_classes = self.prepared.n_classes
+        if total is None and per_class is None:
+            return default_prototypes(n_classes, multilabel=self.prepared.multilabel)
+        count = total if total is not None else n_classes * (per_class or 1)
+        check_prototype_count(count, self.prepared.n_rows)
+        return count
+
+
+def default_prototypes(n_classes: int, *, multilabel: bool = False) -> int:
+    """Return the default number of prototypes.
+
+    It does not depend on the number of points, since a point of weight 2 counts as two.
+    """
+    if n_classes == 1:
+        return _PROTOTYPES_OF_ONE_CLASS
+    if multilabel:
+        return min(_PROTOTYPES_PER_LABEL * n_classes, _PROTOTYPES_FOR_LABELS)
+    return n_classes * PROTOTYPES_PER_CLASS

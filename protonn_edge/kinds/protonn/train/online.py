@@ -1,0 +1,192 @@
+"""Training in calls of `partial_fit`: the state kept between calls.
+
+The first call determines the normalization, the initial values and the RBF width; classes without
+points in it start with zero entries in the label vectors and are learned when points arrive. Every
+call passes over its points once, with Adam's moments from earlier calls. The end is not known in
+advance, so the steps shrink as ``1 / sqrt(1 + t / 1000)``, sparse matrices are thresholded at every
+step but never frozen, and the loss is that of the float model: integer accuracy may be slightly
+lower than after `fit`.
+"""
+
+from __future__ import annotations
+
+import copy
+import hashlib
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from protonn_edge.errors import InputError
+from protonn_edge.kinds.protonn.head import ProtoNNModel
+from protonn_edge.kinds.protonn.train.fitting import ProtoNNTraining
+from protonn_edge.training.adam import WARM_UP_STEPS
+from protonn_edge.training.joint import Sparsifier, adam_of
+from protonn_edge.training.objective import LOSSES, Parameters, objective_gradient
+from protonn_edge.training.points import Float32, Indices, TrainingSet
+from protonn_edge.training.preparation import PreparedPoints
+from protonn_edge.training.progress import (
+    ATTEMPTS,
+    BACK_OFF,
+    DivergedError,
+    EpochReport,
+    Restart,
+    Trained,
+    accuracies,
+)
+from protonn_edge.training.settings import ProtoNNSettings
+
+_STEPS_TO_SHRINK = 1_000.0
+_THINNED = 0.5  # progress at which the shares are reached and may still move; see `Sparsifier`
+_MANY = 2**31
+
+
+class OnlineTraining:
+    """The state of online training.
+
+    Parameters
+    ----------
+    settings : ProtoNNSettings
+    points : ndarray of shape (n, D), float32
+        Raw features of the first call.
+    y : ndarray of shape (n,), int64
+        Class indices; some classes may be missing.
+    weights : ndarray of shape (n,), float64, or None
+        Weight of each point, above 0.
+    n_classes : int
+        L.
+    seed : int
+        Everything random follows from it.
+    model : ProtoNNModel, optional
+        The model to continue from, after `epochs` passes over `n_seen` points.
+
+    Attributes
+    ----------
+    training : ProtoNNTraining
+        The training set up for the first call's points; its digest covers all calls.
+    n_seen : int
+        Points so far.
+    history : list of EpochReport
+        One a call.
+    restarts : list of Restart
+        Calls that were repeated with smaller steps.
+    """
+
+    def __init__(
+        self,
+        settings: ProtoNNSettings,
+        points: Float32,
+        y: Indices,
+        weights: NDArray[np.float64] | None,
+        *,
+        n_classes: int,
+        seed: int,
+        model: ProtoNNModel | None = None,
+        n_seen: int = 0,
+        epochs: int = 0,
+    ) -> None:
+        self.n_seen, self._n_classes = n_seen, n_classes
+        self.history: list[EpochReport] = []
+        self.restarts: list[Restart] = []
+        self._rate = settings.learning_rate
+        self._loss = LOSSES[settings.loss]
+        self._generator = np.random.default_rng(seed)
+        present, among = np.unique(y, return_inverse=True)
+        weights32 = None if weights is None else weights.astype(np.float32)
+        prepared = PreparedPoints(
+            settings, points, among, weights32, seed=seed, n_classes=n_classes
+        )
+        prepared.n_rows = _MANY  # more points will come
+        self.training = ProtoNNTraining(settings, prepared)
+        self._batch_size = self.training.batch_size
+        self._steps = epochs * -(-n_seen // self._batch_size)
+        start = self.training.start()
+        self.training.choose_noise(prepared.normalized(points), self._generator)
+        self._parameters = _with_all_classes(start, present, n_classes)
+        self._adam = adam_of(self._parameters, settings.trained)
+        self._sparsifier = Sparsifier(settings.sparsity)
+        self._background = prepared.inputs.background
+        if model is not None:
+            prepared.running.follow(model.inputs, n_seen)
+
+    def learn(
+        self, points: Float32, y: Indices, weights: NDArray[np.float64] | None
+    ) -> EpochReport:
+        """Pass over raw points once; on divergence, repeat with smaller steps.
+
+        Raises
+        ------
+        InputError
+            If it still diverges after three restarts.
+        """
+        self._take_in(points, y, weights)
+        Y = np.eye(self._n_classes, dtype=np.float32)[y]
+        counted = None if weights is None else (weights / weights.mean()).astype(np.float32)
+        data = TrainingSet(self.training.prepared.normalized(points), y, Y, counted)
+        call = len(self.history) + 1
+        for _ in range(ATTEMPTS):
+            before = copy.deepcopy((self._parameters, self._adam, self._steps))
+            try:
+                with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
+                    objective = self._pass(data)
+                    accuracy, _ = accuracies(self._parameters, data)
+            except DivergedError as error:
+                self._parameters, self._adam, self._steps = before
+                lowered = self._rate / BACK_OFF
+                self.restarts.append(Restart(self._rate, call, str(error), lowered))
+                self._rate = lowered
+                continue
+            self.history.append(EpochReport(call, call, objective, accuracy))
+            return self.history[-1]
+        raise InputError(
+            f"partial_fit diverges at the learning rate {BACK_OFF * self._rate:.2g} "
+            f"({self.restarts[-1].reason}); try a smaller learning rate, or a first call with more "
+            "typical points"
+        )
+
+    def trained(self) -> Trained:
+        """Return the current model; its input statistics are those of all points."""
+        prepared = self.training.prepared
+        prepared.inputs = prepared.running.inputs(self._background)
+        return Trained(self._parameters, self._rate, tuple(self.history), tuple(self.restarts))
+
+    def _pass(self, data: TrainingSet) -> float:
+        deviation = self.training.input_noise
+        noise = np.float32(deviation) * self.training.prepared.running.changing
+        total = 0.0
+        for batch in data.batches(self._batch_size, self._generator):
+            if deviation > 0:
+                batch.X[...] += noise * self._generator.standard_normal(
+                    batch.X.shape, dtype=np.float32
+                )
+            value, gradient = objective_gradient(
+                self._parameters, batch.X, batch.Y, self._loss, batch.weights
+            )
+            total += value * len(batch.rows)
+            self._steps += 1
+            warm = min(1.0, self._steps / WARM_UP_STEPS)
+            rate = self._rate * warm / math.sqrt(1.0 + self._steps / _STEPS_TO_SHRINK)
+            self._adam.step(self._parameters, gradient, rate)
+            self._sparsifier.apply(self._parameters, _THINNED)
+        return total / len(data)
+
+    def _take_in(self, points: Float32, y: Indices, weights: NDArray[np.float64] | None) -> None:
+        """Add the points to the statistics and the digest of all data."""
+        prepared = self.training.prepared
+        prepared.running.add(points, weights)
+        self.n_seen += len(points)
+        digest = hashlib.sha256(prepared.data_sha256.encode())
+        digest.update(np.ascontiguousarray(points, dtype="<f4").tobytes())
+        digest.update(np.ascontiguousarray(y, dtype="<i8").tobytes())
+        if weights is not None:
+            digest.update(np.ascontiguousarray(weights, dtype="<f8").tobytes())
+        prepared.data_sha256 = digest.hexdigest()
+
+
+def _with_all_classes(start: Parameters, present: Indices, n_classes: int) -> Parameters:
+    """Extend the initial label vectors to all classes."""
+    if len(start.labels) == n_classes:
+        return start
+    labels = np.zeros((n_classes, start.labels.shape[1]), dtype=np.float32)
+    labels[present] = start.labels
+    return Parameters(start.projection, start.prototypes, labels, start.sharpness)

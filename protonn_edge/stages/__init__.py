@@ -1,1 +1,0 @@
-"""The stages of a model, a folder each."""
