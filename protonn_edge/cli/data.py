@@ -12,7 +12,6 @@ import click
 from protonn_edge.cli.command import Command, Output, json_option
 from protonn_edge.cli.tables import table_options
 from protonn_edge.datasets import Dataset, Notice, TableOptions, load_dataset
-from protonn_edge.datasets.cells import DELIMITERS
 from protonn_edge.datasets.summary import DataSummary, FeatureSummary, Repetitions
 from protonn_edge.features.window_features.channels import channel_names
 from protonn_edge.report.terminal import fact_table
@@ -33,7 +32,8 @@ def data_command(data: Path, table: TableOptions, as_json: bool) -> None:
     out = Output(as_json)
     dataset = load_dataset(data, table)
     summary, repetitions = DataSummary.of(dataset), Repetitions.of(dataset)
-    out.say(f"{data.name}:", fact_table([*_layout_facts(dataset), *data_facts(summary, dataset)]))
+    rules = [] if dataset.layout is None else dataset.layout.rules.items()
+    out.say(f"{data.name}:", fact_table([*rules, *data_facts(summary, dataset)]))
     if repetitions is not None and any(asdict(repetitions).values()):
         out.say(_repetition_sentence(repetitions))
     out.notice(dataset.notices)
@@ -111,19 +111,6 @@ def _feature_facts(summary: DataSummary, dataset: Dataset) -> list[tuple[str, st
 
 def _range(values: DataSummary | FeatureSummary) -> str:
     return f"{values.minimum:g} to {values.maximum:g}"
-
-
-def _layout_facts(dataset: Dataset) -> list[tuple[str, str]]:
-    layout = dataset.layout
-    if layout is None:
-        return []
-    commas = ", decimal commas" if layout.decimal_comma else ""
-    header = "a header" if layout.header else "no header"
-    rows = [
-        ("table", f"{DELIMITERS[layout.delimiter]}{commas}, {header}"),
-        ("labels", f"{layout.label}, {layout.label_found}"),
-    ]
-    return rows + ([("left out", ", ".join(layout.left_out))] if layout.left_out else [])
 
 
 def _repetition_sentence(repetitions: Repetitions) -> str:

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from protonn_edge.chain.model import Model
 from protonn_edge.cli.command import Output
-from protonn_edge.datasets.table_options import TableOptions
+from protonn_edge.datasets.rules import TableOptions
 from protonn_edge.errors import InputError
 from protonn_edge.system.lazy import later
 
@@ -33,8 +33,8 @@ _OPTIONS = (
     click.option(
         "--label",
         metavar="COLUMN",
-        help="The column of labels in a table: its name or number, first or last.  [default: "
-        "detected]",
+        help="The column of labels in a table: its name or number, first or last.  [default: one "
+        "called label, class or target, else the last]",
     ),
     click.option(
         "--drop",
@@ -44,7 +44,8 @@ _OPTIONS = (
     ),
     click.option(
         "--delimiter",
-        help="Delimiter of a table: comma, semicolon, tab, pipe or space.  [default: detected]",
+        help="Delimiter of a table: comma, semicolon, tab, pipe or space.  [default: from the "
+        "first line]",
     ),
 )
 

@@ -16,7 +16,6 @@ from protonn_edge.cli.paths import WINDOWS, OutputFile
 from protonn_edge.cli.quantities import Level
 from protonn_edge.cli.tables import names_in, table_options
 from protonn_edge.datasets import Notice, TableOptions
-from protonn_edge.datasets.columns import is_called_as_time
 from protonn_edge.datasets.notices import listed, title
 from protonn_edge.datasets.recorded import Recording, read_recording
 from protonn_edge.datasets.recordings import (
@@ -27,6 +26,7 @@ from protonn_edge.datasets.recordings import (
     last_takes,
     runs_of,
 )
+from protonn_edge.datasets.rules import is_called_as_time
 from protonn_edge.datasets.triggers import Trigger
 from protonn_edge.device.rates import ANALOG_RATE
 from protonn_edge.errors import InputError, counted

@@ -9,5 +9,5 @@ from protonn_edge.datasets.one_class import of_normal_points as of_normal_points
 from protonn_edge.datasets.reading import load_dataset as load_dataset
 from protonn_edge.datasets.reading import load_held_out_points as load_held_out_points
 from protonn_edge.datasets.reading import load_points as load_points
+from protonn_edge.datasets.rules import TableOptions as TableOptions
 from protonn_edge.datasets.shipped import load_digits_dataset as load_digits_dataset
-from protonn_edge.datasets.table_options import TableOptions as TableOptions

@@ -1,20 +1,19 @@
-"""The rows and cells of a text table, and its delimiter."""
+"""The rows of a text table, and its cells as numbers."""
 
 from __future__ import annotations
 
 import csv
 import math
 import re
-from collections.abc import Iterable, Iterator
-from itertools import islice
+from collections.abc import Iterator, Sequence
+from itertools import chain
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, TextIO
 
-from protonn_edge.datasets.dataset import FLOAT32_MAX, INDEX_LIMIT
+import numpy as np
+
+from protonn_edge.datasets.dataset import FLOAT32_MAX, INDEX_LIMIT, Float32
 from protonn_edge.errors import InputError
-
-DELIMITERS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "pipes", " ": "blanks"}
-"""Delimiters of columns, and their plurals for messages."""
 
 RECORDING_MARK = "# protonn-edge recording"
 """The beginning of a recording's first line, which is a comment."""
@@ -22,29 +21,8 @@ RECORDING_MARK = "# protonn-edge recording"
 _HEAD = re.compile(
     re.escape(RECORDING_MARK) + r".*?; sensor: ([^;]*); rate: ([0-9.e+-]+) Hz(?:; units: (.*))?"
 )
-
-_SNIFFED = (",", ";", "\t", "|")
-_WORDS = {"comma": ",", "semicolon": ";", "tab": "\t", r"\t": "\t", "pipe": "|", "space": " "}
-_SNIFFED_ROWS = 100
-_LINE_LIMIT = 1_000
-_SNIFFED_CHARACTERS = 1 << 18
-_DECIMAL_COMMA = re.compile(r"\s*[+-]?\d+(,\d+)?([eE][+-]?\d+)?\s*")
-
-
-def delimiter_called(text: str) -> str:
-    """Return the delimiter that an option names: the character, or a word such as ``tab``.
-
-    Raises
-    ------
-    InputError
-        If it is none of `DELIMITERS`.
-    """
-    delimiter = _WORDS.get(text.lower(), text)
-    if delimiter not in DELIMITERS:
-        raise InputError(
-            f"the delimiter is {text[:40]!r}; give comma, semicolon, tab, pipe or space"
-        )
-    return delimiter
+_HEAD_LIMIT = 1_000
+_LINE_LIMIT = 1 << 20
 
 
 def rows_of(path: Path, delimiter: str) -> Iterator[tuple[int, list[str]]]:
@@ -75,6 +53,22 @@ def rows_of(path: Path, delimiter: str) -> Iterator[tuple[int, list[str]]]:
         raise InputError(f"cannot read {path}: {error.strerror}; check its permissions") from error
 
 
+def first_line(path: Path) -> str:
+    """Return the beginning of the first line of a table that is not blank, or nothing."""
+    try:
+        with path.open(encoding="utf-8-sig", newline="") as stream:
+            lines = _uncommented(stream)
+            return next((line[:_LINE_LIMIT] for line in lines if line.strip()), "")
+    except (UnicodeDecodeError, OSError):
+        return ""  # reading the rows will raise the error
+
+
+def _uncommented(stream: TextIO) -> Iterator[str]:
+    """Return the lines, with the first one of a recording replaced by a blank one."""
+    first = stream.readline()
+    return chain(["\n" if first.startswith(RECORDING_MARK) else first], stream)
+
+
 class RecordingHead(NamedTuple):
     """The first line of a recording: names of sensors, samples per second, a text of units."""
 
@@ -86,7 +80,7 @@ class RecordingHead(NamedTuple):
 def recording_head(path: Path) -> RecordingHead | None:
     """Return what the first line of a recording states; None for other tables."""
     with path.open(encoding="utf-8-sig", errors="replace") as stream:
-        found = _HEAD.match(stream.readline(_LINE_LIMIT).rstrip("\n"))
+        found = _HEAD.match(stream.readline(_HEAD_LIMIT).rstrip("\n"))
     try:
         rate = 0.0 if found is None else float(found[2])
     except ValueError:
@@ -96,60 +90,48 @@ def recording_head(path: Path) -> RecordingHead | None:
     return RecordingHead(found[1], rate, found[3] or "")
 
 
-def _uncommented(lines: Iterable[str]) -> Iterator[str]:
-    """Yield lines, with the first one of a recording replaced by a blank one."""
-    for number, line in enumerate(lines):
-        yield "\n" if number == 0 and line.startswith(RECORDING_MARK) else line
+class Decimals:
+    """Read the cells of a file as numbers, with decimal points or decimal commas but not both.
 
+    Parameters
+    ----------
+    delimiter : str
+        Of the columns; numbers have no decimal commas if it is a comma.
 
-def sniffed_delimiter(path: Path, usual: str) -> str:
-    """Return the delimiter of columns: `usual`, unless another one divides all rows better.
-
-    A delimiter that gives each of the first rows the same number of columns is preferred; then the
-    one that leaves the fewest cells with another delimiter in them. A comma in a number may be a
-    decimal one: ``5,1;3,5`` is two numbers with a semicolon, not three cells.
+    Attributes
+    ----------
+    comma : bool
+        Whether a number had a decimal comma.
     """
-    try:
-        with path.open(encoding="utf-8-sig", newline="") as stream:
-            text = stream.read(_SNIFFED_CHARACTERS)
-        lines = list(_uncommented(text.splitlines(keepends=True)))
-    except (UnicodeDecodeError, OSError):
-        return usual  # reading the rows will raise the error
-    if len(lines) > 1 and not lines[-1].endswith("\n"):
-        lines.pop()  # it may be incomplete
-    candidates = [usual, *(each for each in _SNIFFED if each != usual)]
-    return max(candidates, key=lambda delimiter: _fit(lines, delimiter))  # the first of equal ones
 
+    def __init__(self, delimiter: str) -> None:
+        self._delimiter = delimiter
+        self._point = self.comma = False
 
-def _fit(lines: list[str], delimiter: str) -> tuple[bool, float]:
-    try:
-        reader = csv.reader(lines, delimiter=delimiter)
-        rows = list(islice((row for row in reader if "".join(row).strip()), _SNIFFED_ROWS))
-    except csv.Error:
-        return False, 0.0
-    widths = {len(row) for row in rows}
-    if len(widths) != 1 or widths == {1}:
-        header_only = len(rows) > 1 and {len(row) for row in rows[1:]} == {len(rows[0]) - 1}
-        if not (header_only and len(rows[0]) > 2 and not rows[0][-1].strip()):
-            return False, 0.0
-    cells = [cell for row in rows for cell in row]
-    others = [each for each in _SNIFFED if each != delimiter]
-    clean = sum(
-        not any(other in cell for other in others)
-        or (delimiter != "," and _DECIMAL_COMMA.fullmatch(cell) is not None)
-        for cell in cells
-    )
-    return True, clean / len(cells)
+    def numbers(self, cells: Sequence[str]) -> Float32 | None:
+        """Return cells as numbers, or None if one of them is not a finite number."""
+        joined = "".join(cells)
+        if self._delimiter != ",":
+            self._point |= "." in joined
+            self.comma |= "," in joined
+        if "_" in joined or (self._point and self.comma):
+            return None
+        try:
+            values = np.fromiter(map(float, self._pointed(cells)), np.float64, len(cells))
+        except ValueError:
+            return None
+        if values.size and not np.abs(values).max() <= FLOAT32_MAX:  # false for NaN, too
+            return None
+        return values.astype(np.float32)
 
+    def refusal(self, cells: Sequence[str]) -> tuple[int, str]:
+        """Return which of some cells is not a number, and the rest of a sentence about it."""
+        for place, cell in enumerate(cells):
+            if Decimals(self._delimiter).numbers([cell]) is None:
+                return place, "which is not a finite number; fix or drop the row"
+        mixed = next((place for place, cell in enumerate(cells) if "." in cell), 0)
+        text = "but the table has decimal points and decimal commas; write all numbers in the same"
+        return mixed, f"{text} way"
 
-def is_number(cell: str) -> bool:
-    """Return whether a cell is a finite number that a float32 holds."""
-    try:
-        return abs(float(cell)) <= FLOAT32_MAX and "_" not in cell
-    except ValueError:
-        return False
-
-
-def with_point(cell: str) -> str:
-    """Return a number with a decimal comma as one with a point; other text as it is."""
-    return cell.replace(",", ".") if _DECIMAL_COMMA.fullmatch(cell) else cell
+    def _pointed(self, cells: Sequence[str]) -> Sequence[str]:
+        return [cell.replace(",", ".") for cell in cells] if self.comma else cells

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -48,6 +48,8 @@ class TableLayout:
         The name of the column of sessions, or empty.
     time : str
         The name of the column of times, or empty.
+    rules : dict of str to str
+        What each of the five rules decided, for display, see `protonn_edge.datasets.rules`.
     """
 
     delimiter: str
@@ -57,7 +59,8 @@ class TableLayout:
     label_found: str
     left_out: tuple[str, ...]
     session: str
-    time: str = ""
+    time: str
+    rules: dict[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, eq=False)
@@ -192,8 +195,12 @@ def dataset_from(
     alone = least_classes == 1 == len(found)
     names = tuple(found) if alone else classes or in_order(found)
     check_class_names(names, train.source)
-    if not classes:
-        _check_classes_are_no_measurements(found, train.X.shape[0], train.source)
+    if not classes and (measured := measurements_in(found, train.X.shape[0])):
+        raise InputError(
+            f"{train.source} has {len(found):,} different labels, and some such as "
+            f"{min(measured):g} are measurements, not classes; in a table, name the column of "
+            "labels with --label"
+        )
     if len(found) < least_classes:
         raise InputError(
             f"{train.source} has only one class, {next(iter(found))!r}; a classifier needs at "
@@ -227,8 +234,8 @@ def dataset_from(
     )
 
 
-def _check_classes_are_no_measurements(labels: set[str], n: int, source: str) -> None:
-    """Refuse many labels that are numbers with fractions, or some that hardly repeat in n points.
+def measurements_in(labels: Collection[str], n: int) -> list[float]:
+    """Return the labels with fractions, if there are many labels or they hardly repeat in n points.
 
     It is what scikit-learn's ``type_of_target`` calls continuous, but classes such as 0.5 and 1.5
     may be meant.
@@ -236,13 +243,9 @@ def _check_classes_are_no_measurements(labels: set[str], n: int, source: str) ->
     try:
         numbers = [float(label) for label in labels]
     except ValueError:
-        return
-    fractions = [number for number in numbers if np.isfinite(number) and number % 1 != 0]
-    if fractions and len(labels) > min(_FRACTIONAL_CLASSES, n / 2):
-        raise InputError(
-            f"{source} has {len(labels):,} different labels, and some such as {min(fractions):g} "
-            "are measurements, not classes; in a table, name the column of labels with --label"
-        )
+        return []
+    few = len(labels) <= min(_FRACTIONAL_CLASSES, n / 2)
+    return [] if few else [each for each in numbers if np.isfinite(each) and each % 1 != 0]
 
 
 def class_indices(
@@ -264,9 +267,11 @@ def class_indices(
         if label not in index_of:
             known = ", ".join(repr(name) for name in list(classes)[:12])
             more = ", ..." if len(classes) > 12 else ""
+            guessed = table.layout is not None and table.layout.label_found.startswith("the last")
+            hint = "; name the column of labels with --label" if guessed else ""
             raise InputError(
                 f"{table.source}: unknown label {label[:40]!r} in row {row}; {where} knows "
-                f"{known}{more}"
+                f"{known}{more}{hint}"
             )
     indices = (index_of[label] for label in table.labels)
     return np.fromiter(indices, np.int64, count=len(table.labels))

@@ -20,7 +20,6 @@ from pathlib import Path
 from typing import Literal
 
 from protonn_edge.datasets.arrays import read_npz
-from protonn_edge.datasets.columns import Expected
 from protonn_edge.datasets.dataset import (
     Dataset,
     Float32,
@@ -36,8 +35,8 @@ from protonn_edge.datasets.libsvm import looks_like_libsvm, read_libsvm, widened
 from protonn_edge.datasets.matching import match_columns
 from protonn_edge.datasets.notices import Notice, OnNotice
 from protonn_edge.datasets.remarks import remarks
+from protonn_edge.datasets.rules import Expected, TableOptions
 from protonn_edge.datasets.signatures import check_is_text
-from protonn_edge.datasets.table_options import TableOptions
 from protonn_edge.datasets.tables import read_table
 from protonn_edge.errors import InputError
 from protonn_edge.system.files import check_file

@@ -22,7 +22,7 @@ from protonn_edge.datasets.reading import TEXT_LIMIT_BYTES, load_table, with_col
 from protonn_edge.datasets.recordings import gaps
 from protonn_edge.datasets.remarks import remarks
 from protonn_edge.datasets.repeated import Repeated, runs_in
-from protonn_edge.datasets.table_options import TableOptions
+from protonn_edge.datasets.rules import TableOptions
 from protonn_edge.datasets.takes import WAVES, Take, label_of, takes_in, unread_in
 from protonn_edge.errors import InputError, counted
 from protonn_edge.sensors import MICROPHONE, Instrument

@@ -14,12 +14,11 @@ from protonn_edge.datasets.arrays import (
     points_of,
 )
 from protonn_edge.datasets.cells import recording_head
-from protonn_edge.datasets.columns import Expected
 from protonn_edge.datasets.dataset import Features, Float32, dense_features
 from protonn_edge.datasets.matching import match_columns
 from protonn_edge.datasets.notices import Notice, OnNotice
 from protonn_edge.datasets.reading import load_points, refuse_options
-from protonn_edge.datasets.table_options import TableOptions
+from protonn_edge.datasets.rules import Expected, TableOptions
 from protonn_edge.datasets.tables import read_features, recorded_by
 from protonn_edge.errors import InputError
 from protonn_edge.sensors import Instrument

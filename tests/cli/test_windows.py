@@ -146,7 +146,7 @@ def test_a_data_set_of_another_name_is_refused(recording: Path) -> None:
 def log(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Give a log of two people at 50 Hz: they wave or push every 4 seconds, and rest."""
     rng = np.random.default_rng(0)
-    lines = ["ms,activity,person,ax,ay,az"]
+    lines = ["ms,label,person,ax,ay,az"]
     for n in range(4800):
         label, at = ("wave", "push", "rest")[n // 1600], n % 200 - 90
         moves = label != "rest" and 0 <= at < 40

@@ -100,7 +100,7 @@ def test_points_are_the_test_part_numbered_by_the_models_classes(tmp_path: Path)
 
 
 def test_points_of_one_class_from_one_table_are_fine(tmp_path: Path) -> None:
-    (tmp_path / "d.csv").write_text("up,1,2\nup,3,4\n")
+    (tmp_path / "d.csv").write_text("1,2,up\n3,4,up\n")
     X, y = load_points(tmp_path / "d.csv", classes=("down", "up"), n_features=2)
     assert X.shape == (2, 2)
     assert y.tolist() == [1, 1]
@@ -113,7 +113,7 @@ def test_libsvm_points_are_filled_up_with_zeros(tmp_path: Path) -> None:
 
 
 def test_an_unknown_label_of_a_point_is_refused(tmp_path: Path) -> None:
-    (tmp_path / "d.csv").write_text("1,1,2\n3,3,4\n")
+    (tmp_path / "d.csv").write_text("1,2,1\n3,4,3\n")
     with pytest.raises(InputError, match="unknown label '3' in row 1; the model knows '1', '2'"):
         load_points(tmp_path / "d.csv", classes=("1", "2"), n_features=2)
 

@@ -24,8 +24,8 @@ def write(path: Path, text: str | bytes) -> Path:
 # --- tables --------------------------------------------------------------------------------------
 
 
-def test_the_label_is_in_the_first_column(tmp_path: Path) -> None:
-    dataset = load_dataset(write(tmp_path / "d.csv", "1,0.5,2\n2, -1e2 ,3\n"))
+def test_the_label_is_in_the_last_column(tmp_path: Path) -> None:
+    dataset = load_dataset(write(tmp_path / "d.csv", "0.5,2,1\n -1e2 ,3,2\n"))
     assert np.array_equal(dataset.X_train, [[0.5, 2], [-100, 3]])
     assert dataset.classes == ("1", "2")
     assert dataset.y_train.tolist() == [0, 1]
@@ -40,8 +40,8 @@ def test_a_header_may_name_the_label_column(tmp_path: Path, name: str) -> None:
     assert np.array_equal(dataset.X_train, [[1, 2], [3, 4]])
 
 
-def test_a_header_without_a_label_name_leaves_the_label_first(tmp_path: Path) -> None:
-    dataset = load_dataset(write(tmp_path / "d.tsv", "kind\tx\ty\na\t1\t2\nb\t3\t4\n"))
+def test_a_header_without_a_label_name_leaves_the_label_last(tmp_path: Path) -> None:
+    dataset = load_dataset(write(tmp_path / "d.tsv", "x\ty\tkind\n1\t2\ta\n3\t4\tb\n"))
     assert dataset.feature_names == ("x", "y")
     assert dataset.classes == ("a", "b")
 
@@ -49,11 +49,11 @@ def test_a_header_without_a_label_name_leaves_the_label_first(tmp_path: Path) ->
 @pytest.mark.parametrize(
     "text",
     [
-        "\ufeff1,2\n2,3\n",
-        "1,2\r\n2,3\r\n",
-        "\n1,2\n\n2,3",
-        '"1","2"\n"2","3"\n',
-        "1.0,2\n+2,3\n",
+        "\ufeff2,1\n3,2\n",
+        "2,1\r\n3,2\r\n",
+        "\n2,1\n\n3,2",
+        '"2","1"\n"3","2"\n',
+        "2,1.0\n3,+2\n",
     ],
 )
 def test_marks_line_ends_blank_lines_and_quotes_do_not_matter(tmp_path: Path, text: str) -> None:
@@ -67,19 +67,20 @@ def test_marks_line_ends_blank_lines_and_quotes_do_not_matter(tmp_path: Path, te
     [
         ("1,2,3\n2,3\n", r"d.csv:2 has 2 columns, line 1 has 3"),
         ("1,2,3\n\n2,3,4,5\n", r"d.csv:3 has 4 columns, line 1 has 3"),
-        ("1,2,3\n2,3,x\n", r"d.csv:2 has 'x' in column 3"),
+        ("1,2,3\n2,x,3\n", r"d.csv:2 has 'x' in column 2"),
         ("1,2,3\n2,,3\n", r"d.csv:2 has '' in column 2"),
         ("1,2,3\n2,nan,3\n", r"d.csv:2 has 'nan' in column 2"),
         ("1,2,3\n2,inf,3\n", r"d.csv:2 has 'inf' in column 2"),
         ("1,2,3\n2,1e39,3\n", r"d.csv:2 has '1e39' in column 2"),
         ("1,2,3\n2,1_0,3\n", r"d.csv:2 has '1_0' in column 2"),
         ("x,label,y\n1,a,2\n3,b,?\n", r"d.csv:3 has '\?' in column 3"),
-        ("1,2\n ,3\n", r"d.csv:2 has no label in column 1"),
+        ("1,2\n3, \n", r"d.csv:2 has no label in column 2"),
         ("1\n2\n", "one column"),
         ("\n\n", "no rows"),
         ("a,b,c\n", "no points"),
         ("label,x,class\na,1,b\n", "2 columns named"),
-        ("1,2\n1,3\n", "only one class"),
+        ("1,2\n3,2\n", "column 2, has only 2; name the labels with --label"),
+        ("x,label\n1,2\n3,2\n", "only one class"),
         ("label,x\na,1\n\x1b[2J,2\n", "printable"),
         (b"1,\xff\n", "UTF-8"),
         ("1," + "9" * 200_000 + "\n", "d.csv"),

@@ -30,7 +30,7 @@ def cut(recording: Path, *more: object) -> tuple[object, ...]:
 def test_a_table_without_labels_is_told_and_not_that_windows_are_long(tmp_path: Path) -> None:
     path = table(tmp_path / "r.csv", "ax,ay,az", [f"{i % 7},{i % 11},{i % 13}" for i in range(300)])
     sentence = refusal(run(*cut(path)))
-    assert "the labels (column 'ax') change 299 times in 300 samples; name the col" in sentence
+    assert "the labels (column 'az') change 299 times in 300 samples; name the col" in sentence
     assert "--label, or give a folder with a file per class" in sentence
 
 

@@ -71,7 +71,8 @@ def test_surplus_columns_are_ignored_with_a_word(
 ) -> None:
     rows, header = shuffled(flowers, (0, 1, 2, 3))
     data = write([["hello", *row, 7] for row in rows], ["note", *header, "age"])
-    done = succeed("inspect", model, "--data", data)
+    assert "--label" in run("inspect", model, "--data", data).stderr
+    done = succeed("inspect", model, "--data", data, "--label", "species")
     assert "ignored, as the model does not use it: 'note', 'age'" in done.stderr
 
 
@@ -85,11 +86,12 @@ def test_without_names_columns_are_matched_by_position_and_it_is_said(
     model: Path, write: Write, flowers: Flowers
 ) -> None:
     rows, header = shuffled(flowers, (0, 1, 2, 3))
-    done = succeed("inspect", model, "--data", write(rows))
+    done = succeed("inspect", model, "--data", write(rows), "--label", "first")
     assert "features are matched by position" in done.stderr
     nameless = model.with_name("nameless.npz")
     save_model(random_model(features=4, classes=2), nameless)
-    data = write([[f"class {row % 2}", *x[1:]] for row, x in enumerate(rows)], header)
+    rows = [[*x[1:], f"class {row % 2}"] for row, x in enumerate(rows)]
+    data = write(rows, [*header[1:], header[0]])
     done = succeed("inspect", nameless, "--data", data)
     assert "features are matched by position: the model has no names" in done.stderr
 
@@ -103,7 +105,7 @@ def test_a_name_that_is_there_twice_cannot_be_matched(
     assert "has the name 'sepal length' twice" in sentence
 
 
-def test_the_label_is_the_column_with_the_models_classes(
+def test_the_label_is_the_last_column_that_is_not_a_feature(
     model: Path, write: Write, flowers: Flowers
 ) -> None:
     rows, header = shuffled(flowers, (0, 1, 2, 3))
@@ -124,7 +126,7 @@ def test_going_on_from_a_model_takes_its_columns(
 ) -> None:
     data = write(*shuffled(flowers, (3, 2, 1, 0)))
     new = data.with_name("new.npz")
-    succeed("train", data, "-o", new, "--start-from", model, "--epochs", 1)
+    succeed("train", data, "-o", new, "--label", "species", "--start-from", model, "--epochs", 1)
     assert load_model(new).feature_names == NAMES
 
 

@@ -11,6 +11,7 @@ from flower_tables import NAMES, Flowers, Write
 
 from protonn_edge.chain.file import load_model
 from protonn_edge.datasets import TableOptions, load_dataset
+from protonn_edge.datasets.rules import delimiter_in
 from protonn_edge.errors import InputError
 
 CODES = {"setosa": 0, "versicolor": 1, "virginica": 2}
@@ -40,17 +41,22 @@ def test_a_whole_number_in_the_last_column_is_the_label(write: Write, flowers: F
 
 def test_text_in_the_last_column_is_the_label(write: Write, flowers: Flowers) -> None:
     path = write([[*x, name] for x, name in flowers])
-    assert_whole(path, tuple(CODES), "labels: column 5, the only text")
+    assert_whole(path, tuple(CODES), "labels: column 5, the last one")
 
 
-def test_a_whole_number_in_the_first_column_is_the_label(write: Write, flowers: Flowers) -> None:
-    path = write([[CODES[name], *x] for x, name in flowers])
-    assert_whole(path, ("0", "1", "2"), "labels: column 1, the first one")
-
-
-def test_where_first_and_last_are_possible_the_choice_and_the_other_are_named(
-    write: Write, flowers: Flowers
+@pytest.mark.parametrize(("name", "value"), [("", "1"), ("kind", "kind")])
+def test_a_label_in_another_column_is_asked_for_with_the_candidates(
+    write: Write, flowers: Flowers, name: str, value: str
 ) -> None:
+    header = [name, *NAMES] if name else []
+    path = write([[CODES[kind], *x] for x, kind in flowers], header)
+    with pytest.raises(InputError, match=f"has measurements.* --label, such as --label {value}$"):
+        load_dataset(path)
+    dataset = load_dataset(path, TableOptions(label=value))
+    assert (dataset.X_train.shape, dataset.classes) == ((150, 4), ("0", "1", "2"))
+
+
+def test_where_the_first_is_possible_too_it_is_named(write: Write, flowers: Flowers) -> None:
     rows = [[row % 7, *x, CODES[name]] for row, (x, name) in enumerate(flowers)]
     path = write(rows)
     assert load_dataset(path).classes == ("0", "1", "2")
@@ -60,11 +66,12 @@ def test_where_first_and_last_are_possible_the_choice_and_the_other_are_named(
     assert load_dataset(path, TableOptions(label="first")).n_classes == 7
 
 
-def test_pixels_after_a_label_are_not_taken_for_it(write: Write) -> None:
+def test_pixels_after_a_label_are_taken_for_it_with_a_warning(write: Write) -> None:
     rng = np.random.default_rng(0)
     pixels = rng.integers(0, 2, (200, 9))
     path = write([[row % 10, *pixels[row]] for row in range(200)])
-    assert load_dataset(path).n_classes == 10
+    assert texts(path)[0].startswith("warning: labels: column 10, the last one, but the first")
+    assert load_dataset(path, TableOptions(label="first")).n_classes == 10
 
 
 @pytest.mark.parametrize("name", ["species", "y", "activity", "kind of flower"])
@@ -89,7 +96,7 @@ def test_measurements_are_refused_as_labels(
 def test_measurements_without_a_header_are_refused_as_labels(
     write: Write, flowers: Flowers
 ) -> None:
-    with pytest.raises(InputError, match="no column looks like labels.*--label"):
+    with pytest.raises(InputError, match="column 4, has measurements, not classes.*--label"):
         load_dataset(write([x for x, _ in flowers]))
 
 
@@ -158,11 +165,12 @@ def test_columns_are_chosen_by_name_or_number(write: Write, flowers: Flowers) ->
         )
 
 
-def test_several_columns_of_text_need_a_label(write: Write, flowers: Flowers) -> None:
+def test_one_of_several_columns_of_text_is_dropped(write: Write, flowers: Flowers) -> None:
     rows = [[("red", "green")[row % 2], *x, kind] for row, (x, kind) in enumerate(flowers)]
     path = write(rows, ["colour", *NAMES, "kind"])
-    with pytest.raises(InputError, match=r"'colour', 'kind'.*--label kind.*--drop"):
+    with pytest.raises(InputError, match=r"column 'colour'.*--drop colour, or give --label"):
         load_dataset(path)
+    assert load_dataset(path, TableOptions(drop=("colour",))).classes == tuple(CODES)
 
 
 @pytest.mark.parametrize(
@@ -180,13 +188,13 @@ def test_other_delimiters_and_decimal_commas_are_recognized(
 
 
 def test_decimal_commas_and_points_are_not_mixed(write: Write) -> None:
-    rows = [["ab"[i % 2], f"{i},5"] for i in range(30)] + [["a", "1.234,5"], ["a", "1.5"]]
-    with pytest.raises(InputError, match="data.csv:31 has '1.234,5' in column 2"):
+    rows = [[f"{i},5", "ab"[i % 2]] for i in range(30)] + [["1.234,5", "a"], ["1.5", "a"]]
+    with pytest.raises(InputError, match="data.csv:31 has '1.234,5' in column 1"):
         load_dataset(write(rows, delimiter=";"))
 
 
 def test_a_delimiter_may_be_given(write: Write, flowers: Flowers) -> None:
-    path = write([[kind, *x] for x, kind in flowers], delimiter=" ")
+    path = write([[*x, kind] for x, kind in flowers], delimiter=" ")
     assert run_json("data", path, "--delimiter", "space")["n_features"] == 4
     assert "the delimiter is '#'" in refusal(run("data", path, "--delimiter", "#"))
 
@@ -250,10 +258,17 @@ def test_data_says_how_a_file_is_read(write: Write, flowers: Flowers) -> None:
         "header": True,
         "decimal_comma": False,
         "label": "column 'species'",
-        "label_found": "by its name",
+        "label_found": "the last one",
         "left_out": ["column 1"],
         "session": "",
         "time": "",
+        "rules": {
+            "delimiter": "semicolons, in the first line",
+            "header": "the first row: no cell is a number",
+            "label": "column 'species', the last one",
+            "features": "4 columns; left out: column 1 (index)",
+            "missing": "nothing",
+        },
     }
     assert record["features"][0] == {
         "name": "sepal length",
@@ -268,3 +283,27 @@ def test_data_says_how_a_file_is_read(write: Write, flowers: Flowers) -> None:
 def test_options_of_tables_are_refused_for_other_files(tmp_path: Path) -> None:
     np.savez(tmp_path / "d.npz", X=np.eye(4), y=np.arange(4) % 2)
     assert "--label is for tables" in refusal(run("data", tmp_path / "d.npz", "--label", "y"))
+
+
+@pytest.mark.parametrize(
+    ("line", "delimiter"),
+    [("a;b,c|d", ";"), ("a\tb;c", "\t"), ('"a;b",c', ","), ("1,5|2", "|"), ("alone", ",")],
+)
+def test_the_delimiter_is_the_first_of_four_in_the_first_line(line: str, delimiter: str) -> None:
+    assert delimiter_in(line, ",") == delimiter
+
+
+def test_a_column_without_values_is_left_out_and_a_gap_is_refused(write: Write) -> None:
+    rows = [[i, i * i, "", "ab"[i % 2]] for i in range(9)]
+    path = write(rows, ["n", "square", "note", "kind"])
+    record = run_json("data", path)
+    assert record["n_features"] == 2
+    assert record["table"]["rules"]["missing"] == "all of column 'note'"
+    path = write([*rows, [1, "", "", "a"]], ["n", "square", "note", "kind"])
+    assert "data.csv:11 has '' in column 2" in refusal(run("data", path))
+
+
+def test_the_label_is_the_last_column_without_another_role(write: Write) -> None:
+    rows = [[i % 7, "ab"[i % 2], "anna", i, ""] for i in range(12)]
+    dataset = load_dataset(write(rows, ["x", "kind", "person", "ms", ""]))
+    assert (dataset.classes, dataset.feature_names) == (("a", "b"), ("x",))

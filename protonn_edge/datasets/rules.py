@@ -1,0 +1,341 @@
+"""The five rules by which the columns of a text table are read; ``protonn-edge data`` prints them.
+
+1. Delimiter: the first of tab, semicolon, pipe and comma that the first line contains outside
+   quotes. ``--delimiter`` names another one.
+2. Header: the first row names the columns if none of its cells is a number, if its numbers only
+   count the columns (``0,1,2,species``), or if a cell is ``label``, ``class`` or ``target``.
+3. Label: the column that ``--label`` names; else the one called ``label``, ``class`` or ``target``,
+   in any case; else the last one that is not left out. For a model, its features are no labels.
+4. Features: all other columns. Left out are those that ``--drop`` names, an index (a column without
+   a name or called ``index`` or ``id``, or a first column that counts the rows), times (called
+   ``time``, ``timestamp``, ``ms`` or the like, with numbers that rise; or dates), and sessions
+   (called ``session``, ``subject``, ``person``, ``user`` or the like).
+5. Missing: a column without any value is left out. Any other empty cell is an error, and so is a
+   cell of a feature that is not a finite number; nothing is filled in.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import Literal
+
+from protonn_edge.datasets.naming import label_text
+from protonn_edge.datasets.notices import NAME_SHOWN, Notice, listed, quoted, title
+from protonn_edge.errors import InputError
+
+DELIMITERS = {"\t": "tabs", ";": "semicolons", "|": "pipes", ",": "commas", " ": "blanks"}
+"""Delimiters of columns, the first four as they are looked for, and their plurals for messages."""
+
+LABEL_NAMES = ("label", "class", "target")
+
+_WORDS = {"comma": ",", "semicolon": ";", "tab": "\t", r"\t": "\t", "pipe": "|", "space": " "}
+_QUOTED = re.compile('"[^"]*"?')
+_NUMBER = re.compile(r"\s*[+-]?(\d+([.,]\d*)?|[.,]\d+)([eE][+-]?\d+)?\s*")
+_TIME = re.compile(
+    r"t|ts|s|ms|us|sec(ond)?s?|milli(second)?s?|micro(second)?s?|times?|epoch|"
+    r"(time|date|time_?stamp|date_?time|unix_?time)(_?(s|ms|us|ns))?"
+)
+_DATE = re.compile(r"\s*(\d{4}[-/.]\d\d?[-/.]\d\d?|\d\d?[-/.]\d\d?[-/.]\d{2,4}|\d\d?:\d\d)(?!\d).*")
+_PERSON = re.compile(r"(subject|person|user|participant|patient)(_?id)?")
+_SESSION = re.compile(_PERSON.pattern + r"|(session|recording|take|group)(_?id)?")
+_INDEX = re.compile(r"|unnamed(: ?\d+)?|index|idx|id|(row|sample)_?id")
+_LEAST_RISING, _MOST_FALLING = 0.4, 0.1  # a coarse clock repeats times, a new log begins at 0
+
+Reason = Literal["index", "time", "session", "empty"]
+_REASONS: dict[Reason, str] = {
+    "index": "an index of the rows",
+    "time": "when a row was recorded",
+    "session": "which recording a row is from",
+    "empty": "empty",
+}
+
+
+@dataclass(frozen=True)
+class TableOptions:
+    """Options for reading a table.
+
+    Attributes
+    ----------
+    label : str or None
+        The column of labels: its name, its number from 1, ``first`` or ``last``.
+    drop : tuple of str
+        Columns to leave out, names or numbers from 1.
+    delimiter : str or None
+        The delimiter of columns, see `delimiter_called`.
+    session : str or None
+        The column of sessions, which tells recordings apart.
+    time : str or None
+        The column of times.
+    channels : tuple of str
+        The columns that are features, in this order; empty for all others.
+    groups : str or None
+        The column of groups, if there is one of this name; otherwise, it is not a column.
+    labelled : str or None
+        The label of all rows, in the absence of a column called ``label`` or the like.
+    """
+
+    label: str | None = None
+    drop: tuple[str, ...] = ()
+    delimiter: str | None = None
+    session: str | None = None
+    time: str | None = None
+    channels: tuple[str, ...] = ()
+    groups: str | None = None
+    labelled: str | None = None
+
+
+@dataclass(frozen=True)
+class Expected:
+    """What a model requires of a table, or a training part of its test part.
+
+    Attributes
+    ----------
+    n_features : int
+        D.
+    feature_names : tuple of str
+        D names, or empty.
+    classes : sequence of str
+        The names of the classes.
+    """
+
+    n_features: int
+    feature_names: tuple[str, ...] = ()
+    classes: Sequence[str] = ()
+
+
+@dataclass(eq=False)
+class Column:
+    """A column of a table.
+
+    Attributes
+    ----------
+    index : int
+        From 0.
+    name : str
+        Empty without a header.
+    first : tuple of str
+        Its first cells.
+    cells : list of str
+        All its cells, if they are not read as numbers.
+    """
+
+    index: int
+    name: str
+    first: tuple[str, ...] = ()
+    cells: list[str] = field(default_factory=list, repr=False)
+
+    @property
+    def title(self) -> str:
+        """Its name for messages."""
+        return title(self.name, self.index + 1)
+
+    @property
+    def flag_value(self) -> str:
+        """Its name for an option such as ``--drop``."""
+        plain = 0 < len(self.name) <= NAME_SHOWN and self.name.isprintable()
+        text = self.name if plain and "," not in self.name else str(self.index + 1)
+        return f"'{text}'" if " " in text else text
+
+    @property
+    def may_be_person(self) -> bool:
+        """Whether it may be the person of a row, who may have several sessions."""
+        return _PERSON.fullmatch(self.name.lower()) is not None
+
+    @property
+    def is_text(self) -> bool:
+        """Whether most of its first cells that are not empty are not numbers."""
+        there = [cell for cell in self.first if cell.strip()]
+        return 2 * sum(map(is_number, there)) < len(there)
+
+    @property
+    def may_be_label(self) -> bool:
+        """Whether its first cells may be classes: all numbers are whole, and some are equal."""
+        cells = {label_text(cell) for cell in self.first}
+        fractions = any(
+            is_number(cell) and not float(with_point(cell)).is_integer() for cell in cells
+        )
+        return not fractions and "" not in cells and 2 * len(cells) <= len(self.first)
+
+
+# --- 1: the delimiter -----------------------------------------------------------------------------
+
+
+def delimiter_called(text: str) -> str:
+    """Return the delimiter that an option names: the character, or a word such as ``tab``.
+
+    Raises
+    ------
+    InputError
+        If it is none of `DELIMITERS`.
+    """
+    delimiter = _WORDS.get(text.lower(), text)
+    if delimiter not in DELIMITERS:
+        raise InputError(
+            f"the delimiter is {text[:40]!r}; give comma, semicolon, tab, pipe or space"
+        )
+    return delimiter
+
+
+def delimiter_in(line: str, usual: str) -> str:
+    """Return the delimiter in the first line of a table; `usual` if there is none."""
+    bare = _QUOTED.sub("", line)
+    return next((each for each in DELIMITERS if each != " " and each in bare), usual)
+
+
+# --- 2: the header --------------------------------------------------------------------------------
+
+
+def header_found(first: Sequence[str]) -> str:
+    """Return why the first row of a table names its columns; empty if it does not."""
+    cells = [cell.strip() for cell in first]
+    if named := next((cell for cell in cells if cell.lower() in LABEL_NAMES), ""):
+        return f"a cell is {named!r}"
+    numbers = [cell for cell in cells if is_number(cell)]
+    if not numbers:
+        return "no cell is a number"
+    counted = [[str(begin + place) for place in range(len(numbers))] for begin in (0, 1)]
+    return "its numbers count" if 2 < len(numbers) < len(cells) and numbers in counted else ""
+
+
+# --- 3: the label ---------------------------------------------------------------------------------
+
+
+def find_column(columns: Sequence[Column], text: str, flag: str, path: object) -> Column:
+    """Return the column that an option names, by its name or by its number from 1.
+
+    Raises
+    ------
+    InputError
+        If there is none.
+    """
+    named = [column for column in columns if column.name and column.name == text.strip()]
+    if len(named) > 1:
+        raise InputError(
+            f"{flag} is {text[:40]!r}, and {path} has {len(named)} columns of this name; give the "
+            "column's number"
+        )
+    if named:
+        return named[0]
+    place = {"first": "1", "last": str(len(columns))}.get(text.lower(), text)
+    if re.fullmatch(r"\d{1,7}", place) and 1 <= int(place) <= len(columns):
+        return columns[int(place) - 1]
+    names = listed(column.name for column in columns if column.name)
+    raise InputError(
+        f"{flag} is {text[:40]!r}, which is not a column of {path}; give a number from 1 to "
+        f"{len(columns):,}" + (f" or one of {names}" if names else "")
+    )
+
+
+def named_label(columns: Sequence[Column], path: object) -> Column | None:
+    """Return the column with a name of labels, or None.
+
+    Raises
+    ------
+    InputError
+        If there are several.
+    """
+    named = [column for column in columns if column.name.lower() in LABEL_NAMES]
+    if len(named) > 1:
+        raise InputError(
+            f"{path} has {len(named)} columns named label, class or target; keep that name for "
+            "one, or give --label"
+        )
+    return named[0] if named else None
+
+
+def last_label(columns: Sequence[Column], path: object) -> Column:
+    """Return the last of the columns that have no other role.
+
+    Raises
+    ------
+    InputError
+        If there is none.
+    """
+    if not columns:
+        raise InputError(
+            f"{path} has no column of labels besides the features; add one, or name it with --label"
+        )
+    return columns[-1]
+
+
+def label_refusal(path: object, label: Column, columns: Iterable[Column]) -> InputError:
+    """Return the error for a last column that has no classes, with the columns that may have."""
+    numbers = sorted(set(map(label_text, label.cells)))
+    has = f"only {numbers[0]}" if len(numbers) == 1 else f"measurements, not classes: {numbers[0]}"
+    likely = [each.flag_value for each in columns if each is not label and each.may_be_label]
+    hint = f", such as --label {likely[0]}" if likely else ""
+    others = f" (or {', '.join(likely[1:6])})" if likely[1:] else ""
+    return InputError(
+        f"{path} has no column called label, class or target, and the last one, {label.title}, has "
+        f"{has[:80]}; name the labels with --label{hint}{others}"
+    )
+
+
+# --- 4: the features ------------------------------------------------------------------------------
+
+
+def left_out_as(column: Column, *, header: bool) -> Reason | None:
+    """Return why a column is not a feature by its name and its first cells; None if it is one."""
+    name = column.name.lower()
+    if column.first and not any(map(str.strip, column.first)):
+        return "empty"
+    if is_called_as_time(name) or (column.first and _DATE.fullmatch(column.first[0])):
+        return "time"
+    if _SESSION.fullmatch(name):
+        return "session"
+    return "index" if header and _INDEX.fullmatch(name) else None
+
+
+def is_called_as_time(name: str) -> bool:
+    """Return whether a name is a usual one of a time."""
+    return _TIME.fullmatch(name.lower()) is not None
+
+
+def is_confirmed(column: Column, reason: Reason) -> bool:
+    """Return whether all cells of a column agree with why it is left out."""
+    if reason == "empty":
+        return not any(map(str.strip, column.cells))
+    return reason != "time" or _rises(column.cells)
+
+
+def _rises(cells: Sequence[str]) -> bool:
+    """Return whether cells are not numbers, or most of them rise, but for a few restarts."""
+    try:
+        numbers = [float(with_point(cell)) for cell in cells]
+    except ValueError:
+        return True
+    steps = [after - before for before, after in pairwise(numbers)]
+    rising, falling = sum(step > 0 for step in steps), sum(step < 0 for step in steps)
+    return bool(rising >= _LEAST_RISING * len(steps) > 0 and falling <= _MOST_FALLING * len(steps))
+
+
+def left_out_notice(column: Column, reason: Reason) -> Notice:
+    """Return the notice about a column that is not a feature."""
+    name = column.name or str(column.index + 1)
+    return Notice("left_out", f"left out: {column.title}, {_REASONS[reason]}", columns=(name,))
+
+
+def text_refusal(path: object, column: Column) -> InputError:
+    """Return the error for a column of text that is not the label."""
+    example = next((cell.strip() for cell in column.first if not is_number(cell)), "")
+    return InputError(
+        f"{path} has text in {column.title}, such as {quoted(example)}, and features are numbers; "
+        f"leave it out with --drop {column.flag_value}, or give --label {column.flag_value} if it "
+        "is the label"
+    )
+
+
+# --- 5: numbers, and what is missing --------------------------------------------------------------
+
+
+def is_number(cell: str) -> bool:
+    """Return whether a cell is written as a number, with a decimal point or comma."""
+    return _NUMBER.fullmatch(cell) is not None
+
+
+def with_point(cell: str) -> str:
+    """Return a number with a decimal comma as one with a point."""
+    return cell.replace(",", ".")
