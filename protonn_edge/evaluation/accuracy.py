@@ -79,20 +79,12 @@ def frequent_confusions(counts: NDArray[np.int64], most: int) -> list[Confusion]
 
 @dataclass(frozen=True)
 class ClassFigures:
-    """The figures of a class.
+    """The figures of a class."""
 
-    Attributes
-    ----------
-    n : int
-        Points of the class.
-    precision : float or None
-        Share of points classified as the class that are of it, 0..1; None without any.
-    recall : float or None
-        Share of the class's points that are classified as it, 0..1; None without any.
-    """
-
-    n: int
+    n: int  # points of the class
+    # share of points classified as the class that are of it, 0..1; None without any
     precision: float | None
+    # share of the class's points that are classified as it, 0..1; None without any
     recall: float | None
 
 

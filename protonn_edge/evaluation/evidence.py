@@ -24,50 +24,24 @@ Labels = NDArray[np.int64]
 
 @dataclass(frozen=True)
 class Firmware:
-    """The built firmware and its sizes.
+    """The built firmware and its sizes."""
 
-    Attributes
-    ----------
-    program : bytes
-        Flash from address 0 on.
-    sha256 : str
-        Of the program.
-    sections : Sections
-        Bytes by the sections of the linked file.
-    usage : Usage
-        Memory counted by the budget, including the worst-case stack.
-    plan : Plan or Float32Plan
-        How a prediction is computed.
-    """
-
-    program: bytes
-    sha256: str
-    sections: Sections
-    usage: Usage
-    plan: Plan | Float32Plan
+    program: bytes  # flash from address 0 on
+    sha256: str  # of the program
+    sections: Sections  # bytes by the sections of the linked file
+    usage: Usage  # memory counted by the budget, including the worst-case stack
+    plan: Plan | Float32Plan  # how a prediction is computed
 
 
 @dataclass(frozen=True, eq=False)
 class Points:
-    """The points of the results.
+    """The points of the results."""
 
-    Attributes
-    ----------
-    raw : ndarray of shape (n, D), float32
-    fed : ndarray of shape (n, D), uint8
-        What the device was sent.
-    labels : ndarray of shape (n,), int64
-    saturations : int
-        Raw values that were clamped.
-    stages : tuple of StageLoss
-        What each stage of quantization costs; empty for a float build.
-    """
-
-    raw: Floats
-    fed: NDArray[np.uint8]
-    labels: Labels
-    saturations: int
-    stages: tuple[StageLoss, ...]
+    raw: Floats  # (n, D)
+    fed: NDArray[np.uint8]  # (n, D): what the device was sent
+    labels: Labels  # (n,)
+    saturations: int  # raw values that were clamped
+    stages: tuple[StageLoss, ...]  # what each stage of quantization costs; empty for a float build
 
 
 @dataclass(frozen=True, eq=False)

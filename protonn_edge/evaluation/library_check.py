@@ -48,35 +48,19 @@ _NAME_LENGTH = 40
 
 @dataclass(frozen=True)
 class LibraryCheck:
-    """The answers of a model fed by a sketch.
+    """The answers of a model fed by a sketch."""
 
-    Attributes
-    ----------
-    n : int
-        Points.
-    accuracy, library_accuracy : float
-        With bytes quantized by the host, and by ``pnn_quantize``.
-    differing : tuple of int
-        Rows of the points whose class differs between the two.
-    losing : tuple of str
-        Features whose bytes differ most, the worst first.
-    identity : bool
-        Whether the raw integers are the bytes themselves, so that ``pnn_quantize`` returns what it
-        is given.
-    agreements : tuple of Agreement
-        Executions that were compared with NumPy on this way, score by score.
-    left_out : str
-        Why the emulated board is omitted, "" if it is not.
-    """
-
-    n: int
-    accuracy: float
+    n: int  # points
+    accuracy: float  # with bytes quantized by the host, and by ``pnn_quantize``
     library_accuracy: float
-    differing: tuple[int, ...]
-    losing: tuple[str, ...]
+    differing: tuple[int, ...]  # rows of the points whose class differs between the two
+    losing: tuple[str, ...]  # features whose bytes differ most, the worst first
+    # whether the raw integers are the bytes themselves, so that ``pnn_quantize`` returns what it is
+    # given
     identity: bool
+    # executions that were compared with NumPy on this way, score by score
     agreements: tuple[Agreement, ...] = ()
-    left_out: str = ""
+    left_out: str = ""  # why the emulated board is omitted, "" if it is not
 
     def to_json(self) -> dict[str, Any]:
         """Return the check with the field names that `verify` and `hil` print."""
@@ -109,21 +93,11 @@ class LibraryCheck:
 
 @dataclass(frozen=True)
 class LibraryWay:
-    """Points quantized by the library's ``pnn_quantize``.
+    """Points quantized by the library's ``pnn_quantize``."""
 
-    Attributes
-    ----------
-    model : IntegerChain or Float32Model
-        The reference.
-    X : ndarray of shape (n, D)
-        Points in the training data's unit.
-    y : ndarray of shape (n,), int64
-        Their classes.
-    """
-
-    model: DeviceModel
-    X: NDArray[Any]
-    y: NDArray[np.int64]
+    model: DeviceModel  # the reference
+    X: NDArray[Any]  # (n, D): points in the training data's unit
+    y: NDArray[np.int64]  # (n,): their classes
 
     @cached_property
     def integers(self) -> NDArray[np.int16]:

@@ -51,18 +51,10 @@ _COMPARED = 10  # points that each of several boards classifies
 
 @dataclass(frozen=True)
 class Repetition:
-    """The first point's prediction, repeated many times by the first device.
+    """The first point's prediction, repeated many times by the first device."""
 
-    Attributes
-    ----------
-    n : int
-        How often.
-    prediction : Prediction
-        The class, and the cycles of all of them.
-    """
-
-    n: int
-    prediction: Prediction
+    n: int  # how often
+    prediction: Prediction  # the class, and the cycles of all of them
 
     @property
     def cycles(self) -> int:

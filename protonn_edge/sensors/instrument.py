@@ -27,21 +27,14 @@ _NAME_LIMIT = 60
 class Instrument:
     """A sensor and its channels' units.
 
-    Attributes
-    ----------
-    sensor : str
-        Its name, or several analog inputs' with commas; empty if it is not known.
-    units : tuple of Unit
-        That of each channel, or, if there are no windows, of each feature.
-
     Raises
     ------
     InputError
         If the name cannot be shown, or there is no unit.
     """
 
-    sensor: str
-    units: tuple[Unit, ...]
+    sensor: str  # its name, or several analog inputs' with commas; empty if it is not known
+    units: tuple[Unit, ...]  # that of each channel, or, if there are no windows, of each feature
 
     def __post_init__(self) -> None:
         if len(self.sensor) > _NAME_LIMIT or not self.sensor.isprintable():

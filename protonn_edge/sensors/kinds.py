@@ -17,29 +17,15 @@ _ANALOG_PIN = re.compile(rf"a[0-{ANALOG_PINS - 1}]")
 
 @dataclass(frozen=True)
 class SensorKind:
-    """A sensor.
+    """A sensor."""
 
-    Attributes
-    ----------
-    name : str
-        What ``--sensor`` takes: ``"a0"`` to ``"a5"``, ``"microphone"``, ``"mpu6050"``,
-        ``"adxl345"``.
-    channels : tuple of str
-        The names of a sample's values, in order.
-    units : str
-        What a count of them is, as a text of `protonn_edge.sensors.units`.
-    low, high : int
-        The least and the largest count.
-    pin : int or None
-        The analog input, of those that are one.
-    """
-
+    # what ``--sensor`` takes: ``"a0"`` to ``"a5"``, ``"microphone"``, ``"mpu6050"``, ``"adxl345"``
     name: str
-    channels: tuple[str, ...]
-    units: str
-    low: int = -(1 << 15)
+    channels: tuple[str, ...]  # the names of a sample's values, in order
+    units: str  # what a count of them is, as a text of `protonn_edge.sensors.units`
+    low: int = -(1 << 15)  # the least and the largest count
     high: int = (1 << 15) - 1
-    pin: int | None = None
+    pin: int | None = None  # the analog input, of those that are one
 
     @property
     def channel_units(self) -> tuple[Unit, ...]:

@@ -27,21 +27,11 @@ _SYMBOLS = {
 
 @dataclass(frozen=True)
 class Unit:
-    """The unit of a channel's values.
+    """The unit of a channel's values."""
 
-    Attributes
-    ----------
-    text : str
-        As it was written: ``"1/256 g"``.
-    quantity : str
-        ``"acceleration"``; values of the same one can be converted.
-    size : Fraction
-        The amount that a value of 1 stands for, above 0, in the quantity's own unit.
-    """
-
-    text: str
-    quantity: str
-    size: Fraction
+    text: str  # as it was written: ``"1/256 g"``
+    quantity: str  # ``"acceleration"``; values of the same one can be converted
+    size: Fraction  # the amount that a value of 1 stands for, above 0, in the quantity's own unit
 
     def is_same(self, other: Unit) -> bool:
         """Whether values in both units are equal."""

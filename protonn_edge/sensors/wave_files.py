@@ -19,21 +19,11 @@ _UNKNOWN_BYTES = 0x7FFF0000
 
 
 class Wave(NamedTuple):
-    """A recording of sound.
+    """A recording of sound."""
 
-    Attributes
-    ----------
-    values : ndarray of shape (samples, 1), int16
-        Its first channel, 0..1023.
-    rate : float
-        Samples a second.
-    channels : int
-        How many the file has.
-    """
-
-    values: NDArray[np.int16]
-    rate: float
-    channels: int
+    values: NDArray[np.int16]  # (samples, 1): its first channel, 0..1023
+    rate: float  # samples a second
+    channels: int  # how many the file has
 
 
 def read_wave(path: Path) -> Wave:
