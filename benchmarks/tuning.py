@@ -38,13 +38,13 @@ from protonn_edge.quantization import quantize
 from protonn_edge.tuning import (
     Choice,
     DaskWorkers,
-    Here,
+    InProcessWorkers,
     Points,
     Processes,
     Progress,
     Search,
-    Searched,
     SearchFile,
+    SearchResult,
     SearchSpace,
     TuningLimits,
     Workers,
@@ -123,7 +123,7 @@ def searched(
     at_random: bool = False,
     choice: Choice | None = None,
     on_change: Callable[[Progress], object] | None = None,
-) -> Searched:
+) -> SearchResult:
     """Run a search into a file."""
     space = SearchSpace.of(points, at_random=at_random)
     known_by = identity(points, space, seed=_SEED)
@@ -259,7 +259,7 @@ def lost_worker(run: Run) -> Verdict:
     """Return whether a search ends the same when one of its two workers is killed."""
     points, _ = points_of("usps10_libsvm.npz", {"epochs": 30})
     trials = max(8, round(run.seconds / 15))
-    whole = searched(points, Here(points), run.folder / "whole.jsonl", trials=trials)
+    whole = searched(points, InProcessWorkers(points), run.folder / "whole.jsonl", trials=trials)
     with cluster_of(2) as (address, processes):
 
         def kill_one(progress: Progress) -> None:

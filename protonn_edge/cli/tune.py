@@ -42,14 +42,14 @@ from protonn_edge.tuning import (
     Candidate,
     Choice,
     DaskWorkers,
-    Here,
+    InProcessWorkers,
     Points,
     Processes,
     Progress,
     Refitted,
     Search,
-    Searched,
     SearchFile,
+    SearchResult,
     SearchSpace,
     TuningLimits,
     Workers,
@@ -294,7 +294,7 @@ def _search(
     board: Board,
     columns: Columns,
     on_complete: Callable[[], object],
-) -> Searched:
+) -> SearchResult:
     """Run a search, with a live table on standard error if that is a terminal.
 
     `on_complete` is called after each trained trial.
@@ -340,15 +340,15 @@ def _workers(
         return DaskWorkers(points, scheduler)
     count = jobs or joblib.cpu_count()
     # A fold in this process could not be stopped at the time limit.
-    return Here(points) if count == 1 and timeout is None else Processes(points, count)
+    return InProcessWorkers(points) if count == 1 and timeout is None else Processes(points, count)
 
 
-def _counts(searched: Searched) -> dict[str, int]:
+def _counts(searched: SearchResult) -> dict[str, int]:
     outcomes = [record.outcome for record in searched.records.values()]
     return {each: outcomes.count(each) for each in ("complete", "pruned", "rejected", "failed")}
 
 
-def _nothing_complete(searched: Searched, timeout: float | None) -> str:
+def _nothing_complete(searched: SearchResult, timeout: float | None) -> str:
     failures = [r.reason for r in searched.records.values() if r.outcome == "failed"]
     if searched.timed_out:
         return (

@@ -37,36 +37,17 @@ class Step:
 
 @dataclass(frozen=True, eq=False)
 class Conversion:
-    """A converted model, and the agreement after each step.
+    """A converted model, and the agreement after each step."""
 
-    Attributes
-    ----------
-    model : ProtoNNModel or ForestModel
-        It fits the board by the planner's figures; `build` has the exact ones of the linker.
-    estimator : str
-        The estimator's name, such as "SVC".
-    landmarks : int or None
-        Number of the estimator's support vectors or training points.
-    steps : tuple of Step
-        From the estimator itself to the integers of the device.
-    n : int
-        Points that the steps were measured on.
-    held_out : bool
-        Whether they are other points than those of the conversion.
-    model_bytes : int
-        Size of W, B and Z as int8, or of trees.
-    flash_bytes : int
-        Flash of the whole firmware, by the planner.
-    """
-
+    # it fits the board by the planner's figures; `build` has the exact ones of the linker
     model: ProtoNNModel | ForestModel
-    estimator: str
-    landmarks: int | None
-    steps: tuple[Step, ...]
-    n: int
-    held_out: bool
-    model_bytes: int
-    flash_bytes: int
+    estimator: str  # the estimator's name, such as "SVC"
+    landmarks: int | None  # number of the estimator's support vectors or training points
+    steps: tuple[Step, ...]  # from the estimator itself to the integers of the device
+    n: int  # points that the steps were measured on
+    held_out: bool  # whether they are other points than those of the conversion
+    model_bytes: int  # size of W, B and Z as int8, or of trees
+    flash_bytes: int  # flash of the whole firmware, by the planner
 
     @property
     def agreement(self) -> float:

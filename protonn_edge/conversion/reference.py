@@ -205,7 +205,7 @@ class ReferenceModel(SizedByMatrices):
     projection: Float32  # (d, D): W
     prototypes: Float32  # (d, m): B
     labels: Float32  # (L, m): Z
-    gamma: float  # Above 0
+    gamma: float  # above 0
 
 
 def read_reference_model(folder: Path) -> ReferenceModel:

@@ -38,7 +38,7 @@ _LEAST_SHARE = float(np.finfo(np.float32).eps)  # as scikit-learn bounds the sha
 class TreeRule:
     """The class with the largest sum of values over the leaves that a point reaches."""
 
-    grown: GrownTrees  # Trees with thresholds of the estimator's own features
+    grown: GrownTrees  # trees with thresholds of the estimator's own features
     landmarks = None
 
     def answers(self, Z: Float64) -> Indices:

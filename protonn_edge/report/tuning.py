@@ -13,7 +13,7 @@ from rich.table import Table
 from protonn_edge.boards import Board
 from protonn_edge.training.searched import shown
 from protonn_edge.tuning import Candidate, Progress, candidates, front
-from protonn_edge.tuning.front import cycles_of, flash_of
+from protonn_edge.tuning.choice import cycles_of, flash_of
 
 _BEST = 5
 

@@ -7,22 +7,21 @@ cross-validation, on this machine or on a cluster; every finished trial is kept.
 from __future__ import annotations
 
 from protonn_edge.training.folds import fold_numbers, usual_folds
-from protonn_edge.tuning.choice import Choice
-from protonn_edge.tuning.front import Candidate, candidates, front, front_json
+from protonn_edge.tuning.choice import Candidate, Choice, candidates, front, front_json
 from protonn_edge.tuning.limits import Figures, TuningLimits
 from protonn_edge.tuning.refit import Refitted, refit
-from protonn_edge.tuning.search import NothingFits, Progress, Search, Searched, identity
+from protonn_edge.tuning.search import NothingFits, Progress, Search, SearchResult, identity
 from protonn_edge.tuning.space import SearchSpace
 from protonn_edge.tuning.store import Record, SearchFile
 from protonn_edge.tuning.trial import Points
-from protonn_edge.tuning.workers import DaskWorkers, Here, Processes, Workers
+from protonn_edge.tuning.workers import DaskWorkers, InProcessWorkers, Processes, Workers
 
 __all__ = [
     "Candidate",
     "Choice",
     "DaskWorkers",
     "Figures",
-    "Here",
+    "InProcessWorkers",
     "NothingFits",
     "Points",
     "Processes",
@@ -31,8 +30,8 @@ __all__ = [
     "Refitted",
     "Search",
     "SearchFile",
+    "SearchResult",
     "SearchSpace",
-    "Searched",
     "TuningLimits",
     "Workers",
     "candidates",

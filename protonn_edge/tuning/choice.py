@@ -3,14 +3,88 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
+from protonn_edge.boards import Board
 from protonn_edge.errors import InputError
-from protonn_edge.tuning.deviation import robust_deviation
-from protonn_edge.tuning.front import Candidate, cycles_of, flash_of
+from protonn_edge.tuning.limits import Figures
+from protonn_edge.tuning.store import Record
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A complete trial."""
+
+    record: Record  # the trial's measurements
+    figures: Figures  # its memory and cycles
+    accuracy: float  # mean over the folds, 0..1
+
+    def to_json(self, board: Board) -> dict[str, Any]:
+        """Return the candidate with its latency and energy on the board."""
+        figures = self.figures
+        return {
+            "trial": self.record.number,
+            "is_default": self.record.is_default,
+            "accuracy": self.accuracy,
+            "fold_accuracies": list(self.record.accuracies),
+            **figures.to_json(),
+            "worst_ms": board.milliseconds(figures.worst_cycles),
+            "mean_ms": board.milliseconds(figures.mean_cycles),
+            "mean_mj": board.millijoules(figures.mean_cycles),
+            "settings": dict(self.record.settings),
+        }
+
+
+def candidates(records: Iterable[Record]) -> list[Candidate]:
+    """Return the complete trials, by their numbers."""
+    complete = [record for record in records if record.outcome == "complete" and record.figures]
+    return [
+        Candidate(record, record.figures, record.accuracy)
+        for record in sorted(complete, key=lambda record: record.number)
+        if record.figures is not None
+    ]
+
+
+def flash_of(candidate: Candidate) -> float:
+    """Return the flash of a candidate."""
+    return candidate.figures.flash_bytes
+
+
+def cycles_of(candidate: Candidate) -> float:
+    """Return the mean cycles of a candidate."""
+    return candidate.figures.mean_cycles
+
+
+def front(found: Sequence[Candidate], cost: Callable[[Candidate], float]) -> list[Candidate]:
+    """Return the candidates that are more accurate than all that cost no more, cheapest first."""
+    ordered = sorted(found, key=lambda each: (cost(each), -each.accuracy, each.record.number))
+    kept: list[Candidate] = []
+    for each in ordered:
+        if not kept or each.accuracy > kept[-1].accuracy:
+            kept.append(each)
+    return kept
+
+
+def front_json(found: Sequence[Candidate], board: Board) -> dict[str, Any]:
+    """Return both fronts under the names of their costs."""
+    return {
+        "accuracy_by_flash": [each.to_json(board) for each in front(found, flash_of)],
+        "accuracy_by_cycles": [each.to_json(board) for each in front(found, cycles_of)],
+    }
+
+
+_OF_NORMAL = 1.4826  # of a normal distribution, in medians of absolute values
+
+
+def robust_deviation(values: NDArray[np.float64]) -> float:
+    """Return the deviation of `values`, of any shape, from 0."""
+    return _OF_NORMAL * float(np.median(np.abs(values)))
+
 
 _BEST, _DEFAULT = "best", "default-within"
 _COSTS = {"smallest-within": flash_of, "fastest-within": cycles_of}
@@ -20,19 +94,13 @@ _FEW_POINTS = 0.5
 
 @dataclass(frozen=True)
 class Choice:
-    """How to choose a candidate.
+    """How to choose a candidate."""
 
-    Attributes
-    ----------
-    kind : {"best", "default-within", "smallest-within", "fastest-within"}
-        The most accurate one; or among those that are nearly as accurate, the most accurate one
-        of the first trials (the most accurate of all if there is none), the one with the least
-        flash, or the one with the fewest cycles.
-    points : float or None
-        How many percentage points below the best count as nearly; None is `lead_by_chance`.
-    """
-
+    # best, default-within, smallest-within, fastest-within: the most accurate one; or among those
+    # that are nearly as accurate, the most accurate one of the first trials (the most accurate of
+    # all if there is none), the one with the least flash, or the one with the fewest cycles
     kind: str = _BEST
+    # how many percentage points below the best count as nearly; None is `lead_by_chance`
     points: float | None = 0.0
 
     @classmethod

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,25 +23,14 @@ FIRMWARE_FLASH_BYTES = 2_300
 
 @dataclass(frozen=True)
 class Figures:
-    """Memory and cycles of the classifier: its generated code, constants and variables.
+    """Memory and cycles of the classifier: its generated code, constants and variables."""
 
-    Attributes
-    ----------
-    kernel : {"columns", "masked", "unrolled", "packed"}
-        The kernel of the projection in the plan.
-    flash_bytes, sram_bytes : int
-        By the planner, without the firmware around it (serial protocol, buffers, stack).
-    worst_cycles : int
-        Upper bound of the cycles of a prediction.
-    mean_cycles : float
-        Mean cycles of a prediction on the given points.
-    """
-
-    kernel: str
+    kernel: str  # columns, masked, unrolled, packed: the kernel of the projection in the plan
+    # by the planner, without the firmware around it (serial protocol, buffers, stack)
     flash_bytes: int
     sram_bytes: int
-    worst_cycles: int
-    mean_cycles: float
+    worst_cycles: int  # upper bound of the cycles of a prediction
+    mean_cycles: float  # mean cycles of a prediction on the given points
 
     def to_json(self) -> dict[str, Any]:
         """Return the figures under their names."""
@@ -73,60 +63,60 @@ class TuningLimits:
 
     def used(self, figures: Figures, board: Board) -> dict[str, float]:
         """Return the used share of each limit by its option's name; above 1 exceeds it."""
-        pairs = {
-            "--max-flash": (figures.flash_bytes, self.flash_bytes),
-            "--max-sram": (figures.sram_bytes, self.sram_bytes),
-            "--max-latency-ms": (board.milliseconds(figures.worst_cycles), self.latency_ms),
-            "--max-energy-mj": (board.millijoules(figures.mean_cycles), self.energy_mj),
+        limits = {name: getattr(self, each.field) for name, each in _LIMITS.items()}
+        return {
+            name: _LIMITS[name].value(figures, board) / limit
+            for name, limit in limits.items()
+            if limit is not None
         }
-        return {name: value / limit for name, (value, limit) in pairs.items() if limit is not None}
 
     def describe(self, name: str, figures: Figures, board: Board) -> str:
         """Return how much of one limit a model uses, for display."""
         if name == BOARD:
             return f"more than {board.name} has"
-        value, limit, unit = {
-            "--max-flash": (f"{figures.flash_bytes:,}", self.flash_bytes, "B flash"),
-            "--max-sram": (f"{figures.sram_bytes:,}", self.sram_bytes, "B SRAM"),
-            "--max-latency-ms": (
-                f"{board.milliseconds(figures.worst_cycles):.2f}",
-                self.latency_ms,
-                "ms at most",
-            ),
-            "--max-energy-mj": (
-                f"{board.millijoules(figures.mean_cycles):.3f}",
-                self.energy_mj,
-                "mJ on average",
-            ),
-        }[name]
-        return f"{value} {unit}" if limit is None else f"{value} {unit}, {name} is {limit:,}"
+        each = _LIMITS[name]
+        text = f"{each.value(figures, board):{each.form}} {each.unit}"
+        limit = getattr(self, each.field)
+        return text if limit is None else f"{text}, {name} is {limit:,}"
 
     def to_json(self) -> dict[str, Any]:
         """Return the limits under their names."""
         return asdict(self)
 
 
+class _Limit(NamedTuple):
+    """A field of `TuningLimits`, the value that it limits, and the display of that."""
+
+    field: str
+    value: Callable[[Figures, Board], float]
+    form: str
+    unit: str
+
+
+_LIMITS = {
+    "--max-flash": _Limit("flash_bytes", lambda own, _: own.flash_bytes, ",", "B flash"),
+    "--max-sram": _Limit("sram_bytes", lambda own, _: own.sram_bytes, ",", "B SRAM"),
+    "--max-latency-ms": _Limit(
+        "latency_ms", lambda own, board: board.milliseconds(own.worst_cycles), ".2f", "ms at most"
+    ),
+    "--max-energy-mj": _Limit(
+        "energy_mj", lambda own, board: board.millijoules(own.mean_cycles), ".3f", "mJ on average"
+    ),
+}
+
 BOARD = "board"
 """The name of the board's limit for the whole firmware, if no other one is exceeded."""
 
-LIMIT_NAMES = frozenset({"--max-flash", "--max-sram", "--max-latency-ms", "--max-energy-mj", BOARD})
+LIMIT_NAMES = frozenset({*_LIMITS, BOARD})
 """Names of limits for messages."""
 
 
 @dataclass(frozen=True)
 class Fit:
-    """The figures of a model's best plan, and by how much it exceeds each limit.
-
-    Attributes
-    ----------
-    figures : Figures
-    excess : dict of str to float
-        The used share by the limit's name, above 1; empty if no limit is exceeded.
-    plan : Plan
-        The plan.
-    """
+    """The figures of a model's best plan, and by how much it exceeds each limit."""
 
     figures: Figures
+    # the used share by the limit's name, above 1; empty if no limit is exceeded
     excess: dict[str, float]
     plan: Plan
 

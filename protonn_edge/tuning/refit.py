@@ -15,7 +15,7 @@ from protonn_edge.build.project import BuildOptions, trial_build
 from protonn_edge.chain.model import Model
 from protonn_edge.errors import CheckFailed, InputError
 from protonn_edge.quantization import quantize
-from protonn_edge.tuning.front import Candidate
+from protonn_edge.tuning.choice import Candidate
 from protonn_edge.tuning.limits import Fit, fit_of
 from protonn_edge.tuning.trial import Points
 
@@ -25,40 +25,20 @@ _ATTEMPTS = 5
 
 @dataclass(frozen=True)
 class Linked:
-    """Memory of a linked firmware.
+    """Memory of a linked firmware."""
 
-    Attributes
-    ----------
-    usage : Usage
-        That of the whole firmware.
-    classifier : Sections
-        That of the generated code, constants and variables.
-    """
-
-    usage: Usage
-    classifier: Sections
+    usage: Usage  # that of the whole firmware
+    classifier: Sections  # that of the generated code, constants and variables
 
 
 @dataclass(frozen=True)
 class Refitted:
-    """A model trained on all points.
+    """A model trained on all points."""
 
-    Attributes
-    ----------
-    model : Model
-        With the search in its record.
-    candidate : Candidate
-        Its trial in the search.
-    fit : Fit
-        Its memory and cycles by the planner.
-    linked : Linked or None
-        Its memory by the linker; None without a compiler.
-    """
-
-    model: Model
-    candidate: Candidate
-    fit: Fit
-    linked: Linked | None
+    model: Model  # with the search in its record
+    candidate: Candidate  # its trial in the search
+    fit: Fit  # its memory and cycles by the planner
+    linked: Linked | None  # its memory by the linker; None without a compiler
 
 
 def refit(

@@ -19,9 +19,7 @@ import numpy as np
 
 from protonn_edge.chain.remedies import FEWER_FEATURES
 from protonn_edge.errors import CheckFailed, InputError
-from protonn_edge.tuning.choice import Choice
-from protonn_edge.tuning.deviation import robust_deviation
-from protonn_edge.tuning.front import candidates
+from protonn_edge.tuning.choice import Choice, candidates, robust_deviation
 from protonn_edge.tuning.limits import Figures
 from protonn_edge.tuning.space import SearchSpace
 from protonn_edge.tuning.store import Outcome, Record, SearchFile
@@ -63,37 +61,19 @@ class NothingFits(CheckFailed):
 
 @dataclass(frozen=True)
 class Progress:
-    """The progress of a search.
+    """The progress of a search."""
 
-    Attributes
-    ----------
-    records : mapping of int to Record
-        The finished trials.
-    running : int
-        Trials that are running.
-    seconds_left : float or None
-        Until the time limit.
-    """
-
-    records: Mapping[int, Record]
-    running: int
-    seconds_left: float | None
+    records: Mapping[int, Record]  # the finished trials
+    running: int  # trials that are running
+    seconds_left: float | None  # until the time limit
 
 
 @dataclass(frozen=True)
-class Searched:
-    """The result of a search.
+class SearchResult:
+    """The result of a search."""
 
-    Attributes
-    ----------
-    records : mapping of int to Record
-        All finished trials, including those of earlier runs.
-    timed_out : bool
-        Whether the time limit ended it.
-    """
-
-    records: Mapping[int, Record]
-    timed_out: bool
+    records: Mapping[int, Record]  # all finished trials, including those of earlier runs
+    timed_out: bool  # whether the time limit ended it
 
 
 @dataclass
@@ -104,7 +84,43 @@ class _Open:
     settings: Mapping[str, Any]
     figures: Figures
     bars: Mapping[float, float]
-    results: dict[int, FoldResult] = field(default_factory=dict)
+    by_fold: dict[int, FoldResult] = field(default_factory=dict)
+
+    @property
+    def results(self) -> list[FoldResult]:
+        return [self.by_fold[fold] for fold in sorted(self.by_fold)]
+
+    def outcome(self) -> tuple[Outcome, str]:
+        """Return the outcome by the finished folds, and the reason."""
+        results = self.results
+        failures = [result.failure for result in results if result.failure]
+        if failures:
+            return "failed", failures[0]
+        if results[0].hopeless or (results[0].accuracy or 0.0) < self.bars.get(1.0, 0.0):
+            return "pruned", "a smaller and faster one was ahead"
+        if any(result.excess for result in results):
+            return "rejected", "does not fit once it is trained"
+        return "complete", ""
+
+    def record(self) -> Record:
+        """Return the record of the finished folds."""
+        results = self.results
+        outcome, reason = self.outcome()
+        trained = [result.figures for result in results if result.figures is not None]
+        excess: dict[str, float] = {}
+        for name, used in [pair for result in results for pair in result.excess.items()]:
+            excess[name] = max(used, excess.get(name, 0.0))
+        return Record(
+            self.number,
+            self.settings,
+            outcome,
+            _most(trained) if trained else self.figures,
+            accuracies=tuple(r.accuracy for r in results if r.accuracy is not None),
+            rungs=results[0].rungs,
+            seconds=sum(result.seconds for result in results),
+            reason=reason,
+            excess=excess,
+        )
 
 
 def identity(
@@ -173,7 +189,7 @@ class Search:
         self._next = 0
         self._deadline: float | None = None
 
-    def run(self, *, trials: int, deadline: float | None = None) -> Searched:
+    def run(self, *, trials: int, deadline: float | None = None) -> SearchResult:
         """Continue until a number of trials were trained, including those of earlier runs.
 
         Parameters
@@ -190,17 +206,14 @@ class Search:
             If all settings drawn exceed a limit.
         """
         self._deadline = deadline
-        while not self._is_late():
+        while in_time := not self._is_late():
             self._start(trials)
             self._say()
             if not self._open:
                 break
             self._collect()
-        else:
-            self._check_found()
-            return Searched(self._records, timed_out=True)
-        self._check_found()
-        return Searched(self._records, timed_out=False)
+        _check_found(list(self._records.values()), self._points, self._space)
+        return SearchResult(self._records, timed_out=not in_time)
 
     def _is_late(self) -> bool:
         left = self._seconds_left()
@@ -262,14 +275,11 @@ class Search:
             self._finish(record)
             return
         # One fold of a few people must not decide on a default, which may be chosen as such.
-        is_spared = self._space.in_groups and self._is_default(number)
+        is_spared = self._space.in_groups and number < self._n_starts
         bars = {} if self._space.at_random or is_spared else _bars(seen, fit.figures)
         opened = _Open(number, settings, fit.figures, bars)
         self._open[number] = opened
         self._submit(self._job(opened, 0))
-
-    def _is_default(self, number: int) -> bool:
-        return number < self._n_starts
 
     def _job(self, opened: _Open, fold: int) -> Job:
         bars = opened.bars if fold == 0 else {}
@@ -312,48 +322,16 @@ class Search:
 
     def _take(self, opened: _Open, fold: int, result: FoldResult) -> None:
         """Keep a fold's result. The first fold decides whether the others run, in parallel."""
-        opened.results[fold] = result
-        if fold == 0 and self._outcome(opened) == ("complete", ""):
+        opened.by_fold[fold] = result
+        if fold == 0 and opened.outcome() == ("complete", ""):
             for other in range(1, self._points.n_folds):
                 self._submit(self._job(opened, other))
-        elif fold == 0 or len(opened.results) == self._points.n_folds:
-            self._close(opened, *self._outcome(opened))
-
-    @staticmethod
-    def _outcome(opened: _Open) -> tuple[Outcome, str]:
-        """Return the outcome of a trial by its finished folds, and the reason."""
-        results = [opened.results[fold] for fold in sorted(opened.results)]
-        failures = [result.failure for result in results if result.failure]
-        if failures:
-            return "failed", failures[0]
-        if results[0].hopeless or (results[0].accuracy or 0.0) < opened.bars.get(1.0, 0.0):
-            return "pruned", "a smaller and faster one was ahead"
-        if any(result.excess for result in results):
-            return "rejected", "does not fit once it is trained"
-        return "complete", ""
-
-    def _close(self, opened: _Open, outcome: Outcome, reason: str) -> None:
-        del self._open[opened.number]
-        results = [opened.results[fold] for fold in sorted(opened.results)]
-        trained = [result.figures for result in results if result.figures is not None]
-        excess: dict[str, float] = {}
-        for name, used in [pair for result in results for pair in result.excess.items()]:
-            excess[name] = max(used, excess.get(name, 0.0))
-        record = Record(
-            opened.number,
-            opened.settings,
-            outcome,
-            _most(trained) if trained else opened.figures,
-            accuracies=tuple(r.accuracy for r in results if r.accuracy is not None),
-            rungs=results[0].rungs,
-            seconds=sum(result.seconds for result in results),
-            reason=reason,
-            excess=excess,
-        )
-        self._finish(record)
+        elif fold == 0 or len(opened.by_fold) == self._points.n_folds:
+            del self._open[opened.number]
+            self._finish(opened.record())
 
     def _finish(self, record: Record) -> None:
-        record = replace(record, is_default=self._is_default(record.number))
+        record = replace(record, is_default=record.number < self._n_starts)
         self._file.add(record)
         self._records[record.number] = record
         self._say()
@@ -361,24 +339,23 @@ class Search:
     def _say(self) -> None:
         self._on_change(Progress(self._records, len(self._open), self._seconds_left()))
 
-    def _check_found(self) -> None:
-        if any(record.outcome == "complete" for record in self._records.values()):
-            return
-        rejected = [record for record in self._records.values() if record.excess]
-        if rejected and all(r.outcome == "rejected" for r in self._records.values()):
-            nearest = min(rejected, key=lambda r: (max((r.excess or {}).values()), r.number))
-            raise NothingFits(self._shortfall(nearest, len(rejected)), nearest)
 
-    def _shortfall(self, nearest: Record, tried: int) -> str:
-        assert nearest.figures is not None
-        assert nearest.excess
-        limits, board = self._points.limits, self._points.board
-        said = [limits.describe(name, nearest.figures, board) for name in sorted(nearest.excess)]
-        sizes = self._space.searched.told(nearest.settings)
-        return (
-            f"none of {tried:,} trials fits; the nearest ({sizes}) takes {' and '.join(said)}; "
-            f"raise that limit, or give {FEWER_FEATURES}"
-        )
+def _check_found(records: list[Record], points: Points, space: SearchSpace) -> None:
+    """Refuse records of trials of which none fits, by the one that exceeds the limits least."""
+    rejected = [record for record in records if record.excess]
+    if not rejected or any(record.outcome != "rejected" for record in records):
+        return
+    nearest = min(rejected, key=lambda r: (max((r.excess or {}).values()), r.number))
+    assert nearest.figures is not None
+    assert nearest.excess
+    limits, board = points.limits, points.board
+    said = [limits.describe(name, nearest.figures, board) for name in sorted(nearest.excess)]
+    sizes = space.searched.told(nearest.settings)
+    sentence = (
+        f"none of {len(rejected):,} trials fits; the nearest ({sizes}) takes {' and '.join(said)}; "
+        f"raise that limit, or give {FEWER_FEATURES}"
+    )
+    raise NothingFits(sentence, nearest)
 
 
 def _most(figures: list[Figures]) -> Figures:

@@ -29,9 +29,8 @@ from protonn_edge.training.searched import (
     among_features,
     among_kinds,
 )
-from protonn_edge.tuning.alternatives import Alternative
 from protonn_edge.tuning.limits import FIRMWARE_FLASH_BYTES
-from protonn_edge.tuning.trial import Points
+from protonn_edge.tuning.trial import Alternative, Points
 
 _CODE_BYTES = 1_600  # approximate code of the classifier, in addition to its parameters
 

@@ -16,16 +16,104 @@ from pathlib import Path
 from typing import Any, Literal, Self
 
 import optuna
-from optuna.distributions import BaseDistribution
+from optuna.distributions import (
+    BaseDistribution,
+    CategoricalDistribution,
+    FloatDistribution,
+    IntDistribution,
+)
 from optuna.storages import JournalStorage
 from optuna.storages.journal import JournalFileBackend
 from optuna.trial import FrozenTrial, TrialState
 
 from protonn_edge.errors import InputError
+from protonn_edge.kinds.plans import PLANS
 from protonn_edge.system.files import check_file
 from protonn_edge.system.lock import InUse, try_lock
-from protonn_edge.tuning.limits import Figures
-from protonn_edge.tuning.schema import are_settings, is_trial
+from protonn_edge.system.schema import (
+    Check,
+    list_of,
+    number,
+    one_of,
+    optional,
+    record_of,
+    text,
+    whole,
+)
+from protonn_edge.tuning.limits import LIMIT_NAMES, Figures
+
+_FOLDS = 20
+_REASON_LENGTH = 1_000
+
+_SHARE = number(0, 1)
+_FIGURES = record_of(
+    {
+        "kernel": one_of(*PLANS),
+        "flash_bytes": whole(
+            -(10**5), 10**9
+        ),  # negative if the estimate for the firmware is too large
+        "sram_bytes": whole(0, 10**9),
+        "worst_cycles": whole(0, 10**15),
+        "mean_cycles": number(0, 1e15),
+    }
+)
+_TRIAL: dict[str, Check] = {
+    "number": whole(0, 10**9),
+    "outcome": one_of("complete", "pruned", "rejected", "failed"),
+    "figures": optional(_FIGURES),
+    "accuracies": list_of(_SHARE, _FOLDS),
+    "rungs": list_of(
+        lambda pair: isinstance(pair, list) and len(pair) == 2 and all(map(_SHARE, pair)), 100
+    ),
+    "seconds": number(0, 1e12),
+    "reason": text(_REASON_LENGTH),
+    "excess": lambda value: (
+        isinstance(value, dict)
+        and value.keys() <= LIMIT_NAMES
+        and all(map(number(0, 1e300), value.values()))
+    ),
+    "is_default": lambda value: type(value) is bool,
+}
+
+
+def is_trial(attributes: Any) -> bool:
+    """Return whether a trial in a file is one that `Record` writes."""
+    if not isinstance(attributes, dict) or attributes.keys() != _TRIAL.keys():
+        return False
+    if not all(holds(attributes[name]) for name, holds in _TRIAL.items()):
+        return False
+    # A complete trial has accuracies and figures, one that does not fit has figures.
+    measured = attributes["figures"] is not None
+    return {
+        "complete": measured and len(attributes["accuracies"]) > 1,
+        "rejected": measured and len(attributes["excess"]) > 0,
+        "pruned": True,
+        "failed": True,
+    }[attributes["outcome"]]
+
+
+def are_settings(settings: Any, distributions: Mapping[str, BaseDistribution]) -> bool:
+    """Return whether settings of a trial can have been drawn from these distributions."""
+    return (
+        isinstance(settings, dict)
+        and settings.keys() == distributions.keys()
+        and all(_contains(each, settings[name]) for name, each in distributions.items())
+    )
+
+
+def _contains(distribution: BaseDistribution, value: Any) -> bool:
+    if isinstance(distribution, CategoricalDistribution):
+        return any(
+            value == choice and type(value) is type(choice) for choice in distribution.choices
+        )
+    if isinstance(distribution, IntDistribution):
+        return type(value) is int and distribution.low <= value <= distribution.high
+    return (
+        isinstance(distribution, FloatDistribution)
+        and type(value) is float
+        and distribution.low <= value <= distribution.high
+    )
+
 
 _NAME = "protonn-edge"
 _LIMIT_BYTES = 1 << 30
@@ -41,42 +129,24 @@ _STATES = {
 
 @dataclass(frozen=True)
 class Record:
-    """A finished trial.
+    """A finished trial."""
 
-    Attributes
-    ----------
-    number : int
-        Its number in the search, from 0.
-    settings : mapping
-        The drawn settings, by the estimator's parameters.
-    outcome : {"complete", "pruned", "rejected", "failed"}
-        "pruned" if a smaller and faster one was ahead, "rejected" if it does not fit.
-    figures : Figures or None
-        Its memory and cycles; of a pruned or rejected trial before training; None if unknown.
-    accuracies : tuple of float
-        Of the integer model in the folds, 0..1; of a pruned trial in the tested ones.
-    rungs : mapping of float to float
-        Accuracy on the first fold's points by the completed share of training.
-    seconds : float
-        Of training, over the folds.
-    reason : str
-        The reason if it is not complete.
-    excess : mapping of str to float
-        Of a rejected trial: the share of each exceeded limit, above 1.
-    is_default : bool
-        Whether it is one of the given first trials, not a drawn one.
-    """
-
-    number: int
-    settings: Mapping[str, Any]
+    number: int  # its number in the search, from 0
+    settings: Mapping[str, Any]  # the drawn settings, by the estimator's parameters
+    # complete, pruned, rejected, failed: "pruned" if a smaller and faster one was ahead, "rejected"
+    # if it does not fit
     outcome: Outcome
+    # its memory and cycles; of a pruned or rejected trial before training; None if unknown
     figures: Figures | None = None
+    # of the integer model in the folds, 0..1; of a pruned trial in the tested ones
     accuracies: tuple[float, ...] = ()
+    # accuracy on the first fold's points by the completed share of training
     rungs: Mapping[float, float] | None = None
-    seconds: float = 0.0
-    reason: str = ""
+    seconds: float = 0.0  # of training, over the folds
+    reason: str = ""  # the reason if it is not complete
+    # of a rejected trial: the share of each exceeded limit, above 1
     excess: Mapping[str, float] | None = None
-    is_default: bool = False
+    is_default: bool = False  # whether it is one of the given first trials, not a drawn one
 
     @property
     def accuracy(self) -> float:

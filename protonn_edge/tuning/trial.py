@@ -23,10 +23,74 @@ from protonn_edge.kinds.train import CLASSIFIERS
 from protonn_edge.quantization import quantize
 from protonn_edge.system.threads import one_thread
 from protonn_edge.training.base import DeviceClassifier
+from protonn_edge.training.compatibility import check_compatible
+from protonn_edge.training.feature_parameters import NO_FEATURES
+from protonn_edge.training.feature_stages import count_inputs
 from protonn_edge.training.progress import EpochReport
+from protonn_edge.training.refusals import Case
 from protonn_edge.training.searched import ANY, FEATURES, Searched, settings_of_kind
-from protonn_edge.tuning.alternatives import Alternative, alternatives_of, kinds_for
 from protonn_edge.tuning.limits import Figures, Fit, TuningLimits, fit_of
+
+
+@dataclass(frozen=True)
+class Alternative:
+    """A choice of features before a classifier."""
+
+    settings: Mapping[str, Any]  # the classifier's settings for it
+    n_inputs: int  # D, the number of values that it makes of a point
+
+
+def alternatives_of(
+    kind: type[DeviceClassifier], fixed: Mapping[str, Any], X: Any
+) -> dict[str, Alternative]:
+    """Return the alternatives by name, without those that conflict with the fixed settings.
+
+    There are none if these already choose features, or if only raw points would remain.
+
+    Parameters
+    ----------
+    kind : type
+        The kind of classifier.
+    fixed : mapping
+        Settings that all trials share.
+    X : array of shape (n, features)
+        Raw points.
+    """
+    given = kind(**fixed).training_settings()
+    if given.kinds_asked or given.initial_model is not None:
+        return {}
+    found = {}
+    for name, wanted in given.alternatives().items():
+        own = {key: value for key, value in wanted.items() if key not in fixed}
+        settings = kind(**{**fixed, **own}).training_settings()
+        try:
+            check_compatible(Case.of(settings, X, multilabel=False), kind.refusals)
+            found[name] = Alternative(own, count_inputs(settings, X))
+        except InputError:
+            continue
+    return {} if set(found) == {NO_FEATURES} else found
+
+
+def kinds_for(fixed: Mapping[str, Any], X: Any) -> tuple[str, ...]:
+    """Return the names of the kinds of classifiers compatible with fixed settings and points.
+
+    Raises
+    ------
+    InputError
+        If none is; the sentence of the first one.
+    """
+    found, refused = [], []
+    for name, kind in CLASSIFIERS.items():
+        settings = kind(**fixed).training_settings()
+        try:
+            check_compatible(Case.of(settings, X, multilabel=False), kind.refusals)
+            found.append(name)
+        except InputError as error:
+            refused.append(error)
+    if not found:
+        raise refused[0]
+    return tuple(found)
+
 
 RUNGS = (0.25, 0.5, 0.75)
 """Shares of the first fold's training after which a trial may be pruned."""
@@ -38,36 +102,18 @@ _ACTIVITY_POINTS = 500
 
 @dataclass(frozen=True, eq=False)
 class Points:
-    """The data shared by all trials.
+    """The data shared by all trials."""
 
-    Attributes
-    ----------
-    X : ndarray of shape (n, D), float32
-        Raw training points.
-    y : ndarray of shape (n,), int64
-        Class indices.
-    folds : ndarray of shape (n,), int64
-        See `fold_numbers`.
-    board : Board
-        The board that models must fit.
-    limits : TuningLimits
-        The other limits.
-    fixed : mapping
-        Settings of the estimator that all trials share.
-    groups : ndarray of shape (n,), int64, optional
-        The group of each point, such as a person, if points are to be moved between groups.
-    classifier : str
-        The kind, as in `training.registry`, or `ANY` of them.
-    """
-
-    X: NDArray[np.float32]
-    y: NDArray[np.int64]
-    folds: NDArray[np.int64]
-    board: Board
-    limits: TuningLimits
+    X: NDArray[np.float32]  # (n, D): raw training points
+    y: NDArray[np.int64]  # (n,): class indices
+    folds: NDArray[np.int64]  # (n,): see `fold_numbers`
+    board: Board  # the board that models must fit
+    limits: TuningLimits  # the other limits
+    # settings of the estimator that all trials share
     fixed: Mapping[str, Any] = field(default_factory=dict)
+    # (n,): the group of each point, such as a person, if points are to be moved between groups
     groups: NDArray[np.int64] | None = None
-    classifier: str = "protonn"
+    classifier: str = "protonn"  # the kind, as in `training.registry`, or `ANY` of them
 
     def untrained(self, settings: Mapping[str, Any], seed: int = 0) -> DeviceClassifier:
         """Return an untrained classifier with the settings of a trial."""
@@ -109,56 +155,29 @@ class Points:
 
 @dataclass(frozen=True)
 class Job:
-    """A fold of a trial.
+    """A fold of a trial."""
 
-    Attributes
-    ----------
-    number, fold : int
-        The numbers of the trial and the fold.
-    settings : mapping
-        The trial's settings.
-    seed : int
-        Of the training.
-    bars : mapping of float to float
-        Accuracies that it must reach after shares of its training; otherwise it is pruned.
-    """
-
-    number: int
+    number: int  # the numbers of the trial and the fold
     fold: int
-    settings: Mapping[str, Any]
-    seed: int
+    settings: Mapping[str, Any]  # the trial's settings
+    seed: int  # of the training
+    # accuracies that it must reach after shares of its training; otherwise it is pruned
     bars: Mapping[float, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
 class FoldResult:
-    """The result of a fold.
+    """The result of a fold."""
 
-    Attributes
-    ----------
-    accuracy : float or None
-        Of the integer model on the fold's points, 0..1; None without a model.
-    figures : Figures or None
-        Memory and cycles of the integer model.
-    excess : mapping of str to float
-        Exceeded limits.
-    rungs : mapping of float to float
-        Accuracy on the fold's points, in floats, after shares of the training.
-    seconds : float
-        Of training.
-    hopeless : bool
-        Whether it was abandoned because it missed an accuracy in `Job.bars`.
-    failure : str
-        The reason if there is no model for another cause.
-    """
-
+    # of the integer model on the fold's points, 0..1; None without a model
     accuracy: float | None = None
-    figures: Figures | None = None
-    excess: Mapping[str, float] = field(default_factory=dict)
+    figures: Figures | None = None  # memory and cycles of the integer model
+    excess: Mapping[str, float] = field(default_factory=dict)  # exceeded limits
+    # accuracy on the fold's points, in floats, after shares of the training
     rungs: Mapping[float, float] = field(default_factory=dict)
-    seconds: float = 0.0
-    hopeless: bool = False
-    failure: str = ""
+    seconds: float = 0.0  # of training
+    hopeless: bool = False  # whether it was abandoned because it missed an accuracy in `Job.bars`
+    failure: str = ""  # the reason if there is no model for another cause
 
 
 def sketch(points: Points, settings: Mapping[str, Any], searched: Searched, seed: int) -> Fit:

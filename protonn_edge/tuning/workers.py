@@ -39,7 +39,7 @@ class Workers(Protocol):
         """Replace a lost worker, so that its folds can be submitted again."""
 
 
-class Here:
+class InProcessWorkers:
     """Runs a fold when it is submitted.
 
     Parameters

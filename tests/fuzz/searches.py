@@ -20,7 +20,7 @@ from protonn_edge.tuning import (
     Candidate,
     Choice,
     Figures,
-    Here,
+    InProcessWorkers,
     Points,
     Progress,
     Record,
@@ -64,7 +64,10 @@ def _read_a_front(rng: np.random.Generator, path: Path) -> None:
 def _go_on(rng: np.random.Generator, path: Path) -> None:
     path.write_bytes(_changed_search(rng))
     space = _space()
-    with SearchFile(path, _IDENTITY, space.distributions) as file, Here(_points()) as workers:
+    with (
+        SearchFile(path, _IDENTITY, space.distributions) as file,
+        InProcessWorkers(_points()) as workers,
+    ):
         progress: list[Progress] = []
         search = Search(_points(), space, file, workers, on_change=progress.append)
         searched = search.run(trials=0)

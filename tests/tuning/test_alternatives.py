@@ -10,7 +10,7 @@ import pytest
 from optuna.distributions import CategoricalDistribution
 
 from protonn_edge.kinds.train import CLASSIFIERS
-from protonn_edge.tuning import Here, Points, SearchSpace, candidates
+from protonn_edge.tuning import InProcessWorkers, Points, SearchSpace, candidates
 from protonn_edge.tuning.trial import sketch
 
 IMAGES = {"image_shape": (8, 8)}
@@ -97,7 +97,7 @@ def test_a_search_trains_what_it_drew(make_points, search, tmp_path):
         make_points(), **IMAGES, epochs=4, init_projection="pca", quantization_aware=False
     )
     space = SearchSpace.of(points)
-    found = search(points, Here(points), tmp_path / "s", trials=4, space=space)
+    found = search(points, InProcessWorkers(points), tmp_path / "s", trials=4, space=space)
     complete = candidates(found.records.values())
     assert {each.record.settings["feature_stage"] for each in complete} >= {"gradients 4x4", "none"}
     assert "feature_stage" in {name for names in space.searched.columns.values() for name in names}

@@ -13,7 +13,7 @@ import time
 import pytest
 
 from protonn_edge.errors import InputError
-from protonn_edge.tuning import DaskWorkers, Here, TuningLimits
+from protonn_edge.tuning import DaskWorkers, InProcessWorkers, TuningLimits
 
 pytest.importorskip("distributed", reason="needs dask; to run: pip install 'protonn-edge[dask]'")
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning:distributed")
@@ -80,7 +80,7 @@ def essence(found):
 def test_the_loss_of_a_worker_changes_nothing(cluster, make_points, search, tmp_path):
     address, workers = cluster
     points = make_points(LIMITS)
-    reference = search(points, Here(points), tmp_path / "here", trials=TRIALS)
+    reference = search(points, InProcessWorkers(points), tmp_path / "here", trials=TRIALS)
 
     def kill_one(progress):
         if progress.running and len(progress.records) >= 3:

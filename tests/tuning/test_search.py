@@ -16,7 +16,7 @@ from protonn_edge.training.searched import Searched
 from protonn_edge.tuning import (
     Choice,
     Figures,
-    Here,
+    InProcessWorkers,
     NothingFits,
     Processes,
     Record,
@@ -52,7 +52,7 @@ def reference(make_points, tmp_path_factory, space):
     points = make_points(LIMITS)
     path = tmp_path_factory.mktemp("search") / "search.jsonl"
     with SearchFile(path, {"of": "tests"}, space.distributions) as file:
-        found = Search(points, space, file, Here(points)).run(trials=6)
+        found = Search(points, space, file, InProcessWorkers(points)).run(trials=6)
     return essence(found.records)
 
 
@@ -76,13 +76,13 @@ def test_the_first_trials_are_told_from_those_that_are_drawn(
     for number, (settings, *_, is_default) in reference.items():
         assert is_default == (settings in starts) == (number < len(starts))
     points, at_random = make_points(), replace(space, at_random=True)
-    found = search(points, Here(points), tmp_path / "s", space=at_random, trials=2)
+    found = search(points, InProcessWorkers(points), tmp_path / "s", space=at_random, trials=2)
     assert not any(record.is_default for record in found.records.values())
 
 
 def test_another_seed_is_another_sequence(make_points, search, tmp_path, reference):
     points = make_points(LIMITS)
-    found = search(points, Here(points), tmp_path / "s", seed=1)
+    found = search(points, InProcessWorkers(points), tmp_path / "s", seed=1)
     assert essence(found.records) != reference
 
 
@@ -95,8 +95,8 @@ def test_a_search_that_is_stopped_goes_on_where_it_was(make_points, search, tmp_
                 raise KeyboardInterrupt
 
         with pytest.raises(KeyboardInterrupt):
-            search(points, Here(points), tmp_path / "s", on_change=stop)
-    found = search(points, Here(points), tmp_path / "s")
+            search(points, InProcessWorkers(points), tmp_path / "s", on_change=stop)
+    found = search(points, InProcessWorkers(points), tmp_path / "s")
     assert essence(found.records) == reference
 
 
@@ -121,7 +121,7 @@ def test_several_processes_find_the_same_and_so_do_those_that_die(
 def test_a_fold_that_kills_its_worker_every_time_ends_the_search(make_points, search, tmp_path):
     points = make_points(LIMITS)
 
-    class Doomed(Here):
+    class Doomed(InProcessWorkers):
         renewed = 0
 
         def submit(self, job):  # noqa: ARG002
@@ -140,9 +140,11 @@ def test_a_fold_that_kills_its_worker_every_time_ends_the_search(make_points, se
 
 def test_time_ends_a_search_and_the_next_one_goes_on(make_points, search, tmp_path, reference):
     points = make_points(LIMITS)
-    over = search(points, Here(points), tmp_path / "s", deadline=time.monotonic())
+    over = search(points, InProcessWorkers(points), tmp_path / "s", deadline=time.monotonic())
     assert over.timed_out
-    found = search(points, Here(points), tmp_path / "s", deadline=time.monotonic() + 3600)
+    found = search(
+        points, InProcessWorkers(points), tmp_path / "s", deadline=time.monotonic() + 3600
+    )
     assert not found.timed_out
     assert essence(found.records) == reference
 
@@ -160,7 +162,7 @@ def test_time_is_left_for_training_what_will_be_chosen(
     ]
     found = search(
         points,
-        Here(points),
+        InProcessWorkers(points),
         tmp_path / "s",
         done=done,
         trials=2,
@@ -179,7 +181,7 @@ def test_no_default_is_given_up_by_one_fold_of_people(
     if in_groups:
         points = replace(points, groups=np.arange(len(points.y)) % 10)
     space = replace(space, in_groups=in_groups)
-    found = search(points, Here(points), tmp_path / "s", space=space, trials=2)
+    found = search(points, InProcessWorkers(points), tmp_path / "s", space=space, trials=2)
     assert [record.outcome for record in found.records.values()] == [outcome] * 2
 
 
@@ -189,13 +191,13 @@ def test_limits_that_nothing_meets_name_the_nearest_and_what_limits_it(
     monkeypatch.setattr("protonn_edge.tuning.search._REJECTED_AT_FIRST", 8)
     points = make_points(TuningLimits(flash_bytes=900, latency_ms=50))
     with pytest.raises(NothingFits) as caught:
-        search(points, Here(points), tmp_path / "s")
+        search(points, InProcessWorkers(points), tmp_path / "s")
     sentence, nearest = str(caught.value), caught.value.nearest
     assert "B flash, --max-flash is 900" in sentence
     assert "--max-latency-ms" not in sentence
     assert f"n_prototypes {nearest.settings['n_prototypes']}" in sentence
     with pytest.raises(NothingFits, match="--max-flash is 900"):  # and at once from the file
-        search(points, Here(points), tmp_path / "s")
+        search(points, InProcessWorkers(points), tmp_path / "s")
 
 
 def test_settings_that_give_no_model_are_a_trial_that_failed(
@@ -207,7 +209,7 @@ def test_settings_that_give_no_model_are_a_trial_that_failed(
         raise InputError("no such model")
 
     monkeypatch.setattr("protonn_edge.tuning.search.sketch", refuse)
-    found = search(points, Here(points), tmp_path / "s", trials=3)
+    found = search(points, InProcessWorkers(points), tmp_path / "s", trials=3)
     assert {record.outcome for record in found.records.values()} == {"failed"}
     assert found.records[0].reason == "no such model"
 
