@@ -15,9 +15,9 @@ FIRMWARE = resource("firmware")
 
 def compile_main(sources, *flags: str) -> str:
     """Return what the compiler says about the file that includes the model."""
-    command = ["avr-gcc", "-mmcu=atmega328p", "-std=gnu99", "-O2", *flags, "-c"]
+    command = ["avr-gcc", "-mmcu=atmega328p", "-std=gnu99", "-O2", *flags]
     result = subprocess.run(
-        [*command, sources / "requests.c", "-o", "/dev/null"],
+        [*command, "-fsyntax-only", sources / "requests.c"],
         capture_output=True,
         text=True,
         timeout=60,
