@@ -18,7 +18,6 @@ from protonn_edge.cli.quantities import Bytes
 from protonn_edge.cli.tables import table_options
 from protonn_edge.cli.train import reference_model_for
 from protonn_edge.cli.trained import describe, sentence_of
-from protonn_edge.cli.training_data import with_columns
 from protonn_edge.conversion import Features, from_sklearn, same_answers, to_reference
 from protonn_edge.conversion.converting import EPOCHS
 from protonn_edge.conversion.reading import SUFFIX, load_estimator
@@ -175,7 +174,7 @@ def _from_estimator(
             "label per point"
         )
     estimator = load_estimator(source)
-    dataset = with_columns(dataset, _feature_names(estimator), str(data))
+    dataset = dataset.matched(_feature_names(estimator), str(data))
     out.notice(dataset.notices)
     names = np.array(dataset.classes)
     tested = len(dataset.y_test) > 0
@@ -236,7 +235,7 @@ def _to_folder(
     }
     if data is not None:
         dataset = load_dataset(data, table)
-        dataset = with_columns(dataset, model.feature_names, str(data))
+        dataset = dataset.matched(model.feature_names, str(data))
         out.notice(dataset.notices)
         points = dataset.X_test if dataset.X_test.shape[0] else dataset.X_train
         X = dense_features(points, str(data))

@@ -21,10 +21,9 @@ from protonn_edge.system.lazy import later
 if TYPE_CHECKING:
     from protonn_edge.datasets import Notice
 
-_load_held_out_points = later("protonn_edge.datasets", "load_held_out_points")
 _load_points = later("protonn_edge.datasets", "load_points")
-_load_features = later("protonn_edge.datasets.unlabelled", "load_features")
-_instrument_in = later("protonn_edge.datasets.unlabelled", "instrument_in")
+_load_features = later("protonn_edge.datasets.reading", "load_features")
+_instrument_in = later("protonn_edge.datasets.reading", "instrument_in")
 
 _F = TypeVar("_F", bound=Callable[..., Any])
 _T = TypeVar("_T")
@@ -98,9 +97,9 @@ def points_for(
     out : Output
         Where warnings are printed.
     held_out : bool
-        Whether DATA must not have two parts; see `load_held_out_points`.
+        Whether DATA must not have two parts; see `load_points`.
     """
-    load = _load_held_out_points if held_out else _load_points
+    load = functools.partial(_load_points, held_out=held_out)
     points: tuple[NDArray[np.float32], NDArray[np.int64]] = _loaded(load, model, data, table, out)
     return points
 

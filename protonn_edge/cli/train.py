@@ -28,7 +28,6 @@ from protonn_edge.cli.training_data import (
     load_grouped,
     settled_onset,
     settled_windows,
-    with_columns,
     with_windows_told,
 )
 from protonn_edge.conversion import from_reference
@@ -142,7 +141,7 @@ def train_command(
         rate, by, share = rate or _FALSE_ALARMS, by or ("distance",), None
     if start_from is not None and isinstance(learner, ProtoNNClassifier):
         learner.initial_model = _start_model(start_from, dataset, learner.normalization)
-        dataset = with_columns(dataset, learner.initial_model.feature_names, str(data))
+        dataset = dataset.matched(learner.initial_model.feature_names, str(data))
     if share is not None:
         dataset = holdout(dataset, share, seed)
     learner.window_shape, learner.sample_rate = settled_windows(

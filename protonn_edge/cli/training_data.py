@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Literal
 
 from protonn_edge.cli.train_options import was_given
 from protonn_edge.datasets import Dataset, Notice, TableOptions, load_dataset, with_groups
-from protonn_edge.datasets.matching import match_columns
 from protonn_edge.datasets.notices import quoted
 from protonn_edge.errors import InputError
 from protonn_edge.training.base import DeviceClassifier
@@ -25,23 +23,6 @@ def load_grouped(
         table = replace(table, groups=groups)
     dataset = load_dataset(data, table, least_classes=least_classes)
     return dataset if groups is None else with_groups(dataset, groups, data)
-
-
-def with_columns(dataset: Dataset, wanted: Sequence[str], source: str) -> Dataset:
-    """Return a data set with the columns of a model, in the model's order, matched by name."""
-    match = match_columns(dataset.feature_names, wanted, source)
-    notices = (*dataset.notices, *match.notices)
-    if match.columns is None:
-        return replace(dataset, notices=notices)
-    columns = list(match.columns)
-    return replace(
-        dataset,
-        X_train=dataset.X_train[:, columns],
-        X_test=dataset.X_test[:, columns],
-        feature_names=tuple(wanted),
-        instrument=dataset.instrument and dataset.instrument.of_channels(columns),
-        notices=notices,
-    )
 
 
 def settled_windows(

@@ -28,7 +28,7 @@ from scipy.sparse import issparse
 from protonn_edge.chain.normalizer import Normalizer
 from protonn_edge.chain.sizes import SizedByMatrices
 from protonn_edge.chain.statistics import InputStatistics
-from protonn_edge.datasets.npy_header import read_header
+from protonn_edge.datasets.archive import read_header
 from protonn_edge.datasets.rows import Sparse
 from protonn_edge.errors import InputError
 from protonn_edge.kinds.protonn.head import ProtoNNModel

@@ -7,9 +7,11 @@ Optional: ``class_names``, to which the labels, whole numbers from 0, then point
 ``units`` (one for all, or one for each channel or feature). Other arrays are ignored.
 X may have more than two axes: all but the first are flattened, in C order.
 
-Sparse features are ``X_train_indptr``, ``_indices`` and ``_data`` (see `compressed`) with
-``n_features``. Sets of labels are ``Y_train_indptr`` and ``_indices`` with ``n_labels``, or a
-``y_train`` that is a matrix of zeros and ones.
+Sparse features are compressed rows, ``X_train_indptr``, ``_indices`` and ``_data``, with
+``n_features``. Row i has the columns ``indices[indptr[i]:indptr[i + 1]]``, with the values at the
+same places of ``data``. Sets of labels are ``Y_train_indptr`` and ``_indices`` with ``n_labels``,
+or a ``y_train`` that is a matrix of zeros and ones. An untrusted file may have any numbers there,
+so all are checked before they become a matrix of scipy, which does not check them.
 """
 
 from __future__ import annotations
@@ -23,12 +25,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from protonn_edge.datasets.archive import ArrayArchive
-from protonn_edge.datasets.compressed import (
-    has_compressed_rows,
-    sets_of_rows,
-    sparse_features,
-    whole_number,
-)
 from protonn_edge.datasets.dataset import (
     INDEX_LIMIT,
     TABLE_LIMIT_BYTES,
@@ -123,11 +119,11 @@ def _spelled(archive: ArrayArchive, name: str) -> str:
 
 def has_features(archive: ArrayArchive, name: str) -> bool:
     """Return whether an archive has points of this name, dense or sparse."""
-    return name in archive.names or has_compressed_rows(archive, name)
+    return name in archive.names or _has_compressed_rows(archive, name)
 
 
 def _has_labels(archive: ArrayArchive, name: str) -> bool:
-    return name in archive.names or has_compressed_rows(archive, name.replace("y", "Y"))
+    return name in archive.names or _has_compressed_rows(archive, name.replace("y", "Y"))
 
 
 def _table(archive: ArrayArchive, points: str, labels: str, classes: tuple[str, ...]) -> Table:
@@ -153,7 +149,7 @@ def _table(archive: ArrayArchive, points: str, labels: str, classes: tuple[str, 
         )
     source = f"{archive.path} ({points})"
     if sets is not None:
-        return LabelSetTable(source, X, sets, names)
+        return LabelSetTable(source, X, sets, feature_names=names)
     check_class_names(classes, str(archive.path))
     rate, onset = (_rate(archive), _onset(archive)) if len(point_shape) == 2 else (None, None)
     texts = _labels(archive, labels, y, classes)
@@ -168,8 +164,8 @@ def _table(archive: ArrayArchive, points: str, labels: str, classes: tuple[str, 
         source,
         X,
         texts,
-        names,
-        point_shape,
+        feature_names=names,
+        point_shape=point_shape,
         sample_rate=rate,
         onset=onset,
         instrument=instrument,
@@ -230,8 +226,8 @@ def _names_of_samples(archive: ArrayArchive, point_shape: tuple[int, ...]) -> tu
 def _label_sets(archive: ArrayArchive, name: str) -> Sparse | None:
     """Return sets of labels, CSR (n, L), or None if each point has one label."""
     compressed = name.replace("y", "Y")
-    if has_compressed_rows(archive, compressed):
-        return sets_of_rows(archive, compressed, whole_number(archive, "n_labels", LABEL_LIMIT))
+    if _has_compressed_rows(archive, compressed):
+        return _sets_of_rows(archive, compressed, _whole_number(archive, "n_labels", LABEL_LIMIT))
     y = archive.read(name)
     if y.ndim != 2:
         return None
@@ -245,8 +241,10 @@ def _label_sets(archive: ArrayArchive, name: str) -> Sparse | None:
 
 def points_of(archive: ArrayArchive, name: str) -> tuple[Features, tuple[int, ...]]:
     """Return the points, a row each, and the axes that a point has in the file."""
-    if has_compressed_rows(archive, name):
-        return sparse_features(archive, name, whole_number(archive, "n_features", INDEX_LIMIT)), ()
+    if _has_compressed_rows(archive, name):
+        return _sparse_features(
+            archive, name, _whole_number(archive, "n_features", INDEX_LIMIT)
+        ), ()
     raw = archive.read(name)
     if raw.ndim < 2 or raw.dtype.kind not in "buif" or 0 in raw.shape[1:]:
         raise InputError(
@@ -305,3 +303,101 @@ def _names(archive: ArrayArchive, name: str) -> tuple[str, ...]:
         return tuple(str(text).strip() for text in array.astype(np.str_).tolist())
     except ValueError as error:
         raise InputError(f"{archive.path}: array {name!r} has names that are not text") from error
+
+
+# --- compressed rows ------------------------------------------------------------------------------
+
+
+def _has_compressed_rows(archive: ArrayArchive, name: str) -> bool:
+    """Return whether the archive has a matrix of this name as compressed rows."""
+    return f"{name}_indptr" in archive.names or f"{name}_indices" in archive.names
+
+
+def _whole_number(archive: ArrayArchive, name: str, limit: int) -> int:
+    """Return a single whole number, 1 to `limit`, of the archive."""
+    value = _required(archive, name)
+    if value.size != 1 or value.dtype.kind not in "iu" or not 1 <= int(value.ravel()[0]) <= limit:
+        raise InputError(
+            f"{archive.path}: array {name!r} must be one whole number from 1 to {limit:,}; fix it"
+        )
+    return int(value.ravel()[0])
+
+
+def _sets_of_rows(archive: ArrayArchive, name: str, n_columns: int) -> Sparse:
+    """Return a matrix (n, n_columns), CSR float32, that is 1 at the columns of each row.
+
+    A column that a row has twice counts once.
+    """
+    indptr, indices = _places(archive, name, n_columns)
+    ones = np.ones(len(indices), dtype=np.float32)
+    matrix = sparse_rows((ones, indices, indptr), (len(indptr) - 1, n_columns))
+    matrix.sum_duplicates()
+    matrix.data[:] = 1.0
+    return matrix
+
+
+def _sparse_features(archive: ArrayArchive, name: str, n_columns: int) -> Sparse:
+    """Return features (n, n_columns), CSR float32, sorted in each row and finite.
+
+    Raises
+    ------
+    InputError
+        Also if a row has a column twice.
+    """
+    indptr, indices = _places(archive, name, n_columns)
+    data = _required(archive, f"{name}_data")
+    if data.shape != indices.shape or data.dtype.kind not in "buif":
+        raise InputError(
+            f"{archive.path}: array '{name}_data' has the shape {data.shape} and the type "
+            f"{data.dtype.name}, '{name}_indices' has {len(indices):,} places; give one number for "
+            "each"
+        )
+    with np.errstate(over="ignore"):
+        values = data.astype(np.float32)
+    if not np.isfinite(values).all():
+        place = int(np.argmin(np.isfinite(values)))
+        row = int(np.searchsorted(indptr, place, side="right")) - 1
+        raise InputError(
+            f"{archive.path}: array '{name}_data' has a value that is NaN, infinite or too large "
+            f"in row {row}, feature {int(indices[place])}; fix or drop the row"
+        )
+    matrix = sparse_rows((values, indices, indptr), (len(indptr) - 1, n_columns))
+    matrix.sum_duplicates()
+    if matrix.nnz < len(indices):
+        raise InputError(
+            f"{archive.path}: array '{name}_indices' has a feature twice in a row; give each once"
+        )
+    matrix.eliminate_zeros()
+    return matrix
+
+
+def _places(
+    archive: ArrayArchive, name: str, n_columns: int
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return checked row starts (n + 1,) and columns, as copies."""
+    indptr, indices = (_required(archive, f"{name}_{part}") for part in ("indptr", "indices"))
+    for part, array in (("indptr", indptr), ("indices", indices)):
+        if array.ndim != 1 or array.dtype.kind not in "iu":
+            raise InputError(
+                f"{archive.path}: array '{name}_{part}' has the shape {array.shape} and the type "
+                f"{array.dtype.name}; it must be a list of whole numbers"
+            )
+    rising = len(indptr) > 0 and int(indptr[0]) == 0 and bool((indptr[1:] >= indptr[:-1]).all())
+    if not rising or int(indptr[-1]) != len(indices):
+        raise InputError(
+            f"{archive.path}: array '{name}_indptr' must rise from 0 to the {len(indices):,} "
+            f"elements of '{name}_indices'; write the file again"
+        )
+    if len(indices) and (int(indices.min()) < 0 or int(indices.max()) >= n_columns):
+        wrong = int(indices.min()) if int(indices.min()) < 0 else int(indices.max())
+        raise InputError(
+            f"{archive.path}: array '{name}_indices' has {wrong:,}, the columns count from 0 to "
+            f"{n_columns - 1:,}; fix it, or the number of columns"
+        )
+    return indptr.astype(np.int64), indices.astype(np.int64)
+
+
+def _required(archive: ArrayArchive, name: str) -> NDArray[Any]:
+    if name not in archive.names:
+        raise InputError(f"{archive.path} has no array {name!r}; add it")
+    return archive.read(name)

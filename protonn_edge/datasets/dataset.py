@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, field, replace
-from typing import Any, Literal
+from dataclasses import dataclass, field, fields, replace
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from protonn_edge.datasets.naming import NO_CLASS, check_names, in_order
-from protonn_edge.datasets.notices import Notice
+from protonn_edge.datasets.notices import Notice, match_columns
 from protonn_edge.datasets.rows import Sparse, is_sparse
 from protonn_edge.errors import InputError
 from protonn_edge.sensors import Instrument
@@ -63,8 +63,75 @@ class TableLayout:
     rules: dict[str, str] = field(default_factory=dict)
 
 
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Provenance:
+    """What is known of points besides their values and labels.
+
+    Attributes
+    ----------
+    feature_names : tuple of str
+        D names, or empty.
+    point_shape : tuple of int
+        The axes that a point has in the file, such as samples and channels; empty if not known.
+    notices : tuple of Notice
+        What is worth knowing of the data: how it was read, and what looks like a mistake.
+    layout : TableLayout or None
+        How a text table was read.
+    sessions, times : sequence of n str, or None
+        The recording of each row of a table and its time, if there are such columns.
+    sample_rate : float or None
+        Samples per second, of a recording or of windows.
+    onset : int or None
+        The level at which clips of sound begin, if that is how windows were cut.
+    instrument : Instrument or None
+        What measured the values, if that is known.
+    """
+
+    matrices: ClassVar[tuple[str, ...]] = ()
+
+    feature_names: tuple[str, ...] = ()
+    point_shape: tuple[int, ...] = ()
+    notices: tuple[Notice, ...] = ()
+    layout: TableLayout | None = None
+    sessions: Sequence[str] | None = None
+    times: Sequence[str] | None = None
+    sample_rate: float | None = None
+    onset: int | None = None
+    instrument: Instrument | None = None
+
+    def provenance(self) -> dict[str, Any]:
+        """Return the fields that points of the same origin share."""
+        return {each.name: getattr(self, each.name) for each in fields(Provenance)}
+
+    def matched(self, wanted: Sequence[str], source: str, owner: str = "the model") -> Self:
+        """Return these points with the columns that their owner requires, in its order.
+
+        Parameters
+        ----------
+        wanted, source, owner
+            See `match_columns`, whose notices are added.
+
+        Raises
+        ------
+        InputError
+            As `match_columns`.
+        """
+        match = match_columns(self.feature_names, wanted, source, owner)
+        notices = (*self.notices, *match.notices)
+        if match.columns is None:
+            return replace(self, notices=notices)
+        columns = list(match.columns)
+        return replace(
+            self,
+            feature_names=tuple(wanted),
+            notices=notices,
+            instrument=self.instrument and self.instrument.of_channels(columns),
+            **{name: getattr(self, name)[:, columns] for name in self.matrices},
+        )
+
+
 @dataclass(frozen=True, eq=False)
-class Table:
+class Table(Provenance):
     """Labelled points of a file.
 
     Attributes
@@ -75,44 +142,21 @@ class Table:
         All finite.
     labels : sequence of n str
         See `protonn_edge.datasets.naming.label_text`.
-    feature_names : tuple of str
-        D names, or empty.
-    point_shape : tuple of int
-        The shape of a point in the file; empty if it is not known.
-    notices : tuple of Notice
-        What the reader noticed.
-    layout : TableLayout or None
-        How a text table was read.
-    sessions, times : sequence of n str, or None
-        The recording of each row of a table and its time, if there are such columns.
     seams : ndarray of shape (n,), bool, or None
         The rows at which another session begins, by all columns of sessions.
-    sample_rate : float or None
-        Samples per second, of a recording or of windows.
-    onset : int or None
-        The level at which clips of sound begin, if that is how windows were cut.
-    instrument : Instrument or None
-        What measured the values, if that is known.
     """
+
+    matrices = ("X",)
 
     source: str
     X: Features
     labels: Sequence[str]
-    feature_names: tuple[str, ...] = ()
-    point_shape: tuple[int, ...] = ()
-    notices: tuple[Notice, ...] = ()
-    layout: TableLayout | None = None
-    sessions: Sequence[str] | None = None
-    times: Sequence[str] | None = None
     seams: NDArray[np.bool_] | None = None
-    sample_rate: float | None = None
-    onset: int | None = None
-    instrument: Instrument | None = None
 
 
 @dataclass(frozen=True, eq=False)
-class Dataset:
-    """Training and test points.
+class Dataset(Provenance):
+    """Training and test points, and the provenance of the training points.
 
     Attributes
     ----------
@@ -124,33 +168,18 @@ class Dataset:
     classes : tuple of str
         L >= 2 names, or one alone where that was allowed; numbers in their order if all are whole
         numbers, else in the order of text. A file that names its classes keeps its own order.
-    feature_names : tuple of str
-        D names, or empty.
-    point_shape : tuple of int
-        The axes that a point has in the file, such as samples and channels; empty if not known.
     groups : ndarray of shape (n,), int64, or None
         Which group each training point is of, such as a person; see `with_groups`.
-    notices : tuple of Notice
-        What is worth knowing of the data: how it was read, and what looks like a mistake.
-    layout, sessions, times, sample_rate, onset, instrument
-        Of the training part as it was read, see `Table`.
     """
+
+    matrices = ("X_train", "X_test")
 
     X_train: Features
     y_train: Indices
     X_test: Features
     y_test: Indices
     classes: tuple[str, ...]
-    feature_names: tuple[str, ...] = ()
-    point_shape: tuple[int, ...] = ()
     groups: Indices | None = None
-    notices: tuple[Notice, ...] = ()
-    layout: TableLayout | None = None
-    sessions: Sequence[str] | None = None
-    times: Sequence[str] | None = None
-    sample_rate: float | None = None
-    onset: int | None = None
-    instrument: Instrument | None = None
 
     @property
     def n_features(self) -> int:
@@ -211,10 +240,8 @@ def dataset_from(
         raise InputError(
             f"{train.source} has no point of class {missing[0]!r}; add some, or leave the class out"
         )
-    features = train.feature_names
-    check_names(features, f"{train.source}, among its features,", distinct=False)
-    empty = Table(train.source, train.X[:0], (), features)
-    tested = test or empty
+    check_names(train.feature_names, f"{train.source}, among its features,", distinct=False)
+    tested = test or Table(train.source, train.X[:0], ())
     check_feature_count(tested, train.X.shape[1], "the training part has")
     return Dataset(
         X_train=train.X,
@@ -222,15 +249,8 @@ def dataset_from(
         X_test=tested.X,
         y_test=class_indices(tested, names, "the training part", alone=alone),
         classes=names,
-        feature_names=features,
-        point_shape=train.point_shape,
-        notices=(*train.notices, *(n for n in tested.notices if n not in train.notices)),
-        layout=train.layout,
-        sessions=train.sessions,
-        times=train.times,
-        sample_rate=train.sample_rate,
-        onset=train.onset,
-        instrument=train.instrument,
+        **train.provenance()
+        | {"notices": (*train.notices, *(n for n in tested.notices if n not in train.notices))},
     )
 
 
@@ -319,89 +339,3 @@ def check_class_names(names: Sequence[str], source: str, limit: int = CLASS_LIMI
             "must be classes, not measurements"
         )
     check_names(names, f"{source}, among its labels,", distinct=True)
-
-
-def holdout(dataset: Dataset, fraction: float, seed: int) -> Dataset:
-    """Return the training part of `dataset`, split in two, by groups or classes if it has some.
-
-    Parameters
-    ----------
-    dataset : Dataset
-        Its own test part is ignored.
-    fraction : float
-        Share of each class that becomes the test part, between 0 and 1; at least one point of each
-        class remains for training. For a data set with groups, the share of groups.
-    seed : int
-        The same seed gives the same split.
-
-    Raises
-    ------
-    InputError
-        If the fraction is not between 0 and 1, or so small that no point would be held out, or if
-        the remaining groups lack a class.
-    """
-    if not 0.0 < fraction < 1.0:
-        raise InputError(
-            f"the share of points held out is {fraction:g}; it must lie between 0 and 1"
-        )
-    y, groups = dataset.y_train, dataset.groups
-    choose = _of_each_class if groups is None else _whole_groups
-    chosen = choose(dataset, fraction, np.random.default_rng(seed))
-    return replace(
-        dataset,
-        X_train=dataset.X_train[~chosen],
-        y_train=y[~chosen],
-        X_test=dataset.X_train[chosen],
-        y_test=y[chosen],
-        groups=None if groups is None else groups[~chosen],
-        sessions=None,
-        times=None,
-    )
-
-
-def _of_each_class(
-    dataset: Dataset, fraction: float, generator: np.random.Generator
-) -> NDArray[np.bool_]:
-    """Return which points to hold out: a share of each class, but not all of one."""
-    y = dataset.y_train
-    chosen = np.zeros(y.shape[0], dtype=np.bool_)
-    one_class = y.ndim == 1  # sets of labels have no classes to take shares of
-    for label in range(dataset.n_classes if one_class else 1):
-        members = np.flatnonzero(y == label) if one_class else np.arange(len(chosen))
-        _choose(members, fraction, chosen, generator)
-    _check_some(chosen, fraction, "points")
-    return chosen
-
-
-def _whole_groups(
-    dataset: Dataset, fraction: float, generator: np.random.Generator
-) -> NDArray[np.bool_]:
-    """Return which points to hold out: those of a share of the groups, but not of all."""
-    groups, y = dataset.groups, dataset.y_train
-    assert groups is not None
-    names, group_of = np.unique(groups, return_inverse=True)
-    held_out = np.zeros(len(names), dtype=np.bool_)
-    _choose(np.arange(len(names)), fraction, held_out, generator)
-    _check_some(held_out, fraction, "groups")
-    chosen: NDArray[np.bool_] = held_out[group_of]
-    if y.ndim == 1 and len(np.unique(y[~chosen])) < dataset.n_classes:
-        raise InputError(
-            f"a share of {fraction:g} of {len(names):,} groups leaves no point of some class to "
-            "train on; use a smaller share, or another seed"
-        )
-    return chosen
-
-
-def _choose(
-    members: Indices, fraction: float, chosen: NDArray[np.bool_], generator: np.random.Generator
-) -> None:
-    count = min(round(fraction * len(members)), len(members) - 1)
-    chosen[generator.permutation(members)[: max(count, 0)]] = True
-
-
-def _check_some(chosen: NDArray[np.bool_], fraction: float, of_what: str) -> None:
-    if not chosen.any():
-        raise InputError(
-            f"a share of {fraction:g} of {len(chosen):,} {of_what} holds out none of them; use a "
-            "larger share"
-        )

@@ -60,7 +60,7 @@ def as_label_sets(table: Table) -> LabelSetTable:
     if isinstance(table, LabelSetTable):
         return table
     sets = [(label,) for label in table.labels]
-    return LabelSetTable(table.source, table.X, sets, table.feature_names)
+    return LabelSetTable(table.source, table.X, sets, feature_names=table.feature_names)
 
 
 def label_set_dataset(

@@ -19,9 +19,19 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Literal
 
-from protonn_edge.datasets.arrays import read_npz
+from protonn_edge.datasets.archive import ArrayArchive
+from protonn_edge.datasets.arrays import (
+    FILE_LIMIT_BYTES,
+    has_features,
+    instrument_of,
+    names_of,
+    points_of,
+    read_npz,
+)
+from protonn_edge.datasets.cells import recording_head
 from protonn_edge.datasets.dataset import (
     Dataset,
+    Features,
     Float32,
     Indices,
     Table,
@@ -32,19 +42,37 @@ from protonn_edge.datasets.dataset import (
 )
 from protonn_edge.datasets.label_sets import LabelSetTable, as_label_sets, label_set_dataset
 from protonn_edge.datasets.libsvm import looks_like_libsvm, read_libsvm, widened
-from protonn_edge.datasets.matching import match_columns
-from protonn_edge.datasets.notices import Notice, OnNotice
-from protonn_edge.datasets.remarks import remarks
+from protonn_edge.datasets.notices import Notice, OnNotice, match_columns
 from protonn_edge.datasets.rules import Expected, TableOptions
-from protonn_edge.datasets.signatures import check_is_text
-from protonn_edge.datasets.tables import read_table
+from protonn_edge.datasets.summary import remarks
+from protonn_edge.datasets.tables import read_features, read_table, recorded_by
 from protonn_edge.errors import InputError
+from protonn_edge.sensors import Instrument
 from protonn_edge.system.files import check_file
 
 TEXT_LIMIT_BYTES = 512 * 2**20
 
 _LIBSVM_SUFFIXES = (".libsvm", ".svm", ".svmlight")
 _OPEN_SUFFIXES = (".txt", ".t", ".tr", ".scale", "")
+_DELIMITERS = {".csv": ",", ".tsv": "\t"}
+_POINTS = ("X_test", "x_test", "X", "x", "X_train", "x_train")
+_LOOKED_AT = 4096
+_SIGNATURES = (
+    (b"\x1f\x8b", "compressed with gzip; unpack it"),
+    (b"BZh", "compressed with bzip2; unpack it"),
+    (b"\xfd7zXZ", "compressed with xz; unpack it"),
+    (b"\x28\xb5\x2f\xfd", "compressed with zstd; unpack it"),
+    (b"7z\xbc\xaf", "a 7z archive; unpack it"),
+    (b"PK\x03\x04", "a zip archive, as .npz and .xlsx files are; name it .npz, or save it as CSV"),
+    (b"\x93NUMPY", "a numpy array; save the points and the labels with numpy.savez"),
+    (b"\xd0\xcf\x11\xe0", "an Excel file; save it as CSV"),
+    (b"\x89HDF", "an HDF5 file; convert it to .npz"),
+    (b"PAR1", "a Parquet file; convert it to CSV or .npz"),
+    (b"SQLite format 3", "an SQLite database; export a table as CSV"),
+    (b"%PDF", "a PDF file; save the table as CSV"),
+    (b"\xff\xfe", "text in UTF-16; save it as UTF-8"),
+    (b"\xfe\xff", "text in UTF-16; save it as UTF-8"),
+)
 
 
 def load_dataset(
@@ -104,6 +132,7 @@ def load_points(
     feature_names: Sequence[str] = (),
     options: TableOptions | None = None,
     on_notice: OnNotice | None = None,
+    held_out: bool = False,
 ) -> tuple[Float32, Indices]:
     """Read points to test a model with: the test part of `path`, or all of it if it has none.
 
@@ -121,6 +150,8 @@ def load_points(
         What is known of a table; refused for other kinds of files.
     on_notice : callable, optional
         Called with notices, after the points were accepted.
+    held_out : bool
+        Whether `path` must not have two parts: a model is calibrated on neither of them.
 
     Returns
     -------
@@ -132,14 +163,20 @@ def load_points(
     ------
     InputError
         As `load_dataset`, and if the points lack a feature or have another number of them, a label
-        that is not one of the classes, or sets of labels.
+        that is not one of the classes, or sets of labels, or if `path` has two parts it must not
+        have.
     """
     expected = Expected(n_features, tuple(feature_names), classes)
     train, test, _ = _parts(path, options, expected)
+    if held_out and test is not None and test.X.shape[0]:
+        raise InputError(
+            f"{path} has a training and a test part, but a model is calibrated on neither; put "
+            "held-out points into a separate file"
+        )
     return _points_of(test or train, expected, on_notice)
 
 
-def load_held_out_points(
+def load_features(
     path: Path,
     *,
     classes: Sequence[str],
@@ -147,32 +184,66 @@ def load_held_out_points(
     feature_names: Sequence[str] = (),
     options: TableOptions | None = None,
     on_notice: OnNotice | None = None,
-) -> tuple[Float32, Indices]:
-    """Read points to calibrate a model with: all of `path`, which must not have two parts.
+) -> Float32:
+    """Read points to classify; labels are optional and ignored.
 
-    Parameters and result are those of `load_points`.
+    Parameters are those of `load_points`.
+
+    Returns
+    -------
+    ndarray of shape (n, D), float32
 
     Raises
     ------
     InputError
-        As `load_points`, and if `path` has a test part.
+        One sentence with the file and, where there is one, the line, the column or the array.
     """
-    expected = Expected(n_features, tuple(feature_names), classes)
-    train, test, _ = _parts(path, options, expected)
-    if test is not None and test.X.shape[0]:
-        raise InputError(
-            f"{path} has a training and a test part, but a model is calibrated on neither; put "
-            "held-out points into a separate file"
-        )
-    return _points_of(train, expected, on_notice)
+    found = _unlabelled(path, options, Expected(n_features, tuple(feature_names), classes))
+    if found is not None:
+        X, notices = found
+        _tell(notices, on_notice)
+        return _checked(X, n_features, path)
+    X, _ = load_points(
+        path,
+        classes=classes,
+        n_features=n_features,
+        feature_names=feature_names,
+        options=options,
+        on_notice=on_notice,
+    )
+    return X
+
+
+def instrument_in(path: Path, feature_names: Sequence[str]) -> Instrument | None:
+    """Return what measured the points of a file, if it states that.
+
+    Parameters
+    ----------
+    path : Path
+        A file that could be read.
+    feature_names : sequence of str
+        The columns of a recording.
+
+    Raises
+    ------
+    InputError
+        If what it states is no unit.
+    """
+    if path.is_dir():
+        return None
+    if _is_archive(path):
+        with ArrayArchive(path, limit_bytes=FILE_LIMIT_BYTES) as archive:
+            return instrument_of(archive)
+    head = recording_head(path)
+    return None if head is None else recorded_by(path, head, feature_names)
 
 
 def _parts(
     path: Path, options: TableOptions | None, expected: Expected | None = None
 ) -> tuple[Table, Table | None, tuple[str, ...]]:
     """Return the training part, the test part if there is one, and the classes if named."""
-    if path.suffix.lower() == ".npz" and not path.is_dir():
-        refuse_options(path, options)
+    if _is_archive(path):
+        _refuse_options(path, options)
         parts = read_npz(path)
         return parts.train, parts.test, parts.classes
     return *_tables(path, options, expected), ()
@@ -186,43 +257,18 @@ def _points_of(
             f"{table.source} has sets of labels, the model answers with one class; use data with "
             "one label per point"
         )
-    table, notices = with_columns(table, expected.feature_names)
+    table = table.matched(expected.feature_names, table.source)
     check_feature_count(table, expected.n_features, "the model wants")
     if not table.X.shape[0]:
         raise InputError(f"{table.source} has no points; give it at least one")
     points = dense_features(table.X, table.source)
     alone = len(expected.classes) == 1
     labels = class_indices(table, expected.classes, "the model", alone=alone)
-    for notice in (*table.notices, *notices):
-        if on_notice is not None:
-            on_notice(notice)
+    _tell(table.notices, on_notice)
     return points, labels
 
 
-def with_columns(
-    table: Table, wanted: Sequence[str], owner: str = "the model"
-) -> tuple[Table, tuple[Notice, ...]]:
-    """Return a table with the columns that its owner requires, in its order, and notices.
-
-    Raises
-    ------
-    InputError
-        As `match_columns`.
-    """
-    match = match_columns(table.feature_names, wanted, table.source, owner)
-    if match.columns is None:
-        return table, match.notices
-    columns = list(match.columns)
-    changed = replace(
-        table,
-        X=table.X[:, columns],
-        feature_names=tuple(wanted),
-        instrument=table.instrument and table.instrument.of_channels(columns),
-    )
-    return changed, match.notices
-
-
-def refuse_options(path: Path, options: TableOptions | None) -> None:
+def _refuse_options(path: Path, options: TableOptions | None) -> None:
     """Refuse options that only apply to text tables."""
     given = TableOptions() if options is None else replace(options, groups=None, labelled=None)
     flags = [f"--{name}" for name, value in vars(given).items() if value]
@@ -253,7 +299,8 @@ def _tables(
         return widened(train, width), widened(test, width)
     like = expected or Expected(train.X.shape[1], train.feature_names, sorted(set(train.labels)))
     test = _text_table(path / "test.txt", options, like, label_first=True)
-    return train, with_columns(test, like.feature_names)[0]
+    matched = test.matched(like.feature_names, test.source)
+    return train, replace(matched, notices=test.notices)
 
 
 def _text_table(
@@ -264,21 +311,85 @@ def _text_table(
     label_first: bool = False,
 ) -> Table:
     suffix = path.suffix.lower()
-    if suffix not in (".csv", ".tsv", *_LIBSVM_SUFFIXES, *_OPEN_SUFFIXES) and path.exists():
+    if suffix not in (*_DELIMITERS, *_LIBSVM_SUFFIXES, *_OPEN_SUFFIXES) and path.exists():
         raise InputError(
             f"{path} ends in {suffix!r}, which is not one of .npz, .csv, .tsv, .libsvm, .svm, "
             ".svmlight, .txt; convert it to one of these"
         )
     check_file(path, limit_bytes=TEXT_LIMIT_BYTES)
-    check_is_text(path)
+    _check_is_text(path)
     if suffix in _LIBSVM_SUFFIXES or (suffix in _OPEN_SUFFIXES and looks_like_libsvm(path)):
-        refuse_options(path, options)
+        _refuse_options(path, options)
         table = read_libsvm(path)
         return table if expected is None else widened(table, expected.n_features)
     return read_table(
         path,
-        delimiter="," if suffix == ".csv" else "\t",
+        delimiter=_DELIMITERS.get(suffix, "\t"),
         options=options,
         expected=expected,
         label_first=label_first,
     )
+
+
+def _is_archive(path: Path) -> bool:
+    return path.suffix.lower() == ".npz" and not path.is_dir()
+
+
+def _check_is_text(path: Path) -> None:
+    """Refuse a file that is an archive, another format, or text in UTF-16, by its first bytes."""
+    try:
+        with path.open("rb") as stream:
+            begin = stream.read(_LOOKED_AT)
+    except OSError as error:
+        raise InputError(f"cannot read {path}: {error.strerror}; check its permissions") from error
+    for signature, what in _SIGNATURES:
+        if begin.startswith(signature):
+            raise InputError(f"{path} is {what}")
+    if b"\0" not in begin:
+        return
+    halves = begin[0::2].count(0), begin[1::2].count(0)
+    if min(halves) == 0 and 4 * max(halves) > len(begin):  # Latin letters have one zero byte each
+        raise InputError(f"{path} seems to be text in UTF-16; save it as UTF-8")
+    raise InputError(f"{path} has null bytes and is not text; convert it to CSV or .npz")
+
+
+def _unlabelled(
+    path: Path, options: TableOptions | None, expected: Expected
+) -> tuple[Features, tuple[Notice, ...]] | None:
+    """Return the points of a file without regard to labels, and notices; None if it needs them."""
+    if _is_archive(path):
+        _refuse_options(path, options)
+        X, names = _points_in(path)
+        match = match_columns(names, expected.feature_names, str(path))
+        return X if match.columns is None else X[:, list(match.columns)], match.notices
+    suffix = path.suffix.lower()
+    if suffix not in _DELIMITERS:
+        return None
+    check_file(path, limit_bytes=TEXT_LIMIT_BYTES)
+    return read_features(path, delimiter=_DELIMITERS[suffix], options=options, expected=expected)
+
+
+def _tell(notices: Sequence[Notice], on_notice: OnNotice | None) -> None:
+    if on_notice is not None:
+        for notice in notices:
+            on_notice(notice)
+
+
+def _points_in(path: Path) -> tuple[Features, tuple[str, ...]]:
+    with ArrayArchive(path, limit_bytes=FILE_LIMIT_BYTES) as archive:
+        for name in _POINTS:
+            if has_features(archive, name):
+                X, shape = points_of(archive, name)
+                return X, names_of(archive, shape)
+    raise InputError(f"{path} has no array 'X' of points; rename the array")
+
+
+def _checked(X: Features, n_features: int, path: Path) -> Float32:
+    if X.shape[1] != n_features:
+        raise InputError(
+            f"{path} has {X.shape[1]:,} features, the model wants {n_features:,}; use the columns "
+            "that it was trained on"
+        )
+    if not X.shape[0]:
+        raise InputError(f"{path} has no points; give it at least one")
+    return dense_features(X, str(path))

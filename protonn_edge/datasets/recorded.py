@@ -18,11 +18,11 @@ from protonn_edge.datasets.dataset import Dataset, Table, dataset_from, dense_fe
 from protonn_edge.datasets.label_sets import LabelSetTable
 from protonn_edge.datasets.moments import moments_of, seconds_of_a_unit
 from protonn_edge.datasets.notices import Notice, listed
-from protonn_edge.datasets.reading import TEXT_LIMIT_BYTES, load_table, with_columns
+from protonn_edge.datasets.reading import TEXT_LIMIT_BYTES, load_table
 from protonn_edge.datasets.recordings import gaps
-from protonn_edge.datasets.remarks import remarks
 from protonn_edge.datasets.repeated import Repeated, runs_in
 from protonn_edge.datasets.rules import TableOptions
+from protonn_edge.datasets.summary import remarks
 from protonn_edge.datasets.takes import WAVES, Take, label_of, takes_in, unread_in
 from protonn_edge.errors import InputError, counted
 from protonn_edge.sensors import MICROPHONE, Instrument
@@ -193,7 +193,7 @@ def _piece_of_wave(path: Path, label: str) -> _Piece:
         str(path),
         X,
         labels,
-        MICROPHONE.channels,
+        feature_names=MICROPHONE.channels,
         sample_rate=rate,
         instrument=Instrument.of([MICROPHONE]),
     )
@@ -262,10 +262,10 @@ def _alike(pieces: list[_Piece]) -> list[_Piece]:
         table, names = piece.table, piece.table.feature_names
         if not set(wanted) <= set(names) or bool(names) != bool(wanted):
             raise _unlike(table, first)
-        table, notices = with_columns(table, wanted, first.source)
+        table = table.matched(wanted, table.source, first.source)
         if table.X.shape[1] != first.X.shape[1]:
             raise _unlike(table, first)
-        alike.append(_Piece(table, piece.seams, (*table.notices, *piece.notices, *notices)))
+        alike.append(_Piece(table, piece.seams, (*table.notices, *piece.notices)))
     return alike
 
 

@@ -24,9 +24,8 @@ from protonn_edge.datasets.cells import (
     rows_of,
 )
 from protonn_edge.datasets.dataset import Float32, Table, TableLayout, measurements_in
-from protonn_edge.datasets.matching import match_columns
 from protonn_edge.datasets.naming import label_text
-from protonn_edge.datasets.notices import Notice
+from protonn_edge.datasets.notices import Notice, match_columns
 from protonn_edge.datasets.rules import (
     DELIMITERS,
     Column,
@@ -116,7 +115,7 @@ def read_table(
         str(path),
         X,
         labels,
-        names,
+        feature_names=names,
         notices=(
             *file.notices(content.decimals),
             *notices,

@@ -26,9 +26,9 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from protonn_edge.chain.decision.rejection import Statistic
 from protonn_edge.chain.normalizer import NORMALIZER_KINDS
-from protonn_edge.datasets.groups import group_numbers
 from protonn_edge.datasets.naming import label_text
 from protonn_edge.datasets.rows import Sparse
+from protonn_edge.datasets.splits import group_numbers
 from protonn_edge.quantization import check_statistics, statistics_of, with_rejection
 from protonn_edge.system.threads import one_thread
 from protonn_edge.training.answers import Answers

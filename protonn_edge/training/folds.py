@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold
 
-from protonn_edge.datasets.groups import group_numbers
+from protonn_edge.datasets.splits import group_numbers
 from protonn_edge.errors import InputError
 
 _FOLDS = 3

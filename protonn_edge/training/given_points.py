@@ -131,7 +131,7 @@ def labelled_points(
 def labels_are_classes() -> Iterator[None]:
     """Keep scikit-learn from asking, at each of its fits, whether many classes are measurements.
 
-    `datasets.remarks` asks that once, about all points.
+    `datasets.summary` asks that once, about all points.
     """
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "The number of unique classes is greater than 50%")

@@ -1,0 +1,279 @@
+"""Parts of a data set: held-out points, groups of points, and points of one class."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from protonn_edge.datasets.archive import ArrayArchive
+from protonn_edge.datasets.dataset import Dataset, Indices, dense_features
+from protonn_edge.datasets.label_sets import MultiLabelDataset
+from protonn_edge.datasets.naming import NO_CLASS
+from protonn_edge.datasets.notices import listed
+from protonn_edge.errors import InputError
+from protonn_edge.system.files import check_file
+
+_DIGITS_TEST_FRACTION = 0.25
+_GROUPS_LIMIT_BYTES = 64 << 20
+_ARCHIVE_LIMIT_BYTES = 8 << 30
+
+
+def load_digits_dataset(seed: int = 0) -> Dataset:
+    """Return scikit-learn's handwritten digits: 8x8 images, 10 classes, 1,797 points.
+
+    A quarter of each class, 449 points or so, is the test part; the seed says which.
+    """
+    # Imported here, since it takes half a second that is not needed to read a model.
+    from sklearn.datasets import load_digits  # noqa: PLC0415
+
+    digits = load_digits()
+    whole = Dataset(
+        X_train=digits.data.astype(np.float32),
+        y_train=digits.target.astype(np.int64),
+        X_test=np.empty((0, 64), dtype=np.float32),
+        y_test=np.empty(0, dtype=np.int64),
+        classes=tuple(str(name) for name in digits.target_names),
+        feature_names=tuple(digits.feature_names),
+    )
+    return holdout(whole, _DIGITS_TEST_FRACTION, seed)
+
+
+def holdout(dataset: Dataset, fraction: float, seed: int) -> Dataset:
+    """Return the training part of `dataset`, split in two, by groups or classes if it has some.
+
+    Parameters
+    ----------
+    dataset : Dataset
+        Its own test part is ignored.
+    fraction : float
+        Share of each class that becomes the test part, between 0 and 1; at least one point of each
+        class remains for training. For a data set with groups, the share of groups.
+    seed : int
+        The same seed gives the same split.
+
+    Raises
+    ------
+    InputError
+        If the fraction is not between 0 and 1, or so small that no point would be held out, or if
+        the remaining groups lack a class.
+    """
+    if not 0.0 < fraction < 1.0:
+        raise InputError(
+            f"the share of points held out is {fraction:g}; it must lie between 0 and 1"
+        )
+    y, groups = dataset.y_train, dataset.groups
+    choose = _of_each_class if groups is None else _whole_groups
+    chosen = choose(dataset, fraction, np.random.default_rng(seed))
+    return replace(
+        dataset,
+        X_train=dataset.X_train[~chosen],
+        y_train=y[~chosen],
+        X_test=dataset.X_train[chosen],
+        y_test=y[chosen],
+        groups=None if groups is None else groups[~chosen],
+        sessions=None,
+        times=None,
+    )
+
+
+def _of_each_class(
+    dataset: Dataset, fraction: float, generator: np.random.Generator
+) -> NDArray[np.bool_]:
+    """Return which points to hold out: a share of each class, but not all of one."""
+    y = dataset.y_train
+    chosen = np.zeros(y.shape[0], dtype=np.bool_)
+    one_class = y.ndim == 1  # sets of labels have no classes to take shares of
+    for label in range(dataset.n_classes if one_class else 1):
+        members = np.flatnonzero(y == label) if one_class else np.arange(len(chosen))
+        _choose(members, fraction, chosen, generator)
+    _check_some(chosen, fraction, "points")
+    return chosen
+
+
+def _whole_groups(
+    dataset: Dataset, fraction: float, generator: np.random.Generator
+) -> NDArray[np.bool_]:
+    """Return which points to hold out: those of a share of the groups, but not of all."""
+    groups, y = dataset.groups, dataset.y_train
+    assert groups is not None
+    names, group_of = np.unique(groups, return_inverse=True)
+    held_out = np.zeros(len(names), dtype=np.bool_)
+    _choose(np.arange(len(names)), fraction, held_out, generator)
+    _check_some(held_out, fraction, "groups")
+    chosen: NDArray[np.bool_] = held_out[group_of]
+    if y.ndim == 1 and len(np.unique(y[~chosen])) < dataset.n_classes:
+        raise InputError(
+            f"a share of {fraction:g} of {len(names):,} groups leaves no point of some class to "
+            "train on; use a smaller share, or another seed"
+        )
+    return chosen
+
+
+def _choose(
+    members: Indices, fraction: float, chosen: NDArray[np.bool_], generator: np.random.Generator
+) -> None:
+    count = min(round(fraction * len(members)), len(members) - 1)
+    chosen[generator.permutation(members)[: max(count, 0)]] = True
+
+
+def _check_some(chosen: NDArray[np.bool_], fraction: float, of_what: str) -> None:
+    if not chosen.any():
+        raise InputError(
+            f"a share of {fraction:g} of {len(chosen):,} {of_what} holds out none of them; use a "
+            "larger share"
+        )
+
+
+# --- groups ---------------------------------------------------------------------------------------
+
+
+def with_groups(dataset: Dataset, name: str, data: Path) -> Dataset:
+    """Return a data set with the groups of its training points.
+
+    Parameters
+    ----------
+    dataset : Dataset
+        What was read from `data`.
+    name : str
+        An array in `data`, if that is an .npz; a column of sessions or persons in a table; or else
+        a file with a line per training point.
+    data : Path
+        Where the points come from.
+
+    Raises
+    ------
+    InputError
+        If there is no such array or file, it does not have one group per training point, or there
+        is only one group.
+    """
+    of_session = dataset.layout is not None and dataset.layout.session == name
+    names = dataset.sessions if of_session and dataset.sessions is not None else _read(name, data)
+    numbers = group_numbers(names, dataset.X_train.shape[0])
+    if not numbers.any():
+        raise InputError(
+            f"the groups {name!r} are all the same; name what differs, or leave --groups out"
+        )
+    return replace(dataset, groups=numbers)
+
+
+def group_numbers(names: ArrayLike, n: int) -> NDArray[np.int64]:
+    """Return groups (n,), named by texts or numbers, as numbers from 0 on, in order of the names.
+
+    Raises
+    ------
+    InputError
+        If there is not one group for each of `n` points, or a name is missing.
+    """
+    named = np.asarray(names)
+    if named.shape != (n,):
+        raise InputError(
+            f"the groups have the shape {named.shape} for {n:,} training points; give one for each "
+            "point"
+        )
+    missing = [
+        row for row, name in enumerate(named.tolist()) if name in ("", None) or _is_nan(name)
+    ]
+    if missing:
+        raise InputError(f"the group of point {missing[0]} is missing; name one for each point")
+    if named.dtype.kind == "O":
+        named = named.astype(str)
+    numbers: NDArray[np.int64] = np.unique(named, return_inverse=True)[1].astype(np.int64)
+    return numbers
+
+
+def _is_nan(name: object) -> bool:
+    return isinstance(name, float) and math.isnan(name)
+
+
+def _read(name: str, data: Path) -> NDArray[Any]:
+    if data.suffix == ".npz":
+        with ArrayArchive(data, limit_bytes=_ARCHIVE_LIMIT_BYTES) as archive:
+            if name in archive.names:
+                return archive.read(name)
+    path = Path(name)
+    if not path.exists():
+        array = f"an array of {data} nor " if data.suffix == ".npz" else ""
+        raise InputError(
+            f"--groups is {name!r}, {'neither' if array else 'not'} {array}a file; give one with "
+            "a line per training point"
+        )
+    check_file(path, limit_bytes=_GROUPS_LIMIT_BYTES)
+    text = path.read_text("utf-8-sig", errors="replace")
+    return np.array([line.strip() for line in text.rstrip().split("\n")])
+
+
+# --- one class ------------------------------------------------------------------------------------
+
+
+def of_normal_points(dataset: Dataset, normal: str | None = None) -> Dataset:
+    """Return a data set with only the normal training points.
+
+    Test points of other classes get the label `NO_CLASS`. Without a test part, the training points
+    of the other classes become the test part.
+
+    Parameters
+    ----------
+    dataset : Dataset
+    normal : str, optional
+        The normal class; not needed if there is only one class of training points.
+
+    Raises
+    ------
+    InputError
+        If none of several classes is given as the normal one, or there is none of this name.
+    """
+    if isinstance(dataset, MultiLabelDataset):
+        raise InputError("points have sets of labels; normal points are of one class")
+    if normal is None and dataset.n_classes > 1:
+        raise InputError(
+            f"the data has {dataset.n_classes:,} classes, {listed(dataset.classes)}; name the "
+            "normal one with --normal"
+        )
+    name = dataset.classes[0] if normal is None else normal
+    if name not in dataset.classes:
+        raise InputError(
+            f"--normal is {name[:40]!r}, which is not one of the classes {listed(dataset.classes)}"
+        )
+    index = dataset.classes.index(name)
+    X = dense_features(dataset.X_train, "the training part")
+    X_test, y_test = dense_features(dataset.X_test, "the test part"), dataset.y_test
+    chosen = dataset.y_train == index
+    if not len(y_test):
+        X_test, y_test = X[~chosen], dataset.y_train[~chosen]
+    groups = dataset.groups
+    return replace(
+        dataset,
+        X_train=X[chosen],
+        y_train=np.zeros(int(chosen.sum()), dtype=np.int64),
+        X_test=X_test,
+        y_test=np.where(y_test == index, 0, NO_CLASS),
+        classes=(name,),
+        groups=None if groups is None else groups[chosen],
+        sessions=None,
+        times=None,
+    )
+
+
+def hold_out_normal(dataset: Dataset, fraction: float, seed: int) -> Dataset:
+    """Return the data set with a share of the normal training points moved to the test part.
+
+    Points of no class remain in the test part.
+
+    Raises
+    ------
+    InputError
+        See `holdout`.
+    """
+    held_out = holdout(dataset, fraction, seed)
+    others = dataset.y_test == NO_CLASS
+    X_test = dense_features(dataset.X_test, "the test part")[others]
+    return replace(
+        held_out,
+        X_test=np.concatenate([dense_features(held_out.X_test, "the test part"), X_test]),
+        y_test=np.concatenate([held_out.y_test, dataset.y_test[others]]),
+    )
