@@ -20,7 +20,7 @@ from sklearn.multiclass import OneVsRestClassifier
 from sklearn.preprocessing import normalize
 
 from protonn_edge.datasets import Dataset, holdout
-from protonn_edge.evaluation.ranking import PLACES, precision_at
+from protonn_edge.evaluation.accuracy import PLACES, precision_at
 
 HEADING = (
     "| preset | paper's accounting kB | P@1 % | P@3 % | P@5 % | others | s |\n"

@@ -11,11 +11,11 @@ from pathlib import Path
 
 import pytest
 
-from protonn_edge.emulator import bootloader
+from protonn_edge.emulator import programs
 
 AVR_GCC = ("avr-gcc",)
 EMULATED_AVR = ("gcc", "avr-gcc", "/usr/include/simavr/sim_avr.h")
-UPLOADS = (*EMULATED_AVR, "avrdude", str(bootloader._SOURCE))
+UPLOADS = (*EMULATED_AVR, "avrdude", str(programs._OPTIBOOT))
 
 
 def missing(*tools: str) -> list[str]:

@@ -124,7 +124,7 @@ NEAREST = {
         f"{CODEGEN} -k 'sanitizers and columns or hostile or literal or wide or clamped'",
     ],
     "codegen/float32": ["tests/codegen/test_context.py tests/codegen/test_float32.py"],
-    "codegen/prefix": ["tests/codegen/test_prefix.py"],
+    "codegen/renderer": [f"{CODEGEN} tests/codegen/test_prefix.py -k 'renders or prefix'"],
     "codegen/sending": [
         "tests/codegen/test_sending.py tests/regression/library/test_raw_values.py",
     ],

@@ -27,8 +27,7 @@ from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.neighbors import KNeighborsClassifier
 
 from protonn_edge.datasets import Dataset
-from protonn_edge.evaluation.accuracy import share_right
-from protonn_edge.evaluation.ranking import PLACES
+from protonn_edge.evaluation.accuracy import PLACES, share_right
 from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
 from reproduction.drawing import OTHERS, PROTONN, panels
 from reproduction.part import Part, percent

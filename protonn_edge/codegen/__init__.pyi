@@ -6,10 +6,10 @@ from protonn_edge.codegen.planner import Limits as Limits
 from protonn_edge.codegen.planner import every_plan as every_plan
 from protonn_edge.codegen.planner import make_plan as make_plan
 from protonn_edge.codegen.planner import plans as plans
-from protonn_edge.codegen.prefix import PREFIX as PREFIX
-from protonn_edge.codegen.prefix import check_collisions as check_collisions
-from protonn_edge.codegen.prefix import check_prefix as check_prefix
+from protonn_edge.codegen.renderer import PREFIX as PREFIX
 from protonn_edge.codegen.renderer import SOURCES as SOURCES
+from protonn_edge.codegen.renderer import check_collisions as check_collisions
+from protonn_edge.codegen.renderer import check_prefix as check_prefix
 from protonn_edge.codegen.renderer import render_c as render_c
 from protonn_edge.codegen.renderer import template_environment as template_environment
 from protonn_edge.kernels.matvec.cycles import KERNELS as KERNELS

@@ -1,19 +1,107 @@
-"""Render the C sources of a model from the templates."""
+"""Render the C sources of a model from the templates, with a prefix of all public C names.
+
+The templates are written with ``pnn_`` and ``PNN_``. Another prefix, with which one program can
+contain several models, is substituted in the templates, not in their output, so names from the
+data, such as those of classes, are unchanged.
+"""
 
 from __future__ import annotations
 
+import re
+from collections.abc import Callable, Iterable
 from dataclasses import asdict
 from functools import cache
+from pathlib import Path
 
-from jinja2 import Environment, StrictUndefined
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from protonn_edge.codegen.context import render_context
 from protonn_edge.codegen.float32 import Float32Plan, float32_context
 from protonn_edge.codegen.plan import Plan
 from protonn_edge.codegen.planner import make_plan
-from protonn_edge.codegen.prefix import PREFIX, PrefixedLoader, check_collisions, check_prefix
+from protonn_edge.errors import InputError, shortened
 from protonn_edge.quantization import DeviceModel, Float32Model
 from protonn_edge.system.resources import resource
+
+PREFIX = "pnn"
+
+_LENGTH_LIMIT = 15  # C99 compares 31 characters; the longest public name is pnn_classify_vector
+_FORM = re.compile(r"[a-z][a-z0-9]*(_[a-z0-9]+)*")
+_KEYWORDS = """alignas alignof and asm auto bitand bitor bool break case catch char class compl
+    const constexpr continue decltype default delete do double else enum explicit
+    export extern false float for friend goto if inline int long mutable namespace
+    new noexcept not nullptr operator or private protected public register restrict
+    return short signed sizeof static struct switch template this throw true try
+    typedef typeid typename typeof union unsigned using virtual void volatile while
+    xor"""
+_OF_C_HEADERS = "atomic fe fp lc memory pgm sig time"  # SIG_..., memory_..., pgm_read_byte
+_RESERVED = frozenset(f"{_KEYWORDS} {_OF_C_HEADERS}".split())
+
+_PUBLIC = re.compile(r"(?<![A-Za-z0-9])(?:pnn|PNN)(?=_)")
+_IDENTIFIER = re.compile(r"[A-Za-z_]\w*", re.ASCII)
+_COMMENT_OR_LITERAL = re.compile(
+    r"""/\*.*?\*/ | //[^\n]* | "(?:\\.|[^"\\])*" | '(?:\\.|[^'\\])*'""", re.DOTALL | re.VERBOSE
+)
+
+
+def check_prefix(prefix: str) -> None:
+    """Raise `InputError` unless `prefix` and ``_`` may begin C names, in either case."""
+    if len(prefix) > _LENGTH_LIMIT or not _FORM.fullmatch(prefix):
+        raise InputError(
+            f"C names cannot begin with the prefix {shortened(repr(prefix))}; use a lower-case "
+            f"letter, then up to {_LENGTH_LIMIT - 1} lower-case letters, digits and single '_' "
+            "between them"
+        )
+    if prefix in _RESERVED:
+        raise InputError(f"the prefix {prefix!r} is reserved in C or C++; try '{prefix}_{PREFIX}'")
+
+
+def check_collisions(prefix: str, sources: Iterable[str]) -> None:
+    """Raise `InputError` if a public name with another prefix exists already in the C.
+
+    Parameters
+    ----------
+    prefix : str
+        The prefix to be used.
+    sources : iterable of str
+        The C, rendered with the default prefix.
+    """
+    names = {
+        name
+        for source in sources
+        for name in _IDENTIFIER.findall(_COMMENT_OR_LITERAL.sub(" ", source))
+    }
+    for name in sorted(filter(_PUBLIC.match, names)):
+        renamed = with_prefix(name, prefix)
+        if renamed in names:
+            raise InputError(
+                f"the prefix {prefix!r} gives two things in the generated C the name {renamed}; "
+                "choose another one"
+            )
+
+
+def with_prefix(text: str, prefix: str) -> str:
+    """Return a text whose public names begin with `prefix`, its macros in upper case."""
+    return _PUBLIC.sub(lambda name: prefix if name[0].islower() else prefix.upper(), text)
+
+
+class PrefixedLoader(FileSystemLoader):
+    """The templates of a folder, as if they were written with another prefix.
+
+    Names of templates in other folders begin with the folder.
+    """
+
+    def __init__(self, folder: Path, prefix: str) -> None:
+        super().__init__([folder, folder.parent], encoding="utf-8")
+        self._prefix = prefix
+
+    def get_source(
+        self, environment: Environment, template: str
+    ) -> tuple[str, str, Callable[[], bool]]:
+        """Return a template's text, its file, and whether that is unchanged."""
+        source, path, is_current = super().get_source(environment, template)
+        return with_prefix(source, self._prefix), path, is_current
+
 
 _TEMPLATES = ("model.h", "model.c")
 SOURCES = tuple(f"{PREFIX}_{name}" for name in _TEMPLATES)

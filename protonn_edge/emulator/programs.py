@@ -1,4 +1,4 @@
-"""The programs that emulate a board, and the choice between them.
+"""The programs that emulate a board, the choice between them, and the Uno's bootloader.
 
 Both have the same protocol, described at the top of uno.c: options, a flash image and commands on
 stdin, a line of JSON for each command, and the serial line on a TCP port. simavr supports many
@@ -7,17 +7,19 @@ chips, sensors and bootloaders and is fast; avr8js runs an Uno's firmware wherev
 
 from __future__ import annotations
 
+import os
 import shutil
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from protonn_edge.boards import Board
-from protonn_edge.emulator.compiler import run_compiler
+from protonn_edge.emulator.flash_image import FlashImage, load_image
 from protonn_edge.errors import InputError, ProtoNNEdgeError
 from protonn_edge.system import shell
 from protonn_edge.system.cache import built_once
 from protonn_edge.toolchain.javascript import EMULATOR, script_file
+from protonn_edge.toolchain.process import relevant_lines, run_within
 
 EMULATORS = ("simavr", "avr8js")
 """Their names, the preferred one first."""
@@ -31,6 +33,7 @@ _SOURCES = (
 _FLAGS = ("-std=gnu99", "-D_GNU_SOURCE", "-O2", "-Wall", "-Wextra")
 _PACKAGES = "the Debian packages gcc, libc6-dev and libsimavr-dev"
 _CHIP_OF_AVR8JS = ("atmega328p", "usart0")
+_DEADLINE_S = 120.0  # of a compiler
 _NODE = "Node.js 20 or newer"
 
 
@@ -133,6 +136,53 @@ def build_simavr(*flags: str) -> Path:
     sources = [str(_HERE / name) for name in _SOURCES]
 
     def build(product: Path) -> None:
-        run_compiler(["gcc", *flags, "-o", str(product), *sources, "-lsimavr"], _PACKAGES)
+        _compile(["gcc", *flags, "-o", str(product), *sources, "-lsimavr"], _PACKAGES)
 
     return built_once("uno", ingredients, build)
+
+
+def _compile(command: Sequence[str], packages: str) -> None:
+    """Run a compiler that Debian packages have; where it fails, the sentence names them."""
+    name, environment = command[0], {**os.environ, "LC_ALL": "C"}
+    try:
+        done = run_within(_DEADLINE_S, command, name=name, environment=environment)
+    except FileNotFoundError as error:
+        raise InputError(f"{name} is missing; install {packages}") from error
+    if done.returncode != 0:
+        reason = relevant_lines(done.stderr) or "no message"
+        raise InputError(f"{name} failed ({reason}); install {packages}")
+
+
+BOOTLOADER_START = 0x7E00
+"""Where the boot section begins, in bytes; the usable flash ends here."""
+
+# The .hex file in Debian's package is 532 bytes long, which does not fit the 512 bytes of an
+# ATmega328P's smallest boot section; the same source rebuilt with relaxed jumps does.
+_OPTIBOOT = Path("/usr/share/arduino/hardware/arduino/avr/bootloaders/optiboot/optiboot.c")
+_AVR_PACKAGES = "the Debian packages arduino-core-avr, gcc-avr and avr-libc"
+_OPTIBOOT_FLAGS = (
+    "-Os -fno-inline-small-functions -fno-split-wide-types -fno-tree-scev-cprop "
+    "-fno-move-loop-invariants -std=gnu99 -w -mmcu=atmega328p -DF_CPU=16000000L "
+    "-DLED_START_FLASHES=3 -DBAUD_RATE=115200 "
+    f"-Wl,--section-start=.text=0x{BOOTLOADER_START:x} -Wl,--section-start=.version=0x7ffe "
+    "-Wl,--relax -nostartfiles -nostdlib"
+).split()
+
+
+def load_optiboot() -> FlashImage:
+    """Return Optiboot for an ATmega328P at 16 MHz and 115200 baud, built if need be.
+
+    Raises
+    ------
+    InputError
+        If its source or avr-gcc is missing; the sentence names the packages.
+    """
+    try:
+        source = _OPTIBOOT.read_bytes()
+    except OSError as error:
+        raise InputError(f"the source of Optiboot is missing; install {_AVR_PACKAGES}") from error
+
+    def build(product: Path) -> None:
+        _compile(["avr-gcc", *_OPTIBOOT_FLAGS, "-o", str(product), str(_OPTIBOOT)], _AVR_PACKAGES)
+
+    return load_image(built_once("optiboot", [source, " ".join(_OPTIBOOT_FLAGS).encode()], build))

@@ -19,9 +19,8 @@ from typing import IO, Any, ClassVar, Literal, Self
 from urllib.parse import urlsplit
 
 from protonn_edge.boards import Board, load_board
-from protonn_edge.emulator.bootloader import BOOTLOADER_START, load_optiboot
 from protonn_edge.emulator.flash_image import empty_image, load_image
-from protonn_edge.emulator.programs import find_program
+from protonn_edge.emulator.programs import BOOTLOADER_START, find_program, load_optiboot
 from protonn_edge.errors import InputError, ProtoNNEdgeError
 from protonn_edge.sensors import PlayedSensor, packed_sensors
 

@@ -1,11 +1,11 @@
-"""Accuracy with its confidence interval, the confusion matrix, and figures per class."""
+"""Accuracy with its interval, the confusion matrix, figures per class, precision at k."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,11 +13,16 @@ from numpy.typing import NDArray
 from protonn_edge.chain.decision.rejection import UNKNOWN
 
 if TYPE_CHECKING:
+    from protonn_edge.datasets.rows import Sparse
     from protonn_edge.device import Result
     from protonn_edge.quantization import DeviceModel
 
 Labels = NDArray[np.int64]
 
+PLACES = (1, 3, 5)
+"""The k of precision at k."""
+
+_ROWS_AT_ONCE = 1_024
 _Z_95 = 1.959964  # of the normal distribution, two-sided
 
 
@@ -103,3 +108,34 @@ def class_figures(counts: NDArray[np.int64]) -> list[ClassFigures]:
 
 def _share(part: np.int64, whole: np.int64) -> float | None:
     return float(part / whole) if whole else None
+
+
+def precision_at(
+    scores: NDArray[Any], labels: Sparse, places: Sequence[int] = PLACES
+) -> dict[int, float]:
+    """Return precision at k: the mean share of the k highest scores that are labels of the point.
+
+    This is the usual figure in multi-label papers. The divisor is k even for points with fewer
+    labels; among equal scores the first rank higher.
+
+    Parameters
+    ----------
+    scores : ndarray of shape (n, L), n >= 1
+    labels : CSR matrix of shape (n, L)
+        Not zero where a point has a label.
+    places : sequence of int
+        The k, at least 1.
+
+    Returns
+    -------
+    dict from int to float
+        From k to the precision, 0 to 1.
+    """
+    deepest = min(max(places), scores.shape[1])
+    right = np.zeros(deepest)
+    for start in range(0, len(scores), _ROWS_AT_ONCE):
+        rows = slice(start, start + _ROWS_AT_ONCE)
+        ranked = np.argsort(-scores[rows], axis=1, kind="stable")[:, :deepest]
+        actual = labels[rows].toarray() != 0
+        right += np.take_along_axis(actual, ranked, axis=1).sum(axis=0)
+    return {k: float(right[:k].sum() / (k * len(scores))) for k in places}

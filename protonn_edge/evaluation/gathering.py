@@ -22,7 +22,7 @@ from protonn_edge.codegen import Float32Plan, Plan
 from protonn_edge.device import Origin, Result, read_origin, read_results
 from protonn_edge.errors import InputError
 from protonn_edge.evaluation.evidence import Evidence, Firmware, Floats, Labels, Points
-from protonn_edge.evaluation.recorded import check_rows
+from protonn_edge.evaluation.measurement import check_rows
 from protonn_edge.quantization import (
     MODEL_HASH_BYTES,
     DeviceModel,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -16,6 +16,7 @@ from protonn_edge.boards import Board
 from protonn_edge.build.budget import Usage, check_budget
 from protonn_edge.build.linkage import check_linked
 from protonn_edge.build.project import Project, exclusive
+from protonn_edge.chain.decision.rejection import UNKNOWN
 from protonn_edge.codegen import Float32Plan, Plan
 from protonn_edge.device import (
     Comparison,
@@ -35,7 +36,6 @@ from protonn_edge.device import (
 from protonn_edge.emulator import EmulatedBoard
 from protonn_edge.errors import CheckFailed, InputError
 from protonn_edge.evaluation.accuracy import answer_matrix
-from protonn_edge.evaluation.recorded import check_rows
 from protonn_edge.quantization import DeviceModel
 from protonn_edge.system.shown import Shown
 from protonn_edge.verification.agreement import (
@@ -339,3 +339,45 @@ def _earlier(
     results = read_results(path).results
     check_rows(path, results, reference, y)
     return [result for result in results if result.scores is not None]
+
+
+def check_rows(
+    path: Path,
+    results: Iterable[Result],
+    reference: DeviceModel,
+    labels: NDArray[np.int64] | None = None,
+) -> None:
+    """Refuse results that cannot be the model's, or are of other points.
+
+    Parameters
+    ----------
+    path : Path
+        The results file.
+    results : iterable of Result
+        Their indices are those of points, as `read_results` has checked.
+    reference : IntegerChain or Float32Model
+        The model.
+    labels : ndarray of shape (n,), int64, optional
+        The points' classes, if they are known.
+
+    Raises
+    ------
+    InputError
+        The sentence has the index of the first one.
+    """
+    n = reference.n_classes
+    for result in results:
+        scores = n if result.scores is None else len(result.scores)
+        named = {result.label, result.predicted or 0}
+        if reference.rejection is not None:
+            named -= {UNKNOWN}
+        if max(named, default=0) >= n or scores != n:
+            raise InputError(
+                f"{path} has a class or scores at index {result.index} that the model with its {n} "
+                "classes does not have; run `protonn-edge hil` again"
+            )
+        if labels is not None and result.label != labels[result.index]:
+            raise InputError(
+                f"{path} has class {result.label} at index {result.index}, the point has class "
+                f"{labels[result.index]}; run `protonn-edge hil` again"
+            )

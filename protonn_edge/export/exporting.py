@@ -16,8 +16,7 @@ from protonn_edge.codegen.planner import plans
 from protonn_edge.device.windowing import Windowing
 from protonn_edge.errors import CheckFailed, InputError
 from protonn_edge.export.folder import check_folder, write_folder
-from protonn_edge.export.imprint import Imprint
-from protonn_edge.export.naming import library_name
+from protonn_edge.export.imprint import Imprint, library_name
 from protonn_edge.export.rendering import (
     SKETCH_SRAM_BYTES,
     Kind,

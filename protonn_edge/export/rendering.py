@@ -1,18 +1,19 @@
 """The files of an export, as text: the generated C, the self-test, and what the tools ask for.
 
-Every kind has the same sources; what differs is around them.
+Every kind has the same sources; what differs is around them. `own_sketch` is the next step after a
+model is measured: how its library gets into a sketch.
 """
 
 from __future__ import annotations
 
 import re
-from dataclasses import asdict, dataclass, field, replace
-from typing import Literal, get_args
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal, get_args
 
 import numpy as np
 
 from protonn_edge import __version__
-from protonn_edge.boards import Board
+from protonn_edge.boards import Board, board_names
 from protonn_edge.chain.feature_stage import FeatureStage
 from protonn_edge.codegen import PREFIX, Plan, check_collisions, render_c, template_environment
 from protonn_edge.codegen.context import c_comment, class_names
@@ -22,6 +23,7 @@ from protonn_edge.export.imprint import Imprint
 from protonn_edge.export.vectors import KnownAnswers
 from protonn_edge.features.window_features import channel_names
 from protonn_edge.quantization import IntegerChain
+from protonn_edge.system.shell import command_line
 
 Kind = Literal["arduino", "platformio", "c"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
@@ -38,6 +40,11 @@ _SAMPLE_RATE = 100.0  # of sketches, where a model does not say
 # What a sketch takes of the SRAM beside the model and a buffer of features: the core's serial
 # buffers and timers, and the stack; read off linked sketches and the emulator, with room.
 SKETCH_SRAM_BYTES = 450
+
+NAME = "my_model"
+"""What the library of one's own sketch is called."""
+
+_CASES = 4  # that this sketch spells out
 
 
 @dataclass(frozen=True)
@@ -59,7 +66,7 @@ class ClassLine:
 
 
 @dataclass(frozen=True)
-class Window:
+class SampleWindow:
     """A window of samples, and the time between two of them."""
 
     samples: int
@@ -68,43 +75,6 @@ class Window:
     period: str
     rate_known: bool
     from_onset: bool
-
-
-@dataclass(frozen=True)
-class ExportContext:
-    """All that `templates/export` needs."""
-
-    tool_version: str
-    imprint: Imprint
-    kind: Kind
-    name: str
-    model_sha256: str
-    n_features: int
-    title: str
-    sizes: str
-    n_classes: int
-    input_maximum: int
-    score_bits: int
-    score_width: int
-    name_size: int
-    buffered: bool
-    jumps_short: bool
-    pins: bool
-    pixels: bool
-    window: Window | None
-    features: tuple[Feature, ...]
-    sendings: tuple[Sending, ...]
-    send: str
-    send_lines: tuple[str, ...]
-    vectors: tuple[tuple[int, ...], ...]
-    scores: tuple[tuple[int, ...], ...]
-    classes: tuple[int, ...]
-    from_data: bool
-    class_lines: tuple[ClassLine, ...]
-    rejects: bool
-    live: str
-    confident: bool
-    bound: str
 
 
 @dataclass(frozen=True)
@@ -172,13 +142,13 @@ def render_export(kind: Kind, library: Library, board: Board) -> dict[str, str]:
 def render_bare_self_test(library: Library, board: Board) -> str:
     """Return the program that prints the self-test's result without a framework."""
     environment = template_environment("export", library.prefix)
-    context = asdict(_context("platformio", library, board))
+    context = _context("platformio", library, board)
     return environment.get_template(_BARE_SELF_TEST).render(context)
 
 
 def _rendered(kind: Kind, library: Library, board: Board) -> dict[str, str]:
     environment = template_environment("export", library.prefix)
-    context = asdict(_context(kind, library, board))
+    context = _context(kind, library, board)
     sources = render_c(library.model, library.plan, library.prefix)
     files = {_source(kind, name): text for name, text in sources.items()}
     for name, template in _templates(kind, library).items():
@@ -214,7 +184,8 @@ def _templates(kind: Kind, library: Library) -> dict[str, str]:
     }
 
 
-def _context(kind: Kind, library: Library, board: Board) -> ExportContext:
+def _context(kind: Kind, library: Library, board: Board) -> dict[str, Any]:
+    """Return all that `templates/export` needs."""
     model, vectors = library.model, library.vectors
     window = _window(model.feature_stage)
     drawn = None if model.feature_stage is None else model.feature_stage.drawn_shape
@@ -223,39 +194,39 @@ def _context(kind: Kind, library: Library, board: Board) -> ExportContext:
     longest = max(len(name.encode()) for name in names)
     sent = () if as_it_is(model) else tuple(_safe(each) for each in sendings(model))
     sram_bytes = library.plan.state_bytes + model.n_features + SKETCH_SRAM_BYTES
-    return ExportContext(
-        tool_version=__version__,
-        imprint=library.imprint,
-        kind=kind,
-        name=library.name,
-        model_sha256=model.model_sha256,
-        n_features=model.n_features,
-        title=model.title,
-        sizes=", ".join(f"{size.number} {size.name}" for size in model.sizes),
-        n_classes=model.n_classes,
-        input_maximum=model.features.maximum,
-        score_bits=model.score_bits,
-        score_width=max(len(str(score)) for score in vectors.scores.ravel().tolist()),
-        name_size=min(longest + 1, _LONGEST_NAME),
-        buffered=window is None and sram_bytes <= board.sram_bytes,
-        jumps_short=library.plan.kernel == "unrolled" and not library.plan.core.call_cycles,
-        pins=model.n_features <= _ANALOG_PINS,
-        pixels=window is None and drawn is not None,
-        window=window,
-        features=_features(model, library.feature_names),
-        sendings=sent,
-        send=_send(sent),
-        send_lines=_send_lines(sent, library.prefix),
-        vectors=vectors.encoded,
-        scores=tuple(tuple(row) for row in vectors.scores.tolist()),
-        classes=tuple(vectors.classes.tolist()),
-        from_data=library.from_data,
-        class_lines=_class_lines(model.classes),
-        rejects=rejects,
-        live="" if library.windowing is None else library.windowing.words,
-        confident=model.confidence is not None,
-        bound=library.plan.bound,
-    )
+    return {
+        "tool_version": __version__,
+        "imprint": library.imprint,
+        "kind": kind,
+        "name": library.name,
+        "model_sha256": model.model_sha256,
+        "n_features": model.n_features,
+        "title": model.title,
+        "sizes": ", ".join(f"{size.number} {size.name}" for size in model.sizes),
+        "n_classes": model.n_classes,
+        "input_maximum": model.features.maximum,
+        "score_bits": model.score_bits,
+        "score_width": max(len(str(score)) for score in vectors.scores.ravel().tolist()),
+        "name_size": min(longest + 1, _LONGEST_NAME),
+        "buffered": window is None and sram_bytes <= board.sram_bytes,
+        "jumps_short": library.plan.kernel == "unrolled" and not library.plan.core.call_cycles,
+        "pins": model.n_features <= _ANALOG_PINS,
+        "pixels": window is None and drawn is not None,
+        "window": window,
+        "features": _features(model, library.feature_names),
+        "sendings": sent,
+        "send": _send(sent),
+        "send_lines": _send_lines(sent, library.prefix),
+        "vectors": vectors.encoded,
+        "scores": tuple(tuple(row) for row in vectors.scores.tolist()),
+        "classes": tuple(vectors.classes.tolist()),
+        "from_data": library.from_data,
+        "class_lines": _class_lines(model.classes),
+        "rejects": rejects,
+        "live": "" if library.windowing is None else library.windowing.words,
+        "confident": model.confidence is not None,
+        "bound": library.plan.bound,
+    }
 
 
 def _features(model: IntegerChain, names: tuple[str, ...]) -> tuple[Feature, ...]:
@@ -323,12 +294,12 @@ def _which(sent: Sending) -> str:
     return what if what.startswith("channel") else f"feature {what}"
 
 
-def _window(stage: FeatureStage | None) -> Window | None:
+def _window(stage: FeatureStage | None) -> SampleWindow | None:
     signal = None if stage is None else stage.signal
     if signal is None:
         return None
     period_us = round(1e6 / (signal.rate or _SAMPLE_RATE))
-    return Window(
+    return SampleWindow(
         signal.samples,
         signal.channels,
         max(1, period_us),
@@ -336,3 +307,61 @@ def _window(stage: FeatureStage | None) -> Window | None:
         signal.rate is not None,
         signal.from_onset,
     )
+
+
+@dataclass(frozen=True)
+class OwnSketch:
+    """How a model gets into a sketch.
+
+    Attributes
+    ----------
+    command : str
+        What exports the library, in the project's folder.
+    code : str
+        A whole sketch, which only lacks the sensor.
+    feature : str
+        What feature i is, as a part of a sentence.
+    raw : str
+        What its raw value is, as the end of one.
+    constants : tuple of (str, str)
+        The constant of each class, and the class.
+    """
+
+    command: str
+    code: str
+    feature: str
+    raw: str
+    constants: tuple[tuple[str, str], ...]
+
+
+def own_sketch(model: IntegerChain, board: Board) -> OwnSketch:
+    """Return how a model gets into a sketch for a board."""
+    words = ["protonn-edge", "export", "firmware/generated/model.npz", "--arduino", NAME]
+    if board.name != "uno" and board.name in board_names():
+        words += ["--board", board.name]
+    names = class_names(model.classes)
+    cases = [(f"PNN_CLASS_{each.constant}", each.comment) for each in names]
+    constants = [(case[0], name) for case, name in zip(cases, model.classes, strict=True)]
+    if model.rejection is not None:
+        cases.insert(0, ("PNN_UNKNOWN", "unlike all classes"))
+        constants.append(("PNN_UNKNOWN", "unlike all classes"))
+    shown = cases[: _CASES + 1] if len(cases) == _CASES + 1 else cases[:_CASES]
+    template = template_environment("export").get_template("sketch.ino.j2")
+    code = template.render(
+        name=NAME,
+        cases=[{"constant": constant, "comment": comment} for constant, comment in shown],
+        more=len(cases) - len(shown),
+    )
+    feature = "column i of the training data"
+    if model.n_channels is not None:
+        feature = f"channel i % {model.n_channels} of sample i / {model.n_channels} of a window"
+    return OwnSketch(command_line(words), code, feature, _raw(model), tuple(constants))
+
+
+def _raw(model: IntegerChain) -> str:
+    if as_it_is(model):
+        return "in the unit of the training data"
+    sent = sendings(model)
+    if len({each.factor for each in sent}) == 1:
+        return f"its value in the training data times {sent[0].factor}, rounded"
+    return "in the unit that the library's README lists for each feature"

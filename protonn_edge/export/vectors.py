@@ -1,6 +1,6 @@
 """Test vectors: points, and what the integer model answers to them, for a device to check itself.
 
-Where there is no data, they are made of the model alone (see `verification.points`).
+Where there is no data, they are made of the model alone (see `verification.tryout`).
 
 They lie in flash with runs of zeros shortened: an image is mostly background.
 """
@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from protonn_edge.chain.model import Model
 from protonn_edge.quantization import IntegerChain
-from protonn_edge.verification.points import ends, examples
+from protonn_edge.verification.tryout import ends, examples
 
 N_VECTORS = 20
 _LONGEST_RUN = 255

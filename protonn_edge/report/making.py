@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 
 from protonn_edge.evaluation.evidence import Evidence
-from protonn_edge.export.own_sketch import NAME, own_sketch
+from protonn_edge.export.rendering import NAME, own_sketch
 from protonn_edge.quantization import IntegerChain
 from protonn_edge.report.content import Listing, Panel, Section, Table
 from protonn_edge.report.figures import (

@@ -2,9 +2,13 @@
 
 The compiler, the linker and the assembly of the kernels come after the arithmetic that is proven,
 so a build is not believed but run: the linked firmware on the emulated board, over the protocol
-that `hil` uses, or the program that was made for this computer. The points are made of the model
-alone (see `points`), as many as take a fraction of a second. They show a fault that every
+that `hil` uses, or the program that was made for this computer. They show a fault that every
 prediction has; `verify` runs all points of a data set.
+
+The points are made of the model alone, as many as take a fraction of a second: bytes as a device
+receives them, the same ones on every machine. They are both ends of the ranges, where sums are
+largest and values are clipped, and inputs that the model itself finds telling
+(`IntegerChain.example_inputs`), or that its feature stage has drawn.
 """
 
 from __future__ import annotations
@@ -25,7 +29,6 @@ from protonn_edge.emulator import EmulatedBoard
 from protonn_edge.errors import CheckFailed, InputError
 from protonn_edge.quantization import DeviceModel, IntegerChain, quantize
 from protonn_edge.verification.agreement import Agreement, compare, open_session, verify_device
-from protonn_edge.verification.points import examples, extremes
 
 _LEAST, _MOST = 8, 128
 _CYCLES = 16_000_000  # to be emulated: a third of a second
@@ -33,6 +36,9 @@ _EXCHANGE_CYCLES = 30_000  # as long as this computer takes for a request and it
 _ASLEEP = 4  # cycles between two bytes pass faster if the chip sleeps meanwhile
 _BITS_PER_BYTE = 10  # on the line
 _FLOAT_CYCLES = 300  # for each parameter of a float build
+
+_DRAWN = 10  # by a feature stage, for each one that is kept
+_SINGLE = 8  # every so many points, one feature alone is not 0
 
 _REPORT = "please report this as a bug, together with the model"
 
@@ -187,3 +193,51 @@ def _stopped(name: str, emulated: EmulatedBoard, error: CheckFailed) -> WrongAns
 def _reason(error: CheckFailed) -> str:
     """Return what an error says without its advice, which is for a board at a port."""
     return str(error).split("; ")[0]
+
+
+Bytes = NDArray[np.uint8]
+
+
+def ends(reference: IntegerChain) -> Bytes:
+    """Return two points (2, features): all features 0, and all at their maximum."""
+    return np.repeat(
+        np.array([[0], [reference.features.maximum]], np.uint8), reference.n_features, 1
+    )
+
+
+def extremes(reference: IntegerChain, count: int) -> Bytes:
+    """Return `ends`, both alternations of these, and points with one maximum, (about count, D).
+
+    There are at least two of the latter: of the first feature and of the last.
+    """
+    n, maximum = reference.n_features, reference.features.maximum
+    odd = np.arange(n) % 2
+    places = np.unique(np.linspace(0, n - 1, max(2, count // _SINGLE)).astype(np.int64))
+    alternating = np.array([odd, 1 - odd]) * maximum
+    single = np.zeros((len(places), n), np.uint8)
+    single[np.arange(len(places)), places] = maximum
+    return np.concatenate([ends(reference), alternating, single]).astype(np.uint8)
+
+
+def examples(model: Model, reference: IntegerChain, count: int) -> Bytes:
+    """Return points (count, features) that exercise the arithmetic of a model.
+
+    Parameters
+    ----------
+    model : Model
+        The float model, whose mean point they begin with.
+    reference : IntegerChain
+        Its integers.
+    count : int
+        How many.
+    """
+    start = reference.inputs.quantize(model.inputs.mean[None, :])[0]
+    fed = reference.fed_for(reference.example_inputs(start, count))
+    if fed is not None:
+        return fed
+    stage = reference.feature_stage
+    assert stage is not None, "else inputs are what the device receives"
+    # Most are unlike anything that the model knows: those with the largest scores are kept.
+    drawn = stage.examples(_DRAWN * count)
+    largest = np.abs(reference.scores(drawn)).max(axis=1)
+    return drawn[np.argsort(-largest, kind="stable")[:count]]

@@ -15,8 +15,7 @@ from model_factory import (
 from protonn_edge.chain.model import Model
 from protonn_edge.features.gradients.gradients import Gradients
 from protonn_edge.quantization import device_model, quantize
-from protonn_edge.verification.points import extremes
-from protonn_edge.verification.tryout import trial_points
+from protonn_edge.verification.tryout import extremes, trial_points
 
 MODELS = {
     "one feature": lambda: random_linear_model(features=1),

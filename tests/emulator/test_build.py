@@ -8,7 +8,7 @@ import sys
 import pytest
 from checkout import CHECKOUT
 
-from protonn_edge.emulator import EmulatedUno, bootloader
+from protonn_edge.emulator import EmulatedUno, programs
 from protonn_edge.errors import InputError
 
 FIRMWARE = "int main(void) { idle_for_ever(); }"
@@ -89,6 +89,6 @@ def test_an_emulator_that_does_not_start_is_reported(compile_firmware, empty_cac
 
 
 def test_missing_source_of_the_bootloader_is_named(monkeypatch, tmp_path):
-    monkeypatch.setattr(bootloader, "_SOURCE", tmp_path / "optiboot.c")
+    monkeypatch.setattr(programs, "_OPTIBOOT", tmp_path / "optiboot.c")
     with pytest.raises(InputError, match="arduino-core-avr"):
         EmulatedUno(None, bootloader=True)

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
-from protonn_edge.evaluation import ranking
-from protonn_edge.evaluation.ranking import precision_at
+from protonn_edge.evaluation import accuracy
+from protonn_edge.evaluation.accuracy import precision_at
 
 
 def test_precision_is_the_mean_share_of_the_first_k_that_are_labels() -> None:
@@ -33,5 +33,5 @@ def test_many_points_are_ranked_in_parts(monkeypatch: pytest.MonkeyPatch) -> Non
     generator = np.random.default_rng(0)
     scores, labels = generator.normal(size=(50, 7)), csr_array(generator.random((50, 7)) < 0.3)
     whole = precision_at(scores, labels)
-    monkeypatch.setattr(ranking, "_ROWS_AT_ONCE", 7)
+    monkeypatch.setattr(accuracy, "_ROWS_AT_ONCE", 7)
     assert precision_at(scores, labels) == whole

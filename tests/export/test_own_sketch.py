@@ -16,7 +16,7 @@ from model_factory import random_model, random_points, random_window_model, wind
 from protonn_edge.boards import load_board
 from protonn_edge.chain.decision.rejection import Rejection
 from protonn_edge.chain.file import save_model
-from protonn_edge.export.own_sketch import NAME, own_sketch
+from protonn_edge.export.rendering import NAME, own_sketch
 from protonn_edge.quantization import quantize
 
 UNO = load_board("uno")

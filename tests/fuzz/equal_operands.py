@@ -25,7 +25,7 @@ from model_factory import random_inputs
 from protonn_edge.avr.cores import UNO_CORE
 from protonn_edge.codegen import Plan, render_c
 from protonn_edge.codegen.planner import plan_of
-from protonn_edge.codegen.prefix import with_prefix
+from protonn_edge.codegen.renderer import with_prefix
 from protonn_edge.errors import InputError
 from protonn_edge.kernels.registry import kernels_of
 from protonn_edge.quantization import IntegerModel

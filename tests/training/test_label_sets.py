@@ -16,7 +16,7 @@ from sklearn.metrics import f1_score
 from protonn_edge.chain.file import load_model, model_bytes, save_model
 from protonn_edge.datasets import holdout, load_dataset
 from protonn_edge.errors import InputError
-from protonn_edge.evaluation.ranking import precision_at
+from protonn_edge.evaluation.accuracy import precision_at
 from protonn_edge.kinds.protonn.head import ProtoNNModel
 from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
 from protonn_edge.kinds.protonn.train.label_start import sleec_projection
