@@ -25,6 +25,7 @@ from protonn_edge.chain.decision.rejection import UNKNOWN
 from protonn_edge.chain.file import load_model
 from protonn_edge.chain.model import Model
 from protonn_edge.chain.remedies import Remedies
+from protonn_edge.cli.checks import refused_wrong_answers, say_tried, try_option
 from protonn_edge.cli.command import (
     Command,
     FiniteRange,
@@ -33,12 +34,11 @@ from protonn_edge.cli.command import (
     json_option,
     precision_option,
 )
+from protonn_edge.cli.devices import port_option
 from protonn_edge.cli.live import LiveOptions, build_with_sensor, live_options
 from protonn_edge.cli.paths import LIVE_FOLDER
-from protonn_edge.cli.ports import port_option
 from protonn_edge.cli.quantities import Bytes
 from protonn_edge.cli.tables import points_for, table_options
-from protonn_edge.cli.tried import refused_wrong_answers, say_tried, try_option
 from protonn_edge.cli.upload import upload, upload_line, upload_option
 from protonn_edge.codegen import Plan
 from protonn_edge.datasets import TableOptions

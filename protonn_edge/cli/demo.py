@@ -12,7 +12,7 @@ from protonn_edge.boards import load_board
 from protonn_edge.build.project import Project, build, check_folder
 from protonn_edge.chain.file import load_model, save_model
 from protonn_edge.cli.command import Command, Output, board_option, json_option
-from protonn_edge.cli.emulated import chosen_emulator, emulator_option
+from protonn_edge.cli.devices import chosen_emulator, emulator_option
 from protonn_edge.cli.fitting import fit_classifier
 from protonn_edge.cli.hil import say_agreement, show
 from protonn_edge.cli.paths import REPORT, check_replaceable

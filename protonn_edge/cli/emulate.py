@@ -17,8 +17,7 @@ import click
 
 from protonn_edge.boards import Board, load_board
 from protonn_edge.cli.command import Command, Output, board_option, json_option
-from protonn_edge.cli.emulated import chosen_emulator, emulator_option
-from protonn_edge.cli.sensors import read_sensors, sensor_option
+from protonn_edge.cli.devices import chosen_emulator, emulator_option, read_sensors, sensor_option
 from protonn_edge.emulator import EmulatedBoard
 from protonn_edge.errors import InputError
 

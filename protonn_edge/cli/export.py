@@ -8,11 +8,11 @@ import click
 
 from protonn_edge.boards import Board, load_board
 from protonn_edge.chain.file import load_model
+from protonn_edge.cli.checks import refused_wrong_answers, say_tried, try_option
 from protonn_edge.cli.command import Command, Output, board_option, json_option
 from protonn_edge.cli.live import LiveOptions, live_options
 from protonn_edge.cli.quantities import Bytes
 from protonn_edge.cli.tables import points_for, table_options
-from protonn_edge.cli.tried import refused_wrong_answers, say_tried, try_option
 from protonn_edge.codegen import PREFIX, check_prefix
 from protonn_edge.datasets import TableOptions
 from protonn_edge.export import Imprint, Kind, check_folder, export

@@ -2,24 +2,28 @@
 
 from __future__ import annotations
 
+import os
+import signal
+import sys
+import threading
 import warnings
-from collections.abc import Callable
-from contextlib import ExitStack
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager, suppress
+from types import FrameType
 
 from sklearn.exceptions import ConvergenceWarning
 
 from protonn_edge.cli.command import Output
-from protonn_edge.cli.stopping import stopped_by_ctrl_c
 from protonn_edge.cli.train_options import flags, given_options, was_given
 from protonn_edge.datasets import Dataset, MultiLabelDataset
-from protonn_edge.errors import InputError
+from protonn_edge.errors import InputError, Interrupted
 from protonn_edge.features.convolution.train.training import PassReport
 from protonn_edge.kinds.protonn.train.fitting import default_prototypes
 from protonn_edge.quantization import check_counts
 from protonn_edge.training.base import DeviceClassifier
 from protonn_edge.training.compatibility import check_compatible
 from protonn_edge.training.feature_stages import count_inputs
-from protonn_edge.training.progress import EpochReport, was_stopped
+from protonn_edge.training.progress import EpochReport, TrainingStopped, was_stopped
 from protonn_edge.training.refusals import Case
 from protonn_edge.training.settings import ProtoNNSettings
 
@@ -162,3 +166,73 @@ def _report_line(report: EpochReport) -> str:
     if report.test_accuracy is not None:
         line += f", test accuracy {100 * report.test_accuracy:.2f} %"
     return line
+
+
+_NOTED = b"\nstopping after this epoch or fit; another Ctrl-C ends the command at once\n"
+
+
+class StopRequest:
+    """The flag of a training.
+
+    Attributes
+    ----------
+    made : bool
+        Whether Ctrl-C was pressed.
+    can_wait : bool
+        Whether an epoch was finished, so that there is something to keep; the training sets it.
+    """
+
+    def __init__(self) -> None:
+        self.made = False
+        self.can_wait = False
+
+    def check(self, *, last: bool = False) -> None:
+        """Stop the training if that was requested; to be called after each epoch.
+
+        Parameters
+        ----------
+        last : bool
+            Whether it was the last epoch of all, after which there is nothing to stop.
+
+        Raises
+        ------
+        TrainingStopped
+            If Ctrl-C was pressed.
+        """
+        if self.made and not last:
+            raise TrainingStopped
+
+
+@contextmanager
+def stopped_by_ctrl_c() -> Iterator[StopRequest]:
+    """Have the first Ctrl-C set the flag of a training.
+
+    Raises
+    ------
+    Interrupted
+        If Ctrl-C was pressed before an epoch was finished.
+    """
+    request = StopRequest()
+    handler = signal.getsignal(signal.SIGINT)
+    in_main_thread = threading.current_thread() is threading.main_thread()
+    usual = handler if callable(handler) and in_main_thread else None
+
+    def note(number: int, frame: FrameType | None) -> None:
+        signal.signal(signal.SIGINT, usual)
+        if usual is not None and not request.can_wait:
+            usual(number, frame)
+        request.made = True
+        with suppress(OSError):  # `print` must not be called again while it is running
+            os.write(sys.stderr.fileno(), _NOTED)
+
+    try:
+        if usual is not None:
+            signal.signal(signal.SIGINT, note)
+        yield request
+    except KeyboardInterrupt:
+        if request.can_wait:
+            raise
+        raise Interrupted("stopped before an epoch was finished; nothing is written") from None
+    finally:
+        if usual is not None:
+            signal.signal(signal.SIGINT, usual)

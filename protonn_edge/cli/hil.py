@@ -11,12 +11,10 @@ import click
 from protonn_edge.boards import load_board
 from protonn_edge.boards.reading import POWER_WATTS
 from protonn_edge.build.project import Project
+from protonn_edge.cli.checks import library_check
 from protonn_edge.cli.command import Command, FiniteRange, Output, board_option, json_option
-from protonn_edge.cli.emulated import chosen_emulator, emulator_option
-from protonn_edge.cli.library import library_check
+from protonn_edge.cli.devices import check_project, check_source, chosen_emulator, emulator_option
 from protonn_edge.cli.paths import RESULTS, OutputFile
-from protonn_edge.cli.ports import check_source
-from protonn_edge.cli.projects import check_project
 from protonn_edge.cli.tables import points_for, table_options, words_of
 from protonn_edge.datasets import Notice, TableOptions
 from protonn_edge.device.protocol import MOST_REPETITIONS

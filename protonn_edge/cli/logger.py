@@ -8,7 +8,7 @@ import click
 
 from protonn_edge.boards import load_board
 from protonn_edge.cli.command import Command, FiniteRange, Output, board_option, json_option
-from protonn_edge.cli.ports import port_option
+from protonn_edge.cli.devices import port_option
 from protonn_edge.cli.upload import upload, upload_line, upload_option
 from protonn_edge.device.logger import logger_of, sketch_name
 from protonn_edge.export.folder import LOGGER, check_folder, write_folder

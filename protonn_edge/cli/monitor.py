@@ -20,15 +20,16 @@ from protonn_edge.boards import load_board
 from protonn_edge.build.plan_file import PLAN_FILE, read_plan
 from protonn_edge.chain.decision.rejection import UNKNOWN
 from protonn_edge.cli.command import Command, FiniteRange, Output, board_option
-from protonn_edge.cli.paths import LIVE_FOLDER
-from protonn_edge.cli.ports import check_source, port_option
-from protonn_edge.cli.sensors import (
+from protonn_edge.cli.devices import (
     board_url,
     check_heard,
     check_played,
+    check_source,
+    port_option,
     read_sensors,
     sensor_option,
 )
+from protonn_edge.cli.paths import LIVE_FOLDER
 from protonn_edge.datasets import Notice
 from protonn_edge.device.answers import LiveDescription, WindowAnswer
 from protonn_edge.device.link import Link

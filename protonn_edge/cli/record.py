@@ -10,15 +10,16 @@ import click
 
 from protonn_edge.boards import load_board
 from protonn_edge.cli.command import Command, FiniteRange, Output, board_option, json_option
-from protonn_edge.cli.paths import RECORDING, OutputFile
-from protonn_edge.cli.ports import check_source, port_option
-from protonn_edge.cli.sensors import (
+from protonn_edge.cli.devices import (
     board_url,
     check_heard,
     check_played,
+    check_source,
+    port_option,
     read_sensors,
     sensor_option,
 )
+from protonn_edge.cli.paths import RECORDING, OutputFile
 from protonn_edge.datasets.naming import check_names
 from protonn_edge.device.keys import Keys, record_by_keys
 from protonn_edge.device.link import Link

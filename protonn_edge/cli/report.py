@@ -16,8 +16,8 @@ from protonn_edge.build.project import Project
 from protonn_edge.chain.file import load_model
 from protonn_edge.chain.model import Model
 from protonn_edge.cli.command import Command, FiniteRange, Output, board_option, json_option
+from protonn_edge.cli.devices import check_project
 from protonn_edge.cli.paths import REPORT, OutputFile
-from protonn_edge.cli.projects import check_project
 from protonn_edge.cli.quantities import image_shape
 from protonn_edge.cli.tables import points_for, table_options
 from protonn_edge.datasets import TableOptions

@@ -11,16 +11,16 @@ import numpy as np
 
 from protonn_edge.chain.decision.rejection import Statistic
 from protonn_edge.chain.file import load_model, save_model
-from protonn_edge.cli.command import Command, FiniteRange, Output, json_option
-from protonn_edge.cli.data import DataReport
-from protonn_edge.cli.fitting import check_options, check_sizes, fit_classifier
-from protonn_edge.cli.paths import MODEL, NameOrPath, OutputFile, check_output
-from protonn_edge.cli.rejection import (
+from protonn_edge.cli.calibrate import (
     DEFAULT_STATISTICS,
     by_option,
     rejection_facts,
     rejection_option,
 )
+from protonn_edge.cli.command import Command, FiniteRange, Output, json_option
+from protonn_edge.cli.data import DataReport
+from protonn_edge.cli.fitting import check_options, check_sizes, fit_classifier
+from protonn_edge.cli.paths import MODEL, NameOrPath, OutputFile, check_output
 from protonn_edge.cli.tables import table_options
 from protonn_edge.cli.train_options import classifier_options, new_classifier, was_given
 from protonn_edge.cli.trained import describe, one_class_report, sentence_of

@@ -11,8 +11,8 @@ from rich.console import RenderableType
 
 from protonn_edge.chain.decision.rejection import UNKNOWN
 from protonn_edge.chain.model import Model
+from protonn_edge.cli.calibrate import rejection_record
 from protonn_edge.cli.command import Output
-from protonn_edge.cli.rejection import rejection_record
 from protonn_edge.datasets import Dataset, Notice
 from protonn_edge.datasets.dataset import dense_features
 from protonn_edge.datasets.notices import listed, quoted

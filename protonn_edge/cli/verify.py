@@ -16,11 +16,10 @@ from rich.text import Text
 from protonn_edge.boards import Board, load_board
 from protonn_edge.build.project import BuildOptions, Project, trial_build
 from protonn_edge.chain.file import load_model
+from protonn_edge.cli.checks import library_check
 from protonn_edge.cli.command import Command, Output, board_option, json_option, precision_option
-from protonn_edge.cli.emulated import chosen_emulator, emulator_option
+from protonn_edge.cli.devices import check_project, chosen_emulator, emulator_option
 from protonn_edge.cli.hil import say_agreement, say_unproven
-from protonn_edge.cli.library import library_check
-from protonn_edge.cli.projects import check_project
 from protonn_edge.cli.tables import points_for, table_options
 from protonn_edge.codegen import Float32Plan, Plan
 from protonn_edge.datasets import TableOptions

@@ -9,8 +9,8 @@ import pytest
 from command_line import every_command, run
 
 from protonn_edge.cli import main
+from protonn_edge.cli.__init__ import EXAMPLES
 from protonn_edge.cli.command import ParameterOption
-from protonn_edge.cli.examples import EXAMPLES
 from protonn_edge.cli.option_groups import group_of
 
 IN_NO_GROUP = {"verbose", "as_json"}

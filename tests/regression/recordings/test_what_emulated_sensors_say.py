@@ -12,7 +12,7 @@ from command_line import refusal, run, succeed
 from model_factory import random_window_model, window_features_of
 
 from protonn_edge.chain.file import save_model
-from protonn_edge.cli.sensors import check_read, rates_unlike
+from protonn_edge.cli.devices import check_read, rates_unlike
 from protonn_edge.device.framing import encode_frame
 from protonn_edge.device.samples import SampleStream
 from protonn_edge.errors import CheckFailed, InputError

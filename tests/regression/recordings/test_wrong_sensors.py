@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from command_line import refusal, run
 
-from protonn_edge.cli.sensors import check_read
+from protonn_edge.cli.devices import check_read
 from protonn_edge.errors import InputError
 from protonn_edge.sensors import PlayedSensor, sensor_kind
 

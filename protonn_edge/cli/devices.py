@@ -1,4 +1,4 @@
-"""What commands share that attach sensors to an emulated board."""
+"""What commands share that use a board, real or emulated: its port, its project, its sensors."""
 
 from __future__ import annotations
 
@@ -10,13 +10,86 @@ import click
 
 from protonn_edge.boards import Board
 from protonn_edge.cli.command import Output
-from protonn_edge.cli.ports import port_to_hear
-from protonn_edge.cli.projects import check_project
 from protonn_edge.datasets import Notice
-from protonn_edge.emulator import EmulatedBoard
+from protonn_edge.emulator import EMULATORS, EmulatedBoard, find_program
 from protonn_edge.errors import InputError
+from protonn_edge.export.folder import LIVE, LOGGER, kind_in
 from protonn_edge.sensors import MICROPHONE, PlayedSensor, read_sensor, sensor_file
 from protonn_edge.toolchain.platformio import build_firmware
+from protonn_edge.toolchain.ports import find_port
+
+emulator_option = click.option(
+    "--emulator",
+    type=click.Choice(EMULATORS),
+    help="What emulates the board; avr8js runs an Uno's firmware under Node.js.  "
+    "[default: simavr, or avr8js where only that is there]",
+)
+
+
+def chosen_emulator(out: Output, name: str | None, board: Board) -> str:
+    """Return the name of the emulator to use; say so where it is the slower one.
+
+    Raises
+    ------
+    InputError
+        If there is none, or not the one that was asked for, or the board is this computer.
+    """
+    board.check_is_chip("program memory and serial line")
+    program = find_program(name, board)
+    if program.remark:
+        out.say(program.remark)
+    return program.name
+
+
+port_option = click.option(
+    "--port",
+    help="The board's serial port, such as /dev/ttyACM0 or COM3.  [default: detected by its USB "
+    "identity]",
+)
+
+
+def check_source(ports: bool, emulate: bool) -> None:
+    """Raise `click.UsageError` if both a port and the emulated board are given."""
+    if ports and emulate:
+        raise click.UsageError("--port and --emulate exclude each other; give one of them")
+
+
+def port_to_hear(out: Output, port: str | None, board: Board) -> str:
+    """Return the port that is given, else the one that a board is most likely at, and say so."""
+    if port is not None:
+        return port
+    found = find_port(board)
+    out.say(f"listening to {found.device}: {found.why}")
+    return found.device
+
+
+_LISTENERS = {LOGGER: "record", LIVE: "monitor"}
+
+
+def check_project(folder: Path, wanted: str | None = None) -> None:
+    """Refuse a project whose firmware talks to another command.
+
+    Parameters
+    ----------
+    folder : Path
+        Of a project, or of nothing.
+    wanted : str, optional
+        The kind of firmware, `LOGGER` or `LIVE`; by default what 'build' writes without a sensor.
+
+    Raises
+    ------
+    InputError
+    """
+    kind = kind_in(folder)
+    if kind not in _LISTENERS or kind == wanted:
+        return
+    build = "build" if wanted is None else "logger" if wanted == LOGGER else "build --sensor"
+    without = " without --sensor" if wanted is None else ""
+    raise InputError(
+        f"{folder} has {kind} in it, which only 'protonn-edge {_LISTENERS[kind]}' reads; use that, "
+        f"or name the folder that 'protonn-edge {build}' wrote{without}"
+    )
+
 
 _SAME_RATE = 0.01  # what rates may differ by, without a word: that of a timer is rounded
 

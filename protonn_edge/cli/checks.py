@@ -1,10 +1,13 @@
-"""How `verify` and `hil` check the exported library's input quantizer."""
+"""What commands print of checks: what was made answers as NumPy does, and as in a sketch."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
 
+import click
 import numpy as np
 from numpy.typing import NDArray
 
@@ -16,6 +19,7 @@ from protonn_edge.evaluation.library_check import LibraryCheck, LibraryWay, chec
 from protonn_edge.quantization import DeviceModel
 from protonn_edge.report.terminal import fact_table
 from protonn_edge.verification.agreement import outcome
+from protonn_edge.verification.tryout import Tried, WrongAnswers
 
 _FIRST_SHOWN = 5
 
@@ -50,3 +54,27 @@ def _facts(check: LibraryCheck, reference: DeviceModel) -> list[tuple[str, str]]
         ("compared", outcome(agreements, reference.score_tolerance)),
     ]
     return facts + ([("not emulated", check.left_out)] if check.left_out else [])
+
+
+try_option = click.option(
+    "--try/--no-try",
+    "tries",
+    default=True,
+    show_default=True,
+    help="Let what was made answer a few points on the emulated board before it is written, and "
+    "compare every score with NumPy.",
+)
+
+
+def say_tried(out: Output, tried: Tried) -> None:
+    """Print the points that were tried, or why there were none."""
+    out.say(f"tried: {tried}" if tried.n else str(tried))
+
+
+@contextmanager
+def refused_wrong_answers(out: Output, record: Mapping[str, Any]) -> Iterator[None]:
+    """Finish with what is known so far, and with the numbers, if what was made answers wrongly."""
+    try:
+        yield
+    except WrongAnswers as failure:
+        out.finish({**record, "tried": failure.tried.to_json()}, failure)
