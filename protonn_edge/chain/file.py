@@ -5,31 +5,10 @@ Everything between the trainer and the quantizer travels in the file that `save_
 
 Raising the format version
 --------------------------
-1. Add one to `FORMAT_VERSION` and describe the difference in the table below.
+1. Add one to `FORMAT_VERSION`: files of other formats are refused.
 2. Write and read the new arrays in the module of their part (see `_PARTS`), or in `_arrays_of` and
    `_model_of`, and list them in `_ARRAYS`. Those of a kind of classifier are in its own module.
-3. Give `UPGRADES` a function that turns the arrays of the old version into those of the new one,
-   so that old files keep loading.
-4. Commit a small file of the old version beside the tests, and a test that loads it.
-
-======= ===================================================================================
-version difference
-======= ===================================================================================
-1       the first
-2       "reduction_shapes": three rows of height and width, or none (in version 1 there is none)
-3       "threshold": a vector of one number in models of label sets, of none in others (before,
-        there are only others); the normalizer "l2"; "cutoff" (before, it is 0)
-4       "clipped", "deskewed" (before, neither)
-5       "rejection", in models that answer "unknown" alone: three thresholds;
-        "activity", in models that become integers: shares of inputs, coordinates and prototypes;
-        "pipeline", in models of windows of samples alone: its declaration as JSON
-6       "raw_exponents": by which power of ten a sketch multiplies raw values (before, what their
-        stored range suggests, see `raw_units`)
-7       "classifier": the kind of classifier (before, there is only ProtoNN);
-        "projection_bits", in models with another number than 8 alone;
-        "sharpness", in models that know probabilities alone;
-        "sensor", "units", in models of data with a known unit alone
-======= ===================================================================================
+3. Replace the file of the old format beside the tests by one of the new format.
 """
 
 from __future__ import annotations
@@ -59,7 +38,6 @@ from protonn_edge.chain.model import Model
 from protonn_edge.chain.models import MODELS
 from protonn_edge.chain.normalizer import Normalizer
 from protonn_edge.chain.statistics import InputStatistics
-from protonn_edge.chain.upgrades import UPGRADES
 from protonn_edge.datasets.archive import ArrayArchive
 from protonn_edge.datasets.naming import NAME_LIMIT
 from protonn_edge.errors import InputError
@@ -152,7 +130,7 @@ def load_model(path: Path | str) -> Model:
     ------
     InputError
         One sentence with the file, the array and the problem: not an .npz, truncated, too large,
-        pickled, arrays missing or unknown, wrong types or shapes, NaN, a newer format version.
+        pickled, arrays missing or unknown, wrong types or shapes, NaN, another format version.
     """
     path = Path(path)
     with ArrayArchive(path, limit_bytes=FILE_LIMIT_BYTES) as archive:
@@ -164,25 +142,21 @@ def load_model(path: Path | str) -> Model:
         try:
             version = single_value(archive.read("format_version"), "format_version", "iu")
             _check_version(int(version), path)
-            arrays = {name: archive.read(name) for name in archive.names}
-            for old in range(int(version), FORMAT_VERSION):
-                arrays = UPGRADES[old](arrays)
-            return _model_of(arrays)
+            return _model_of({name: archive.read(name) for name in archive.names})
         except InputError as error:
             message = str(error)
             raise InputError(message if str(path) in message else f"{path}: {message}") from error
 
 
 def _check_version(version: int, path: Path) -> None:
+    if version == FORMAT_VERSION:
+        return
+    remedy = "train the model again"
     if version > FORMAT_VERSION:
-        raise InputError(
-            f"{path} has model format {version}, this protonn-edge reads up to {FORMAT_VERSION}; "
-            f"install a newer protonn-edge, one that knows format {version}"
-        )
-    if version < 1:
-        raise InputError(
-            f"array 'format_version' is {version}, the first is 1; train the model again"
-        )
+        remedy = f"install a newer protonn-edge, one that knows format {version}"
+    raise InputError(
+        f"{path} has model format {version}, this protonn-edge reads {FORMAT_VERSION}; {remedy}"
+    )
 
 
 def _arrays_of(model: Model) -> Arrays:

@@ -68,13 +68,6 @@ _WORD_LIMIT = 300  # characters of a file name in an error
 _TERMINATED = 128 + signal.SIGTERM  # the exit code that shells report
 _PRINTED = f"{__name__}.printed"  # in a context's meta: the JSON object was printed
 
-_FIRST_NAMES = {  # former names of options, still accepted
-    "reduce": "average-pooling",
-    "strangers": "outlier-exposure",
-    "unknown": "rejection",
-    "unknown-by": "rejection-by",
-}
-
 BUG_EXIT_CODE = 70
 """Exit code for a bug of this package: EX_SOFTWARE of BSD's sysexits.h."""
 
@@ -124,7 +117,7 @@ class Command(click.Command):
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Parse the command line; refuse null bytes, which no file name can have."""
-        names = dict(_FIRST_NAMES)
+        names: dict[str, str] = {}
         for param in self.params:
             if isinstance(param, ParameterOption):
                 names |= param.names()
