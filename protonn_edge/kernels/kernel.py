@@ -211,6 +211,6 @@ class Kernel(ABC):
             The activity for mean cycles.
         """
 
-    @abstractmethod
     def context(self) -> Any:
-        """Return the context of its template: numbers computed, names escaped."""
+        """Return what its template reads: the kernel itself, if no class lays it out for C."""
+        return self

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -31,10 +31,13 @@ class Instruction:
         In the assembler's syntax, with names of labels.
     comment : str
         For the reader of the generated code.
+    label : str
+        The label on its line, if any.
     """
 
     text: str
     comment: str
+    label: str
 
     @property
     def mnemonic(self) -> str:
@@ -54,7 +57,9 @@ class Instruction:
 
 @dataclass(frozen=True)
 class Listing:
-    """A piece of assembly: lines of instructions, ``label:``, and ``; comments``.
+    """A piece of assembly: lines of instructions, ``label:``, both, and ``; comments``.
+
+    The compiler takes each line that is printed for an instruction when it decides what to inline.
 
     Attributes
     ----------
@@ -70,10 +75,11 @@ class Listing:
         labels: dict[str, int] = {}
         for line in self.source.splitlines():
             code, _, comment = (part.strip() for part in line.partition(";"))
-            if code.endswith(":"):
-                labels[code[:-1]] = len(instructions)
-            elif code:
-                instructions.append(Instruction(code, comment))
+            label, colon, after = code.rpartition(":")
+            if colon:
+                labels[label] = len(instructions)
+            if after:
+                instructions.append(Instruction(after.strip(), comment, label))
         return tuple(instructions), labels
 
     @cached_property
@@ -93,7 +99,8 @@ class Listing:
         for name, at in labels.items():
             names[at].append(name)
         for place, each in enumerate((*instructions, None)):
-            lines += [f'"{_local(name)}:\\n"' for name in names[place]]
+            own = each.label if each else ""
+            lines += [f'"{_local(name)}:\\n"' for name in names[place] if name != own]
             if each is not None:
                 mnemonic, _, operands = each.text.partition(" ")
                 operands = operands.strip()
@@ -101,8 +108,13 @@ class Listing:
                     operands = _local(each.target)
                 comment = f" /* {each.comment} */" if each.comment else ""
                 mnemonic = _PRINTED.get(mnemonic, mnemonic)
-                lines.append(f'"    {mnemonic:<5} {operands}'.rstrip() + f'\\n"{comment}')
+                label = f"{_local(own)}: " if own else "    "
+                lines.append(f'"{label}{mnemonic:<5} {operands}'.rstrip() + f'\\n"{comment}')
         return tuple(lines)
+
+    def __str__(self) -> str:
+        """Return the lines as a template prints them in a statement of inline assembly."""
+        return "\n".join(f"        {line}" for line in self.lines)
 
     def worst(self, start: str, ends: Collection[str], odds: Mapping[str, float]) -> float:
         """Return the maximum cycles from a label to any of the ends; see `mean`."""
@@ -187,6 +199,11 @@ class Listing:
             return left[0]
         share = odds.get(self._parsed[0][place].condition, -1.0)
         return combine(left[0], left[1], share)
+
+
+def repeated(line: str, over: Iterable[object]) -> str:
+    """Return a line for each of some, which take the place of ``{}`` in it."""
+    return "".join(line.format(each) + "\n" for each in over)
 
 
 def _local(label: str) -> str:

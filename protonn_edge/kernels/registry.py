@@ -11,21 +11,21 @@ from protonn_edge.kernels.kernel import Kernel
 from protonn_edge.system.lazy import later
 
 KERNELS: dict[str, Callable[[Any, Core], tuple[Kernel, ...]]] = {
-    kind: later(f"protonn_edge.{folder}.kernels", "kernels")
-    for kind, folder in {
-        "average_pooling": "features.average_pooling",
-        "deskew": "features.deskew",
-        "gradients": "features.gradients",
-        "convolution": "features.convolution",
-        "pooling": "features.pooling",
-        "window_features": "features.window_features",
-        "audio": "features.audio",
-        "projection": "kinds.protonn.projection",
-        "prototypes": "kinds.protonn.prototypes",
-        "dense": "kinds.dense",
-        "linear": "kinds.linear",
-        "forest": "kinds.forest",
-        "bonsai_tree": "kinds.bonsai",
+    kind: later(f"protonn_edge.{module}", "kernels")
+    for kind, module in {
+        "average_pooling": "features.average_pooling.kernels",
+        "deskew": "features.deskew.kernels",
+        "gradients": "features.gradients.kernels",
+        "convolution": "features.convolution.kernels",
+        "pooling": "features.pooling.kernels",
+        "window_features": "features.window_features.kernels",
+        "audio": "features.audio.kernels",
+        "projection": "kinds.protonn.projection.kernels",
+        "prototypes": "kinds.protonn.prototypes.kernels",
+        "dense": "kinds.dense.kernels",
+        "linear": "kinds.linear.kernels",
+        "forest": "kinds.forest.kernels",
+        "bonsai_tree": "kinds.bonsai.kernels",
         "decision": "kernels.decision",
     }.items()
 }

@@ -228,29 +228,34 @@ typedef uint16_t pnn_unsigned_score_t;
 /* ---- Decision: functions ------------------------------------------------------------------ */
 
 /* Return the class of the largest score. */
-#ifdef PNN_ASSEMBLY
 static uint8_t decision_find_largest(pnn_score_t *largest_score)
 {
     const pnn_score_t *next = prototypes_scores;
     pnn_score_t largest = *next++;
     uint8_t best = 0;
-#if PNN_CLASSES > 1
+#ifndef PNN_ASSEMBLY
+    for (uint8_t l = 1; l < PNN_CLASSES; ++l) {
+        const pnn_score_t score = *next++;
+        if (score > largest) {
+            largest = score;
+            best = l;
+        }
+    }
+#elif PNN_CLASSES > 1
     pnn_score_t score;
     uint8_t l = 1;
     __asm__ volatile(
-        "1:\n"
+        ".Lclass%=:\n"
         "    ld    %A[score], %a[next]+\n"
         "    ld    %B[score], %a[next]+\n"
         "    cp    %A[largest], %A[score]\n"
         "    cpc   %B[largest], %B[score]\n"
-
-        "    brge  2f\n"
+        "    brge  .Lnext%=\n"
         "    movw  %A[largest], %A[score]\n"
-
         "    mov   %[best], %[l]\n"
-        "2:  inc   %[l]\n"
+        ".Lnext%=: inc   %[l]\n"
         "    cpi   %[l], %[classes]\n"
-        "    brne  1b\n"
+        "    brne  .Lclass%=\n"
         : [next] "+e"(next), [largest] "+r"(largest), [score] "=&r"(score),
           [best] "+r"(best), [l] "+d"(l)
         : [classes] "M"(PNN_CLASSES)
@@ -259,21 +264,6 @@ static uint8_t decision_find_largest(pnn_score_t *largest_score)
     *largest_score = largest;
     return best;
 }
-#else
-static uint8_t decision_find_largest(pnn_score_t *largest_score)
-{
-    pnn_score_t largest = prototypes_scores[0];
-    uint8_t best = 0;
-    for (uint8_t l = 1; l < PNN_CLASSES; ++l) {
-        if (prototypes_scores[l] > largest) {
-            largest = prototypes_scores[l];
-            best = l;
-        }
-    }
-    *largest_score = largest;
-    return best;
-}
-#endif
 
 /* ---- Prototypes: functions ---------------------------------------------------------------- */
 

@@ -1,0 +1,110 @@
+"""The kernel of the decision: the search for the largest score, and rejection."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import ClassVar
+
+from protonn_edge.avr.cores import Core
+from protonn_edge.chain.activity import Activity
+from protonn_edge.chain.decision.integers import IntegerDecision
+from protonn_edge.chain.decision.rejection import UNKNOWN, Statistic
+from protonn_edge.kernels.kernel import Cost, Feed, Kernel, Push, Step
+from protonn_edge.kernels.listing import Listing, repeated
+
+# By the compiler (avr-gcc 5.4 at -O2): the call of the search where two functions need it and it is
+# large, and for the answer "unknown" by each statistic, cycles and approximate flash. What is in
+# front of the loop takes less than a class, which is counted for it.
+_CALL_CYCLES = 50
+_REJECTION: dict[Statistic, tuple[int, int]] = {
+    "score": (10, 18),
+    "distance": (10, 26),
+    "margin": (15, 46),
+}
+
+# Time of the compiler's loops relative to assembly, on a chip without a multiplier.
+_PORTABLE_LARGEST, _PORTABLE_REJECTION = 10.1, 4.0
+
+
+@dataclass(frozen=True, eq=False)
+class DecisionKernel(Kernel):
+    """A single pass over the scores."""
+
+    template: ClassVar[str] = "decision/decision.j2"
+    unknown: ClassVar[int] = UNKNOWN
+
+    stage: IntegerDecision
+    core: Core
+    name: str = "largest"
+
+    @property
+    def second(self) -> bool:
+        """Whether the second largest score is needed."""
+        return "margin" in self.stage.statistics
+
+    @cached_property
+    def search(self) -> Listing:
+        """The loop over the scores behind the first one; `l` is the class of the next."""
+        size = self.stage.score_bits // 8
+        words = "AC"[: size // 2]
+        larger = repeated("movw %{0}[largest], %{0}[score]", words)
+        others = ""
+        if self.second:
+            larger = repeated("movw %{0}[second], %{0}[largest]", words) + larger
+            others = f"""
+                rjmp next
+            not_larger:
+                {_compared("second", size)}
+                brge next
+                {repeated("movw %{0}[second], %{0}[score]", words)}
+            """
+        return Listing(
+            f"""
+            class:
+                {repeated("ld %{}[score], %a[next]+", "ABCD"[:size])}
+                {_compared("largest", size)}
+                brge {"not_larger" if self.second else "next"}
+                {larger}
+                mov  %[best], %[l]
+                {others}
+            next: inc %[l]
+                cpi  %[l], %[classes]
+                brne class
+            """
+        )
+
+    def cost(
+        self,
+        feed: Feed | None,  # noqa: ARG002  (scores are in place)
+        following: Push | None,  # noqa: ARG002
+        activity: Activity | None,
+    ) -> Cost:
+        """Return its cost."""
+        by = self.stage.statistics
+        worst, least = (
+            self.stage.n_inputs * int(cycles("class", ["class"], {"class": 1}))
+            for cycles in (self.search.worst, self.search.least)
+        )
+        mean = None if activity is None else worst
+        call = _CALL_CYCLES if self.second or self.stage.score_bits == 32 else 0
+        decision = Step("decision", self.name, 0, mean, worst + call, least)
+        steps = [decision.on(self.core, _PORTABLE_LARGEST)]
+        flash = sum(_REJECTION[name][1] for name in by)
+        if by:
+            cycles = sum(_REJECTION[name][0] for name in by)
+            mean = None if activity is None else cycles
+            rejection = Step("rejection", ", ".join(by), flash, mean, cycles, 0)
+            steps.append(rejection.on(self.core, _PORTABLE_REJECTION))
+        return Cost(tuple(steps), tables=0, code=flash, state=0)
+
+
+def _compared(score: str, size: int) -> str:
+    """Return the comparison of the largest or second score with that of a class."""
+    others = repeated(f"cpc %{{0}}[{score}], %{{0}}[score]", "BCD"[: size - 1])
+    return f"cp %A[{score}], %A[score]\n{others}"
+
+
+def kernels(stage: IntegerDecision, core: Core) -> tuple[Kernel, ...]:
+    """Return its only kernel."""
+    return (DecisionKernel(stage, core),)

@@ -1,1 +1,0 @@
-"""The class from the scores."""
