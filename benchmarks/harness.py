@@ -209,7 +209,7 @@ def mutations(subject: Subject) -> tuple[Figures, bool]:
 def mutated(source: random.Random, rows: list[bytes]) -> bytes:
     """Return a valid request's frame with something done to it, before or after its CRC is made."""
     features = source.choice(rows)
-    requests: list[protocol.Content] = [
+    requests: list[protocol.Message] = [
         protocol.HelloRequest(),
         protocol.PredictRequest(features),
         protocol.ScoresRequest(features),
@@ -383,7 +383,7 @@ class Device:
         while data := self.link.read(0):
             self._splitter.feed(data)
 
-    def ask(self, request: protocol.Content, sequence: int = 0) -> protocol.Content | None:
+    def ask(self, request: protocol.Message, sequence: int = 0) -> protocol.Message | None:
         """Send one request, once, and return the reply with its number, None if none comes."""
         self.link.write(protocol.encode_message(request, sequence))
         end = time.monotonic() + DEADLINE_S

@@ -209,7 +209,7 @@ class Line:
     def send(self, data: bytes) -> None:
         self._link.write(data)
 
-    def receive(self, deadline_s: float = DEADLINE_S) -> tuple[int, protocol.Content] | None:
+    def receive(self, deadline_s: float = DEADLINE_S) -> tuple[int, protocol.Message] | None:
         """Return the sequence number and the content of the next message, None if none comes."""
         end = time.monotonic() + deadline_s
         while not self._frames:

@@ -38,7 +38,7 @@ class FakeModel:
     model_hash = MODEL_HASH[:8]
     cycles = CYCLES
 
-    def reply(self, request: protocol.Content) -> protocol.Content:
+    def reply(self, request: protocol.Message) -> protocol.Message:
         if len(getattr(request, "features", bytes(self.features))) != self.features:
             return protocol.ErrorReply(2)
         if isinstance(request, protocol.PredictRequest):  # SCORES is one of them
@@ -84,7 +84,7 @@ class FakeDevice(FakeModel):
         silent: int = 0,
         greeting: bytes = b"",
         on_wire: Callable[[bytes], bytes] = bytes,
-        answer: Callable[[bytes], protocol.Content | None] | None = None,
+        answer: Callable[[bytes], protocol.Message | None] | None = None,
     ) -> None:
         self.requests: list[bytes] = []  # bodies, as they came
         self.connections = 0
@@ -164,7 +164,7 @@ class ImpatientHost(Host):
 
 BYTE_S = 10 / 115_200
 READ_S = 1e-5  # of a reading, so that none takes no time at all
-Answer = Callable[[protocol.Content, protocol.Content], protocol.Content | bytes | None]
+Answer = Callable[[protocol.Message, protocol.Message], protocol.Message | bytes | None]
 
 
 class SimulatedHost(Host):
@@ -269,7 +269,7 @@ def silent_at_first(requests: int) -> Answer:
     """Return answers of a device, but for none to its first requests other than HELLO."""
     numbers = itertools.count()
 
-    def answer(request: protocol.Content, right: protocol.Content) -> protocol.Content | None:
+    def answer(request: protocol.Message, right: protocol.Message) -> protocol.Message | None:
         if isinstance(request, protocol.HelloRequest):
             return right
         return right if next(numbers) >= requests else None

@@ -81,7 +81,7 @@ class Line:
     def send(self, data: bytes) -> None:
         self._socket.sendall(data)
 
-    def receive(self) -> tuple[int, protocol.Content]:
+    def receive(self) -> tuple[int, protocol.Message]:
         """Return the next message with its sequence number."""
         end = time.monotonic() + DEADLINE_S
         while not self._frames:
@@ -90,7 +90,7 @@ class Line:
         body = framing.decode_frame(self._frames.pop(0))
         return body[1], protocol.decode_message(body)
 
-    def ask_until_answered(self, request: protocol.Content) -> protocol.Content:
+    def ask_until_answered(self, request: protocol.Message) -> protocol.Message:
         """Send a request to a device that may still be losing bytes, again and again."""
         for sequence in range(100):
             self.send(b"\x00" + protocol.encode_message(request, sequence))
@@ -99,7 +99,7 @@ class Line:
                 return self.receive()[1]
         raise AssertionError("the device did not recover")
 
-    def ask(self, request: protocol.Content, sequence: int = 1) -> protocol.Content:
+    def ask(self, request: protocol.Message, sequence: int = 1) -> protocol.Message:
         """Send a request and return the reply, whose sequence number must be the same."""
         self.send(protocol.encode_message(request, sequence))
         answered, content = self.receive()

@@ -128,10 +128,16 @@ NEAREST = {
     "codegen/sending": [
         "tests/codegen/test_sending.py tests/regression/library/test_raw_values.py",
     ],
-    "device": [
-        "tests/hil tests/recording",
+    "build/counts": ["tests/live -k 'not gesture'"],
+    "build/live_project": ["tests/live", "tests/live tests/export/test_live_sketch.py"],
+    "build/logger": ["tests/recording"],
+    "build/sampling": ["tests/recording"],
+    "build/windowing": [
         "tests/live -k 'not gesture'",
         "tests/live tests/export/test_live_sketch.py",
+    ],
+    "device": [
+        "tests/hil tests/recording tests/live/test_listening.py",
         "tests/regression/recordings -k 'record or sound or played'",
     ],
     "quantization": [

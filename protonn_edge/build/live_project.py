@@ -12,9 +12,9 @@ from protonn_edge.boards import Board
 from protonn_edge.boards.environment import description_file
 from protonn_edge.build.budget import OverBudget, Usage, check_budget
 from protonn_edge.build.plan_file import PLAN_FILE, plan_text
+from protonn_edge.build.windowing import Windowing
 from protonn_edge.chain.model import Model
 from protonn_edge.codegen import Limits, Plan, plans, render_c, template_environment
-from protonn_edge.device.windowing import Windowing
 from protonn_edge.errors import CheckFailed
 from protonn_edge.system.files import write_atomically
 from protonn_edge.system.resources import resource

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from pathlib import Path
+from typing import Any, TypeVar
 
 import click
 
 from protonn_edge.boards import Board
 from protonn_edge.cli.command import Output
 from protonn_edge.datasets import Notice
+from protonn_edge.device.link import Line, Link
+from protonn_edge.device.sensor_board import SensorBoard
 from protonn_edge.emulator import EMULATORS, EmulatedBoard, find_program
 from protonn_edge.errors import InputError
 from protonn_edge.export.folder import LIVE, LOGGER, kind_in
@@ -91,6 +94,8 @@ def check_project(folder: Path, wanted: str | None = None) -> None:
     )
 
 
+_Heard = TypeVar("_Heard", bound=SensorBoard[Any, Any])
+
 _SAME_RATE = 0.01  # what rates may differ by, without a word: that of a timer is rounded
 
 sensor_option = click.option(
@@ -144,19 +149,6 @@ def check_read(
             )
 
 
-def check_heard(
-    out: Output,
-    played: Sequence[PlayedSensor],
-    reads: Collection[str],
-    rate: float,
-    *,
-    emulate: bool,
-) -> None:
-    """Refuse as `check_read` does; print a notice about each sensor that plays at another rate."""
-    check_read(played, reads, emulate=emulate)
-    out.notice(rates_unlike(played, rate))
-
-
 def rates_unlike(played: Iterable[PlayedSensor], rate: float) -> list[Notice]:
     """Return a word about each sensor that plays at another rate than the firmware samples at."""
     return [
@@ -189,26 +181,69 @@ def read_sensors(options: tuple[str, ...], output: Path | None = None) -> list[P
 
 
 @contextlib.contextmanager
-def board_url(
+def heard_board(
+    out: Output,
+    make: Callable[[Line, str], _Heard],
+    board: Board,
+    port: str | None,
+    folder: Path | None,
+    sensors: Sequence[PlayedSensor],
+    *,
+    kind: str,
+    remedy: str,
+    baud: int,
+    wire_speed: bool,
+) -> Iterator[tuple[str, _Heard]]:
+    """Find a board that samples a sensor, open its line, and wait until it describes itself.
+
+    It is a real one or, with a folder, the emulated one that runs the project in it, with sensors;
+    for people at the wall clock's speed. A notice is printed for each sensor that plays at another
+    rate than the board samples at.
+
+    Parameters
+    ----------
+    make : callable
+        Makes of a line and its name what listens: `Recorder`, `Listener`.
+    kind, remedy : str
+        The kind of the project, and how to write one.
+
+    Yields
+    ------
+    tuple of (str, SensorBoard)
+        The line's URL, and what listens.
+
+    Raises
+    ------
+    InputError
+        If there is no board, no project, one of another `kind`, or the firmware does not read what
+        is played.
+    CheckFailed
+        If the board does not describe itself, or does not find its sensor.
+    """
+    waiting = "waiting for a logger at" if kind == LOGGER else "waiting for a board at"
+    with (
+        _board_url(out, board, port, folder, sensors, kind, remedy, wire_speed) as url,
+        contextlib.closing(Link(url, baud)) as line,
+    ):
+        heard = make(line, url)
+        with out.status(f"{waiting} {url}"):
+            heard.wait()
+        check_read(sensors, heard.description.sensors, emulate=folder is not None)
+        out.notice(rates_unlike(sensors, heard.description.rate))
+        yield url, heard
+
+
+@contextlib.contextmanager
+def _board_url(
     out: Output,
     board: Board,
     port: str | None,
     folder: Path | None,
     sensors: Sequence[PlayedSensor],
-    remedy: str,
-    *,
     kind: str,
+    remedy: str,
     wire_speed: bool,
 ) -> Iterator[str]:
-    """Find the board to listen to: a real one, or, with a folder, the emulated one.
-
-    The project in the folder is built and run, with sensors; for people at the wall clock's speed.
-
-    Raises
-    ------
-    InputError
-        If there is no board; or no project, or one of another `kind`: `remedy` is how to write one.
-    """
     if folder is None:
         yield port_to_hear(out, port, board)
         return

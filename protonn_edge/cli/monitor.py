@@ -21,19 +21,17 @@ from protonn_edge.build.plan_file import PLAN_FILE, read_plan
 from protonn_edge.chain.decision.rejection import UNKNOWN
 from protonn_edge.cli.command import Command, FiniteRange, Output, board_option
 from protonn_edge.cli.devices import (
-    board_url,
-    check_heard,
     check_played,
     check_source,
+    heard_board,
     port_option,
     read_sensors,
     sensor_option,
 )
 from protonn_edge.cli.paths import LIVE_FOLDER
 from protonn_edge.datasets import Notice
-from protonn_edge.device.answers import LiveDescription, WindowAnswer
-from protonn_edge.device.link import Link
 from protonn_edge.device.listener import Listener
+from protonn_edge.device.sensor_messages import LiveDescription, WindowAnswer
 from protonn_edge.errors import InputError, counted
 from protonn_edge.export.folder import LIVE
 
@@ -81,18 +79,21 @@ def monitor_command(
     played = read_sensors(sensors)
     drawn = not as_json and sys.stdout.isatty()
     with contextlib.ExitStack() as stack:
-        project = folder if emulate else None
-        remedy = f"write it with 'protonn-edge build MODEL --sensor ... -o {folder}'"
-        found = board_url(out, board, port, project, played, remedy, kind=LIVE, wire_speed=drawn)
-        url = stack.enter_context(found)
-        line = stack.enter_context(contextlib.closing(Link(url, board.baud)))
-        listener = Listener(line, url)
-        with out.status(f"waiting for a board at {url}"):
-            listener.wait()
-        board_said = listener.description
-        check_heard(out, played, [board_said.sensor], board_said.rate, emulate=emulate)
+        found = heard_board(
+            out,
+            Listener,
+            board,
+            port,
+            folder if emulate else None,
+            played,
+            kind=LIVE,
+            remedy=f"write it with 'protonn-edge build MODEL --sensor ... -o {folder}'",
+            baud=board.baud,
+            wire_speed=drawn,
+        )
+        _, listener = stack.enter_context(found)
         if not emulate:
-            out.notice(_another_model(folder, board_said))
+            out.notice(_another_model(folder, listener.description))
         with contextlib.suppress(KeyboardInterrupt):
             _watch(out, listener, seconds, as_json=as_json, drawn=drawn)
     _conclude(out, listener, emulated=emulate)
@@ -156,7 +157,7 @@ def _record(listener: Listener, answer: WindowAnswer) -> dict[str, Any]:
         "first_sample": answer.first,
         "class": listener.name_of(answer.label),
         "told": listener.name_of(answer.told),
-        "scores": dict(zip(names, answer.scores.tolist(), strict=True)),
+        "scores": dict(zip(names, answer.scores, strict=True)),
         "confidence": answer.confidence,
         "lost": answer.lost,
         "missing": listener.missing,
@@ -165,7 +166,7 @@ def _record(listener: Listener, answer: WindowAnswer) -> dict[str, Any]:
 
 def _line(listener: Listener, answer: WindowAnswer) -> str:
     told = listener.name_of(answer.told) or "-"
-    best = answer.scores.max()
+    best = max(answer.scores)
     return (
         f"{listener.seconds_at(answer):9.2f} s  {told}  (window: {listener.name_of(answer.label)}, "
         f"score {best:,}{_confidence(answer)})"
@@ -182,8 +183,8 @@ def _confidence(answer: WindowAnswer) -> str:
 def picture(listener: Listener, answer: WindowAnswer) -> Group:
     """Return the reported class, the scores as bars, the window's confidence, and the rate."""
     table = Table.grid(padding=(0, 1))
-    low, high = int(min(0, answer.scores.min())), int(max(1, answer.scores.max()))
-    for label, score in enumerate(answer.scores.tolist()):
+    low, high = min(0, *answer.scores), max(1, *answer.scores)
+    for label, score in enumerate(answer.scores):
         bar = Bar(high - low, 0, score - low, width=_BAR_CELLS)
         sure = _confidence(answer).removeprefix(", ") if label == answer.label else ""
         table.add_row(Text(listener.name_of(label) or ""), f"{score:,}".rjust(11), bar, sure)

@@ -28,7 +28,6 @@ from protonn_edge.datasets.recordings import (
 )
 from protonn_edge.datasets.rules import is_called_as_time
 from protonn_edge.datasets.triggers import Trigger
-from protonn_edge.device.rates import ANALOG_RATE
 from protonn_edge.errors import InputError, counted
 from protonn_edge.features.audio.clips import Clips
 from protonn_edge.features.audio.frames import SAMPLE_LIMIT
@@ -38,6 +37,7 @@ from protonn_edge.features.window_features.stage import SAMPLE_RATES
 from protonn_edge.report.terminal import fact_table
 from protonn_edge.sensors import MICROPHONE
 from protonn_edge.sensors.instrument import to_arrays
+from protonn_edge.sensors.rates import ANALOG_RATE
 from protonn_edge.system.files import write_atomically
 
 _BEFORE_SHARE = 5  # of a window

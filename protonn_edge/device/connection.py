@@ -8,13 +8,14 @@ one.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 from protonn_edge.boards import Board, chip_boards
 from protonn_edge.device import framing, protocol
-from protonn_edge.device.framing import FrameSplitter, ProtocolError
-from protonn_edge.device.link import Host, Line, LinkError
-from protonn_edge.device.protocol import Content, HelloReply, HelloRequest
+from protonn_edge.device.framing import ProtocolError
+from protonn_edge.device.link import Deadline, Host, Line, LinkError
+from protonn_edge.device.protocol import HelloReply, HelloRequest, Message, MessageReader
 from protonn_edge.errors import CheckFailed, InputError
 from protonn_edge.quantization import MODEL_HASH_BYTES
 
@@ -66,16 +67,14 @@ class Expected:
                     f"the device runs model {device.model_hash.hex()}, not {expected.hex()}; "
                     f"{REFLASH_HINT}"
                 )
-        if self.n_features not in {None, device.features}:
-            raise CheckFailed(
-                f"the device's model has {device.features} features, not {self.n_features}; "
-                f"{REFLASH_HINT}"
-            )
-        if self.n_classes not in {None, device.classes}:
-            raise CheckFailed(
-                f"the device's model has {device.classes} classes, not {self.n_classes}; "
-                f"{REFLASH_HINT}"
-            )
+        for count, found, what in (
+            (self.n_features, device.features, "features"),
+            (self.n_classes, device.classes, "classes"),
+        ):
+            if count not in {None, found}:
+                raise CheckFailed(
+                    f"the device's model has {found} {what}, not {count}; {REFLASH_HINT}"
+                )
         if self.board is not None:
             _check_board(device, self.board)
 
@@ -120,8 +119,6 @@ class Connection:
         Number of times the line broke and was reopened.
     messages : int
         Number of valid messages received, useful or not.
-    damaged : int
-        Number of frames received that are none.
     """
 
     device: HelloReply
@@ -133,14 +130,20 @@ class Connection:
         self.host = host
         self.reopened = 0
         self.messages = 0
-        self.damaged = 0
         self._baud = baud
         self._expected = expected
         self._handshake_s = handshake_s
         self._sequence = _HELLO_SEQUENCE
-        self._link: Line | None = None
+        self._line: Line | None = None
         self._wanted = False  # between open() and close()
-        self._splitter = FrameSplitter(framing.frame_bytes(2 + LONGEST_REPLY_BYTES))
+        self._reader = MessageReader(
+            protocol.MESSAGES, framing.frame_bytes(2 + LONGEST_REPLY_BYTES)
+        )
+
+    @property
+    def damaged(self) -> int:
+        """Number of frames received that are no messages."""
+        return self._reader.torn
 
     def open(self) -> None:
         """Open the line and shake hands.
@@ -153,7 +156,7 @@ class Connection:
             If no device answers in time, or it has another protocol or another model.
         """
         try:
-            self._link = self.host.open(self.url, self._baud)
+            self._line = self.host.open(self.url, self._baud)
         except LinkError as error:
             raise InputError(str(error)) from error
         self._wanted = True
@@ -166,14 +169,9 @@ class Connection:
     def close(self) -> None:
         """Close the line; closing it again does nothing."""
         self._wanted = False
-        self._drop_link()
+        self._drop_line()
 
-    def _drop_link(self) -> None:
-        if self._link is not None:
-            self._link.close()
-            self._link = None
-
-    def recover(self, broken: LinkError | None = None, within_s: float | None = None) -> None:
+    def recover(self, broken: LinkError | None = None, within_s: float = math.inf) -> None:
         """Shake hands again; if the line broke, open it first.
 
         It takes at most as long as the first handshake may, or `within_s` if that is less. When
@@ -185,15 +183,14 @@ class Connection:
             If no device answers in time, or it is another one now; `LinkError` if the line cannot
             be opened.
         """
-        allowed_s = min(self._handshake_s, within_s if within_s is not None else self._handshake_s)
-        end = self.host.now() + allowed_s
+        deadline = Deadline(self.host, min(self._handshake_s, within_s))
         while True:
             try:
                 if broken is not None and self._wanted:
                     self._reopen()
-                self._shake_hands(end - self.host.now())
+                self._shake_hands(deadline.left_s)
             except LinkError as error:
-                if self.host.now() > end or not self._wanted:
+                if deadline.left_s < 0 or not self._wanted:
                     raise
                 broken = error
                 self.host.sleep(_REOPEN_EVERY_S)
@@ -202,22 +199,14 @@ class Connection:
 
     def send(self, data: bytes) -> None:
         """Send bytes; `LinkError` if the line breaks."""
-        self._open_link().write(data)
+        self._open_line().write(data)
 
-    def receive(self, wait_s: float) -> list[tuple[int, Content]]:
+    def receive(self, wait_s: float) -> list[tuple[int, Message]]:
         """Return the messages that have arrived, with their sequence numbers; `LinkError` as above.
 
         Anything else is skipped: noise, a bootloader's output, damaged replies.
         """
-        messages = []
-        for frame in self._splitter.feed(self._open_link().read(wait_s)):
-            try:
-                body = framing.decode_frame(frame)
-                messages.append((body[1], protocol.decode_message(body)))
-            except protocol.VersionError:
-                raise
-            except ProtocolError:
-                self.damaged += 1
+        messages = list(self._reader.feed(self._open_line().read(wait_s)))
         self.messages += len(messages)
         return messages
 
@@ -231,20 +220,30 @@ class Connection:
         return framing.frame_bytes(2 + payload_bytes) * _BITS_PER_BYTE / self._baud
 
     def _reopen(self) -> None:
-        self._drop_link()
-        self._link = self.host.open(self.url, self._baud)
-        self._splitter = FrameSplitter(framing.frame_bytes(2 + LONGEST_REPLY_BYTES))
+        self._drop_line()
+        self._line = self.host.open(self.url, self._baud)
+        self._reader.restart()
         self.reopened += 1
+
+    def _drop_line(self) -> None:
+        if self._line is not None:
+            self._line.close()
+            self._line = None
+
+    def _open_line(self) -> Line:
+        if self._line is None:
+            raise LinkError(f"the line to {self.url} is closed; use the session in a `with`")
+        return self._line
 
     def _shake_hands(self, within_s: float) -> None:
         """Send HELLO until it is answered, with increasing pauses, and check the device."""
-        end = self.host.now() + within_s
+        deadline = Deadline(self.host, within_s)
         # The leading delimiter ends anything that the device may have received before.
         hello = framing.DELIMITER + protocol.encode_message(HelloRequest(), _HELLO_SEQUENCE)
         pause = _HELLO_FIRST_S
-        while (now := self.host.now()) < end:
+        while (left_s := deadline.left_s) > 0:
             self.send(hello)
-            device = self._await_hello(min(end, now + pause))
+            device = self._await_hello(min(left_s, pause))
             if device is not None:
                 self._expected.check(device)
                 self.device = device
@@ -255,14 +254,10 @@ class Connection:
             f"on the board? {REFLASH_HINT}"
         )
 
-    def _await_hello(self, until: float) -> HelloReply | None:
-        while (left := until - self.host.now()) > 0:
-            for sequence, content in self.receive(left):
-                if sequence == _HELLO_SEQUENCE and isinstance(content, HelloReply):
-                    return content
+    def _await_hello(self, within_s: float) -> HelloReply | None:
+        deadline = Deadline(self.host, within_s)
+        while (left_s := deadline.left_s) > 0:
+            for sequence, message in self.receive(left_s):
+                if sequence == _HELLO_SEQUENCE and isinstance(message, HelloReply):
+                    return message
         return None
-
-    def _open_link(self) -> Line:
-        if self._link is None:
-            raise LinkError(f"the line to {self.url} is closed; use the session in a `with`")
-        return self._link

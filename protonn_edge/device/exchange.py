@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
 from protonn_edge.device import protocol
@@ -20,9 +20,8 @@ from protonn_edge.device.connection import (
     NoReplyError,
 )
 from protonn_edge.device.framing import ProtocolError
-from protonn_edge.device.in_flight import Asked, Window
-from protonn_edge.device.link import Host, LinkError
-from protonn_edge.device.protocol import Content, ErrorReply
+from protonn_edge.device.link import Deadline, LinkError
+from protonn_edge.device.protocol import ErrorReply, Message
 
 # A request refused or lost this often is wrong. Fewer failures may be caused by the line: two
 # frames merged by the loss of the delimiter between them have a valid CRC.
@@ -31,11 +30,11 @@ _LONGEST_PAUSE_S = 1.0  # between attempts, once the duration of replies is know
 _SLACK_S = 0.03  # for occasional delays on busy computers
 
 Key = TypeVar("Key")
-Reply = TypeVar("Reply", bound=Content)
+Reply = TypeVar("Reply", bound=Message)
 
 
 @dataclass(frozen=True)
-class Patience:
+class RetryPolicy:
     """Time limits and number of retries.
 
     Attributes
@@ -53,30 +52,116 @@ class Patience:
     progress_s: float
 
 
-class ProgressDeadline:
-    """A deadline that only progress renews.
+@dataclass(eq=False)
+class PendingRequest(Generic[Key]):
+    """A request on its way.
+
+    Attributes
+    ----------
+    key : Key
+        The caller's key.
+    request : Message
+        The message.
+    attempts : int
+        Number of failures so far.
+    refusals : int
+        Number of refusals by the device.
+    sequence : int
+        Its sequence number; each attempt has a new one.
+    end : int
+        Where its frame ends, in bytes since the window was made.
+    whole : bool
+        Whether its last attempt was sent completely.
+    since : float or None
+        When the wait for its reply began: it was sent, and those before it answered.
+    """
+
+    key: Key
+    request: Message
+    attempts: int = 0
+    refusals: int = 0
+    sequence: int = field(default=0, init=False)
+    end: int = field(default=0, init=False)
+    whole: bool = field(default=False, init=False)
+    since: float | None = field(default=None, init=False)
+
+
+class SendWindow(Generic[Key]):
+    """Requests in flight, in their order, and which of their bytes may be sent.
+
+    The device reads bytes as they come, unless it computes or replies; then they wait in its ring
+    buffer. So no more bytes may follow the end of the oldest request without a reply than the
+    device has said in HELLO (``firmware/PROTOCOL.md``, "Requests in flight").
 
     Parameters
     ----------
-    host : Host
-        Keeps the time.
-    seconds : float
-        Time limit without progress.
+    size : int
+        How many bytes may follow the end of the oldest request without a reply.
     """
 
-    def __init__(self, host: Host, seconds: float) -> None:
-        self.seconds = seconds
-        self._host = host
-        self.renew()
-
-    def renew(self) -> None:
-        """Start again: there was progress."""
-        self._end = self._host.now() + self.seconds
+    def __init__(self, size: int) -> None:
+        self._size = size
+        self._asked: deque[PendingRequest[Key]] = deque()
+        self._unsent = bytearray()
+        self._sent = 0
+        self._end = 0
 
     @property
-    def left_s(self) -> float:
-        """Seconds until it passes; negative afterwards."""
-        return self._end - self._host.now()
+    def oldest(self) -> PendingRequest[Key] | None:
+        """The request whose reply must come next."""
+        return self._asked[0] if self._asked else None
+
+    @property
+    def has_room(self) -> bool:
+        """Whether a byte of another request can be sent now."""
+        return not self._asked or self._end < self._limit
+
+    @property
+    def _limit(self) -> int:
+        return self._asked[0].end + self._size if self._asked else self._end
+
+    def put(self, asked: PendingRequest[Key], sequence: int, frame: bytes) -> None:
+        """Add a request, whose frame is sent as soon as allowed."""
+        self._unsent += frame
+        self._end += len(frame)
+        asked.sequence, asked.end = sequence, self._end
+        asked.whole, asked.since = False, None
+        self._asked.append(asked)
+
+    def sendable(self) -> bytes:
+        """Return the bytes that may be sent now; they count as sent."""
+        allowed = min(self._limit, self._end) - self._sent
+        data = bytes(self._unsent[:allowed])
+        del self._unsent[:allowed]
+        self._sent += allowed
+        for asked in self._asked:
+            asked.whole = asked.end <= self._sent
+        return data
+
+    def answer(self, sequence: int) -> tuple[list[PendingRequest[Key]], PendingRequest[Key] | None]:
+        """Process a reply.
+
+        Returns
+        -------
+        passed_over : list of PendingRequest
+            Older requests: the device answers in order, so these or their replies were lost.
+        answered : PendingRequest or None
+            The request that was answered, or None if this is no reply to any of them.
+        """
+        if not any(asked.sequence == sequence and asked.whole for asked in self._asked):
+            return [], None
+        passed_over = []
+        while (asked := self._asked.popleft()).sequence != sequence:
+            passed_over.append(asked)
+        return passed_over, asked
+
+    def give_up(self) -> list[PendingRequest[Key]]:
+        """Remove and return all unanswered requests, with all unsent bytes."""
+        given_up = list(self._asked)
+        self._asked.clear()
+        self._unsent.clear()
+        self._end = self._sent
+        return given_up
 
 
 class Exchange(Generic[Key, Reply]):
@@ -90,7 +175,7 @@ class Exchange(Generic[Key, Reply]):
         The caller's keys, and messages. The next one is taken when a byte of it can be sent.
     kind : type
         The messages that answer them.
-    patience : Patience
+    policy : RetryPolicy
         When to retry, and when to give up.
 
     Attributes
@@ -102,25 +187,25 @@ class Exchange(Generic[Key, Reply]):
     def __init__(
         self,
         connection: Connection,
-        requests: Iterable[tuple[Key, Content]],
+        requests: Iterable[tuple[Key, Message]],
         kind: type[Reply],
-        patience: Patience,
+        policy: RetryPolicy,
     ) -> None:
         self.retried = 0
         self._connection = connection
         self._host = connection.host
         self._requests = iter(requests)
         self._kind = kind
-        self._patience = patience
+        self._policy = policy
         self._times = _ReplyTimes()
         longest_s = connection.wire_s(connection.device.features) + self._reply_s
-        self._deadline = ProgressDeadline(self._host, patience.progress_s + longest_s)
+        self._deadline = Deadline(self._host, policy.progress_s + longest_s)
         self._messages, self._damaged = connection.messages, connection.damaged
         self._strays = 0
         self._in_step = False
-        self._again: deque[Asked[Key, Content]] = deque()
-        self._aside: Asked[Key, Content] | None = None
-        self._window: Window[Key, Content] = Window(connection.device.window)
+        self._again: deque[PendingRequest[Key]] = deque()
+        self._deferred_request: PendingRequest[Key] | None = None
+        self._window: SendWindow[Key] = SendWindow(connection.device.window)
 
     def __iter__(self) -> Iterator[tuple[Key, Reply | None]]:
         """Yield each request's key and its reply, or None if it got none despite retries.
@@ -191,7 +276,7 @@ class Exchange(Generic[Key, Reply]):
         )
 
     def _take(
-        self, answered: Asked[Key, Content], content: Content
+        self, answered: PendingRequest[Key], content: Message
     ) -> Iterator[tuple[Key, Reply | None]]:
         if isinstance(content, self._kind):
             if answered.since is not None:
@@ -228,7 +313,7 @@ class Exchange(Generic[Key, Reply]):
                     key, request = next(self._requests)
                 except StopIteration:
                     break
-                asked = Asked(key, request)
+                asked = PendingRequest(key, request)
             sequence = self._connection.next_sequence()
             self._window.put(asked, sequence, protocol.encode_message(asked.request, sequence))
         return self._window.oldest is not None
@@ -241,10 +326,10 @@ class Exchange(Generic[Key, Reply]):
         if oldest is not None and oldest.since is None:
             oldest.since = self._host.now()
 
-    def _send_again(self, requests: list[Asked[Key, Content]]) -> None:
+    def _send_again(self, requests: list[PendingRequest[Key]]) -> None:
         self._again.extendleft(reversed(requests))
 
-    def _count_failure(self, asked: Asked[Key, Content]) -> None:
+    def _count_failure(self, asked: PendingRequest[Key]) -> None:
         """Set a request aside that has failed too often, or for half of the time limit.
 
         Another answered request shows whether it or the device is at fault, so only one is set
@@ -252,17 +337,17 @@ class Exchange(Generic[Key, Reply]):
         """
         asked.attempts += 1
         late = asked.attempts >= _REFUSALS and self._deadline.left_s < self._deadline.seconds / 2
-        if self._aside is None and (late or asked.attempts > self._patience.retries):
+        if self._deferred_request is None and (late or asked.attempts > self._policy.retries):
             self._again.remove(asked)
-            self._aside = asked
+            self._deferred_request = asked
 
     def _lost(self) -> Iterator[tuple[Key, None]]:
         """Yield the request that was set aside: the others have their replies."""
-        if self._aside is not None:
-            yield self._aside.key, None
-        self._aside = None
+        if self._deferred_request is not None:
+            yield self._deferred_request.key, None
+        self._deferred_request = None
 
-    def _wait_s(self, asked: Asked[Key, Content]) -> float:
+    def _wait_s(self, asked: PendingRequest[Key]) -> float:
         """Return the time limit for a sent request.
 
         Until a reply is missing, it is the deadline; afterwards it follows from the duration of
@@ -270,7 +355,7 @@ class Exchange(Generic[Key, Reply]):
         cost seconds per loss.
         """
         on_wire = self._connection.wire_s(len(asked.request.payload()))
-        longest = self._patience.deadline_s + on_wire + self._reply_s
+        longest = self._policy.deadline_s + on_wire + self._reply_s
         if self.retried == 0 or not self._times.known:
             return longest
         usual = self._times.unusual_s + _SLACK_S

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import binascii
-from collections.abc import Iterator
 
 from cobs import cobs
 
@@ -96,33 +95,6 @@ class FrameSplitter:
             self._frame.clear()
         else:
             self._frame += part
-
-
-class BodyStream:
-    """Bytes of a board that only sends become the bodies of its frames.
-
-    Attributes
-    ----------
-    torn : int
-        Frames that were damaged on the line, after the first complete one; and those with an
-        invalid body, counted by the caller.
-    """
-
-    def __init__(self, max_bytes: int) -> None:
-        self.torn = 0
-        self._splitter = FrameSplitter(max_bytes)
-        self._in_step = False  # the start of a frame was seen
-
-    def bodies(self, data: bytes) -> Iterator[bytes]:
-        """Yield the bodies of the frames that `data` completes."""
-        for frame in self._splitter.feed(data):
-            try:
-                body = decode_frame(frame)
-            except ProtocolError:
-                self.torn += self._in_step
-                continue
-            self._in_step = True
-            yield body
 
 
 def frame_bytes(body_bytes: int) -> int:

@@ -1,6 +1,7 @@
 """The serial line itself: bytes both ways over any pyserial URL, and one error if it breaks.
 
-`Host` opens it and provides the time. Tests use one with simulated lines and time.
+`Host` opens it and provides the time, by which each wait has a `Deadline`. Tests use one with
+simulated lines and time.
 """
 
 from __future__ import annotations
@@ -53,6 +54,37 @@ class Host:
     def sleep(self, seconds: float) -> None:
         """Wait for this number of seconds."""
         time.sleep(seconds)
+
+
+class Deadline:
+    """A time limit that only progress renews.
+
+    Parameters
+    ----------
+    host : Host
+        Keeps the time.
+    seconds : float
+        Time limit without progress.
+
+    Attributes
+    ----------
+    renewed_at : float
+        When the latest progress was made.
+    """
+
+    def __init__(self, host: Host, seconds: float) -> None:
+        self.seconds = seconds
+        self._host = host
+        self.renew()
+
+    def renew(self) -> None:
+        """Start again: there was progress."""
+        self.renewed_at = self._host.now()
+
+    @property
+    def left_s(self) -> float:
+        """Seconds until it passes; negative afterwards."""
+        return self.renewed_at + self.seconds - self._host.now()
 
 
 class Link:

@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Iterator
+import math
+from collections.abc import Iterator, Mapping
 
 from protonn_edge.chain.decision.rejection import UNKNOWN
-from protonn_edge.device.answers import UNDECIDED, AnswerStream, LiveDescription, WindowAnswer
-from protonn_edge.device.description import read_description
-from protonn_edge.device.link import Line
+from protonn_edge.device.framing import ProtocolError
+from protonn_edge.device.link import Deadline, Line
+from protonn_edge.device.protocol import Message
+from protonn_edge.device.sensor_board import SensorBoard, SensorStream
+from protonn_edge.device.sensor_messages import (
+    UNDECIDED,
+    ChannelRanges,
+    ClassName,
+    LiveDescription,
+    LoggerDescription,
+    WindowAnswer,
+)
 from protonn_edge.errors import CheckFailed
 
 _SILENCE_S = 10.0
@@ -18,8 +27,106 @@ _READ_S = 0.25
 _ROUNDING_S = 1e-6
 _NUMBERS = 1 << 16  # numbers of windows, before they start again
 
+Range = tuple[int, int]
 
-class Listener:
+_TIMES = 3  # in a row, about a second each
+_BEYOND = 1.0  # of the range in training
+
+
+class RangeWatch:
+    """Compares the ranges of channels with those in training.
+
+    Values a little outside are clamped, and usually do no harm. Values further outside than the
+    whole range is wide, for several seconds, are those of another sensor, of another measuring
+    range, or of one that is mounted in another way.
+    """
+
+    def __init__(self) -> None:
+        self._in_a_row: dict[str, int] = {}
+        self._sentence: str | None = None
+        self._taken = False
+
+    def add(self, ranges: Mapping[str, tuple[Range, Range]]) -> None:
+        """Add the range of each channel in training, and that of its latest samples, in counts.
+
+        The least is above the largest if there were no samples.
+        """
+        found = []
+        for name, ((low, high), (least, largest)) in ranges.items():
+            beyond = max(low - least, largest - high)
+            far = least <= largest and beyond > _BEYOND * max(1, high - low)
+            self._in_a_row[name] = self._in_a_row.get(name, 0) + 1 if far else 0
+            if self._in_a_row[name] >= _TIMES:
+                values = f"{name} from {least:,} to {largest:,}"
+                found.append(f"{values} (trained: {low:,} to {high:,})")
+        if found and self._sentence is None:
+            self._sentence = (
+                f"counts are far outside the training data: {', '.join(found)}; check the sensor, "
+                "its measuring range and how it is mounted, or train on such data, too"
+            )
+
+    def take_warning(self) -> str | None:
+        """Return a sentence, once, after channels were far outside for several seconds."""
+        if self._taken or self._sentence is None:
+            return None
+        self._taken = True
+        return self._sentence
+
+
+class AnswerStream(SensorStream[LiveDescription, WindowAnswer]):
+    """Decodes the bytes of a board to answers.
+
+    Attributes
+    ----------
+    names : dict of int to str
+        Names of classes, as far as the board has sent them.
+    range_watch : RangeWatch
+        Compares the ranges of channels with those in training.
+    """
+
+    KINDS = (LiveDescription, ClassName, WindowAnswer, ChannelRanges)
+    LONGEST_FRAME = 1100
+    OTHER_FIRMWARE = LoggerDescription
+    OTHER = (
+        "the board runs a logger, which does not classify; upload what 'protonn-edge build "
+        "--sensor' writes"
+    )
+    CHANGED = "the board runs a different model than before; start again"
+    SILENT = (
+        "no board with a sensor and a model responds at {}; upload what 'protonn-edge build "
+        "--sensor' writes"
+    )
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.names: dict[int, str] = {}
+        self.range_watch = RangeWatch()
+
+    def _take(self, message: Message, description: LiveDescription) -> WindowAnswer | None:
+        if isinstance(message, ClassName):
+            self.names[message.label] = message.text
+        elif isinstance(message, ChannelRanges):
+            self._compare(message, description.channels)
+        elif isinstance(message, WindowAnswer):
+            classes = range(description.n_classes)
+            known = len(message.scores) == len(classes)
+            known &= message.label in classes or message.label == UNKNOWN
+            known &= message.told in classes or message.told in (UNKNOWN, UNDECIDED)
+            if not known:
+                raise ProtocolError("the model has no such class")
+            return message
+        return None
+
+    def _compare(self, ranges: ChannelRanges, channels: tuple[str, ...]) -> None:
+        lows, highs = ranges.limits[::2], ranges.limits[1::2]
+        each = list(zip(lows, highs, strict=False))
+        if 2 * len(each) != len(ranges.limits) or len(each) != 2 * len(channels):
+            raise ProtocolError("the ranges are of other channels")
+        trained, sampled = each[: len(channels)], each[len(channels) :]
+        self.range_watch.add(dict(zip(channels, zip(trained, sampled, strict=True), strict=True)))
+
+
+class Listener(SensorBoard[LiveDescription, WindowAnswer]):
     """Reads the line of a board that classifies its sensor's samples.
 
     Parameters
@@ -44,24 +151,16 @@ class Listener:
 
     def __init__(self, line: Line, where: str) -> None:
         self.stream = AnswerStream()
+        super().__init__(line, where, self.stream)
         self.windows = 0
         self.missing = 0
         self.lost = 0
         self.resets = 0
-        self._line = line
-        self._where = where
-        self._early: list[WindowAnswer] = []
         self._began = 0.0
         self._before = 0  # samples before the board was reset
         self._begin = 0  # numbers of the first sample and the latest one
         self._latest = self._described = 0
         self._window: WindowAnswer | None = None  # the latest one
-
-    @property
-    def description(self) -> LiveDescription:
-        """The board's description, after `wait` has returned."""
-        assert self.stream.description is not None, "it was waited for"
-        return self.stream.description
 
     @property
     def seconds(self) -> float:
@@ -71,30 +170,14 @@ class Listener:
     @property
     def measured_rate(self) -> float | None:
         """Samples per second by this computer's clock since a reset; None before there is one."""
-        elapsed = time.monotonic() - self._began
+        elapsed = self._host.now() - self._began
         return (self._latest - self._begin) / elapsed if elapsed > 0 else None
 
     def wait(self) -> None:
-        """Read until the board's description is complete.
-
-        Raises
-        ------
-        CheckFailed
-            If there is none within 15 s, or the board does not find its sensor.
-        """
-        silent = (
-            f"no board with a sensor and a model responds at {self._where}; upload what "
-            "'protonn-edge build --sensor' writes"
-        )
-        self._early += read_description(self._line, self.stream, silent)
-        if not self.description.found:
-            name = self.description.sensor
-            raise CheckFailed(
-                f"the board does not find its {name}; check its wires: SDA at A4, SCL at A5, VCC, "
-                f"GND; an emulated board needs --sensor {name}=FILE"
-            )
-        self._began = time.monotonic()
-        self._begin = self._latest = self._described = self.stream.next
+        """Read until the board's description is complete; `CheckFailed` as of `SensorBoard`."""
+        super().wait()
+        self._began = self._host.now()
+        self._begin = self._latest = self._described = self.description.next_sample
 
     def answers(self, seconds: float | None = None) -> Iterator[WindowAnswer]:
         """Yield the answers for windows, for a number of seconds by the board's clock, or forever.
@@ -105,13 +188,14 @@ class Listener:
             If the board sends nothing new, the seconds take ten times as long, or the line fails.
         """
         board = self.description
-        silence_s = _SILENCE_S + (board.window + _SILENT_WINDOWS * board.hop) / board.rate
+        silent_s = _SILENCE_S + (board.window + _SILENT_WINDOWS * board.hop) / board.rate
         until_next_s = 0.0 if board.from_onset else board.hop / board.rate
-        heard = began = time.monotonic()
+        silence = Deadline(self._host, silent_s)
+        allowed_s = math.inf if seconds is None else _SILENCE_S + _SLOWEST * seconds
+        whole = Deadline(self._host, allowed_s)
         while True:
-            early, self._early = self._early, []
             progress = False
-            for answer in early or self.stream.answers(self._line.read(_READ_S)):
+            for answer in self.receive(_READ_S):
                 self._follow_description()  # what came before the answer
                 if not self._follow(answer):
                     continue
@@ -123,22 +207,24 @@ class Listener:
                 if self._is_over(seconds, until_next_s):
                     return
             # Where a window begins with a sound, there are none in silence.
-            progress |= self._follow_description() and board.from_onset
+            progress |= self._follow_description() and bool(board.from_onset)
             if self._is_over(seconds):
                 return
-            now = time.monotonic()
             if progress:
-                heard = now
-            if now - heard > silence_s:
-                raise CheckFailed(
-                    f"the board has sent no window for {silence_s:.0f} s; check its wires, and "
-                    "plug it in again"
-                )
-            if seconds is not None and now - began > _SILENCE_S + _SLOWEST * seconds:
-                raise CheckFailed(
-                    f"by the board's clock, {self.seconds:.3g} s have passed in {now - began:.0f} "
-                    "s; plug it in again"
-                )
+                silence.renew()
+            self._check(silence, whole)
+
+    def _check(self, silence: Deadline, whole: Deadline) -> None:
+        if silence.left_s < 0:
+            raise CheckFailed(
+                f"the board has sent no window for {silence.seconds:.0f} s; check its wires, and "
+                "plug it in again"
+            )
+        if whole.left_s < 0:
+            raise CheckFailed(
+                f"by the board's clock, {self.seconds:.3g} s have passed in "
+                f"{whole.seconds - whole.left_s:.0f} s; plug it in again"
+            )
 
     def _is_over(self, seconds: float | None, further_s: float = 0.0) -> bool:
         """Whether these seconds have passed, or will have with the next answer."""
@@ -160,9 +246,9 @@ class Listener:
 
     def _follow_description(self) -> bool:
         """Update the number of samples by a new description; return whether it has grown."""
-        if self.stream.next == self._described:
+        if self.description.next_sample == self._described:
             return False
-        self._described, before = self.stream.next, self.seconds
+        self._described, before = self.description.next_sample, self.seconds
         if self._described < self._latest - self.description.window:  # by more than a window
             self._begin_again()
         self._latest = max(self._latest, self._described)
@@ -172,7 +258,7 @@ class Listener:
         """Continue after a reset of the board: its numbers start at 0."""
         self.resets += 1
         self._before += self._latest - self._begin
-        self._began, self._begin, self._latest = time.monotonic(), 0, 0
+        self._began, self._begin, self._latest = self._host.now(), 0, 0
         self._window = None
 
     def _count(self, answer: WindowAnswer) -> None:

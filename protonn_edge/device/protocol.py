@@ -1,4 +1,4 @@
-"""Wire protocol v2: messages to bytes and back. ``firmware/PROTOCOL.md`` is the specification.
+"""Messages of wire protocol v2 to bytes and back. ``firmware/PROTOCOL.md`` is the specification.
 
 Both directions of every message are here, since a test plays the device with the same code. All
 that arrives is hostile until its CRC, its type and its length have been checked.
@@ -7,11 +7,12 @@ that arrives is hostile until its CRC, its type and its length have been checked
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass
-from typing import ClassVar, Protocol, Self
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, fields, replace
+from typing import Any, ClassVar, NamedTuple, Self, cast
 
-from protonn_edge.device.framing import ProtocolError, encode_frame
-from protonn_edge.errors import InputError
+from protonn_edge.device.framing import FrameSplitter, ProtocolError, decode_frame, encode_frame
+from protonn_edge.errors import CheckFailed, InputError
 from protonn_edge.quantization import MODEL_HASH_BYTES
 
 PROTOCOL_VERSION = 2
@@ -35,90 +36,103 @@ class VersionError(ProtocolError):
     """The device speaks another version of the protocol."""
 
 
-class Content(Protocol):
-    """What every kind of message offers: its type on the wire and its payload both ways."""
+class Rest(NamedTuple):
+    """The end of a payload, which is as long as it happens to be: the last field of a message.
+
+    `code` is the `struct` code of each number in it, or "s" for bytes; `words` its name in errors.
+    """
+
+    code: str
+    words: str
+
+
+class Message:
+    """A message whose payload holds the values of its fields, one after the other.
+
+    `TYPE` is its type on the wire, `NAME` that in errors, `LAYOUT` the layout of its fields without
+    the last one where that is the `REST`.
+    """
 
     TYPE: ClassVar[int]
+    NAME: ClassVar[str]
+    LAYOUT: ClassVar[struct.Struct] = struct.Struct("<")
+    REST: ClassVar[Rest | None] = None
 
     def payload(self) -> bytes:
         """Return the payload's bytes."""
-        ...
+        values = [getattr(self, field.name) for field in fields(cast("Any", self))]
+        if self.REST is None:
+            return self.LAYOUT.pack(*values)
+        rest = values.pop()
+        code = f"<{len(rest)}{self.REST.code}"
+        return self.LAYOUT.pack(*values) + struct.pack(code, *([rest] if code[-1] == "s" else rest))
 
     @classmethod
     def from_payload(cls, payload: bytes) -> Self:
-        """Return the message that has this payload, or raise `ProtocolError`."""
-        ...
+        """Return the message that has this payload; `ProtocolError` for one of another length."""
+        size = cls.LAYOUT.size
+        if cls.REST is None:
+            if len(payload) != size:
+                raise cls._wrong_length(payload, str(size))
+            return cls(*cls.LAYOUT.unpack(payload))
+        count, beyond = divmod(len(payload) - size, struct.calcsize(f"<{cls.REST.code}"))
+        if count < 0 or beyond:
+            raise cls._wrong_length(payload, f"{size} and {cls.REST.words}")
+        rest = struct.unpack_from(f"<{count}{cls.REST.code}", payload, size)
+        values = [*cls.LAYOUT.unpack_from(payload), rest[0] if cls.REST.code == "s" else rest]
+        return cls(*values)
+
+    @classmethod
+    def _wrong_length(cls, payload: bytes, allowed: str) -> ProtocolError:
+        return ProtocolError(
+            f"a {cls.NAME} has a payload of {len(payload)} bytes, must have {allowed}"
+        )
+
+
+_FEATURES = Rest("s", "the features")
+_SCORES = Rest("i", "4 for each class")
 
 
 # --- requests ------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
-class HelloRequest:
+class HelloRequest(Message):
     """Ask which protocol and which model the device has."""
 
-    TYPE: ClassVar[int] = HELLO
-
-    def payload(self) -> bytes:
-        """Return the payload, which is empty."""
-        return b""
-
-    @classmethod
-    def from_payload(cls, payload: bytes) -> Self:
-        """Return the request; `ProtocolError` unless `payload` is empty."""
-        _expect_length("HELLO request", payload, 0)
-        return cls()
+    TYPE, NAME = HELLO, "HELLO request"
 
 
 @dataclass(frozen=True)
-class PredictRequest:
+class PredictRequest(Message):
     """Ask for the class of one input.
 
     Attributes
     ----------
     features : bytes
-        The quantized features, one byte each.
+        The quantized features, one byte each; how many are right, only the model knows.
     """
 
-    TYPE: ClassVar[int] = PREDICT
+    TYPE, NAME, REST = PREDICT, "PREDICT request", _FEATURES
     features: bytes
-
-    def payload(self) -> bytes:
-        """Return the features."""
-        return self.features
-
-    @classmethod
-    def from_payload(cls, payload: bytes) -> Self:
-        """Return the request; how many features are right, only the model knows."""
-        return cls(payload)
 
 
 @dataclass(frozen=True)
 class ScoresRequest(PredictRequest):
     """Ask for the class and all scores of one input."""
 
-    TYPE: ClassVar[int] = SCORES
+    TYPE, NAME = SCORES, "SCORES request"
 
 
 @dataclass(frozen=True)
-class StatsRequest:
+class StatsRequest(Message):
     """Ask for what the device counted since its reset."""
 
-    TYPE: ClassVar[int] = STATS
-
-    def payload(self) -> bytes:
-        """Return the payload, which is empty."""
-        return b""
-
-    @classmethod
-    def from_payload(cls, payload: bytes) -> Self:
-        """Return the request; `ProtocolError` unless `payload` is empty."""
-        _expect_length("STATS request", payload, 0)
-        return cls()
+    TYPE, NAME = STATS, "STATS request"
 
 
 @dataclass(frozen=True)
-class RepeatRequest:
+class RepeatRequest(Message):
     """Ask for the class of one input, computed many times, with the meter's pin high meanwhile.
 
     Attributes
@@ -129,30 +143,27 @@ class RepeatRequest:
         As in `PredictRequest`.
     """
 
-    TYPE: ClassVar[int] = REPEAT
+    TYPE, NAME, REST = REPEAT, "REPEAT request", _FEATURES
+    LAYOUT = struct.Struct("<H")
     repetitions: int
     features: bytes
 
     def payload(self) -> bytes:
         """Return the number of repetitions, of which 65,536 are written as 0, and the features."""
-        return struct.pack("<H", self.repetitions & 0xFFFF) + self.features
+        return self.LAYOUT.pack(self.repetitions & 0xFFFF) + self.features
 
     @classmethod
     def from_payload(cls, payload: bytes) -> Self:
         """Return the request; `ProtocolError` without a number of repetitions."""
-        if len(payload) < 2:
-            raise ProtocolError(
-                f"a REPEAT request has a payload of {len(payload)} bytes, must have 2 and the "
-                "features"
-            )
-        return cls(int.from_bytes(payload[:2], "little") or MOST_REPETITIONS, payload[2:])
+        request = super().from_payload(payload)
+        return replace(request, repetitions=request.repetitions or MOST_REPETITIONS)
 
 
 # --- replies -------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
-class HelloReply:
+class HelloReply(Message):
     """What the device is.
 
     Attributes
@@ -171,8 +182,8 @@ class HelloReply:
         How many bytes may follow a request that has no reply yet.
     """
 
-    TYPE: ClassVar[int] = REPLY | HELLO
-    _LAYOUT: ClassVar[struct.Struct] = struct.Struct(f"<BBHH{MODEL_HASH_BYTES}sIB")
+    TYPE, NAME = REPLY | HELLO, "HELLO reply"
+    LAYOUT = struct.Struct(f"<BBHH{MODEL_HASH_BYTES}sIB")
     protocol_version: int
     feature_type: int
     features: int
@@ -181,33 +192,20 @@ class HelloReply:
     clock_hz: int
     window: int
 
-    def payload(self) -> bytes:
-        """Return the 19 bytes of the payload."""
-        return self._LAYOUT.pack(
-            self.protocol_version,
-            self.feature_type,
-            self.features,
-            self.classes,
-            self.model_hash,
-            self.clock_hz,
-            self.window,
-        )
-
     @classmethod
     def from_payload(cls, payload: bytes) -> Self:
-        """Return the reply; `ProtocolError` for another protocol or another length."""
+        """Return the reply; `VersionError` for another protocol, `ProtocolError` as all others."""
         if payload and payload[0] != PROTOCOL_VERSION:
             raise VersionError(
                 f"the device speaks protocol {payload[0]}, this program speaks {PROTOCOL_VERSION}; "
                 "remove the folder firmware, run `protonn-edge build --board uno model.npz`, then "
                 "`protonn-edge upload`"
             )
-        _expect_length("HELLO reply", payload, cls._LAYOUT.size)
-        return cls(*cls._LAYOUT.unpack(payload))
+        return super().from_payload(payload)
 
 
 @dataclass(frozen=True)
-class PredictReply:
+class PredictReply(Message):
     """The answer to PREDICT.
 
     Attributes
@@ -218,33 +216,21 @@ class PredictReply:
         CPU cycles that the prediction took.
     """
 
-    TYPE: ClassVar[int] = REPLY | PREDICT
-    _NAME: ClassVar[str] = "PREDICT reply"
-    _LAYOUT: ClassVar[struct.Struct] = struct.Struct("<BI")
+    TYPE, NAME = REPLY | PREDICT, "PREDICT reply"
+    LAYOUT = struct.Struct("<BI")
     label: int
     cycles: int
-
-    def payload(self) -> bytes:
-        """Return the 5 bytes of the payload."""
-        return self._LAYOUT.pack(self.label, self.cycles)
-
-    @classmethod
-    def from_payload(cls, payload: bytes) -> Self:
-        """Return the reply; `ProtocolError` for another length."""
-        _expect_length(cls._NAME, payload, cls._LAYOUT.size)
-        return cls(*cls._LAYOUT.unpack(payload))
 
 
 @dataclass(frozen=True)
 class RepeatReply(PredictReply):
     """The answer to REPEAT: `cycles` are those of all repetitions, modulo 2**32."""
 
-    TYPE: ClassVar[int] = REPLY | REPEAT
-    _NAME: ClassVar[str] = "REPEAT reply"
+    TYPE, NAME = REPLY | REPEAT, "REPEAT reply"
 
 
 @dataclass(frozen=True)
-class ScoresReply:
+class ScoresReply(Message):
     """The answer to SCORES.
 
     Attributes
@@ -255,33 +241,15 @@ class ScoresReply:
         One score per class, each in the range of an int32.
     """
 
-    TYPE: ClassVar[int] = REPLY | SCORES
-    _LAYOUT: ClassVar[struct.Struct] = struct.Struct("<BI")
+    TYPE, NAME, REST = REPLY | SCORES, "SCORES reply", _SCORES
+    LAYOUT = PredictReply.LAYOUT
     label: int
     cycles: int
     scores: tuple[int, ...]
 
-    def payload(self) -> bytes:
-        """Return the payload: 5 bytes and 4 for each class."""
-        head = self._LAYOUT.pack(self.label, self.cycles)
-        return head + struct.pack(f"<{len(self.scores)}i", *self.scores)
-
-    @classmethod
-    def from_payload(cls, payload: bytes) -> Self:
-        """Return the reply; `ProtocolError` where the length cannot be that of whole scores."""
-        size = cls._LAYOUT.size
-        if len(payload) < size or (len(payload) - size) % 4:
-            raise ProtocolError(
-                f"a SCORES reply has a payload of {len(payload)} bytes, must have {size} and 4 for "
-                "each class"
-            )
-        label, cycles = cls._LAYOUT.unpack_from(payload)
-        scores = struct.unpack_from(f"<{(len(payload) - size) // 4}i", payload, size)
-        return cls(label, cycles, scores)
-
 
 @dataclass(frozen=True)
-class StatsReply:
+class StatsReply(Message):
     """What the device counted since its reset; a counter that is full stays at 65,535.
 
     Attributes
@@ -300,8 +268,8 @@ class StatsReply:
         Of the last start: 1 power-on, 2 external, 4 brown-out, 8 watchdog.
     """
 
-    TYPE: ClassVar[int] = REPLY | STATS
-    _LAYOUT: ClassVar[struct.Struct] = struct.Struct("<HHHIHB")
+    TYPE, NAME = REPLY | STATS, "STATS reply"
+    LAYOUT = struct.Struct("<HHHIHB")
     stack_bytes: int
     frames_dropped: int
     overruns: int
@@ -309,26 +277,9 @@ class StatsReply:
     resets: int
     reset_cause: int
 
-    def payload(self) -> bytes:
-        """Return the 13 bytes of the payload."""
-        return self._LAYOUT.pack(
-            self.stack_bytes,
-            self.frames_dropped,
-            self.overruns,
-            self.saturations,
-            self.resets,
-            self.reset_cause,
-        )
-
-    @classmethod
-    def from_payload(cls, payload: bytes) -> Self:
-        """Return the reply; `ProtocolError` for another length."""
-        _expect_length("STATS reply", payload, cls._LAYOUT.size)
-        return cls(*cls._LAYOUT.unpack(payload))
-
 
 @dataclass(frozen=True)
-class ErrorReply:
+class ErrorReply(Message):
     """The device could read a request but not do it.
 
     Attributes
@@ -337,55 +288,44 @@ class ErrorReply:
         1 unknown type, 2 wrong length, 3 feature out of range, 4 nothing to repeat with.
     """
 
-    TYPE: ClassVar[int] = ERROR_REPLY
+    TYPE, NAME = ERROR_REPLY, "ERROR reply"
+    LAYOUT = struct.Struct("<B")
     code: int
-
-    def payload(self) -> bytes:
-        """Return the code as a byte."""
-        return bytes([self.code])
-
-    @classmethod
-    def from_payload(cls, payload: bytes) -> Self:
-        """Return the reply; `ProtocolError` for another length."""
-        _expect_length("ERROR reply", payload, 1)
-        return cls(payload[0])
 
     def __str__(self) -> str:
         return f"error {self.code}, {_ERROR_NAMES.get(self.code, 'not known to this program')}"
 
 
-_CONTENTS: dict[int, type[Content]] = {
-    HelloRequest.TYPE: HelloRequest,
-    PredictRequest.TYPE: PredictRequest,
-    ScoresRequest.TYPE: ScoresRequest,
-    StatsRequest.TYPE: StatsRequest,
-    RepeatRequest.TYPE: RepeatRequest,
-    HelloReply.TYPE: HelloReply,
-    PredictReply.TYPE: PredictReply,
-    ScoresReply.TYPE: ScoresReply,
-    StatsReply.TYPE: StatsReply,
-    RepeatReply.TYPE: RepeatReply,
-    ErrorReply.TYPE: ErrorReply,
-}
-
-
-_REQUESTS = {HELLO: "HELLO", PREDICT: "PREDICT", SCORES: "SCORES", STATS: "STATS", REPEAT: "REPEAT"}
+MESSAGES: tuple[type[Message], ...] = (
+    HelloRequest,
+    PredictRequest,
+    ScoresRequest,
+    StatsRequest,
+    RepeatRequest,
+    HelloReply,
+    PredictReply,
+    ScoresReply,
+    StatsReply,
+    RepeatReply,
+    ErrorReply,
+)
+"""Every request and reply. What boards send that only send is in `sensor_messages`."""
 
 
 # --- messages ------------------------------------------------------------------------------------
 
 
-def name_of(kind: type[Content]) -> str:
+def name_of(kind: type[Message]) -> str:
     """Return the name of a request, or of the one that a reply other than an error answers."""
-    return _REQUESTS[kind.TYPE & ~REPLY]
+    return kind.NAME.split()[0]
 
 
-def encode_message(content: Content, sequence: int) -> bytes:
+def encode_message(message: Message, sequence: int) -> bytes:
     """Return the frame of a message, from its first byte to the delimiter.
 
     Parameters
     ----------
-    content : Content
+    message : Message
         A request or a reply.
     sequence : int
         Its sequence number, 0 to 255.
@@ -397,23 +337,84 @@ def encode_message(content: Content, sequence: int) -> bytes:
     """
     if not 0 <= sequence <= 0xFF:
         raise InputError(f"the sequence number is {sequence}, must be 0 to 255; count modulo 256")
-    return encode_frame(bytes([content.TYPE, sequence]) + content.payload())
+    return encode_frame(bytes([message.TYPE, sequence]) + message.payload())
 
 
-def decode_message(body: bytes) -> Content:
+def decode_message(body: bytes, kinds: Iterable[type[Message]] = MESSAGES) -> Message:
     """Return the message in a body that `decode_frame` gave.
 
     Raises
     ------
     ProtocolError
-        If the type is unknown, or the payload does not fit it.
+        If its type is none of the `kinds`, or the payload does not fit it.
     """
-    kind = _CONTENTS.get(body[0])
-    if kind is None:
-        raise ProtocolError(f"a message has type 0x{body[0]:02x}, which protocol v2 does not know")
-    return kind.from_payload(body[2:])
+    for kind in kinds:
+        if body[0] == kind.TYPE:
+            return kind.from_payload(body[2:])
+    raise ProtocolError(f"a message has type 0x{body[0]:02x}, which protocol v2 does not know")
 
 
-def _expect_length(name: str, payload: bytes, length: int) -> None:
-    if len(payload) != length:
-        raise ProtocolError(f"a {name} has a payload of {len(payload)} bytes, must have {length}")
+class MessageReader:
+    """Decodes the bytes that arrive on a line to messages.
+
+    Parameters
+    ----------
+    kinds : iterable of type
+        The messages that may arrive; other frames are skipped, as are noise and a bootloader's
+        output.
+    max_bytes : int
+        Maximum length of a frame.
+    refused : tuple of (int, str), optional
+        A type of message of other firmware, and a sentence about it.
+
+    Attributes
+    ----------
+    torn : int
+        Frames that were damaged on the line, from the first undamaged one on, or have an invalid
+        body.
+    """
+
+    def __init__(
+        self,
+        kinds: Iterable[type[Message]],
+        max_bytes: int,
+        refused: tuple[int, str] | None = None,
+    ) -> None:
+        self.torn = 0
+        self._kinds = tuple(kinds)
+        self._refused = refused
+        self._max_bytes = max_bytes
+        self._splitter = FrameSplitter(max_bytes)
+        self._in_step = False  # the start of a frame was seen
+
+    def restart(self) -> None:
+        """Forget the beginning of a frame: its end was lost with the line."""
+        self._splitter = FrameSplitter(self._max_bytes)
+
+    def feed(self, data: bytes) -> Iterator[tuple[int, Message]]:
+        """Yield the messages that `data` completes, each with its sequence number.
+
+        Each is yielded before what follows it is decoded.
+
+        Raises
+        ------
+        CheckFailed
+            If a message is of another version, or of other firmware.
+        """
+        for frame in self._splitter.feed(data):
+            try:
+                body = decode_frame(frame)
+            except ProtocolError:
+                self.torn += self._in_step
+                continue
+            self._in_step = True
+            if self._refused is not None and body[0] == self._refused[0]:
+                raise CheckFailed(self._refused[1])
+            try:
+                message = decode_message(body, self._kinds)
+            except VersionError:
+                raise
+            except ProtocolError:
+                self.torn += 1
+                continue
+            yield body[1], message

@@ -2,23 +2,107 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Sequence
+import math
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from protonn_edge.device.description import read_description
-from protonn_edge.device.link import Line
+from protonn_edge.device.framing import ProtocolError
+from protonn_edge.device.link import Deadline, Line
+from protonn_edge.device.protocol import Message
 from protonn_edge.device.recording_file import RecordingFile
-from protonn_edge.device.samples import Samples, SampleStream
+from protonn_edge.device.sensor_board import SensorBoard, SensorStream
+from protonn_edge.device.sensor_messages import (
+    LiveDescription,
+    LoggerDescription,
+    SamplesMessage,
+)
 from protonn_edge.errors import CheckFailed
 
 _SILENCE_S = 10.0
 _SLOWEST = 10.0  # an emulated board on a busy computer takes as many times as long
 _READ_S = 0.5
 _SEAM_SAMPLES = 4  # between two takes, so that `windows` sees a gap in time
+_MOST_JUMP = 1 << 24  # consecutive samples that can be missing
+
+
+@dataclass(frozen=True, eq=False)
+class Samples:
+    """Consecutive samples.
+
+    Attributes
+    ----------
+    first : int
+        The number of the first one, counted from the board's reset.
+    values : ndarray of shape (samples, channels), int16
+    """
+
+    first: int
+    values: NDArray[np.int16]
+
+
+class SampleStream(SensorStream[LoggerDescription, Samples]):
+    """Decodes the bytes of a logger to samples.
+
+    Attributes
+    ----------
+    lost : int
+        Samples missing between those received, for any reason.
+    lost_on_board : int
+        Those of them that the board reports as lost.
+    received : int
+        Samples received.
+    resets : int
+        How often the numbers started again.
+    """
+
+    KINDS = (LoggerDescription, SamplesMessage)
+    LONGEST_FRAME = 260
+    OTHER_FIRMWARE = LiveDescription
+    OTHER = (
+        "the board runs no logger, but firmware that classifies, which 'protonn-edge monitor' "
+        "reads; upload what 'protonn-edge logger' writes"
+    )
+    CHANGED = "the board's sensor or its rate is a different one than before; begin a new recording"
+    SILENT = (
+        "no logger responds at {}; upload what 'protonn-edge logger' writes, or give the --baud "
+        "that it was made for"
+    )
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.lost = 0
+        self.lost_on_board = 0
+        self.received = 0
+        self.resets = 0
+        self._next: int | None = None
+        self._board_lost_before = 0
+
+    def _take(self, message: Message, description: LoggerDescription) -> Samples | None:
+        if not isinstance(message, SamplesMessage):
+            return None
+        sample_bytes = 2 * description.n_channels
+        if not message.values or len(message.values) % sample_bytes:
+            raise ProtocolError(f"a sample has {sample_bytes} bytes")
+        values = np.frombuffer(message.values, "<i2").astype(np.int16)
+        samples = Samples(message.first, values.reshape(-1, description.n_channels))
+        self._count(message.first, len(samples.values), message.lost)
+        return samples
+
+    def _count(self, first: int, n: int, board_lost: int) -> None:
+        if self._next is None:
+            self._board_lost_before = board_lost
+        elif first < self._next or first - self._next > _MOST_JUMP:
+            self.resets += 1
+            self._board_lost_before = 0
+        else:
+            self.lost += first - self._next
+        new = board_lost - self._board_lost_before
+        self.lost_on_board += max(0, new)
+        self._board_lost_before = board_lost
+        self.received += n
+        self._next = first + n
 
 
 @dataclass
@@ -46,19 +130,15 @@ class Take:
     lost: int = 0
 
 
-class Recorder:
+class Recorder(SensorBoard[LoggerDescription, Samples]):
     """Records the samples of a logger's line in a file.
 
     Parameters
     ----------
     line : Line
         The open serial line.
-    stream : SampleStream
-        The decoder, which has read the description.
-    file : RecordingFile
-        Where takes are appended.
-    early : sequence of Samples
-        The samples received with the description.
+    where : str
+        Its name, for messages.
 
     Attributes
     ----------
@@ -73,30 +153,31 @@ class Recorder:
         The last sample, for display.
     """
 
-    def __init__(
-        self, line: Line, stream: SampleStream, file: RecordingFile, early: Sequence[Samples] = ()
-    ) -> None:
-        self.stream = stream
+    def __init__(self, line: Line, where: str) -> None:
+        self.stream = SampleStream()
+        super().__init__(line, where, self.stream)
         self.take: Take | None = None
         self.takes: list[Take] = []
         self.discarded = 0
         self.latest: NDArray[np.int16] | None = None
-        self._early = list(early)
         self._discardable = False
-        self._line = line
-        self._file = file
-        self._begin_s = file.begin_s
         self._begin_number: int | None = None
         self._last_number = 0
-        self._heard = self._began = self._end = time.monotonic()
         self._counted = 0
-        assert stream.description is not None, "a logger that has said what it is"
-        self._rate = stream.description.rate
+
+    def record_to(self, file: RecordingFile) -> None:
+        """Append takes to a file, once `wait` has returned."""
+        self._file = file
+        self._begin_s = file.begin_s
+        self._rate = self.description.rate
+        self._began = self._host.now()
+        self._silence = Deadline(self._host, max(_SILENCE_S, 10 / self._rate))
+        self._whole_take = Deadline(self._host, math.inf)
 
     @property
     def measured_rate(self) -> float | None:
         """Samples a second by this computer's clock; None before there are any to count."""
-        elapsed = self._heard - self._began
+        elapsed = self._silence.renewed_at - self._began
         return self._counted / elapsed if elapsed > 0 and self._counted else None
 
     @property
@@ -110,7 +191,8 @@ class Recorder:
         """Begin a take after a pause: of a number of seconds, or until `end`."""
         least = _SEAM_SAMPLES if self.takes else 0
         wanted = None if seconds is None else max(1, round(seconds * self._rate))
-        self._end = time.monotonic() + self._silence_s + _SLOWEST * (pause_s + (seconds or 0.0))
+        allowed_s = math.inf if seconds is None else _SLOWEST * (pause_s + seconds)
+        self._whole_take = Deadline(self._host, self._silence.seconds + allowed_s)
         self._file.begin_take()
         self._discardable = True
         self.take = Take(label, max(least, round(pause_s * self._rate)), wanted)
@@ -142,30 +224,20 @@ class Recorder:
             If no samples were received for ten seconds, a take of some seconds takes ten times as
             long, or the line fails.
         """
-        early, self._early = self._early, []
-        data = self._line.read(0.0 if early else wait_s)
-        received = [*early, *self.stream.feed(data)]
-        for samples in received:
+        for samples in self.receive(wait_s):
             self._keep(samples)
-        now = time.monotonic()
-        if received:
-            self._heard = now
-        elif now - self._heard > self._silence_s:
+            self._silence.renew()
+        if self._silence.left_s < 0:
             raise CheckFailed(
-                f"the board has sent no samples for {self._silence_s:.0f} s; what was recorded is "
-                "in the file; plug it in again and continue"
+                f"the board has sent no samples for {self._silence.seconds:.0f} s; what was "
+                "recorded is in the file; plug it in again and continue"
             )
         take = self.take
-        if take is not None and take.wanted is not None and now > self._end:
+        if take is not None and take.wanted is not None and self._whole_take.left_s < 0:
             raise CheckFailed(
                 f"the take has only {take.kept:,} of {take.wanted:,} samples, though the board "
                 f"reports {self._rate:.4g} a second; what was recorded is in the file"
             )
-
-    @property
-    def _silence_s(self) -> float:
-        """Seconds without samples that are too many."""
-        return max(_SILENCE_S, 10 / self._rate)
 
     def _keep(self, samples: Samples) -> None:
         n = len(samples.values)
@@ -197,31 +269,8 @@ class Recorder:
                 self._begin_s += passed / self._rate + max(1.0, 10 / self._rate)
                 self.end()
             else:
-                self._began = time.monotonic()
+                self._began = self._host.now()
             self._begin_number = first
         else:
             self._counted += first + n - 1 - self._last_number
         self._last_number = first + n - 1
-
-
-def wait_for_description(line: Line, stream: SampleStream, where: str) -> list[Samples]:
-    """Read until a logger's description is complete; return the samples received with it.
-
-    Raises
-    ------
-    CheckFailed
-        If there is none within 15 s, or the logger does not find its sensor.
-    """
-    silent = (
-        f"no logger responds at {where}; upload what 'protonn-edge logger' writes, or give the "
-        "--baud that it was made for"
-    )
-    early = read_description(line, stream, silent)
-    assert stream.description is not None, "it has been read"
-    if not stream.description.found:
-        name = stream.description.kinds[0].name
-        raise CheckFailed(
-            f"the board does not find its {name}; check its wires: SDA at A4, SCL at A5, VCC, "
-            f"GND; an emulated board needs --sensor {name}=FILE"
-        )
-    return early

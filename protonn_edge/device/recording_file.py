@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from protonn_edge.datasets.cells import RECORDING_MARK
 from protonn_edge.datasets.naming import check_names
-from protonn_edge.device.samples import Description
+from protonn_edge.device.sensor_messages import LoggerDescription
 from protonn_edge.errors import InputError
 from protonn_edge.system.lock import InUse, try_lock
 
@@ -40,7 +40,7 @@ class RecordingFile:
     ----------
     path : Path
         A recording, an empty file, or a file that does not exist.
-    description : Description
+    description : LoggerDescription
         Of the logger; a recording that exists must be of the same channels and rate.
     session : str
         The session of the rows; begins with a letter.
@@ -56,7 +56,7 @@ class RecordingFile:
         If the file is no recording, of another sensor, or in use.
     """
 
-    def __init__(self, path: Path, description: Description, session: str) -> None:
+    def __init__(self, path: Path, description: LoggerDescription, session: str) -> None:
         check_names([session], "--session", distinct=False)
         if not _SESSION.fullmatch(session) or session.lower() in _NUMBER_WORDS:
             raise InputError(f"--session is {session!r}; begin its name with a letter")
@@ -174,8 +174,8 @@ class RecordingFile:
             ) from error
 
 
-def _head(description: Description) -> bytes:
-    sensors = ", ".join(kind.name for kind in description.kinds)
+def _head(description: LoggerDescription) -> bytes:
+    sensors = ", ".join(description.sensors)
     comment = (
         f"{RECORDING_MARK} {_VERSION}; sensor: {sensors}; rate: {description.rate:.10g} Hz; "
         f"units: {description.units}"

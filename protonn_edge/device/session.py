@@ -13,12 +13,12 @@ from protonn_edge.boards import Board, load_board
 from protonn_edge.chain.decision.rejection import UNKNOWN
 from protonn_edge.device import protocol
 from protonn_edge.device.connection import REFLASH_HINT, Connection, Expected, NoReplyError
-from protonn_edge.device.exchange import Exchange, Patience
+from protonn_edge.device.exchange import Exchange, RetryPolicy
 from protonn_edge.device.framing import ProtocolError
 from protonn_edge.device.link import Host
 from protonn_edge.device.protocol import (
-    Content,
     HelloReply,
+    Message,
     PredictReply,
     PredictRequest,
     RepeatReply,
@@ -35,7 +35,7 @@ _STATS_DEADLINE_S, _STATS_PROGRESS_S = 1.0, 5.0  # they need no computation
 _CAUSES = range(1, 16)  # the flags of MCUSR, at least one of which is set
 
 Key = TypeVar("Key")
-Reply = TypeVar("Reply", bound=Content)
+Reply = TypeVar("Reply", bound=Message)
 
 
 @dataclass(frozen=True)
@@ -118,7 +118,7 @@ class Session:
         expected = Expected(model_hash, n_features, n_classes, board)
         rate = baud or (board or load_board("uno")).baud
         self._connection = Connection(url, rate, expected, handshake_s, host or Host())
-        self._patience = Patience(deadline_s, retries, progress_s)
+        self._policy = RetryPolicy(deadline_s, retries, progress_s)
         self._in_step = True
 
     @property
@@ -246,12 +246,12 @@ class Session:
         request = RepeatRequest(repetitions, self._feature_bytes(features))
         cycles = repetitions * (once.cycles + _BETWEEN_REPETITIONS)
         takes_s = cycles / max(1, self.device.clock_hz)
-        patience = replace(
-            self._patience,
-            deadline_s=self._patience.deadline_s + takes_s,
-            progress_s=self._patience.progress_s + takes_s,
+        policy = replace(
+            self._policy,
+            deadline_s=self._policy.deadline_s + takes_s,
+            progress_s=self._policy.progress_s + takes_s,
         )
-        every = self._prediction(self._ask(request, RepeatReply, patience))
+        every = self._prediction(self._ask(request, RepeatReply, policy))
         if (every.label, every.cycles) != (once.label, repetitions * once.cycles):
             raise CheckFailed(
                 f"the device answered class {once.label} in {once.cycles:,} cycles once, and class "
@@ -265,12 +265,12 @@ class Session:
 
         They are available at once, so the wait is short.
         """
-        patience = replace(
-            self._patience,
-            deadline_s=min(self._patience.deadline_s, _STATS_DEADLINE_S),
-            progress_s=min(self._patience.progress_s, _STATS_PROGRESS_S),
+        policy = replace(
+            self._policy,
+            deadline_s=min(self._policy.deadline_s, _STATS_DEADLINE_S),
+            progress_s=min(self._policy.progress_s, _STATS_PROGRESS_S),
         )
-        stats = self._ask(StatsRequest(), StatsReply, patience)
+        stats = self._ask(StatsRequest(), StatsReply, policy)
         if stats.reset_cause not in _CAUSES:
             raise ProtocolError(
                 f"the device names {stats.reset_cause} as the cause of its last reset, there are "
@@ -278,23 +278,23 @@ class Session:
             )
         return stats
 
-    def _ask(self, request: Content, kind: type[Reply], patience: Patience) -> Reply:
-        ((_, reply),) = self._exchange([(None, request)], kind, patience)
+    def _ask(self, request: Message, kind: type[Reply], policy: RetryPolicy) -> Reply:
+        ((_, reply),) = self._exchange([(None, request)], kind, policy)
         if reply is None:
             raise self._no_reply()
         return reply
 
     def _exchange(
         self,
-        requests: Iterable[tuple[Key, Content]],
+        requests: Iterable[tuple[Key, Message]],
         kind: type[Reply],
-        patience: Patience | None = None,
+        policy: RetryPolicy | None = None,
     ) -> Iterator[tuple[Key, Reply | None]]:
         """Exchange requests for replies, on a line on which nothing else is in flight."""
         if not self._in_step:
             self._connection.recover()
         self._in_step = False  # until all have their reply: the caller may stop early
-        exchange = Exchange(self._connection, requests, kind, patience or self._patience)
+        exchange = Exchange(self._connection, requests, kind, policy or self._policy)
         before = self.retried
         try:
             yield from exchange

@@ -10,10 +10,10 @@ from pathlib import Path
 from numpy.typing import ArrayLike
 
 from protonn_edge.boards import Board, board_of
+from protonn_edge.build.windowing import Windowing
 from protonn_edge.chain.model import Model
 from protonn_edge.codegen import PREFIX, Limits, Plan, check_prefix, make_plan
 from protonn_edge.codegen.planner import plans
-from protonn_edge.device.windowing import Windowing
 from protonn_edge.errors import CheckFailed, InputError
 from protonn_edge.export.folder import check_folder, write_folder
 from protonn_edge.export.imprint import Imprint, library_name

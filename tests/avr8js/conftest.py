@@ -24,7 +24,7 @@ class Answer:
     longest time with interrupts off, up to now.
     """
 
-    content: protocol.Content
+    content: protocol.Message
     cycles: int
     spans: int
     lost: int
@@ -32,7 +32,7 @@ class Answer:
 
 
 COUNTS = ("cycles", "spans", "lost", "masked")
-Ask = Callable[[Path, Sequence[protocol.Content]], list[Answer]]
+Ask = Callable[[Path, Sequence[protocol.Message]], list[Answer]]
 
 
 @pytest.fixture(scope="session")
@@ -40,7 +40,7 @@ def avr8js() -> Ask:
     """Return a function that runs a .hex file under avr8js and asks it several requests."""
     packages = npm_packages("avr8js", HERE)
 
-    def ask(firmware: Path, requests: Sequence[protocol.Content]) -> list[Answer]:
+    def ask(firmware: Path, requests: Sequence[protocol.Message]) -> list[Answer]:
         frames = [
             protocol.encode_message(request, number % 255 + 1).hex()
             for number, request in enumerate(requests)

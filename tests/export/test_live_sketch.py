@@ -15,10 +15,10 @@ from model_factory import random_window_model, window_features_of
 from teller import Teller
 
 from protonn_edge.boards import load_board
+from protonn_edge.build.sampling import Sampling
+from protonn_edge.build.windowing import Windowing, windowing_of
 from protonn_edge.chain.file import save_model
-from protonn_edge.device.answers import UNDECIDED
-from protonn_edge.device.sampling import Sampling
-from protonn_edge.device.windowing import Windowing, windowing_of
+from protonn_edge.device.sensor_messages import UNDECIDED
 from protonn_edge.emulator import EmulatedUno
 from protonn_edge.errors import CheckFailed
 from protonn_edge.features.audio.onset import onsets_of

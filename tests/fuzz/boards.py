@@ -17,9 +17,8 @@ from fuzz.sentences import REFUSALS, check_refusal
 
 from protonn_edge.device.framing import encode_frame
 from protonn_edge.device.listener import Listener
-from protonn_edge.device.recorder import Recorder, wait_for_description
+from protonn_edge.device.recorder import Recorder
 from protonn_edge.device.recording_file import RecordingFile
-from protonn_edge.device.samples import SampleStream
 
 BRIEF_CASES = 20
 
@@ -46,12 +45,11 @@ def run_case(seed: int, folder: Path) -> None:
 
 
 def _recorded(line: _Line, folder: Path) -> None:
-    stream = SampleStream()
-    early = wait_for_description(line, stream, "there")
-    assert stream.description is not None
+    recorder = Recorder(line, "there")
+    recorder.wait()
     path = folder / "r.csv"
-    with RecordingFile(path, stream.description, "s") as file:
-        recorder = Recorder(line, stream, file, early)
+    with RecordingFile(path, recorder.description, "s") as file:
+        recorder.record_to(file)
         try:
             for label in ("rest", "wave"):
                 done = len(recorder.takes)

@@ -17,7 +17,7 @@ from fake_device import HostileDevice
 from simulated_run import STACK_BYTES, N, honest_model, measure_on, subject
 
 from protonn_edge.device import framing, protocol, read_results
-from protonn_edge.device.protocol import Content, HelloRequest
+from protonn_edge.device.protocol import HelloRequest, Message
 from protonn_edge.errors import CheckFailed, InputError
 from protonn_edge.evaluation.measurement import Measurement
 
@@ -104,7 +104,7 @@ def _random_device(rng: np.random.Generator) -> HostileDevice:
     model.cycles += int(rng.choice([0, 0, 0, 1, 2, -model.cycles]))
     held: list[bytes] = []
 
-    def answer(request: Content, right: Content) -> bytes | None:
+    def answer(request: Message, right: Message) -> bytes | None:
         sequence = device.requests[-1][1]
         said = right
         honest = isinstance(request, HelloRequest) and rng.random() < 0.8
@@ -138,7 +138,7 @@ def _random_device(rng: np.random.Generator) -> HostileDevice:
     return device
 
 
-def _lie(rng: np.random.Generator, right: Content) -> Content:
+def _lie(rng: np.random.Generator, right: Message) -> Message:
     """Return a reply in which one field, or the kind, is another."""
     if rng.random() < 0.1:
         return protocol.ErrorReply(int(rng.integers(256)))
@@ -176,7 +176,7 @@ def _flood(rng: np.random.Generator, model: Any) -> tuple[Callable[[int], bytes]
     if rng.random() < 0.6:
         return None, 0.0
     every_s = float(rng.choice([0.0, 0.02, 0.3, 2.0, 9.0], p=[0.05, 0.25, 0.3, 0.2, 0.2]))
-    requests: list[Content] = [
+    requests: list[Message] = [
         protocol.HelloRequest(),
         protocol.StatsRequest(),
         protocol.ScoresRequest(bytes(model.features)),

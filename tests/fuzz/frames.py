@@ -145,7 +145,7 @@ def _body(rng: np.random.Generator, device: _Device) -> bytes:
 # --- what a device answers ------------------------------------------------------------------------
 
 
-def _replies(device: _Device, wire: bytes) -> Iterator[tuple[protocol.Content, int]]:
+def _replies(device: _Device, wire: bytes) -> Iterator[tuple[protocol.Message, int]]:
     """Yield the replies with their sequence numbers."""
     dropped = saturations = 0
     for segment in wire.split(b"\x00")[:-1]:
@@ -192,7 +192,7 @@ def _limited(device: _Device, features: bytes) -> bytes:
     return bytes(value if value <= device.maximum else 0 for value in features)
 
 
-def _reply(device: _Device, body: bytes, features: bytes, stats: StatsReply) -> protocol.Content:
+def _reply(device: _Device, body: bytes, features: bytes, stats: StatsReply) -> protocol.Message:
     kind = body[0]
     error = _error(device, body)
     if error is not None:

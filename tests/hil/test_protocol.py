@@ -57,7 +57,7 @@ KINDS = {
 
 @dataclasses.dataclass(frozen=True)
 class Example:
-    content: protocol.Content
+    content: protocol.Message
     sequence: int
     body: bytes
     crc: bytes

@@ -5,19 +5,19 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from protonn_edge.device.in_flight import Asked, Window
+from protonn_edge.device.exchange import PendingRequest, SendWindow
 
 lengths = st.lists(st.integers(1, 300), min_size=1, max_size=30)
 
 
 @given(lengths, st.integers(0, 100))
 def test_as_many_bytes_follow_the_oldest_unanswered_request_as_may(frames, size):
-    window: Window[int, int] = Window(size)
+    window: SendWindow[int] = SendWindow(size)
     ends = [sum(frames[: number + 1]) for number in range(len(frames))]
     sent, put = 0, 0
     for answered in range(len(frames)):
         while put < len(frames) and window.has_room:
-            window.put(Asked(put, put), put % 255 + 1, bytes(frames[put]))
+            window.put(PendingRequest(put, put), put % 255 + 1, bytes(frames[put]))
             put += 1
         sent += len(window.sendable())
         assert window.sendable() == b""
@@ -32,20 +32,20 @@ def test_as_many_bytes_follow_the_oldest_unanswered_request_as_may(frames, size)
 @given(lengths)
 def test_bytes_go_out_once_and_in_order(frames):
     contents = [bytes([number]) * length for number, length in enumerate(frames)]
-    window: Window[int, int] = Window(56)
+    window: SendWindow[int] = SendWindow(56)
     out = b""
     for number, content in enumerate(contents):
-        window.put(Asked(number, number), number + 1, content)
+        window.put(PendingRequest(number, number), number + 1, content)
     for number in range(len(contents)):
         out += window.sendable()
         window.answer(number + 1)
     assert out == b"".join(contents)
 
 
-def full_window() -> Window[str, int]:
-    window: Window[str, int] = Window(56)
+def full_window() -> SendWindow[str]:
+    window: SendWindow[str] = SendWindow(56)
     for sequence, key in enumerate("abc", 1):
-        window.put(Asked(key, 0), sequence, bytes(20))
+        window.put(PendingRequest(key, 0), sequence, bytes(20))
     return window
 
 
@@ -69,17 +69,17 @@ def test_what_was_not_sent_whole_cannot_have_been_answered():
     window = full_window()
     assert window.answer(1) == ([], None)
     window.sendable()
-    window.put(Asked("d", 0), 4, bytes(300))
+    window.put(PendingRequest("d", 0), 4, bytes(300))
     window.sendable()
     assert window.answer(4) == ([], None)
 
 
 def test_after_giving_up_only_what_is_put_anew_is_sent():
     window = full_window()
-    window.put(Asked("d", 0), 4, bytes(300))
+    window.put(PendingRequest("d", 0), 4, bytes(300))
     window.sendable()
     assert [asked.key for asked in window.give_up()] == ["a", "b", "c", "d"]
-    window.put(Asked("e", 0), 5, b"e" * 300)
+    window.put(PendingRequest("e", 0), 5, b"e" * 300)
     assert window.sendable() == b"e" * 300
     _, answered = window.answer(5)
     assert answered is not None

@@ -34,8 +34,8 @@ CARE = {
     ("toolchain/launcher.py", "signal.SIGKILL"): "process group",
     ("toolchain/launcher.py", "signal.SIGPIPE"): "process group",
     ("system/lock.py", "fcntl"): "except ImportError:",
-    ("device/keys.py", "termios"): "except ImportError:",
-    ("device/keys.py", "tty"): "except ImportError:",
+    ("cli/record.py", "termios"): "except ImportError:",
+    ("cli/record.py", "tty"): "except ImportError:",
     ("system/scratch.py", "os.getuid"): 'hasattr(os, "getuid")',
     # A pseudo-terminal's name: where there is none, --pty ends before it.
     ("cli/emulate.py", "symlink_to"): "exists and is not a symbolic link",

@@ -10,9 +10,8 @@ from avr_tools import needs_emulated_avr
 from logger_builds import assert_played, compile_logger, listening, noise, samples_of
 
 from protonn_edge.boards import load_board
-from protonn_edge.device.logger import logger_of
-from protonn_edge.device.recorder import wait_for_description
-from protonn_edge.device.samples import SampleStream
+from protonn_edge.build.logger import logger_of
+from protonn_edge.device.recorder import Recorder
 from protonn_edge.emulator import EmulatedUno
 from protonn_edge.errors import CheckFailed, InputError
 from protonn_edge.sensors import PlayedSensor, sensor_kind
@@ -67,7 +66,7 @@ def test_a_sensor_that_does_not_answer_is_told(tmp_path: Path) -> None:
         listening(uno.url) as line,
         pytest.raises(CheckFailed, match="does not find its mpu6050; check its wires"),
     ):
-        wait_for_description(line, SampleStream(), uno.url)
+        Recorder(line, uno.url).wait()
 
 
 @pytest.mark.parametrize(

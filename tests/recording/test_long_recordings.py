@@ -8,9 +8,8 @@ import numpy as np
 from logger_builds import noise
 
 from protonn_edge.device.framing import encode_frame
-from protonn_edge.device.recorder import Recorder, wait_for_description
+from protonn_edge.device.recorder import Recorder
 from protonn_edge.device.recording_file import RecordingFile
-from protonn_edge.device.samples import SampleStream
 
 RATE, SECONDS, DROPPED = 100, 600, 0.001
 PLAYED = noise(RATE * SECONDS + 1000, 6)
@@ -56,11 +55,11 @@ def sampled(first: int) -> bytes:
 
 
 def test_every_lost_sample_is_known_and_none_is_wrong(tmp_path: Path) -> None:
-    line, stream = BadLine(), SampleStream()
-    early = wait_for_description(line, stream, "there")
-    assert stream.description is not None
-    with RecordingFile(tmp_path / "r.csv", stream.description, "long") as file:
-        recorder = Recorder(line, stream, file, early)
+    line = BadLine()
+    recorder = Recorder(line, "there")
+    recorder.wait()
+    with RecordingFile(tmp_path / "r.csv", recorder.description, "long") as file:
+        recorder.record_to(file)
         recorder.begin("wave", SECONDS, 0.0)
         while not recorder.takes:
             recorder.listen()

@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 
@@ -18,18 +19,18 @@ from command_line import refusal, run, run_json, succeed
 from failing_link import FailingLink, Faults
 from logger_builds import compile_logger, listening, noise
 
+from protonn_edge.cli.record import act_on, picture
 from protonn_edge.device.framing import encode_frame
-from protonn_edge.device.keys import act_on, picture
-from protonn_edge.device.recorder import Recorder, wait_for_description
+from protonn_edge.device.recorder import Recorder, SampleStream
 from protonn_edge.device.recording_file import RecordingFile
-from protonn_edge.device.samples import Description, SampleStream
+from protonn_edge.device.sensor_messages import LoggerDescription
 from protonn_edge.emulator import EmulatedUno
 from protonn_edge.errors import InputError
 from protonn_edge.sensors import MPU6050, PlayedSensor
 
 PLAYED = noise(700, 6)
 RATE = 100.0
-DESCRIPTION = Description((MPU6050,), 160_000, 16_000_000, found=True)
+DESCRIPTION = LoggerDescription(1, 3, 6, 1, 160_000, 16_000_000, bytes(6))
 
 
 @pytest.fixture(scope="module")
@@ -142,10 +143,10 @@ def test_over_a_line_that_drops_bytes_every_lost_sample_is_known_and_none_is_wro
         FailingLink(uno.port, faults, seed=3) as link,
         listening(link.url) as line,
     ):
-        stream = SampleStream()
-        early = wait_for_description(line, stream, link.url)
+        recorder = Recorder(line, link.url)
+        recorder.wait()
         with RecordingFile(tmp_path / "r.csv", DESCRIPTION, "bad-line") as file:
-            recorder = Recorder(line, stream, file, early)
+            recorder.record_to(file)
             recorder.begin("wave", 40.0, 0.0)
             while not recorder.takes:
                 recorder.listen()
@@ -158,7 +159,7 @@ def test_over_a_line_that_drops_bytes_every_lost_sample_is_known_and_none_is_wro
     assert np.array_equal(values, PLAYED[numbers % len(PLAYED)])
     assert take.kept == len(times)
     assert take.lost == 4000 - take.kept > 0
-    assert stream.torn > 0
+    assert recorder.stream.torn > 0
 
 
 @needs_emulated_avr
@@ -206,7 +207,7 @@ def test_a_recording_is_written_by_one_run_at_a_time(tmp_path: Path) -> None:
 def test_a_recording_of_another_rate_is_not_appended_to(tmp_path: Path) -> None:
     with RecordingFile(tmp_path / "r.csv", DESCRIPTION, "s"):
         pass
-    other = Description((MPU6050,), 320_000, 16_000_000, found=True)
+    other = replace(DESCRIPTION, period_cycles=320_000)
     with pytest.raises(InputError, match="not a recording of this sensor at this rate"):
         RecordingFile(tmp_path / "r.csv", other, "s")
 
@@ -247,13 +248,15 @@ def test_lost_samples_are_told_apart_by_where_they_were_lost() -> None:
 
 
 class ScriptedLine:
-    """A line on which frames come one by one."""
+    """A line on which a description comes, then frames one by one."""
 
     def __init__(self) -> None:
-        self.next = 0
+        self.next = -5
 
     def read(self, wait_s: float) -> bytes:  # noqa: ARG002
         self.next += 5
+        if not self.next:
+            return described()
         return sampled(self.next - 5, 5)
 
     def write(self, data: bytes) -> None:  # noqa: ARG002
@@ -264,12 +267,12 @@ class ScriptedLine:
 
 
 def test_keys_begin_and_end_takes_and_throw_the_last_one_away(tmp_path: Path) -> None:
-    stream = SampleStream()
-    stream.feed(described())
+    recorder = Recorder(ScriptedLine(), "there")
+    recorder.wait()
     labels = ("rest", "wave")
     path = tmp_path / "r.csv"
-    with RecordingFile(path, stream.description, "s") as file:  # type: ignore[arg-type]
-        recorder = Recorder(ScriptedLine(), stream, file)
+    with RecordingFile(path, recorder.description, "s") as file:
+        recorder.record_to(file)
         for key in ("1", "", " ", "", "2", "", "x", "2", "", "", "q"):
             going_on = act_on(recorder, key, labels, None, 0.0)
             recorder.listen()
@@ -286,11 +289,11 @@ def test_keys_begin_and_end_takes_and_throw_the_last_one_away(tmp_path: Path) ->
 
 
 def test_a_board_that_is_reset_ends_the_take_and_time_goes_on(tmp_path: Path) -> None:
-    stream = SampleStream()
-    stream.feed(described())
     path, line = tmp_path / "r.csv", ScriptedLine()
-    with RecordingFile(path, stream.description, "s") as file:  # type: ignore[arg-type]
-        recorder = Recorder(line, stream, file)
+    recorder = Recorder(line, "there")
+    recorder.wait()
+    with RecordingFile(path, recorder.description, "s") as file:
+        recorder.record_to(file)
         recorder.begin("rest", None, 0.0)
         recorder.listen()
         line.next = 0
@@ -298,7 +301,7 @@ def test_a_board_that_is_reset_ends_the_take_and_time_goes_on(tmp_path: Path) ->
         assert recorder.take is None
         recorder.begin("rest", None, 0.0)
         recorder.listen()
-    assert stream.resets == 1
+    assert recorder.stream.resets == 1
     _, _, times, _ = rows(path)
     assert np.all(np.diff(times) > 0)
     assert np.diff(times).max() > 1

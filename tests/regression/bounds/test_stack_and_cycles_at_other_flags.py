@@ -22,10 +22,10 @@ from protonn_edge.avr.program import read_program
 from protonn_edge.avr.stack import worst_case_stack
 from protonn_edge.boards import load_board
 from protonn_edge.build.live_project import live_files
+from protonn_edge.build.sampling import Sampling
+from protonn_edge.build.windowing import windowing_of
 from protonn_edge.codegen import make_plan
 from protonn_edge.codegen.planner import plan_of
-from protonn_edge.device.sampling import Sampling
-from protonn_edge.device.windowing import windowing_of
 from protonn_edge.features.convolution.stage import Convolutions
 from protonn_edge.features.pooling.integers import IntegerPooling
 from protonn_edge.quantization import IntegerChain, quantize

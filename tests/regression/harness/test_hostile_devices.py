@@ -47,7 +47,7 @@ def to(kind: type, change: Callable[[Any], Any]) -> Callable[[Any, Any], Any]:
     return lambda request, right: change(right) if type(request) is kind else right
 
 
-def frames_of(content: Callable[[int], protocol.Content], sequence: Callable[[int], int]):
+def frames_of(content: Callable[[int], protocol.Message], sequence: Callable[[int], int]):
     return lambda n: protocol.encode_message(content(n), sequence(n))
 
 
@@ -109,7 +109,7 @@ def test_a_device_that_answers_is_measured_whatever_it_sends_besides(flood):
 
 
 def with_frames(
-    change: Callable[[bytes, protocol.Content, int], bytes], **options: Any
+    change: Callable[[bytes, protocol.Message, int], bytes], **options: Any
 ) -> HostileDevice:
     """Return a device that sends something else in place of all frames but HELLO's."""
     device = HostileDevice(honest_model(), **options)

@@ -7,19 +7,16 @@ from __future__ import annotations
 
 import itertools
 import struct
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
-from protonn_edge.device import listener as listening
-from protonn_edge.device import recorder as recording
-from protonn_edge.device.answers import AnswerStream
 from protonn_edge.device.framing import encode_frame
-from protonn_edge.device.listener import Listener
-from protonn_edge.device.recorder import Recorder
+from protonn_edge.device.listener import AnswerStream, Listener
+from protonn_edge.device.recorder import Recorder, SampleStream
 from protonn_edge.device.recording_file import RecordingFile
-from protonn_edge.device.samples import SampleStream
 from protonn_edge.errors import CheckFailed
 
 CLOCK = 16_000_000
@@ -69,12 +66,11 @@ def record(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Rec
 
     def run(pieces: Iterator[bytes], every_s: float) -> Recorder:
         line = Line(pieces, every_s)
-        monkeypatch.setattr(recording.time, "monotonic", lambda: line.now)
-        stream = SampleStream()
-        stream.feed(logger())
-        assert stream.description is not None
-        with RecordingFile(tmp_path / "r.csv", stream.description, "s") as file:
-            recorder = Recorder(line, stream, file)
+        monkeypatch.setattr(time, "monotonic", lambda: line.now)
+        recorder = Recorder(line, "there")
+        recorder.stream.feed(logger())
+        with RecordingFile(tmp_path / "r.csv", recorder.description, "s") as file:
+            recorder.record_to(file)
             recorder.begin("rest", 1.0, 0.0)
             while not recorder.takes:
                 recorder.listen()
@@ -87,7 +83,7 @@ def record(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Rec
 def listener(monkeypatch: pytest.MonkeyPatch) -> Callable[..., Listener]:
     def make(pieces: Iterator[bytes], every_s: float) -> Listener:
         line = Line(itertools.chain([live()], pieces), every_s)
-        monkeypatch.setattr(listening.time, "monotonic", lambda: line.now)
+        monkeypatch.setattr(time, "monotonic", lambda: line.now)
         made = Listener(line, "there")
         made.wait()
         return made

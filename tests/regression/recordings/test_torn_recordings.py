@@ -12,11 +12,10 @@ import numpy as np
 import pytest
 
 from protonn_edge.device.recording_file import RecordingFile
-from protonn_edge.device.samples import Description
+from protonn_edge.device.sensor_messages import LoggerDescription
 from protonn_edge.errors import InputError
-from protonn_edge.sensors import sensor_kind
 
-MPU6050 = Description((sensor_kind("mpu6050"),), 160_000, 16_000_000, found=True)
+MPU6050 = LoggerDescription(1, 3, 6, 1, 160_000, 16_000_000, bytes(6))
 
 
 def append(path: Path, label: str, samples: int) -> None:

@@ -12,10 +12,10 @@ from pathlib import Path
 
 from protonn_edge.boards import Board
 from protonn_edge.boards.environment import description_file
+from protonn_edge.build.sampling import Sampling, baud_divisor, check_baud, least_baud
 from protonn_edge.codegen import template_environment
-from protonn_edge.device.baud import baud_divisor, check_baud, least_baud
-from protonn_edge.device.samples import most_frame_bytes
-from protonn_edge.device.sampling import Sampling
+from protonn_edge.device.framing import frame_bytes
+from protonn_edge.device.sensor_messages import SamplesMessage
 from protonn_edge.errors import InputError
 from protonn_edge.sensors import SensorKind
 
@@ -61,7 +61,8 @@ class Logger:
     @property
     def bytes_a_second(self) -> float:
         """Bytes per second on the line."""
-        frame = most_frame_bytes(len(self.sampling.channels), self.frame_samples)
+        values = self.frame_samples * len(self.sampling.channels)
+        frame = frame_bytes(2 + SamplesMessage.LAYOUT.size + 2 * values)
         return self.sampling.actual_rate * frame / self.frame_samples + _LOGGER_BYTES_A_SECOND
 
     def context(self) -> dict[str, object]:

@@ -5,8 +5,8 @@ They limit what is built, and what a board says of itself is believed.
 
 from __future__ import annotations
 
-from protonn_edge.device.two_wire import DEVICES
 from protonn_edge.errors import CheckFailed
+from protonn_edge.sensors.kinds import ADXL345, MPU6050
 
 ANALOG_RATE = 9_000.0
 """Conversions of analog inputs a second, at most."""
@@ -21,7 +21,7 @@ _ROUNDING = 0.01  # of a period, to whole steps of the timer
 
 def rate_limits(sensor: str, channels: int, clock_hz: int) -> tuple[float, float]:
     """Return the lowest and the highest rate in hertz for a sensor of so many channels."""
-    most = _TWO_WIRE_RATE if sensor in DEVICES else ANALOG_RATE / channels
+    most = _TWO_WIRE_RATE if sensor in (MPU6050.name, ADXL345.name) else ANALOG_RATE / channels
     return clock_hz / (LARGEST_PRESCALER * TIMER_STEPS), most
 
 

@@ -13,15 +13,14 @@ from functools import cached_property
 import numpy as np
 
 from protonn_edge.boards import Board
+from protonn_edge.build.counts import Channel, check_range, counts_for, trained_ranges
+from protonn_edge.build.sampling import Sampling, baud_divisor, byte_cycles, bytes_carried
 from protonn_edge.chain.input_quantizer.raw_units import RAW_MAXIMUM, RAW_MINIMUM
 from protonn_edge.codegen import Plan
 from protonn_edge.codegen.sending import as_it_is
 from protonn_edge.datasets import Notice
-from protonn_edge.device.answers import NAME_LIMIT, sent_name
-from protonn_edge.device.baud import baud_divisor, byte_cycles, bytes_carried
-from protonn_edge.device.counts import Channel, check_range, counts_for, trained_ranges
 from protonn_edge.device.framing import frame_bytes
-from protonn_edge.device.sampling import Sampling
+from protonn_edge.device.sensor_messages import NAME_LIMIT, sent_name
 from protonn_edge.errors import CheckFailed, InputError, counted, shortened
 from protonn_edge.features.audio.onset import QUIET
 from protonn_edge.features.window_features import channel_names

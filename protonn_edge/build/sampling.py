@@ -13,11 +13,10 @@ from dataclasses import asdict, dataclass
 from protonn_edge import __version__
 from protonn_edge.boards import Board
 from protonn_edge.boards.environment import upload_lines
-from protonn_edge.device.rates import LARGEST_PRESCALER, TIMER_STEPS, rate_limits
-from protonn_edge.device.samples import SENSOR_NUMBERS
-from protonn_edge.device.two_wire import DEVICES, TwoWireDevice
+from protonn_edge.device.sensor_messages import SENSOR_NUMBERS
 from protonn_edge.errors import InputError
 from protonn_edge.sensors import SensorKind
+from protonn_edge.sensors.rates import LARGEST_PRESCALER, TIMER_STEPS, rate_limits
 
 _MCU = "atmega328p"
 _ADC_HZ = 125_000  # a conversion takes 13 cycles of it
@@ -30,6 +29,107 @@ _TIMER_CYCLES = 100
 _CONVERSION_CYCLES = 200
 _BUS_BYTE_CYCLES = 200
 _ADDRESSES = 6  # bytes on the bus, and starts, besides the data
+
+
+BAUDS = (115_200, 250_000, 500_000, 1_000_000)
+"""Baud rates to try if none is given: those of boards with a 16 MHz clock."""
+
+_LINE_SHARE = 0.95
+_BITS_PER_BYTE = 10
+_BAUD_ERROR = 0.025
+
+Setting = tuple[int, int, str]
+"""A register, the value written to it, and why."""
+
+
+@dataclass(frozen=True)
+class TwoWireDevice:
+    """A chip on the two-wire bus.
+
+    Attributes
+    ----------
+    address : int
+        7 bits.
+    id_register : int
+        The register that identifies the chip.
+    ids : tuple of int
+        Its value, and those of chips with the same registers.
+    first_data, data_bytes : int
+        The registers that are read in one transfer.
+    value_at : tuple of int
+        Offsets of each channel's two bytes in these.
+    big_endian : bool
+        Whether the upper byte comes first.
+    always : tuple of Setting
+        Settings for all rates.
+    steps : tuple of (float, Setting)
+        Settings by the rate: the first one whose rate is not exceeded, or the last.
+    """
+
+    address: int
+    id_register: int
+    ids: tuple[int, ...]
+    first_data: int
+    data_bytes: int
+    value_at: tuple[int, ...]
+    big_endian: bool
+    always: tuple[Setting, ...]
+    steps: tuple[tuple[float, Setting], ...]
+
+    def settings_for(self, rate: float) -> list[Setting]:
+        """Return the settings for a rate in hertz."""
+        chosen = next((setting for most, setting in self.steps if rate <= most), self.steps[-1][1])
+        return [*self.always, chosen]
+
+
+def _low_pass(number: int, hertz: int) -> Setting:
+    return 0x1A, number, f"CONFIG: {hertz} Hz low pass"
+
+
+DEVICES = {
+    "mpu6050": TwoWireDevice(
+        address=0x68,
+        id_register=0x75,
+        ids=(0x68, 0x70, 0x71),  # MPU-6500 and MPU-9250, on many boards of that name
+        first_data=0x3B,
+        data_bytes=14,
+        value_at=(0, 2, 4, 8, 10, 12),  # the temperature is in between
+        big_endian=True,
+        always=(
+            (0x6B, 0x01, "PWR_MGMT_1: awake, clocked by its gyroscope"),
+            (0x19, 0x00, "SMPLRT_DIV: 1 kHz within"),
+            (0x1B, 0x08, "GYRO_CONFIG: 500 degrees a second"),
+            (0x1C, 0x08, "ACCEL_CONFIG: 4 g"),
+        ),
+        # The widest band that is below half of the rate.
+        steps=(
+            (20.0, _low_pass(6, 5)),
+            (42.0, _low_pass(5, 10)),
+            (88.0, _low_pass(4, 21)),
+            (188.0, _low_pass(3, 44)),
+            (368.0, _low_pass(2, 94)),
+            (1e9, _low_pass(1, 184)),
+        ),
+    ),
+    "adxl345": TwoWireDevice(
+        address=0x53,
+        id_register=0x00,
+        ids=(0xE5,),
+        first_data=0x32,
+        data_bytes=6,
+        value_at=(0, 2, 4),
+        big_endian=False,
+        always=(
+            (0x31, 0x0B, "DATA_FORMAT: 16 g, full resolution"),
+            (0x2D, 0x08, "POWER_CTL: measure"),
+        ),
+        steps=tuple(
+            (hertz, (0x2C, 0x07 + number, f"BW_RATE: {hertz} Hz within"))
+            for number, hertz in enumerate((12.5, 25, 50, 100, 200, 400, 800, 1600))
+        ),
+    ),
+}
+"""By the names of the sensor kinds."""
 
 
 @dataclass(frozen=True)
@@ -171,3 +271,52 @@ class Sampling:
 
 def _device_context(device: TwoWireDevice, rate: float) -> dict[str, object]:
     return {**asdict(device), "settings": device.settings_for(rate)}
+
+
+# --- the serial line -----------------------------------------------------------------------------
+
+
+def bytes_carried(baud: int) -> float:
+    """Return the bytes per second that may be sent at a baud rate."""
+    return _LINE_SHARE * baud / _BITS_PER_BYTE
+
+
+def byte_cycles(board: Board, baud: int) -> float:
+    """Return the clock cycles of a byte on the line."""
+    return board.clock_hz * _BITS_PER_BYTE / baud
+
+
+def baud_divisor(board: Board, baud: int) -> int:
+    """Return the value of UBRR0, at double speed."""
+    return max(0, round(board.clock_hz / (8 * baud)) - 1)
+
+
+def is_made(board: Board, baud: int) -> bool:
+    """Whether the board's clock generates the baud rate accurately enough."""
+    divisor = baud_divisor(board, baud) + 1
+    return abs(board.clock_hz / (8 * divisor) / baud - 1) <= _BAUD_ERROR
+
+
+def least_baud(board: Board, bytes_a_second: float) -> int:
+    """Return the lowest sufficient baud rate from the board's on; the board's if there is none."""
+    for baud in (board.baud, *(each for each in BAUDS if each > board.baud)):
+        if bytes_a_second <= bytes_carried(baud) and is_made(board, baud):
+            return baud
+    return board.baud
+
+
+def check_baud(board: Board, baud: int, what: str, bytes_a_second: float) -> None:
+    """Raise `InputError` if a baud rate cannot be generated, or is too low for the bytes to send.
+
+    `what` is the beginning of a sentence: ``"mpu6050 at 100 Hz"``.
+    """
+    if not is_made(board, baud):
+        raise InputError(
+            f"{board.name} cannot generate {baud:,} baud from its clock; choose one of "
+            f"{', '.join(map(str, BAUDS))} with --baud"
+        )
+    if bytes_a_second > bytes_carried(baud):
+        raise InputError(
+            f"{what} needs {bytes_a_second:,.0f} bytes a second, but {baud:,} baud carry only "
+            f"{bytes_carried(baud):,.0f}; choose a lower --rate or a higher --baud"
+        )
