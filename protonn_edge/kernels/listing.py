@@ -208,4 +208,4 @@ def repeated(line: str, over: Iterable[object]) -> str:
 
 def _local(label: str) -> str:
     """Return a label that is unique in the assembly even if the code is inlined repeatedly."""
-    return f".L{label}%="
+    return f".L{label}_%="

@@ -42,12 +42,12 @@ def test_a_mean_lies_between_the_ways() -> None:
 
 def test_lines_are_those_of_inline_assembly() -> None:
     assert LOOP.lines[:4] == (
-        '".Lnext%=:\\n"',
+        '".Lnext_%=:\\n"',
         '"    ld    r0, X+\\n" /* a value */',
         '"    sbrc  r0, 7\\n"',
-        '"    rjmp  .Lother%=\\n"',
+        '"    rjmp  .Lother_%=\\n"',
     )
-    assert LOOP.lines[-1] == '".Lend%=:\\n"'
+    assert LOOP.lines[-1] == '".Lend_%=:\\n"'
     assert LOOP.code_bytes == 14
 
 

@@ -70,7 +70,7 @@ static PNN_NOINLINE void audio_filter(int16_t v, int16_t w)
     register int16_t mirrored __asm__("r14") = w;
     register uint8_t zero __asm__("r22") = 0;
     __asm__ volatile(
-        ".Lband0%=:\n"
+        ".Lband0_%=:\n"
         "    ldd   r18, Z+0\n" /* its last y */
         "    ldd   r19, Z+1\n"
         "    ldi   r20, 188\n"
@@ -111,7 +111,7 @@ static PNN_NOINLINE void audio_filter(int16_t v, int16_t w)
         "    ldd   r18, Z+5\n"
         "    adc   r18, r22\n"
         "    std   Z+5, r18\n"
-        ".Lband1%=:\n"
+        ".Lband1_%=:\n"
         "    ldd   r18, Z+6\n" /* its last y */
         "    ldd   r19, Z+7\n"
         "    ldi   r20, 108\n"
@@ -152,7 +152,7 @@ static PNN_NOINLINE void audio_filter(int16_t v, int16_t w)
         "    ldd   r18, Z+11\n"
         "    adc   r18, r22\n"
         "    std   Z+11, r18\n"
-        ".Lband2%=:\n"
+        ".Lband2_%=:\n"
         "    ldd   r18, Z+12\n" /* its last y */
         "    ldd   r19, Z+13\n"
         "    ldi   r20, 27\n"
@@ -193,7 +193,7 @@ static PNN_NOINLINE void audio_filter(int16_t v, int16_t w)
         "    ldd   r18, Z+17\n"
         "    adc   r18, r22\n"
         "    std   Z+17, r18\n"
-        ".Lband3%=:\n"
+        ".Lband3_%=:\n"
         "    clr   r1\n"
         : "+z"(band)
         : "r"(difference), "r"(mirrored), "r"(zero)

@@ -33,39 +33,39 @@ static void forest_walk(const pnn_input_t *values)
     uint8_t left = FOREST_SCORES, a, b;
     __asm__ volatile(
         "    movw  r26, %[scores]\n"
-        ".Lstart%=:\n"
+        ".Lstart_%=:\n"
         "    lpm   %[a], Z+\n" /* what the scores begin with */
         "    st    X+, %[a]\n"
         "    lpm   %[a], Z+\n"
         "    st    X+, %[a]\n"
         "    dec   %[left]\n"
-        "    brne  .Lstart%=\n"
-        ".Ltree%=:\n"
+        "    brne  .Lstart_%=\n"
+        ".Ltree_%=:\n"
         "    lpm   %A[end], Z+\n" /* where the next tree begins */
         "    lpm   %B[end], Z+\n"
         "    add   %A[end], r30\n"
         "    adc   %B[end], r31\n"
-        ".Lnode%=:\n"
+        ".Lnode_%=:\n"
         "    lpm   %[a], Z+\n" /* the feature, or the mark of a leaf */
         "    cpi   %[a], 255\n"
-        "    brcc  .Lleaf%=\n"
+        "    brcc  .Lleaf_%=\n"
         "    movw  r26, %[values]\n"
         "    add   r26, %[a]\n"
         "    adc   r27, __zero_reg__\n"
         "    ld    %[a], X\n"
         "    lpm   %[b], Z+\n" /* the threshold */
         "    cp    %[b], %[a]\n"
-        "    brcs  .Lright%=\n"
+        "    brcs  .Lright_%=\n"
         "    adiw  r30, 1\n"
-        "    rjmp  .Lnode%=\n"
-        ".Lright%=:\n"
+        "    rjmp  .Lnode_%=\n"
+        ".Lright_%=:\n"
         "    lpm   %[a], Z+\n" /* passes over the left subtree */
         "    add   r30, %[a]\n"
         "    adc   r31, __zero_reg__\n"
-        "    rjmp  .Lnode%=\n"
-        ".Lleaf%=:\n"
+        "    rjmp  .Lnode_%=\n"
+        ".Lleaf_%=:\n"
         "    lpm   %[left], Z+\n"
-        ".Lpair%=:\n"
+        ".Lpair_%=:\n"
         "    lpm   %[a], Z+\n" /* the class */
         "    lpm   %[b], Z+\n" /* what is added to its score */
         "    movw  r26, %[scores]\n"
@@ -82,11 +82,11 @@ static void forest_walk(const pnn_input_t *values)
         "    dec   r0\n" /* its sign */
         "    st    X, r0\n"
         "    dec   %[left]\n"
-        "    brne  .Lpair%=\n"
-        ".Lended%=:\n"
+        "    brne  .Lpair_%=\n"
+        ".Lended_%=:\n"
         "    movw  r30, %[end]\n"
         "    sbiw  %[trees], 1\n"
-        "    brne  .Ltree%=\n"
+        "    brne  .Ltree_%=\n"
         : "+&z"(next), [end] "=&r"(end), [trees] "+&w"(trees), [left] "+&r"(left), [a] "=&d"(a), [b] "=&d"(b)
         : [values] "r"(values), [scores] "r"(forest_scores)
         : "memory", "r0", "r26", "r27");

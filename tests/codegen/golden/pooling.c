@@ -38,11 +38,11 @@ static void pooling_2_add_row(uint16_t *under_way)
     uint8_t left = POOLING_2_WINDOWS;
     register uint8_t counter __asm__("r21") = left;
     __asm__ volatile(
-        ".Lwindow%=:\n"
+        ".Lwindow_%=:\n"
         "    ldi   r23, 2\n"
-        ".Lpixel%=:\n"
+        ".Lpixel_%=:\n"
         "    ldi   r20, 2\n"
-        ".Lvalue%=:\n"
+        ".Lvalue_%=:\n"
         "    ld    r18, X+\n"
         "    ld    r19, Z\n"
         "    ldd   r22, Z+1\n"
@@ -51,15 +51,15 @@ static void pooling_2_add_row(uint16_t *under_way)
         "    st    Z+, r19\n"
         "    st    Z+, r22\n"
         "    dec   r20\n"
-        "    brne  .Lvalue%=\n"
+        "    brne  .Lvalue_%=\n"
         "    dec   r23\n"
-        "    breq  .Lnext%=\n"
+        "    breq  .Lnext_%=\n"
         "    subi  r30, lo8(4)\n"
         "    sbci  r31, hi8(4)\n"
-        "    rjmp  .Lpixel%=\n"
-        ".Lnext%=:\n"
+        "    rjmp  .Lpixel_%=\n"
+        ".Lnext_%=:\n"
         "    dec   r21\n"
-        "    brne  .Lwindow%=\n"
+        "    brne  .Lwindow_%=\n"
         : "+x"(value), "+z"(under_way), "+r"(counter)
         :
         : "memory", "r18", "r19", "r20", "r22", "r23");
@@ -87,7 +87,7 @@ static void pooling_2_average(pnn_input_t *average)
         "    ldi   r16, lo8(%[multiplier])\n"
         "    ldi   r17, hi8(%[multiplier])\n"
         "    clr   r23\n"
-        ".Laverage%=:\n"
+        ".Laverage_%=:\n"
         "    ld    r20, Z\n"
         "    ldd   r21, Z+1\n"
         "    mul   r20, r16\n"
@@ -107,7 +107,7 @@ static void pooling_2_average(pnn_input_t *average)
         "    st    Z+, r23\n"
         "    st    Z+, r23\n"
         "    sbiw  %[left], 1\n"
-        "    brne  .Laverage%=\n"
+        "    brne  .Laverage_%=\n"
         "    clr   r1\n"
         : "+x"(average), "+z"(sum), [left] "+w"(left)
         : [multiplier] "i"(POOLING_2_MULTIPLIER)
@@ -150,28 +150,28 @@ static void pooling_add_row(pnn_input_t *under_way)
     uint8_t left = POOLING_WINDOWS;
     register uint8_t counter __asm__("r21") = left;
     __asm__ volatile(
-        ".Lwindow%=:\n"
+        ".Lwindow_%=:\n"
         "    ldi   r23, 2\n"
-        ".Lpixel%=:\n"
+        ".Lpixel_%=:\n"
         "    ldi   r20, 2\n"
-        ".Lvalue%=:\n"
+        ".Lvalue_%=:\n"
         "    ld    r18, X+\n"
         "    ld    r19, Z\n"
         "    cp    r19, r18\n"
-        "    brcc  .Lkeep%=\n"
+        "    brcc  .Lkeep_%=\n"
         "    mov   r19, r18\n"
-        ".Lkeep%=:\n"
+        ".Lkeep_%=:\n"
         "    st    Z+, r19\n"
         "    dec   r20\n"
-        "    brne  .Lvalue%=\n"
+        "    brne  .Lvalue_%=\n"
         "    dec   r23\n"
-        "    breq  .Lnext%=\n"
+        "    breq  .Lnext_%=\n"
         "    subi  r30, lo8(2)\n"
         "    sbci  r31, hi8(2)\n"
-        "    rjmp  .Lpixel%=\n"
-        ".Lnext%=:\n"
+        "    rjmp  .Lpixel_%=\n"
+        ".Lnext_%=:\n"
         "    dec   r21\n"
-        "    brne  .Lwindow%=\n"
+        "    brne  .Lwindow_%=\n"
         : "+x"(value), "+z"(under_way), "+r"(counter)
         :
         : "memory", "r18", "r19", "r20", "r22", "r23");
