@@ -231,10 +231,7 @@ def _on_one_line(sentence: str) -> str:
 class Output:
     """Where a command prints: text to one stream, the JSON object to the other.
 
-    Parameters
-    ----------
-    as_json : bool
-        If true, only the JSON object goes to standard output, and text to standard error.
+    - `as_json`: if true, only the JSON object goes to standard output, and text to standard error.
     """
 
     def __init__(self, as_json: bool) -> None:

@@ -32,10 +32,8 @@ emulator_option = click.option(
 def chosen_emulator(out: Output, name: str | None, board: Board) -> str:
     """Return the name of the emulator to use; say so where it is the slower one.
 
-    Raises
-    ------
-    InputError
-        If there is none, or not the one that was asked for, or the board is this computer.
+    Raises `InputError` if there is none, or not the one that was asked for, or the board is this
+    computer.
     """
     board.check_is_chip("program memory and serial line")
     program = find_program(name, board)
@@ -72,16 +70,9 @@ _LISTENERS = {LOGGER: "record", LIVE: "monitor"}
 def check_project(folder: Path, wanted: str | None = None) -> None:
     """Refuse a project whose firmware talks to another command.
 
-    Parameters
-    ----------
-    folder : Path
-        Of a project, or of nothing.
-    wanted : str, optional
-        The kind of firmware, `LOGGER` or `LIVE`; by default what 'build' writes without a sensor.
-
-    Raises
-    ------
-    InputError
+    - `folder`: of a project, or of nothing.
+    - `wanted`: the kind of firmware, `LOGGER` or `LIVE`; by default what 'build' writes without a
+      sensor.
     """
     kind = kind_in(folder)
     if kind not in _LISTENERS or kind == wanted:
@@ -119,17 +110,8 @@ def check_read(
 ) -> None:
     """Refuse to play a sensor that the firmware does not read, and to emulate one that is open.
 
-    Parameters
-    ----------
-    played : sequence of PlayedSensor
-    reads : collection of str
-        Names of the firmware's sensors; "analog" are inputs that it does not name.
-    emulate : bool
-        Whether the board is emulated, and its sensors are those that are played.
-
-    Raises
-    ------
-    InputError
+    - `reads`: names of the firmware's sensors; "analog" are inputs that it does not name.
+    - `emulate`: whether the board is emulated, and its sensors are those that are played.
     """
     if emulate and not played:
         raise InputError(
@@ -165,10 +147,7 @@ def rates_unlike(played: Iterable[PlayedSensor], rate: float) -> list[Notice]:
 def read_sensors(options: tuple[str, ...], output: Path | None = None) -> list[PlayedSensor]:
     """Return the sensors that ``--sensor`` names, none of which plays the file to write.
 
-    Raises
-    ------
-    InputError
-        If one cannot be used.
+    Raises `InputError` if one cannot be used.
     """
     for option in options:
         played = sensor_file(option)
@@ -200,25 +179,14 @@ def heard_board(
     for people at the wall clock's speed. A notice is printed for each sensor that plays at another
     rate than the board samples at.
 
-    Parameters
-    ----------
-    make : callable
-        Makes of a line and its name what listens: `Recorder`, `Listener`.
-    kind, remedy : str
-        The kind of the project, and how to write one.
+    - `make`: makes of a line and its name what listens: `Recorder`, `Listener`.
+    - `kind`, `remedy`: the kind of the project, and how to write one.
 
-    Yields
-    ------
-    tuple of (str, SensorBoard)
-        The line's URL, and what listens.
+    Yields the line's URL, and what listens.
 
-    Raises
-    ------
-    InputError
-        If there is no board, no project, one of another `kind`, or the firmware does not read what
-        is played.
-    CheckFailed
-        If the board does not describe itself, or does not find its sensor.
+    Raises `InputError` if there is no board, no project, one of another `kind`, or the firmware
+    does not read what is played.
+    Raises `CheckFailed` if the board does not describe itself, or does not find its sensor.
     """
     waiting = "waiting for a logger at" if kind == LOGGER else "waiting for a board at"
     with (

@@ -32,18 +32,10 @@ LIVE_FOLDER = Path("live")
 
 @dataclass(frozen=True)
 class FileKind:
-    """Files that a command writes, and so may overwrite.
+    """Files that a command writes, and so may overwrite."""
 
-    Attributes
-    ----------
-    name : str
-        With an article, for messages.
-    includes : callable
-        Whether a regular file that is not empty is one of them.
-    """
-
-    name: str
-    includes: Callable[[Path], bool]
+    name: str  # with an article, for messages
+    includes: Callable[[Path], bool]  # whether a regular file that is not empty is one of them
 
 
 def _is_model(path: Path) -> bool:
@@ -116,12 +108,8 @@ FRONT = FileKind("what 'tune --front' writes", _is_front)
 class OutputFile(click.Path):
     """The path of a file that a command writes.
 
-    Parameters
-    ----------
-    kind : FileKind, optional
-        What may be overwritten; by default the command checks that itself.
-    **settings
-        Of `click.Path`.
+    - `kind`: what may be overwritten; by default the command checks that itself.
+    - `**settings`: of `click.Path`.
     """
 
     def __init__(self, kind: FileKind | None = None, **settings: Any) -> None:
@@ -145,12 +133,8 @@ class _Named:
 def check_paths(command: click.Command, values: dict[str, Any]) -> None:
     """Raise `InputError` if a command would overwrite what it must not.
 
-    Parameters
-    ----------
-    command : click.Command
-        Its parameters define which values are paths, and of what kind.
-    values : dict
-        The values by their parameters' names.
+    - `command`: its parameters define which values are paths, and of what kind.
+    - `values`: the values by their parameters' names.
     """
     read, written = _paths_of(command.params, values)
     for number, output in enumerate(written):

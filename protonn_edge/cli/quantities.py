@@ -13,14 +13,9 @@ import click
 class ShapeType(click.ParamType[tuple[int, int]]):
     """A shape of two sides, such as 16x16.
 
-    Parameters
-    ----------
-    name : str
-        What they are called, such as "HxW".
-    what : str
-        What the sides are, with an example.
-    second : int, optional
-        The second side, if it may be omitted.
+    - `name`: what they are called, such as "HxW".
+    - `what`: what the sides are, with an example.
+    - `second`: the second side, if it may be omitted.
     """
 
     def __init__(self, name: str, what: str, second: int | None = None) -> None:

@@ -64,11 +64,7 @@ def unlearned(
 ) -> list[Notice]:
     """Return warnings about a model that is no better than a constant, or never answers a class.
 
-    Parameters
-    ----------
-    dataset : Dataset
-    of_training, of_test : ndarray of shape (n,), int64
-        A model's answers for its points.
+    - `of_training`, `of_test` (n,): a model's answers for its points.
     """
     if dataset.n_classes < 2:
         return []

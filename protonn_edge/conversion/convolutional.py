@@ -40,23 +40,15 @@ def convolutional_network(
 ) -> LinearModel:
     """Return the model of a network: layers of convolutions, then scores.
 
-    Parameters
-    ----------
-    parameters : mapping of str to ndarray
-        ``convN_weights`` (out, k, k, in), ``convN_bias`` (out,) and ``convN_shifts``, s1 and s2,
-        for N = 1, 2, ..., and the same of ``dense`` with weights (D, L), D row by row and then by
-        channels; all are whole numbers.
-    images : ndarray of shape (n, side * side)
-        Images of bytes for measuring the activity, such as training points.
-    side : int
-        Pixels of an image's side.
-    classes : tuple of str
-        L names.
+    - `parameters`: ``convN_weights`` (out, k, k, in), ``convN_bias`` (out,) and ``convN_shifts``,
+      s1 and s2, for N = 1, 2, ..., and the same of ``dense`` with weights (D, L), D row by row and
+      then by channels; all are whole numbers.
+    - `images` (n, side * side): images of bytes for measuring the activity, such as training
+      points.
+    - `side`: pixels of an image's side.
+    - `classes`: L names.
 
-    Raises
-    ------
-    InputError
-        If numbers do not fit the device's.
+    Raises `InputError` if numbers do not fit the device's.
     """
     areas = Areas((side, side), (side, side), (side // 2, side // 2))
     averages = IntegerAveragePooling(areas, _MAXIMUM, cuts=True)

@@ -159,11 +159,8 @@ class FittedEstimator:
 def read_estimator(estimator: Any, n_features: int) -> FittedEstimator:
     """Read a fitted classifier, or a pipeline that ends in one, of D features.
 
-    Raises
-    ------
-    InputError
-        One sentence: not fitted, of another kind, with another kernel or metric, for several
-        outputs, for another number of features, or with inconsistent attributes.
+    Raises `InputError`, one sentence: not fitted, of another kind, with another kernel or metric,
+    for several outputs, for another number of features, or with inconsistent attributes.
     """
     if hasattr(estimator, "best_estimator_"):  # of a search for parameters
         estimator = estimator.best_estimator_

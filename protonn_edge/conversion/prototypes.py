@@ -68,18 +68,10 @@ class Prototypes:
 def exact_prototypes(rule: LinearRule, Z: Float64, answers: Indices) -> list[Prototypes]:
     """Return models equivalent to the rule, one for each of `REACHES`.
 
-    Parameters
-    ----------
-    rule : LinearRule
-    Z : ndarray of shape (n, k), float64
-        Representative points; only A, s, b_0 and gamma depend on them.
-    answers : ndarray of shape (n,), int64
-        The rule's answers for them.
+    - `Z` (n, k): representative points; only A, s, b_0 and gamma depend on them.
+    - `answers` (n,): the rule's answers for them.
 
-    Raises
-    ------
-    InputError
-        If the rule's functions are equal for all classes.
+    Raises `InputError` if the rule's functions are equal for all classes.
     """
     span = _span(rule.differences)
     W, centre = span @ rule.differences.T, span @ Z.mean(axis=0)  # (r, L), (r,)
@@ -163,19 +155,11 @@ def reduced_prototypes(
 ) -> Prototypes:
     """Return a model of the estimator's own features that approximates the estimator.
 
-    Parameters
-    ----------
-    estimator : FittedEstimator
-    X : ndarray of shape (n, D), float32
-        Raw representative points.
-    answers : ndarray of shape (n,), int64
-        The estimator's answers for them, with every class.
-    sizes : ModelSizes
-        d and m.
-    seed : int
-        Everything random follows from it.
-    gamma_numerator : float
-        Gamma times the median distance of points from prototypes.
+    - `X` (n, D): raw representative points.
+    - `answers` (n,): the estimator's answers for them, with every class.
+    - `sizes`: d and m.
+    - `seed`: everything random follows from it.
+    - `gamma_numerator`: gamma times the median distance of points from prototypes.
     """
     generator = np.random.default_rng(seed)
     if len(X) > _POINTS:
@@ -295,10 +279,7 @@ class SizeLimit:
 
         Sizes whose parameters alone exceed the board's flash are left out.
 
-        Parameters
-        ----------
-        most_projections : int
-            Upper bound of useful dimensions.
+        - `most_projections`: upper bound of useful dimensions.
         """
         sizes = {"n_features": n_features, "n_classes": n_classes, "n_points": n_points}
         given_d = None if self.n_projections is None else min(self.n_projections, most_projections)

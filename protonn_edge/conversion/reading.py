@@ -59,10 +59,7 @@ def check_fitted(estimator: Any) -> None:
 def numbers_of(estimator: Any, name: str, shape: Shape) -> NDArray[np.float64]:
     """Return a fitted attribute as finite float64 numbers; None in `shape` is any size but 0.
 
-    Raises
-    ------
-    InputError
-        If there is no such attribute, or it is not such an array.
+    Raises `InputError` if there is no such attribute, or it is not such an array.
     """
     array = array_of(estimator, name)
     if array.dtype.kind not in "fiu":
@@ -152,11 +149,8 @@ _TREES = ["sklearn.tree._tree.Tree"]
 def load_estimator(path: Path) -> Any:
     """Return the estimator in a file that ``skops.io.dump`` has written.
 
-    Raises
-    ------
-    InputError
-        One sentence: skops is not installed, or the file is not of skops, is damaged or too large,
-        or has objects of other types.
+    Raises `InputError`, one sentence: skops is not installed, or the file is not of skops, is
+    damaged or too large, or has objects of other types.
     """
     require("skops")
     from skops import io  # noqa: PLC0415 (it takes a second)

@@ -175,10 +175,7 @@ def same_answers(
 ) -> float:
     """Return the share of raw points X (n, D) that a model and its matrices classify alike.
 
-    Parameters
-    ----------
-    features : {"raw", "normalized"}
-        See `to_reference`.
+    - `features` ("raw", "normalized"): see `to_reference`.
     """
     inputs = X if features == "raw" else model.normalized(X)
     there = from_reference(reference, inputs.astype(np.float32), "none", model.classes)

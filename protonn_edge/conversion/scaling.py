@@ -73,10 +73,7 @@ class AffineMap:
 def affine_map(transformers: list[tuple[str, Any]], n_features: int) -> AffineMap:
     """Return the affine map of the fitted transformers of a pipeline.
 
-    Raises
-    ------
-    InputError
-        If one is not fitted, of another kind, or not affine.
+    Raises `InputError` if one is not fitted, of another kind, or not affine.
     """
     found = AffineMap.identity(n_features)
     for name, transformer in transformers:

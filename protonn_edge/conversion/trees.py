@@ -126,21 +126,12 @@ def forest_model(
 ) -> ForestModel:
     """Return trees of an estimator's own features as a model of raw features.
 
-    Parameters
-    ----------
-    grown : GrownTrees
-        The trees.
-    features : AffineMap
-        The map from raw features to the estimator's.
-    X : ndarray of shape (n, D), float32
-        Raw representative points.
-    names : dict
-        Names of classes and features, as arguments of a model.
+    - `grown`: the trees.
+    - `features`: the map from raw features to the estimator's.
+    - `X` (n, D): raw representative points.
+    - `names`: names of classes and features, as arguments of a model.
 
-    Raises
-    ------
-    InputError
-        If the map mixes or negates features.
+    Raises `InputError` if the map mixes or negates features.
     """
     if features.axes is not None or not (features.scale > 0).all():
         raise InputError(

@@ -115,21 +115,12 @@ def precision_at(
 ) -> dict[int, float]:
     """Return precision at k: the mean share of the k highest scores that are labels of the point.
 
-    This is the usual figure in multi-label papers. The divisor is k even for points with fewer
-    labels; among equal scores the first rank higher.
+    This is the usual figure in multi-label papers, 0 to 1, by k. The divisor is k even for points
+    with fewer labels; among equal scores the first rank higher.
 
-    Parameters
-    ----------
-    scores : ndarray of shape (n, L), n >= 1
-    labels : CSR matrix of shape (n, L)
-        Not zero where a point has a label.
-    places : sequence of int
-        The k, at least 1.
-
-    Returns
-    -------
-    dict from int to float
-        From k to the precision, 0 to 1.
+    - `scores` (n, L), n >= 1
+    - `labels` (n, L): not zero where a point has a label.
+    - `places`: the k, at least 1.
     """
     deepest = min(max(places), scores.shape[1])
     right = np.zeros(deepest)

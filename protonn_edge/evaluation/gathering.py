@@ -50,27 +50,17 @@ def gather(
 ) -> Evidence:
     """Return everything known about a results file.
 
-    Parameters
-    ----------
-    path : Path
-        The results file.
-    models : sequence of Model
-        Models, one of which was run, in integers or floats.
-    projects : sequence of Project
-        Folders that may have its linked firmware; otherwise it is built in a scratch folder.
-    board : Board
-        The board of the run.
-    data : tuple of ndarray (n, D) float32 and ndarray (n,) int64, optional
-        The points.
-    image_shape : tuple of two int, optional
-        Height and width of a point; by default from the model.
-    data_name : str
-        What the file of the points is called.
+    - `path`: the results file.
+    - `models`: models, one of which was run, in integers or floats.
+    - `projects`: folders that may have its linked firmware; otherwise it is built in a scratch
+      folder.
+    - `board`: the board of the run.
+    - `data`: the points.
+    - `image_shape`: height and width of a point; by default from the model.
+    - `data_name`: what the file of the points is called.
 
-    Raises
-    ------
-    InputError
-        If the file has no results, none of the models was run, or the points differ.
+    Raises `InputError` if the file has no results, none of the models was run, or the points
+    differ.
     """
     origin = read_origin(path)
     model, reference = _model_of(path, origin, models)

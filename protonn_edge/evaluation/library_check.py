@@ -180,21 +180,13 @@ def check_library(
 ) -> LibraryCheck:
     """Check the library's ``pnn_quantize`` in all available executions.
 
-    Parameters
-    ----------
-    model : Model
-        The model of `way`.
-    way : LibraryWay
-        The points.
-    plan : Plan or Float32Plan or None
-        How the firmware computes on the emulated board; None if no emulated board is to run it.
-        Where the raw integers are the bytes themselves, none does: it would get the same bytes.
-    board : Board
-        What to emulate.
-    sink : callable, optional
-        Called with each result of the emulated board.
-    emulator : str, optional
-        What emulates it, see `EmulatedBoard`.
+    - `model`: the model of `way`.
+    - `way`: the points.
+    - `plan`: how the firmware computes on the emulated board; None if no emulated board is to run
+      it. Where the raw integers are the bytes themselves, none does: it would get the same bytes.
+    - `board`: what to emulate.
+    - `sink`: called with each result of the emulated board.
+    - `emulator`: what emulates it, see `EmulatedBoard`.
     """
     check = way.check()
     agreements = [way.on_host()] if has_compiler() else []

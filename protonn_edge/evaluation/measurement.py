@@ -349,21 +349,12 @@ def check_rows(
 ) -> None:
     """Refuse results that cannot be the model's, or are of other points.
 
-    Parameters
-    ----------
-    path : Path
-        The results file.
-    results : iterable of Result
-        Their indices are those of points, as `read_results` has checked.
-    reference : IntegerChain or Float32Model
-        The model.
-    labels : ndarray of shape (n,), int64, optional
-        The points' classes, if they are known.
+    - `path`: the results file.
+    - `results`: their indices are those of points, as `read_results` has checked.
+    - `reference`: the model.
+    - `labels` (n,): the points' classes, if they are known.
 
-    Raises
-    ------
-    InputError
-        The sentence has the index of the first one.
+    Raises `InputError`: the sentence has the index of the first one.
     """
     n = reference.n_classes
     for result in results:

@@ -49,10 +49,7 @@ class Life:
 class Battery:
     """A battery, and a board that computes a part of the time and idles the rest.
 
-    Raises
-    ------
-    InputError
-        If a number is outside `WATT_HOURS`, `RATES` or `IDLE_WATTS`.
+    Raises `InputError` if a number is outside `WATT_HOURS`, `RATES` or `IDLE_WATTS`.
     """
 
     watt_hours: float = 6.0  # Energy of the battery; two AA cells have about 6
@@ -119,10 +116,7 @@ class Front:
 def read_front(path: Path) -> Front:
     """Return the result of a search, from a file of ``tune --front FILE.json``.
 
-    Raises
-    ------
-    InputError
-        If the file cannot be read or is not such a file.
+    Raises `InputError` if the file cannot be read or is not such a file.
     """
     check_file(path, limit_bytes=_LARGEST_FILE)
     try:

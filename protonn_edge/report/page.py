@@ -53,20 +53,12 @@ def render_page(
 ) -> str:
     """Return the report, the same text for the same evidence.
 
-    Parameters
-    ----------
-    evidence : sequence of Evidence
-        At least one run; several are shown side by side.
-    script : PageScript
-        The script that runs the Uno in the page.
-    title : str
-        A heading; by default the classes and the board.
-    command : str
-        The command that made the report.
-    battery : Battery, optional
-        The battery for the battery life.
-    front : Front, optional
-        The result of a search.
+    - `evidence`: at least one run; several are shown side by side.
+    - `script`: the script that runs the Uno in the page.
+    - `title`: a heading; by default the classes and the board.
+    - `command`: the command that made the report.
+    - `battery`: the battery for the battery life.
+    - `front`: the result of a search.
     """
     first = evidence[0]
     environment = Environment(
@@ -217,12 +209,8 @@ def identity_of(one: Evidence) -> list[tuple[str, str]]:
 def proof_of(one: Evidence, *, named: bool) -> Proof | None:
     """Return the comparison of the executions, or None if there was none.
 
-    Parameters
-    ----------
-    one : Evidence
-        The run.
-    named : bool
-        Whether the sentence names the results file.
+    - `one`: the run.
+    - `named`: whether the sentence names the results file.
     """
     compared = [result.mismatch for result in one.results if result.mismatch is not None]
     if not compared:

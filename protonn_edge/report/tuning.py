@@ -73,14 +73,9 @@ def _table(
 def front_figure(found: Sequence[Candidate], board: Board, kind: str) -> bytes:
     """Return a figure of accuracy against flash and against time.
 
-    Parameters
-    ----------
-    found : sequence of Candidate
-        All complete trials, drawn as points, with the fronts as lines.
-    board : Board
-        The board, for converting cycles to time.
-    kind : {"svg", "png", "pdf"}
-        Format of the file.
+    - `found`: all complete trials, drawn as points, with the fronts as lines.
+    - `board`: the board, for converting cycles to time.
+    - `kind` ("svg", "png", "pdf"): format of the file.
     """
     from matplotlib import rc_context  # noqa: PLC0415 - half a second that other commands save
     from matplotlib.figure import Figure  # noqa: PLC0415

@@ -27,10 +27,7 @@ _NAME_LIMIT = 60
 class Instrument:
     """A sensor and its channels' units.
 
-    Raises
-    ------
-    InputError
-        If the name cannot be shown, or there is no unit.
+    Raises `InputError` if the name cannot be shown, or there is no unit.
     """
 
     sensor: str  # its name, or several analog inputs' with commas; empty if it is not known

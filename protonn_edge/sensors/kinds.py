@@ -50,10 +50,7 @@ _NAMED = {kind.name: kind for kind in (MICROPHONE, MPU6050, ADXL345)}
 def sensor_kind(name: str) -> SensorKind:
     """Return the sensor of a name, in any case.
 
-    Raises
-    ------
-    InputError
-        If there is none.
+    Raises `InputError` if there is none.
     """
     name = name.strip().lower()
     if _ANALOG_PIN.fullmatch(name):

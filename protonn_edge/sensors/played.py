@@ -136,10 +136,7 @@ def sensor_file(option: str) -> Path:
 def packed_sensors(sensors: Sequence[PlayedSensor]) -> bytes:
     """Return the file from which the emulator's helper takes its sensors (``sensors.c``).
 
-    Raises
-    ------
-    InputError
-        If two of them take the same pin or address.
+    Raises `InputError` if two of them take the same pin or address.
     """
     pins = [pin for sensor in sensors for pin in sensor.pins]
     names = [sensor.kind.name for sensor in sensors]

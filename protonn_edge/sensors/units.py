@@ -41,10 +41,7 @@ class Unit:
 def unit_of(text: str) -> Unit:
     """Return the unit of a text: a symbol, such as ``g``, with a number in front if it has one.
 
-    Raises
-    ------
-    InputError
-        If it is neither.
+    Raises `InputError` if it is neither.
     """
     text = text.strip()
     found = _UNIT.fullmatch(text) if len(text) <= _LIMIT and text.isprintable() else None
@@ -62,16 +59,9 @@ def unit_of(text: str) -> Unit:
 def units_of(text: str, channels: tuple[str, ...]) -> dict[str, Unit]:
     """Return the unit of each channel that a text names, or of all if it names none.
 
-    Parameters
-    ----------
-    text : str
-        Such as ``1/256 g``, or ``ax ay az 1/8192 g; gx gy gz 1/65.5 deg/s``.
-    channels : tuple of str
+    - `text`: such as ``1/256 g``, or ``ax ay az 1/8192 g; gx gy gz 1/65.5 deg/s``.
 
-    Raises
-    ------
-    InputError
-        If there is no unit.
+    Raises `InputError` if there is no unit.
     """
     found: dict[str, Unit] = {}
     for part in text.split(";"):

@@ -29,10 +29,7 @@ class Wave(NamedTuple):
 def read_wave(path: Path) -> Wave:
     """Return the first channel of a recording in counts.
 
-    Raises
-    ------
-    InputError
-        If it is no WAV file with PCM samples of 8 or 16 bits, too long, or cut off.
+    Raises `InputError` if it is no WAV file with PCM samples of 8 or 16 bits, too long, or cut off.
     """
     try:
         with wave.open(str(path), "rb") as recording:

@@ -116,10 +116,7 @@ class Choice:
     def parse(cls, text: str) -> Choice:
         """Return the choice of a text such as ``smallest-within 0.5``.
 
-        Raises
-        ------
-        InputError
-            If it is not a choice.
+        Raises `InputError` if it is not a choice.
         """
         amount = rf"\d{{1,3}}(?:\.\d{{1,6}})?|{_CHANCE}"
         found = re.fullmatch(rf"\s*([a-z-]+)(?:[\s=]+({amount}))?\s*", text)

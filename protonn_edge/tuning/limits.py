@@ -129,16 +129,10 @@ class Fit:
 def fit_of(model: IntegerChain, Q: NDArray[np.uint8], board: Board, limits: TuningLimits) -> Fit:
     """Return the fastest plan within all limits, or else the one nearest to them.
 
-    Parameters
-    ----------
-    model : IntegerChain
-        The model to plan for.
-    Q : ndarray of shape (n, features), uint8
-        Quantized points, for the mean.
-    board : Board
-        The board that it must fit with its firmware.
-    limits : TuningLimits
-        The other limits.
+    - `model`: the model to plan for.
+    - `Q` (n, features): quantized points, for the mean.
+    - `board`: the board that it must fit with its firmware.
+    - `limits`: the other limits.
     """
     flash = board.flash_bytes
     if limits.flash_bytes is not None:

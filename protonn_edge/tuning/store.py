@@ -197,19 +197,12 @@ class Record:
 class SearchFile:
     """The file of a search, for a ``with`` statement.
 
-    Parameters
-    ----------
-    path : Path
-        Created if it does not exist.
-    identity : mapping
-        See `search.identity`; a file of another search is refused.
-    distributions : dict of str to BaseDistribution
-        The distributions of settings.
+    - `path`: created if it does not exist.
+    - `identity`: see `search.identity`; a file of another search is refused.
+    - `distributions`: the distributions of settings.
 
-    Raises
-    ------
-    InputError
-        On entering, if the file is not a search's, is another search's, or is in use.
+    Raises `InputError` on entering, if the file is not a search's, is another search's, or is in
+    use.
     """
 
     def __init__(
@@ -235,10 +228,7 @@ class SearchFile:
     def records(self) -> dict[int, Record]:
         """Return the finished trials by their numbers.
 
-        Raises
-        ------
-        InputError
-            If one is not as `add` writes it.
+        Raises `InputError` if one is not as `add` writes it.
         """
         found: dict[int, Record] = {}
         for trial in self._trials():

@@ -47,14 +47,9 @@ def alternatives_of(
 
     There are none if these already choose features, or if only raw points would remain.
 
-    Parameters
-    ----------
-    kind : type
-        The kind of classifier.
-    fixed : mapping
-        Settings that all trials share.
-    X : array of shape (n, features)
-        Raw points.
+    - `kind`: the kind of classifier.
+    - `fixed`: settings that all trials share.
+    - `X` (n, features): raw points.
     """
     given = kind(**fixed).training_settings()
     if given.kinds_asked or given.initial_model is not None:
@@ -74,10 +69,7 @@ def alternatives_of(
 def kinds_for(fixed: Mapping[str, Any], X: Any) -> tuple[str, ...]:
     """Return the names of the kinds of classifiers compatible with fixed settings and points.
 
-    Raises
-    ------
-    InputError
-        If none is; the sentence of the first one.
+    Raises `InputError` if none is; the sentence of the first one.
     """
     found, refused = [], []
     for name, kind in CLASSIFIERS.items():
@@ -186,10 +178,7 @@ def sketch(points: Points, settings: Mapping[str, Any], searched: Searched, seed
     They depend on sizes and the share of non-zero weights, not on the values of weights, so a model
     trained for an epoch on some of the points is quantized and planned.
 
-    Raises
-    ------
-    InputError
-        If there is no model with these settings.
+    Raises `InputError` if there is no model with these settings.
     """
     needed = (each * int(settings[name]) for name, each in searched.sketch_points.items())
     rows = _some_of_each_class(points.y, max([_SKETCH_POINTS, *needed]))

@@ -42,10 +42,7 @@ class Workers(Protocol):
 class InProcessWorkers:
     """Runs a fold when it is submitted.
 
-    Parameters
-    ----------
-    points : Points
-        The data shared by all trials.
+    - `points`: the data shared by all trials.
     """
 
     def __init__(self, points: Points) -> None:
@@ -70,12 +67,8 @@ class InProcessWorkers:
 class Processes:
     """Runs folds in processes of this machine, each with one thread.
 
-    Parameters
-    ----------
-    points : Points
-        The data shared by all trials.
-    jobs : int
-        The number of processes.
+    - `points`: the data shared by all trials.
+    - `jobs`: the number of processes.
     """
 
     def __init__(self, points: Points, jobs: int) -> None:
@@ -158,17 +151,10 @@ def _run_in_process(job: Job) -> FoldResult:
 class DaskWorkers:
     """Runs folds on a Dask cluster, whose workers must have this package installed.
 
-    Parameters
-    ----------
-    points : Points
-        The data shared by all trials; each worker receives them once.
-    address : str
-        The scheduler's, such as ``tcp://host:8786``.
+    - `points`: the data shared by all trials; each worker receives them once.
+    - `address`: the scheduler's, such as ``tcp://host:8786``.
 
-    Raises
-    ------
-    InputError
-        On entering, if there is no scheduler, or dask.distributed is not installed.
+    Raises `InputError` on entering, if there is no scheduler, or dask.distributed is not installed.
     """
 
     def __init__(self, points: Points, address: str) -> None:

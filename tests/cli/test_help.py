@@ -8,8 +8,7 @@ import click
 import pytest
 from command_line import every_command, run
 
-from protonn_edge.cli import main
-from protonn_edge.cli.__init__ import EXAMPLES
+from protonn_edge.cli import EXAMPLES, main
 from protonn_edge.cli.command import ParameterOption
 from protonn_edge.cli.option_groups import group_of
 
