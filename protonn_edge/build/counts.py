@@ -31,18 +31,11 @@ class Channel(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Counts:
-    """How a sensor's counts become values of a model.
+    """How a sensor's counts become values of a model."""
 
-    Attributes
-    ----------
-    per_unit : ndarray of shape (channels,), float64, or None
-        Counts per unit of the training data; None if these are counts.
-    notices : tuple of Notice
-        What was converted, or assumed.
-    """
-
+    # (channels,): counts per unit of the training data; None if these are counts
     per_unit: NDArray[np.float64] | None
-    notices: tuple[Notice, ...] = ()
+    notices: tuple[Notice, ...] = ()  # what was converted, or assumed
 
 
 def counts_for(

@@ -26,23 +26,12 @@ _OF_THE_FIRMWARE = ("frame.c", "frame.h", "small.h")
 
 @dataclass(frozen=True)
 class LiveBuild:
-    """A project that fits its board.
+    """A project that fits its board."""
 
-    Attributes
-    ----------
-    files : dict of str to str
-        Their texts by their names.
-    plan : Plan
-    ring_bytes : int
-        SRAM of the buffer of samples.
-    usage : Usage
-        What the linked firmware uses.
-    """
-
-    files: dict[str, str]
+    files: dict[str, str]  # their texts by their names
     plan: Plan
-    ring_bytes: int
-    usage: Usage
+    ring_bytes: int  # SRAM of the buffer of samples
+    usage: Usage  # what the linked firmware uses
 
 
 def build_live(model: Model, windowing: Windowing) -> LiveBuild:

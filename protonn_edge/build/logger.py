@@ -29,21 +29,14 @@ _LOGGER_BYTES_A_SECOND = 60
 class Logger:
     """The configuration of a logger, validated on construction.
 
-    Attributes
-    ----------
-    sampling : Sampling
-        The sensors, and their rate.
-    baud : int
-        Of the serial line; 0 is the lowest sufficient one, at least the board's.
-
     Raises
     ------
     InputError
         If the line is too slow.
     """
 
-    sampling: Sampling
-    baud: int = 0
+    sampling: Sampling  # the sensors, and their rate
+    baud: int = 0  # of the serial line; 0 is the lowest sufficient one, at least the board's
 
     def __post_init__(self) -> None:
         sampling = self.sampling

@@ -44,36 +44,17 @@ Setting = tuple[int, int, str]
 
 @dataclass(frozen=True)
 class TwoWireDevice:
-    """A chip on the two-wire bus.
+    """A chip on the two-wire bus."""
 
-    Attributes
-    ----------
-    address : int
-        7 bits.
-    id_register : int
-        The register that identifies the chip.
-    ids : tuple of int
-        Its value, and those of chips with the same registers.
-    first_data, data_bytes : int
-        The registers that are read in one transfer.
-    value_at : tuple of int
-        Offsets of each channel's two bytes in these.
-    big_endian : bool
-        Whether the upper byte comes first.
-    always : tuple of Setting
-        Settings for all rates.
-    steps : tuple of (float, Setting)
-        Settings by the rate: the first one whose rate is not exceeded, or the last.
-    """
-
-    address: int
-    id_register: int
-    ids: tuple[int, ...]
-    first_data: int
+    address: int  # 7 bits
+    id_register: int  # the register that identifies the chip
+    ids: tuple[int, ...]  # its value, and those of chips with the same registers
+    first_data: int  # the registers that are read in one transfer
     data_bytes: int
-    value_at: tuple[int, ...]
-    big_endian: bool
-    always: tuple[Setting, ...]
+    value_at: tuple[int, ...]  # offsets of each channel's two bytes in these
+    big_endian: bool  # whether the upper byte comes first
+    always: tuple[Setting, ...]  # settings for all rates
+    # settings by the rate: the first one whose rate is not exceeded, or the last
     steps: tuple[tuple[float, Setting], ...]
 
     def settings_for(self, rate: float) -> list[Setting]:
@@ -136,24 +117,15 @@ DEVICES = {
 class Sampling:
     """Sensors and their sampling rate, validated on construction.
 
-    Attributes
-    ----------
-    kinds : tuple of SensorKind
-        Analog inputs, or one other sensor.
-    rate : float
-        Requested samples per second; `actual_rate` is the timer's.
-    board : Board
-        A board with an ATmega328P.
-
     Raises
     ------
     InputError
         If the sensors cannot be sampled together, or the rate cannot be kept.
     """
 
-    kinds: tuple[SensorKind, ...]
-    rate: float
-    board: Board
+    kinds: tuple[SensorKind, ...]  # analog inputs, or one other sensor
+    rate: float  # requested samples per second; `actual_rate` is the timer's
+    board: Board  # a board with an ATmega328P
 
     def __post_init__(self) -> None:
         names = self.name

@@ -49,23 +49,6 @@ _SAID_BYTES = 48
 class Windowing:
     """Windows of a sensor's samples for a model, validated on construction.
 
-    Attributes
-    ----------
-    model : IntegerChain
-    sampling : Sampling
-        The sensor, and its rate.
-    used : tuple of int
-        The channels of the sensor that the model uses, in its order.
-    hop : int
-        Samples from the beginning of a window to that of the next one; the minimum, if windows
-        begin at the onset of a sound.
-    votes : int
-        Windows of which a majority must have a class before it is reported, 1 to 15.
-    refractory_s : float
-        Seconds for which a reported class remains, at least.
-    notices : tuple of Notice
-        What was converted or assumed of the sensor's values.
-
     Raises
     ------
     InputError
@@ -73,12 +56,14 @@ class Windowing:
     """
 
     model: IntegerChain
-    sampling: Sampling
-    used: tuple[int, ...]
+    sampling: Sampling  # the sensor, and its rate
+    used: tuple[int, ...]  # the channels of the sensor that the model uses, in its order
+    # samples from the beginning of a window to that of the next one; the minimum, if windows begin
+    # at the onset of a sound
     hop: int
-    votes: int = 1
-    refractory_s: float = 0.0
-    notices: tuple[Notice, ...] = ()
+    votes: int = 1  # windows of which a majority must have a class before it is reported, 1 to 15
+    refractory_s: float = 0.0  # seconds for which a reported class remains, at least
+    notices: tuple[Notice, ...] = ()  # what was converted or assumed of the sensor's values
 
     def __post_init__(self) -> None:
         if self.model.counts is None and not as_it_is(self.model):

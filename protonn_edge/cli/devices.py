@@ -12,7 +12,7 @@ import click
 from protonn_edge.boards import Board
 from protonn_edge.cli.command import Output
 from protonn_edge.datasets import Notice
-from protonn_edge.device.link import Line, Link
+from protonn_edge.device.link import Link, SerialLine
 from protonn_edge.device.sensor_board import SensorBoard
 from protonn_edge.emulator import EMULATORS, EmulatedBoard, find_program
 from protonn_edge.errors import InputError
@@ -162,7 +162,7 @@ def read_sensors(options: tuple[str, ...], output: Path | None = None) -> list[P
 @contextlib.contextmanager
 def heard_board(
     out: Output,
-    make: Callable[[Line, str], _Heard],
+    make: Callable[[SerialLine, str], _Heard],
     board: Board,
     port: str | None,
     folder: Path | None,

@@ -11,9 +11,9 @@ from protonn_edge.device.results import check_is_results as check_is_results
 from protonn_edge.device.results import read_origin as read_origin
 from protonn_edge.device.results import read_results as read_results
 from protonn_edge.device.results import summarize as summarize
-from protonn_edge.device.runner import Comparison as Comparison
+from protonn_edge.device.runner import DeviceComparison as DeviceComparison
+from protonn_edge.device.runner import DeviceShare as DeviceShare
 from protonn_edge.device.runner import Run as Run
-from protonn_edge.device.runner import Share as Share
 from protonn_edge.device.runner import compare_devices as compare_devices
 from protonn_edge.device.runner import differs as differs
 from protonn_edge.device.runner import run as run

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from protonn_edge.boards import Board, chip_boards
 from protonn_edge.device import framing, protocol
 from protonn_edge.device.framing import ProtocolError
-from protonn_edge.device.link import Deadline, Host, Line, LinkError
+from protonn_edge.device.link import Deadline, Host, LinkError, SerialLine
 from protonn_edge.device.protocol import HelloReply, HelloRequest, Message, MessageReader
 from protonn_edge.errors import CheckFailed, InputError
 from protonn_edge.quantization import MODEL_HASH_BYTES
@@ -35,23 +35,14 @@ class NoReplyError(CheckFailed):
 
 
 @dataclass(frozen=True)
-class Expected:
-    """What the device must be; None accepts anything.
+class ExpectedDevice:
+    """What the device must be; None accepts anything."""
 
-    Attributes
-    ----------
-    model_hash : bytes or None
-        The SHA-256 of its integer model, of which the first 8 bytes count.
-    n_features, n_classes : int or None
-        Of its model.
-    board : Board or None
-        Its clock and the kind of its serial line.
-    """
-
+    # the SHA-256 of its integer model, of which the first 8 bytes count
     model_hash: bytes | None = None
-    n_features: int | None = None
+    n_features: int | None = None  # of its model
     n_classes: int | None = None
-    board: Board | None = None
+    board: Board | None = None  # its clock and the kind of its serial line
 
     def check(self, device: HelloReply) -> None:
         """Raise `CheckFailed`, with the command that fixes it, unless it is this device."""
@@ -104,37 +95,28 @@ class Connection:
     ----------
     url, baud
         As for `Link`.
-    expected : Expected
+    expected : ExpectedDevice
         What the device must be, now and after a recovery.
     handshake_s : float
         Time limit for the answer after opening the line, or for a recovery, in seconds.
     host : Host
         Opens the line and keeps the time.
-
-    Attributes
-    ----------
-    device : HelloReply
-        The device's HELLO reply; set by `open`.
-    reopened : int
-        Number of times the line broke and was reopened.
-    messages : int
-        Number of valid messages received, useful or not.
     """
 
-    device: HelloReply
+    device: HelloReply  # the device's reply to the last HELLO
 
     def __init__(
-        self, url: str, baud: int, expected: Expected, handshake_s: float, host: Host
+        self, url: str, baud: int, expected: ExpectedDevice, handshake_s: float, host: Host
     ) -> None:
         self.url = url
         self.host = host
-        self.reopened = 0
-        self.messages = 0
+        self.reopened = 0  # how often the line broke and was reopened
+        self.messages = 0  # valid ones received, useful or not
         self._baud = baud
         self._expected = expected
         self._handshake_s = handshake_s
         self._sequence = _HELLO_SEQUENCE
-        self._line: Line | None = None
+        self._line: SerialLine | None = None
         self._wanted = False  # between open() and close()
         self._reader = MessageReader(
             protocol.MESSAGES, framing.frame_bytes(2 + LONGEST_REPLY_BYTES)
@@ -230,7 +212,7 @@ class Connection:
             self._line.close()
             self._line = None
 
-    def _open_line(self) -> Line:
+    def _open_line(self) -> SerialLine:
         if self._line is None:
             raise LinkError(f"the line to {self.url} is closed; use the session in a `with`")
         return self._line

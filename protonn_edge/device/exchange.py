@@ -35,54 +35,27 @@ Reply = TypeVar("Reply", bound=Message)
 
 @dataclass(frozen=True)
 class RetryPolicy:
-    """Time limits and number of retries.
+    """Time limits and number of retries."""
 
-    Attributes
-    ----------
-    deadline_s : float
-        Time limit for an answer, in seconds, plus the time on the wire.
-    retries : int
-        Number of retries of a request.
-    progress_s : float
-        Time limit without a reply to any request, in seconds, plus the time on the wire.
-    """
-
-    deadline_s: float
-    retries: int
+    deadline_s: float  # time limit for an answer, in seconds, plus the time on the wire
+    retries: int  # number of retries of a request
+    # time limit without a reply to any request, in seconds, plus the time on the wire
     progress_s: float
 
 
 @dataclass(eq=False)
 class PendingRequest(Generic[Key]):
-    """A request on its way.
+    """A request on its way."""
 
-    Attributes
-    ----------
-    key : Key
-        The caller's key.
-    request : Message
-        The message.
-    attempts : int
-        Number of failures so far.
-    refusals : int
-        Number of refusals by the device.
-    sequence : int
-        Its sequence number; each attempt has a new one.
-    end : int
-        Where its frame ends, in bytes since the window was made.
-    whole : bool
-        Whether its last attempt was sent completely.
-    since : float or None
-        When the wait for its reply began: it was sent, and those before it answered.
-    """
-
-    key: Key
-    request: Message
-    attempts: int = 0
-    refusals: int = 0
-    sequence: int = field(default=0, init=False)
+    key: Key  # the caller's key
+    request: Message  # the message
+    attempts: int = 0  # number of failures so far
+    refusals: int = 0  # number of refusals by the device
+    sequence: int = field(default=0, init=False)  # its sequence number; each attempt has a new one
+    # where its frame ends, in bytes since the window was made
     end: int = field(default=0, init=False)
-    whole: bool = field(default=False, init=False)
+    whole: bool = field(default=False, init=False)  # whether its last attempt was sent completely
+    # when the wait for its reply began: it was sent, and those before it answered
     since: float | None = field(default=None, init=False)
 
 
@@ -177,11 +150,6 @@ class Exchange(Generic[Key, Reply]):
         The messages that answer them.
     policy : RetryPolicy
         When to retry, and when to give up.
-
-    Attributes
-    ----------
-    retried : int
-        Number of retries so far of completely sent requests.
     """
 
     def __init__(
@@ -191,7 +159,7 @@ class Exchange(Generic[Key, Reply]):
         kind: type[Reply],
         policy: RetryPolicy,
     ) -> None:
-        self.retried = 0
+        self.retried = 0  # retries of completely sent requests
         self._connection = connection
         self._host = connection.host
         self._requests = iter(requests)

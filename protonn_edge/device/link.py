@@ -24,7 +24,7 @@ class LinkError(CheckFailed):
     """The serial line cannot be opened, or broke while it was in use."""
 
 
-class Line(Protocol):
+class SerialLine(Protocol):
     """An open line; each method but `close` raises `LinkError` if it breaks."""
 
     def read(self, wait_s: float) -> bytes:
@@ -43,7 +43,7 @@ class Line(Protocol):
 class Host:
     """A computer: its serial ports and its clock."""
 
-    def open(self, url: str, baud: int) -> Line:
+    def open(self, url: str, baud: int) -> SerialLine:
         """Return an open line; `LinkError` if it cannot be opened."""
         return Link(url, baud)
 
@@ -57,20 +57,7 @@ class Host:
 
 
 class Deadline:
-    """A time limit that only progress renews.
-
-    Parameters
-    ----------
-    host : Host
-        Keeps the time.
-    seconds : float
-        Time limit without progress.
-
-    Attributes
-    ----------
-    renewed_at : float
-        When the latest progress was made.
-    """
+    """A time limit in seconds that only progress renews."""
 
     def __init__(self, host: Host, seconds: float) -> None:
         self.seconds = seconds

@@ -7,15 +7,15 @@ from collections.abc import Iterator, Mapping
 
 from protonn_edge.chain.decision.rejection import UNKNOWN
 from protonn_edge.device.framing import ProtocolError
-from protonn_edge.device.link import Deadline, Line
+from protonn_edge.device.link import Deadline, SerialLine
 from protonn_edge.device.protocol import Message
 from protonn_edge.device.sensor_board import SensorBoard, SensorStream
 from protonn_edge.device.sensor_messages import (
     UNDECIDED,
     ChannelRanges,
-    ClassName,
     LiveDescription,
     LoggerDescription,
+    NameMessage,
     WindowAnswer,
 )
 from protonn_edge.errors import CheckFailed
@@ -74,17 +74,9 @@ class RangeWatch:
 
 
 class AnswerStream(SensorStream[LiveDescription, WindowAnswer]):
-    """Decodes the bytes of a board to answers.
+    """Decodes the bytes of a board to answers."""
 
-    Attributes
-    ----------
-    names : dict of int to str
-        Names of classes, as far as the board has sent them.
-    range_watch : RangeWatch
-        Compares the ranges of channels with those in training.
-    """
-
-    KINDS = (LiveDescription, ClassName, WindowAnswer, ChannelRanges)
+    KINDS = (LiveDescription, NameMessage, WindowAnswer, ChannelRanges)
     LONGEST_FRAME = 1100
     OTHER_FIRMWARE = LoggerDescription
     OTHER = (
@@ -99,11 +91,11 @@ class AnswerStream(SensorStream[LiveDescription, WindowAnswer]):
 
     def __init__(self) -> None:
         super().__init__()
-        self.names: dict[int, str] = {}
+        self.names: dict[int, str] = {}  # of classes, as far as the board has sent them
         self.range_watch = RangeWatch()
 
     def _take(self, message: Message, description: LiveDescription) -> WindowAnswer | None:
-        if isinstance(message, ClassName):
+        if isinstance(message, NameMessage):
             self.names[message.label] = message.text
         elif isinstance(message, ChannelRanges):
             self._compare(message, description.channels)
@@ -131,31 +123,19 @@ class Listener(SensorBoard[LiveDescription, WindowAnswer]):
 
     Parameters
     ----------
-    line : Line
+    line : SerialLine
         The open serial line.
     where : str
         Its name, for messages.
-
-    Attributes
-    ----------
-    stream : AnswerStream
-    windows : int
-        Answers so far.
-    missing : int
-        Windows missing between them: sent by the board, but not received.
-    lost : int
-        Samples that the board has lost since its reset.
-    resets : int
-        How often its numbers began again.
     """
 
-    def __init__(self, line: Line, where: str) -> None:
+    def __init__(self, line: SerialLine, where: str) -> None:
         self.stream = AnswerStream()
         super().__init__(line, where, self.stream)
-        self.windows = 0
-        self.missing = 0
-        self.lost = 0
-        self.resets = 0
+        self.windows = 0  # answers so far
+        self.missing = 0  # windows between them that were sent by the board, but not received
+        self.lost = 0  # samples that the board has lost since its reset
+        self.resets = 0  # how often its numbers began again
         self._began = 0.0
         self._before = 0  # samples before the board was reset
         self._begin = 0  # numbers of the first sample and the latest one

@@ -105,15 +105,10 @@ class HelloRequest(Message):
 
 @dataclass(frozen=True)
 class PredictRequest(Message):
-    """Ask for the class of one input.
-
-    Attributes
-    ----------
-    features : bytes
-        The quantized features, one byte each; how many are right, only the model knows.
-    """
+    """Ask for the class of one input."""
 
     TYPE, NAME, REST = PREDICT, "PREDICT request", _FEATURES
+    # the quantized features, one byte each; how many are right, only the model knows
     features: bytes
 
 
@@ -133,20 +128,12 @@ class StatsRequest(Message):
 
 @dataclass(frozen=True)
 class RepeatRequest(Message):
-    """Ask for the class of one input, computed many times, with the meter's pin high meanwhile.
-
-    Attributes
-    ----------
-    repetitions : int
-        How often, 1 to 65,536.
-    features : bytes
-        As in `PredictRequest`.
-    """
+    """Ask for the class of one input, computed many times, with the meter's pin high meanwhile."""
 
     TYPE, NAME, REST = REPEAT, "REPEAT request", _FEATURES
     LAYOUT = struct.Struct("<H")
-    repetitions: int
-    features: bytes
+    repetitions: int  # how often, 1 to 65,536
+    features: bytes  # as in `PredictRequest`
 
     def payload(self) -> bytes:
         """Return the number of repetitions, of which 65,536 are written as 0, and the features."""
@@ -164,33 +151,18 @@ class RepeatRequest(Message):
 
 @dataclass(frozen=True)
 class HelloReply(Message):
-    """What the device is.
-
-    Attributes
-    ----------
-    protocol_version : int
-        2; a device that says something else is refused before anything else is read.
-    feature_type : int
-        0 for uint8 features.
-    features, classes : int
-        Inputs of one prediction; classes of the model.
-    model_hash : bytes
-        The first 8 bytes of the integer model's SHA-256.
-    clock_hz : int
-        CPU clock in hertz: what cycles are divided by.
-    window : int
-        How many bytes may follow a request that has no reply yet.
-    """
+    """What the device is."""
 
     TYPE, NAME = REPLY | HELLO, "HELLO reply"
     LAYOUT = struct.Struct(f"<BBHH{MODEL_HASH_BYTES}sIB")
+    # 2; a device that says something else is refused before anything else is read
     protocol_version: int
-    feature_type: int
-    features: int
+    feature_type: int  # 0 for uint8 features
+    features: int  # inputs of one prediction
     classes: int
-    model_hash: bytes
-    clock_hz: int
-    window: int
+    model_hash: bytes  # the first 8 bytes of the integer model's SHA-256
+    clock_hz: int  # CPU clock in hertz: what cycles are divided by
+    window: int  # how many bytes may follow a request that has no reply yet
 
     @classmethod
     def from_payload(cls, payload: bytes) -> Self:
@@ -206,20 +178,12 @@ class HelloReply(Message):
 
 @dataclass(frozen=True)
 class PredictReply(Message):
-    """The answer to PREDICT.
-
-    Attributes
-    ----------
-    label : int
-        Index of the class, 0 to 254.
-    cycles : int
-        CPU cycles that the prediction took.
-    """
+    """The answer to PREDICT."""
 
     TYPE, NAME = REPLY | PREDICT, "PREDICT reply"
     LAYOUT = struct.Struct("<BI")
-    label: int
-    cycles: int
+    label: int  # index of the class, 0 to 254
+    cycles: int  # CPU cycles that the prediction took
 
 
 @dataclass(frozen=True)
@@ -231,66 +195,36 @@ class RepeatReply(PredictReply):
 
 @dataclass(frozen=True)
 class ScoresReply(Message):
-    """The answer to SCORES.
-
-    Attributes
-    ----------
-    label, cycles : int
-        As in `PredictReply`.
-    scores : tuple of int
-        One score per class, each in the range of an int32.
-    """
+    """The answer to SCORES."""
 
     TYPE, NAME, REST = REPLY | SCORES, "SCORES reply", _SCORES
     LAYOUT = PredictReply.LAYOUT
-    label: int
+    label: int  # as in `PredictReply`
     cycles: int
-    scores: tuple[int, ...]
+    scores: tuple[int, ...]  # one score per class, each in the range of an int32
 
 
 @dataclass(frozen=True)
 class StatsReply(Message):
-    """What the device counted since its reset; a counter that is full stays at 65,535.
-
-    Attributes
-    ----------
-    stack_bytes : int
-        The most bytes that the stack has held.
-    frames_dropped : int
-        Frames with a wrong CRC or broken framing.
-    overruns : int
-        How often received bytes were lost because nobody read them in time.
-    saturations : int
-        Features that arrived at the upper end of their range, modulo 2**32.
-    resets : int
-        Resets since power-on.
-    reset_cause : int
-        Of the last start: 1 power-on, 2 external, 4 brown-out, 8 watchdog.
-    """
+    """What the device counted since its reset; a counter that is full stays at 65,535."""
 
     TYPE, NAME = REPLY | STATS, "STATS reply"
     LAYOUT = struct.Struct("<HHHIHB")
-    stack_bytes: int
-    frames_dropped: int
-    overruns: int
-    saturations: int
-    resets: int
-    reset_cause: int
+    stack_bytes: int  # the most bytes that the stack has held
+    frames_dropped: int  # frames with a wrong CRC or broken framing
+    overruns: int  # how often received bytes were lost because nobody read them in time
+    saturations: int  # features that arrived at the upper end of their range, modulo 2**32
+    resets: int  # resets since power-on
+    reset_cause: int  # of the last start: 1 power-on, 2 external, 4 brown-out, 8 watchdog
 
 
 @dataclass(frozen=True)
 class ErrorReply(Message):
-    """The device could read a request but not do it.
-
-    Attributes
-    ----------
-    code : int
-        1 unknown type, 2 wrong length, 3 feature out of range, 4 nothing to repeat with.
-    """
+    """The device could read a request but not do it."""
 
     TYPE, NAME = ERROR_REPLY, "ERROR reply"
     LAYOUT = struct.Struct("<B")
-    code: int
+    code: int  # 1 unknown type, 2 wrong length, 3 feature out of range, 4 nothing to repeat with
 
     def __str__(self) -> str:
         return f"error {self.code}, {_ERROR_NAMES.get(self.code, 'not known to this program')}"
@@ -366,12 +300,6 @@ class MessageReader:
         Maximum length of a frame.
     refused : tuple of (int, str), optional
         A type of message of other firmware, and a sentence about it.
-
-    Attributes
-    ----------
-    torn : int
-        Frames that were damaged on the line, from the first undamaged one on, or have an invalid
-        body.
     """
 
     def __init__(
@@ -380,6 +308,7 @@ class MessageReader:
         max_bytes: int,
         refused: tuple[int, str] | None = None,
     ) -> None:
+        # frames damaged on the line, from the first undamaged one on, or with an invalid body
         self.torn = 0
         self._kinds = tuple(kinds)
         self._refused = refused

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from protonn_edge.device.framing import ProtocolError
-from protonn_edge.device.link import Deadline, Line
+from protonn_edge.device.link import Deadline, SerialLine
 from protonn_edge.device.protocol import Message
 from protonn_edge.device.recording_file import RecordingFile
 from protonn_edge.device.sensor_board import SensorBoard, SensorStream
@@ -29,33 +29,14 @@ _MOST_JUMP = 1 << 24  # consecutive samples that can be missing
 
 @dataclass(frozen=True, eq=False)
 class Samples:
-    """Consecutive samples.
+    """Consecutive samples."""
 
-    Attributes
-    ----------
-    first : int
-        The number of the first one, counted from the board's reset.
-    values : ndarray of shape (samples, channels), int16
-    """
-
-    first: int
-    values: NDArray[np.int16]
+    first: int  # the number of the first one, counted from the board's reset
+    values: NDArray[np.int16]  # (samples, channels)
 
 
 class SampleStream(SensorStream[LoggerDescription, Samples]):
-    """Decodes the bytes of a logger to samples.
-
-    Attributes
-    ----------
-    lost : int
-        Samples missing between those received, for any reason.
-    lost_on_board : int
-        Those of them that the board reports as lost.
-    received : int
-        Samples received.
-    resets : int
-        How often the numbers started again.
-    """
+    """Decodes the bytes of a logger to samples."""
 
     KINDS = (LoggerDescription, SamplesMessage)
     LONGEST_FRAME = 260
@@ -72,10 +53,10 @@ class SampleStream(SensorStream[LoggerDescription, Samples]):
 
     def __init__(self) -> None:
         super().__init__()
-        self.lost = 0
-        self.lost_on_board = 0
-        self.received = 0
-        self.resets = 0
+        self.lost = 0  # samples missing between those received, for any reason
+        self.lost_on_board = 0  # those of them that the board reports as lost
+        self.received = 0  # samples
+        self.resets = 0  # how often the numbers started again
         self._next: int | None = None
         self._board_lost_before = 0
 
@@ -106,28 +87,15 @@ class SampleStream(SensorStream[LoggerDescription, Samples]):
 
 
 @dataclass
-class Take:
-    """An uninterrupted recording of one label.
-
-    Attributes
-    ----------
-    label : str
-    skip : int
-        Samples to skip before it begins.
-    wanted : int or None
-        Its length in samples, lost ones included; None if it is ended by hand.
-    first : int or None
-        The number of its first sample, once that is known.
-    kept, lost : int
-        Samples in the file, and those missing between them.
-    """
+class RecordedTake:
+    """An uninterrupted recording of one label."""
 
     label: str
-    skip: int
-    wanted: int | None
-    first: int | None = None
-    kept: int = 0
-    lost: int = 0
+    skip: int  # samples to skip before it begins
+    wanted: int | None  # its length in samples, lost ones included; None if it is ended by hand
+    first: int | None = None  # the number of its first sample, once that is known
+    kept: int = 0  # samples in the file
+    lost: int = 0  # samples missing between them
 
 
 class Recorder(SensorBoard[LoggerDescription, Samples]):
@@ -135,31 +103,19 @@ class Recorder(SensorBoard[LoggerDescription, Samples]):
 
     Parameters
     ----------
-    line : Line
+    line : SerialLine
         The open serial line.
     where : str
         Its name, for messages.
-
-    Attributes
-    ----------
-    stream : SampleStream
-    take : Take or None
-        The current one.
-    takes : list of Take
-        The finished ones.
-    discarded : int
-        The number of discarded ones.
-    latest : ndarray of shape (channels,) or None
-        The last sample, for display.
     """
 
-    def __init__(self, line: Line, where: str) -> None:
+    def __init__(self, line: SerialLine, where: str) -> None:
         self.stream = SampleStream()
         super().__init__(line, where, self.stream)
-        self.take: Take | None = None
-        self.takes: list[Take] = []
-        self.discarded = 0
-        self.latest: NDArray[np.int16] | None = None
+        self.take: RecordedTake | None = None  # the current one
+        self.takes: list[RecordedTake] = []  # the finished ones
+        self.discarded = 0  # how many were
+        self.latest: NDArray[np.int16] | None = None  # the last sample, for display
         self._discardable = False
         self._begin_number: int | None = None
         self._last_number = 0
@@ -195,7 +151,7 @@ class Recorder(SensorBoard[LoggerDescription, Samples]):
         self._whole_take = Deadline(self._host, self._silence.seconds + allowed_s)
         self._file.begin_take()
         self._discardable = True
-        self.take = Take(label, max(least, round(pause_s * self._rate)), wanted)
+        self.take = RecordedTake(label, max(least, round(pause_s * self._rate)), wanted)
 
     def end(self) -> None:
         """End the current take."""

@@ -46,21 +46,11 @@ _FIXED = ("index", "label", "predicted", "cycles", "mismatch", "device")
 
 @dataclass(frozen=True)
 class Origin:
-    """The model and data of a run.
+    """The model and data of a run."""
 
-    Attributes
-    ----------
-    model_sha256 : str
-        Of the integer model.
-    data_sha256 : str
-        SHA-256 of the points as sent, and their labels.
-    points : int
-        How many there are.
-    """
-
-    model_sha256: str
-    data_sha256: str
-    points: int
+    model_sha256: str  # of the integer model
+    data_sha256: str  # SHA-256 of the points as sent, and their labels
+    points: int  # how many there are
 
     @classmethod
     def of(cls, model: DeviceModel, Q: NDArray[np.uint8], y: NDArray[np.int64]) -> Self:
@@ -238,18 +228,10 @@ def check_is_results(path: Path) -> None:
 
 @dataclass(frozen=True)
 class RecordedRun:
-    """What a results file holds.
+    """What a results file holds."""
 
-    Attributes
-    ----------
-    origin : Origin
-        What was run on what.
-    results : list of Result
-        In the order of the file.
-    """
-
-    origin: Origin
-    results: list[Result]
+    origin: Origin  # what was run on what
+    results: list[Result]  # in the order of the file
 
 
 def read_origin(path: Path) -> Origin:

@@ -11,6 +11,7 @@ import threading
 import time
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -26,7 +27,7 @@ _END_S = 10.0  # for a thread whose device no longer answers
 
 
 @dataclass(frozen=True)
-class Share:
+class DeviceShare:
     """A device's share of a run.
 
     Attributes
@@ -84,12 +85,12 @@ class Run:
     results : list of Result
         In the order of the rows, without those skipped. Points that no device answered despite
         retries are included, marked as lost.
-    shares : list of Share
+    shares : list of DeviceShare
         One for each device.
     """
 
     results: list[Result]
-    shares: list[Share]
+    shares: list[DeviceShare]
 
 
 def run(
@@ -133,79 +134,108 @@ def run(
     CheckFailed
         The error of the last device, as `Session.predict`, if points are left.
     """
-    labels = np.asarray(y)
-    expected = None if expected_scores is None else np.asarray(expected_scores)
-    classes = None if expected_classes is None else np.asarray(expected_classes)
-    _check_shapes(Q, labels, expected)
-    stock = _Stock(row for row in range(len(Q)) if row not in skip)
-    arrivals: queue.SimpleQueue[_Answer | Share] = queue.SimpleQueue()
-    losses: list[BaseException] = []
+    reference = _Reference.of(Q, y, expected_scores, expected_classes, tolerance)
+    rows = _RowQueue(row for row in range(len(Q)) if row not in skip)
+    arrivals: queue.SimpleQueue[Result | _End] = queue.SimpleQueue()
     threads = [
         threading.Thread(
-            target=_work,
-            args=(session, stock, Q, expected is not None, arrivals.put, losses.append),
-            daemon=True,
+            target=_work, args=(session, rows, Q, reference, arrivals.put), daemon=True
         )
         for session in sessions
     ]
     results: list[Result] = []
-    shares: list[Share] = []
+    ends: list[_End] = []
     try:
         for thread in threads:
             thread.start()
-        while len(shares) < len(sessions):
+        while len(ends) < len(sessions):
             try:
                 arrival = arrivals.get(timeout=_WAKE_S)
             except queue.Empty:
                 continue
-            if isinstance(arrival, Share):
-                shares.append(arrival)
+            if isinstance(arrival, _End):
+                ends.append(arrival)
                 continue
-            result = arrival.result(labels, expected, tolerance, classes)
-            results.append(result)
+            results.append(arrival)
             if sink is not None:
-                sink(result)
+                sink(arrival)
     finally:
-        stock.close()
+        rows.close()
         for thread in threads:
             thread.join(_END_S)
-    bugs = [loss for loss in losses if not isinstance(loss, ProtoNNEdgeError)]
-    if bugs or (losses and not stock.all_answered):
-        raise (bugs or losses)[-1]
+    _check_losses([end.loss for end in ends if end.loss is not None], rows.all_answered)
     order = [session.url for session in sessions]
     return Run(
         sorted(results, key=lambda result: result.index),
-        sorted(shares, key=lambda share: order.index(share.device)),
+        sorted((end.share for end in ends), key=lambda share: order.index(share.device)),
     )
 
 
-@dataclass(frozen=True)
-class _Answer:
-    row: int
-    device: str
-    prediction: Prediction | None
+def _check_losses(losses: list[BaseException], all_answered: bool) -> None:
+    """Raise what a device was lost with, if it is no error of a device, or points are left."""
+    bugs = [loss for loss in losses if not isinstance(loss, ProtoNNEdgeError)]
+    if bugs or (losses and not all_answered):
+        raise (bugs or losses)[-1]
 
-    def result(
-        self,
-        labels: NDArray[np.int64],
-        expected: NDArray[np.int64] | None,
+
+class _End(NamedTuple):
+    """The end of a device's work, and the error that it was lost with."""
+
+    share: DeviceShare
+    loss: BaseException | None
+
+
+class _Reference(NamedTuple):
+    """What the answers should be."""
+
+    labels: NDArray[np.int64]
+    scores: NDArray[np.int64] | None
+    classes: NDArray[np.int64] | None
+    tolerance: int
+
+    @classmethod
+    def of(
+        cls,
+        Q: NDArray[np.uint8],
+        y: ArrayLike,
+        scores: ArrayLike | None,
+        classes: ArrayLike | None,
         tolerance: int,
-        classes: NDArray[np.int64] | None,
-    ) -> Result:
-        label, answer = int(labels[self.row]), self.prediction
+    ) -> Self:
+        """Return the reference for points Q; `InputError` if the arrays do not fit each other."""
+        labels = np.asarray(y)
+        expected = None if scores is None else np.asarray(scores)
+        if Q.ndim != 2 or labels.shape != (len(Q),):
+            raise InputError(
+                f"test points have shape {Q.shape} and labels {labels.shape}, must have (n, "
+                "features) and (n,); give one label per row"
+            )
+        if expected is not None and (expected.ndim != 2 or len(expected) != len(Q)):
+            raise InputError(
+                f"expected scores have shape {expected.shape}, must have ({len(Q)}, classes); "
+                "compute them from the same rows"
+            )
+        return cls(labels, expected, None if classes is None else np.asarray(classes), tolerance)
+
+    def result(self, row: int, device: str, answer: Prediction | None) -> Result:
+        label = int(self.labels[row])
         if answer is None:
-            return Result(self.row, label, None, None, device=self.device)
-        mismatch = None
-        if expected is not None:
-            of_row = None if classes is None else classes[[self.row]]
-            mismatch = _differs(answer, expected[self.row], tolerance, of_row)
-        return Result(
-            self.row, label, answer.label, answer.cycles, mismatch, answer.scores, self.device
-        )
+            return Result(row, label, None, None, device=device)
+        mismatch = None if self.scores is None else self._mismatches(row, answer)
+        return Result(row, label, answer.label, answer.cycles, mismatch, answer.scores, device)
+
+    def _mismatches(self, row: int, answer: Prediction) -> bool:
+        assert self.scores is not None, "there is something to compare with"
+        scores, expected = np.array([answer.scores], np.int64), self.scores[[row]]
+        if scores.shape != expected.shape:
+            return True
+        classes = None if self.classes is None else self.classes[[row]]
+        labels = np.array([answer.label])
+        return bool(differs(expected, labels, scores, self.tolerance, classes)[0])
 
 
-class _Stock:
-    """Queue of rows to answer, for several threads; each is answered once."""
+class _RowQueue:
+    """Rows to answer, for several threads; each is answered once."""
 
     def __init__(self, rows: Iterator[int]) -> None:
         self._rows = list(rows)[::-1]
@@ -229,7 +259,6 @@ class _Stock:
             return self._rows.pop() if self._rows and not self._closed else None
 
     def answered(self) -> None:
-        """Mark a row as done."""
         with self._changed:
             self._unanswered -= 1
             self._changed.notify_all()
@@ -249,39 +278,46 @@ class _Stock:
 
 def _work(
     session: Session,
-    stock: _Stock,
+    rows: _RowQueue,
     Q: NDArray[np.uint8],
-    with_scores: bool,
-    arrived: Callable[[_Answer | Share], None],
-    lost: Callable[[BaseException], None],
+    reference: _Reference,
+    arrived: Callable[[Result | _End], None],
 ) -> None:
     """Let a device answer rows until none are left or it is lost."""
     taken: set[int] = set()
 
     def inputs() -> Iterator[tuple[int, NDArray[np.uint8]]]:
-        while (row := stock.take()) is not None:
+        while (row := rows.take()) is not None:
             taken.add(row)
             yield row, Q[row]
 
     began, n, cycles, stats, loss = time.monotonic(), 0, 0, None, None
+    with_scores = reference.scores is not None
     try:
-        while stock.wait():
+        while rows.wait():
             for row, prediction in session.stream(inputs(), with_scores=with_scores):
-                arrived(_Answer(row, session.url, prediction))
+                arrived(reference.result(row, session.url, prediction))
                 taken.discard(row)
-                stock.answered()
+                rows.answered()
                 if prediction is not None:
                     n, cycles = n + 1, cycles + prediction.cycles
         ended = time.monotonic()
         stats = session.stats()
     except BaseException as error:  # noqa: BLE001  (whoever waits for this thread raises it)
         ended = time.monotonic()
-        loss = str(error)
-        lost(error)
-        stock.give_back(taken)
-    mean = cycles / n if n else None
-    counts = (session.retried, session.reopened)
-    arrived(Share(session.url, n, ended - began, mean, *counts, stats, loss))
+        loss = error
+        rows.give_back(taken)
+    share = DeviceShare(
+        session.url,
+        n,
+        ended - began,
+        cycles / n if n else None,
+        session.retried,
+        session.reopened,
+        stats,
+        None if loss is None else str(loss),
+    )
+    arrived(_End(share, loss))
 
 
 def differs(
@@ -319,60 +355,23 @@ def differs(
     return wrong
 
 
-def _differs(
-    answer: Prediction,
-    expected: NDArray[np.int64],
-    tolerance: int,
-    classes: NDArray[np.int64] | None,
-) -> bool:
-    scores = np.array([answer.scores], np.int64)
-    if scores.shape != (1, len(expected)):
-        return True
-    labels = np.array([answer.label])
-    return bool(differs(expected[None], labels, scores, tolerance, classes)[0])
-
-
-def _check_shapes(
-    Q: NDArray[np.uint8], labels: NDArray[np.int64], expected: NDArray[np.int64] | None
-) -> None:
-    if Q.ndim != 2 or labels.shape != (len(Q),):
-        raise InputError(
-            f"test points have shape {Q.shape} and labels {labels.shape}, must have (n, features) "
-            "and (n,); give one label per row"
-        )
-    if expected is not None and (expected.ndim != 2 or len(expected) != len(Q)):
-        raise InputError(
-            f"expected scores have shape {expected.shape}, must have ({len(Q)}, classes); compute "
-            "them from the same rows"
-        )
-
-
 @dataclass(frozen=True)
-class Comparison:
-    """Differences between devices on the same points.
+class DeviceComparison:
+    """Differences between devices on the same points."""
 
-    Attributes
-    ----------
-    n : int
-        Points that each classified.
-    answers_differ : int
-        Points with differing classes or scores; anything but 0 is a bug or a broken board.
-    cycles_differ : int
-        Points with differing cycles.
-    """
-
-    n: int
+    n: int  # points that each classified
+    # points with differing classes or scores; anything but 0 is a bug or a broken board
     answers_differ: int
-    cycles_differ: int
+    cycles_differ: int  # points with differing cycles
 
 
-def compare_devices(sessions: Sequence[Session], Q: NDArray[np.uint8]) -> Comparison:
+def compare_devices(sessions: Sequence[Session], Q: NDArray[np.uint8]) -> DeviceComparison:
     """Classify quantized points Q (n, D) on each device; raises as `Session.predict` does."""
     answers: list[list[Prediction]] = [
         [session.predict(row, with_scores=True) for row in Q] for session in sessions
     ]
     points = list(zip(*answers, strict=True))
-    return Comparison(
+    return DeviceComparison(
         n=len(points),
         answers_differ=sum(len({(p.label, p.scores) for p in point}) > 1 for point in points),
         cycles_differ=sum(len({p.cycles for p in point}) > 1 for point in points),

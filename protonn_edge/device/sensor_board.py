@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import ClassVar, Generic, TypeVar, cast
 
 from protonn_edge.device.framing import ProtocolError
-from protonn_edge.device.link import Deadline, Host, Line
+from protonn_edge.device.link import Deadline, Host, SerialLine
 from protonn_edge.device.protocol import Message, MessageReader
 from protonn_edge.device.sensor_messages import Description
 from protonn_edge.errors import CheckFailed
@@ -21,13 +21,7 @@ Reported = TypeVar("Reported")
 
 
 class SensorStream(ABC, Generic[Described, Reported]):
-    """Decodes the bytes of a board to what it reports; a subclass says of which firmware.
-
-    Attributes
-    ----------
-    description : Description or None
-        The latest one; None before the first, until when everything else is ignored.
-    """
+    """Decodes the bytes of a board to what it reports; a subclass says of which firmware."""
 
     KINDS: ClassVar[tuple[type[Message], ...]]  # of its messages
     LONGEST_FRAME: ClassVar[int]
@@ -37,6 +31,7 @@ class SensorStream(ABC, Generic[Described, Reported]):
     SILENT: ClassVar[str]  # what to say where {} does not describe itself
 
     def __init__(self) -> None:
+        # the latest one; before the first, everything else is ignored
         self.description: Described | None = None
         self._reader = MessageReader(
             self.KINDS, self.LONGEST_FRAME, (self.OTHER_FIRMWARE.TYPE, self.OTHER)
@@ -88,14 +83,16 @@ class SensorBoard(Generic[Described, Reported]):
 
     Parameters
     ----------
-    line : Line
+    line : SerialLine
         The open serial line.
     where : str
         Its name, for messages.
     stream : SensorStream
     """
 
-    def __init__(self, line: Line, where: str, stream: SensorStream[Described, Reported]) -> None:
+    def __init__(
+        self, line: SerialLine, where: str, stream: SensorStream[Described, Reported]
+    ) -> None:
         self._host = Host()
         self._line = line
         self._where = where

@@ -81,22 +81,7 @@ class Description(Message, ABC):
 
 @dataclass(frozen=True)
 class LoggerDescription(Description):
-    """A logger's description of itself.
-
-    Attributes
-    ----------
-    version : int
-    sensor_number : int
-        Of `SENSOR_NUMBERS`.
-    n_channels : int
-        Values of a sample.
-    found : int
-        Whether the sensor answers.
-    period_cycles, clock_hz : int
-        Cycles from one sample to the next, and how many there are in a second.
-    pins : bytes
-        Numbers of the analog inputs, if it samples some.
-    """
+    """A logger's description of itself."""
 
     TYPE, NAME = 0x91, "description of a logger"
     LAYOUT = struct.Struct("<BBBBII6s")
@@ -106,12 +91,12 @@ class LoggerDescription(Description):
         "logger', and upload it"
     )
     version: int
-    sensor_number: int
-    n_channels: int
-    found: int = field(compare=False)
-    period_cycles: int
+    sensor_number: int  # of `SENSOR_NUMBERS`
+    n_channels: int  # values of a sample
+    found: int = field(compare=False)  # whether the sensor answers
+    period_cycles: int  # cycles from one sample to the next
     clock_hz: int
-    pins: bytes
+    pins: bytes  # numbers of the analog inputs, if it samples some
 
     @property
     def is_possible(self) -> bool:
@@ -144,54 +129,18 @@ class LoggerDescription(Description):
 
 @dataclass(frozen=True)
 class SamplesMessage(Message):
-    """Consecutive samples.
-
-    Attributes
-    ----------
-    first : int
-        The number of the first one, counted from the board's reset.
-    lost : int
-        Samples that the board has lost since its reset.
-    values : bytes
-        2 for each value.
-    """
+    """Consecutive samples."""
 
     TYPE, NAME, REST = 0x92, "message with samples", Rest("s", "2 for each value")
     LAYOUT = struct.Struct("<II")
-    first: int
-    lost: int
-    values: bytes
+    first: int  # the number of the first one, counted from the board's reset
+    lost: int  # samples that the board has lost since its reset
+    values: bytes  # 2 for each value
 
 
 @dataclass(frozen=True)
 class LiveDescription(Description):
-    """The description of a board that classifies its sensor's samples.
-
-    Attributes
-    ----------
-    version : int
-    sensor_number : int
-        Of `SENSOR_NUMBERS`.
-    found : int
-        Whether the sensor answers.
-    from_onset : int
-        Whether a window begins at the onset of a sound.
-    period_cycles, clock_hz : int
-        Cycles from one sample to the next, and how many there are in a second.
-    window, hop : int
-        Samples per window, and from the beginning of one window to that of the next.
-    votes : int
-        Windows of which a majority must have a class before the board reports it.
-    n_classes : int
-    refractory : int
-        Samples for which a reported class remains.
-    next_sample : int
-        The number of the next sample.
-    n_used : int
-        Channels of the sensor that the model uses.
-    used_and_hash : bytes
-        Which these are, and the beginning of the integer model's SHA-256.
-    """
+    """The description of a board that classifies its sensor's samples."""
 
     TYPE, NAME = 0x93, "description of a board"
     LAYOUT = struct.Struct("<BBBBIIHHBBIIB")
@@ -202,19 +151,19 @@ class LiveDescription(Description):
         "'protonn-edge build --sensor', and upload it"
     )
     version: int
-    sensor_number: int
-    found: int
-    from_onset: int
-    period_cycles: int
+    sensor_number: int  # of `SENSOR_NUMBERS`
+    found: int  # whether the sensor answers
+    from_onset: int  # whether a window begins at the onset of a sound
+    period_cycles: int  # cycles from one sample to the next
     clock_hz: int
-    window: int
-    hop: int
-    votes: int
+    window: int  # samples per window
+    hop: int  # samples from the beginning of one window to that of the next
+    votes: int  # windows of which a majority must have a class before the board reports it
     n_classes: int
-    refractory: int
-    next_sample: int = field(compare=False)
+    refractory: int  # samples for which a reported class remains
+    next_sample: int = field(compare=False)  # the number of the next sample
     n_used: int
-    used_and_hash: bytes
+    used_and_hash: bytes  # `used`, then the first bytes of the model's hash
 
     @property
     def is_possible(self) -> bool:
@@ -241,7 +190,7 @@ class LiveDescription(Description):
 
 
 @dataclass(frozen=True)
-class ClassName(Message):
+class NameMessage(Message):
     """The name of a class, of which a board sends at most `NAME_LIMIT` bytes."""
 
     TYPE, NAME, REST = 0x94, "name of a class", Rest("s", "its characters")
@@ -257,35 +206,17 @@ class ClassName(Message):
 
 @dataclass(frozen=True)
 class WindowAnswer(Message):
-    """A board's answer for a window.
-
-    Attributes
-    ----------
-    number : int
-        Its number, of 16 bits, by which missing windows are detected.
-    first : int
-        The number of its first sample, counted from the board's reset.
-    lost : int
-        Samples that the board has lost since its reset.
-    label : int
-        The window's class; 255 is "unknown".
-    told : int
-        The class reported for the last windows; 254 before there is one.
-    percent : int
-        `confidence`, or 255.
-    scores : tuple of int
-        One for each class.
-    """
+    """A board's answer for a window."""
 
     TYPE, NAME, REST = 0x95, "answer for a window", Rest("i", "4 for each class")
     LAYOUT = struct.Struct("<HIIBBB")
-    number: int
-    first: int
-    lost: int
-    label: int
-    told: int
-    percent: int
-    scores: tuple[int, ...]
+    number: int  # its number, of 16 bits, by which missing windows are detected
+    first: int  # the number of its first sample, counted from the board's reset
+    lost: int  # samples that the board has lost since its reset
+    label: int  # the window's class; 255 is "unknown"
+    told: int  # the class reported for the last windows; 254 before there is one
+    percent: int  # `confidence`, or 255
+    scores: tuple[int, ...]  # one for each class
 
     @property
     def confidence(self) -> int | None:

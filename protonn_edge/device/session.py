@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 from protonn_edge.boards import Board, load_board
 from protonn_edge.chain.decision.rejection import UNKNOWN
 from protonn_edge.device import protocol
-from protonn_edge.device.connection import REFLASH_HINT, Connection, Expected, NoReplyError
+from protonn_edge.device.connection import REFLASH_HINT, Connection, ExpectedDevice, NoReplyError
 from protonn_edge.device.exchange import Exchange, RetryPolicy
 from protonn_edge.device.framing import ProtocolError
 from protonn_edge.device.link import Host
@@ -115,7 +115,7 @@ class Session:
     ) -> None:
         self.url = url
         self.retried = 0
-        expected = Expected(model_hash, n_features, n_classes, board)
+        expected = ExpectedDevice(model_hash, n_features, n_classes, board)
         rate = baud or (board or load_board("uno")).baud
         self._connection = Connection(url, rate, expected, handshake_s, host or Host())
         self._policy = RetryPolicy(deadline_s, retries, progress_s)

@@ -19,13 +19,13 @@ from protonn_edge.build.project import Project, exclusive
 from protonn_edge.chain.decision.rejection import UNKNOWN
 from protonn_edge.codegen import Float32Plan, Plan
 from protonn_edge.device import (
-    Comparison,
+    DeviceComparison,
+    DeviceShare,
     Origin,
     Prediction,
     Result,
     ResultsFile,
     Session,
-    Share,
     Summary,
     compare_devices,
     read_origin,
@@ -108,9 +108,9 @@ class Measurement(Shown):
     confusion : ndarray of shape (L, L), int64
         Answered points: row the actual class, column the predicted one. Of a model that rejects
         (L, L + 1): the last column is "unknown".
-    shares : list of Share
+    shares : list of DeviceShare
         What each device did.
-    comparison : Comparison or None
+    comparison : DeviceComparison or None
         Differences between several devices on the same points.
     repetition : Repetition or None
         One prediction computed many times, if requested.
@@ -126,8 +126,8 @@ class Measurement(Shown):
     saturations: int
     stack_peak_bytes: int | None
     confusion: NDArray[np.int64]
-    shares: list[Share]
-    comparison: Comparison | None
+    shares: list[DeviceShare]
+    comparison: DeviceComparison | None
     repetition: Repetition | None
 
     def facts(self) -> dict[str, str]:
@@ -309,7 +309,7 @@ def measure(
     )
 
 
-def _alike(sessions: Sequence[Session], Q: NDArray[np.uint8]) -> Comparison:
+def _alike(sessions: Sequence[Session], Q: NDArray[np.uint8]) -> DeviceComparison:
     comparison = compare_devices(sessions, Q[:_COMPARED])
     if comparison.answers_differ:
         raise CheckFailed(

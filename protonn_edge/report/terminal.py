@@ -20,7 +20,7 @@ if TYPE_CHECKING:  # a command imports those that it uses
     from protonn_edge.boards import Board
     from protonn_edge.build.budget import Usage
     from protonn_edge.codegen import Plan
-    from protonn_edge.device import Share
+    from protonn_edge.device import DeviceShare
     from protonn_edge.device.results import Spread, Summary
     from protonn_edge.evaluation.evidence import Evidence
     from protonn_edge.quantization import StageLoss
@@ -118,7 +118,7 @@ def repetition_fact(n: int, cycles: int, board: Board) -> tuple[str, str]:
     return "repeated", f"{n:,} times in {seconds:.3f} s, each {each}"
 
 
-def device_table(shares: Sequence[Share]) -> Table:
+def device_table(shares: Sequence[DeviceShare]) -> Table:
     """Return the results of several boards, one row each."""
     numbers = ("points", "a second", "mean cycles", "asked again", "reopened", "resets")
     table = _table("board", *numbers)
