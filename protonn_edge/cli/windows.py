@@ -19,7 +19,8 @@ from protonn_edge.datasets import Notice, TableOptions
 from protonn_edge.datasets.notices import listed, title
 from protonn_edge.datasets.recorded import Recording, read_recording
 from protonn_edge.datasets.recordings import (
-    Begins,
+    SegmentDetector,
+    Trigger,
     Windows,
     classes_that_move,
     cut_windows,
@@ -27,7 +28,6 @@ from protonn_edge.datasets.recordings import (
     runs_of,
 )
 from protonn_edge.datasets.rules import is_called_as_time
-from protonn_edge.datasets.triggers import Trigger
 from protonn_edge.errors import InputError, counted
 from protonn_edge.features.audio.clips import Clips
 from protonn_edge.features.audio.frames import SAMPLE_LIMIT
@@ -190,7 +190,7 @@ def _trigger(
     level: float | None,
     before: int | None,
     onset: int | None,
-) -> Begins | None:
+) -> SegmentDetector | None:
     """Return where windows begin, if not at regular intervals."""
     if onset is not None:
         channels = recorded.samples.shape[1]
@@ -209,7 +209,11 @@ def _trigger(
 
 
 def _cut(
-    recorded: Recording, window: int, stride: int | None, share: float, trigger: Begins | None
+    recorded: Recording,
+    window: int,
+    stride: int | None,
+    share: float,
+    trigger: SegmentDetector | None,
 ) -> Windows:
     """Return the windows; in a folder, whole takes are held out for testing."""
     labels, tested = recorded.dataset.y_train, recorded.tested
@@ -257,7 +261,9 @@ def _arrays(cut: Windows, recorded: Recording, onset: int | None) -> dict[str, A
     return arrays | to_arrays(dataset.instrument)
 
 
-def _facts(cut: Windows, recorded: Recording, trigger: Begins | None) -> list[tuple[str, str]]:
+def _facts(
+    cut: Windows, recorded: Recording, trigger: SegmentDetector | None
+) -> list[tuple[str, str]]:
     """Return the rows of what was cut."""
     dataset = recorded.dataset
     window, channels = cut.X_train.shape[1:]
@@ -280,7 +286,7 @@ def _facts(cut: Windows, recorded: Recording, trigger: Begins | None) -> list[tu
 
 
 def _record(
-    cut: Windows, recorded: Recording, trigger: Begins | None, arrays: dict[str, Any]
+    cut: Windows, recorded: Recording, trigger: SegmentDetector | None, arrays: dict[str, Any]
 ) -> dict[str, Any]:
     counts = _counts(cut, recorded.dataset.n_classes)[0]
     return {
@@ -297,7 +303,7 @@ def _record(
     }
 
 
-def _notices(cut: Windows, recorded: Recording, trigger: Begins | None) -> list[Notice]:
+def _notices(cut: Windows, recorded: Recording, trigger: SegmentDetector | None) -> list[Notice]:
     """Return what of the recording is in no window, and what may not be a channel."""
     dataset, window = recorded.dataset, cut.X_train.shape[1]
     runs = runs_of(dataset.y_train, recorded.seams)

@@ -1,36 +1,48 @@
-"""Recordings: a table, a WAV file, or a folder with files or a folder for each class.
+"""Recordings: a table, a WAV file, or a folder of takes, with files or a folder for each class.
 
 All of them become labelled samples in chronological order, with the places where samples are not
-consecutive.
+consecutive. A take's class is its file's name up to the first dot, as in Edge Impulse's
+``circle.1.csv``; in a folder for each class it is the folder's name. Folders ``training`` and
+``testing`` divide the takes.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from protonn_edge.datasets.dataset import Dataset, Table, dataset_from, dense_features
 from protonn_edge.datasets.label_sets import LabelSetTable
-from protonn_edge.datasets.moments import moments_of, seconds_of_a_unit
+from protonn_edge.datasets.naming import label_text
 from protonn_edge.datasets.notices import Notice, listed
 from protonn_edge.datasets.reading import TEXT_LIMIT_BYTES, load_table
-from protonn_edge.datasets.recordings import gaps
-from protonn_edge.datasets.repeated import Repeated, runs_in
-from protonn_edge.datasets.rules import TableOptions
+from protonn_edge.datasets.recordings import Repeated, gaps, runs_in
+from protonn_edge.datasets.rules import TableOptions, with_point
 from protonn_edge.datasets.summary import remarks
-from protonn_edge.datasets.takes import WAVES, Take, label_of, takes_in, unread_in
 from protonn_edge.errors import InputError, counted
 from protonn_edge.sensors import MICROPHONE, Instrument
 from protonn_edge.sensors.wave_files import read_wave
 from protonn_edge.system.files import check_file
 
+_TABLES, _WAVES = (".csv", ".tsv"), (".wav",)
+_MOST_TAKES = 100_000
+_PARTS = {"training": False, "train": False, "testing": True, "test": True}
+_NUMBER = re.compile(r"(\d+)")
 _SAME_RATE = 0.05  # maximum relative difference between the rates of two files
 _DIGITS = 4  # of a measured rate
+
+_DAYS = ("%d.%m.%Y", "%m/%d/%Y", "%d/%m/%Y", "%Y/%m/%d", "%d-%m-%Y")
+_TIMES = ("%H:%M:%S.%f", "%H:%M:%S", "%H:%M", "%I:%M:%S %p", "%I:%M %p")
+_FORMATS = (*(f"{day} {time}" for day in _DAYS for time in _TIMES), *_TIMES, *_DAYS)
+_UNIT = re.compile(r"(?:^|_)(s|secs?|seconds?|ms|milli(?:second)?s?|us|micro(?:second)?s?|ns)$")
+_SECONDS = {"s": 1.0, "ms": 1e-3, "milli": 1e-3, "us": 1e-6, "micro": 1e-6, "ns": 1e-9}
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,7 +104,7 @@ def read_recording(path: Path, options: TableOptions | None = None) -> Recording
     Parameters
     ----------
     path : Path
-        Any file of `load_dataset`, a WAV file, or a folder of takes, see `datasets.takes`.
+        Any file of `load_dataset`, a WAV file, or a folder of takes.
     options : TableOptions, optional
         What is known of tables.
 
@@ -104,8 +116,8 @@ def read_recording(path: Path, options: TableOptions | None = None) -> Recording
     options = options or TableOptions()
     if path.is_dir() and not (path / "train.txt").is_file():
         return _of_takes(path, options)
-    if path.suffix.lower() in WAVES:
-        piece = _piece_of_wave(path, label_of(path))
+    if path.suffix.lower() in _WAVES:
+        piece = _piece_of_wave(path, _label_of(path))
     else:
         table, classes = load_table(path, options)
         piece = replace(_piece(table), classes=classes)
@@ -114,7 +126,7 @@ def read_recording(path: Path, options: TableOptions | None = None) -> Recording
 
 
 def _of_takes(folder: Path, options: TableOptions) -> Recording:
-    takes = takes_in(folder)
+    takes = _takes_in(folder)
     pieces = _alike([_piece_of(take, options) for take in takes])
     tables = [piece.table for piece in pieces]
     counts = [len(piece.seams) for piece in pieces]
@@ -148,13 +160,18 @@ def _of_takes(folder: Path, options: TableOptions) -> Recording:
     return _recording(piece, take_of, tested, groups)
 
 
-def _unread(folder: Path, takes: Sequence[Take], empty: Sequence[str]) -> Iterator[Notice]:
-    """Yield a word about what of a folder is in no sample."""
-    files, folders = unread_in(folder, takes)
-    if files:
+def _unread(folder: Path, takes: Sequence[_Take], empty: Sequence[str]) -> Iterator[Notice]:
+    """Yield notices about the files of a folder that are not read, and those without samples."""
+    read = {take.path for take in takes}
+    parents = {parent for path in read for parent in path.parents}
+    inside = sorted(parent for parent in parents if parent.is_relative_to(folder))
+    entries = sorted((path for parent in inside for path in parent.iterdir()), key=_order)
+    others = [path for path in _shown(entries) if path not in read | parents]
+    names = {path.relative_to(folder).as_posix(): path.is_dir() for path in others}
+    if files := [name for name, is_folder in names.items() if not is_folder]:
         yield Notice("files", f"not read, as neither .csv, .tsv nor .wav: {listed(files)}")
-    if folders or empty:
-        text = f"left out, as there are no samples in it: {listed([*folders, *empty])}"
+    if without := [*(name for name, is_folder in names.items() if is_folder), *empty]:
+        text = f"left out, as there are no samples in it: {listed(without)}"
         yield Notice("no_samples", text, warning=True)
 
 
@@ -169,14 +186,14 @@ def _recording(
     return Recording(dataset, piece.seams, take_of, tested, groups, notices)
 
 
-def _are_groups(takes: Sequence[Take]) -> bool:
+def _are_groups(takes: Sequence[_Take]) -> bool:
     """Return whether each class has several takes, so that some can be held out."""
     labels = [take.label for take in takes]
     return all(labels.count(label) > 1 for label in set(labels))
 
 
-def _piece_of(take: Take, options: TableOptions) -> _Piece:
-    if take.is_wave:
+def _piece_of(take: _Take, options: TableOptions) -> _Piece:
+    if take.path.suffix.lower() in _WAVES:
         return _piece_of_wave(take.path, take.label)
     table, _ = load_table(take.path, replace(options, labelled=take.label))
     return _piece(table)
@@ -212,7 +229,7 @@ def _piece(table: Table) -> _Piece:
     seams = np.zeros(rows, np.bool_) if table.seams is None else table.seams.copy()
     if table.times is None or not rows:
         return _Piece(table, seams, ())
-    times = moments_of(table.times)
+    times, are_dates = _moments_of(table.times)
     if times is None:
         text = "the format of the times is unknown, so gaps in time are not detected"
         return _Piece(table, seams, (Notice("times", text, warning=True),))
@@ -222,18 +239,20 @@ def _piece(table: Table) -> _Piece:
         text = f"{counted(int(apart.sum()), 'gap')} in time, which no window spans"
         notices.append(Notice("gaps", text))
     if table.sample_rate is None:
-        table, told = _with_rate(table, times)
+        table, told = _with_rate(table, times, are_dates=are_dates)
         notices += told
     return _Piece(table, seams | apart, tuple(notices))
 
 
-def _with_rate(table: Table, times: NDArray[np.float64]) -> tuple[Table, list[Notice]]:
+def _with_rate(
+    table: Table, times: NDArray[np.float64], *, are_dates: bool
+) -> tuple[Table, list[Notice]]:
     """Return a table with the rate according to its times, and a notice about it."""
     steps = np.diff(times)
     rising = steps[steps > 0]
     step = float(np.median(rising)) if len(rising) else 0.0
     name = "" if table.layout is None else table.layout.time
-    seconds = 1.0 if _are_dates(table) else seconds_of_a_unit(name, step)
+    seconds = 1.0 if are_dates else seconds_of_a_unit(name, step)
     if not step or seconds is None:
         return table, []
     # The mean of whole milliseconds is not whole; a coarse clock repeats times.
@@ -245,13 +264,41 @@ def _with_rate(table: Table, times: NDArray[np.float64]) -> tuple[Table, list[No
     return replace(table, sample_rate=rate), [Notice("rate", text)]
 
 
-def _are_dates(table: Table) -> bool:
-    first: Any = None if table.times is None else table.times[0]
-    try:
-        float(str(first).replace(",", "."))
-    except ValueError:
-        return True
-    return False
+def _moments_of(cells: Sequence[str]) -> tuple[NDArray[np.float64] | None, bool]:
+    """Return times (n,), in seconds or the unit of the numbers, and whether they are dates."""
+    with suppress(ValueError):
+        return np.array([float(with_point(cell)) for cell in cells]), False
+    begin = datetime(1970, 1, 1, tzinfo=UTC)
+    for notation in ("", *_FORMATS):  # the first is ISO 8601
+        with suppress(ValueError):
+            times = [_moment(cell.strip().replace(",", "."), notation) for cell in cells]
+            return np.array([(time - begin).total_seconds() for time in times]), True
+    return None, True
+
+
+def _moment(text: str, notation: str) -> datetime:
+    if notation:
+        return datetime.strptime(text, notation).replace(tzinfo=UTC)
+    time = datetime.fromisoformat(text)
+    return time if time.tzinfo else time.replace(tzinfo=UTC)
+
+
+def seconds_of_a_unit(name: str, step: float) -> float | None:
+    """Return the seconds in a unit of time, by a column's name, or else by the usual step.
+
+    Steps below 0.5 are of seconds, whole ones of 2 to 999 of milliseconds, longer ones of
+    microseconds, as an Arduino's clocks count them, and from a million on of nanoseconds, as
+    telephones do. None if it is undecided.
+    """
+    if (found := _UNIT.search(name.lower())) is not None:
+        return next(each for unit, each in _SECONDS.items() if found[1].startswith(unit))
+    if 0 < step < 0.5:
+        return 1.0
+    if step < 2 or step != round(step):
+        return None
+    if step < 1_000:
+        return 1e-3
+    return 1e-6 if step < 1_000_000 else 1e-9
 
 
 def _alike(pieces: list[_Piece]) -> list[_Piece]:
@@ -285,7 +332,7 @@ def _channels(table: Table) -> str:
     )
 
 
-def _one_rate(takes: Sequence[Take], tables: Sequence[Table]) -> float | None:
+def _one_rate(takes: Sequence[_Take], tables: Sequence[Table]) -> float | None:
     """Return the common rate of all files with a known one."""
     told = [
         (take.name, table.sample_rate)
@@ -304,7 +351,7 @@ def _one_rate(takes: Sequence[Take], tables: Sequence[Table]) -> float | None:
     return float(np.median([rate for _, rate in told]))
 
 
-def _one_instrument(takes: Sequence[Take], tables: Sequence[Table]) -> Instrument | None:
+def _one_instrument(takes: Sequence[_Take], tables: Sequence[Table]) -> Instrument | None:
     """Return what measured the values of all files; None if some do not state it."""
     told = [(take.name, table.instrument) for take, table in zip(takes, tables, strict=True)]
     known = [(name, instrument) for name, instrument in told if instrument is not None]
@@ -320,3 +367,83 @@ def _one_instrument(takes: Sequence[Take], tables: Sequence[Table]) -> Instrumen
 def _distinct(notices: Iterable[Notice]) -> tuple[Notice, ...]:
     """Return the notices of several files without duplicates."""
     return tuple({(note.kind, note.text): note for note in notices}.values())
+
+
+# --- folders of takes -----------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class _Take:
+    """A file of samples of one class, its path below the folder, and whether it is for testing."""
+
+    path: Path
+    name: str
+    label: str
+    tested: bool
+
+
+def _label_of(path: Path) -> str:
+    return label_text(path.name.split(".", 1)[0])
+
+
+def _takes_in(folder: Path) -> list[_Take]:
+    """Return the takes of a folder, in the order of their names; numbers count as numbers."""
+    files, folders = _entries(folder)
+    if folders and {each.name.lower() for each in folders} <= set(_PARTS) and not files:
+        found = [
+            take
+            for part in folders
+            for take in _of_part(part, folder, tested=_PARTS[part.name.lower()])
+        ]
+    else:
+        found = list(_of_part(folder, folder, tested=False))
+    if not found:
+        raise InputError(
+            f"{folder} has no samples; give a file or a folder for each class, of .csv or .wav"
+        )
+    if len(found) > _MOST_TAKES:
+        raise InputError(f"{folder} has {len(found):,} files, the limit is {_MOST_TAKES:,}")
+    return found
+
+
+def _of_part(folder: Path, root: Path, *, tested: bool) -> Iterator[_Take]:
+    files, folders = _entries(folder)
+    if files and folders:
+        raise InputError(
+            f"{folder} has files, such as {files[0].name!r}, and folders, such as "
+            f"{folders[0].name!r}; give either a file or a folder for each class"
+        )
+    for path in files:
+        yield _Take(path, path.relative_to(root).as_posix(), _label_of(path), tested)
+    for each in folders:
+        inside, deeper = _entries(each)
+        if deeper:
+            raise InputError(
+                f"{each} has folders of its own, {listed(path.name for path in deeper)}; give a "
+                "folder for each class, with its files"
+            )
+        for path in inside:
+            yield _Take(path, path.relative_to(root).as_posix(), label_text(each.name), tested)
+
+
+def _entries(folder: Path) -> tuple[list[Path], list[Path]]:
+    """Return the files of samples and the subfolders of a folder."""
+    try:
+        entries = sorted(folder.iterdir(), key=_order)
+    except OSError as error:
+        raise InputError(
+            f"cannot read {folder}: {error.strerror}; check its permissions"
+        ) from error
+    shown = _shown(entries)
+    files = [path for path in shown if path.suffix.lower() in (*_TABLES, *_WAVES)]
+    return files, [path for path in shown if path.is_dir() and path not in files]
+
+
+def _shown(paths: Iterable[Path]) -> list[Path]:
+    return [path for path in paths if not path.name.startswith((".", "_"))]
+
+
+def _order(path: Path) -> list[tuple[int, str]]:
+    """Return the sort key of a path, by which 2 comes before 10."""
+    parts = _NUMBER.split(path.name.lower())
+    return [(int(part) if part.isdecimal() else -1, part) for part in parts]

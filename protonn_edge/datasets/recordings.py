@@ -2,17 +2,21 @@
 
 A window never spans two labels, two sessions or a gap in time: each run of rows with the same label
 is cut separately, from its first row on. Overlapping windows share samples, so the test part is
-the end of each run, which no training window overlaps.
+the end of each run, which no training window overlaps. A trigger cuts windows where something moves
+instead of on a regular grid.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from itertools import accumulate, chain, groupby, repeat
+from typing import Protocol, overload
 
 import numpy as np
+from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import NDArray
 
 from protonn_edge.errors import InputError, counted
@@ -21,9 +25,13 @@ _LIMIT_BYTES = 2**31  # of windows in memory
 _GAP, _GAP_OF_STEADY = 3.0, 1.5  # steps
 # Share of steps, and their maximum relative deviation from the usual one.
 _STEADY, _UNSTEADY = 0.9, 0.25
+_SPANS_A_WINDOW = 8
+_BINS = 256
+
+Run = tuple[int, int]
 
 
-class Begins(Protocol):
+class SegmentDetector(Protocol):
     """The places where windows begin, instead of a regular grid."""
 
     @property
@@ -75,7 +83,7 @@ def cut_windows(
     seams: NDArray[np.bool_] | None = None,
     *,
     tested: NDArray[np.bool_] | None = None,
-    trigger: Begins | None = None,
+    trigger: SegmentDetector | None = None,
 ) -> Windows:
     """Cut a recording into windows.
 
@@ -96,7 +104,7 @@ def cut_windows(
         True at each row that does not directly follow the previous one, as at a change of session.
     tested : ndarray of shape (rows,), bool, optional
         Rows of runs that become test windows as a whole.
-    trigger : Begins, optional
+    trigger : SegmentDetector, optional
         Where windows begin, instead of a regular grid, in runs of classes with movement.
 
     Raises
@@ -160,7 +168,7 @@ def runs_of(
 
 
 def classes_that_move(
-    labels: NDArray[np.int64], runs: Sequence[tuple[int, int]], trigger: Begins
+    labels: NDArray[np.int64], runs: Sequence[tuple[int, int]], trigger: SegmentDetector
 ) -> frozenset[int]:
     """Return the classes, of labels (rows,), more than half of whose runs have movement."""
     moved: dict[int, list[bool]] = {}
@@ -209,3 +217,150 @@ def _windows_at(
     for place, begin in enumerate(begins):
         cut[place] = samples[begin : begin + window]
     return cut, labels[np.array(begins, dtype=np.int64)]
+
+
+@dataclass(frozen=True, eq=False)
+class Trigger:
+    """The places where windows begin: shortly before movement rises to a level.
+
+    Movement is the sum of the ranges of all channels within the last few samples, an eighth of a
+    window, so gravity and offsets have no influence. The next window can only begin after movement
+    has been below the level.
+
+    Attributes
+    ----------
+    moving : ndarray of shape (n,), bool
+        Whether movement has reached the level at each sample.
+    window : int
+        Samples per window.
+    before : int
+        Samples of a window before the movement.
+    level : float
+        In the unit of the samples.
+    """
+
+    moving: NDArray[np.bool_]
+    window: int
+    before: int
+    level: float
+
+    @classmethod
+    def of(
+        cls,
+        samples: NDArray[np.float32],
+        runs: Sequence[Run],
+        window: int,
+        before: int,
+        level: float | None = None,
+    ) -> Trigger:
+        """Return the trigger of a recording, samples (n, channels), in runs without a seam.
+
+        Without a level, the one that best separates movement from rest is used.
+        """
+        movement = _movement(samples, runs, max(2, window // _SPANS_A_WINDOW))
+        if level is None:
+            level = _parting_level(movement)
+        return cls(movement >= level, window, before, level)
+
+    @property
+    def facts(self) -> tuple[tuple[str, str], ...]:
+        """Facts about it, for display."""
+        return (("trigger", f"{self.level:.4g}, {self.before:,} samples before it"),)
+
+    @property
+    def missing(self) -> str:
+        """Why a class may have no window, for a sentence."""
+        return "no training run has room for a whole window"
+
+    def moves(self, first: int, end: int) -> bool:
+        """Whether there is movement in a run, first..end - 1."""
+        return bool(self.moving[first:end].any())
+
+    def begins(self, first: int, end: int) -> Iterator[int]:
+        """Yield the beginnings of windows in a part of a run, first..end - 1, without overlaps."""
+        free = first
+        for onset in self._onsets(first, end):
+            begin = min(max(first, onset - self.before), end - self.window)
+            if free <= begin and free <= onset <= begin + max(self.before, self.window // 2):
+                yield begin
+                free = begin + self.window
+
+    def _onsets(self, first: int, end: int) -> list[int]:
+        """Return the places where movement rises to the level."""
+        moving = self.moving[first:end].astype(np.int8)
+        return (first + np.flatnonzero(np.diff(moving, prepend=0) > 0)).tolist()
+
+
+def _movement(samples: NDArray[np.float32], runs: Sequence[Run], span: int) -> NDArray[np.float64]:
+    """Return the sum of the ranges of all channels over the last samples, (n,)."""
+    movement = np.zeros(len(samples))
+    for first, end in runs:
+        run = samples[first:end].astype(np.float64)
+        padded = np.concatenate([np.repeat(run[:1], span - 1, axis=0), run])
+        views = sliding_window_view(padded, span, axis=0)
+        movement[first:end] = (views.max(axis=2) - views.min(axis=2)).sum(axis=1)
+    return movement
+
+
+def _parting_level(movement: NDArray[np.float64]) -> float:
+    """Return the level that separates values into two classes as well as possible.
+
+    It is Otsu's (1979), of their logarithms, since movement is many times larger than the values at
+    rest.
+    """
+    least = movement[movement > 0].min(initial=np.inf)
+    logarithms = np.log(np.maximum(movement, min(least, 1.0)))
+    counts, edges = np.histogram(logarithms, _BINS)
+    middles = (edges[:-1] + edges[1:]) / 2
+    below, total = np.cumsum(counts), np.cumsum(counts * middles)
+    above = below[-1] - below
+    with np.errstate(divide="ignore", invalid="ignore"):
+        apart = total / below - (total[-1] - total) / above
+        between = np.nan_to_num(below * above * np.square(apart))
+    return float(np.exp(edges[1 + int(between.argmax())]))
+
+
+class Repeated(Sequence[str]):
+    """A sequence of texts, stored as runs of equal ones.
+
+    Parameters
+    ----------
+    runs : iterable of (str, int)
+        Each text, and its count.
+
+    Attributes
+    ----------
+    runs : list of (str, int)
+        The runs that are not empty.
+    """
+
+    def __init__(self, runs: Iterable[tuple[str, int]]) -> None:
+        self.runs = [(text, count) for text, count in runs if count]
+        self._ends = list(accumulate(count for _, count in self.runs))
+
+    def __len__(self) -> int:
+        return self._ends[-1] if self._ends else 0
+
+    def __iter__(self) -> Iterator[str]:
+        return chain.from_iterable(repeat(text, count) for text, count in self.runs)
+
+    @overload
+    def __getitem__(self, index: int) -> str: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[str]: ...
+
+    def __getitem__(self, index: int | slice) -> str | Sequence[str]:
+        if isinstance(index, slice):
+            return [self[place] for place in range(*index.indices(len(self)))]
+        place = index + len(self) if index < 0 else index
+        if not 0 <= place < len(self):
+            raise IndexError(f"there is no text {index} of {len(self)}")
+        return self.runs[bisect_right(self._ends, place)][0]
+
+
+def runs_in(texts: Sequence[str]) -> list[tuple[str, int]]:
+    """Return the runs of equal consecutive elements of a sequence."""
+    if isinstance(texts, Repeated):
+        return texts.runs
+    return [(text, sum(1 for _ in run)) for text, run in groupby(texts)]

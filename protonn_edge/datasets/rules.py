@@ -17,13 +17,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Literal
 
 from protonn_edge.datasets.naming import label_text
-from protonn_edge.datasets.notices import NAME_SHOWN, Notice, listed, quoted, title
+from protonn_edge.datasets.notices import NAME_SHOWN, Notice, listed, match_columns, quoted, title
 from protonn_edge.errors import InputError
 
 DELIMITERS = {"\t": "tabs", ";": "semicolons", "|": "pipes", ",": "commas", " ": "blanks"}
@@ -42,6 +42,7 @@ _DATE = re.compile(r"\s*(\d{4}[-/.]\d\d?[-/.]\d\d?|\d\d?[-/.]\d\d?[-/.]\d{2,4}|\
 _PERSON = re.compile(r"(subject|person|user|participant|patient)(_?id)?")
 _SESSION = re.compile(_PERSON.pattern + r"|(session|recording|take|group)(_?id)?")
 _INDEX = re.compile(r"|unnamed(: ?\d+)?|index|idx|id|(row|sample)_?id")
+_INDEX_ROWS = 10  # fewer consecutive numbers may be anything
 _LEAST_RISING, _MOST_FALLING = 0.4, 0.1  # a coarse clock repeats times, a new log begins at 0
 
 Reason = Literal["index", "time", "session", "empty"]
@@ -117,7 +118,7 @@ class Column:
     name : str
         Empty without a header.
     first : tuple of str
-        Its first cells.
+        Its cells in the first rows, by which its role is decided.
     cells : list of str
         All its cells, if they are not read as numbers.
     """
@@ -154,10 +155,9 @@ class Column:
     def may_be_label(self) -> bool:
         """Whether its first cells may be classes: all numbers are whole, and some are equal."""
         cells = {label_text(cell) for cell in self.first}
-        fractions = any(
-            is_number(cell) and not float(with_point(cell)).is_integer() for cell in cells
-        )
-        return not fractions and "" not in cells and 2 * len(cells) <= len(self.first)
+        numbers = [float(with_point(cell)) for cell in cells if is_number(cell)]
+        whole = all(number.is_integer() for number in numbers)
+        return whole and "" not in cells and 2 * len(cells) <= len(self.first)
 
 
 # --- 1: the delimiter -----------------------------------------------------------------------------
@@ -229,36 +229,36 @@ def find_column(columns: Sequence[Column], text: str, flag: str, path: object) -
     )
 
 
-def named_label(columns: Sequence[Column], path: object) -> Column | None:
-    """Return the column with a name of labels, or None.
-
-    Raises
-    ------
-    InputError
-        If there are several.
-    """
+def _label(
+    columns: Sequence[Column],
+    path: object,
+    options: TableOptions,
+    wanted: Collection[str],
+    left_out: Collection[Column],
+    *,
+    first: bool,
+) -> tuple[Column | None, str]:
+    """Return the label among columns, and how it was found; None if all rows have one label."""
     named = [column for column in columns if column.name.lower() in LABEL_NAMES]
     if len(named) > 1:
         raise InputError(
             f"{path} has {len(named)} columns named label, class or target; keep that name for "
             "one, or give --label"
         )
-    return named[0] if named else None
-
-
-def last_label(columns: Sequence[Column], path: object) -> Column:
-    """Return the last of the columns that have no other role.
-
-    Raises
-    ------
-    InputError
-        If there is none.
-    """
-    if not columns:
+    if named:
+        return named[0], "by its name"
+    if options.labelled is not None:
+        return None, "as nothing else says it"
+    if first:
+        return columns[0], "the first one"
+    free = [each for each in columns if each not in left_out and each.name not in wanted]
+    if not free:
         raise InputError(
             f"{path} has no column of labels besides the features; add one, or name it with --label"
         )
-    return columns[-1]
+    if wanted:
+        return free[-1], f"the {'last' if free[1:] else 'only'} one that is not a feature"
+    return free[-1], "the last one"
 
 
 def label_refusal(path: object, label: Column, columns: Iterable[Column]) -> InputError:
@@ -277,28 +277,118 @@ def label_refusal(path: object, label: Column, columns: Iterable[Column]) -> Inp
 # --- 4: the features ------------------------------------------------------------------------------
 
 
-def left_out_as(column: Column, *, header: bool) -> Reason | None:
+@dataclass(frozen=True)
+class Roles:
+    """The label, None if all rows have the same, how it was found, the features, and the others.
+
+    Of several sessions or times among the others, the first one counts.
+    """
+
+    label: Column | None
+    label_found: str
+    features: list[Column]
+    left_out: dict[Column, Reason]
+    notices: tuple[Notice, ...] = ()
+
+
+def roles_of(
+    columns: Sequence[Column],
+    path: object,
+    options: TableOptions,
+    expected: Expected | None,
+    *,
+    header: bool,
+    label_first: bool = False,
+) -> Roles:
+    """Return the roles of columns by the third and the fourth rule.
+
+    Parameters
+    ----------
+    columns : sequence of Column
+    path : object
+        For messages.
+    options : TableOptions
+    expected : Expected or None
+        The model that the points are for.
+    header : bool
+        Whether columns have names.
+    label_first : bool
+        Whether the first column is the label where there is no header.
+    """
+    dropped = {find_column(columns, text, "--drop", path) for text in options.drop}
+    channels = [find_column(columns, text, "--channels", path) for text in options.channels]
+    kept = [column for column in columns if column not in dropped]
+    if not kept:
+        raise InputError(f"--drop names all columns of {path}; keep the label and the features")
+    reasons = {each: reason for each in kept if (reason := _reason(each, header=header))}
+    named = _named(columns, kept, path, options)
+    reasons |= named
+    wanted = expected.feature_names if expected is not None and header else ()
+    if options.label is None:
+        free = [column for column in kept if column not in set(channels)]
+        first = label_first and not header
+        label, how = _label(free, path, options, frozenset(wanted), reasons, first=first)
+    else:
+        label, how = find_column(columns, options.label, "--label", path), "as --label says"
+        for flag, others in (("--drop", dropped), ("--channels", channels)):
+            if label in others:
+                raise InputError(
+                    f"--label and {flag} both name {label.title} of {path}; leave one out"
+                )
+    rest = [column for column in kept if column is not label]
+    if wanted:
+        match = match_columns([column.name for column in rest], wanted, str(path))
+        order = range(len(rest)) if match.columns is None else match.columns
+        return Roles(label, how, [rest[index] for index in order], {}, notices=match.notices)
+    if expected is not None and len(rest) == expected.n_features:
+        return Roles(label, how, rest, {})
+    others = [column for column in rest if column in reasons]
+    others.sort(key=lambda each: (each not in named, not each.may_be_person))
+    left_out = {column: reasons[column] for column in others}
+    features = channels or [column for column in rest if column not in left_out]
+    if len(features) > 1 and not channels and features[0].index == 0 and _counts_rows(features[0]):
+        left_out = {features.pop(0): "index", **left_out}
+    return Roles(label, how, features, left_out)
+
+
+def _named(
+    columns: Sequence[Column], kept: Sequence[Column], path: object, options: TableOptions
+) -> dict[Column, Reason]:
+    """Return the columns that options name for sessions and times."""
+    named: dict[Column, Reason] = {}
+    if options.session is not None:
+        named[find_column(columns, options.session, "--session", path)] = "session"
+    elif options.groups:
+        named |= dict.fromkeys(
+            [each for each in kept if each.name == options.groups][:1], "session"
+        )
+    if options.time is not None:
+        named[find_column(columns, options.time, "--time", path)] = "time"
+    return named
+
+
+def _reason(column: Column, *, header: bool) -> Reason | None:
     """Return why a column is not a feature by its name and its first cells; None if it is one."""
-    name = column.name.lower()
-    if column.first and not any(map(str.strip, column.first)):
+    name, cells = column.name.lower(), column.first
+    if cells and not any(map(str.strip, cells)):
         return "empty"
-    if is_called_as_time(name) or (column.first and _DATE.fullmatch(column.first[0])):
+    if (is_called_as_time(name) and _rises(cells)) or (cells and _DATE.fullmatch(cells[0])):
         return "time"
     if _SESSION.fullmatch(name):
         return "session"
     return "index" if header and _INDEX.fullmatch(name) else None
 
 
+def _counts_rows(column: Column) -> bool:
+    """Return whether the first cells count the rows from 0 or 1."""
+    cells = [label_text(cell) for cell in column.first]
+    begin = 0 if cells[:1] == ["0"] else 1
+    return len(cells) >= _INDEX_ROWS and cells == [str(begin + row) for row in range(len(cells))]
+
+
 def is_called_as_time(name: str) -> bool:
     """Return whether a name is a usual one of a time."""
     return _TIME.fullmatch(name.lower()) is not None
-
-
-def is_confirmed(column: Column, reason: Reason) -> bool:
-    """Return whether all cells of a column agree with why it is left out."""
-    if reason == "empty":
-        return not any(map(str.strip, column.cells))
-    return reason != "time" or _rises(column.cells)
 
 
 def _rises(cells: Sequence[str]) -> bool:

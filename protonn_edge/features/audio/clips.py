@@ -16,7 +16,7 @@ from protonn_edge.features.audio.stage import full_scale
 
 @dataclass(frozen=True, eq=False)
 class Clips:
-    """Clips of a recording, in the way of `datasets.recordings.Begins`.
+    """Clips of a recording, in the way of `datasets.recordings.SegmentDetector`.
 
     Attributes
     ----------

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from command_line import run_json
 
-from protonn_edge.datasets.repeated import Repeated, runs_in
+from protonn_edge.datasets.recordings import Repeated, runs_in
 from protonn_edge.errors import InputError
 from protonn_edge.sensors import wave_files
 from protonn_edge.sensors.wave_files import read_wave
