@@ -12,7 +12,7 @@ from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from typing import Any
 
-from protonn_edge.avr.cores import BOUND_FLAGS, UNO_CORE, Core
+from protonn_edge.avr.cores import BOUND_FLAGS, Core
 from protonn_edge.chain.activity import Activity
 from protonn_edge.chain.integer_stage import IntegerStage, stage_names
 from protonn_edge.kernels.kernel import CHUNK_CYCLES, Cost, Feed, Kernel, Push, Step
@@ -32,47 +32,23 @@ _ENTRY_CYCLES, _ENTRY_BEGIN_CYCLES = (20, 30), 20
 
 
 @dataclass(frozen=True, eq=False)
-class Plan(Shown):
-    """The program to generate, and its costs.
+class ProgramCost:
+    """What a generated program takes: flash and SRAM in bytes, and cycles of a prediction.
 
     Attributes
     ----------
-    kernels : tuple of Kernel
-        One for each stage, from the inputs to the class.
     feed : Feed
-        How the firmware feeds the first one.
+        How the firmware feeds the first kernel.
     costs : tuple of Cost
-        What each takes.
+        What each kernel takes, from the inputs to the class.
     core : Core
         The kind of chip for which cycles are counted. If it has no multiplier, the compiler
         generates the loops, and cycles are an estimate.
     """
 
-    kernels: tuple[Kernel, ...]
     feed: Feed
     costs: tuple[Cost, ...]
-    core: Core = UNO_CORE
-
-    @cached_property
-    def named(self) -> dict[str, Kernel]:
-        """The kernels by the names of their stages."""
-        names = stage_names(kernel.kind for kernel in self.kernels)
-        return dict(zip(names, self.kernels, strict=True))
-
-    def of(self, name: str) -> Any:
-        """Return the kernel of the stage of this name; None if there is none."""
-        return self.named.get(name)
-
-    @cached_property
-    def choices(self) -> dict[str, str]:
-        """What distinguishes this plan from the model's others: feeding and kernels."""
-        feeding = "held" if self.buffered else "streamed"
-        return {"feeding": feeding, **{name: kernel.name for name, kernel in self.named.items()}}
-
-    @property
-    def kernel(self) -> str:
-        """How the weights of the first matrix product are read, or how trees are evaluated."""
-        return next(kernel.name for kernel in self.kernels if kernel.names_plan)
+    core: Core
 
     @property
     def steps(self) -> tuple[Step, ...]:
@@ -131,6 +107,11 @@ class Plan(Shown):
         return self.push.value + self.push.call / chunk
 
     @property
+    def begin_cycles(self) -> int:
+        """Bound of the cycles of ``pnn_begin``."""
+        return sum(cost.begin for cost in self.costs)
+
+    @property
     def mean_cycles(self) -> float | None:
         """Mean cycles of a prediction, if the activity is known."""
         means = [step.mean for step in self.steps]
@@ -154,15 +135,49 @@ class Plan(Shown):
         return sum(step.worst for step in self.steps) - self.exclusive_cycles
 
     @property
+    def exclusive_cycles(self) -> int:
+        """Cycles by which the sum of the steps' bounds exceeds the bound of any input."""
+        return sum(cost.exclusive for cost in self.costs)
+
+
+@dataclass(frozen=True, eq=False)
+class Plan(ProgramCost, Shown):
+    """The program to generate, and its costs.
+
+    Attributes
+    ----------
+    kernels : tuple of Kernel
+        One for each stage, from the inputs to the class.
+    """
+
+    kernels: tuple[Kernel, ...]
+
+    @cached_property
+    def named(self) -> dict[str, Kernel]:
+        """The kernels by the names of their stages."""
+        names = stage_names(kernel.kind for kernel in self.kernels)
+        return dict(zip(names, self.kernels, strict=True))
+
+    def of(self, name: str) -> Any:
+        """Return the kernel of the stage of this name; None if there is none."""
+        return self.named.get(name)
+
+    @cached_property
+    def choices(self) -> dict[str, str]:
+        """What distinguishes this plan from the model's others: feeding and kernels."""
+        feeding = "held" if self.buffered else "streamed"
+        return {"feeding": feeding, **{name: kernel.name for name, kernel in self.named.items()}}
+
+    @property
+    def kernel(self) -> str:
+        """How the weights of the first matrix product are read, or how trees are evaluated."""
+        return next(kernel.name for kernel in self.kernels if kernel.names_plan)
+
+    @property
     def bound(self) -> str:
         """The bound in words, with the chip and the compiler's flags for which it holds."""
         most = "about" if self.estimated else "at most"
         return f"{most} {self.worst_cycles:,} cycles on {self.core.chip}, compiled by {BOUND_FLAGS}"
-
-    @property
-    def begin_cycles(self) -> int:
-        """Bound of the cycles of ``pnn_begin``."""
-        return sum(cost.begin for cost in self.costs)
 
     def with_means(self, means: Sequence[float | None]) -> Plan:
         """Return the plan with other mean cycles, one for each of its steps."""
@@ -172,11 +187,6 @@ class Plan(Shown):
             for cost in self.costs
         )
         return replace(self, costs=tuple(costs))
-
-    @property
-    def exclusive_cycles(self) -> int:
-        """Cycles by which the sum of the steps' bounds exceeds the bound of any input."""
-        return sum(cost.exclusive for cost in self.costs)
 
     def facts(self) -> dict[str, str]:
         """Return the kernels and the cycles."""
@@ -234,7 +244,7 @@ def plan_with(
         costs.insert(0, cost)
         following = cost.push
     costs[0] = _with_entry(costs[0])
-    plan = Plan(tuple(kernels), feed, tuple(costs), first.core)
+    plan = Plan(feed, tuple(costs), first.core, tuple(kernels))
     numbered = map(_with_number, plan.named, kernels, costs)
     return replace(plan, costs=tuple(numbered))
 

@@ -240,18 +240,11 @@ def measure(
     if len(X) == 0:
         raise InputError("the data has no points to measure on; give a file with points")
     reference, plan = project.generated()
-    tolerance = reference.score_tolerance
     Q = reference.quantize(X)
     classes, expected = reference.answers(Q)
-    origin = Origin.of(reference, Q, y)
     with ExitStack() as stack:
         stack.enter_context(exclusive(project.folder))
-        elf = project.compile(board)
-        program = read_program(elf)
-        # For what a user may have changed since the build.
-        usage = check_budget(program, board, reference.all_remedies)
-        check_linked(program, reference, plan, board)
-
+        elf, usage = _checked_firmware(project, board, reference, plan)
         device = ", ".join(ports)
         if not ports:
             ports = [stack.enter_context(EmulatedBoard(elf, board=board, emulator=emulator)).url]
@@ -259,7 +252,49 @@ def measure(
         # Devices first: if one does not answer, an existing results file is kept.
         sessions = [stack.enter_context(open_session(port, reference, board)) for port in ports]
         comparison = _alike(sessions, Q) if len(sessions) > 1 else None
-        earlier = _earlier(results, origin, reference, y) if resume and results is not None else []
+        everything, shares = _answered(
+            sessions, reference, (Q, y, classes, expected), results, resume, on_result
+        )
+        repetition = None
+        if repeat is not None:
+            repetition = Repetition(repeat, sessions[0].repeat(Q[0], repeat))
+    possible = PossibleCycles.of(plan, board)
+    if repetition is not None:
+        repetition.check(everything[0], possible)
+    agreement = compare_results(
+        device, expected, everything, reference.score_tolerance, classes, possible=possible
+    )
+    stacks = [share.stats.stack_bytes for share in shares if share.n and share.stats]
+    return Measurement(
+        board,
+        reference,
+        plan,
+        usage,
+        summarize(everything, board),
+        agreement,
+        possible,
+        reference.features.saturations(X),
+        stack_peak_bytes=max(stacks, default=None),
+        confusion=answer_matrix(everything, reference),
+        shares=shares,
+        comparison=comparison,
+        repetition=repetition,
+    )
+
+
+def _answered(
+    sessions: Sequence[Session],
+    reference: DeviceModel,
+    points: tuple[NDArray[np.uint8], NDArray[np.int64], NDArray[np.int64], NDArray[Any]],
+    results: Path | None,
+    resume: bool,
+    on_result: Callable[[Result], None],
+) -> tuple[list[Result], list[Share]]:
+    """Return the answers to points with classes, and the reference's classes and scores of them."""
+    Q, y, classes, expected = points
+    origin = Origin.of(reference, Q, y)
+    earlier = _earlier(results, origin, reference, y) if resume and results is not None else []
+    with ExitStack() as stack:
         log = None
         if results is not None:
             log = ResultsFile(results, origin, reference.n_classes, keep=earlier)
@@ -270,43 +305,28 @@ def measure(
                 log.append(result)
             on_result(result)
 
-        skip = {result.index for result in earlier}
         done = run(
             sessions,
             Q,
             y,
             expected,
-            skip=skip,
+            skip={result.index for result in earlier},
             sink=arrived,
-            tolerance=tolerance,
+            tolerance=reference.score_tolerance,
             expected_classes=classes,
         )
-        repetition = None
-        if repeat is not None:
-            repetition = Repetition(repeat, sessions[0].repeat(Q[0], repeat))
+    return sorted([*earlier, *done.results], key=lambda result: result.index), done.shares
 
-    everything = sorted([*earlier, *done.results], key=lambda result: result.index)
-    possible = PossibleCycles.of(plan, board)
-    if repetition is not None:
-        repetition.check(everything[0], possible)
-    stacks = [share.stats.stack_bytes for share in done.shares if share.n and share.stats]
-    return Measurement(
-        board=board,
-        reference=reference,
-        plan=plan,
-        usage=usage,
-        summary=summarize(everything, board),
-        agreement=compare_results(
-            device, expected, everything, tolerance, classes, possible=possible
-        ),
-        possible=possible,
-        saturations=reference.features.saturations(X),
-        stack_peak_bytes=max(stacks, default=None),
-        confusion=answer_matrix(everything, reference),
-        shares=done.shares,
-        comparison=comparison,
-        repetition=repetition,
-    )
+
+def _checked_firmware(
+    project: Project, board: Board, reference: DeviceModel, plan: Plan | Float32Plan
+) -> tuple[Path, Usage]:
+    """Return the ELF file, which a user may have changed since the build, and what it takes."""
+    elf = project.compile(board)
+    program = read_program(elf)
+    usage = check_budget(program, board, reference.all_remedies)
+    check_linked(program, reference, plan, board)
+    return elf, usage
 
 
 def _alike(sessions: Sequence[Session], Q: NDArray[np.uint8]) -> DeviceComparison:

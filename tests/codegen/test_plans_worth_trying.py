@@ -15,8 +15,7 @@ from model_factory import random_model, tiny_deskew_model, tiny_pooling_model
 from protonn_edge.avr.cores import CORES
 from protonn_edge.chain.integer_chain import IntegerChain
 from protonn_edge.codegen import Limits, Plan, every_plan, make_plan, plans
-from protonn_edge.codegen.chain_end import End
-from protonn_edge.codegen.planner import READABLE_BYTES, plan_of
+from protonn_edge.codegen.planner import READABLE_BYTES, PartialPlan, plan_of
 from protonn_edge.errors import InputError
 from protonn_edge.quantization import measure_activity, quantize
 
@@ -84,15 +83,15 @@ def test_tables_end_before_what_a_pointer_of_16_bits_reaches() -> None:
         assert Limits(1 << 18, 1 << 13).hold(grown) == holds
 
 
-def test_one_end_beats_another_only_if_nothing_of_it_is_worse() -> None:
-    def end(*takes: float) -> End:
-        made = End()
+def test_one_end_dominates_another_only_if_nothing_of_it_is_worse() -> None:
+    def end(*takes: float) -> PartialPlan:
+        made = PartialPlan()
         made.__dict__["takes"] = takes
         return made
 
-    assert end(1, 2, 3).beats(end(1, 2, 4))
-    assert not end(1, 2, 3).beats(end(1, 2, 3))
-    assert not end(1, 2, 3).beats(end(0, 9, 9))
+    assert end(1, 2, 3).dominates(end(1, 2, 4))
+    assert not end(1, 2, 3).dominates(end(1, 2, 3))
+    assert not end(1, 2, 3).dominates(end(0, 9, 9))
 
 
 def test_a_kernel_that_a_chip_does_not_have_is_one_sentence() -> None:
