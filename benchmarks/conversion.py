@@ -33,7 +33,8 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
 from protonn_edge.boards import load_board
-from protonn_edge.build.project import Project, build
+from protonn_edge.build.folder import Project
+from protonn_edge.build.project import build
 from protonn_edge.conversion import Conversion, from_reference, from_sklearn, to_reference
 from protonn_edge.conversion.reference import (
     LAYOUTS,

@@ -22,7 +22,8 @@ from printing import accuracy_cell, print_table
 from rows import Row, chosen, integer_accuracy, over_seeds, seeds_option
 
 from protonn_edge.boards import load_board
-from protonn_edge.build.project import Project, build
+from protonn_edge.build.folder import Project
+from protonn_edge.build.project import build
 from protonn_edge.datasets import Dataset
 from protonn_edge.errors import ProtoNNEdgeError
 from protonn_edge.evaluation.accuracy import share_right

@@ -27,7 +27,8 @@ from PIL import Image
 from rows import Row, chosen
 
 from protonn_edge.boards import load_board
-from protonn_edge.build.project import Project, build
+from protonn_edge.build.folder import Project
+from protonn_edge.build.project import build
 from protonn_edge.chain.model import Model
 from protonn_edge.datasets import Dataset
 from protonn_edge.errors import InputError, ProtoNNEdgeError

@@ -49,7 +49,8 @@ sys.path.append(str(Path(__file__).parents[1] / "tests"))
 from failing_link import FailingLink, Faults
 
 from protonn_edge.boards import load_board
-from protonn_edge.build.project import Project, build
+from protonn_edge.build.folder import Project
+from protonn_edge.build.project import build
 from protonn_edge.device import Run, framing, protocol, read_results, run
 from protonn_edge.device.link import Link
 from protonn_edge.device.protocol import HelloReply, HelloRequest, StatsReply, StatsRequest

@@ -31,7 +31,8 @@ from rows import DATA, Row
 from svm import rbf_svm_accuracy
 
 from protonn_edge.boards import load_board
-from protonn_edge.build.project import BuildOptions, Project, build
+from protonn_edge.build.folder import Project
+from protonn_edge.build.project import BuildOptions, build
 from protonn_edge.datasets import Dataset
 from protonn_edge.evaluation.measurement import measure
 from protonn_edge.quantization import quantize

@@ -23,7 +23,8 @@ from numpy.typing import NDArray
 from protonn_edge.avr.program import read_program
 from protonn_edge.boards import Board, load_board
 from protonn_edge.build.budget import Usage, measure_usage
-from protonn_edge.build.project import Project, build
+from protonn_edge.build.folder import Project
+from protonn_edge.build.project import build
 from protonn_edge.chain.model import Model
 from protonn_edge.codegen import Float32Plan, Plan
 from protonn_edge.datasets import load_digits_dataset, load_points

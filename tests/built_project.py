@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from protonn_edge.build.project import Project, generated_files
+from protonn_edge.build.folder import Project, generated_files
 from protonn_edge.chain.file import save_model
 from protonn_edge.codegen import Float32Plan, Plan, make_plan
 from protonn_edge.kinds.protonn.head import ProtoNNModel

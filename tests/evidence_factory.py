@@ -12,7 +12,7 @@ from protonn_edge.boards import load_board
 from protonn_edge.build.budget import Usage
 from protonn_edge.codegen import make_plan
 from protonn_edge.device import Origin, Result
-from protonn_edge.evaluation.evidence import Evidence, Firmware, Points
+from protonn_edge.evaluation.evidence import Evidence, EvidencePoints, Firmware
 from protonn_edge.features.average_pooling.pooling import Shape
 from protonn_edge.kinds.protonn.head import ProtoNNModel
 from protonn_edge.quantization import quantize, stage_losses
@@ -56,7 +56,7 @@ def evidence_of(
         model=model,
         reference=reference,
         firmware=Firmware(b"\x0c\x94", "ab" * 32, Sections(5000, 10, 300), usage(), plan),
-        points=Points(
+        points=EvidencePoints(
             raw,
             fed,
             labels,

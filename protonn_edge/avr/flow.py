@@ -15,7 +15,7 @@ from protonn_edge.avr.instructions import (
     JUMPS,
     RETURNS,
     SKIPS,
-    Instruction,
+    Decoded,
     decode,
 )
 from protonn_edge.avr.program import LinkedProgram, Names
@@ -181,7 +181,7 @@ class _Explorer:
                 self._states[address] = merged
                 pending.extend(self._successors(self._instruction(address), merged))
 
-    def _instruction(self, address: int) -> Instruction:
+    def _instruction(self, address: int) -> Decoded:
         """Return the instruction at an address that can be reached."""
         instruction = decode(self._code, address, self._wraps_at)
         if instruction is None:
@@ -191,7 +191,7 @@ class _Explorer:
             )
         return instruction
 
-    def _successors(self, here: Instruction, state: State) -> Iterator[tuple[int, State]]:
+    def _successors(self, here: Decoded, state: State) -> Iterator[tuple[int, State]]:
         """Yield where the program can be after an instruction, and in which state."""
         name, target = here.name, here.operands.get("k", 0)
         if name in JUMPS:
@@ -224,7 +224,7 @@ class _Explorer:
         else:
             yield target, state
 
-    def _call(self, here: Instruction, target: int, state: State) -> Iterator[tuple[int, State]]:
+    def _call(self, here: Decoded, target: int, state: State) -> Iterator[tuple[int, State]]:
         """Note a call, and yield where it returns to."""
         if target == here.end:  # the shortest way to reserve two bytes, or three
             depth = state.depth + self._return_bytes
@@ -257,7 +257,7 @@ class _Explorer:
                 "bytes still on the stack; balance its pushes and pops"
             )
 
-    def _step(self, here: Instruction, state: State) -> State:
+    def _step(self, here: Decoded, state: State) -> State:
         """Return the state after an instruction that goes on to the next."""
         if here.name == "bset" and here.operands["s"] == INTERRUPT_FLAG:
             self._enables_interrupts = True

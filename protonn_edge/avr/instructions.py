@@ -115,7 +115,7 @@ sbrs   1111111ddddd0bbb
 """
 
 
-class Instruction(NamedTuple):
+class Decoded(NamedTuple):
     """One instruction.
 
     Attributes
@@ -143,7 +143,7 @@ class Instruction(NamedTuple):
         return self.address + self.size
 
 
-def decode(code: bytes, address: int, wraps_at: int = 0) -> Instruction | None:
+def decode(code: bytes, address: int, wraps_at: int = 0) -> Decoded | None:
     """Return the instruction at a byte address, or None where there is none.
 
     On chips whose short jumps reach across the flash's end, `wraps_at` is where it ends.
@@ -160,13 +160,13 @@ def decode(code: bytes, address: int, wraps_at: int = 0) -> Instruction | None:
             distance = operands["k"] - (operands["k"] >> (bits - 1) << bits)
             target = address + 2 + 2 * distance
             operands = {**operands, "k": target % wraps_at if wraps_at else target}
-        return Instruction(name, address, 2, operands, encoding.moved)
+        return Decoded(name, address, 2, operands, encoding.moved)
     second = _word(code, address + 2)
     if second is None:
         return None
     if name in {"jmp", "call"}:
         operands = {**operands, "k": 2 * (operands["k"] << 16 | second)}
-    return Instruction(name, address, 4, operands)
+    return Decoded(name, address, 4, operands)
 
 
 _TWO_WORDS = frozenset({"jmp", "call", "lds", "sts"})

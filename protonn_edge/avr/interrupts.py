@@ -23,7 +23,7 @@ from protonn_edge.avr.instructions import (
     JUMPS,
     RETURNS,
     SKIPS,
-    Instruction,
+    Decoded,
     decode,
 )
 from protonn_edge.avr.program import LinkedProgram
@@ -245,7 +245,7 @@ class _Spans:
             if name in BRANCHES:
                 yield cycles + 1, _Place(here.operands["k"], place.kept)
 
-    def _following_call(self, here: Instruction, cycles: int, after: _Place) -> Iterator[_Next]:
+    def _following_call(self, here: Decoded, cycles: int, after: _Place) -> Iterator[_Next]:
         target = here.operands["k"]
         if target == here.end:  # the shortest way to reserve two bytes of stack
             yield cycles, after
@@ -256,7 +256,7 @@ class _Spans:
         if called.to_return is not None:
             yield cycles + called.to_return, after
 
-    def _instruction(self, address: int) -> Instruction:
+    def _instruction(self, address: int) -> Decoded:
         instruction = decode(self._code, address, self._program.core.wraps_at)
         assert instruction is not None  # the analysis of the stack has been there before
         return instruction
@@ -270,7 +270,7 @@ class _Spans:
         )
 
 
-def _switches_on(here: Instruction, place: _Place, restores: bool) -> bool:
+def _switches_on(here: Decoded, place: _Place, restores: bool) -> bool:
     """Return whether interrupts are on after an instruction: by SEI, or by writing SREG back."""
     if here.name == "bset":
         return here.operands["s"] == INTERRUPT_FLAG
@@ -278,7 +278,7 @@ def _switches_on(here: Instruction, place: _Place, restores: bool) -> bool:
     return writes and restores and here.operands["r"] not in place.kept
 
 
-def _after(here: Instruction, place: _Place) -> _Place:
+def _after(here: Decoded, place: _Place) -> _Place:
     if here.name == "in" and here.operands["A"] == _SREG:
         return _Place(here.end, place.kept | {here.operands["d"]})
     return _Place(here.end, place.kept)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from protonn_edge.avr.instructions import Instruction
+from protonn_edge.avr.instructions import Decoded
 
 _Y = 28
 _SPL, _SPH = 0x3D, 0x3E
@@ -89,7 +89,7 @@ class State(NamedTuple):
         registers[1] = 0
         return State(self.depth, tuple(registers), pushed=self.pushed)
 
-    def after(self, here: Instruction) -> State | None:
+    def after(self, here: Decoded) -> State | None:
         """Return the state after an instruction, or None if the stack pointer is lost."""
         name, operands = here.name, here.operands
         if name == "out" and operands["A"] in {_SPL, _SPH}:
@@ -115,7 +115,7 @@ class State(NamedTuple):
             registers[number] = value
         return tuple(registers)
 
-    def _pushed_after(self, here: Instruction) -> tuple[_Value, ...]:
+    def _pushed_after(self, here: Decoded) -> tuple[_Value, ...]:
         if here.name == "push":
             return (*self.pushed, self.registers[here.operands["d"]])
         return self.pushed[:-1] if here.name == "pop" else self.pushed
@@ -136,7 +136,7 @@ class State(NamedTuple):
             return None
         return self._replace(depth=_signed(top.below), pointer=(None, None), pushed=())
 
-    def _results(self, here: Instruction) -> dict[int, _Value]:
+    def _results(self, here: Decoded) -> dict[int, _Value]:
         """Return the registers that an instruction changes, with what is known of them."""
         name, operands = here.name, here.operands
         results: dict[int, _Value] = {}
@@ -158,7 +158,7 @@ class State(NamedTuple):
             return {target: _lowered(pair[0], taken), target + 1: _lowered(pair[1], taken)}
         return results | {target: self._result(here)}
 
-    def _result(self, here: Instruction) -> _Value:  # noqa: PLR0911  (one per instruction)
+    def _result(self, here: Decoded) -> _Value:  # noqa: PLR0911  (one per instruction)
         """Return what an instruction with one result leaves in its register."""
         name, operands = here.name, here.operands
         old = self.registers[operands["d"]]
@@ -181,13 +181,13 @@ class State(NamedTuple):
                 return _lowered(old, self._taken(here), self.carry)
         return None
 
-    def _amount(self, here: Instruction) -> int | None:
+    def _amount(self, here: Decoded) -> int | None:
         """Return the second operand of a sum, if it is a known number."""
         operands = here.operands
         amount = operands["K"] if "K" in operands else self.registers[operands["r"]]
         return amount if isinstance(amount, int) else None
 
-    def _taken(self, here: Instruction) -> int | None:
+    def _taken(self, here: Decoded) -> int | None:
         """Return by how much a sum with one byte of a stack address lowers the address."""
         amount = self._amount(here)
         old = self.registers[here.operands["d"]]

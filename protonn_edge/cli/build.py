@@ -12,14 +12,8 @@ from numpy.typing import NDArray
 
 from protonn_edge.boards import Board, load_board
 from protonn_edge.build.budget import OverBudget
-from protonn_edge.build.project import (
-    Build,
-    BuildOptions,
-    HostBuild,
-    build,
-    build_for_host,
-    check_folder,
-)
+from protonn_edge.build.folder import check_folder
+from protonn_edge.build.project import Build, BuildOptions, HostBuild, build, build_for_host
 from protonn_edge.chain.activity import Activity
 from protonn_edge.chain.decision.rejection import UNKNOWN
 from protonn_edge.chain.file import load_model

@@ -9,7 +9,8 @@ from typing import Any
 import click
 
 from protonn_edge.boards import load_board
-from protonn_edge.build.project import Project, build, check_folder
+from protonn_edge.build.folder import Project, check_folder
+from protonn_edge.build.project import build
 from protonn_edge.chain.file import load_model, save_model
 from protonn_edge.cli.command import Command, Output, board_option, json_option
 from protonn_edge.cli.devices import chosen_emulator, emulator_option

@@ -10,7 +10,7 @@ import click
 
 from protonn_edge.boards import load_board
 from protonn_edge.boards.reading import POWER_WATTS
-from protonn_edge.build.project import Project
+from protonn_edge.build.folder import Project
 from protonn_edge.cli.checks import library_check
 from protonn_edge.cli.command import Command, FiniteRange, Output, board_option, json_option
 from protonn_edge.cli.devices import check_project, check_source, chosen_emulator, emulator_option

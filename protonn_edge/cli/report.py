@@ -12,7 +12,7 @@ import click
 
 from protonn_edge.boards import load_board
 from protonn_edge.boards.reading import POWER_WATTS
-from protonn_edge.build.project import Project
+from protonn_edge.build.folder import Project
 from protonn_edge.chain.file import load_model
 from protonn_edge.chain.model import Model
 from protonn_edge.cli.command import Command, FiniteRange, Output, board_option, json_option

@@ -14,7 +14,8 @@ from rich.table import Table
 from rich.text import Text
 
 from protonn_edge.boards import Board, load_board
-from protonn_edge.build.project import BuildOptions, Project, trial_build
+from protonn_edge.build.folder import Project
+from protonn_edge.build.project import BuildOptions, trial_build
 from protonn_edge.chain.file import load_model
 from protonn_edge.cli.checks import library_check
 from protonn_edge.cli.command import Command, Output, board_option, json_option, precision_option

@@ -34,7 +34,7 @@ class Firmware:
 
 
 @dataclass(frozen=True, eq=False)
-class Points:
+class EvidencePoints:
     """The points of the results."""
 
     raw: Floats  # (n, D)
@@ -64,7 +64,7 @@ class Evidence:
         What the device computes.
     firmware : Firmware
         What the device runs.
-    points : Points or None
+    points : EvidencePoints or None
         The points, if given.
     image_shape : tuple of two int or None
         Height and width, if a point is an image; a signal has height 1.
@@ -82,7 +82,7 @@ class Evidence:
     model: Model
     reference: DeviceModel
     firmware: Firmware
-    points: Points | None
+    points: EvidencePoints | None
     image_shape: Shape | None
     data_name: str = ""
     on_host: Agreement | None = None

@@ -14,14 +14,15 @@ from pathlib import Path
 from protonn_edge.avr.program import LinkedProgram, read_program
 from protonn_edge.boards import Board
 from protonn_edge.build.budget import Usage, measure_usage
+from protonn_edge.build.folder import Project
 from protonn_edge.build.plan_file import choices_of, plan_of_choices
-from protonn_edge.build.project import BuildOptions, Project, trial_build
+from protonn_edge.build.project import BuildOptions, trial_build
 from protonn_edge.chain.feature_stage import Shape
 from protonn_edge.chain.model import Model
 from protonn_edge.codegen import Float32Plan, Plan
 from protonn_edge.device import Origin, Result, read_origin, read_results
 from protonn_edge.errors import InputError
-from protonn_edge.evaluation.evidence import Evidence, Firmware, Floats, Labels, Points
+from protonn_edge.evaluation.evidence import Evidence, EvidencePoints, Firmware, Floats, Labels
 from protonn_edge.evaluation.measurement import check_rows
 from protonn_edge.quantization import (
     MODEL_HASH_BYTES,
@@ -93,7 +94,7 @@ def gather(
     )
 
 
-def _on_host(reference: DeviceModel, points: Points | None) -> Agreement | None:
+def _on_host(reference: DeviceModel, points: EvidencePoints | None) -> Agreement | None:
     """Return the comparison of the package's C for the model on this computer, if it can run."""
     return verify_host(reference, points.fed) if points is not None and has_compiler() else None
 
@@ -159,7 +160,7 @@ def _points_of(
     model: Model,
     reference: DeviceModel,
     data: tuple[Floats, Labels],
-) -> Points:
+) -> EvidencePoints:
     raw, labels = data
     fed = reference.quantize(raw)
     if Origin.of(reference, fed, labels) != origin:
@@ -168,7 +169,7 @@ def _points_of(
             "'hil'"
         )
     stages = stage_losses(model, raw, labels) if isinstance(reference, IntegerChain) else ()
-    return Points(raw, fed, labels, reference.features.saturations(raw), stages)
+    return EvidencePoints(raw, fed, labels, reference.features.saturations(raw), stages)
 
 
 def _firmware_of(
@@ -199,7 +200,7 @@ def _firmware(program: LinkedProgram, usage: Usage, plan: Plan | Float32Plan) ->
     return Firmware(program.code, digest, program.sections, usage, plan)
 
 
-def _with_means(firmware: Firmware, reference: DeviceModel, points: Points) -> Firmware:
+def _with_means(firmware: Firmware, reference: DeviceModel, points: EvidencePoints) -> Firmware:
     """Return the firmware with its plan's mean cycles on the points."""
     plan = firmware.plan
     if not (isinstance(plan, Plan) and isinstance(reference, IntegerChain)):

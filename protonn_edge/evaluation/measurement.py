@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 from protonn_edge.avr.program import read_program
 from protonn_edge.boards import Board
 from protonn_edge.build.budget import Usage, check_budget
+from protonn_edge.build.folder import Project, exclusive
 from protonn_edge.build.linkage import check_linked
-from protonn_edge.build.project import Project, exclusive
 from protonn_edge.chain.decision.rejection import UNKNOWN
 from protonn_edge.codegen import Float32Plan, Plan
 from protonn_edge.device import (

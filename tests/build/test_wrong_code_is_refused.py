@@ -26,7 +26,7 @@ from model_factory import (
     window_features_of,
 )
 
-from protonn_edge.build import project
+from protonn_edge.build import folder as project_folder
 from protonn_edge.chain.file import save_model
 from protonn_edge.chain.model import Model
 from protonn_edge.codegen import render_c
@@ -101,7 +101,7 @@ def spoil(monkeypatch: pytest.MonkeyPatch) -> Callable[[Fault], None]:
                 for name, text in texts.items()
             }
 
-        for module in (project, rendering):
+        for module in (project_folder, rendering):
             monkeypatch.setattr(module, "render_c", spoilt)
 
     return spoil_with

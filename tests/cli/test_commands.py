@@ -19,7 +19,7 @@ from model_factory import random_model
 from sklearn.datasets import load_iris
 
 from protonn_edge.boards import load_board
-from protonn_edge.build.project import Project
+from protonn_edge.build.folder import Project
 from protonn_edge.chain.file import save_model
 from protonn_edge.device import ResultsFile, read_results
 from protonn_edge.emulator import EmulatedUno

@@ -29,7 +29,8 @@ from plans import keeps_averages, of_weights_for, plan_with
 
 from protonn_edge.avr.program import read_program
 from protonn_edge.boards import load_board
-from protonn_edge.build.project import BuildOptions, Project, build, trial_build
+from protonn_edge.build.folder import Project
+from protonn_edge.build.project import BuildOptions, build, trial_build
 from protonn_edge.codegen import Plan, make_plan
 from protonn_edge.device import Result
 from protonn_edge.emulator import EmulatedUno

@@ -13,7 +13,8 @@ from command_line import assert_one_sentence, run
 from model_factory import random_model, random_points
 
 from protonn_edge.boards import load_board
-from protonn_edge.build.project import Project, build
+from protonn_edge.build.folder import Project
+from protonn_edge.build.project import build
 from protonn_edge.chain.file import save_model
 from protonn_edge.cli import report as command
 from protonn_edge.device import Origin, Result, ResultsFile

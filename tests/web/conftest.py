@@ -17,7 +17,8 @@ from npm_packages import npm_packages
 from playwright.sync_api import Browser, Page, sync_playwright
 
 from protonn_edge.boards import load_board
-from protonn_edge.build.project import Project, build
+from protonn_edge.build.folder import Project
+from protonn_edge.build.project import build
 from protonn_edge.datasets import load_digits_dataset
 from protonn_edge.evaluation.evidence import Evidence
 from protonn_edge.evaluation.gathering import gather

@@ -8,7 +8,8 @@ import pytest
 from model_factory import random_model
 
 from protonn_edge.boards import load_board
-from protonn_edge.build.project import Project, build, check_folder
+from protonn_edge.build.folder import Project, check_folder
+from protonn_edge.build.project import build
 from protonn_edge.errors import InputError
 from protonn_edge.export.folder import write_folder
 from protonn_edge.system.files import write_together

@@ -15,7 +15,8 @@ from built_project import write_project
 from model_factory import random_model
 
 from protonn_edge.boards import load_board
-from protonn_edge.build.project import build, exclusive
+from protonn_edge.build.folder import exclusive
+from protonn_edge.build.project import build
 from protonn_edge.device import Origin, ResultsFile
 from protonn_edge.errors import InputError
 from protonn_edge.evaluation.measurement import measure

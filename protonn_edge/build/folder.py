@@ -1,0 +1,271 @@
+"""A PlatformIO project folder: its firmware, one generated model, and nothing half written.
+
+Only one command at a time works in a project folder.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from protonn_edge.boards import Board
+from protonn_edge.boards.environment import description_file, environment_section
+from protonn_edge.build.plan_file import (
+    PLAN_FILE,
+    not_as_written,
+    plan_text,
+    read_plan,
+)
+from protonn_edge.chain.file import load_model, save_model
+from protonn_edge.chain.model import Model
+from protonn_edge.codegen import (
+    HOST_MAIN,
+    SOURCES,
+    Float32Plan,
+    Plan,
+    render_c,
+)
+from protonn_edge.errors import InputError
+from protonn_edge.quantization import (
+    DeviceModel,
+    device_model,
+    precisions_of,
+)
+from protonn_edge.system.files import check_file, check_no_links, write_atomically, write_together
+from protonn_edge.system.lock import InUse, locked_folder
+from protonn_edge.system.resources import resource
+from protonn_edge.toolchain.platformio import build_firmware
+
+_GENERATED = Path("firmware", "generated")
+_MODEL = _GENERATED / "model.npz"
+_PLAN = _GENERATED / PLAN_FILE
+_SETTINGS = "platformio.ini"
+_SETTINGS_LIMIT_BYTES = 1 << 20
+_SOURCE_FOLDERS = ("firmware", "include", "lib")
+
+
+@dataclass(frozen=True)
+class Project:
+    """A PlatformIO project folder that holds the firmware and one generated model.
+
+    Attributes
+    ----------
+    folder : Path
+        Where platformio.ini is.
+    """
+
+    folder: Path
+
+    @property
+    def built(self) -> bool:
+        """Whether `build` has written a model here."""
+        return (self.folder / _MODEL).is_file()
+
+    def model(self) -> Model:
+        """Return the float model that the firmware was generated from.
+
+        Raises
+        ------
+        InputError
+            If nothing was built here yet.
+        """
+        if not self.built:
+            raise InputError(
+                f"no model was built in {self.folder}; run "
+                "'protonn-edge build --board uno model.npz' there first"
+            )
+        return load_model(self.folder / _MODEL)
+
+    def generated(self) -> tuple[DeviceModel, Plan | Float32Plan]:
+        """Return what was generated: the reference, in integers or floats, and its plan.
+
+        Raises
+        ------
+        InputError
+            If nothing was built here yet, or a generated file is not what `build` writes for the
+            model and the plan in ``build.json``.
+        """
+        model = self.model()
+        written = read_plan(self.folder / _PLAN)
+        if written.precision in precisions_of(model):
+            reference = device_model(model, written.precision)
+            plan = written.plan_of(reference)
+            if plan is not None:
+                self._check_generated(reference, plan)
+                return reference, plan
+        raise not_as_written(self.folder / _PLAN)
+
+    def is_of(self, reference: DeviceModel) -> bool:
+        """Whether the folder's model gives exactly this reference, with any plan."""
+        model = self.model()
+        return any(
+            device_model(model, precision).model_sha256 == reference.model_sha256
+            for precision in precisions_of(model)
+        )
+
+    def _check_generated(self, reference: DeviceModel, plan: Plan | Float32Plan) -> None:
+        for name, text in generated_files(reference, plan).items():
+            path, content = self.folder / _GENERATED / name, text.encode()
+            same_size = path.is_file() and path.stat().st_size == len(content)
+            if not (same_size and path.read_bytes() == content):
+                raise not_as_written(path)
+
+    def compile(self, board: Board) -> Path:
+        """Build with PlatformIO; return the path of the firmware's ELF, or the host's program.
+
+        PlatformIO runs anything that the folder's platformio.ini specifies.
+        """
+        check_no_links(self.folder, [_product(board).as_posix()])
+        product = build_firmware(self.folder, board.environment, product=_product(board).name)
+        product.touch()  # it is up to date; SCons does not touch it if its content is unchanged
+        return product
+
+    def linked(self, board: Board) -> Path | None:
+        """Return the firmware's ELF if it was linked after all of its sources were written.
+
+        Nothing is compiled, and nothing in the folder is run.
+        """
+        elf = self.folder / _product(board)
+        if not elf.is_file():
+            return None
+        sources = [self.folder / _SETTINGS]
+        for name in _SOURCE_FOLDERS:
+            sources += (self.folder / name).rglob("*")
+        newest = max(path.lstat().st_mtime for path in sources if path.is_file())
+        return elf if elf.stat().st_mtime >= newest else None
+
+
+def _product(board: Board) -> Path:
+    """Return the path of PlatformIO's linked program below the project folder."""
+    program = "program.exe" if sys.platform == "win32" else "program"
+    name = "firmware.elf" if board.is_chip else program
+    return Path(".pio", "build", board.environment, name)
+
+
+@contextmanager
+def exclusive(folder: Path) -> Iterator[None]:
+    """Lock a project folder exclusively; the lock is released however this process ends.
+
+    Raises
+    ------
+    InputError
+        If another process holds it, or it cannot be created.
+    """
+    try:
+        with locked_folder(folder):
+            yield
+    except InUse as error:
+        raise InputError(
+            f"another build or hil is writing to {folder}; wait for it, or use another folder"
+        ) from error
+
+
+def generated_files(reference: DeviceModel, plan: Plan | Float32Plan) -> dict[str, str]:
+    """Return the texts that `build` generates, by file name: the plan and its C."""
+    return {PLAN_FILE: plan_text(reference, plan), **render_c(reference, plan)}
+
+
+def check_folder(folder: Path, board: Board) -> None:
+    """Raise `InputError` if the project's files cannot be put into `folder`.
+
+    `build` checks this first; commands with long operations before a build can check it earlier.
+    """
+    if "$" in str(folder.absolute()):
+        raise InputError(
+            f"{folder.absolute()} contains a $, which PlatformIO substitutes; use another -o"
+        )
+    for path in (folder, folder / "firmware", folder / _GENERATED):
+        if path.exists() and not path.is_dir():
+            raise InputError(
+                f"{path} is a file, but the project needs a folder there; use another -o"
+            )
+    settings = folder / _SETTINGS
+    generated = [_GENERATED / name for name in (*SOURCES, PLAN_FILE, _MODEL.name)]
+    description_name = f"boards/{board.environment}.json"
+    names = [path.as_posix() for path in (*generated, _product(board))]
+    check_no_links(folder, [_SETTINGS, *names, description_name])
+    for path in (settings, *(folder / each for each in generated)):
+        if path.exists() and not path.is_file():
+            raise InputError(
+                f"{path} is not a file, but the project needs a file there; use another -o"
+            )
+    section = f"[env:{board.environment}]"
+    if settings.is_file():
+        check_file(settings, limit_bytes=_SETTINGS_LIMIT_BYTES, may_be_empty=True)
+        if section not in settings.read_text("utf-8", errors="replace"):
+            raise InputError(
+                f"{settings} has no {section}; use another -o, or add that environment"
+            )
+
+
+def _settings_for(board: Board) -> str:
+    """Return a new project's platformio.ini, which builds for the board by default."""
+    text = resource(_SETTINGS).read_text(encoding="utf-8")
+    if f"[env:{board.environment}]" not in text:
+        text += f"\n{environment_section(board)}"
+    return text.replace("default_envs = uno", f"default_envs = {board.environment}")
+
+
+def write_project(
+    model: Model,
+    reference: DeviceModel,
+    plan: Plan | Float32Plan,
+    folder: Path,
+    firmware_of: Path | None,
+    board: Board,
+) -> Project:
+    """Write a complete project, using files of `firmware_of` if that folder has its own."""
+    if board.is_chip:
+        _copy_tree(resource("firmware"), folder / "firmware")
+    else:
+        write_atomically(folder / "firmware" / "host" / "main.c", HOST_MAIN.read_bytes())
+    own_settings = None
+    if firmware_of is not None:
+        for name in _SOURCE_FOLDERS:
+            _copy_tree(firmware_of / name, folder / name)
+        own_settings = firmware_of / _SETTINGS
+    if own_settings is not None and own_settings.is_file():
+        write_atomically(folder / _SETTINGS, own_settings.read_bytes())
+    else:
+        write_atomically(folder / _SETTINGS, _settings_for(board))
+    for name, text in description_file(board).items():
+        write_atomically(folder / name, text)
+    for name, text in generated_files(reference, plan).items():
+        write_atomically(folder / _GENERATED / name, text)
+    save_model(model, folder / _MODEL)
+    return Project(folder)
+
+
+def _copy_tree(source: Path, target: Path) -> None:
+    """Copy the files of a source folder, if it exists, without generated files and texts."""
+    for path in sorted(source.rglob("*")):
+        relative = path.relative_to(source)
+        if path.is_file() and path.suffix != ".md" and relative.parts[0] != _GENERATED.name:
+            write_atomically(target / relative, path.read_bytes())
+
+
+def has_own_sources(project: Project) -> bool:
+    """Whether the firmware's hand-written sources are this package's, which have the protocol."""
+    own = resource("firmware")
+    return all(
+        path.read_bytes() == (project.folder / "firmware" / path.relative_to(own)).read_bytes()
+        for path in own.rglob("*.[ch]")
+        if path.relative_to(own).parts[0] != _GENERATED.name
+    )
+
+
+def copy_over(built: Project, target: Project) -> None:
+    """Copy files missing in `target`, and all generated files: all or nothing."""
+    folders = [built.folder / "firmware", built.folder / "boards"]
+    sources = [path for folder in folders for path in sorted(folder.rglob("*"))]
+    sources.append(built.folder / _SETTINGS)
+    contents: dict[str, bytes | str] = {}
+    for source in sources:
+        relative = source.relative_to(built.folder)
+        generated = relative.is_relative_to(_GENERATED) or relative.is_relative_to("boards")
+        if source.is_file() and (generated or not (target.folder / relative).exists()):
+            contents[relative.as_posix()] = source.read_bytes()
+    write_together(target.folder, contents)
