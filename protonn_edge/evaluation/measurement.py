@@ -289,7 +289,7 @@ def _answered(
     results: Path | None,
     resume: bool,
     on_result: Callable[[Result], None],
-) -> tuple[list[Result], list[Share]]:
+) -> tuple[list[Result], list[DeviceShare]]:
     """Return the answers to points with classes, and the reference's classes and scores of them."""
     Q, y, classes, expected = points
     origin = Origin.of(reference, Q, y)
