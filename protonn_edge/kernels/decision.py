@@ -48,21 +48,21 @@ class DecisionKernel(Kernel):
         """The loop over the scores behind the first one; `l` is the class of the next."""
         size = self.stage.score_bits // 8
         words = "AC"[: size // 2]
-        larger = repeated("movw %{0}[largest], %{0}[score]", words)
+        larger = repeated(words, "movw %{0}[largest], %{0}[score]")
         others = ""
         if self.second:
-            larger = repeated("movw %{0}[second], %{0}[largest]", words) + larger
+            larger = repeated(words, "movw %{0}[second], %{0}[largest]") + larger
             others = f"""
                 rjmp next
             not_larger:
                 {_compared("second", size)}
                 brge next
-                {repeated("movw %{0}[second], %{0}[score]", words)}
+                {repeated(words, "movw %{0}[second], %{0}[score]")}
             """
         return Listing(
             f"""
             class:
-                {repeated("ld %{}[score], %a[next]+", "ABCD"[:size])}
+                {repeated("ABCD"[:size], "ld %{}[score], %a[next]+")}
                 {_compared("largest", size)}
                 brge {"not_larger" if self.second else "next"}
                 {larger}
@@ -101,7 +101,7 @@ class DecisionKernel(Kernel):
 
 def _compared(score: str, size: int) -> str:
     """Return the comparison of the largest or second score with that of a class."""
-    others = repeated(f"cpc %{{0}}[{score}], %{{0}}[score]", "BCD"[: size - 1])
+    others = repeated("BCD"[: size - 1], f"cpc %{{0}}[{score}], %{{0}}[score]")
     return f"cp %A[{score}], %A[score]\n{others}"
 
 

@@ -201,9 +201,13 @@ class Listing:
         return combine(left[0], left[1], share)
 
 
-def repeated(line: str, over: Iterable[object]) -> str:
-    """Return a line for each of some, which take the place of ``{}`` in it."""
-    return "".join(line.format(each) + "\n" for each in over)
+Fold = Callable[[Listing, str, Collection[str], Mapping[str, float]], float]
+"""`Listing.worst`, `Listing.least`, or a mean with odds of its own."""
+
+
+def repeated(over: Iterable[object], *lines: str) -> str:
+    """Return the lines for each of some, which take the place of ``{0}`` in them."""
+    return "".join(f"{line.format(each)}\n" for each in over for line in lines)
 
 
 def _local(label: str) -> str:

@@ -311,7 +311,8 @@ def test_an_uno_that_scales_otherwise_fails() -> None:
     program = programs_of("average_pooling")[0]
 
     def change(context: Any) -> Any:
-        return Shown(context, {"multiplier": context.multiplier * 9 // 10})
+        stage = context.stage
+        return Shown(context, {"stage": Shown(stage, {"multiplier": stage.multiplier * 9 // 10})})
 
     broken = program.with_kernel(lambda kernel: Changed(kernel, change_context=change))
     with pytest.raises(AssertionError, match="other scores"):

@@ -30,7 +30,7 @@ _MOVED_ROWS_SHARE = 0.15  # of digits; for the mean
 _CALLS = 6  # per row, at most
 
 # A push copies pixels.
-_COPIED_PIXEL_CYCLES, _COPYING_CALL_CYCLES = (12, 12), (40, 40)
+_COPIED_PIXEL_CYCLES, _COPYING_CALL_CYCLES = (8, 12), (54, 40)
 
 # Time of the compiler's loops relative to assembly, on a chip without a multiplier.
 _PORTABLE = 8.2
@@ -77,9 +77,8 @@ class DeskewKernel(Kernel):
         moments = _MOMENT_CYCLES + 2 * calls + (_MOMENT_ROW_CYCLES + calls) * rows.side
         row = moved_row_cycles(self.stage.image)
         moved = rows.pixels * (row + calls)
-        copies = held.worst(feed)
-        mean = moments + _MOMENT_ZERO_CYCLES * pixels + _MOVED_ROWS_SHARE * moved + copies
-        worst = moments + _MOMENT_PIXEL_CYCLES * pixels + moved + copies
+        mean = moments + _MOMENT_ZERO_CYCLES * pixels + _MOVED_ROWS_SHARE * moved + held.mean(feed)
+        worst = moments + _MOMENT_PIXEL_CYCLES * pixels + moved + held.worst(feed)
         least = _MOMENT_PIXEL_LEAST * pixels
         step = Step(self.kind, self.name, _CODE_BYTES, mean, worst, least)
         exclusive = rows.pixels * row - most_deskewed(self.stage.image, row, following.more)

@@ -52,20 +52,20 @@ static PNN_NOINLINE pnn_input_t *average_pooling_pool_part(const pnn_input_t *pi
     const uint8_t below = (uint8_t)(AVERAGE_POOLING_PIXEL_HEIGHT - within);
     __asm__ volatile(
         "    bst   %[complete], 0\n"
-        "1:  ld    r18, %a[pixel]+\n"
+        ".Lpixel%=: ld    r18, %a[pixel]+\n"
         "    cpi   %[right], 4\n"
-        "    brlo  3f\n"
+        "    brlo  .Llast%=\n"
         "    mul   r18, %[width]\n"
         "    add   %A[sum], r0\n"
         "    adc   %B[sum], r1\n"
         "    subi  %[right], 3\n"
-        "2:  dec   %[count]\n"
-        "    brne  1b\n"
-        "    rjmp  9f\n"
-        "3:  mov   r19, %A[sum]\n"
+        ".Lwithin%=: dec   %[count]\n"
+        "    brne  .Lpixel%=\n"
+        "    rjmp  .Lend%=\n"
+        ".Llast%=: mov   r19, %A[sum]\n"
         "    or    r19, %B[sum]\n"
         "    or    r19, r18\n"
-        "    breq  5f\n"
+        "    breq  .Lempty%=\n"
         "    mul   r18, %[right]\n"
         "    add   %A[sum], r0\n"
         "    adc   %B[sum], r1\n"
@@ -79,29 +79,30 @@ static PNN_NOINLINE pnn_input_t *average_pooling_pool_part(const pnn_input_t *pi
         "    add   r20, r0\n"
         "    ldd   r0, %a[area]+1\n"
         "    adc   r21, r0\n"
-        "    brts  6f\n"
+        "    brts  .Lcomplete%=\n"
         "    st    %a[area]+, r20\n"
         "    st    %a[area]+, r21\n"
-        "4:\n"
+        ".Lnext%=:\n"
         "    mul   r18, %[right]\n"
         "    movw  %A[sum], r0\n"
         "    subi  %[right], 4\n"
         "    neg   %[right]\n"
-        "    rjmp  2b\n"
-        "5:  brts  8f\n" /* the row adds nothing */
+        "    rjmp  .Lwithin%=\n"
+        ".Lempty%=: brts  .Lnothing%=\n" /* the row adds nothing */
         "    adiw  %[area], 2\n"
         "    subi  %[right], 3 - 4\n"
-        "    rjmp  2b\n"
-        "8:  ld    r20, %a[area]\n"
+        "    rjmp  .Lwithin%=\n"
+        ".Lnothing%=: ld    r20, %a[area]\n"
         "    ldd   r21, %a[area]+1\n"
         "    subi  %[right], 3\n"
         "    neg   %[right]\n"
         "    mov   r19, r20\n"
         "    or    r19, r21\n"
-        "    brne  6f\n"
+        "    brne  .Lsummed%=\n"
         "    adiw  %[area], 2\n"
-        "    rjmp  7f\n"
-        "6:\n"
+        "    rjmp  .Lstore%=\n"
+        ".Lcomplete%=:\n"
+        ".Lsummed%=:\n"
         "    mul   %B[sum], %[below]\n"
         "    mov   r19, r0\n"
         "    mul   %A[sum], %[below]\n"
@@ -121,13 +122,13 @@ static PNN_NOINLINE pnn_input_t *average_pooling_pool_part(const pnn_input_t *pi
         "    adc   r19, r1\n"
         "    mul   r21, %B[multiplier]\n"
         "    add   r19, r0\n"
-        "7:  movw  r20, %A[pixel]\n"
+        ".Lstore%=: movw  r20, %A[pixel]\n"
         "    movw  %A[pixel], %A[average]\n"
         "    st    %a[pixel]+, r19\n"
         "    movw  %A[average], %A[pixel]\n"
         "    movw  %A[pixel], r20\n"
-        "    rjmp  4b\n"
-        "9:  clr   __zero_reg__\n"
+        "    rjmp  .Lnext%=\n"
+        ".Lend%=: clr   __zero_reg__\n"
         : [pixel] "+&x"(pixel), [average] "+&r"(average), [count] "+&r"(count), [sum] "+&r"(sum),
           [right] "+&d"(right), [area] "+&z"(area)
         : [multiplier] "r"((uint16_t)AVERAGE_POOLING_AVERAGE_MULTIPLIER), [width] "r"((uint8_t)AVERAGE_POOLING_PIXEL_WIDTH),
@@ -138,6 +139,7 @@ static PNN_NOINLINE pnn_input_t *average_pooling_pool_part(const pnn_input_t *pi
     average_pooling_area_sum = area;
     return average;
 }
+
 #else
 static uint8_t average_pooling_average_of(uint16_t sum)
 {
@@ -167,6 +169,7 @@ static pnn_input_t *average_pooling_pool_part(const pnn_input_t *pixel, uint8_t 
     }
     return average;
 }
+
 #endif
 
 static void average_pooling_next_row(void)
