@@ -14,8 +14,7 @@ from protonn_edge.datasets import Notice
 from protonn_edge.errors import InputError, shortened
 from protonn_edge.quantization import IntegerChain
 from protonn_edge.sensors import Instrument, SensorKind
-from protonn_edge.sensors.kinds import is_chip
-from protonn_edge.sensors.units import Unit, units_of, units_text
+from protonn_edge.sensors.kinds import Unit, is_chip, units_of, units_text
 
 _BEYOND = 0.5  # of the sensor's range: training may widen the range of its data
 _SHORT = 0.01  # of the full scale of sound, by which a range may differ

@@ -42,7 +42,7 @@ from protonn_edge.datasets.archive import ArrayArchive
 from protonn_edge.datasets.naming import NAME_LIMIT
 from protonn_edge.errors import InputError
 from protonn_edge.features import registry as feature_registry
-from protonn_edge.sensors import instrument
+from protonn_edge.sensors import kinds
 from protonn_edge.system.files import write_atomically
 
 FORMAT_VERSION = 7
@@ -68,7 +68,7 @@ _ARRAYS = (
     "deskewed",
     "raw_exponents",
 )
-_OPTIONAL_ARRAYS = ("activity", "rejection", "sharpness", *instrument.ARRAYS)
+_OPTIONAL_ARRAYS = ("activity", "rejection", "sharpness", *kinds.ARRAYS)
 # Whether features are whole numbers follows from what makes them.
 _STATISTICS = tuple(field.name for field in fields(InputStatistics) if field.name != "whole")
 
@@ -88,7 +88,7 @@ _PARTS = (
     ),
     _Part("rejection", "rejection", rejection.to_arrays, rejection.from_arrays),
     _Part("raw_exponents", "units", raw_units.to_arrays, raw_units.from_arrays),
-    _Part("instrument", "instrument", instrument.to_arrays, instrument.from_arrays),
+    _Part("instrument", "instrument", kinds.to_arrays, kinds.from_arrays),
 )
 
 

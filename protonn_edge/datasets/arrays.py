@@ -37,8 +37,8 @@ from protonn_edge.datasets.naming import label_text
 from protonn_edge.datasets.rows import Sparse, sparse_rows
 from protonn_edge.errors import InputError
 from protonn_edge.features.window_features.channels import sample_names
-from protonn_edge.sensors.instrument import ARRAYS as INSTRUMENT_ARRAYS
-from protonn_edge.sensors.instrument import Instrument, from_arrays
+from protonn_edge.sensors.kinds import ARRAYS as INSTRUMENT_ARRAYS
+from protonn_edge.sensors.kinds import Instrument, from_arrays
 
 FILE_LIMIT_BYTES = 2**30
 

@@ -28,7 +28,7 @@ from protonn_edge.datasets.rules import TableOptions, with_point
 from protonn_edge.datasets.summary import remarks
 from protonn_edge.errors import InputError, counted
 from protonn_edge.sensors import MICROPHONE, Instrument
-from protonn_edge.sensors.wave_files import read_wave
+from protonn_edge.sensors.played import read_wave
 from protonn_edge.system.files import check_file
 
 _TABLES, _WAVES = (".csv", ".tsv"), (".wav",)

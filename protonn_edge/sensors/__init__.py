@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
-from protonn_edge.sensors.instrument import Instrument
-from protonn_edge.sensors.kinds import ADXL345, MICROPHONE, MPU6050, SensorKind, sensor_kind
+from protonn_edge.sensors.kinds import (
+    ADXL345,
+    MICROPHONE,
+    MPU6050,
+    Instrument,
+    SensorKind,
+    sensor_kind,
+)
 from protonn_edge.sensors.played import PlayedSensor, packed_sensors, read_sensor, sensor_file
 
 __all__ = [

@@ -38,7 +38,7 @@ from protonn_edge.sensors import (
     SensorKind,
     sensor_kind,
 )
-from protonn_edge.sensors.units import unit_of
+from protonn_edge.sensors.kinds import unit_of
 from protonn_edge.system.files import write_atomically
 from protonn_edge.toolchain.platformio import build_firmware
 

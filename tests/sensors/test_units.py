@@ -9,9 +9,14 @@ import pytest
 
 from protonn_edge.errors import InputError
 from protonn_edge.sensors import ADXL345, MPU6050, Instrument, sensor_kind
-from protonn_edge.sensors.instrument import from_arrays, to_arrays
-from protonn_edge.sensors.kinds import is_chip
-from protonn_edge.sensors.units import unit_of, units_of, units_text
+from protonn_edge.sensors.kinds import (
+    from_arrays,
+    is_chip,
+    to_arrays,
+    unit_of,
+    units_of,
+    units_text,
+)
 
 
 @pytest.mark.parametrize(

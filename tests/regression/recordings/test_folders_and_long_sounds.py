@@ -12,8 +12,8 @@ from command_line import run_json
 
 from protonn_edge.datasets.recordings import Repeated, runs_in
 from protonn_edge.errors import InputError
-from protonn_edge.sensors import wave_files
-from protonn_edge.sensors.wave_files import read_wave
+from protonn_edge.sensors import played
+from protonn_edge.sensors.played import read_wave
 
 
 def test_files_without_sessions_beside_some_with_are_groups_of_their_own(tmp_path: Path) -> None:
@@ -64,7 +64,7 @@ def test_a_header_that_promises_more_than_there_is(tmp_path: Path) -> None:
 def test_a_sound_that_is_too_long_is_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(wave_files, "_MOST_SAMPLES", 1000)
+    monkeypatch.setattr(played, "_MOST_SAMPLES", 1000)
     path = written(tmp_path / "a.wav", bytes(2000))
     with pytest.raises(InputError, match="samples, the limit is 1,000; cut it into several"):
         read_wave(path)

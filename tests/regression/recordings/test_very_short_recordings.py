@@ -10,7 +10,7 @@ import pytest
 from command_line import refusal, run
 
 from protonn_edge.errors import InputError
-from protonn_edge.sensors.wave_files import read_wave
+from protonn_edge.sensors.played import read_wave
 
 
 @pytest.mark.parametrize("rows", [0, 1])
