@@ -120,26 +120,29 @@ class ArrayArchive:
                 dtype = header.dtype
                 expected = header.data_offset + math.prod(header.shape) * dtype.itemsize
                 if expected != member.file_size:
-                    raise InputError(
-                        f"{self.path}: array {name!r} says it needs {expected:,} bytes but has "
-                        f"{member.file_size:,}; the file is damaged, so write it again"
+                    raise self.refusal(
+                        name,
+                        f"says it needs {expected:,} bytes but has {member.file_size:,}; the file "
+                        "is damaged, so write it again",
                     )
                 content = stream.read()
         except _BROKEN as error:
             if isinstance(error, InputError):
                 raise
-            raise InputError(
-                f"{self.path}: array {name!r} cannot be unpacked ({_first_line(error)}); the file "
-                "is damaged, write it again"
-            ) from error
+            problem = (
+                f"cannot be unpacked ({_first_line(error)}); the file is damaged, write it again"
+            )
+            raise self.refusal(name, problem) from error
         if len(content) != expected - header.data_offset:
-            raise InputError(f"{self.path}: array {name!r} is truncated; write the file again")
+            raise self.refusal(name, "is truncated; write the file again")
         flat = np.frombuffer(content, dtype=dtype)
         if dtype.kind == "U" and not _is_unicode(content, dtype):
-            raise InputError(
-                f"{self.path}: array {name!r} has text that is not Unicode; write the file again"
-            )
+            raise self.refusal(name, "has text that is not Unicode; write the file again")
         return flat.reshape(header.shape, order="F" if header.fortran else "C")
+
+    def refusal(self, name: str, problem: str) -> InputError:
+        """Return the error for an array with a problem, which ends in what to do."""
+        return InputError(f"{self.path}: array {name!r} {problem}")
 
     def _checked_members(self, limit_bytes: int) -> dict[str, zipfile.ZipInfo]:
         members = self._zip.infolist()
@@ -161,14 +164,13 @@ class ArrayArchive:
                 zipfile.ZIP_STORED,
                 zipfile.ZIP_DEFLATED,
             ):
-                raise InputError(
-                    f"{self.path}: array {name!r} is encrypted or packed in an unusual way; write "
-                    "the file with numpy.savez or numpy.savez_compressed"
+                raise self.refusal(
+                    name,
+                    "is encrypted or packed in an unusual way; write the file with numpy.savez or "
+                    "numpy.savez_compressed",
                 )
             if name in found:
-                raise InputError(
-                    f"{self.path}: array {name!r} is there twice; write the file again"
-                )
+                raise self.refusal(name, "is there twice; write the file again")
             found[name] = member
         return found
 

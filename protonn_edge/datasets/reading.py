@@ -22,11 +22,9 @@ from typing import Literal
 from protonn_edge.datasets.archive import ArrayArchive
 from protonn_edge.datasets.arrays import (
     FILE_LIMIT_BYTES,
-    has_features,
     instrument_of,
-    names_of,
-    points_of,
     read_npz,
+    read_npz_points,
 )
 from protonn_edge.datasets.cells import recording_head
 from protonn_edge.datasets.dataset import (
@@ -55,7 +53,6 @@ TEXT_LIMIT_BYTES = 512 * 2**20
 _LIBSVM_SUFFIXES = (".libsvm", ".svm", ".svmlight")
 _OPEN_SUFFIXES = (".txt", ".t", ".tr", ".scale", "")
 _DELIMITERS = {".csv": ",", ".tsv": "\t"}
-_POINTS = ("X_test", "x_test", "X", "x", "X_train", "x_train")
 _LOOKED_AT = 4096
 _SIGNATURES = (
     (b"\x1f\x8b", "compressed with gzip; unpack it"),
@@ -244,8 +241,7 @@ def _parts(
     """Return the training part, the test part if there is one, and the classes if named."""
     if _is_archive(path):
         _refuse_options(path, options)
-        parts = read_npz(path)
-        return parts.train, parts.test, parts.classes
+        return read_npz(path)
     return *_tables(path, options, expected), ()
 
 
@@ -359,7 +355,7 @@ def _unlabelled(
     """Return the points of a file without regard to labels, and notices; None if it needs them."""
     if _is_archive(path):
         _refuse_options(path, options)
-        X, names = _points_in(path)
+        X, names = read_npz_points(path)
         match = match_columns(names, expected.feature_names, str(path))
         return X if match.columns is None else X[:, list(match.columns)], match.notices
     suffix = path.suffix.lower()
@@ -373,15 +369,6 @@ def _tell(notices: Sequence[Notice], on_notice: OnNotice | None) -> None:
     if on_notice is not None:
         for notice in notices:
             on_notice(notice)
-
-
-def _points_in(path: Path) -> tuple[Features, tuple[str, ...]]:
-    with ArrayArchive(path, limit_bytes=FILE_LIMIT_BYTES) as archive:
-        for name in _POINTS:
-            if has_features(archive, name):
-                X, shape = points_of(archive, name)
-                return X, names_of(archive, shape)
-    raise InputError(f"{path} has no array 'X' of points; rename the array")
 
 
 def _checked(X: Features, n_features: int, path: Path) -> Float32:
