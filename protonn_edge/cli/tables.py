@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 
 _load_points = later("protonn_edge.datasets", "load_points")
 _load_features = later("protonn_edge.datasets.reading", "load_features")
-_instrument_in = later("protonn_edge.datasets.reading", "instrument_in")
 
 _F = TypeVar("_F", bound=Callable[..., Any])
 _T = TypeVar("_T")
@@ -121,20 +120,8 @@ def _loaded(
         n_features=model.n_features,
         feature_names=model.feature_names,
         options=table,
+        instrument=model.instrument,
         on_notice=noticed.append,
     )
     out.notice(noticed)
-    _check_instrument(model, data)
     return loaded
-
-
-def _check_instrument(model: Model, data: Path) -> None:
-    """Refuse data in other units than those that a model was trained on."""
-    if model.instrument is None:
-        return
-    found = _instrument_in(data, model.feature_names)
-    if found is not None and found.is_unlike(model.instrument):
-        raise InputError(
-            f"{data} is of {found}, but the model was trained on {model.instrument}; give data of "
-            "the same sensor, or in the same units"
-        )

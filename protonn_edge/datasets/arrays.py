@@ -79,17 +79,18 @@ def read_npz(path: Path) -> tuple[Table, Table | None, tuple[str, ...]]:
     )
 
 
-def read_npz_points(path: Path) -> tuple[Features, tuple[str, ...]]:
-    """Read the points of an .npz file, test points before others, and the names of features."""
+def read_npz_points(path: Path) -> Table:
+    """Read the points of an .npz file without labels, test points before others."""
     with ArrayArchive(path, limit_bytes=FILE_LIMIT_BYTES) as archive:
         for name in _POINTS:
             if _has_points(archive, name):
                 X, shape = _points(archive, _spelled(archive, name))
-                return X, _feature_names(archive, shape)
+                names, instrument = _feature_names(archive, shape), _instrument(archive)
+                return Table(str(path), X, (), feature_names=names, instrument=instrument)
     raise InputError(f"{path} has no array 'X' of points; rename the array")
 
 
-def instrument_of(archive: ArrayArchive) -> Instrument | None:
+def _instrument(archive: ArrayArchive) -> Instrument | None:
     """Return what measured the values of a file, if it states that."""
     arrays = {name: archive.read(name) for name in INSTRUMENT_ARRAYS if name in archive.names}
     try:
@@ -144,7 +145,7 @@ def _table(archive: ArrayArchive, part: str, classes: tuple[str, ...]) -> Table:
         return LabelSetTable(source, X, y, feature_names=names)
     check_class_names(classes, str(archive.path))
     windows = len(shape) == 2
-    channels, instrument = shape[1] if windows else X.shape[1], instrument_of(archive)
+    channels, instrument = shape[1] if windows else X.shape[1], _instrument(archive)
     if instrument is not None and len(instrument.units) not in (1, channels):
         raise archive.refusal(
             "units",
@@ -185,10 +186,10 @@ def _number(
     archive: ArrayArchive, name: str, kinds: str, accepts: Callable[[float], bool], wanted: str
 ) -> float:
     """Return a single number of an archive."""
-    value = _required(archive, name).ravel()
-    if value.size != 1 or value.dtype.kind not in kinds or not accepts(value[0]):
+    value = _required(archive, name)
+    if value.shape != () or value.dtype.kind not in kinds or not accepts(value[()]):
         raise archive.refusal(name, f"must be {wanted}")
-    return float(value[0])
+    return float(value)
 
 
 def _rate(archive: ArrayArchive) -> float | None:

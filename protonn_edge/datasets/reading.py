@@ -19,17 +19,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Literal
 
-from protonn_edge.datasets.archive import ArrayArchive
 from protonn_edge.datasets.arrays import (
-    FILE_LIMIT_BYTES,
-    instrument_of,
     read_npz,
     read_npz_points,
 )
-from protonn_edge.datasets.cells import recording_head
 from protonn_edge.datasets.dataset import (
     Dataset,
-    Features,
     Float32,
     Indices,
     Table,
@@ -40,10 +35,10 @@ from protonn_edge.datasets.dataset import (
 )
 from protonn_edge.datasets.label_sets import LabelSetTable, as_label_sets, label_set_dataset
 from protonn_edge.datasets.libsvm import looks_like_libsvm, read_libsvm, widened
-from protonn_edge.datasets.notices import Notice, OnNotice, match_columns
+from protonn_edge.datasets.notices import OnNotice
 from protonn_edge.datasets.rules import Expected, TableOptions
 from protonn_edge.datasets.summary import remarks
-from protonn_edge.datasets.tables import read_features, read_table, recorded_by
+from protonn_edge.datasets.tables import read_features, read_table
 from protonn_edge.errors import InputError
 from protonn_edge.sensors import Instrument
 from protonn_edge.system.files import check_file
@@ -128,6 +123,7 @@ def load_points(
     n_features: int,
     feature_names: Sequence[str] = (),
     options: TableOptions | None = None,
+    instrument: Instrument | None = None,
     on_notice: OnNotice | None = None,
     held_out: bool = False,
 ) -> tuple[Float32, Indices]:
@@ -145,6 +141,8 @@ def load_points(
         The model's names of features, or empty. Columns are matched by them if both have names.
     options : TableOptions, optional
         What is known of a table; refused for other kinds of files.
+    instrument : Instrument, optional
+        What measured the points that the model was trained on; others in its place are refused.
     on_notice : callable, optional
         Called with notices, after the points were accepted.
     held_out : bool
@@ -160,10 +158,10 @@ def load_points(
     ------
     InputError
         As `load_dataset`, and if the points lack a feature or have another number of them, a label
-        that is not one of the classes, or sets of labels, or if `path` has two parts it must not
-        have.
+        that is not one of the classes, sets of labels, or values in other units; or if there are
+        two parts and must not be.
     """
-    expected = Expected(n_features, tuple(feature_names), classes)
+    expected = Expected(n_features, tuple(feature_names), classes, instrument)
     train, test, _ = _parts(path, options, expected)
     if held_out and test is not None and test.X.shape[0]:
         raise InputError(
@@ -180,6 +178,7 @@ def load_features(
     n_features: int,
     feature_names: Sequence[str] = (),
     options: TableOptions | None = None,
+    instrument: Instrument | None = None,
     on_notice: OnNotice | None = None,
 ) -> Float32:
     """Read points to classify; labels are optional and ignored.
@@ -195,44 +194,18 @@ def load_features(
     InputError
         One sentence with the file and, where there is one, the line, the column or the array.
     """
-    found = _unlabelled(path, options, Expected(n_features, tuple(feature_names), classes))
-    if found is not None:
-        X, notices = found
-        _tell(notices, on_notice)
-        return _checked(X, n_features, path)
-    X, _ = load_points(
-        path,
-        classes=classes,
-        n_features=n_features,
-        feature_names=feature_names,
-        options=options,
-        on_notice=on_notice,
-    )
-    return X
-
-
-def instrument_in(path: Path, feature_names: Sequence[str]) -> Instrument | None:
-    """Return what measured the points of a file, if it states that.
-
-    Parameters
-    ----------
-    path : Path
-        A file that could be read.
-    feature_names : sequence of str
-        The columns of a recording.
-
-    Raises
-    ------
-    InputError
-        If what it states is no unit.
-    """
-    if path.is_dir():
-        return None
+    expected = Expected(n_features, tuple(feature_names), classes, instrument)
+    table, suffix = None, path.suffix.lower()
     if _is_archive(path):
-        with ArrayArchive(path, limit_bytes=FILE_LIMIT_BYTES) as archive:
-            return instrument_of(archive)
-    head = recording_head(path)
-    return None if head is None else recorded_by(path, head, feature_names)
+        _refuse_options(path, options)
+        table = read_npz_points(path)
+    elif suffix in _DELIMITERS:
+        check_file(path, limit_bytes=TEXT_LIMIT_BYTES)
+        table = read_features(path, _DELIMITERS[suffix], options or TableOptions(), expected)
+    if table is None:
+        train, test, _ = _parts(path, options, expected)
+        return _points_of(test or train, expected, on_notice)[0]
+    return _points_of(table, expected, on_notice)[0]
 
 
 def _parts(
@@ -260,7 +233,15 @@ def _points_of(
     points = dense_features(table.X, table.source)
     alone = len(expected.classes) == 1
     labels = class_indices(table, expected.classes, "the model", alone=alone)
-    _tell(table.notices, on_notice)
+    if on_notice is not None:
+        for notice in table.notices:
+            on_notice(notice)
+    measured = expected.instrument
+    if measured and table.instrument and table.instrument.is_unlike(measured):
+        raise InputError(
+            f"{table.source} is of {table.instrument}, but the model was trained on {measured}; "
+            "give data of the same sensor, or in the same units"
+        )
     return points, labels
 
 
@@ -347,36 +328,3 @@ def _check_is_text(path: Path) -> None:
     if min(halves) == 0 and 4 * max(halves) > len(begin):  # Latin letters have one zero byte each
         raise InputError(f"{path} seems to be text in UTF-16; save it as UTF-8")
     raise InputError(f"{path} has null bytes and is not text; convert it to CSV or .npz")
-
-
-def _unlabelled(
-    path: Path, options: TableOptions | None, expected: Expected
-) -> tuple[Features, tuple[Notice, ...]] | None:
-    """Return the points of a file without regard to labels, and notices; None if it needs them."""
-    if _is_archive(path):
-        _refuse_options(path, options)
-        X, names = read_npz_points(path)
-        match = match_columns(names, expected.feature_names, str(path))
-        return X if match.columns is None else X[:, list(match.columns)], match.notices
-    suffix = path.suffix.lower()
-    if suffix not in _DELIMITERS:
-        return None
-    check_file(path, limit_bytes=TEXT_LIMIT_BYTES)
-    return read_features(path, delimiter=_DELIMITERS[suffix], options=options, expected=expected)
-
-
-def _tell(notices: Sequence[Notice], on_notice: OnNotice | None) -> None:
-    if on_notice is not None:
-        for notice in notices:
-            on_notice(notice)
-
-
-def _checked(X: Features, n_features: int, path: Path) -> Float32:
-    if X.shape[1] != n_features:
-        raise InputError(
-            f"{path} has {X.shape[1]:,} features, the model wants {n_features:,}; use the columns "
-            "that it was trained on"
-        )
-    if not X.shape[0]:
-        raise InputError(f"{path} has no points; give it at least one")
-    return dense_features(X, str(path))

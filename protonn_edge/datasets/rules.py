@@ -20,11 +20,14 @@ import re
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from protonn_edge.datasets.naming import label_text
 from protonn_edge.datasets.notices import NAME_SHOWN, Notice, listed, match_columns, quoted, title
 from protonn_edge.errors import InputError
+
+if TYPE_CHECKING:
+    from protonn_edge.sensors import Instrument
 
 DELIMITERS = {"\t": "tabs", ";": "semicolons", "|": "pipes", ",": "commas", " ": "blanks"}
 """Delimiters of columns, the first four as they are looked for, and their plurals for messages."""
@@ -100,11 +103,14 @@ class Expected:
         D names, or empty.
     classes : sequence of str
         The names of the classes.
+    instrument : Instrument or None
+        What measured the training points, if that is known.
     """
 
     n_features: int
     feature_names: tuple[str, ...] = ()
     classes: Sequence[str] = ()
+    instrument: Instrument | None = None
 
 
 @dataclass(eq=False)

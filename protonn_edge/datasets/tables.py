@@ -11,14 +11,13 @@ from dataclasses import dataclass
 from itertools import chain, islice, pairwise
 from operator import itemgetter
 from pathlib import Path
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from protonn_edge.datasets.cells import (
     Decimals,
-    RecordingHead,
     first_line,
     recording_head,
     rows_of,
@@ -95,7 +94,6 @@ def read_table(
         notices.append(_label_notice(file, roles, labels, judged=expected is None))
     left_out = roles.left_out.items()
     names = tuple(column.name for column in features) if header else ()
-    head = recording_head(path)
     times = [column for column, reason in left_out if reason == "time"]
     sessions = [column for column, reason in left_out if reason == "session"]
     used = {label, *features}
@@ -119,50 +117,46 @@ def read_table(
         sessions=sessions[0].cells if sessions else None,
         times=times[0].cells if times else None,
         seams=_seams(sessions, len(X)),
-        sample_rate=None if head is None else head.rate,
-        instrument=None if head is None else recorded_by(path, head, names),
+        **_recorded(path, names),
     )
 
 
 def read_features(
-    path: Path, *, delimiter: str, options: TableOptions | None, expected: Expected
-) -> tuple[Float32, tuple[Notice, ...]] | None:
+    path: Path, delimiter: str, options: TableOptions, expected: Expected
+) -> Table | None:
     """Read the features of a table with or without labels; None if the labels must be found.
 
-    Parameters are those of `read_table`.
-
-    Returns
-    -------
-    X : ndarray of shape (n, D), float32
-        The columns with the model's names, or all columns if their number is right.
-    notices : tuple of Notice
+    They are the columns with the model's names, or all columns if their number is right.
     """
-    options = options or TableOptions()
     file = _File.opened(path, delimiter, options)
     given = [*options.drop, *([] if options.label is None else [options.label])]
     dropped = {find_column(file.columns, text, "--drop", path) for text in given}
     kept = [column for column in file.columns if column not in dropped]
     names = [column.name for column in kept] if file.header else []
-    notices: tuple[Notice, ...] = ()
     if expected.feature_names and names:
         match = match_columns(names, expected.feature_names, str(path))
         kept = kept if match.columns is None else [kept[index] for index in match.columns]
+        names = [column.name for column in kept]
     elif len(kept) == expected.n_features:
-        notices = match_columns([], expected.feature_names, str(path)).notices
+        names = []
     else:
         return None
     X, decimals = file.read(Roles(None, "", kept, {}))
-    return X, (*file.notices(decimals), *notices)
+    notices = tuple(file.notices(decimals))
+    recorded = _recorded(path, names)
+    return Table(str(path), X, (), feature_names=tuple(names), notices=notices, **recorded)
 
 
-def recorded_by(path: Path, head: RecordingHead, names: Sequence[str]) -> Instrument | None:
-    """Return the instrument of the channels of a recording, if its first line states it."""
-    if not head.units:
-        return None
+def _recorded(path: Path, names: Sequence[str]) -> dict[str, Any]:
+    """Return the rate and the instrument of the channels of a recording, by its first line."""
+    head = recording_head(path)
+    if head is None:
+        return {}
     try:
-        return Instrument.named(head.sensor, head.units, names)
+        instrument = Instrument.named(head.sensor, head.units, names) if head.units else None
     except InputError as error:
         raise InputError(f"{path}, in its first line: {error}") from error
+    return {"sample_rate": head.rate, "instrument": instrument}
 
 
 @dataclass(frozen=True)
