@@ -27,42 +27,21 @@ _LARGEST_SRAM = 0x8000  # of any AVR
 
 
 class Depth(NamedTuple):
-    """A place in a function.
+    """A place in a function."""
 
-    Attributes
-    ----------
-    bytes : int
-        On the stack there, below the function's return address.
-    within : str
-        The function that the place belongs to: another one after a jump out of the first.
-    """
-
-    bytes: int
-    within: str
+    bytes: int  # on the stack there, below the function's return address
+    within: str  # the function that the place belongs to: another one after a jump out of the first
 
 
 @dataclass(frozen=True)
 class Function:
-    """A function as far as the stack goes.
+    """A function as far as the stack goes."""
 
-    Attributes
-    ----------
-    name : str
-        For messages.
-    peak : Depth
-        Its deepest place, without what it calls.
-    calls : dict of int to Depth
-        Where it calls, by the address called; the deepest of several.
-    enables_interrupts : bool
-        It has a ``sei``.
-    addresses : frozenset of int
-        Its instructions, those that it jumps to in other functions included.
-    """
-
-    name: str
-    peak: Depth
-    calls: dict[int, Depth]
-    enables_interrupts: bool
+    name: str  # for messages
+    peak: Depth  # its deepest place, without what it calls
+    calls: dict[int, Depth]  # where it calls, by the address called; the deepest of several
+    enables_interrupts: bool  # it has a ``sei``
+    # its instructions, those that it jumps to in other functions included
     addresses: frozenset[int]
 
 
@@ -117,10 +96,7 @@ class Flow:
     def function(self, entry: int) -> Function:
         """Return the function at the byte address `entry`.
 
-        Raises
-        ------
-        CheckFailed
-            If its use of the stack has no bound, or none that can be seen.
+        Raises `CheckFailed` if its use of the stack has no bound, or none that can be seen.
         """
         if entry not in self._functions:
             self._functions[entry] = _Explorer(self._program, self.names, entry).function()

@@ -102,17 +102,10 @@ def masked_spans(program: LinkedProgram, bounds: Mapping[str, int]) -> MaskedSpa
 
 
 class _Place(NamedTuple):
-    """An instruction that runs with interrupts off.
+    """An instruction that runs with interrupts off."""
 
-    Attributes
-    ----------
-    address : int
-        In bytes.
-    kept : frozenset of int
-        Registers with a copy of SREG that was made in between: writing one back changes nothing.
-    """
-
-    address: int
+    address: int  # in bytes
+    # registers with a copy of SREG that was made in between: writing one back changes nothing
     kept: frozenset[int] = frozenset()
 
 

@@ -105,21 +105,11 @@ class Names:
 
 @dataclass(frozen=True)
 class Constants:
-    """A section of initial values or of constants.
+    """A section of initial values or of constants."""
 
-    Attributes
-    ----------
-    section : str
-        Its name.
-    names : tuple of str
-        The variables in it; a string literal has no name.
-    contents : bytes
-        Their values; in an object file, without addresses of other things.
-    """
-
-    section: str
-    names: tuple[str, ...]
-    contents: bytes
+    section: str  # its name
+    names: tuple[str, ...]  # the variables in it; a string literal has no name
+    contents: bytes  # their values; in an object file, without addresses of other things
 
 
 @dataclass(frozen=True, eq=False)

@@ -40,29 +40,17 @@ _CARRY_KEEPERS = frozenset(
 
 
 class State(NamedTuple):
-    """What is known before an instruction.
+    """What is known before an instruction."""
 
-    Attributes
-    ----------
-    depth : int
-        Bytes on the stack below the function's return address.
-    registers : tuple
-        What each of the 32 registers holds; at a function's entry r1 is 0.
-    pointer : tuple
-        The halves of a new stack pointer, low and high, of which only one was written yet.
-    carry : int or None
-        How much the last addition to the low byte of a stack address took from it.
-    starts_anew : bool
-        The stack pointer was set to a constant, as the start-up code does.
-    pushed : tuple
-        What the last pushes put on the stack, as far as pops have not taken it.
-    """
-
-    depth: int = 0
+    depth: int = 0  # bytes on the stack below the function's return address
+    # what each of the 32 registers holds; at a function's entry r1 is 0
     registers: tuple[_Value, ...] = (None, 0, *[None] * 30)
+    # the halves of a new stack pointer, low and high, of which only one was written yet
     pointer: tuple[_Value, _Value] = (None, None)
+    # how much the last addition to the low byte of a stack address took from it
     carry: int | None = None
-    starts_anew: bool = False
+    starts_anew: bool = False  # the stack pointer was set to a constant, as the start-up code does
+    # what the last pushes put on the stack, as far as pops have not taken it
     pushed: tuple[_Value, ...] = ()
 
     def merged(self, other: State) -> State:

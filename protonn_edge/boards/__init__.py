@@ -96,10 +96,7 @@ class Board:
     def cpu(self) -> Core:
         """What its code, its stack and its cycles follow from.
 
-        Raises
-        ------
-        InputError
-            If it is this computer.
+        Raises `InputError` if it is this computer.
         """
         self.check_is_chip("cycles")
         return CORES[self.core]

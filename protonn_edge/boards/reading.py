@@ -106,10 +106,8 @@ _HOST_DEFAULTS = {
 def read_facts(facts: Mapping[str, Any], source: str) -> dict[str, Any]:
     """Return the arguments of a `Board` that a file's keys stand for.
 
-    Raises
-    ------
-    InputError
-        If a key is missing, unknown or has a value that it cannot have, or values contradict.
+    Raises `InputError` if a key is missing, unknown or has a value that it cannot have, or values
+    contradict.
     """
     on_host = facts.get("core") == HOST
     known = _HOST if on_host else _CHIP

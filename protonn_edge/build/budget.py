@@ -32,24 +32,12 @@ def _sram_remedy(remedies: Remedies, board: Board) -> str:
 
 @dataclass(frozen=True)
 class Usage:
-    """Memory of a board that a linked firmware uses, in bytes.
+    """Memory of a board that a linked firmware uses, in bytes."""
 
-    Attributes
-    ----------
-    flash_bytes : int
-        Code and constants, with the initial values of variables.
-    sram_bytes : int
-        Static variables.
-    stack_bytes : int
-        Worst case of the stack, interrupts included.
-    stack_path : tuple of str
-        The functions on that deepest path.
-    """
-
-    flash_bytes: int
-    sram_bytes: int
-    stack_bytes: int
-    stack_path: tuple[str, ...]
+    flash_bytes: int  # code and constants, with the initial values of variables
+    sram_bytes: int  # static variables
+    stack_bytes: int  # worst case of the stack, interrupts included
+    stack_path: tuple[str, ...]  # the functions on that deepest path
 
     def to_json(self) -> dict[str, Any]:
         """Return the usage with the field names of this package's JSON."""

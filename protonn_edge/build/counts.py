@@ -42,21 +42,13 @@ def counts_for(
 ) -> Counts:
     """Return how the counts of a sensor's channels become a model's values.
 
-    Parameters
-    ----------
-    instrument : Instrument or None
-        What measured the training data.
-    channels : sequence of Channel
-        The sensor's channels, in the model's order.
-    declared : str or None
-        The unit of the training data, as `units_of` reads it. If it is given, data of another
-        sensor is converted.
+    - `instrument`: what measured the training data.
+    - `channels`: the sensor's channels, in the model's order.
+    - `declared`: the unit of the training data, as `units_of` reads it. If it is given, data of
+      another sensor is converted.
 
-    Raises
-    ------
-    InputError
-        If the sensor measures another quantity, or is another one than the data's and no unit is
-        declared, or another unit.
+    Raises `InputError` if the sensor measures another quantity, or is another one than the data's
+    and no unit is declared, or another unit.
     """
     name = ", ".join(dict.fromkeys(channel.kind.name for channel in channels))
     own = tuple(channel.unit for channel in channels)
@@ -90,18 +82,9 @@ def counts_for(
 def check_range(model: IntegerChain, kinds: Sequence[SensorKind], *, full_scale: bool) -> None:
     """Refuse a model that was trained on other values than those of the channels that it uses.
 
-    Parameters
-    ----------
-    model : IntegerChain
-        Its features are samples of the channels, interleaved.
-    kinds : sequence of SensorKind
-        The sensor of each channel.
-    full_scale : bool
-        Whether the model's range is that of all possible samples instead of the data's.
-
-    Raises
-    ------
-    InputError
+    - `model`: its features are samples of the channels, interleaved.
+    - `kinds`: the sensor of each channel.
+    - `full_scale`: whether the model's range is that of all possible samples instead of the data's.
     """
     for kind, (low, high) in zip(kinds, trained_ranges(model, len(kinds)), strict=True):
         extent = kind.high - kind.low

@@ -49,15 +49,9 @@ _SOURCE_FOLDERS = ("firmware", "include", "lib")
 
 @dataclass(frozen=True)
 class Project:
-    """A PlatformIO project folder that holds the firmware and one generated model.
+    """A PlatformIO project folder that holds the firmware and one generated model."""
 
-    Attributes
-    ----------
-    folder : Path
-        Where platformio.ini is.
-    """
-
-    folder: Path
+    folder: Path  # where platformio.ini is
 
     @property
     def built(self) -> bool:
@@ -67,10 +61,7 @@ class Project:
     def model(self) -> Model:
         """Return the float model that the firmware was generated from.
 
-        Raises
-        ------
-        InputError
-            If nothing was built here yet.
+        Raises `InputError` if nothing was built here yet.
         """
         if not self.built:
             raise InputError(
@@ -82,11 +73,8 @@ class Project:
     def generated(self) -> tuple[DeviceModel, Plan | Float32Plan]:
         """Return what was generated: the reference, in integers or floats, and its plan.
 
-        Raises
-        ------
-        InputError
-            If nothing was built here yet, or a generated file is not what `build` writes for the
-            model and the plan in ``build.json``.
+        Raises `InputError` if nothing was built here yet, or a generated file is not what `build`
+        writes for the model and the plan in ``build.json``.
         """
         model = self.model()
         written = read_plan(self.folder / _PLAN)
@@ -149,10 +137,7 @@ def _product(board: Board) -> Path:
 def exclusive(folder: Path) -> Iterator[None]:
     """Lock a project folder exclusively; the lock is released however this process ends.
 
-    Raises
-    ------
-    InputError
-        If another process holds it, or it cannot be created.
+    Raises `InputError` if another process holds it, or it cannot be created.
     """
     try:
         with locked_folder(folder):

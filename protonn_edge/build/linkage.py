@@ -30,10 +30,8 @@ def check_linked(
 
     A float build may compute in floats.
 
-    Raises
-    ------
-    CheckFailed
-        If it computes in floats, has constants in SRAM, or disables interrupts for too long.
+    Raises `CheckFailed` if it computes in floats, has constants in SRAM, or disables interrupts for
+    too long.
     """
     if isinstance(model, IntegerChain):
         check_no_floats(program)

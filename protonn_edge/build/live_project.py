@@ -37,16 +37,9 @@ class LiveBuild:
 def build_live(model: Model, windowing: Windowing) -> LiveBuild:
     """Build firmware that classifies the samples of a sensor, with the fastest plan that fits.
 
-    Parameters
-    ----------
-    model : Model
-        The float model of `windowing`.
-    windowing : Windowing
+    - `model`: the float model of `windowing`.
 
-    Raises
-    ------
-    CheckFailed
-        If it does not fit the board, or cannot keep up.
+    Raises `CheckFailed` if it does not fit the board, or cannot keep up.
     """
     board = windowing.sampling.board
     failures: list[OverBudget] = []

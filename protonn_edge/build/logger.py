@@ -89,10 +89,7 @@ class Logger:
 def sketch_name(folder: Path) -> str:
     """Return the name of the sketch in a folder, which is the folder's.
 
-    Raises
-    ------
-    InputError
-        If the Arduino IDE cannot open a sketch of that name.
+    Raises `InputError` if the Arduino IDE cannot open a sketch of that name.
     """
     name = folder.resolve().name
     if not name.replace("_", "").replace("-", "").isalnum() or not name.isascii():

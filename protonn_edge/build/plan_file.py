@@ -59,26 +59,13 @@ _RECORD = record_of(
 
 @dataclass(frozen=True)
 class WrittenPlan:
-    """What identifies a plan.
+    """What identifies a plan."""
 
-    Attributes
-    ----------
-    model_sha256 : str
-        The hash of its model.
-    precision : {"int8", "float32"}
-        Of W, B and Z on the device.
-    core : str or None
-        The kind of chip for which cycles are counted; None for a float build.
-    choices : mapping of str to str
-        See `choices_of`.
-    means : tuple of float or None
-        Mean cycles of each stage, which depend on the points that the plan was made for.
-    """
-
-    model_sha256: str
-    precision: str
-    core: str | None
-    choices: Mapping[str, str]
+    model_sha256: str  # the hash of its model
+    precision: str  # {"int8", "float32"}: of W, B and Z on the device
+    core: str | None  # the kind of chip for which cycles are counted; None for a float build
+    choices: Mapping[str, str]  # see `choices_of`
+    # mean cycles of each stage, which depend on the points that the plan was made for
     means: tuple[float | None, ...]
 
     def plan_of(self, model: DeviceModel) -> Plan | Float32Plan | None:
@@ -131,10 +118,7 @@ def plan_text(model: DeviceModel, plan: Plan | Float32Plan) -> str:
 def read_plan(path: Path) -> WrittenPlan:
     """Return what ``build.json`` says of the plan.
 
-    Raises
-    ------
-    InputError
-        If the file is missing, damaged, or of another version.
+    Raises `InputError` if the file is missing, damaged, or of another version.
     """
     if not path.exists():
         raise InputError(f"{path} is missing, as an older version built the folder; {_AGAIN}")

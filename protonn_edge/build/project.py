@@ -134,18 +134,11 @@ def build_for_host(
     The program reads the features of points from its standard input and prints classes and scores
     (``firmware/host/main.c``). There is no budget, as there is no chip.
 
-    Returns
-    -------
-    HostBuild
-        The program, and how it was tried.
-
-    Raises
-    ------
-    CheckFailed
-        If the compiler refuses it, or it answers another score than NumPy; nothing is written then.
-    InputError
-        If the folder has other files in place of the project's, another process is writing to it,
-        it cannot be written, or a restriction is for a chip.
+    Returns the program, and how it was tried.
+    Raises `CheckFailed` if the compiler refuses it, or it answers another score than NumPy; nothing
+    is written then.
+    Raises `InputError` if the folder has other files in place of the project's, another process is
+    writing to it, it cannot be written, or a restriction is for a chip.
     """
     options = options or BuildOptions()
     if options.flash_bytes is not None or options.sram_bytes is not None:
@@ -211,16 +204,8 @@ def trial_build(
 ) -> Iterator[Trial]:
     """Build a model in a temporary folder; raises as `build` does.
 
-    Parameters
-    ----------
-    model : Model
-        The model to build.
-    board : Board
-        The board that it must fit.
-    firmware_of : Path, optional
-        A project folder whose firmware and settings are used, if it has them.
-    options : BuildOptions, optional
-        Restrictions on the choice of a plan, and the precision.
+    - `firmware_of`: a project folder whose firmware and settings are used, if it has them.
+    - `options`: restrictions on the choice of a plan, and the precision.
     """
     board.check_is_chip("flash and SRAM")
     options = options or BuildOptions()
@@ -238,15 +223,8 @@ def raw_input_build(
     It is this package's own firmware with the switch described in ``firmware/prediction.h``, even
     if a user has changed theirs.
 
-    Yields
-    ------
-    Path
-        The ELF file.
-
-    Raises
-    ------
-    OverBudget
-        If it does not fit the board: ``pnn_quantize`` and its tables take flash.
+    Yields the ELF file.
+    Raises `OverBudget` if it does not fit the board: ``pnn_quantize`` and its tables take flash.
     """
     with scratch_folder() as scratch:
         project = write_project(model, reference, plan, scratch, None, board)
@@ -258,10 +236,7 @@ def raw_input_build(
 def try_plan(model: Model, reference: IntegerChain, plan: Plan, board: Board) -> Tried:
     """Try a plan's C in the serial firmware, for firmware that takes its inputs elsewhere.
 
-    Raises
-    ------
-    WrongAnswers
-        If it answers another score than NumPy on the emulated board.
+    Raises `WrongAnswers` if it answers another score than NumPy on the emulated board.
     """
     with scratch_folder() as scratch:
         project = write_project(model, reference, plan, scratch, None, board)

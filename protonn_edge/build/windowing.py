@@ -143,10 +143,7 @@ class Windowing:
     def ring_samples(self, plan: Plan) -> int:
         """Return the number of samples that the buffer must hold.
 
-        Raises
-        ------
-        CheckFailed
-            If it cannot keep up.
+        Raises `CheckFailed` if it cannot keep up.
         """
         period, values = self.sampling.period_cycles, len(self.used)
         interrupts = self.sampling.interrupt_cycles + _KEEP_CYCLES + _QUANTIZE_CYCLES * values
@@ -261,25 +258,13 @@ def windowing_of(
 ) -> Windowing:
     """Return the windows of a sensor for a model.
 
-    Parameters
-    ----------
-    model : IntegerChain
-    feature_names : tuple of str
-        Those of the float model, by which its channels are found.
-    sampling : Sampling
-    hop : int, optional
-        By default, windows do not overlap and have no gaps.
-    votes, refractory_s
-        See `Windowing`.
-    instrument : Instrument, optional
-        What measured the model's training data.
-    unit : str, optional
-        The unit of the training data; see `counts_for`.
+    - `feature_names`: those of the float model, by which its channels are found.
+    - `hop`: by default, windows do not overlap and have no gaps.
+    - `votes`, `refractory_s`: see `Windowing`.
+    - `instrument`: what measured the model's training data.
+    - `unit`: the unit of the training data; see `counts_for`.
 
-    Raises
-    ------
-    InputError
-        If the model is for other channels than the sensor's, or for another sensor.
+    Raises `InputError` if the model is for other channels than the sensor's, or for another sensor.
     """
     channels = sampling.channels
     n = model.n_channels or len(channels)

@@ -224,14 +224,9 @@ def plan_with(
 ) -> Plan:
     """Return the plan with a kernel for each stage, from the inputs to the class.
 
-    Parameters
-    ----------
-    kernels : sequence of Kernel
-        All of one core.
-    activity : Activity, optional
-        Activity for mean cycles.
-    held : bool
-        Whether the firmware holds all values before it computes.
+    - `kernels`: all of one core.
+    - `activity`: activity for mean cycles.
+    - `held`: whether the firmware holds all values before it computes.
     """
     first = kernels[0]
     values = first.stage.n_inputs

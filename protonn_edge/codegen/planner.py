@@ -183,10 +183,7 @@ def plan_of(
 
     Stages that are not named use their first kernel.
 
-    Raises
-    ------
-    InputError
-        If the model has no such plan on this core.
+    Raises `InputError` if the model has no such plan on this core.
     """
     kernels = []
     for name, stage in model.named_stages.items():

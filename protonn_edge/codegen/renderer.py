@@ -59,12 +59,7 @@ def check_prefix(prefix: str) -> None:
 def check_collisions(prefix: str, sources: Iterable[str]) -> None:
     """Raise `InputError` if a public name with another prefix exists already in the C.
 
-    Parameters
-    ----------
-    prefix : str
-        The prefix to be used.
-    sources : iterable of str
-        The C, rendered with the default prefix.
+    - `sources`: the C, rendered with the default prefix.
     """
     names = {
         name

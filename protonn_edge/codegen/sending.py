@@ -16,27 +16,15 @@ _SENSORS_COUNTS = "the sensor's counts"
 
 @dataclass(frozen=True)
 class Sending:
-    """The raw values that a sketch sends for some neighbouring features.
+    """The raw values that a sketch sends for some neighbouring features."""
 
-    Attributes
-    ----------
-    features : str
-        Which: "3", "0..63", "all", or, of windows, "channel 2".
-    name : str
-        The name of the one feature, or channel, as the training data has it, or "".
-    unit : str
-        "hundredths"; "the sensor's counts"; "the training data's unit" if raw values are sent
-        unchanged.
-    factor : str
-        Factor on values in the training data's unit: "100", "0.001".
-    low, high : int
-        The range of raw integers in which inputs are distinguished.
-    """
-
-    features: str
-    name: str
+    features: str  # which: "3", "0..63", "all", or, of windows, "channel 2"
+    name: str  # the name of the one feature, or channel, as the training data has it, or ""
+    # "hundredths"; "the sensor's counts"; "the training data's unit" if raw values are sent
+    # unchanged
     unit: str
-    factor: str
+    factor: str  # factor on values in the training data's unit: "100", "0.001"
+    # the range of raw integers in which inputs are distinguished
     low: int
     high: int
 

@@ -23,20 +23,11 @@ _FILE_LIMIT_BYTES = 16 << 20
 
 @dataclass(frozen=True)
 class FlashImage:
-    """A flash image and its map.
+    """A flash image and its map."""
 
-    Attributes
-    ----------
-    flash : bytes
-        All of the chip's, 0xFF where the firmware has none.
-    data_end : int
-        The first data address past the static variables; 0 where it is not known.
-    symbols : tuple of Symbol
-        Functions and labels; empty where they are not known.
-    """
-
-    flash: bytes
-    data_end: int = 0
+    flash: bytes  # all of the chip's, 0xFF where the firmware has none
+    data_end: int = 0  # the first data address past the static variables; 0 where it is not known
+    # functions and labels; empty where they are not known
     symbols: tuple[Symbol, ...] = field(default=(), repr=False)
 
     def describe(self, address: int) -> str:
@@ -48,10 +39,7 @@ class FlashImage:
     def with_bootloader(self, bootloader: FlashImage, start: int) -> FlashImage:
         """Return this image with a bootloader resident from `start` on.
 
-        Raises
-        ------
-        InputError
-            If this image reaches into the bootloader's section.
+        Raises `InputError` if this image reaches into the bootloader's section.
         """
         length = len(self.flash.rstrip(b"\xff"))
         if length > start:
@@ -71,10 +59,8 @@ def empty_image(flash_bytes: int = FLASH_BYTES) -> FlashImage:
 def load_image(path: Path, flash_bytes: int = FLASH_BYTES, mcu: str = "atmega328p") -> FlashImage:
     """Read an ELF or an Intel HEX file for a chip, by default an ATmega328P.
 
-    Raises
-    ------
-    InputError
-        If it cannot be read, is neither, is damaged, is for another processor, or does not fit.
+    Raises `InputError` if it cannot be read, is neither, is damaged, is for another processor, or
+    does not fit.
     """
     content = _read(path)
     if content.startswith(b"\x7fELF"):
@@ -117,17 +103,9 @@ def _placed(chunks: Iterable[tuple[int, bytes]], path: Path, flash_bytes: int, m
 def hex_chunks(content: bytes, path: Path) -> Iterator[tuple[int, bytes]]:
     """Yield address and bytes of each data record.
 
-    Parameters
-    ----------
-    content : bytes
-        Of the file.
-    path : Path
-        Where it came from, for messages.
+    - `path`: where it came from, for messages.
 
-    Raises
-    ------
-    InputError
-        If a line is no record, or the last one is missing.
+    Raises `InputError` if a line is no record, or the last one is missing.
     """
     base = 0
     for number, kind, offset, data in _records(content, path):

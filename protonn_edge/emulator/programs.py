@@ -125,10 +125,7 @@ def _avr8js(instead: str = "") -> Program:
 def build_simavr(*flags: str) -> Path:
     """Return the program on simavr, compiled once for these additional flags.
 
-    Raises
-    ------
-    InputError
-        If it cannot be compiled.
+    Raises `InputError` if it cannot be compiled.
     """
     names = (*_HEADERS, *_SOURCES)
     flags = (*_FLAGS, *flags)
@@ -172,10 +169,7 @@ _OPTIBOOT_FLAGS = (
 def load_optiboot() -> FlashImage:
     """Return Optiboot for an ATmega328P at 16 MHz and 115200 baud, built if need be.
 
-    Raises
-    ------
-    InputError
-        If its source or avr-gcc is missing; the sentence names the packages.
+    Raises `InputError` if its source or avr-gcc is missing; the sentence names the packages.
     """
     try:
         source = _OPTIBOOT.read_bytes()

@@ -213,10 +213,7 @@ class EmulatedBoard:
     def stats(self) -> EmulatorStats:
         """Return the counters.
 
-        Raises
-        ------
-        EmulatorError
-            If the emulator has ended or does not answer within 10 s.
+        Raises `EmulatorError` if the emulator has ended or does not answer within 10 s.
         """
         self._send(b"stats\n")
         answer = self._receive()
@@ -237,10 +234,7 @@ class EmulatedBoard:
     def reset(self) -> None:
         """Press the reset button; a client stays connected.
 
-        Raises
-        ------
-        EmulatorError
-            If the emulator has ended or does not answer within 10 s.
+        Raises `EmulatorError` if the emulator has ended or does not answer within 10 s.
         """
         self._send(b"reset\n")
         self._receive()

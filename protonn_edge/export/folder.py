@@ -72,20 +72,12 @@ def check_folder(folder: Path, kind: str = EXPORT) -> None:
 def write_folder(folder: Path, files: Mapping[str, str], kind: str = EXPORT) -> None:
     """Write an export into `folder`; an old export's files go when the new ones are there.
 
-    Parameters
-    ----------
-    folder : Path
-        Where it shall be; missing parents are made.
-    files : mapping of str to str
-        Texts by their names, with ``/``; written as UTF-8, with line ends as they are.
-    kind : str
-        What they are, of the kinds above.
+    - `folder`: where it shall be; missing parents are made.
+    - `files`: texts by their names, with ``/``; written as UTF-8, with line ends as they are.
+    - `kind`: what they are, of the kinds above.
 
-    Raises
-    ------
-    InputError
-        If `check_folder` has something against the folder, a file that is not the export's is in
-        the way, or the folder cannot be written; it is as it was then.
+    Raises `InputError` if `check_folder` has something against the folder, a file that is not the
+    export's is in the way, or the folder cannot be written; it is as it was then.
     """
     check_folder(folder, kind)
     written = _manifest(folder) if folder.is_dir() else None

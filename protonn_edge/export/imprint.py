@@ -76,13 +76,9 @@ class Imprint:
 def library_name(text: str, prefix: str = PREFIX) -> str:
     """Return the name of a library: a letter, then letters, digits and ``_``, at most 32 in all.
 
-    Parameters
-    ----------
-    text : str
-        Any text. What cannot be in a name becomes ``_``; a name that a header has already gets
-        ``_pnn`` behind it.
-    prefix : str, optional
-        Of the export's other files.
+    - `text`: any text. What cannot be in a name becomes ``_``; a name that a header has already
+      gets ``_pnn`` behind it.
+    - `prefix`: of the export's other files.
     """
     name = text
     while _SUPERFLUOUS.search(name):  # taking a word out may leave another

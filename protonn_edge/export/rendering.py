@@ -79,57 +79,28 @@ class SampleWindow:
 
 @dataclass(frozen=True)
 class Library:
-    """What is exported.
+    """What is exported."""
 
-    Attributes
-    ----------
-    name : str
-        As `library_name` gives it.
-    model : IntegerChain
-        The model.
-    plan : Plan
-        How its C computes.
-    vectors : KnownAnswers
-        What a device checks itself with.
-    from_data : bool
-        Whether these are points of data, rather than made of the model.
-    feature_names : tuple of str
-        Of the columns of the training data, or empty.
-    prefix : str
-        What C names and files begin with.
-    windowing : Windowing, optional
-        The sensor that a sketch reads, and the windows that it makes.
-    imprint : Imprint
-        Who stands behind it.
-    """
-
-    name: str
-    model: IntegerChain
-    plan: Plan
-    vectors: KnownAnswers
-    from_data: bool
-    feature_names: tuple[str, ...] = ()
-    prefix: str = PREFIX
+    name: str  # as `library_name` gives it
+    model: IntegerChain  # the model
+    plan: Plan  # how its C computes
+    vectors: KnownAnswers  # what a device checks itself with
+    from_data: bool  # whether these are points of data, rather than made of the model
+    feature_names: tuple[str, ...] = ()  # of the columns of the training data, or empty
+    prefix: str = PREFIX  # what C names and files begin with
+    # the sensor that a sketch reads, and the windows that it makes
     windowing: Windowing | None = None
-    imprint: Imprint = field(default_factory=Imprint)
+    imprint: Imprint = field(default_factory=Imprint)  # who stands behind it
 
 
 def render_export(kind: Kind, library: Library, board: Board) -> dict[str, str]:
     """Return the files of an export by their names, with ``/``: the same text on every machine.
 
-    Parameters
-    ----------
-    kind : {"arduino", "platformio", "c"}
-        What is made of the library.
-    library : Library
-        The model, its plan, its test vectors and its name.
-    board : Board
-        The board whose SRAM decides whether an example holds all features.
+    - `kind`: {"arduino", "platformio", "c"}; what is made of the library.
+    - `library`: the model, its plan, its test vectors and its name.
+    - `board`: the board whose SRAM decides whether an example holds all features.
 
-    Raises
-    ------
-    InputError
-        If the prefix cannot be used.
+    Raises `InputError` if the prefix cannot be used.
     """
     files = _rendered(kind, library, board)
     if library.prefix != PREFIX:
@@ -311,27 +282,13 @@ def _window(stage: FeatureStage | None) -> SampleWindow | None:
 
 @dataclass(frozen=True)
 class OwnSketch:
-    """How a model gets into a sketch.
+    """How a model gets into a sketch."""
 
-    Attributes
-    ----------
-    command : str
-        What exports the library, in the project's folder.
-    code : str
-        A whole sketch, which only lacks the sensor.
-    feature : str
-        What feature i is, as a part of a sentence.
-    raw : str
-        What its raw value is, as the end of one.
-    constants : tuple of (str, str)
-        The constant of each class, and the class.
-    """
-
-    command: str
-    code: str
-    feature: str
-    raw: str
-    constants: tuple[tuple[str, str], ...]
+    command: str  # what exports the library, in the project's folder
+    code: str  # a whole sketch, which only lacks the sensor
+    feature: str  # what feature i is, as a part of a sentence
+    raw: str  # what its raw value is, as the end of one
+    constants: tuple[tuple[str, str], ...]  # the constant of each class, and the class
 
 
 def own_sketch(model: IntegerChain, board: Board) -> OwnSketch:

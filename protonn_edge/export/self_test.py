@@ -59,21 +59,13 @@ def try_on_host(files: Mapping[str, str]) -> Tried:
 def try_on_board(files: Mapping[str, str], main: str, board: Board) -> Tried:
     """Run the self-test of a library on the emulated board.
 
-    Parameters
-    ----------
-    files : mapping of str to str
-        The texts of the library's sources by their names.
-    main : str
-        The text of the program that prints the result.
-    board : Board
-        What it is for. Nothing is tried if it cannot be emulated here, or the program does not fit.
+    - `files`: the texts of the library's sources by their names.
+    - `main`: the text of the program that prints the result.
+    - `board`: what it is for. Nothing is tried if it cannot be emulated here, or the program does
+      not fit.
 
-    Raises
-    ------
-    WrongAnswers
-        If an answer differs, or the program crashes or prints nothing.
-    CheckFailed
-        If the compiler refuses the sources.
+    Raises `WrongAnswers` if an answer differs, or the program crashes or prints nothing.
+    Raises `CheckFailed` if the compiler refuses the sources.
     """
     if (board.serial, board.baud) != ("usart0", _BAUD):
         return Tried(left_out=f"the self-test prints at {_BAUD:,} baud, unlike {board.name}")

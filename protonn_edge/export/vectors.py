@@ -23,24 +23,12 @@ _LONGEST_RUN = 255
 
 @dataclass(frozen=True, eq=False)
 class KnownAnswers:
-    """Test vectors: quantized points and the integer model's answers.
+    """Test vectors: quantized points and the integer model's answers."""
 
-    Attributes
-    ----------
-    inputs : ndarray of shape (n, features), uint8
-        What the device is fed.
-    scores : ndarray of shape (n, L), int64
-        What it must answer, exactly.
-    classes : ndarray of shape (n,), int64
-        The classes, each the first with the largest score.
-    score_bytes : int
-        Bytes of a score in flash.
-    """
-
-    inputs: NDArray[np.uint8]
-    scores: NDArray[np.int64]
-    classes: NDArray[np.int64]
-    score_bytes: int
+    inputs: NDArray[np.uint8]  # (n, features): what the device is fed
+    scores: NDArray[np.int64]  # (n, L): what it must answer, exactly
+    classes: NDArray[np.int64]  # (n,): the classes, each the first with the largest score
+    score_bytes: int  # bytes of a score in flash
 
     def __len__(self) -> int:
         return len(self.inputs)

@@ -19,20 +19,12 @@ from protonn_edge.system.scratch import scratch_folder
 def built_once(name: str, ingredients: Sequence[bytes], build: Callable[[Path], None]) -> Path:
     """Return the cached product of `build`, built now if it is not there.
 
-    Parameters
-    ----------
-    name : str
-        What the product is called in the cache.
-    ingredients : sequence of bytes
-        Everything that the product depends on; a change of any makes another product.
-    build : callable
-        Writes the product, a file or a folder, to the path that it is given. Processes may race:
-        each builds under a name of its own, one of them wins, and all products are the same.
+    - `name`: what the product is called in the cache.
+    - `ingredients`: everything that the product depends on; a change of any makes another product.
+    - `build`: writes the product, a file or a folder, to the path that it is given. Processes may
+      race: each builds under a name of its own, one of them wins, and all products are the same.
 
-    Raises
-    ------
-    InputError
-        If the cache cannot be written to, or from `build`.
+    Raises `InputError` if the cache cannot be written to, or from `build`.
     """
     digest = hashlib.sha256()
     for ingredient in ingredients:

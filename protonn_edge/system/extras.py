@@ -13,10 +13,7 @@ _EXTRAS = {"distributed": "dask", "matplotlib": "plots", "optuna": "search", "sk
 def require(library: str) -> None:
     """Raise `InputError` where a library is not installed, before time is spent on what needs it.
 
-    Raises
-    ------
-    InputError
-        The sentence names the extra that it comes with.
+    Raises `InputError`: the sentence names the extra that it comes with.
     """
     if find_spec(library) is None:
         raise InputError(_sentence(library))

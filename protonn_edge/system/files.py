@@ -52,17 +52,11 @@ def check_file(
 def write_atomically(path: Path, content: bytes | str) -> None:
     """Write `content` to a temporary name beside `path`, then rename it.
 
-    Parameters
-    ----------
-    path : Path
-        Where the file shall be; missing parent folders are made.
-    content : bytes or str
-        Text is written as UTF-8, its line ends as they are, on every system.
+    - `path`: where the file shall be; missing parent folders are made.
+    - `content`: text is written as UTF-8, its line ends as they are, on every system.
 
-    Raises
-    ------
-    InputError
-        If the folder cannot be made or written to, or `path` is a folder or a device.
+    Raises `InputError` if the folder cannot be made or written to, or `path` is a folder or a
+    device.
     """
     try:
         path = path.resolve()  # a link stays, and what it points to is written
@@ -95,21 +89,13 @@ def write_together(
     renamed, one after the other. Should a rename fail, those before it are taken back. A process
     that is killed between two renames leaves some files new and others old, each of them whole.
 
-    Parameters
-    ----------
-    folder : Path
-        It is made if it is missing; its other files stay.
-    files : mapping of str to bytes or str
-        Contents by their names below the folder, with ``/``.
-    remove : iterable of str
-        Files below the folder that go when all the others are there, if they are; and so do the
-        folders that become empty.
+    - `folder`: it is made if it is missing; its other files stay.
+    - `files`: contents by their names below the folder, with ``/``.
+    - `remove`: files below the folder that go when all the others are there, if they are; and so do
+      the folders that become empty.
 
-    Raises
-    ------
-    InputError
-        If the folder cannot be written, or a part of it is a symbolic link, behind which no file is
-        touched.
+    Raises `InputError` if the folder cannot be written, or a part of it is a symbolic link, behind
+    which no file is touched.
     """
     stale = [name for name in remove if name not in files]
     check_no_links(folder, [*files, *stale])

@@ -18,11 +18,8 @@ from typing import Any
 def lazy_names(package: str) -> tuple[list[str], Callable[[str], Any], Callable[[], list[str]]]:
     """Return ``__all__``, ``__getattr__`` and ``__dir__`` (PEP 562) of a package.
 
-    Parameters
-    ----------
-    package : str
-        Its ``__name__``. Beside its ``__init__.py`` is an ``__init__.pyi`` that says
-        ``from module import name as name`` for each name; none of them may be a module's, too.
+    - `package`: its ``__name__``. Beside its ``__init__.py`` is an ``__init__.pyi`` that says
+      ``from module import name as name`` for each name; none of them may be a module's, too.
     """
     stub = Path(str(sys.modules[package].__file__)).with_suffix(".pyi")
     module_of = {

@@ -27,10 +27,7 @@ class InUse(Exception):
 def try_lock(descriptor: int) -> bool:
     """Lock an open file or folder until its descriptor is closed; return whether it is locked.
 
-    Raises
-    ------
-    InUse
-        If another process, or another descriptor of this one, holds the lock.
+    Raises `InUse` if another process, or another descriptor of this one, holds the lock.
     """
     if fcntl is None:
         return False
@@ -47,12 +44,8 @@ def try_lock(descriptor: int) -> bool:
 def locked_folder(folder: Path) -> Iterator[None]:
     """Hold the lock of a folder, which is made if it is missing and goes again if it stays empty.
 
-    Raises
-    ------
-    InUse
-        If another process holds it.
-    InputError
-        If the folder cannot be made or opened.
+    Raises `InUse` if another process holds it.
+    Raises `InputError` if the folder cannot be made or opened.
     """
     made = [place for place in (folder, *folder.parents) if not place.exists()]
     try:

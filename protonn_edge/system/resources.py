@@ -15,20 +15,10 @@ _PACKAGE = Path(__file__).resolve().parents[1]
 def resource(name: str) -> Path:
     """Return the path of a top-level file or folder of the project.
 
-    Parameters
-    ----------
-    name : str
-        ``"templates"``, ``"firmware"``, ``"hil_tests"``, ``"web"`` or ``"platformio.ini"``.
+    - `name`: ``"templates"``, ``"firmware"``, ``"hil_tests"``, ``"web"`` or ``"platformio.ini"``.
 
-    Returns
-    -------
-    Path
-        The installed copy where there is one, else the one in the checkout.
-
-    Raises
-    ------
-    InputError
-        If neither exists: the installation is broken.
+    Returns the installed copy where there is one, else the one in the checkout.
+    Raises `InputError` if neither exists: the installation is broken.
     """
     for root in (_PACKAGE, _PACKAGE.parent):
         candidate = root / name

@@ -26,15 +26,9 @@ _POSIX = hasattr(os, "getuid")  # elsewhere a folder can be neither opened nor l
 def scratch_folder(place: Path | None = None) -> Iterator[Path]:
     """Make a folder that is removed at the end.
 
-    Parameters
-    ----------
-    place : Path, optional
-        Where it is made; by default the system's temporary folder.
+    - `place`: where it is made; by default the system's temporary folder.
 
-    Raises
-    ------
-    OSError
-        If it cannot be made.
+    Raises `OSError` if it cannot be made.
     """
     place = Path(tempfile.gettempdir()) if place is None else place
     _clear(place)

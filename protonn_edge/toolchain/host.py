@@ -29,30 +29,14 @@ def build_host_executable(
 ) -> Path:
     """Compile and link C99 sources with every warning an error.
 
-    Parameters
-    ----------
-    sources : sequence of Path
-        The .c files.
-    include : Path
-        The folder of their headers.
-    out : Path
-        The executable to write; it appears only when it is whole.
-    sanitize : bool
-        Stop the program at the first undefined behaviour or bad memory access (gcc, clang).
-    deadline_s : float
-        The longest that the compiler may take.
+    - `include`: the folder of their headers.
+    - `out`: the executable to write; it appears only when it is whole.
+    - `sanitize`: stop the program at the first undefined behaviour or bad memory access (gcc,
+      clang).
+    - `deadline_s`: the longest that the compiler may take.
 
-    Returns
-    -------
-    Path
-        `out`.
-
-    Raises
-    ------
-    InputError
-        If this machine has no C compiler; the variable CC can name one.
-    CheckFailed
-        If the compiler refuses the sources; the message has its words.
+    Raises `InputError` if this machine has no C compiler; the variable CC can name one.
+    Raises `CheckFailed` if the compiler refuses the sources; the message has its words.
     """
     compiler = _compiler()
     out.parent.mkdir(parents=True, exist_ok=True)

@@ -45,15 +45,9 @@ class _NotMadeError(ProtoNNEdgeError):
 def script_file(name: str) -> Path:
     """Return the path of a script: the one that is ready, or one that is made now.
 
-    Parameters
-    ----------
-    name : str
-        One of `SCRIPTS`.
+    - `name`: one of `SCRIPTS`.
 
-    Raises
-    ------
-    ProtoNNEdgeError
-        If it cannot be made; the sentence says why.
+    Raises `ProtoNNEdgeError` if it cannot be made; the sentence says why.
     """
     web = resource("web")
     if (web / name).is_file():

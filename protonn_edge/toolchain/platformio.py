@@ -53,31 +53,18 @@ def build_firmware(
 ) -> Path:
     """Compile and link a PlatformIO project.
 
-    Parameters
-    ----------
-    project : Path
-        The folder with platformio.ini.
-    environment : str
-        The section ``[env:...]`` of platformio.ini to build.
-    product : str
-        What the platform calls the linked file.
-    define : str, optional
-        A macro to define, besides what platformio.ini says.
-    deadline_s : float
-        The longest that it may take; the first build on a new machine downloads a compiler.
+    - `project`: the folder with platformio.ini.
+    - `environment`: the section ``[env:...]`` of platformio.ini to build.
+    - `product`: what the platform calls the linked file.
+    - `define`: a macro to define, besides what platformio.ini says.
+    - `deadline_s`: the longest that it may take; the first build on a new machine downloads a
+      compiler.
 
-    Returns
-    -------
-    Path
-        The linked file, an ELF file for a chip; the .su files of ``-fstack-usage`` lie below its
-        folder. It may be larger than the board: that is for the budget gate to say.
-
-    Raises
-    ------
-    InputError
-        If `project` is no PlatformIO project, or there is no compiler.
-    CheckFailed
-        If the compiler or the linker refuses the firmware; the message has its words.
+    Returns the linked file, an ELF file for a chip; the .su files of ``-fstack-usage`` lie below
+    its folder. It may be larger than the board: that is for the budget gate to say.
+    Raises `InputError` if `project` is no PlatformIO project, or there is no compiler.
+    Raises `CheckFailed` if the compiler or the linker refuses the firmware; the message has its
+    words.
     """
     if not (project / "platformio.ini").is_file():
         raise InputError(
@@ -105,26 +92,13 @@ def run_pio(
 ) -> subprocess.CompletedProcess[str]:
     """Run ``pio`` in the folder `project`.
 
-    Parameters
-    ----------
-    project : Path
-        The folder with platformio.ini.
-    *arguments : str
-        What follows ``pio`` on the command line.
-    deadline_s : float
-        After so many seconds it is ended, with all that it started.
-    remedy : str
-        What to try if the deadline passes.
+    - `project`: the folder with platformio.ini.
+    - `*arguments`: what follows ``pio`` on the command line.
+    - `deadline_s`: after so many seconds it is ended, with all that it started.
+    - `remedy`: what to try if the deadline passes.
 
-    Returns
-    -------
-    CompletedProcess
-        With its output as text.
-
-    Raises
-    ------
-    CheckFailed
-        If it fails or takes too long.
+    Returns its output as text.
+    Raises `CheckFailed` if it fails or takes too long.
     """
     done = _pio(project, arguments, deadline_s, {}, remedy)
     _check(done, arguments)
@@ -167,10 +141,8 @@ def pio_variables() -> dict[str, str]:
     There are none when PlatformIO's folders were set by hand, the stock platform is installed, or
     the registry answers. ``PROTONN_EDGE_PLATFORMIO=stock`` or ``=offline`` decides without looking.
 
-    Raises
-    ------
-    InputError
-        If that variable has another value, or there is neither a registry nor an ``avr-gcc``.
+    Raises `InputError` if that variable has another value, or there is neither a registry nor an
+    ``avr-gcc``.
     """
     choice = os.environ.get(_CHOICE, "")
     if choice not in ("", "stock", "offline"):

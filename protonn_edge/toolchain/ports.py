@@ -26,21 +26,11 @@ _LISTED = 8
 
 @dataclass(frozen=True)
 class FoundPort:
-    """The port that was taken.
+    """The port that was taken."""
 
-    Attributes
-    ----------
-    device : str
-        As pyserial and avrdude take it: ``/dev/ttyACM0``, ``COM3``.
-    why : str
-        What is there, and which ports were not taken.
-    others : tuple of str
-        The devices that were not taken.
-    """
-
-    device: str
-    why: str
-    others: tuple[str, ...]
+    device: str  # as pyserial and avrdude take it: ``/dev/ttyACM0``, ``COM3``
+    why: str  # what is there, and which ports were not taken
+    others: tuple[str, ...]  # the devices that were not taken
 
 
 def find_port(board: Board) -> FoundPort:
@@ -50,10 +40,7 @@ def find_port(board: Board) -> FoundPort:
     an adapter, else any USB device; of several alike the first. A port that is not on USB is never
     taken.
 
-    Raises
-    ------
-    InputError
-        If nothing is plugged in.
+    Raises `InputError` if nothing is plugged in.
     """
     from serial.tools import list_ports  # noqa: PLC0415  (many only name this function)
 

@@ -42,32 +42,16 @@ def run_within(
 ) -> subprocess.CompletedProcess[str]:
     """Run `command` to its end and return its output.
 
-    Parameters
-    ----------
-    deadline_s : float
-        After so many seconds the program and all that it started are ended.
-    command : sequence of str
-        The program and its arguments; no shell is involved.
-    name : str
-        What to call it in a message.
-    folder : Path, optional
-        Where it runs; the current folder when not given.
-    environment : mapping of str to str, optional
-        All of its environment; the caller's when not given.
-    remedy : str
-        What to try if the deadline passes.
+    - `deadline_s`: after so many seconds the program and all that it started are ended.
+    - `command`: the program and its arguments; no shell is involved.
+    - `name`: what to call it in a message.
+    - `folder`: where it runs; the current folder when not given.
+    - `environment`: all of its environment; the caller's when not given.
+    - `remedy`: what to try if the deadline passes.
 
-    Returns
-    -------
-    CompletedProcess
-        With `returncode`, `stdout` and `stderr`; a failure is the caller's to judge.
-
-    Raises
-    ------
-    CheckFailed
-        If the deadline passes.
-    FileNotFoundError
-        If there is no such program.
+    Returns its `returncode`, `stdout` and `stderr`; a failure is the caller's to judge.
+    Raises `CheckFailed` if the deadline passes.
+    Raises `FileNotFoundError` if there is no such program.
     """
     groups = hasattr(os, "killpg")
     if groups:

@@ -24,20 +24,11 @@ from protonn_edge.verification.possible_cycles import PossibleCycles
 
 @dataclass(frozen=True)
 class Mismatch:
-    """The first difference of an execution: where it is, and both values.
+    """The first difference of an execution: where it is, and both values."""
 
-    Attributes
-    ----------
-    point : int
-        Row of the test data.
-    stage : str
-        What differs: ``"score of class 3"``, or ``"class"`` if all scores agree.
-    expected, got : int
-        The reference's value and the execution's.
-    """
-
-    point: int
-    stage: str
+    point: int  # row of the test data
+    stage: str  # what differs: ``"score of class 3"``, or ``"class"`` if all scores agree
+    # the reference's value and the execution's
     expected: int
     got: int
 
@@ -47,21 +38,11 @@ class Mismatch:
 
 @dataclass(frozen=True)
 class ImpossibleCycles:
-    """The first answer of an execution whose cycles are out of range.
+    """The first answer of an execution whose cycles are out of range."""
 
-    Attributes
-    ----------
-    point : int
-        Row of the test data.
-    cycles : int
-        Cycles that the device reported.
-    possible : PossibleCycles
-        What it can take.
-    """
-
-    point: int
-    cycles: int
-    possible: PossibleCycles
+    point: int  # row of the test data
+    cycles: int  # cycles that the device reported
+    possible: PossibleCycles  # what it can take
 
     def __str__(self) -> str:
         return f"point {self.point}: {self.cycles:,} cycles, possible are {self.possible}"
@@ -69,29 +50,16 @@ class ImpossibleCycles:
 
 @dataclass(frozen=True)
 class Agreement:
-    """Comparison of an execution with the reference.
+    """Comparison of an execution with the reference."""
 
-    Attributes
-    ----------
-    execution : str
-        ``"host C"``, ``"emulated uno"`` or a port.
-    n, mismatches, lost : int
-        Points compared, points that differ, and unanswered points.
-    first : Mismatch or None
-        The first difference.
-    cycles_out_of_range : int
-        Points whose cycles are impossible.
-    first_impossible : ImpossibleCycles or None
-        The first of them.
-    """
-
-    execution: str
+    execution: str  # ``"host C"``, ``"emulated uno"`` or a port
+    # points compared, points that differ, and unanswered points
     n: int
     mismatches: int
     lost: int
-    first: Mismatch | None
-    cycles_out_of_range: int = 0
-    first_impossible: ImpossibleCycles | None = None
+    first: Mismatch | None  # the first difference
+    cycles_out_of_range: int = 0  # points whose cycles are impossible
+    first_impossible: ImpossibleCycles | None = None  # the first of them
 
 
 def compare(

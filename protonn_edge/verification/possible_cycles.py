@@ -22,18 +22,12 @@ _LONGEST_S = 3  # the watchdog ends a computation after 2 s by its own clock
 
 @dataclass(frozen=True)
 class PossibleCycles:
-    """The range of the cycles of one prediction.
+    """The range of the cycles of one prediction."""
 
-    Attributes
-    ----------
-    least, most : int
-        Both are possible.
-    proven : bool
-        Whether they are proven for the program; otherwise they follow from the clock only.
-    """
-
+    # both are possible
     least: int
     most: int
+    # whether they are proven for the program; otherwise they follow from the clock only
     proven: bool
 
     @classmethod

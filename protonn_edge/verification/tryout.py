@@ -45,22 +45,13 @@ _REPORT = "please report this as a bug, together with the model"
 
 @dataclass(frozen=True)
 class Tried:
-    """What came of trying a program.
+    """What came of trying a program."""
 
-    Attributes
-    ----------
-    execution : str
-        What ran it, such as ``"emulated uno"``.
-    n, mismatches : int
-        Points that were compared, and those whose class or a score differed.
-    left_out : str
-        Why nothing was tried, "" if it was.
-    """
-
-    execution: str = ""
+    execution: str = ""  # what ran it, such as ``"emulated uno"``
+    # points that were compared, and those whose class or a score differed
     n: int = 0
     mismatches: int = 0
-    left_out: str = ""
+    left_out: str = ""  # why nothing was tried, "" if it was
 
     def to_json(self) -> dict[str, Any]:
         """Return it with the field names that `verify` and `hil` print."""
@@ -99,25 +90,13 @@ def try_firmware(
 ) -> Tried:
     """Try a linked firmware on the emulated board.
 
-    Parameters
-    ----------
-    model : Model
-        The float model, which the points are made of.
-    reference : DeviceModel
-        What the answers are compared with.
-    plan : Plan or Float32Plan
-        How the firmware computes; the slower it is, the fewer points are tried.
-    elf : Path
-        The firmware.
-    board : Board
-        The board that it is for. Nothing is tried if this cannot be emulated here.
-    unchanged : bool
-        Whether its sources are this package's; a user's own need not have the protocol.
+    - `model`: the float model, which the points are made of.
+    - `reference`: what the answers are compared with.
+    - `plan`: how the firmware computes; the slower it is, the fewer points are tried.
+    - `board`: the board that it is for. Nothing is tried if this cannot be emulated here.
+    - `unchanged`: whether its sources are this package's; a user's own need not have the protocol.
 
-    Raises
-    ------
-    WrongAnswers
-        If an answer differs, or the firmware crashes or does not answer.
+    Raises `WrongAnswers` if an answer differs, or the firmware crashes or does not answer.
     """
     with ExitStack() as stack:
         try:
@@ -222,14 +201,7 @@ def extremes(reference: IntegerChain, count: int) -> Bytes:
 def examples(model: Model, reference: IntegerChain, count: int) -> Bytes:
     """Return points (count, features) that exercise the arithmetic of a model.
 
-    Parameters
-    ----------
-    model : Model
-        The float model, whose mean point they begin with.
-    reference : IntegerChain
-        Its integers.
-    count : int
-        How many.
+    - `model`: the float model, whose mean point they begin with.
     """
     start = reference.inputs.quantize(model.inputs.mean[None, :])[0]
     fed = reference.fed_for(reference.example_inputs(start, count))
