@@ -1,4 +1,4 @@
-"""The kernel of window features: the context of its templates, and its cost.
+"""The kernel of window features.
 
 It keeps sums of each channel instead of the window. Samples are processed as they arrive, and the
 features are computed from the sums at the end of the window.
@@ -7,17 +7,21 @@ features are computed from the sums at the end of the window.
 from __future__ import annotations
 
 import math
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import ClassVar
 
 from protonn_edge.avr.cores import Core
 from protonn_edge.chain.activity import Activity
-from protonn_edge.chain.input_quantizer.raw_inputs import RAW_SHIFT, RawScale
+from protonn_edge.chain.input_quantizer.raw_inputs import RawScale
 from protonn_edge.chain.input_quantizer.saturation import BYTE_MAXIMUM
-from protonn_edge.features.window_features.declaration import FeatureSet
+from protonn_edge.features.window_features.declaration import BAND_LIMIT, FeatureSet
 from protonn_edge.features.window_features.integers import IntegerWindowFeatures
+from protonn_edge.features.window_features.loops import sample_listing
 from protonn_edge.features.window_features.windows import CENTRE, LEVEL_BITS, LEVEL_SHIFT, Windows
 from protonn_edge.kernels.kernel import Cost, Feed, Kernel, Push, Step
+from protonn_edge.kernels.listing import Fold, Listing
 
 # Samples that the firmware collects before it pushes them.
 _SAMPLES_AT_ONCE = 32
@@ -25,31 +29,19 @@ _SAMPLES_AT_ONCE = 32
 _SCALE_BYTES = 12  # a struct raw_scale
 
 
-# Cycles of a sample, as in `window_features/avr.j2`, for each of a channel's variables: at most.
-_SUM_CYCLES = 13
-_SQUARES_CYCLES = 18
-_EXTREME_CYCLES = 6
-_CHANGE_CYCLES = 17
-_CROSSING_CYCLES = 47
-_CROSSING_LEAST = 34
-_FOLLOWING_CYCLES = 38  # the same on signals; for the mean
-_BANDS_CYCLES = 4
-_WAITING_CYCLES = 8  # the first of a pair
-_FIRST_PAIR_CYCLES = 34
-_PAIR_CYCLES = 52
+# What the compiler makes around a sample's instructions (avr-gcc 5.4 at -O2), mean and maximum: a
+# sample, more for each one of the last channel; a call; at the window's end, a root, and an input,
+# each with so many calls. At most, a channel's first sample, and there a band; and the end.
+_SAMPLE_CYCLES = (25, 43)
+_LAST_CHANNEL_CYCLES = (12, 0)
+_CALL_CYCLES = (74, 80)
+_ROOT_CYCLES, _ROOT_CALLS = (670, 716), 17
+_INPUT_CYCLES, _INPUT_CALLS = (212, 222), 3
+_BEGIN_CYCLES, _BEGIN_BAND_CYCLES = 60, 20
+_END_CYCLES = 60
 
-# Compiled code around them, measured on the emulator (avr-gcc 5.4 at -O2): at most, and on
-# average. Of a sample, a channel's first one (and there for a band), a call; at the window's end,
-# of a root, and of an input.
-_SAMPLE_BY_COMPILER, _MEAN_SAMPLE_BY_COMPILER = 43, 31
-_BEGIN_BY_COMPILER, _BEGIN_BAND_BY_COMPILER = 60, 20
-_CALL_BY_COMPILER, _MEAN_CALL_BY_COMPILER = 80, 74
-_END_BY_COMPILER = 60
-_ROOT_BY_COMPILER, _MEAN_ROOT_BY_COMPILER = 716, 670
-_INPUT_BY_COMPILER, _MEAN_INPUT_BY_COMPILER = 222, 212
-
-_CALLS_OF_A_ROOT = 17
-_CALLS_OF_AN_INPUT = 3
+# Shares of branches for signals: above or below their level, rarely near it, and crossing it.
+_ODDS = {"above": 0.5, "near": 0.2, "same": 0.8, "least": 1.0, "most": 1.0, "changed": 0.5}
 
 # Flash, about, read off linked programs.
 _STREAMING_CODE_BYTES = 120
@@ -82,15 +74,50 @@ class WindowKernel(Kernel):
 
     template: ClassVar[str] = "window_features/window_features.j2"
     chunk: ClassVar[int] = _SAMPLES_AT_ONCE
+    centre: ClassVar[int] = CENTRE
+    level_scale: ClassVar[int] = 1 << LEVEL_BITS
+    level_shift: ClassVar[int] = LEVEL_SHIFT
 
     stage: IntegerWindowFeatures
     core: Core
     name: str = "sums"
 
     @property
-    def window_features(self) -> Windows:
-        """The features."""
+    def windows(self) -> Windows:
+        """What the features are made of."""
         return self.stage.window
+
+    @property
+    def features(self) -> FeatureSet:
+        """The features of a channel."""
+        return self.windows.features
+
+    @cached_property
+    def sample(self) -> Listing:
+        """What takes a sample."""
+        return sample_listing(self.features, _places(self.features)[0])
+
+    @property
+    def channel_bytes(self) -> int:
+        """SRAM of a channel's variables."""
+        return _places(self.features)[1]
+
+    @property
+    def energy_maximum(self) -> int:
+        """The largest sum of squared differences of any band."""
+        levels = range(1, self.features.bands + 1)
+        return max(energy_maximum(self.windows.window, level) for level in levels)
+
+    @property
+    def definitions(self) -> tuple[str, ...]:
+        """What the features are, and their ranges, as the generated code says it."""
+        return _definitions(self.windows)
+
+    @property
+    def scales(self) -> tuple[RawScale, ...]:
+        """What makes bytes of the features."""
+        quantizer = self.stage.quantizer
+        return tuple(quantizer.scales[choice] for choice in quantizer.choice.tolist())
 
     @property
     def feedings(self) -> tuple[bool, ...]:
@@ -106,169 +133,71 @@ class WindowKernel(Kernel):
         """Return its cost."""
         assert feed is not None
         assert following is not None
-        push = self._push(following)
-        _, channel = _places(self.window_features.features)
+        push, features = self._push(following), self.features
         tables = _SCALE_BYTES * self.stage.n_outputs
-        features = self.window_features.features
         code = _CODE_BYTES + sum(_KIND_CODE_BYTES[kind] for kind in features.kinds)
         code += _BAND_CODE_BYTES * features.bands + _STREAMING_CODE_BYTES * (not feed.whole)
-        step = Step(
-            self.kind,
-            self.name,
-            code + tables,
-            self._cycles(feed, push, at_most=False) + following.whole,
-            self._cycles(feed, push, at_most=True) + following.whole,
-            self.least_samples_cycles(),
-        )
+        pushing = following.whole_mean or following.whole, following.whole
+        mean, worst = (self._cycles(feed, push, most) + pushing[most] for most in (False, True))
+        least = int(self._loops(Listing.least))
+        step = Step(self.kind, self.name, code + tables, mean, math.ceil(worst), least)
         return Cost(
             steps=(step.on(self.core, _PORTABLE),),
             tables=tables,
             code=code,
-            state=_STATE_BYTES + channel * self.window_features.channels + self.stage.n_outputs,
+            state=_STATE_BYTES + self.channel_bytes * self.windows.channels + self.stage.n_outputs,
             push=push,
             begin=_BEGIN_WINDOW_CYCLES,
         )
 
     def _push(self, following: Push) -> Push:
         """Return bounds of pushing a sample, the costliest of a window, and of a call."""
-        bands = self.window_features.features.bands
-        begin = _BEGIN_BY_COMPILER + _BEGIN_BAND_BY_COMPILER * bands
-        pairs = _FIRST_PAIR_CYCLES + _PAIR_CYCLES * (bands - 1) if bands else 0
-        sample = self._accumulating(at_most=True) + _SAMPLE_BY_COMPILER
-        sample += max(begin + _WAITING_CYCLES, pairs)
-        call = _CALL_BY_COMPILER + 2 * self.core.call_cycles
+        bands = self.features.bands
+        begun = _BEGIN_CYCLES + _BEGIN_BAND_CYCLES * bands
+        first, paired = (self._sample(Listing.worst, level) for level in (0, bands))
+        sample = math.ceil(max(begun + first, paired)) + _SAMPLE_CYCLES[True]
+        call = _CALL_CYCLES[True] + 2 * self.core.call_cycles
         return Push(sample, sample, call, call, following.more)
 
-    def _cycles(self, feed: Feed, push: Push, *, at_most: bool) -> int:
-        """Return the cycles of a window, which do not depend on the samples."""
-        costs = [push.value] * self.window_features.n_features
-        calls = 1 if feed.whole else feed.calls(push, costs)
-        call = _CALL_BY_COMPILER if at_most else _MEAN_CALL_BY_COMPILER
-        call += 2 * self.core.call_cycles
-        return calls * call + self.samples_cycles(at_most) + self.end_cycles(at_most)
+    def _sample(self, fold: Fold, level: int) -> float:
+        """Return the cycles of a sample that ends pairs of so many bands."""
+        pairs = {f"pair{each}": float(each < level) for each in range(self.features.bands)}
+        return fold(self.sample, "sample", ["end"], pairs)
 
-    def samples_cycles(self, at_most: bool) -> int:
-        """Return the cycles of all samples, without those of the calls."""
-        window, bands = self.window_features.window, self.window_features.features.bands
-        around = _SAMPLE_BY_COMPILER if at_most else _MEAN_SAMPLE_BY_COMPILER
-        cycles = window * (self._accumulating(at_most) + around)
-        cycles += _BEGIN_BY_COMPILER + _BEGIN_BAND_BY_COMPILER * bands
-        if bands:
-            later = sum(window >> level for level in range(2, bands + 1))
-            cycles += (window >> 1) * _FIRST_PAIR_CYCLES + later * _PAIR_CYCLES
-            cycles += (window - (window >> bands)) * _WAITING_CYCLES
-        return self.window_features.channels * cycles
-
-    def least_samples_cycles(self) -> int:
-        """Return the least cycles of all samples, without what the compiler makes."""
-        kinds, window = self.window_features.features.kinds, self.window_features.window
-        least = {
-            "min": _EXTREME_CYCLES - 1,
-            "max": _EXTREME_CYCLES - 1,
-            "deviation": _SQUARES_CYCLES,
-            "change": _CHANGE_CYCLES,
-            "crossings": _CROSSING_LEAST,
-            "bands": _BANDS_CYCLES,
-        }
-        sample = _SUM_CYCLES if "mean" in kinds or "deviation" in kinds else 0
-        sample += sum(least.get(kind, 0) for kind in kinds)
-        bands = self.window_features.features.bands
-        pairs = sum(
-            (window >> level) * ((_PAIR_CYCLES if level > 1 else _FIRST_PAIR_CYCLES) - 2)
-            for level in range(1, bands + 1)
+    def _loops(self, fold: Fold) -> float:
+        """Return the cycles of all samples, without what the compiler makes."""
+        window, bands = self.windows.window, self.features.bands
+        ending = [window >> level for level in range(bands + 1)]  # pairs of so many bands, or more
+        ending = [*ending, 0]
+        cycles = sum(
+            (ending[level] - ending[level + 1]) * self._sample(fold, level)
+            for level in range(bands + 1)
         )
-        return self.window_features.channels * (window * sample + pairs)
+        return self.windows.channels * cycles
 
-    def end_cycles(self, at_most: bool) -> int:
-        """Return the cycles of computing features, and of quantizing them."""
-        features = self.window_features.features
-        root = _ROOT_BY_COMPILER if at_most else _MEAN_ROOT_BY_COMPILER
-        each = _INPUT_BY_COMPILER if at_most else _MEAN_INPUT_BY_COMPILER
-        root += _CALLS_OF_A_ROOT * self.core.call_cycles
-        each += _CALLS_OF_AN_INPUT * self.core.call_cycles
-        channel = root * (("deviation" in features.kinds) + features.bands)
-        channel += each * len(features.names)
-        return _END_BY_COMPILER + self.window_features.channels * channel
-
-    def _accumulating(self, at_most: bool) -> int:
-        """Return the cycles of a sample, without pairs and what the compiler makes."""
-        kinds = self.window_features.features.kinds
-        costs = {
-            "min": _EXTREME_CYCLES,
-            "max": _EXTREME_CYCLES,
-            "deviation": _SQUARES_CYCLES,
-            "change": _CHANGE_CYCLES,
-            "crossings": _CROSSING_CYCLES if at_most else _FOLLOWING_CYCLES,
-            "bands": _BANDS_CYCLES,
-        }
-        summed = _SUM_CYCLES if "mean" in kinds or "deviation" in kinds else 0
-        return summed + sum(costs.get(kind, 0) for kind in kinds)
-
-    def context(self) -> WindowContext:
-        """Return the template context, with data in the order of the generated program."""
-        return window_context(self.stage)
+    def _cycles(self, feed: Feed, push: Push, at_most: bool) -> float:
+        """Return the mean or maximum cycles of a window."""
+        windows, features, call = self.windows, self.features, self.core.call_cycles
+        calls = 1 if feed.whole else feed.calls(push, [push.value] * windows.n_features)
+        roots = ("deviation" in features.kinds) + features.bands
+        channel = (
+            windows.window * _SAMPLE_CYCLES[at_most]
+            + _BEGIN_CYCLES
+            + _BEGIN_BAND_CYCLES * features.bands
+            + roots * (_ROOT_CYCLES[at_most] + _ROOT_CALLS * call)
+            + len(features.names) * (_INPUT_CYCLES[at_most] + _INPUT_CALLS * call)
+        )
+        around = calls * (_CALL_CYCLES[at_most] + 2 * call) + _END_CYCLES
+        around += windows.window * _LAST_CHANNEL_CYCLES[at_most]
+        return (
+            around + windows.channels * channel + self._loops(Listing.worst if at_most else _mean)
+        )
 
 
-@dataclass(frozen=True)
-class WindowContext:
-    """The context of the template; ranges are for any samples."""
-
-    window: int
-    channels: int
-    kinds: tuple[str, ...]
-    bands: int
-    hysteresis: int
-    centre: int
-    level_scale: int
-    level_shift: int
-    sum_range: tuple[int, int]
-    squares_maximum: int
-    changes_maximum: int
-    level_range: tuple[int, int]
-    pair_range: tuple[int, int]
-    energy_maximum: int
-    definitions: tuple[str, ...]
-    offsets: dict[str, int]
-    channel_bytes: int
-    n_outputs: int
-    maximum: int
-    scales: tuple[RawScale, ...]
-    raw_shift: int
-
-
-def window_context(stage: IntegerWindowFeatures) -> WindowContext:
-    """Lay out the stage."""
-    window_features, quantizer = stage.window, stage.quantizer
-    features, n = window_features.features, window_features.window
-    least, most = -CENTRE, BYTE_MAXIMUM - CENTRE
-    scale = 1 << LEVEL_BITS
-    longest = 1 << max(0, features.bands - 1)  # samples in half of a pair of the last level
-    places, channel_bytes = _places(features)
-    return WindowContext(
-        window=n,
-        channels=window_features.channels,
-        kinds=features.kinds,
-        bands=features.bands,
-        hysteresis=features.hysteresis * scale,
-        centre=CENTRE,
-        level_scale=scale,
-        level_shift=LEVEL_SHIFT,
-        sum_range=(least * n, most * n),
-        squares_maximum=least * least * n,
-        changes_maximum=BYTE_MAXIMUM * (n - 1),
-        level_range=(least * scale, most * scale),
-        pair_range=(least * longest, most * longest),
-        energy_maximum=max(
-            (energy_maximum(n, level) for level in range(1, features.bands + 1)), default=0
-        ),
-        definitions=_definitions(window_features),
-        offsets=places,
-        channel_bytes=channel_bytes,
-        n_outputs=stage.n_outputs,
-        maximum=quantizer.maximum,
-        raw_shift=RAW_SHIFT,
-        scales=tuple(quantizer.scales[choice] for choice in quantizer.choice.tolist()),
-    )
+def _mean(loop: Listing, start: str, ends: Collection[str], odds: Mapping[str, float]) -> float:
+    """Return the cycles on signals; half of the differences are below 0."""
+    ordered = {f"ordered{level}": 0.5 for level in range(BAND_LIMIT)}
+    return loop.mean(start, ends, {**_ODDS, **ordered, "%[x], 7": 0.5, **odds})
 
 
 def _places(features: FeatureSet) -> tuple[dict[str, int], int]:

@@ -245,17 +245,17 @@ static uint8_t decision_find_largest(pnn_score_t *largest_score)
     pnn_score_t score;
     uint8_t l = 1;
     __asm__ volatile(
-        ".Lclass%=:\n"
+        ".Lclass_%=:\n"
         "    ld    %A[score], %a[next]+\n"
         "    ld    %B[score], %a[next]+\n"
         "    cp    %A[largest], %A[score]\n"
         "    cpc   %B[largest], %B[score]\n"
-        "    brge  .Lnext%=\n"
+        "    brge  .Lnext_%=\n"
         "    movw  %A[largest], %A[score]\n"
         "    mov   %[best], %[l]\n"
-        ".Lnext%=: inc   %[l]\n"
+        ".Lnext_%=: inc   %[l]\n"
         "    cpi   %[l], %[classes]\n"
-        "    brne  .Lclass%=\n"
+        "    brne  .Lclass_%=\n"
         : [next] "+e"(next), [largest] "+r"(largest), [score] "=&r"(score),
           [best] "+r"(best), [l] "+d"(l)
         : [classes] "M"(PNN_CLASSES)
