@@ -2,7 +2,7 @@
  *
  * All work happens here and not in interrupts; while there is none, the chip sleeps.
  */
-#include "small.h"
+#include "optimize_size.h"
 
 #include "cycle_counter.h"
 #include "meter.h"

@@ -1,4 +1,4 @@
-#include "small.h"
+#include "optimize_size.h"
 
 #include "stack_paint.h"
 

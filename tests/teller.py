@@ -1,4 +1,4 @@
-"""What a board tells of the classes of its windows, as templates/live/windows.j2 has it in C."""
+"""What a board tells of the classes of its windows, as templates/device/windows.j2 has it in C."""
 
 from __future__ import annotations
 

@@ -9,19 +9,18 @@ from pathlib import Path
 
 from protonn_edge.avr.program import read_program
 from protonn_edge.boards import Board
-from protonn_edge.boards.environment import description_file
 from protonn_edge.build.budget import OverBudget, Usage, check_budget
 from protonn_edge.build.plan_file import PLAN_FILE, plan_text
 from protonn_edge.build.windowing import Windowing
 from protonn_edge.chain.model import Model
-from protonn_edge.codegen import Limits, Plan, plans, render_c, template_environment
+from protonn_edge.codegen import Limits, Plan, plans, render_c
 from protonn_edge.errors import CheckFailed
 from protonn_edge.system.files import write_atomically
 from protonn_edge.system.resources import resource
 from protonn_edge.system.scratch import scratch_folder
 from protonn_edge.toolchain.platformio import build_firmware
 
-_OF_THE_FIRMWARE = ("frame.c", "frame.h", "small.h")
+_OF_THE_FIRMWARE = ("frame.c", "frame.h", "optimize_size.h")
 
 
 @dataclass(frozen=True)
@@ -65,15 +64,11 @@ def build_live(model: Model, windowing: Windowing) -> LiveBuild:
 
 def live_files(windowing: Windowing, plan: Plan) -> dict[str, str]:
     """Return the files of the PlatformIO project, by their names."""
-    context = windowing.context(plan)
-    environment = template_environment("live")
     firmware = resource("firmware")
     generated = render_c(windowing.model, plan)
     return {
-        "platformio.ini": environment.get_template("platformio.ini.j2").render(context),
-        "src/main.c": environment.get_template("main.c.j2").render(context),
+        **windowing.sampling.project("live", windowing.context(plan)),
         PLAN_FILE: plan_text(windowing.model, plan),
-        **description_file(windowing.sampling.board),
         **{f"src/{name}": text for name, text in generated.items()},
         **{f"src/{name}": (firmware / name).read_text("utf-8") for name in _OF_THE_FIRMWARE},
     }

@@ -11,8 +11,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from protonn_edge.boards import Board
-from protonn_edge.boards.environment import description_file
-from protonn_edge.build.sampling import Sampling, baud_divisor, check_baud, least_baud
+from protonn_edge.build.sampling import (
+    Sampling,
+    baud_divisor,
+    check_baud,
+    least_baud,
+)
 from protonn_edge.codegen import template_environment
 from protonn_edge.device.framing import frame_bytes
 from protonn_edge.device.sensor_messages import SamplesMessage
@@ -59,10 +63,12 @@ class Logger:
         return self.sampling.actual_rate * frame / self.frame_samples + _LOGGER_BYTES_A_SECOND
 
     def context(self) -> dict[str, object]:
-        """Return the context of ``templates/logger``."""
+        """Return all that the templates of a logger need."""
         frames_a_second = self.sampling.actual_rate / self.frame_samples
         return {
             **self.sampling.context(),
+            "reader": "record",
+            "page": "recording",
             "frame_samples": self.frame_samples,
             "said_every": max(1, math.ceil(frames_a_second)),
             "baud": self.baud,
@@ -71,19 +77,12 @@ class Logger:
 
     def firmware(self) -> dict[str, str]:
         """Return the files of a PlatformIO project by their names."""
-        return {
-            "platformio.ini": self._rendered("platformio.ini"),
-            "src/main.c": self._rendered("main.c"),
-            **description_file(self.sampling.board),
-        }
+        return self.sampling.project("logger", self.context())
 
     def sketch(self, name: str) -> dict[str, str]:
         """Return the only file of an Arduino sketch, by its name."""
-        return {f"{name}.ino": self._rendered("sketch.ino")}
-
-    def _rendered(self, name: str) -> str:
-        template = template_environment("logger").get_template(f"{name}.j2")
-        return template.render(self.context())
+        template = template_environment("device").get_template("logger.ino.j2")
+        return {f"{name}.ino": template.render(self.context())}
 
 
 def sketch_name(folder: Path) -> str:

@@ -2,7 +2,7 @@
 
 A timer starts each sample, and interrupts read it. Rates that are too high for the chip or the
 sensor are refused before anything is written. Loggers and firmware that classifies its sensor's
-samples share this module and the templates in ``templates/sampling``.
+samples share this module and the templates in ``templates/device``.
 """
 
 from __future__ import annotations
@@ -12,7 +12,8 @@ from dataclasses import asdict, dataclass
 
 from protonn_edge import __version__
 from protonn_edge.boards import Board
-from protonn_edge.boards.environment import upload_lines
+from protonn_edge.boards.environment import description_file, upload_lines
+from protonn_edge.codegen import template_environment
 from protonn_edge.device.sensor_messages import SENSOR_NUMBERS
 from protonn_edge.errors import InputError
 from protonn_edge.sensors import SensorKind
@@ -200,8 +201,20 @@ class Sampling:
             return _TIMER_CYCLES + _CONVERSION_CYCLES * len(self.channels)
         return _TIMER_CYCLES + _BUS_BYTE_CYCLES * (self.device.data_bytes + _ADDRESSES)
 
+    def project(self, program: str, context: dict[str, object]) -> dict[str, str]:
+        """Return the files of a PlatformIO project by their names.
+
+        `program` is what the firmware does with the samples, a template in ``templates/device``.
+        """
+        environment = template_environment("device")
+        return {
+            "platformio.ini": environment.get_template("platformio.ini.j2").render(context),
+            "src/main.c": environment.get_template(f"{program}.c.j2").render(context),
+            **description_file(self.board),
+        }
+
     def context(self) -> dict[str, object]:
-        """Return all that ``templates/sampling`` needs."""
+        """Return what the templates of all such firmware need."""
         prescaler, bits, steps = self.timer
         pins = [kind.pin for kind in self.kinds if kind.pin is not None]
         device = self.device

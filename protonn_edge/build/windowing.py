@@ -204,10 +204,12 @@ class Windowing:
             )
 
     def context(self, plan: Plan) -> dict[str, object]:
-        """Return all that ``templates/live`` needs."""
+        """Return all that the templates of live firmware need."""
         longest = max(len(name.encode()) for name in self.model.classes)
         return {
             **self.sampling.context(),
+            "reader": "monitor",
+            "page": "live",
             "used": self.used,
             "trained": self.trained,
             "window": self.window,
