@@ -124,10 +124,7 @@ def build_command(
         raise click.UsageError("--max-drop compares accuracies on --data, which is not given")
     out = Output(as_json)
     model, board = load_model(model_file), load_board(board_name)
-    if uploads and not board.is_chip:
-        raise click.UsageError("a program for this computer cannot be uploaded; leave out --upload")
-    if port is not None and not uploads:
-        raise click.UsageError("--port needs --upload; give both, or neither")
+    _check_upload(board, uploads, port)
     if live.sensors:
         _check_alone(data, precision, max_flash, max_sram, kernel, table)
         output = output or LIVE_FOLDER
@@ -192,6 +189,13 @@ def _uploaded(
     how = "on USB" if board.upload_baud else f"in its programmer ({board.upload_protocol})"
     out.say(f"next, with the board {how}:", f"  {upload_line(folder, board.environment)}")
     return {}
+
+
+def _check_upload(board: Board, uploads: bool, port: str | None) -> None:
+    if uploads and not board.is_chip:
+        raise click.UsageError("a program for this computer cannot be uploaded; leave out --upload")
+    if port is not None and not uploads:
+        raise click.UsageError("--port needs --upload; give both, or neither")
 
 
 def _check_kind(folder: Path) -> None:

@@ -102,9 +102,7 @@ def export_command(
     check_prefix(prefix)
     imprint = Imprint(author, url, library_version)
     model, board = load_model(model_file), load_board(board_name)
-    points = None
-    if data is not None:
-        points, _ = points_for(model, data, table, out)
+    points = None if data is None else points_for(model, data, table, out)[0]
     windowing = live.windowing(model, board)
     out.notice(() if windowing is None else windowing.notices)
     with refused_wrong_answers(out, {"kind": kind, "folder": str(folder)}):
@@ -121,33 +119,20 @@ def export_command(
             imprint=imprint,
             tries=tries,
         )
-    out.say(
-        f"{done.name} in {folder}:",
-        fact_table(
-            [
-                ("files", f"{len(done.files)}"),
-                ("test vectors", f"{done.vectors}"),
-                ("kernel", done.plan.kernel),
-                ("flash of a sketch, about", _flash_of(done.plan.flash_bytes, board)),
-                ("of SelfTest, about", _flash_of(done.flash_bytes, board)),
-            ]
-        ),
-    )
+    facts = [
+        ("files", f"{len(done.files)}"),
+        ("test vectors", f"{done.vectors}"),
+        ("kernel", done.plan.kernel),
+        ("flash of a sketch, about", _flash_of(done.plan.flash_bytes, board)),
+        ("of SelfTest, about", _flash_of(done.flash_bytes, board)),
+    ]
+    out.say(f"{done.name} in {folder}:", fact_table(facts))
     say_tried(out, done.tried)
     out.say(f"next: {_NEXT[kind]}")
-    out.finish(
-        {
-            "kind": kind,
-            "name": done.name,
-            "folder": str(folder),
-            "files": list(done.files),
-            "vectors": done.vectors,
-            "flash_bytes": done.flash_bytes,
-            "model_sha256": done.model_sha256,
-            "plan": done.plan.to_json(),
-            "tried": done.tried.to_json(),
-        }
-    )
+    written = {name: getattr(done, name) for name in ("vectors", "flash_bytes", "model_sha256")}
+    made = {"kind": kind, "name": done.name, "folder": str(folder), "files": list(done.files)}
+    ended = {"plan": done.plan.to_json(), "tried": done.tried.to_json()}
+    out.finish({**made, **written, **ended})
 
 
 def _chosen(folders: dict[Kind, Path | None]) -> tuple[Kind, Path]:

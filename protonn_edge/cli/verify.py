@@ -17,6 +17,7 @@ from protonn_edge.boards import Board, load_board
 from protonn_edge.build.folder import Project
 from protonn_edge.build.project import BuildOptions, trial_build
 from protonn_edge.chain.file import load_model
+from protonn_edge.chain.model import Model
 from protonn_edge.cli.checks import library_check
 from protonn_edge.cli.command import Command, Output, board_option, json_option, precision_option
 from protonn_edge.cli.devices import check_project, chosen_emulator, emulator_option
@@ -26,7 +27,7 @@ from protonn_edge.codegen import Float32Plan, Plan
 from protonn_edge.datasets import TableOptions
 from protonn_edge.emulator import EmulatedBoard
 from protonn_edge.errors import InputError
-from protonn_edge.quantization import DeviceModel, device_model
+from protonn_edge.quantization import DeviceModel, Float32Model, device_model
 from protonn_edge.report.terminal import saturation_fact
 from protonn_edge.system import shell
 from protonn_edge.verification.agreement import (
@@ -94,20 +95,9 @@ def verify_command(
     with out.status("host C"):
         agreements = [verify_host(reference, Q)]
     plan = None
-    with ExitStack() as stack:
-        if emulator is not None:
-            with out.status(f"building for {board.name}"):
-                trial = stack.enter_context(
-                    trial_build(model, board, options=BuildOptions(precision=precision))
-                )
-            plan = trial.plan
-            emulated = stack.enter_context(EmulatedBoard(trial.elf, board=board, emulator=emulator))
-            name = f"emulated {board.name}"
-            possible = PossibleCycles.of(trial.plan, board)
-            agreements.append(
-                _verify_device(out, name, emulated.url, board, reference, Q, possible)
-            )
-            say_unproven(possible, out)
+    if emulator is not None:
+        plan, agreement = _verify_emulated(out, model, board, reference, Q, emulator)
+        agreements.append(agreement)
     if port is not None:
         possible_at_port = _possible_at_port(out, plan_at_port, reference, board)
         agreements.append(_verify_device(out, port, port, board, reference, Q, possible_at_port))
@@ -145,6 +135,28 @@ def _emulator(out: Output, name: str | None, board: Board) -> str | None:
             raise
         out.say(f"no board is emulated: {error}")
         return None
+
+
+def _verify_emulated(
+    out: Output,
+    model: Model,
+    board: Board,
+    reference: DeviceModel,
+    Q: NDArray[np.uint8],
+    emulator: str,
+) -> tuple[Plan | Float32Plan, Agreement]:
+    """Compare firmware that is built now with NumPy on the emulated board."""
+    precision = "float32" if isinstance(reference, Float32Model) else "int8"
+    with ExitStack() as stack:
+        with out.status(f"building for {board.name}"):
+            options = BuildOptions(precision=precision)
+            trial = stack.enter_context(trial_build(model, board, options=options))
+        emulated = stack.enter_context(EmulatedBoard(trial.elf, board=board, emulator=emulator))
+        possible = PossibleCycles.of(trial.plan, board)
+        name = f"emulated {board.name}"
+        agreement = _verify_device(out, name, emulated.url, board, reference, Q, possible)
+        say_unproven(possible, out)
+        return trial.plan, agreement
 
 
 def _verify_device(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from protonn_edge.conversion.converting import from_sklearn
-from protonn_edge.conversion.kept import Conversion, Step
+from protonn_edge.conversion.kept import Conversion, ConversionStep
 from protonn_edge.conversion.reference import (
     Features,
     from_reference,
@@ -14,8 +14,8 @@ from protonn_edge.conversion.scaling import from_pipeline
 
 __all__ = [
     "Conversion",
+    "ConversionStep",
     "Features",
-    "Step",
     "from_pipeline",
     "from_reference",
     "from_sklearn",

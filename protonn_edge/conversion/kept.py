@@ -18,7 +18,7 @@ from protonn_edge.training.points import Float32
 
 
 @dataclass(frozen=True)
-class Step:
+class ConversionStep:
     """The agreement with the estimator after a step.
 
     Attributes
@@ -43,7 +43,7 @@ class Conversion:
     model: ProtoNNModel | ForestModel
     estimator: str  # the estimator's name, such as "SVC"
     landmarks: int | None  # number of the estimator's support vectors or training points
-    steps: tuple[Step, ...]  # from the estimator itself to the integers of the device
+    steps: tuple[ConversionStep, ...]  # from the estimator itself to the integers of the device
     n: int  # points that the steps were measured on
     held_out: bool  # whether they are other points than those of the conversion
     model_bytes: int  # size of W, B and Z as int8, or of trees
@@ -114,10 +114,10 @@ class Measured:
         actual = None if y is None else _class_indices(estimator, np.asarray(y), len(X))
         return cls(X, estimator.answers(X), actual)
 
-    def step(self, name: str, predicted: NDArray[np.int64]) -> Step:
+    def step(self, name: str, predicted: NDArray[np.int64]) -> ConversionStep:
         """Return the agreement of predictions (n,) with the estimator."""
         right = None if self.actual is None else share_right(predicted, self.actual)
-        return Step(name, share_right(predicted, self.answers), right)
+        return ConversionStep(name, share_right(predicted, self.answers), right)
 
 
 def _class_indices(estimator: FittedEstimator, y: NDArray[Any], n: int) -> Indices:

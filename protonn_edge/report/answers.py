@@ -18,7 +18,7 @@ from protonn_edge.device import Result
 from protonn_edge.evaluation.accuracy import class_figures, frequent_confusions, wilson_interval
 from protonn_edge.evaluation.evidence import Evidence
 from protonn_edge.quantization import IntegerChain
-from protonn_edge.report.content import Cell, Matrix, Panel, Picture, Table
+from protonn_edge.report.content import Cell, Matrix, PageTable, Panel, Picture
 from protonn_edge.report.figures import (
     confusion_figure,
     figure,
@@ -54,7 +54,7 @@ def accuracy_panels(one: Evidence, salt: str) -> list[Panel]:
             table=_confusions(counts, classes),
             table_name="The most frequent mistakes",
         )
-    by_class = Table(
+    by_class = PageTable(
         ("class", "points", "precision", "recall"),
         tuple(
             (name, f"{each.n:,}", _percent(each.precision), _percent(each.recall))
@@ -102,11 +102,11 @@ def _matrix(counts: NDArray[np.int64], classes: Sequence[str]) -> Matrix:
     return Matrix(actual, answers, rows)
 
 
-def _confusions(counts: NDArray[np.int64], classes: Sequence[str]) -> Table:
+def _confusions(counts: NDArray[np.int64], classes: Sequence[str]) -> PageTable:
     """Return the most frequent confusions."""
     names = answer_names(counts.shape[1], classes)
     found = frequent_confusions(counts, _CONFUSIONS_SHOWN)
-    return Table(
+    return PageTable(
         ("actual", "predicted", "points"),
         tuple((names[each.actual], names[each.predicted], f"{each.n:,}") for each in found),
         texts=frozenset({1}),
@@ -230,7 +230,7 @@ def _threshold_panels(
         if i % 4 == 0 or i == at
     )
     drawn = threshold_figure(thresholds, curves, chosen, what, salt)
-    table = Table(("threshold", *(name for name, _ in curves)), rows)
+    table = PageTable(("threshold", *(name for name, _ in curves)), rows)
     return [
         Panel(figure=figure(drawn, words), caption=words, key=key),
         Panel(table=table, table_name="Rejected by threshold"),

@@ -11,7 +11,7 @@ _LETTERS_ON_A_PHONE, _LETTERS = 34, 54  # that fit in all headings of a matrix
 
 
 @dataclass(frozen=True)
-class Table:
+class PageTable:
     """Rows of text under headings; columns other than the first and `texts` are numbers."""
 
     headings: tuple[str, ...]
@@ -90,7 +90,7 @@ class Picture:
 
 
 @dataclass(frozen=True)
-class Listing:
+class Snippet:
     """Text to type or copy, with its name."""
 
     name: str
@@ -107,10 +107,10 @@ class Panel:
     scatter: Scatter | None = None
     caption: str = ""
     key: tuple[tuple[str, str], ...] = ()  # colours and their meanings
-    table: Table | None = None  # beside a figure, as an alternative to it
+    table: PageTable | None = None  # beside a figure, as an alternative to it
     table_name: str = ""
     gallery: tuple[Picture, ...] = ()
-    listing: Listing | None = None
+    listing: Snippet | None = None
     live: str = ""  # the name by which the page's script finds the panel
 
 

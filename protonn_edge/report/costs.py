@@ -7,8 +7,14 @@ import numpy as np
 from protonn_edge.avr.cores import BOUND_FLAGS
 from protonn_edge.codegen import Plan
 from protonn_edge.evaluation.evidence import Evidence
-from protonn_edge.report.content import Panel, Table
-from protonn_edge.report.figures import Part, figure, latency_figure, memory_figure, part_colours
+from protonn_edge.report.content import PageTable, Panel
+from protonn_edge.report.figures import (
+    MemoryPart,
+    figure,
+    latency_figure,
+    memory_figure,
+    part_colours,
+)
 from protonn_edge.report.inputs import Battery
 
 
@@ -39,7 +45,7 @@ def latency_panels(one: Evidence, salt: str) -> list[Panel]:
         rows.append(("planned mean", f"{mean:,.0f}", f"{board.milliseconds(mean):.3f}"))
     if worst is not None:
         rows.append((f"bound, by {BOUND_FLAGS}", f"{worst:,}", f"{board.milliseconds(worst):.3f}"))
-    table = Table(("", "cycles", "ms"), tuple(rows))
+    table = PageTable(("", "cycles", "ms"), tuple(rows))
     return [
         Panel(figure=figure(drawn, "Histogram of latencies. " + words), caption=words),
         Panel(table=table, table_name="Of a prediction"),
@@ -61,7 +67,10 @@ def energy_panels(one: Evidence, battery: Battery) -> list[Panel]:
         for rate, each in battery.lives(one.board, one.summary.latency_ms.mean)
     )
     headings = ("a second", "of the time", "mean mW", "battery lasts")
-    return [Panel(caption=words), Panel(table=Table(headings, lives), table_name="Battery life")]
+    return [
+        Panel(caption=words),
+        Panel(table=PageTable(headings, lives), table_name="Battery life"),
+    ]
 
 
 def memory_panels(one: Evidence, salt: str) -> list[Panel]:
@@ -70,7 +79,7 @@ def memory_panels(one: Evidence, salt: str) -> list[Panel]:
         _memory_panel("Flash", flash_parts(one), one.board.flash_bytes, f"{salt}-flash"),
         _memory_panel("SRAM", sram_parts(one), one.board.sram_bytes, f"{salt}-sram"),
         Panel(
-            table=Table(
+            table=PageTable(
                 ("section", "bytes", "where"),
                 (
                     (".text", f"{one.firmware.sections.text:,}", "flash: code and constants"),
@@ -85,18 +94,20 @@ def memory_panels(one: Evidence, salt: str) -> list[Panel]:
     ]
 
 
-def flash_parts(one: Evidence) -> list[Part]:
+def flash_parts(one: Evidence) -> list[MemoryPart]:
     """Return the contents of flash: the plan's stages, and the rest of the firmware."""
     plan, used = one.firmware.plan, one.firmware.usage.flash_bytes
     if isinstance(plan, Plan):
-        parts = [Part(stage.name.replace("_", " "), stage.flash_bytes) for stage in plan.steps]
+        parts = [
+            MemoryPart(stage.name.replace("_", " "), stage.flash_bytes) for stage in plan.steps
+        ]
     else:
-        parts = [Part("tables", plan.table_bytes)]
+        parts = [MemoryPart("tables", plan.table_bytes)]
     known = sum(part.size for part in parts)
-    return [*parts, Part("other code, protocol", max(0, used - known))]
+    return [*parts, MemoryPart("other code, protocol", max(0, used - known))]
 
 
-def sram_parts(one: Evidence) -> list[Part]:
+def sram_parts(one: Evidence) -> list[MemoryPart]:
     """Return the contents of SRAM: the model's variables, the firmware's, the stack."""
     plan, usage = one.firmware.plan, one.firmware.usage
     state = min(plan.state_bytes, usage.sram_bytes)
@@ -104,14 +115,14 @@ def sram_parts(one: Evidence) -> list[Part]:
     if isinstance(plan, Plan):
         features = min(plan.chunk_features, usage.sram_bytes - state)
     return [
-        Part("the model's variables", state),
-        Part("features", features),
-        Part("other variables", usage.sram_bytes - state - features),
-        Part("stack, at worst", usage.stack_bytes),
+        MemoryPart("the model's variables", state),
+        MemoryPart("features", features),
+        MemoryPart("other variables", usage.sram_bytes - state - features),
+        MemoryPart("stack, at worst", usage.stack_bytes),
     ]
 
 
-def _memory_panel(name: str, parts: list[Part], limit: int, salt: str) -> Panel:
+def _memory_panel(name: str, parts: list[MemoryPart], limit: int, salt: str) -> Panel:
     used = sum(part.size for part in parts)
     words = f"{name}: {used:,} of {limit:,} bytes, {100 * used / limit:.1f} %."
     rows = [(part.name, f"{part.size:,}", f"{100 * part.size / limit:.1f} %") for part in parts]
@@ -121,7 +132,7 @@ def _memory_panel(name: str, parts: list[Part], limit: int, salt: str) -> Panel:
         figure=figure(memory_figure(parts, limit, salt), words),
         caption=words,
         key=key,
-        table=Table(("", "bytes", "share"), tuple(rows)),
+        table=PageTable(("", "bytes", "share"), tuple(rows)),
         table_name=f"{name} by what it is for",
     )
 
@@ -146,6 +157,6 @@ def plan_panels(one: Evidence, salt: str) -> list[Panel]:  # noqa: ARG001  (as a
     mean = "-" if plan.mean_cycles is None else f"{plan.mean_cycles:,.0f}"
     rows.append(("prediction", "", "", mean, f"{plan.worst_cycles:,}"))
     headings = ("stage", "kernel", "flash B", "mean cycles", "at most")
-    table = Table(headings, tuple(rows), texts=frozenset({1}))
+    table = PageTable(headings, tuple(rows), texts=frozenset({1}))
     name = f"Kernels, and what the planner estimates of them, compiled by {BOUND_FLAGS}"
     return [Panel(table=table, table_name=name)]

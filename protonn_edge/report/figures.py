@@ -87,7 +87,7 @@ _STYLE: dict[Any, Any] = {
 }
 
 
-class Part(NamedTuple):
+class MemoryPart(NamedTuple):
     """A part of a memory: its use, and its bytes."""
 
     name: str
@@ -173,7 +173,7 @@ def latency_figure(
     return drawn[0]
 
 
-def memory_figure(parts: Sequence[Part], limit: int, salt: str) -> str:
+def memory_figure(parts: Sequence[MemoryPart], limit: int, salt: str) -> str:
     """Return one memory of the board as a bar, filled with its parts up to the limit."""
     with _axes(78, salt) as (area, drawn):
         _without_frame(area)

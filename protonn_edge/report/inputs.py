@@ -97,7 +97,7 @@ class Battery:
 
 
 @dataclass(frozen=True)
-class Alternative:
+class FrontPoint:
     """A Pareto-optimal model of a search: others are less accurate or need more."""
 
     accuracy: float  # in cross-validation, 0..1
@@ -109,8 +109,8 @@ class Alternative:
 class Front:
     """The alternatives that a search found, by flash and by time, each the cheapest first."""
 
-    by_flash: tuple[Alternative, ...]
-    by_time: tuple[Alternative, ...]
+    by_flash: tuple[FrontPoint, ...]
+    by_time: tuple[FrontPoint, ...]
 
 
 def read_front(path: Path) -> Front:
@@ -130,11 +130,11 @@ def read_front(path: Path) -> Front:
         raise InputError(f"{path} is not what 'tune --front FILE.json' writes") from error
 
 
-def _alternatives(found: list[dict[str, Any]]) -> tuple[Alternative, ...]:
+def _alternatives(found: list[dict[str, Any]]) -> tuple[FrontPoint, ...]:
     if not 1 <= len(found) <= _MOST_CANDIDATES:
         raise ValueError(f"{len(found)} candidates")
     return tuple(
-        Alternative(
+        FrontPoint(
             _number(each["accuracy"], 1.0),
             int(_number(each["flash_bytes"], 1e9)),
             _number(each["mean_ms"], 1e9),

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from protonn_edge.evaluation.evidence import Evidence
 from protonn_edge.export.rendering import NAME, own_sketch
 from protonn_edge.quantization import IntegerChain
-from protonn_edge.report.content import Listing, Panel, Section, Table
+from protonn_edge.report.content import PageTable, Panel, Section, Snippet
 from protonn_edge.report.figures import (
     figure,
     front_figure,
@@ -57,7 +57,7 @@ def quantization_panels(one: Evidence, salt: str) -> list[Panel]:
         )
         for s in stages
     )
-    table = Table(("in integers", "accuracy", "points changed", "unlike float"), rows)
+    table = PageTable(("in integers", "accuracy", "points changed", "unlike float"), rows)
     return [
         Panel(figure=figure(drawn, "Accuracy by stage. " + words), caption=words),
         Panel(table=table, table_name="Stage by stage"),
@@ -84,7 +84,7 @@ def _curve(values: Sequence[float], what: str, title: str, form: str, salt: str)
     return Panel(
         figure=figure(drawn, words),
         caption=words,
-        table=Table(("report", what), rows),
+        table=PageTable(("report", what), rows),
         table_name="Some of the reports",
     )
 
@@ -116,7 +116,7 @@ def front_section(front: Front) -> Section:
             Panel(
                 figure=figure(drawn, words),
                 caption=words,
-                table=Table(("flash B", "mean ms", "accuracy"), rows),
+                table=PageTable(("flash B", "mean ms", "accuracy"), rows),
                 table_name="The alternatives",
             )
         )
@@ -136,8 +136,8 @@ def sketch_panels(one: Evidence, salt: str) -> list[Panel]:  # noqa: ARG001  (as
                 "folder “libraries” of your sketchbook. For PlatformIO, export with --platformio "
                 "into the folder “lib” of your project."
             ),
-            listing=Listing("The command", sketch.command),
-            table=Table(("constant", "class"), sketch.constants, texts=frozenset({1})),
+            listing=Snippet("The command", sketch.command),
+            table=PageTable(("constant", "class"), sketch.constants, texts=frozenset({1})),
             table_name="What pnn_finish() returns",
         ),
         Panel(
@@ -145,6 +145,6 @@ def sketch_panels(one: Evidence, salt: str) -> list[Panel]:  # noqa: ARG001  (as
                 f"Read your sensor where the sketch says so. Feature i is {sketch.feature}, and "
                 f"raw a whole number: {sketch.raw}."
             ),
-            listing=Listing("The sketch", sketch.code),
+            listing=Snippet("The sketch", sketch.code),
         ),
     ]

@@ -29,7 +29,7 @@ from protonn_edge.report.answers import (
     space_panels,
     unknown_panels,
 )
-from protonn_edge.report.content import Panel, Section, Table
+from protonn_edge.report.content import PageTable, Panel, Section
 from protonn_edge.report.costs import energy_panels, latency_panels, memory_panels, plan_panels
 from protonn_edge.report.inputs import Battery, Front, PageScript
 from protonn_edge.report.making import (
@@ -261,7 +261,7 @@ def _of(limit: int) -> str:
     return f"of {limit:,} B"
 
 
-def side_by_side(evidence: Sequence[Evidence]) -> Table:
+def side_by_side(evidence: Sequence[Evidence]) -> PageTable:
     """Return the main figures with a column per run."""
     columns = [_figures(one) for one in evidence]
     names = list(dict.fromkeys(name for column in columns for name in column))
@@ -272,7 +272,7 @@ def side_by_side(evidence: Sequence[Evidence]) -> Table:
         if name in _BETTER
         for column in _best(texts, _BETTER[name])
     )
-    return Table(("", *(one.name for one in evidence)), rows, best=best)
+    return PageTable(("", *(one.name for one in evidence)), rows, best=best)
 
 
 def _best(texts: Sequence[str], better: Callable[[Iterable[float]], float]) -> list[int]:

@@ -21,7 +21,7 @@ DRAWN = {
         np.array([1.0, 1.0, 1.01]), 9.0, 1.0, salt
     ),
     "latency of a float build": lambda salt: figures.latency_figure(np.ones(3), None, None, salt),
-    "memory": lambda salt: figures.memory_figure([figures.Part("a", 10)], 2048, salt),
+    "memory": lambda salt: figures.memory_figure([figures.MemoryPart("a", 10)], 2048, salt),
     "stages": lambda salt: figures.stage_figure(["float", "Z"], [0.91, 0.9], salt),
     "stages that lose nothing": lambda salt: figures.stage_figure(["float", "Z"], [1, 1], salt),
     "training": lambda salt: figures.training_figure([1.0, 0.5], "objective", salt),
