@@ -51,8 +51,6 @@ TWO_MEANINGS = {
     "Line",
     "Network",
     "Parts",
-    "PoolingContext",
-    "PoolingKernel",
     "Run",
     "Schedule",
     "Share",

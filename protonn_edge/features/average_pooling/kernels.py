@@ -11,12 +11,7 @@ from protonn_edge.avr.cores import Core
 from protonn_edge.chain.activity import Activity
 from protonn_edge.features.average_pooling.areas import Areas
 from protonn_edge.features.average_pooling.integers import IntegerAveragePooling
-from protonn_edge.features.average_pooling.loops import (
-    WHOLE_AREA_PIXELS,
-    average_loop,
-    part_loop,
-    sum_loop,
-)
+from protonn_edge.features.average_pooling.loops import WHOLE_AREA_PIXELS, AreaLoops
 from protonn_edge.kernels.kernel import Cost, Feed, Kernel, Push, Step
 from protonn_edge.kernels.listing import Fold, Listing
 from protonn_edge.kernels.matvec.cycles import COUNTED_IN_A_BYTE, PUSH_CALL_BY_COMPILER
@@ -50,7 +45,7 @@ Name = Literal["kept", "streamed", "rows"]
 
 
 @dataclass(frozen=True, eq=False)
-class PoolingKernel(Kernel):
+class AveragePoolingKernel(Kernel):
     """Computes averages of areas.
 
     "kept" keeps all of them until the last one is complete, "streamed" pushes each part's, "rows"
@@ -81,19 +76,9 @@ class PoolingKernel(Kernel):
         )
 
     @cached_property
-    def part_loop(self) -> Listing:
-        """The loop over a part of a row."""
-        return part_loop(self.areas, self.stage.half)
-
-    @cached_property
-    def sum_loop(self) -> Listing:
-        """The loop over a whole row that completes no area."""
-        return sum_loop(self.areas)
-
-    @cached_property
-    def average_loop(self) -> Listing:
-        """The loop over a whole row that completes areas."""
-        return average_loop(self.areas, self.stage.half)
+    def loops(self) -> AreaLoops:
+        """The loops over pixels."""
+        return AreaLoops(self.areas, self.stage.half)
 
     @property
     def is_cropped(self) -> bool:
@@ -124,7 +109,11 @@ class PoolingKernel(Kernel):
             mean = self._cycles(feed, following, float(activity.inputs.mean()))
         worst = math.ceil(self._cycles(feed, following, None))
         code = _CODE_BYTES + _STREAMING_CODE_BYTES * (feed is not None and not feed.whole)
-        loops = self._whole_rows(Listing.least) if self.whole_rows else self._parts(Listing.least)
+        loops = (
+            self.loops.whole_rows(Listing.least)
+            if self.whole_rows
+            else self.loops.parts(Listing.least)
+        )
         step = Step(self.kind, self.name, code, mean, worst, int(loops))
         spared = following.skips_zeros and not self._keeps
         return Cost(
@@ -147,7 +136,7 @@ class PoolingKernel(Kernel):
         if self._keeps:
             value, pushing = 0, _KEEPING_CALL
         n, k = self.areas.columns.pixels, self.areas.columns.outputs
-        pixel, last = self._pixel(Listing.worst), self._last_pixel(Listing.worst)
+        pixel, last = self.loops.pixel(Listing.worst), self.loops.last_pixel(Listing.worst)
         area = last - pixel + value
         calls = _ROW_CALLS * self.core.call_cycles
         row = _ROW_CYCLES[1] + calls
@@ -183,35 +172,10 @@ class PoolingKernel(Kernel):
         if self.whole_rows and self._keeps and (feed is None or feed.whole):
             row = calls + (_FED_ROW_CYCLES if feed is None else _WHOLE_ROW_CYCLES)[at_most]
             rows = self.areas.rows.pixels * row
-            return self._begin + self._whole_rows(fold) + rows + _IMAGE_CYCLES + passing
+            return self._begin + self.loops.whole_rows(fold) + rows + _IMAGE_CYCLES + passing
         row = calls + _ROW_CYCLES[at_most]
         row *= -(-self.areas.columns.pixels // COUNTED_IN_A_BYTE)  # a call each
-        return self._begin + self._parts(fold) + self.areas.rows.pixels * row + pushes
-
-    def _parts(self, fold: Fold) -> float:
-        """Return the cycles of the loops over parts of rows, for all pixels."""
-        rows, columns = self.areas.rows, self.areas.columns
-        within = rows.pixels * (columns.pixels - columns.outputs) * self._pixel(fold)
-        completing = rows.outputs * self._last_pixel(fold, complete=1)
-        others = (rows.pixels - rows.outputs) * self._last_pixel(fold, complete=0)
-        return within + columns.outputs * (completing + others)
-
-    def _pixel(self, fold: Fold) -> float:
-        """Return the cycles of a pixel within an area."""
-        return fold(self.part_loop, "pixel", ["pixel"], {"last": 0, "pixel": 1})
-
-    def _last_pixel(self, fold: Fold, complete: int | None = None) -> float:
-        """Return the cycles of the last pixel of an area's row, which may complete the area."""
-        odds = {} if complete is None else {"complete": complete, "nothing": complete}
-        return fold(self.part_loop, "pixel", ["pixel"], {"last": 1, "pixel": 1, **odds})
-
-    def _whole_rows(self, fold: Fold) -> float:
-        """Return the cycles of the loops over rows that come whole, for all areas."""
-        rows, columns = self.areas.rows, self.areas.columns
-        summed = fold(self.sum_loop, "area", ["area"], {"area": 1})
-        completed = fold(self.average_loop, "area", ["area"], {"area": 1, "end": 0})
-        rest = rows.pixels - rows.outputs
-        return columns.outputs * (rest * summed + rows.outputs * completed)
+        return self._begin + self.loops.parts(fold) + self.areas.rows.pixels * row + pushes
 
     @property
     def _begin(self) -> int:
@@ -242,8 +206,8 @@ def _mean_of(share: float) -> Fold:
 def kernels(stage: IntegerAveragePooling, core: Core) -> tuple[Kernel, ...]:
     """Return those that keep all averages until the last one, and those that do not."""
     if stage.by_rows:
-        return (PoolingKernel(stage, "rows", core),)
-    streamed = PoolingKernel(stage, "streamed", core)
+        return (AveragePoolingKernel(stage, "rows", core),)
+    streamed = AveragePoolingKernel(stage, "streamed", core)
     if stage.n_outputs > KEPT_AVERAGES:
         return (streamed,)
-    return (PoolingKernel(stage, "kept", core), streamed)
+    return (AveragePoolingKernel(stage, "kept", core), streamed)

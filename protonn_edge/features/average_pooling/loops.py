@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from functools import cached_property
+
 from protonn_edge.features.average_pooling.areas import Areas
-from protonn_edge.kernels.listing import Listing, repeated
+from protonn_edge.kernels.listing import Fold, Listing, repeated
 
 _PIXELS = ("r18", "r19", "r23", "r24")
 
@@ -11,7 +14,63 @@ WHOLE_AREA_PIXELS = len(_PIXELS)
 """Pixels of an area's row that are kept in registers."""
 
 
-def part_loop(areas: Areas, half: int) -> Listing:
+@dataclass(frozen=True)
+class AreaLoops:
+    """The loops over the pixels of areas, and their cycles.
+
+    Attributes
+    ----------
+    areas : Areas
+        The areas.
+    half : int
+        What is added to a product before its lower 16 bits are cut off.
+    """
+
+    areas: Areas
+    half: int
+
+    @cached_property
+    def part(self) -> Listing:
+        """The loop over a part of a row."""
+        return _part_loop(self.areas, self.half)
+
+    @cached_property
+    def summing(self) -> Listing:
+        """The loop over a whole row that completes no area."""
+        return _sum_loop(self.areas)
+
+    @cached_property
+    def averaging(self) -> Listing:
+        """The loop over a whole row that completes areas."""
+        return _average_loop(self.areas, self.half)
+
+    def parts(self, fold: Fold) -> float:
+        """Return the cycles of the loops over parts of rows, for all pixels."""
+        rows, columns = self.areas.rows, self.areas.columns
+        within = rows.pixels * (columns.pixels - columns.outputs) * self.pixel(fold)
+        completing = rows.outputs * self.last_pixel(fold, complete=1)
+        others = (rows.pixels - rows.outputs) * self.last_pixel(fold, complete=0)
+        return within + columns.outputs * (completing + others)
+
+    def pixel(self, fold: Fold) -> float:
+        """Return the cycles of a pixel within an area."""
+        return fold(self.part, "pixel", ["pixel"], {"last": 0, "pixel": 1})
+
+    def last_pixel(self, fold: Fold, complete: int | None = None) -> float:
+        """Return the cycles of the last pixel of an area's row, which may complete the area."""
+        odds = {} if complete is None else {"complete": complete, "nothing": complete}
+        return fold(self.part, "pixel", ["pixel"], {"last": 1, "pixel": 1, **odds})
+
+    def whole_rows(self, fold: Fold) -> float:
+        """Return the cycles of the loops over rows that come whole, for all areas."""
+        rows, columns = self.areas.rows, self.areas.columns
+        summed = fold(self.summing, "area", ["area"], {"area": 1})
+        completed = fold(self.averaging, "area", ["area"], {"area": 1, "end": 0})
+        rest = rows.pixels - rows.outputs
+        return columns.outputs * (rest * summed + rows.outputs * completed)
+
+
+def _part_loop(areas: Areas, half: int) -> Listing:
     """Return the loop over the pixels of a part of a row.
 
     Where a pixel completes its column of an area, the row's sum goes to the area's, in r21:r20; T
@@ -166,7 +225,7 @@ def _next_area(areas: Areas) -> str:
     """
 
 
-def sum_loop(areas: Areas) -> Listing:
+def _sum_loop(areas: Areas) -> Listing:
     """Return the loop over areas that gives new ones their first sum, and adds to others."""
     added = """
             ld   r20, Z
@@ -189,7 +248,7 @@ def sum_loop(areas: Areas) -> Listing:
     )
 
 
-def average_loop(areas: Areas, half: int) -> Listing:
+def _average_loop(areas: Areas, half: int) -> Listing:
     """Return the loop over areas that makes an average, at Y, of each with its last row."""
     pixels = _PIXELS[: areas.columns.output_units]
     return Listing(
