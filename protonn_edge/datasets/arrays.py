@@ -187,7 +187,7 @@ def _number(
 ) -> float:
     """Return a single number of an archive."""
     value = _required(archive, name)
-    if value.shape != () or value.dtype.kind not in kinds or not accepts(value[()]):
+    if value.shape != () or value.dtype.kind not in kinds or not accepts(float(value)):
         raise archive.refusal(name, f"must be {wanted}")
     return float(value)
 
