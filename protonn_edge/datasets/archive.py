@@ -47,24 +47,10 @@ _DAMAGED = (SyntaxError, ValueError, TypeError, KeyError, MemoryError, Recursion
 
 
 class ArrayArchive:
-    """The arrays of one .npz file, read one at a time.
+    """The arrays of one .npz file, read one at a time: `names`, in the file's order.
 
-    Parameters
-    ----------
-    path : Path
-        A regular file.
-    limit_bytes : int
-        Maximum size of the file, and of the sum of its unpacked members.
-
-    Attributes
-    ----------
-    names : tuple of str
-        The arrays in the file, in its order.
-
-    Raises
-    ------
-    InputError
-        From the constructor and from `read`, with the file, the array and the cause.
+    The file, and the sum of its unpacked members, have at most `limit_bytes`. The constructor and
+    `read` raise `InputError` with the file, the array and the cause.
     """
 
     def __init__(self, path: Path, *, limit_bytes: int) -> None:
@@ -100,19 +86,7 @@ class ArrayArchive:
         self._zip.close()
 
     def read(self, name: str, records: np.dtype[Any] | None = None) -> NDArray[Any]:
-        """Return the array called `name`, which must be one of `names`.
-
-        Parameters
-        ----------
-        name : str
-        records : dtype, optional
-            The only type of records that is accepted.
-
-        Returns
-        -------
-        ndarray
-            Of booleans, integers, floats or text, read-only.
-        """
+        """Return the array of booleans, numbers, text or these `records`, read-only."""
         member = self._members[name]
         try:
             with self._zip.open(member) as stream:
@@ -191,18 +165,7 @@ def _first_line(error: BaseException) -> str:
 
 @dataclass(frozen=True)
 class ArrayHeader:
-    """The description of an array.
-
-    Attributes
-    ----------
-    dtype : dtype
-        Booleans, integers, floats or text.
-    shape : tuple of int
-    fortran : bool
-        Whether the first index runs fastest.
-    data_offset : int
-        Where the values begin, in bytes.
-    """
+    """An array of booleans, numbers or text; its values begin `data_offset` bytes in."""
 
     dtype: np.dtype[Any]
     shape: tuple[int, ...]
@@ -211,20 +174,9 @@ class ArrayHeader:
 
 
 def read_header(stream: IO[bytes], what: str, records: np.dtype[Any] | None = None) -> ArrayHeader:
-    """Read a header from the beginning of an array.
+    """Read a header from the beginning of an array; refuse objects, and other records.
 
-    Parameters
-    ----------
-    stream : binary stream
-    what : str
-        The beginning of an error's sentence: the file, and the array's name.
-    records : dtype, optional
-        The only type of records that is accepted.
-
-    Raises
-    ------
-    InputError
-        If it is not a header, or that of an array of objects or records.
+    `what` begins an error's sentence: the file, and the array's name.
     """
     start = stream.read(8)
     if start[:6] != _MAGIC or len(start) != 8 or start[6] not in (1, 2, 3):

@@ -26,13 +26,7 @@ _LINE_LIMIT = 1 << 20
 
 
 def rows_of(path: Path, delimiter: str) -> Iterator[tuple[int, list[str]]]:
-    """Yield the number of the line and the cells of each row that is not blank.
-
-    Raises
-    ------
-    InputError
-        If the file is not text in UTF-8, or not a table.
-    """
+    """Yield the number of the line and the cells of each row that is not blank."""
     try:
         with path.open(encoding="utf-8-sig", newline="") as stream:
             lines = _uncommented(stream)
@@ -93,15 +87,7 @@ def recording_head(path: Path) -> RecordingHead | None:
 class Decimals:
     """Read the cells of a file as numbers, with decimal points or decimal commas but not both.
 
-    Parameters
-    ----------
-    delimiter : str
-        Of the columns; numbers have no decimal commas if it is a comma.
-
-    Attributes
-    ----------
-    comma : bool
-        Whether a number had a decimal comma.
+    Numbers have no decimal commas if the columns' delimiter is a comma. `comma` is true after one.
     """
 
     def __init__(self, delimiter: str) -> None:

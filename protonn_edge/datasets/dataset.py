@@ -106,15 +106,7 @@ class Provenance:
     def matched(self, wanted: Sequence[str], source: str, owner: str = "the model") -> Self:
         """Return these points with the columns that their owner requires, in its order.
 
-        Parameters
-        ----------
-        wanted, source, owner
-            See `match_columns`, whose notices are added.
-
-        Raises
-        ------
-        InputError
-            As `match_columns`.
+        The notices of `match_columns`, which has these parameters, are added.
         """
         match = match_columns(self.feature_names, wanted, source, owner)
         notices = (*self.notices, *match.notices)
@@ -273,12 +265,7 @@ def class_indices(
 ) -> Indices:
     """Return the labels of a table as indices into `classes`, which `where` lists.
 
-    Other labels are `NO_CLASS` if the class stands `alone`.
-
-    Raises
-    ------
-    InputError
-        If a label is not among the classes.
+    Other labels are refused, or `NO_CLASS` if the class stands `alone`.
     """
     index_of = {name: index for index, name in enumerate(classes)}
     if alone:
@@ -307,13 +294,7 @@ def check_feature_count(table: Table, wanted: int, whose: str) -> None:
 
 
 def dense_features(X: Features, source: str) -> Float32:
-    """Return features dense.
-
-    Raises
-    ------
-    InputError
-        If they are sparse and would take more than `TABLE_LIMIT_BYTES`.
-    """
+    """Return features dense; refuse those that would take more than `TABLE_LIMIT_BYTES`."""
     matrix: Any = X
     if not is_sparse(matrix):
         return X

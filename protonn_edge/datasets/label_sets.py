@@ -23,14 +23,7 @@ LABEL_LIMIT = 20_000
 
 @dataclass(frozen=True, eq=False)
 class LabelSetTable(Table):
-    """Points with sets of labels of a file.
-
-    Attributes
-    ----------
-    X : ndarray or CSR matrix of shape (n, D), float32
-    labels : sequence of n tuples of str, or CSR matrix of shape (n, L)
-        The names of each point's labels, or ones at their indices.
-    """
+    """Points of a file whose labels are n tuples of names, or a CSR matrix (n, L) of ones."""
 
     labels: Any
 

@@ -32,18 +32,8 @@ def in_order(labels: set[str]) -> tuple[str, ...]:
 def check_names(names: Sequence[object], what: str, *, distinct: bool) -> None:
     """Refuse names that are not printable text of 1 to `NAME_LIMIT` characters.
 
-    Parameters
-    ----------
-    names : sequence
-    what : str
-        The file, the array or the part with the names; the subject of the message.
-    distinct : bool
-        Whether they must also differ.
-
-    Raises
-    ------
-    InputError
-        With the first name that cannot be used.
+    `what`, the file, the array or the part with the names, is the subject of the message; names may
+    be required to be `distinct`.
     """
     for name in names:
         if (

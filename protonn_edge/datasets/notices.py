@@ -78,15 +78,7 @@ def titles(columns: Sequence[tuple[str, int]]) -> str:
 
 @dataclass(frozen=True)
 class Match:
-    """The columns that are the model's features.
-
-    Attributes
-    ----------
-    columns : tuple of int, or None
-        The column of each feature, in the model's order; None to use columns in their own order.
-    notices : tuple of Notice
-        Notices about surplus columns, or about missing names.
-    """
+    """The column of each feature in the model's order; None to use columns in their own order."""
 
     columns: tuple[int, ...] | None
     notices: tuple[Notice, ...] = ()
@@ -99,14 +91,10 @@ def match_columns(
 
     Parameters
     ----------
-    names : sequence of str
-        The columns that may be features, or empty if the data has no names.
-    wanted : sequence of D str
-        The model's feature names, or empty if it has none.
-    source : str
-        The file, for messages.
-    owner : str
-        What wants them, for messages: the model, or another file.
+    names, wanted : sequence of str
+        The columns that may be features, and the D features; empty if there are no names.
+    source, owner : str
+        The file, and what wants the features, for messages: the model, or another file.
 
     Raises
     ------

@@ -96,13 +96,7 @@ def load_dataset(
 
 
 def load_table(path: Path, options: TableOptions | None = None) -> tuple[Table, tuple[str, ...]]:
-    """Read the training part of labelled data, and the classes if the file names them.
-
-    Raises
-    ------
-    InputError
-        As `load_dataset`.
-    """
+    """Read the training part of labelled data, and the classes if the file names them."""
     train, _, classes = _parts(path, options)
     return train, classes
 

@@ -321,18 +321,7 @@ def _parting_level(movement: NDArray[np.float64]) -> float:
 
 
 class Repeated(Sequence[str]):
-    """A sequence of texts, stored as runs of equal ones.
-
-    Parameters
-    ----------
-    runs : iterable of (str, int)
-        Each text, and its count.
-
-    Attributes
-    ----------
-    runs : list of (str, int)
-        The runs that are not empty.
-    """
+    """A sequence of texts, stored as `runs` of equal ones: each text, and its count."""
 
     def __init__(self, runs: Iterable[tuple[str, int]]) -> None:
         self.runs = [(text, count) for text, count in runs if count]

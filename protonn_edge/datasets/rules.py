@@ -115,18 +115,9 @@ class Expected:
 
 @dataclass(eq=False)
 class Column:
-    """A column of a table.
+    """A column of a table: its index, and its name, which is empty without a header.
 
-    Attributes
-    ----------
-    index : int
-        From 0.
-    name : str
-        Empty without a header.
-    first : tuple of str
-        Its cells in the first rows, by which its role is decided.
-    cells : list of str
-        All its cells, if they are not read as numbers.
+    Its role is decided by its `first` cells; `cells` are all, if they are not read as numbers.
     """
 
     index: int
@@ -170,13 +161,7 @@ class Column:
 
 
 def delimiter_called(text: str) -> str:
-    """Return the delimiter that an option names: the character, or a word such as ``tab``.
-
-    Raises
-    ------
-    InputError
-        If it is none of `DELIMITERS`.
-    """
+    """Return the delimiter that an option names: the character, or a word such as ``tab``."""
     delimiter = _WORDS.get(text.lower(), text)
     if delimiter not in DELIMITERS:
         raise InputError(
@@ -210,13 +195,7 @@ def header_found(first: Sequence[str]) -> str:
 
 
 def find_column(columns: Sequence[Column], text: str, flag: str, path: object) -> Column:
-    """Return the column that an option names, by its name or by its number from 1.
-
-    Raises
-    ------
-    InputError
-        If there is none.
-    """
+    """Return the column that an option names, by its name or by its number from 1."""
     named = [column for column in columns if column.name and column.name == text.strip()]
     if len(named) > 1:
         raise InputError(
@@ -308,18 +287,8 @@ def roles_of(
 ) -> Roles:
     """Return the roles of columns by the third and the fourth rule.
 
-    Parameters
-    ----------
-    columns : sequence of Column
-    path : object
-        For messages.
-    options : TableOptions
-    expected : Expected or None
-        The model that the points are for.
-    header : bool
-        Whether columns have names.
-    label_first : bool
-        Whether the first column is the label where there is no header.
+    Columns have names if there is a header; without one, the label may be in the first column.
+    Points may be for a model, which expects some features.
     """
     dropped = {find_column(columns, text, "--drop", path) for text in options.drop}
     channels = [find_column(columns, text, "--channels", path) for text in options.channels]

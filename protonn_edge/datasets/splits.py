@@ -162,13 +162,7 @@ def with_groups(dataset: Dataset, name: str, data: Path) -> Dataset:
 
 
 def group_numbers(names: ArrayLike, n: int) -> NDArray[np.int64]:
-    """Return groups (n,), named by texts or numbers, as numbers from 0 on, in order of the names.
-
-    Raises
-    ------
-    InputError
-        If there is not one group for each of `n` points, or a name is missing.
-    """
+    """Return groups (n,), named by texts or numbers, as numbers from 0 in order of the names."""
     named = np.asarray(names)
     if named.shape != (n,):
         raise InputError(

@@ -30,16 +30,7 @@ class ClassSummary:
 
 @dataclass(frozen=True)
 class FeatureSummary:
-    """The values of a feature in the training points.
-
-    Attributes
-    ----------
-    name : str
-        Its name, or empty.
-    minimum, maximum : float
-    decimals : int or None
-        The maximum number of decimals of a value; None for more than 6.
-    """
+    """The values of a feature in the training points; `decimals` is None for more than 6."""
 
     name: str
     minimum: float
