@@ -157,7 +157,7 @@ def windows_command(
     np.savez_compressed(content, allow_pickle=False, **arrays)
     write_atomically(output, content.getvalue())
     out.say(f"{output.name}:", fact_table(_facts(cut, recorded, found)))
-    out.notice([*recorded.notices, *_notices(cut, recorded, found)])
+    out.notice([*recorded.dataset.notices, *_notices(cut, recorded, found)])
     if test_share and not len(cut.y_test):
         out.notice([_untested(test_share)])
     out.finish(_record(cut, recorded, found, arrays))

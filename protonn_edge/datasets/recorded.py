@@ -9,7 +9,7 @@ consecutive. A take's class is its file's name up to the first dot, as in Edge I
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -61,8 +61,6 @@ class Recording:
         The samples for testing.
     groups : sequence of n str, or None
         The person, session or take of each sample.
-    notices : tuple of Notice
-        Notices, including those of `dataset`.
     """
 
     dataset: Dataset
@@ -70,7 +68,6 @@ class Recording:
     take_of: NDArray[np.int64] | None
     tested: NDArray[np.bool_]
     groups: Sequence[str] | None
-    notices: tuple[Notice, ...]
 
     @property
     def samples(self) -> NDArray[np.float32]:
@@ -86,16 +83,6 @@ class Recording:
     def rate(self) -> float | None:
         """Samples per second, if known."""
         return self.dataset.sample_rate
-
-
-@dataclass(frozen=True, eq=False)
-class _Piece:
-    """The samples of a file, and where they are not consecutive."""
-
-    table: Table
-    seams: NDArray[np.bool_]
-    notices: tuple[Notice, ...]
-    classes: tuple[str, ...] = ()
 
 
 def read_recording(path: Path, options: TableOptions | None = None) -> Recording:
@@ -116,48 +103,42 @@ def read_recording(path: Path, options: TableOptions | None = None) -> Recording
     options = options or TableOptions()
     if path.is_dir() and not (path / "train.txt").is_file():
         return _of_takes(path, options)
-    if path.suffix.lower() in _WAVES:
-        piece = _piece_of_wave(path, _label_of(path))
-    else:
-        table, classes = load_table(path, options)
-        piece = replace(_piece(table), classes=classes)
-    rows = len(piece.seams)
-    return _recording(piece, None, np.zeros(rows, np.bool_), piece.table.sessions)
+    table, classes = _of_file(path, options)
+    return _recording(table, None, np.zeros(len(table.labels), np.bool_), table.sessions, classes)
 
 
 def _of_takes(folder: Path, options: TableOptions) -> Recording:
     takes = _takes_in(folder)
-    pieces = _alike([_piece_of(take, options) for take in takes])
-    tables = [piece.table for piece in pieces]
-    counts = [len(piece.seams) for piece in pieces]
-    for piece in pieces:
-        piece.seams[:1] = True
-    seams = np.concatenate([piece.seams for piece in pieces])
-    named = _are_groups(takes) or any(table.sessions for table in tables)
+    read = [_of_file(take.path, replace(options, labelled=take.label))[0] for take in takes]
+    tables = dict(zip((take.name for take in takes), _alike(read), strict=True))
+    counts = [len(table.labels) for table in tables.values()]
+    seams = [_seams_of(table) for table in tables.values()]
+    for each in seams:
+        each[:1] = True
     groups = None
-    if named:  # rows without a session are a separate group
-        groups = Repeated(
-            (name.strip() or take.name, count)
-            for take, table in zip(takes, tables, strict=True)
-            for name, count in runs_in(table.sessions or Repeated([("", len(table.labels))]))
+    if _are_groups(takes) or any(table.sessions for table in tables.values()):
+        groups = Repeated(  # rows without a session are a separate group
+            (text.strip() or name, count)
+            for name, table in tables.items()
+            for text, count in runs_in(table.sessions or Repeated([("", len(table.labels))]))
         )
+    notes = [note for table in tables.values() for note in table.notices]
+    notes += _unread(folder, takes, [name for name, table in tables.items() if not table.labels])
     together = replace(
-        tables[0],
+        next(iter(tables.values())),
         source=str(folder),
-        X=np.concatenate([dense_features(table.X, table.source) for table in tables]),
-        labels=Repeated(run for table in tables for run in runs_in(table.labels)),
-        notices=(),
-        sample_rate=_one_rate(takes, tables),
-        instrument=_one_instrument(takes, tables),
+        X=np.concatenate([dense_features(each.X, each.source) for each in tables.values()]),
+        labels=Repeated(run for table in tables.values() for run in runs_in(table.labels)),
+        seams=np.concatenate(seams),
+        notices=tuple({(note.kind, note.text): note for note in notes}.values()),
+        sample_rate=_one_rate(tables),
+        instrument=_one_instrument(tables),
         sessions=None,
         times=None,
     )
-    of_files = _distinct(note for each in pieces for note in each.notices)
-    empty = [take.name for take, count in zip(takes, counts, strict=True) if not count]
-    piece = _Piece(together, seams, (*of_files, *_unread(folder, takes, empty)))
     take_of = np.repeat(np.arange(len(takes)), counts)
     tested = np.array([take.tested for take in takes])[take_of]
-    return _recording(piece, take_of, tested, groups)
+    return _recording(together, take_of, tested, groups)
 
 
 def _unread(folder: Path, takes: Sequence[_Take], empty: Sequence[str]) -> Iterator[Notice]:
@@ -176,14 +157,19 @@ def _unread(folder: Path, takes: Sequence[_Take], empty: Sequence[str]) -> Itera
 
 
 def _recording(
-    piece: _Piece,
+    table: Table,
     take_of: NDArray[np.int64] | None,
     tested: NDArray[np.bool_],
     groups: Sequence[str] | None,
+    classes: tuple[str, ...] = (),
 ) -> Recording:
-    dataset = dataset_from(piece.table, None, piece.classes, least_classes=1)
-    notices = (*dataset.notices, *piece.notices, *remarks(dataset))
-    return Recording(dataset, piece.seams, take_of, tested, groups, notices)
+    dataset = dataset_from(table, None, classes, least_classes=1)
+    dataset = replace(dataset, notices=(*dataset.notices, *remarks(dataset)))
+    return Recording(dataset, _seams_of(table), take_of, tested, groups)
+
+
+def _seams_of(table: Table) -> NDArray[np.bool_]:
+    return np.zeros(len(table.labels), np.bool_) if table.seams is None else table.seams
 
 
 def _are_groups(takes: Sequence[_Take]) -> bool:
@@ -192,61 +178,50 @@ def _are_groups(takes: Sequence[_Take]) -> bool:
     return all(labels.count(label) > 1 for label in set(labels))
 
 
-def _piece_of(take: _Take, options: TableOptions) -> _Piece:
-    if take.path.suffix.lower() in _WAVES:
-        return _piece_of_wave(take.path, take.label)
-    table, _ = load_table(take.path, replace(options, labelled=take.label))
-    return _piece(table)
+def _of_file(path: Path, options: TableOptions) -> tuple[Table, tuple[str, ...]]:
+    """Return the samples of a file, and the classes if it names them."""
+    if path.suffix.lower() in _WAVES:
+        return _of_wave(path, options.labelled or _label_of(path)), ()
+    table, classes = load_table(path, options)
+    if isinstance(table, LabelSetTable):
+        raise InputError(f"{table.source} has sets of labels; give each sample one label")
+    return _with_times(table), classes
 
 
-def _piece_of_wave(path: Path, label: str) -> _Piece:
+def _of_wave(path: Path, label: str) -> Table:
     check_file(path, limit_bytes=TEXT_LIMIT_BYTES)
     samples, rate, channels = read_wave(path)
     if not len(samples):
         raise InputError(f"{path} has no samples; record it again, or leave it out")
-    labels = Repeated([(label, len(samples))])
-    X = samples.astype(np.float32)
-    table = Table(
+    text = f"a WAV file has {channels} channels, of which the first one is read"
+    return Table(
         str(path),
-        X,
-        labels,
+        samples.astype(np.float32),
+        Repeated([(label, len(samples))]),
         feature_names=MICROPHONE.channels,
+        notices=(Notice("wave_channels", text),) if channels > 1 else (),
         sample_rate=rate,
         instrument=Instrument.of([MICROPHONE]),
     )
-    notices = []
-    if channels > 1:
-        text = f"a WAV file has {channels} channels, of which the first one is read"
-        notices.append(Notice("wave_channels", text))
-    return _Piece(table, np.zeros(len(X), np.bool_), tuple(notices))
 
 
-def _piece(table: Table) -> _Piece:
-    """Return a table with its rate and its seams: changes of session and gaps in time."""
-    if isinstance(table, LabelSetTable):
-        raise InputError(f"{table.source} has sets of labels; give each sample one label")
-    rows = int(table.X.shape[0])
-    seams = np.zeros(rows, np.bool_) if table.seams is None else table.seams.copy()
-    if table.times is None or not rows:
-        return _Piece(table, seams, ())
+def _with_times(table: Table) -> Table:
+    """Return a table with seams at gaps in time, and the rate according to its times."""
+    if not table.times:
+        return table
     times, are_dates = _moments_of(table.times)
     if times is None:
         text = "the format of the times is unknown, so gaps in time are not detected"
-        return _Piece(table, seams, (Notice("times", text, warning=True),))
+        return replace(table, notices=(*table.notices, Notice("times", text, warning=True)))
     apart = gaps(times)
-    notices = []
     if apart.any():
         text = f"{counted(int(apart.sum()), 'gap')} in time, which no window spans"
-        notices.append(Notice("gaps", text))
-    if table.sample_rate is None:
-        table, told = _with_rate(table, times, are_dates=are_dates)
-        notices += told
-    return _Piece(table, seams | apart, tuple(notices))
+        table = replace(table, notices=(*table.notices, Notice("gaps", text)))
+    table = replace(table, seams=_seams_of(table) | apart)
+    return _with_rate(table, times, are_dates=are_dates) if table.sample_rate is None else table
 
 
-def _with_rate(
-    table: Table, times: NDArray[np.float64], *, are_dates: bool
-) -> tuple[Table, list[Notice]]:
+def _with_rate(table: Table, times: NDArray[np.float64], *, are_dates: bool) -> Table:
     """Return a table with the rate according to its times, and a notice about it."""
     steps = np.diff(times)
     rising = steps[steps > 0]
@@ -254,14 +229,14 @@ def _with_rate(
     name = "" if table.layout is None else table.layout.time
     seconds = 1.0 if are_dates else seconds_of_a_unit(name, step)
     if not step or seconds is None:
-        return table, []
+        return table
     # The mean of whole milliseconds is not whole; a coarse clock repeats times.
     usual = steps[(steps >= 0) & (steps < 2 * step)].mean()
     rate = float(f"{1 / (usual * seconds):.{_DIGITS}g}")
     unit = {1.0: "seconds", 1e-3: "milliseconds", 1e-6: "microseconds"}.get(seconds, "nanoseconds")
     samples = "sample" if rate == 1 else "samples"
     text = f"{rate:g} {samples} a second, as times are in {unit}; --rate overrides it"
-    return replace(table, sample_rate=rate), [Notice("rate", text)]
+    return replace(table, sample_rate=rate, notices=(*table.notices, Notice("rate", text)))
 
 
 def _moments_of(cells: Sequence[str]) -> tuple[NDArray[np.float64] | None, bool]:
@@ -301,19 +276,18 @@ def seconds_of_a_unit(name: str, step: float) -> float | None:
     return 1e-6 if step < 1_000_000 else 1e-9
 
 
-def _alike(pieces: list[_Piece]) -> list[_Piece]:
-    """Return the pieces with the channels of the first one, matched by name."""
-    wanted, first = pieces[0].table.feature_names, pieces[0].table
-    alike = []
-    for piece in pieces:
-        table, names = piece.table, piece.table.feature_names
+def _alike(tables: Sequence[Table]) -> Iterator[Table]:
+    """Yield the tables with the channels of the first one, matched by name."""
+    first = tables[0]
+    wanted = first.feature_names
+    for table in tables:
+        names = table.feature_names
         if not set(wanted) <= set(names) or bool(names) != bool(wanted):
             raise _unlike(table, first)
-        table = table.matched(wanted, table.source, first.source)
-        if table.X.shape[1] != first.X.shape[1]:
+        alike = table.matched(wanted, table.source, first.source)
+        if alike.X.shape[1] != first.X.shape[1]:
             raise _unlike(table, first)
-        alike.append(_Piece(table, piece.seams, (*table.notices, *piece.notices)))
-    return alike
+        yield alike
 
 
 def _unlike(table: Table, first: Table) -> InputError:
@@ -324,49 +298,35 @@ def _unlike(table: Table, first: Table) -> InputError:
 
 
 def _channels(table: Table) -> str:
-    names = listed(table.feature_names)
-    return (
-        f"the channels {names}"
-        if names
-        else f"{counted(table.X.shape[1], 'channel')} without names"
-    )
+    if table.feature_names:
+        return f"the channels {listed(table.feature_names)}"
+    return f"{counted(table.X.shape[1], 'channel')} without names"
 
 
-def _one_rate(takes: Sequence[_Take], tables: Sequence[Table]) -> float | None:
+def _one_rate(tables: Mapping[str, Table]) -> float | None:
     """Return the common rate of all files with a known one."""
-    told = [
-        (take.name, table.sample_rate)
-        for take, table in zip(takes, tables, strict=True)
-        if table.sample_rate is not None
-    ]
-    if not told:
-        return None
-    name, rate = told[0]
-    for other, its in told[1:]:
-        if abs(its - rate) > _SAME_RATE * rate:
+    rates = {name: each.sample_rate for name, each in tables.items() if each.sample_rate}
+    for name, rate in rates.items():
+        first = next(iter(rates))
+        if abs(rate - rates[first]) > _SAME_RATE * rates[first]:
             raise InputError(
-                f"{name} has {rate:g} samples a second, {other} has {its:g}; give recordings of "
-                "the same rate"
+                f"{first} has {rates[first]:g} samples a second, {name} has {rate:g}; give "
+                "recordings of the same rate"
             )
-    return float(np.median([rate for _, rate in told]))
+    return float(np.median(list(rates.values()))) if rates else None
 
 
-def _one_instrument(takes: Sequence[_Take], tables: Sequence[Table]) -> Instrument | None:
+def _one_instrument(tables: Mapping[str, Table]) -> Instrument | None:
     """Return what measured the values of all files; None if some do not state it."""
-    told = [(take.name, table.instrument) for take, table in zip(takes, tables, strict=True)]
-    known = [(name, instrument) for name, instrument in told if instrument is not None]
-    for name, instrument in known:
-        if instrument != known[0][1]:
+    known = {name: each.instrument for name, each in tables.items() if each.instrument}
+    for name, instrument in known.items():
+        first = next(iter(known))
+        if instrument != known[first]:
             raise InputError(
-                f"{known[0][0]} is of {known[0][1]}, {name} of {instrument}; give recordings of "
-                "the same sensor"
+                f"{first} is of {known[first]}, {name} of {instrument}; give recordings of the "
+                "same sensor"
             )
-    return known[0][1] if known and len(known) == len(told) else None
-
-
-def _distinct(notices: Iterable[Notice]) -> tuple[Notice, ...]:
-    """Return the notices of several files without duplicates."""
-    return tuple({(note.kind, note.text): note for note in notices}.values())
+    return next(iter(known.values())) if known and len(known) == len(tables) else None
 
 
 # --- folders of takes -----------------------------------------------------------------------------
