@@ -6,6 +6,7 @@ import csv
 import math
 import re
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from itertools import chain
 from pathlib import Path
 from typing import NamedTuple, TextIO
@@ -25,12 +26,24 @@ _HEAD_LIMIT = 1_000
 _LINE_LIMIT = 1 << 20
 
 
+@contextmanager
+def text_of(path: Path, newline: str | None = None) -> Iterator[TextIO]:
+    """Open a file of text; refuse one that is not in UTF-8, or cannot be read."""
+    try:
+        with path.open(encoding="utf-8-sig", newline=newline) as stream:
+            yield stream
+    except UnicodeDecodeError as error:
+        raise InputError(f"{path} is not text in UTF-8 ({str(error)[:80]}); convert it") from error
+    except OSError as error:
+        raise InputError(f"cannot read {path}: {error.strerror}; check its permissions") from error
+
+
 def rows_of(path: Path, delimiter: str) -> Iterator[tuple[int, list[str]]]:
     """Yield the number of the line and the cells of each row that is not blank."""
-    try:
-        with path.open(encoding="utf-8-sig", newline="") as stream:
-            lines = _uncommented(stream)
-            reader = csv.reader(lines, delimiter=delimiter, skipinitialspace=delimiter == " ")
+    with text_of(path, newline="") as stream:
+        lines = _uncommented(stream)
+        reader = csv.reader(lines, delimiter=delimiter, skipinitialspace=delimiter == " ")
+        try:
             for row in reader:
                 if row and any(cell and not cell.isspace() for cell in row):
                     if len(row) > INDEX_LIMIT:
@@ -39,22 +52,16 @@ def rows_of(path: Path, delimiter: str) -> Iterator[tuple[int, list[str]]]:
                             f"{INDEX_LIMIT:,}; use fewer features"
                         )
                     yield reader.line_num, row
-    except UnicodeDecodeError as error:
-        raise InputError(f"{path} is not text in UTF-8 ({str(error)[:80]}); convert it") from error
-    except csv.Error as error:
-        raise InputError(f"{path} is not a table ({str(error)[:80]}); write it again") from error
-    except OSError as error:
-        raise InputError(f"cannot read {path}: {error.strerror}; check its permissions") from error
+        except csv.Error as error:
+            text = f"{path} is not a table ({str(error)[:80]}); write it again"
+            raise InputError(text) from error
 
 
 def first_line(path: Path) -> str:
     """Return the beginning of the first line of a table that is not blank, or nothing."""
-    try:
-        with path.open(encoding="utf-8-sig", newline="") as stream:
-            lines = _uncommented(stream)
-            return next((line[:_LINE_LIMIT] for line in lines if line.strip()), "")
-    except (UnicodeDecodeError, OSError):
-        return ""  # reading the rows will raise the error
+    with text_of(path, newline="") as stream:
+        lines = _uncommented(stream)
+        return next((line[:_LINE_LIMIT] for line in lines if line.strip()), "")
 
 
 def _uncommented(stream: TextIO) -> Iterator[str]:

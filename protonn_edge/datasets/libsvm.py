@@ -13,6 +13,7 @@ from pathlib import Path
 
 import numpy as np
 
+from protonn_edge.datasets.cells import text_of
 from protonn_edge.datasets.dataset import (
     FLOAT32_MAX,
     INDEX_LIMIT,
@@ -143,12 +144,7 @@ def _parsed(pair: str, before: int, where: str) -> tuple[int, float]:
 
 def _lines(path: Path) -> Iterator[tuple[int, str]]:
     """Yield the number and the text of each line that is not blank."""
-    try:
-        with path.open(encoding="utf-8-sig") as stream:
-            for number, line in enumerate(stream, start=1):
-                if not line.isspace():
-                    yield number, line
-    except UnicodeDecodeError as error:
-        raise InputError(f"{path} is not text in UTF-8; convert it") from error
-    except OSError as error:
-        raise InputError(f"cannot read {path}: {error.strerror}; check its permissions") from error
+    with text_of(path) as stream:
+        for number, line in enumerate(stream, start=1):
+            if not line.isspace():
+                yield number, line

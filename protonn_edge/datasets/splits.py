@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from protonn_edge.datasets.archive import ArrayArchive
-from protonn_edge.datasets.dataset import Dataset, Indices, dense_features
+from protonn_edge.datasets.dataset import Dataset, dense_features
 from protonn_edge.datasets.label_sets import MultiLabelDataset
 from protonn_edge.datasets.naming import NO_CLASS
 from protonn_edge.datasets.notices import listed
@@ -67,8 +67,29 @@ def holdout(dataset: Dataset, fraction: float, seed: int) -> Dataset:
             f"the share of points held out is {fraction:g}; it must lie between 0 and 1"
         )
     y, groups = dataset.y_train, dataset.groups
-    choose = _of_each_class if groups is None else _whole_groups
-    chosen = choose(dataset, fraction, np.random.default_rng(seed))
+    classes = range(dataset.n_classes) if y.ndim == 1 else []  # sets of labels have none
+    if groups is None:
+        units, what = np.arange(y.shape[0]), "points"
+        shares = [np.flatnonzero(y == label) for label in classes] or [units]
+    else:
+        names, units = np.unique(groups, return_inverse=True)
+        shares, what = [np.arange(len(names))], "groups"
+    held_out = np.zeros(sum(map(len, shares)), dtype=np.bool_)
+    generator = np.random.default_rng(seed)
+    for members in shares:
+        count = min(round(fraction * len(members)), len(members) - 1)
+        held_out[generator.permutation(members)[: max(count, 0)]] = True
+    if not held_out.any():
+        raise InputError(
+            f"a share of {fraction:g} of {len(held_out):,} {what} holds out none of them; use a "
+            "larger share"
+        )
+    chosen = held_out[units]
+    if groups is not None and classes and len(np.unique(y[~chosen])) < len(classes):
+        raise InputError(
+            f"a share of {fraction:g} of {len(held_out):,} groups leaves no point of some class to "
+            "train on; use a smaller share, or another seed"
+        )
     return replace(
         dataset,
         X_train=dataset.X_train[~chosen],
@@ -79,54 +100,6 @@ def holdout(dataset: Dataset, fraction: float, seed: int) -> Dataset:
         sessions=None,
         times=None,
     )
-
-
-def _of_each_class(
-    dataset: Dataset, fraction: float, generator: np.random.Generator
-) -> NDArray[np.bool_]:
-    """Return which points to hold out: a share of each class, but not all of one."""
-    y = dataset.y_train
-    chosen = np.zeros(y.shape[0], dtype=np.bool_)
-    one_class = y.ndim == 1  # sets of labels have no classes to take shares of
-    for label in range(dataset.n_classes if one_class else 1):
-        members = np.flatnonzero(y == label) if one_class else np.arange(len(chosen))
-        _choose(members, fraction, chosen, generator)
-    _check_some(chosen, fraction, "points")
-    return chosen
-
-
-def _whole_groups(
-    dataset: Dataset, fraction: float, generator: np.random.Generator
-) -> NDArray[np.bool_]:
-    """Return which points to hold out: those of a share of the groups, but not of all."""
-    groups, y = dataset.groups, dataset.y_train
-    assert groups is not None
-    names, group_of = np.unique(groups, return_inverse=True)
-    held_out = np.zeros(len(names), dtype=np.bool_)
-    _choose(np.arange(len(names)), fraction, held_out, generator)
-    _check_some(held_out, fraction, "groups")
-    chosen: NDArray[np.bool_] = held_out[group_of]
-    if y.ndim == 1 and len(np.unique(y[~chosen])) < dataset.n_classes:
-        raise InputError(
-            f"a share of {fraction:g} of {len(names):,} groups leaves no point of some class to "
-            "train on; use a smaller share, or another seed"
-        )
-    return chosen
-
-
-def _choose(
-    members: Indices, fraction: float, chosen: NDArray[np.bool_], generator: np.random.Generator
-) -> None:
-    count = min(round(fraction * len(members)), len(members) - 1)
-    chosen[generator.permutation(members)[: max(count, 0)]] = True
-
-
-def _check_some(chosen: NDArray[np.bool_], fraction: float, of_what: str) -> None:
-    if not chosen.any():
-        raise InputError(
-            f"a share of {fraction:g} of {len(chosen):,} {of_what} holds out none of them; use a "
-            "larger share"
-        )
 
 
 # --- groups ---------------------------------------------------------------------------------------
