@@ -109,7 +109,7 @@ class _Place(NamedTuple):
     kept: frozenset[int] = frozenset()
 
 
-class _End(NamedTuple):
+class _PathEnd(NamedTuple):
     """The end of a path: with interrupts on, or by a return with interrupts off."""
 
     interrupts_on: bool
@@ -122,7 +122,7 @@ class _Longest(NamedTuple):
     to_return: int | None
 
 
-_Next = tuple[int, _Place | _End]
+_Next = tuple[int, _Place | _PathEnd]
 
 
 class _Spans:
@@ -221,7 +221,7 @@ class _Spans:
         name, cycles = here.name, self._cycles.get(here.name, 1)
         after = _Place(here.end, place.kept)
         if name in RETURNS:
-            yield cycles, _End(name == "reti")
+            yield cycles, _PathEnd(name == "reti")
         elif name in CALLS:
             yield from self._following_call(here, cycles, after)
         elif name in {"ijmp", "icall", "eijmp", "eicall"}:
@@ -234,7 +234,10 @@ class _Spans:
             yield cycles, after
             yield cycles + skipped.size // 2, _Place(skipped.end, place.kept)
         else:
-            yield cycles, _End(True) if _switches_on(here, place, restores) else _after(here, place)
+            yield (
+                cycles,
+                _PathEnd(True) if _switches_on(here, place, restores) else _after(here, place),
+            )
             if name in BRANCHES:
                 yield cycles + 1, _Place(here.operands["k"], place.kept)
 
@@ -245,7 +248,7 @@ class _Spans:
             return
         called = self._call(target)
         if called.to_on is not None:
-            yield cycles + called.to_on, _End(True)
+            yield cycles + called.to_on, _PathEnd(True)
         if called.to_return is not None:
             yield cycles + called.to_return, after
 
@@ -282,7 +285,7 @@ def _joined(following: list[_Next], known: Mapping[_Place, _Longest]) -> _Longes
     to_on: list[int] = []
     to_return: list[int] = []
     for cycles, after in following:
-        if isinstance(after, _End):
+        if isinstance(after, _PathEnd):
             (to_on if after.interrupts_on else to_return).append(cycles)
             continue
         longest = known[after]

@@ -41,27 +41,20 @@ LARGE_CLASSES = {
     "kinds/forest/if_else.py IfElse",
 }
 LONG_MODULES = {
-    "datasets/tables.py",
     "kinds/protonn/train/classifier.py",
 }
 TWO_MEANINGS = {
-    "Comparison",
     "Counts",
-    "Expected",
     "Line",
     "Network",
-    "Parts",
     "Run",
     "Schedule",
-    "Share",
     "Step",
-    "Take",
     "Trained",
     "Walk",
     "WalkCycles",
     "Windows",
     "_Run",
-    "_Stock",
 }
 """Names of classes that several modules have."""
 
