@@ -15,10 +15,10 @@ from protonn_edge import __version__
 from protonn_edge.avr.cores import BOUND_FLAGS
 from protonn_edge.chain.confidence import TABLE
 from protonn_edge.chain.decision.rejection import UNKNOWN
-from protonn_edge.chain.input_quantizer.raw_inputs import RAW_SHIFT, RawScale
+from protonn_edge.chain.input_quantizer.raw_inputs import RAW_SHIFT
 from protonn_edge.codegen.plan import Plan
-from protonn_edge.codegen.sending import Sending, as_it_is, sendings
-from protonn_edge.kernels.kernel import CHUNK_CYCLES, Step
+from protonn_edge.codegen.sending import as_it_is, sendings
+from protonn_edge.kernels.kernel import CHUNK_CYCLES
 from protonn_edge.quantization import MODEL_HASH_BYTES, DeviceModel, IntegerChain
 
 API_VERSION = 1
@@ -35,46 +35,6 @@ class ClassName:
     literal: str
     comment: str
     constant: str
-
-
-@dataclass(frozen=True)
-class FloatScaleContext:
-    """What turns a raw float into an input, as C literals; see `input_quantizer.raw_inputs`."""
-
-    edge: str
-    slope: str
-
-
-@dataclass(frozen=True)
-class ConfidenceContext:
-    """What `confidence.j2` needs; see `quantization.confidence`."""
-
-    factor: int
-    shift: int
-    limit: int
-    table: tuple[int, ...]
-
-
-@dataclass(frozen=True)
-class RawContext:
-    """What turns raw values into inputs; a `choice` is empty where all features have one scale.
-
-    `each` features have scales of their own; where there are more, these `repeats`. `sendings` has
-    what raw integers are multiples of; it is empty where they are the data's own.
-    """
-
-    scales: tuple[RawScale, ...]
-    each: int
-    repeats: bool
-    what: str
-    choice: Rows
-    choice_bits: int
-    shift: int
-    fine: bool
-    floats: tuple[FloatScaleContext, ...]
-    float_choice: Rows
-    float_choice_bits: int
-    sendings: tuple[Sending, ...]
 
 
 @dataclass(frozen=True)
@@ -98,76 +58,30 @@ class StageContext:
         return self.n.upper()
 
 
-@dataclass(frozen=True)
-class RenderContext:
-    """What `templates/c` needs besides the stages' own contexts."""
-
-    tool_version: str
-    chip: str
-    estimated: bool
-    bound_flags: str
-    steps: tuple[Step, ...]
-    stages: tuple[StageContext, ...]
-    api_version: int
-    model_sha256: str
-    hash_bytes: tuple[str, ...]
-    n_features: int
-    n_classes: int
-    input_maximum: int
-    score_bits: int
-    score_range: tuple[int, int]
-    answers_unknown: bool
-    confidence: ConfidenceContext | None
-    class_names: tuple[ClassName, ...]
-    model_bytes: int
-    table_bytes: int
-    state_bytes: int
-    chunk_cycles: int
-    chunk_features: int
-    push_cycles: int
-    push_zero_cycles: int
-    push_call_cycles: int
-    raw: RawContext
+def program_context(model: DeviceModel, plan: Any) -> dict[str, Any]:
+    """Return what the templates of every program need."""
+    return {
+        "tool_version": __version__,
+        "api_version": API_VERSION,
+        "bound_flags": BOUND_FLAGS,
+        "chunk_cycles": CHUNK_CYCLES,
+        "model": model,
+        "plan": plan,
+        "hash_bytes": hash_bytes(model.model_sha256),
+        "class_names": class_names(model.classes),
+        "raw": raw_context(model),
+    }
 
 
-def render_context(model: IntegerChain, plan: Plan) -> RenderContext:
-    """Arrange the integer model in the order in which the generated program reads it."""
-    decision = model.stages[-1]
-    return RenderContext(
-        tool_version=__version__,
-        chip=plan.core.chip,
-        estimated=plan.estimated,
-        bound_flags=BOUND_FLAGS,
-        steps=plan.steps,
-        stages=_stage_contexts(plan),
-        api_version=API_VERSION,
-        model_sha256=model.model_sha256,
-        hash_bytes=hash_bytes(model.model_sha256),
-        n_features=model.n_features,
-        n_classes=model.n_classes,
-        input_maximum=model.features.maximum,
-        score_bits=model.score_bits,
-        score_range=model.score_range(),
-        answers_unknown=decision.output.ends[1] == UNKNOWN,
-        confidence=_confidence_context(model),
-        class_names=class_names(model.classes),
-        model_bytes=model.model_bytes,
-        table_bytes=plan.table_bytes,
-        state_bytes=plan.state_bytes,
-        chunk_cycles=CHUNK_CYCLES,
-        chunk_features=plan.chunk_features,
-        push_cycles=plan.push.value,
-        push_zero_cycles=plan.push.zero,
-        push_call_cycles=plan.push.call,
-        raw=raw_context(model),
-    )
-
-
-def _confidence_context(model: IntegerChain) -> ConfidenceContext | None:
-    confidence = model.confidence
-    if confidence is None:
-        return None
-    return ConfidenceContext(confidence.factor, confidence.shift, confidence.limit, TABLE)
+def render_context(model: IntegerChain, plan: Plan) -> dict[str, Any]:
+    """Return what `templates/c` needs."""
+    return {
+        **program_context(model, plan),
+        "stages": _stage_contexts(plan),
+        "answers_unknown": model.stages[-1].output.ends[1] == UNKNOWN,
+        "confidence": model.confidence,
+        "confidence_table": TABLE,
+    }
 
 
 def _stage_contexts(plan: Plan) -> tuple[StageContext, ...]:
@@ -183,28 +97,31 @@ def _stage_contexts(plan: Plan) -> tuple[StageContext, ...]:
     return tuple(contexts)
 
 
-def raw_context(model: DeviceModel) -> RawContext:
-    """Return what `raw_inputs.j2` needs; for windows, that of a sample's channels."""
+def raw_context(model: DeviceModel) -> dict[str, Any]:
+    """Return what `raw_inputs.j2` needs; for windows, that of a sample's channels.
+
+    A `choice` is empty where all features have one scale. `each` features have scales of their own;
+    where there are more, these `repeats`. `sendings` has what raw integers are multiples of; it is
+    empty where they are the data's own.
+    """
     raw, floats = model.raw_inputs, model.float_inputs
     chosen = model.n_channels or model.n_features
     repeats = chosen < model.n_features
     sent = () if as_it_is(model) else sendings(model)
-    return RawContext(
-        scales=raw.scales,
-        each=chosen,
-        repeats=repeats,
-        what="channel" if repeats else "feature",
-        choice=_choice(raw.choice[:chosen], len(raw.scales)),
-        choice_bits=_choice_bits(len(raw.scales)),
-        shift=RAW_SHIFT,
-        fine=raw.fine,
-        floats=tuple(
-            FloatScaleContext(c_float(scale.edge), c_float(scale.slope)) for scale in floats.scales
-        ),
-        float_choice=_choice(floats.choice[:chosen], len(floats.scales)),
-        float_choice_bits=_choice_bits(len(floats.scales)),
-        sendings=tuple(replace(each, name=c_comment(each.name)) for each in sent),
-    )
+    return {
+        "scales": raw.scales,
+        "each": chosen,
+        "repeats": repeats,
+        "what": "channel" if repeats else "feature",
+        "choice": _choice(raw.choice[:chosen], len(raw.scales)),
+        "choice_bits": _choice_bits(len(raw.scales)),
+        "shift": RAW_SHIFT,
+        "fine": raw.fine,
+        "floats": floats.scales,
+        "float_choice": _choice(floats.choice[:chosen], len(floats.scales)),
+        "float_choice_bits": _choice_bits(len(floats.scales)),
+        "sendings": tuple(replace(each, name=c_comment(each.name)) for each in sent),
+    }
 
 
 def _choice(choice: NDArray[np.int64], scales: int) -> Rows:

@@ -1,26 +1,12 @@
-"""The plan and the render context of a float build: one kernel per stage, in plain C."""
+"""The plan of a float build: one kernel per stage, in plain C."""
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
-from protonn_edge import __version__
-from protonn_edge.codegen.context import (
-    API_VERSION,
-    ClassName,
-    RawContext,
-    c_float,
-    class_names,
-    hash_bytes,
-    raw_context,
-)
 from protonn_edge.codegen.plan import ENTRY_BYTES
-from protonn_edge.kernels.kernel import CHUNK_CYCLES, Push
+from protonn_edge.kernels.kernel import Push
 from protonn_edge.quantization import Float32Model
 from protonn_edge.system.shown import Shown
 
@@ -70,67 +56,3 @@ def make_float32_plan(model: Float32Model) -> Float32Plan:
         table_bytes=model.model_bytes + _FLOAT_BYTES * model.n_projections,
         state_bytes=ENTRY_BYTES + model.n_features + 2 * _FLOAT_BYTES * model.n_classes,
     )
-
-
-@dataclass(frozen=True)
-class Float32Context:
-    """Everything that `templates/c/float32` needs."""
-
-    tool_version: str
-    api_version: int
-    model_sha256: str
-    hash_bytes: tuple[str, ...]
-    n_features: int
-    n_projections: int
-    n_prototypes: int
-    n_classes: int
-    input_maximum: int
-    limit: str
-    score_scale: str
-    bias: tuple[str, ...]
-    weights: Rows
-    prototypes: Rows
-    labels: Rows
-    class_names: tuple[ClassName, ...]
-    model_bytes: int
-    table_bytes: int
-    state_bytes: int
-    chunk_cycles: int
-    push_cycles: int
-    push_call_cycles: int
-    raw: RawContext
-
-
-def float32_context(model: Float32Model) -> Float32Context:
-    """Arrange the model in the order in which the generated program reads it."""
-    plan = make_float32_plan(model)
-    return Float32Context(
-        tool_version=__version__,
-        api_version=API_VERSION,
-        model_sha256=model.model_sha256,
-        hash_bytes=hash_bytes(model.model_sha256),
-        n_features=model.n_features,
-        n_projections=model.n_projections,
-        n_prototypes=model.n_prototypes,
-        n_classes=model.n_classes,
-        input_maximum=model.inputs.maximum,
-        limit=c_float(model.limit) if math.isfinite(model.limit) else "",
-        score_scale=f"{model.score_scale:.6g}",
-        bias=_rows(model.bias[None, :])[0],
-        weights=_rows(model.projection.T),
-        prototypes=_rows(model.prototypes.T),
-        labels=_rows(model.labels.T),
-        class_names=class_names(model.classes),
-        model_bytes=model.model_bytes,
-        table_bytes=plan.table_bytes,
-        state_bytes=plan.state_bytes,
-        chunk_cycles=CHUNK_CYCLES,
-        push_cycles=plan.push.value,
-        push_call_cycles=plan.push.call,
-        raw=raw_context(model),
-    )
-
-
-def _rows(matrix: NDArray[np.float32]) -> Rows:
-    """Return numbers as C literals, each the shortest that reads back as the same float."""
-    return tuple(tuple(c_float(number) for number in row) for row in matrix)

@@ -9,14 +9,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable
-from dataclasses import asdict
 from functools import cache
 from pathlib import Path
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
-from protonn_edge.codegen.context import render_context
-from protonn_edge.codegen.float32 import Float32Plan, float32_context
+from protonn_edge.codegen.context import c_float, program_context, render_context
+from protonn_edge.codegen.float32 import Float32Plan, make_float32_plan
 from protonn_edge.codegen.plan import Plan
 from protonn_edge.codegen.planner import make_plan
 from protonn_edge.errors import InputError, shortened
@@ -129,10 +128,10 @@ def render_c(
     """
     check_prefix(prefix)
     if isinstance(model, Float32Model):
-        folder, context = "float32/", asdict(float32_context(model))
+        folder, context = "float32/", program_context(model, make_float32_plan(model))
     else:
         chosen = plan if isinstance(plan, Plan) else make_plan(model)
-        folder, context = "", vars(render_context(model, chosen))
+        folder, context = "", render_context(model, chosen)
 
     def rendered(prefix: str) -> dict[str, str]:
         environment = template_environment("c", prefix)
@@ -149,10 +148,12 @@ def render_c(
 @cache
 def template_environment(folder: str, prefix: str = PREFIX) -> Environment:
     """Return the environment for templates of a folder of ``templates/``, each compiled once."""
-    return Environment(  # noqa: S701  (C, not HTML: contexts escape names for C)
+    environment = Environment(  # noqa: S701  (C, not HTML: contexts escape names for C)
         loader=PrefixedLoader(resource("templates") / folder, prefix),
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
+    environment.filters["c_float"] = c_float
+    return environment
