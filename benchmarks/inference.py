@@ -48,7 +48,9 @@ from protonn_edge.errors import CheckFailed, ProtoNNEdgeError
 from protonn_edge.evaluation.accuracy import share_right
 from protonn_edge.kernels.matvec.cycles import KernelName
 from protonn_edge.kinds.protonn.head import ProtoNNModel
-from protonn_edge.quantization import DeviceModel, IntegerModel
+from protonn_edge.kinds.protonn.projection.integers import IntegerProjection
+from protonn_edge.kinds.protonn.prototypes.integers import IntegerPrototypes
+from protonn_edge.quantization import DeviceModel, IntegerChain
 from protonn_edge.verification.agreement import verify_device
 
 # The least that a multiplication takes, with what it needs: a coefficient from flash (3 cycles),
@@ -197,7 +199,7 @@ def measure_case(case: Case, dataset: Dataset, model: ProtoNNModel) -> dict[str,
 def _run(model: ProtoNNModel, dataset: Dataset, options: BuildOptions) -> dict[str, Any]:
     on_uno = run_on_uno(model, dataset, options, _beside)
     record, reference = on_uno.record, on_uno.reference
-    if isinstance(reference, IntegerModel):
+    if isinstance(reference, IntegerChain):
         record["floor_cycles"] = floor_cycles(reference, dataset.X_test)
         record["floor_ratio"] = record["cycles"]["mean"] / record["floor_cycles"]
     return record
@@ -206,7 +208,7 @@ def _run(model: ProtoNNModel, dataset: Dataset, options: BuildOptions) -> dict[s
 def _beside(trial: Trial, reference: DeviceModel, _Q: NDArray[np.uint8]) -> dict[str, Any]:
     """Return what only integers have: the most cycles that were found, and the library's sizes."""
     figures = dict.fromkeys(("floor_cycles", "floor_ratio", "bound_ratio", "library"))
-    if isinstance(reference, IntegerModel) and isinstance(trial.plan, Plan):
+    if isinstance(reference, IntegerChain) and isinstance(trial.plan, Plan):
         worst = _worst_cycles(reference, trial.plan, trial.elf)
         figures |= {
             "worst_found": worst,
@@ -216,7 +218,7 @@ def _beside(trial: Trial, reference: DeviceModel, _Q: NDArray[np.uint8]) -> dict
     return figures
 
 
-def _worst_cycles(model: IntegerModel, plan: Plan, elf: Path) -> int:
+def _worst_cycles(model: IntegerChain, plan: Plan, elf: Path) -> int:
     """Return the most cycles that inputs take that were searched to take many."""
     hard = worst_inputs(model, plan, _BAD_INPUTS)
     with EmulatedUno(elf) as uno:
@@ -226,7 +228,7 @@ def _worst_cycles(model: IntegerModel, plan: Plan, elf: Path) -> int:
     return max(result.cycles or 0 for result in results)
 
 
-def library_sizes(model: IntegerModel, plan: Plan) -> dict[str, dict[str, int]]:
+def library_sizes(model: IntegerChain, plan: Plan) -> dict[str, dict[str, int]]:
     """Return flash, SRAM and stack of the library: what a program takes with it, less without."""
     sizes = {}
     with TemporaryDirectory() as scratch:
@@ -258,7 +260,7 @@ def _linked(folder: Path, macro: str, used: int) -> tuple[int, int, int]:
     return flash, sram, worst_case_stack(program).bytes
 
 
-def floor_cycles(model: IntegerModel, X: NDArray[np.float32]) -> float:
+def floor_cycles(model: IntegerChain, X: NDArray[np.float32]) -> float:
     """Return the mean cycles that the multiplications of points X (n, D) take at the least.
 
     Counted are those that cannot be left out: weights of inputs that are not 0, coordinates of
@@ -273,17 +275,17 @@ def _parts(Q: NDArray[np.uint8]) -> Iterator[NDArray[np.uint8]]:
     yield from (Q[i : i + _ROWS_AT_ONCE] for i in range(0, len(Q), _ROWS_AT_ONCE))
 
 
-def _floors(model: IntegerModel, fed: NDArray[np.uint8]) -> NDArray[np.int64]:
+def _floors(model: IntegerChain, fed: NDArray[np.uint8]) -> NDArray[np.int64]:
     inputs = model.own_inputs(fed)
-    weights = (inputs != 0) @ np.count_nonzero(model.projection, axis=0)
-    P = model.project(inputs)
-    difference = P[:, None, :] - model.prototypes.T.astype(np.int64)
+    weights = (inputs != 0) @ np.count_nonzero(model.numbers["projection"], axis=0)
+    P = model.stage(IntegerProjection).run(inputs)
+    difference = P[:, None, :] - model.numbers["prototypes"].T.astype(np.int64)
     squares = np.cumsum(np.square(difference), axis=2)
-    passed = np.count_nonzero(squares < model.distance_limit, axis=2)
-    looked_at = np.minimum(passed + 1, model.n_projections).sum(axis=1)
-    near = np.count_nonzero(model.rbf_values(P), axis=1)
+    passed = np.count_nonzero(squares < model.stage(IntegerPrototypes).distance_limit, axis=2)
+    looked_at = np.minimum(passed + 1, model.stage(IntegerProjection).n_outputs).sum(axis=1)
+    near = np.count_nonzero(model.stage(IntegerPrototypes).rbf(P), axis=1)
     total: NDArray[np.int64] = (
-        WEIGHT_CYCLES[model.accumulator_bits] * weights
+        WEIGHT_CYCLES[model.numbers["accumulator_bits"]] * weights
         + COORDINATE_CYCLES * looked_at
         + LABEL_CYCLES * model.n_classes * near
     )

@@ -81,8 +81,11 @@ from protonn_edge.kernels.matvec.cycles import (
     lines_of,
     unpacking_cycles,
 )
+from protonn_edge.kinds.protonn.head import ProtoNNModel
+from protonn_edge.kinds.protonn.projection.integers import IntegerProjection
 from protonn_edge.kinds.protonn.prototypes.exponential import exponential_table
-from protonn_edge.quantization import IntegerChain, IntegerModel
+from protonn_edge.kinds.protonn.quantize import stages_of
+from protonn_edge.quantization import IntegerChain
 
 INPUTS = (8, 32, 128, 256)
 OUTPUTS = (4, 10, 20)
@@ -149,7 +152,7 @@ def measure_case(case: Case) -> dict[str, Any]:
     model = _model(case)
     plan = plan_of(model, {"projection": case.kernel})
     cycles = _emulated_cycles(model, plan)
-    multiplications = int(np.count_nonzero(model.projection))
+    multiplications = int(np.count_nonzero(model.numbers["projection"]))
     floor = floor_cycles(model, plan, case.kernel)
     return {
         "name": case.name,
@@ -197,23 +200,25 @@ def measure_convolution(case: convolution_loop.Case) -> dict[str, Any]:
     }
 
 
-def floor_cycles(model: IntegerModel, plan: Plan, kernel: KernelName) -> int:
+def floor_cycles(model: IntegerChain, plan: Plan, kernel: KernelName) -> int:
     """Return the least cycles of a kernel's method; see the module's text."""
-    width, D = model.accumulator_bits // 8, model.n_inputs
+    stage = model.stage(IntegerProjection)
+    W, D = stage.weights, stage.n_inputs
+    width = stage.accumulator_bits // 8
     passes: tuple[Block, ...] = plan.of("projection").matvec.blocks
     displaced = max(0, max(block.bytes for block in passes) - FREE_REGISTERS)
     floor = CALL_CYCLES + 4 * displaced + sum(4 * block.bytes + 8 for block in passes)
-    blocks = [model.projection[block.first :][: block.size] for block in passes]
+    blocks = [W[block.first :][: block.size] for block in passes]
     if kernel == "columns":
-        signs = min(model.n_projections, 3) * D if width > 2 else 0
-        return floor + 7 * len(blocks) * D + (5 + width) * model.projection.size + signs
+        signs = min(stage.n_outputs, 3) * D if width > 2 else 0
+        return floor + 7 * len(blocks) * D + (5 + width) * W.size + signs
     if kernel == "packed":
-        per_feature = feature_cycles(kernel, model.projection, passes, model.inputs.maximum)
+        per_feature = feature_cycles(kernel, W, passes, model.inputs.maximum)
         return floor + int(per_feature.other.sum()) + sum(map(unpacking_cycles, passes))
     if kernel == "masked":
-        return floor + sum(_masked_floor(W, width) for W in blocks)
-    for W in blocks:
-        lines = lines_of(W, model.inputs.maximum)
+        return floor + sum(_masked_floor(part, width) for part in blocks)
+    for part in blocks:
+        lines = lines_of(part, model.inputs.maximum)
         floor += sum(PASS_CYCLES if line.passed else 4 for line in lines)
         floor += GROUP_CYCLES * -(-D // GROUP) + 12
         for multiple in chain(*(line.multiples for line in lines)):
@@ -227,13 +232,13 @@ def _masked_floor(W: NDArray[np.int8], width: int) -> int:
     return rows + (7 + width + (width > 2)) * nonzero + 3 * zero
 
 
-def _model(case: Case) -> IntegerModel:
+def _model(case: Case) -> IntegerChain:
     rng = np.random.default_rng(0)
     largest = NIBBLE_MAXIMUM if case.kernel == "packed" else 127
     weights = rng.integers(2, largest + 1, (case.outputs, case.inputs)) * rng.choice([-1, 1])
     weights[rng.random(weights.shape) >= DENSITY[case.kernel]] = 0
-    return IntegerModel(
-        inputs=InputQuantizer(np.zeros(case.inputs), np.ones(case.inputs), 1),
+    stages = stages_of(
+        1,
         projection=weights.astype(np.int8),
         bias=np.zeros(case.outputs, np.int64),
         accumulator_bits=case.sum_bits,
@@ -243,6 +248,11 @@ def _model(case: Case) -> IntegerModel:
         distance_shift=3,
         table=exponential_table(),
         labels=np.ones((2, 1), np.int8),
+    )
+    return IntegerChain(
+        head=ProtoNNModel,
+        inputs=InputQuantizer(np.zeros(case.inputs), np.ones(case.inputs), 1),
+        own_stages=stages,
         score_scale=1.0,
         classes=("one", "other"),
     )

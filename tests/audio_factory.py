@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
+from chains import replace
 from model_factory import random_model
 
 from protonn_edge.chain.normalizer import Normalizer

@@ -5,14 +5,16 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from chains import bonsai_chain, kernel_chain
 from model_factory import parts_for, random_points
 
 from protonn_edge.chain.input_quantizer.quantizer import InputQuantizer
+from protonn_edge.chain.integer_chain import IntegerChain
 from protonn_edge.chain.integer_stage import Range
 from protonn_edge.errors import InputError
 from protonn_edge.kinds.bonsai.head import BonsaiModel, LocalDeepKernelModel
 from protonn_edge.kinds.bonsai.integers import IntegerBonsaiTree
-from protonn_edge.kinds.bonsai.quantize import BonsaiChain, LocalDeepKernelChain, coordinate_range
+from protonn_edge.kinds.bonsai.quantize import coordinate_range
 from protonn_edge.kinds.bonsai.sums import Sums
 
 
@@ -115,19 +117,19 @@ def tanh_table(step: float) -> np.ndarray:
 
 def random_kernel_chain(
     seed: int, *, features: int = 40, maximum: int = 255, **tree: Any
-) -> LocalDeepKernelChain:
+) -> IntegerChain:
     """Return integers of a random tree that reads bytes."""
     fields = random_tree(seed, Range.of_bytes(features, maximum), **tree)
-    return LocalDeepKernelChain(**fields, **_shared(features, maximum, **tree))
+    return kernel_chain(**fields, **_shared(features, maximum, **tree))
 
 
 def random_bonsai_chain(
     seed: int, *, features: int = 60, projections: int = 8, **tree: Any
-) -> BonsaiChain:
+) -> IntegerChain:
     """Return integers of a random tree behind a projection, some of whose coordinates clamp."""
     rng = np.random.default_rng(seed)
     Z = rng.integers(-5, 6, (projections, features))
-    return BonsaiChain(
+    return bonsai_chain(
         projection=Z.astype(np.int8),
         bias=-(63 * Z.sum(axis=1) // 2),
         accumulator_bits=16,
@@ -189,11 +191,11 @@ def _set_end(stage: IntegerBonsaiTree, point: np.ndarray, weights: np.ndarray, h
     point[weights != 0] = ends[weights != 0]
 
 
-def tiny_kernel_chain() -> LocalDeepKernelChain:
+def tiny_kernel_chain() -> IntegerChain:
     """Return integers of a tree of three nodes that reads 6 bytes, for 3 classes; sparse rows."""
     rows = np.zeros((18, 6), np.int64)
     rows[np.arange(18), np.arange(18) % 6] = 7 * np.arange(18) - 60
-    return LocalDeepKernelChain(
+    return kernel_chain(
         inputs=InputQuantizer(zero=np.arange(6) * 0.5, step=np.full(6, 0.25), maximum=255),
         weights=rows[:9].astype(np.int8),
         weight_bias=np.arange(9) * 100 - 400,
@@ -209,10 +211,10 @@ def tiny_kernel_chain() -> LocalDeepKernelChain:
     )
 
 
-def tiny_bonsai_chain() -> BonsaiChain:
+def tiny_bonsai_chain() -> IntegerChain:
     """Return integers of a lone node behind 3 projections of 6 bytes, for two classes."""
     projection = [[-60, 35, 0, 7, -128, 127], [1, 2, -3, 4, -5, 6], [0, 0, 90, -90, 40, -40]]
-    return BonsaiChain(
+    return bonsai_chain(
         inputs=InputQuantizer(zero=np.arange(6) * 0.5, step=np.full(6, 0.25), maximum=63),
         projection=np.array(projection, np.int8),
         bias=np.array([600, -158, 0]),

@@ -8,7 +8,7 @@ from protonn_edge.build.folder import Project, generated_files
 from protonn_edge.chain.file import save_model
 from protonn_edge.codegen import Float32Plan, Plan, make_plan
 from protonn_edge.kinds.protonn.head import ProtoNNModel
-from protonn_edge.quantization import DeviceModel, IntegerModel, quantize
+from protonn_edge.quantization import DeviceModel, IntegerChain, quantize
 
 
 def write_project(
@@ -20,7 +20,7 @@ def write_project(
     """Write what is generated of a model; in integers, and for an Uno, if nothing else is given."""
     reference = reference or quantize(model)
     if plan is None:
-        assert isinstance(reference, IntegerModel)
+        assert isinstance(reference, IntegerChain)
         plan = make_plan(reference)
     generated = folder / "firmware" / "generated"
     generated.mkdir(parents=True)

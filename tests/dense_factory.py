@@ -6,11 +6,12 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+from chains import dense_chain
 from model_factory import parts_for, random_points
 
 from protonn_edge.chain.input_quantizer.quantizer import InputQuantizer
+from protonn_edge.chain.integer_chain import IntegerChain
 from protonn_edge.kinds.dense.head import DenseModel
-from protonn_edge.kinds.dense.quantize import DenseChain
 
 
 def random_dense_model(
@@ -48,7 +49,7 @@ def random_chain(
     multipliers: Sequence[int] = (4,),
     maximum: int = 63,
     density: float = 0.9,
-) -> DenseChain:
+) -> IntegerChain:
     """Return integers with random weights, whose sums' ranges have 0 in their middle."""
     rng = np.random.default_rng(seed)
     sizes = (features, *hidden, rows)
@@ -58,7 +59,7 @@ def random_chain(
         W[rng.random(W.shape) >= density] = 0
         weights.append(W.astype(np.int8))
         biases.append(-(255 if place else maximum) * W.sum(axis=1) // 2)
-    return DenseChain(
+    return dense_chain(
         inputs=InputQuantizer(np.zeros(features), np.full(features, 1 / maximum), maximum),
         weights=tuple(weights),
         biases=tuple(biases),
@@ -69,9 +70,9 @@ def random_chain(
     )
 
 
-def tiny_chain() -> DenseChain:
+def tiny_chain() -> IntegerChain:
     """Return integers of 6 inputs, layers of 4 and 3 units in sums of 16 and 24 bits, 3 classes."""
-    return DenseChain(
+    return dense_chain(
         inputs=InputQuantizer(zero=np.arange(6) * 0.5, step=np.full(6, 0.25), maximum=63),
         weights=(
             np.array(

@@ -22,7 +22,7 @@ import serial.urlhandler.protocol_socket
 
 from protonn_edge.device import LinkError, framing, protocol
 from protonn_edge.device.link import Host, SerialLine
-from protonn_edge.quantization import IntegerModel
+from protonn_edge.quantization import IntegerChain
 
 MODEL_HASH = hashlib.sha256(b"a model").digest()
 CYCLES = 16_072
@@ -197,7 +197,7 @@ class SimulatedHost(Host):
 class ReferenceModel(FakeModel):
     """What a device with an integer model answers, each time in the same cycles."""
 
-    def __init__(self, reference: IntegerModel, cycles: int) -> None:
+    def __init__(self, reference: IntegerChain, cycles: int) -> None:
         self.features = reference.n_features
         self.classes = reference.n_classes
         self.model_hash = bytes.fromhex(reference.model_sha256)[:8]

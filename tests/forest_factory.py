@@ -5,12 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from chains import forest_chain
 from model_factory import parts_for, random_points
 
 from protonn_edge.chain.input_quantizer.quantizer import InputQuantizer
+from protonn_edge.chain.integer_chain import IntegerChain
 from protonn_edge.kinds.forest.head import ForestModel
 from protonn_edge.kinds.forest.integers import IntegerForest
-from protonn_edge.kinds.forest.quantize import ForestChain
 from protonn_edge.kinds.forest.trees import LEAF
 
 
@@ -54,7 +55,7 @@ def random_chain(
     share: float = 0.3,
     vote: int = 0,
     apart: bool = False,
-) -> ForestChain:
+) -> IntegerChain:
     """Return integers of random trees, whose leaves may add one `vote` each."""
     rng = np.random.default_rng(seed)
     nodes = random_shape(rng, trees, features, depth, apart=apart)
@@ -62,7 +63,7 @@ def random_chain(
     leaves = random_leaves(rng, len(nodes) - inner, classes, share)
     if vote:
         leaves = vote * np.eye(classes)[rng.integers(0, classes, len(leaves))]
-    return ForestChain(
+    return forest_chain(
         inputs=InputQuantizer(np.zeros(features), np.full(features, 1 / 255), 255),
         nodes=nodes,
         thresholds=rng.integers(0, 255, inner).astype(np.uint8),
@@ -128,10 +129,10 @@ TINY_LEAVES = {
 }
 
 
-def tiny_chain(leaves: str = "shares") -> ForestChain:
+def tiny_chain(leaves: str = "shares") -> IntegerChain:
     """Return integers of three trees, the last one a leaf, for 6 inputs and 3 classes."""
     features = np.arange(6)
-    return ForestChain(
+    return forest_chain(
         inputs=InputQuantizer(zero=features * 0.5, step=np.full(6, 0.25), maximum=255),
         nodes=np.array([2, 5, LEAF, LEAF, LEAF, 0, LEAF, LEAF, LEAF]),
         thresholds=np.array([100, 0, 254], np.uint8),

@@ -12,7 +12,7 @@ from avr_programs import compile_text
 from protonn_edge.codegen import PREFIX, Plan, render_c
 from protonn_edge.codegen.host import HostProgram
 from protonn_edge.emulator import EmulatedUno
-from protonn_edge.quantization import DeviceModel, IntegerModel
+from protonn_edge.quantization import DeviceModel, IntegerChain
 
 _DEADLINE_S = 60.0
 _STRICT = ["-Wall", "-Wextra", "-Wpedantic", "-Werror"]
@@ -143,7 +143,7 @@ def longest_push(compiled: Path, push_all: str, count: int) -> int:
         return stats.marked_spans - 1
 
 
-def assert_equal_to_reference(program: HostProgram, model: IntegerModel, Q: np.ndarray) -> None:
+def assert_equal_to_reference(program: HostProgram, model: IntegerChain, Q: np.ndarray) -> None:
     """Compare labels and scores of points, in whatever parts they come, and of short ones."""
     classes, expected = model.answers(Q)
     for feeding in ("whole", "push", "split", "chunks"):
@@ -176,7 +176,7 @@ def predicting(Q: np.ndarray) -> str:
     return _PREDICTING.replace("COUNT", str(len(Q))).replace("INPUTS", points)
 
 
-def answers_in_bytes(model: IntegerModel, Q: np.ndarray) -> list[bytes]:
+def answers_in_bytes(model: IntegerChain, Q: np.ndarray) -> list[bytes]:
     """Return what a program sends for each input: its class and its scores."""
     classes, scores = model.answers(Q)
     record = np.dtype([("label", "u1"), ("scores", f"<i{model.score_bits // 8}", scores.shape[1])])

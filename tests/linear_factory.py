@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from chains import linear_chain
 from model_factory import parts_for, random_points
 
 from protonn_edge.chain.input_quantizer.quantizer import InputQuantizer
+from protonn_edge.chain.integer_chain import IntegerChain
 from protonn_edge.kinds.linear.head import LinearModel
-from protonn_edge.kinds.linear.quantize import LinearChain
 
 
 def random_linear_model(
@@ -39,12 +40,12 @@ def random_chain(
     largest: int = 127,
     maximum: int = 63,
     density: float = 0.9,
-) -> LinearChain:
+) -> IntegerChain:
     """Return integers with random weights, whose sums' range has 0 in its middle."""
     rng = np.random.default_rng(seed)
     weights = rng.integers(-largest, largest + 1, (rows, features))
     weights[rng.random(weights.shape) >= density] = 0
-    return LinearChain(
+    return linear_chain(
         inputs=InputQuantizer(np.zeros(features), np.full(features, 1 / maximum), maximum),
         weights=weights.astype(np.int8),
         bias=-maximum * weights.sum(axis=1) // 2,
@@ -54,11 +55,11 @@ def random_chain(
     )
 
 
-def tiny_chain(rows: int = 3) -> LinearChain:
+def tiny_chain(rows: int = 3) -> IntegerChain:
     """Return integers of 6 inputs, with `rows` of 24 bits each: 3 classes, or 2 of one row."""
     features = np.arange(6)
     weights = [[-60, 35, 0, 7, -128, 127], [1, 2, -3, 4, -5, 6], [0, 0, 90, -90, 40, -40]]
-    return LinearChain(
+    return linear_chain(
         inputs=InputQuantizer(zero=features * 0.5, step=np.full(6, 0.25), maximum=63),
         weights=np.array(weights[:rows], np.int8),
         bias=np.array([600, -158, 40_000][:rows], np.int64),

@@ -22,7 +22,7 @@ from generated_programs import write_c
 
 from protonn_edge.codegen import Plan
 from protonn_edge.emulator import EmulatedUno
-from protonn_edge.quantization import IntegerModel
+from protonn_edge.quantization import IntegerChain
 
 OWN_LEVEL = "-O2"
 """The level of optimization in `platformio.ini`."""
@@ -96,7 +96,7 @@ class Measured:
     scores: np.ndarray
 
 
-def build_program(model: IntegerModel, plan: Plan, folder: Path, level: str = OWN_LEVEL) -> Path:
+def build_program(model: IntegerChain, plan: Plan, folder: Path, level: str = OWN_LEVEL) -> Path:
     """Compile the program of a model with a plan at a level of optimization."""
     generated = folder / "generated"
     generated.mkdir(parents=True, exist_ok=True)
@@ -127,7 +127,7 @@ def _compile(level: str, *arguments: str | Path, folder: Path) -> None:
     subprocess.run(command, check=True, timeout=60, cwd=folder)
 
 
-def measure(elf: Path, model: IntegerModel, Q: np.ndarray) -> Measured:
+def measure(elf: Path, model: IntegerChain, Q: np.ndarray) -> Measured:
     """Return what a program answers to points (n, features) uint8, sent one at a time."""
     answer = np.dtype(
         [

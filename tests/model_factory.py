@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
+from chains import protonn_chain, replace
 
 from protonn_edge.chain.decision.rejection import IntegerRejection, margins
 from protonn_edge.chain.feature_stage import FeatureStage
@@ -18,7 +18,7 @@ from protonn_edge.features.gradients.gradients import Gradients
 from protonn_edge.features.window_features import FeatureSet, WindowFeatureStage
 from protonn_edge.kinds.protonn.head import ProtoNNModel
 from protonn_edge.kinds.protonn.prototypes.exponential import exponential_table
-from protonn_edge.quantization import IntegerModel
+from protonn_edge.quantization import IntegerChain
 
 
 def random_points(seed: int, n: int, features: int) -> np.ndarray:
@@ -139,7 +139,7 @@ def plain_model() -> ProtoNNModel:
     )
 
 
-def random_inputs(seed: int, n: int, model: IntegerModel) -> np.ndarray:
+def random_inputs(seed: int, n: int, model: IntegerChain) -> np.ndarray:
     """Return n quantized inputs, (n, D) uint8: random ones, sparse ones, all zeros, all maxima."""
     rng = np.random.default_rng(seed)
     Q = rng.integers(0, model.features.maximum + 1, (n, model.n_features), dtype=np.uint8)
@@ -149,10 +149,10 @@ def random_inputs(seed: int, n: int, model: IntegerModel) -> np.ndarray:
     return Q
 
 
-def tiny_integer_model() -> IntegerModel:
+def tiny_integer_model() -> IntegerChain:
     """Return an integer model of 6 features, 3 projections, 4 prototypes and 3 classes."""
     features = np.arange(6)
-    return IntegerModel(
+    return protonn_chain(
         inputs=InputQuantizer(zero=features * 0.5, step=np.full(6, 0.25), maximum=63),
         projection=np.array(
             [[-60, 35, 0, 7, -128, 127], [1, 2, -3, 4, -5, 6], [0, 0, 90, -90, 40, -40]], np.int8
@@ -170,17 +170,21 @@ def tiny_integer_model() -> IntegerModel:
     )
 
 
-def tiny_packed_model() -> IntegerModel:
+def tiny_packed_model() -> IntegerChain:
     """Return the tiny model with weights of 4 bits, which knows how sure it is."""
     model = tiny_integer_model()
-    weights = np.rint(model.projection / 18).astype(np.int8)
-    weights[1] = model.projection[1]
+    weights = np.rint(model.numbers["projection"] / 18).astype(np.int8)
+    weights[1] = model.numbers["projection"][1]
     return replace(
-        model, projection=weights, bias=model.bias // 18, multiplier=28_800, sharpness=8.0
+        model,
+        projection=weights,
+        bias=model.numbers["bias"] // 18,
+        multiplier=28_800,
+        sharpness=8.0,
     )
 
 
-def tiny_pooling_model() -> IntegerModel:
+def tiny_pooling_model() -> IntegerChain:
     """Return the tiny model for 2x3 averages of the 3x4 pixels in the middle of 5x6."""
     return replace(
         tiny_integer_model(),
@@ -189,24 +193,24 @@ def tiny_pooling_model() -> IntegerModel:
     )
 
 
-def tiny_deskew_model() -> IntegerModel:
+def tiny_deskew_model() -> IntegerChain:
     """Return the same one whose images are deskewed first."""
     model = tiny_pooling_model()
     return replace(model, feature_stage=AveragePooling((5, 6), (3, 4), (2, 3), BYTES))
 
 
-def tiny_gradients_model() -> IntegerModel:
+def tiny_gradients_model() -> IntegerChain:
     """Return the tiny model with 8 inputs: 4 directions in two cells of the middle of 5x8."""
     model = tiny_integer_model()
     return replace(
         model,
         inputs=InputQuantizer(zero=np.zeros(8), step=np.full(8, 0.25), maximum=63),
-        projection=model.projection[:, [0, 1, 2, 3, 4, 5, 3, 2]],
+        projection=model.numbers["projection"][:, [0, 1, 2, 3, 4, 5, 3, 2]],
         feature_stage=Gradients((5, 8), (5, 7), (1, 2), 4),
     )
 
 
-def rejecting_some(model: IntegerModel, Q: np.ndarray, which: int) -> IntegerModel:
+def rejecting_some(model: IntegerChain, Q: np.ndarray, which: int) -> IntegerChain:
     """Return the model with thresholds that some of the points, if they differ, are below."""
     (scores, nearest), low_high = model.scores_and_nearest(Q), model.score_range()
     middle = [
@@ -278,7 +282,7 @@ def window_features_of(text: str, window: int = 32, channels: int = 2) -> Window
     )
 
 
-def tiny_windows_model() -> IntegerModel:
+def tiny_windows_model() -> IntegerChain:
     """Return the tiny model for six features of windows of 8 samples of one channel."""
     return replace(
         tiny_integer_model(),

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
+from chains import replace
 
 from protonn_edge.avr.cores import UNO_CORE, Core
 from protonn_edge.chain.activity import Activity
@@ -13,11 +12,11 @@ from protonn_edge.codegen.plan import Plan
 from protonn_edge.codegen.planner import plan_of
 from protonn_edge.kernels.registry import kernels_of
 from protonn_edge.kinds.protonn.projection.integers import MAXIMUM_MULTIPLIER
-from protonn_edge.quantization import IntegerModel
+from protonn_edge.quantization import IntegerChain
 
 
 def plan_with(
-    model: IntegerModel,
+    model: IntegerChain,
     kernel: str,
     activity: Activity | None = None,
     *,
@@ -34,16 +33,16 @@ def plan_with(
     return plan_of(model, choices, core, activity=activity)
 
 
-def of_weights_for(kernel: str, model: IntegerModel) -> IntegerModel:
+def of_weights_for(kernel: str, model: IntegerChain) -> IntegerChain:
     """Return the model; to be packed with weights of -7..7, and much the same coordinates."""
     if kernel != "packed":
         return model
     finer = NIBBLE_MAXIMUM / 128
     return replace(
         model,
-        projection=np.rint(finer * model.projection).astype(np.int8),
-        bias=np.rint(finer * model.bias).astype(np.int64),
-        multiplier=min(MAXIMUM_MULTIPLIER, round(model.multiplier / finer)),
+        projection=np.rint(finer * model.numbers["projection"]).astype(np.int8),
+        bias=np.rint(finer * model.numbers["bias"]).astype(np.int64),
+        multiplier=min(MAXIMUM_MULTIPLIER, round(model.numbers["multiplier"] / finer)),
     )
 
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
+from chains import protonn_chain, replace
 from generated_programs import answers_in_bytes, assert_prints, write_c
 from plans import plan_with
 
@@ -14,14 +14,14 @@ from protonn_edge.chain.matvec import NIBBLE_MAXIMUM
 from protonn_edge.kernels.matvec.cycles import KERNELS, KernelName
 from protonn_edge.kinds.protonn.projection.integers import COORDINATE_MAXIMUM, COORDINATE_MINIMUM
 from protonn_edge.kinds.protonn.prototypes.exponential import exponential_table
-from protonn_edge.quantization import IntegerModel
+from protonn_edge.quantization import IntegerChain
 
 _MAIN = Path(__file__).with_name("codegen") / "many_models.c"
 
-Case = tuple[IntegerModel, KernelName, np.ndarray]
+Case = tuple[IntegerChain, KernelName, np.ndarray]
 
 
-def random_integer_model(seed: int) -> tuple[IntegerModel, KernelName]:
+def random_integer_model(seed: int) -> tuple[IntegerChain, KernelName]:
     """Return a model that need not make sense, and a kernel for its projection."""
     rng = np.random.default_rng(seed)
     kernel = KERNELS[seed % len(KERNELS)]
@@ -43,7 +43,7 @@ def random_integer_model(seed: int) -> tuple[IntegerModel, KernelName]:
     upper = max(1, int(span.max()) >> (bits - 16))
     multiplier = int(np.clip(65_536 * rng.choice([60, 300, 3000]) / upper, 1, 30_000))
     offset = rng.integers(-30, 30, d) * 65_536 + rng.integers(0, 256, d) * 256
-    model = IntegerModel(
+    model = protonn_chain(
         inputs=InputQuantizer(np.zeros(features), np.ones(features), maximum),
         projection=W.astype(np.int8),
         bias=bias.astype(np.int64),
@@ -57,7 +57,7 @@ def random_integer_model(seed: int) -> tuple[IntegerModel, KernelName]:
         score_scale=1.0,
         classes=tuple(f"class {label}" for label in range(classes)),
     )
-    points = model.project(random_bytes(seed, prototypes, model))
+    points = model.named_stages["projection"].run(random_bytes(seed, prototypes, model))
     points += rng.integers(-12, 13, points.shape) * rng.choice([0, 1, 8])
     B = np.clip(points, COORDINATE_MINIMUM, COORDINATE_MAXIMUM).T.astype(np.int8)
     return replace(model, prototypes=B), kernel
@@ -68,14 +68,14 @@ def _labels(rng: np.random.Generator, classes: int, prototypes: int) -> np.ndarr
     return rng.integers(-largest, largest, (classes, prototypes)).astype(np.int8)
 
 
-def random_bytes(seed: int, n: int, model: IntegerModel) -> np.ndarray:
+def random_bytes(seed: int, n: int, model: IntegerChain) -> np.ndarray:
     """Return n inputs, (n, D) uint8: dense and sparse ones, zeros, and the ends of some sums."""
     rng = np.random.default_rng(seed)
     Q = rng.integers(0, model.inputs.maximum + 1, (n, model.n_features))
     Q[rng.random(Q.shape) < rng.random((n, 1))] = 0
-    extremes = model.projection[rng.integers(0, model.n_projections, n)] * rng.choice(
-        [-1, 1], (n, 1)
-    )
+    extremes = model.numbers["projection"][
+        rng.integers(0, model.named_stages["projection"].n_outputs, n)
+    ] * rng.choice([-1, 1], (n, 1))
     ends = rng.random(n) < 0.25
     Q[ends] = (extremes > 0)[ends] * model.inputs.maximum
     Q[0] = 0

@@ -7,9 +7,10 @@ make sense; prototypes are where points are projected, so that many of them are 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
+from chains import protonn_chain, replace
 from plans import of_weights_for, plan_with
 
 from protonn_edge.avr.cores import UNO_CORE
@@ -32,7 +33,7 @@ from protonn_edge.kinds.protonn.projection.integers import (
     REQUANTIZE_SHIFT,
 )
 from protonn_edge.kinds.protonn.prototypes.exponential import exponential_table
-from protonn_edge.quantization import IntegerModel
+from protonn_edge.quantization import IntegerChain
 
 _FEATURES = (1, 2, 7, 8, 9, 15, 16, 17, 127, 128, 129, 254, 255, 256, 257, 300, 400)
 _PROJECTIONS = (1, 2, 3, 5, 6, 7, 8, 9, 10, 11, 17, 18, 19, 20, 21, 33)
@@ -55,7 +56,7 @@ class Shape:
     before: FeatureStage | None = None
 
 
-def random_case(rng: Rng) -> tuple[IntegerModel, Plan]:
+def random_case(rng: Rng) -> tuple[IntegerChain, Plan]:
     """Return a model with one of its plans that an Uno holds, as far as the plan can tell."""
     for _ in range(_DRAWS):
         shape = _random_shape(rng)
@@ -73,8 +74,8 @@ def random_case(rng: Rng) -> tuple[IntegerModel, Plan]:
     raise AssertionError(f"none of {_DRAWS} random models fits an Uno")
 
 
-def _random_plan(rng: Rng, model: IntegerModel) -> Plan:
-    kernels = kernel_names(model.projection_stage, UNO_CORE)
+def _random_plan(rng: Rng, model: IntegerChain) -> Plan:
+    kernels = kernel_names(model.named_stages["projection"], UNO_CORE)
     kernel = kernels[int(rng.integers(len(kernels)))]
     buffered = model.n_channels is None and rng.random() < 0.7
     return plan_with(model, kernel, buffered=buffered, keeps_averages=bool(rng.random() < 0.6))
@@ -175,7 +176,7 @@ FIRST_STAGES: dict[str, Callable[[Rng], tuple[FeatureStage | None, int]]] = {
 }
 
 
-def first_stage_of(model: IntegerModel) -> str:
+def first_stage_of(model: IntegerChain) -> str:
     """Return what the model has before its projection."""
     stage = model.feature_stage
     if stage is None:
@@ -187,7 +188,7 @@ def first_stage_of(model: IntegerModel) -> str:
     return "average_pooling" if stage.deskewed is None else "deskew"
 
 
-def random_model_of(rng: Rng, shape: Shape, maximum: int | None = None) -> IntegerModel:
+def random_model_of(rng: Rng, shape: Shape, maximum: int | None = None) -> IntegerChain:
     """Return a model whose inputs are at most `maximum`; by default any."""
     maximum = maximum or int(rng.choice([1, 15, 31, 63, 127, 255]))
     W = _random_projection(rng, shape, maximum)
@@ -197,7 +198,7 @@ def random_model_of(rng: Rng, shape: Shape, maximum: int | None = None) -> Integ
     multiplier = int(np.clip(65_536 * rng.choice([60, 300, 3000]) / upper, 1, 30_000))
     offset = rng.integers(-30, 30, shape.d) * (1 << REQUANTIZE_SHIFT)
     offset += rng.integers(0, 256, shape.d) * OFFSET_STEP
-    model = IntegerModel(
+    model = protonn_chain(
         inputs=random_input_scales(rng, shape, maximum),
         projection=W.astype(np.int8),
         bias=-(maximum * W.sum(axis=1).astype(np.int64)) // 2,
@@ -212,7 +213,9 @@ def random_model_of(rng: Rng, shape: Shape, maximum: int | None = None) -> Integ
         classes=tuple(f"class {label}" for label in range(shape.classes)),
         feature_stage=shape.before,
     )
-    points = model.project(model.own_inputs(random_points(rng, shape.m, model)))
+    points = model.named_stages["projection"].run(
+        model.own_inputs(random_points(rng, shape.m, model))
+    )
     if rng.random() < 0.5:  # all of them near one point
         points = np.repeat(points[-1:], shape.m, axis=0)
     points += rng.integers(-12, 13, points.shape) * int(rng.choice([0, 1, 8]))
@@ -242,12 +245,16 @@ def _random_labels(rng: Rng, shape: Shape) -> np.ndarray:
     return rng.integers(-largest, largest, (shape.classes, shape.m)).astype(np.int8)
 
 
-def _with_rejection(rng: Rng, model: IntegerModel) -> IntegerModel:
+def _with_rejection(rng: Rng, model: IntegerChain) -> IntegerChain:
     """Return the model with thresholds, in one case of three, of any statistics."""
     if rng.random() < 0.65 or not 2 <= model.n_classes < 255:
         return model
     low, high = model.score_range()
-    largest = {"score": max(0, high), "distance": int(model.table.max()), "margin": high - low}
+    largest = {
+        "score": max(0, high),
+        "distance": int(model.numbers["table"].max()),
+        "margin": high - low,
+    }
     chosen = {
         "rbf" if name == "distance" else name: int(rng.integers(1, largest[name] + 1))
         for name in STATISTICS
@@ -256,7 +263,7 @@ def _with_rejection(rng: Rng, model: IntegerModel) -> IntegerModel:
     return replace(model, rejection=IntegerRejection(**chosen)) if chosen else model
 
 
-def random_points(rng: Rng, n: int, model: IntegerModel) -> np.ndarray:
+def random_points(rng: Rng, n: int, model: IntegerChain) -> np.ndarray:
     """Return n points, (n, features) uint8: dense and sparse ones, all zeros, all the largest."""
     maximum = model.features.maximum
     if model.n_channels is not None:

@@ -19,7 +19,7 @@ from protonn_edge.build.budget import Usage
 from protonn_edge.codegen import Plan, make_plan
 from protonn_edge.device import Session
 from protonn_edge.evaluation import measurement
-from protonn_edge.quantization import IntegerModel, quantize
+from protonn_edge.quantization import IntegerChain, quantize
 
 BOARD = load_board("uno")
 STACK_BYTES = 60  # what the linked program would take
@@ -27,7 +27,7 @@ N = 20
 
 
 @cache
-def subject() -> tuple[IntegerModel, Plan, np.ndarray, np.ndarray]:
+def subject() -> tuple[IntegerChain, Plan, np.ndarray, np.ndarray]:
     """Return a model of 4 classes, its plan, and points with their classes."""
     reference = quantize(random_model(features=6, projections=3, prototypes=5))
     X = random_points(1, N, 6).astype(np.float32)
@@ -62,7 +62,7 @@ def measure_on(
     )
     hosts = {f"port {n}": SimulatedHost(device, limit_s) for n, device in enumerate(devices)}
 
-    def open_session(url: str, model: IntegerModel, board: Any) -> Session:
+    def open_session(url: str, model: IntegerChain, board: Any) -> Session:
         sha256 = bytes.fromhex(model.model_sha256)
         sizes = (model.n_features, model.n_classes)
         return Session(

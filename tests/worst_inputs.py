@@ -21,8 +21,10 @@ from protonn_edge.features.average_pooling.images import pixels_averaging, share
 from protonn_edge.features.average_pooling.pooling import AveragePooling
 from protonn_edge.features.deskew.deskew import row_shifts
 from protonn_edge.features.deskew.kernels import moved_cycles
-from protonn_edge.kinds.protonn.projection.integers import REQUANTIZE_SHIFT
-from protonn_edge.quantization import IntegerChain, IntegerModel
+from protonn_edge.kinds.protonn.head import ProtoNNModel
+from protonn_edge.kinds.protonn.projection.integers import REQUANTIZE_SHIFT, IntegerProjection
+from protonn_edge.kinds.protonn.prototypes.integers import IntegerPrototypes
+from protonn_edge.quantization import IntegerChain
 
 Int64 = NDArray[np.int64]
 
@@ -67,7 +69,7 @@ def worst_inputs(
         The part of all steps that the search is to take, above 0.
     """
     generator = np.random.default_rng(seed)
-    if not isinstance(model, IntegerModel):  # only inputs that are 0 take less
+    if model.head is not ProtoNNModel:  # only inputs that are 0 take less
         fed = model.fed_for(
             generator.integers(1, model.inputs.maximum + 1, (count, model.n_inputs))
         )
@@ -94,16 +96,17 @@ def _drawn_points(model: IntegerChain, generator: np.random.Generator) -> NDArra
     return np.concatenate([noise.astype(np.uint8), examples])
 
 
-def prototype_cycles(model: IntegerModel, points: Int64, costs: Int64) -> Int64:
+def prototype_cycles(model: IntegerChain, points: Int64, costs: Int64) -> Int64:
     """Return the cycles (n,) that all prototypes take for projected points (n, d)."""
-    reached = model.prototypes_stage.compared(points)[:, :, 1:].sum(axis=1)
-    cycles: Int64 = model.n_prototypes * costs[0] + reached @ np.diff(costs)
+    stage = model.stage(IntegerPrototypes)
+    reached = stage.compared(points)[:, :, 1:].sum(axis=1)
+    cycles: Int64 = stage.n_prototypes * costs[0] + reached @ np.diff(costs)
     return cycles
 
 
-def _middles(model: IntegerModel, generator: np.random.Generator) -> Int64:
+def _middles(model: IntegerChain, generator: np.random.Generator) -> Int64:
     """Return prototypes, what is halfway between two of them, and what is around their mean."""
-    B = model.prototypes.T.astype(np.int64)
+    B = model.numbers["prototypes"].T.astype(np.int64)
     some = B[generator.integers(0, len(B), (_PARTNERS, 2))].mean(axis=1)
     mean = B.mean(axis=0) + generator.normal(0, 8, (_PARTNERS // 4, B.shape[1]))
     few = B[generator.permutation(len(B))[:_PARTNERS]]
@@ -112,7 +115,7 @@ def _middles(model: IntegerModel, generator: np.random.Generator) -> Int64:
 
 
 def _climb(
-    model: IntegerModel,
+    model: IntegerChain,
     points: Int64,
     costs: Int64,
     generator: np.random.Generator,
@@ -138,7 +141,7 @@ def _climb(
 
 
 def _inputs_near(
-    model: IntegerModel,
+    model: IntegerChain,
     targets: Int64,
     most: Int64,
     costs: Int64,
@@ -154,7 +157,9 @@ def _inputs_near(
     inputs = np.repeat(found, -(-_POINTS // len(found)), axis=0)
 
     def cycles(tried: Int64) -> Int64:
-        return prototype_cycles(model, model.project(tried.astype(np.uint8)), costs)
+        return prototype_cycles(
+            model, model.stage(IntegerProjection).run(tried.astype(np.uint8)), costs
+        )
 
     def changed(inputs: Int64) -> Int64:
         some = generator.random(inputs.shape) < generator.choice([0.01, 0.05, 0.3])
@@ -165,13 +170,14 @@ def _inputs_near(
     return _ascend(inputs, cycles, changed, effort * _REFINEMENTS, generator)
 
 
-def _solved(model: IntegerModel, target: Int64, least: Int64, most: Int64) -> Int64:
+def _solved(model: IntegerChain, target: Int64, least: Int64, most: Int64) -> Int64:
     """Return inputs (D,) between limits whose projection comes close to a target (d,)."""
-    unit = model.multiplier / (1 << (REQUANTIZE_SHIFT + model.accumulator_bits - 16))
-    constant = model.offset / (1 << REQUANTIZE_SHIFT) + unit * model.bias - 0.5
+    stage = model.stage(IntegerProjection)
+    unit = stage.multiplier / (1 << (REQUANTIZE_SHIFT + stage.accumulator_bits - 16))
+    constant = stage.offset / (1 << REQUANTIZE_SHIFT) + unit * stage.bias - 0.5
     free, inputs = most > least, least.copy()
     if free.any():
-        W = unit * model.projection.astype(np.float64)
+        W = unit * stage.weights.astype(np.float64)
         wanted = target - constant - W[:, ~free] @ least[~free]
         limits = least[free], most[free]
         solved = lsq_linear(W[:, free], wanted, limits, max_iter=100, lsmr_tol="auto")
@@ -205,7 +211,7 @@ def _ascend(
 
 
 def _slanting(
-    model: IntegerModel,
+    model: IntegerChain,
     pooling: AveragePooling,
     targets: Int64,
     costs: Int64,
@@ -244,7 +250,7 @@ def _inside(
 
 
 def _slanted(
-    model: IntegerModel, pooling: AveragePooling, inputs: Int64, shifts: Int64, slope: float
+    model: IntegerChain, pooling: AveragePooling, inputs: Int64, shifts: Int64, slope: float
 ) -> NDArray[np.uint8]:
     """Return an image (1, H, W) that has these inputs (D,) once its rows have moved."""
     inside, at = _inside(pooling, shifts)
@@ -277,7 +283,7 @@ def _with_slope(
 
 
 def _refine_images(
-    model: IntegerModel,
+    model: IntegerChain,
     pooling: AveragePooling,
     plan: Plan,
     images: NDArray[np.uint8],
@@ -293,7 +299,7 @@ def _refine_images(
 
 
 def _refine(
-    model: IntegerModel,
+    model: IntegerChain,
     plan: Plan,
     points: NDArray[np.uint8],
     generator: np.random.Generator,
@@ -306,7 +312,7 @@ def _refine(
     def cycles(tried: Int64) -> Int64:
         fed = tried.astype(np.uint8)
         inputs = model.own_inputs(fed)
-        taken: Int64 = prototype_cycles(model, model.project(inputs), costs)
+        taken: Int64 = prototype_cycles(model, model.stage(IntegerProjection).run(inputs), costs)
         taken += (inputs != 0) @ weights
         return taken if before is None else taken + before(fed)
 

@@ -9,17 +9,19 @@ and derive no shift and no scale of their own.
 from __future__ import annotations
 
 import hashlib
-from abc import abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass, fields
+from fnmatch import fnmatchcase
 from functools import cached_property
+from operator import attrgetter
 from random import Random
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from protonn_edge.chain.array_checks import little_endian
+from protonn_edge.chain.checks import set_checked
 from protonn_edge.chain.confidence import Confidence
 from protonn_edge.chain.decision.integers import IntegerDecision, decide
 from protonn_edge.chain.decision.rejection import UNKNOWN, IntegerRejection
@@ -33,22 +35,23 @@ from protonn_edge.chain.input_quantizer.raw_inputs import (
     raw_quantizer,
 )
 from protonn_edge.chain.input_quantizer.raw_units import Exponents
-from protonn_edge.chain.integer_stage import IntArray, IntegerStage, check_holds, stage_names
+from protonn_edge.chain.integer_stage import (
+    IntArray,
+    IntegerStage,
+    check_counts,
+    check_holds,
+    stage_names,
+)
 from protonn_edge.chain.model import Model
-from protonn_edge.chain.sizes import Sized
+from protonn_edge.chain.remedies import Remedies
+from protonn_edge.chain.sizes import Size, Sized
 from protonn_edge.errors import InputError
 
 _ROWS_AT_ONCE = 512  # keeps the (rows, m, d) differences in the cache, and memory bounded
 
-MOST_FEATURES = 65_000  # limit of the counters in firmware/model.h and the serial protocol
-_LIMITS = {"features": MOST_FEATURES, "projections": 255, "prototypes": 65_535, "classes": 255}
-UNHASHED = (
-    "sharpness",
-    "raw_exponents",
-    "counts",
-    "feature_names",
-)  # fields that do not affect scores
 MODEL_HASH_BYTES = 8  # of the SHA-256 in firmware, which identifies its model
+
+Stage = TypeVar("Stage", bound=IntegerStage)
 
 
 class FedBytes(Sized):
@@ -95,12 +98,16 @@ class FedBytes(Sized):
         return self.features.quantize(X)
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class IntegerChain(FedBytes):
-    """The base of the integer models of all kinds of classifiers, in addition to `FedBytes`.
+    """The integer model of a classifier of any kind, in addition to `FedBytes`.
 
     Attributes
     ----------
+    head : type
+        The class of its float form, which names it and its numbers.
+    own_stages : tuple of IntegerStage
+        The classifier's stages, from the outputs of `inputs` to the scores.
     score_scale : float
         Value of a unit of an integer score in the float model's scores.
     classes : tuple of str
@@ -118,9 +125,12 @@ class IntegerChain(FedBytes):
     score_tolerance: ClassVar[int] = 0
     """Tolerated difference of scores between executions: none."""
 
+    head: type[Model]
     inputs: InputQuantizer
+    own_stages: tuple[IntegerStage, ...]
     score_scale: float
     classes: tuple[str, ...]
+    sizes: tuple[Size, ...] = ()
     feature_stage: FeatureStage | None = None
     rejection: IntegerRejection | None = None
     sharpness: float | None = None
@@ -129,14 +139,17 @@ class IntegerChain(FedBytes):
     feature_names: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
+        *before, last = self.own_stages
+        needed = self.rejection is not None and self.rejection.rbf > 0
+        set_checked(self, "own_stages", (*before, last.giving_nearest(needed)))
         maximum = self.inputs.maximum
         check_holds(1 <= maximum <= 255, f"largest input {maximum}")
         check_counts(features=self.n_features, classes=self.n_classes)
         if self.feature_stages:
-            last = self.feature_stages[-1]
+            made = self.feature_stages[-1]
             check_holds(
-                last.n_outputs == self.n_inputs,
-                f"{last.kind.replace('_', ' ')} with other outputs than the classifier's inputs",
+                made.n_outputs == self.n_inputs,
+                f"{made.kind.replace('_', ' ')} with other outputs than the classifier's inputs",
             )
         if self.feature_stage is not None and self.feature_stage.keeps_range:
             same = np.ptp(self.inputs.zero) == 0 and np.ptp(self.inputs.step) == 0
@@ -144,7 +157,7 @@ class IntegerChain(FedBytes):
             check_holds(bool(same), f"{what} of values that become bytes in several ways")
         if self.rejection is not None:  # proving its ranges takes time
             check_holds(
-                self.n_classes <= UNKNOWN and self._decision.holds(self._largest()),
+                self.n_classes <= UNKNOWN and self._decision.holds(last.nearest_maximum),
                 "thresholds that no score or no RBF reaches",
             )
 
@@ -154,14 +167,23 @@ class IntegerChain(FedBytes):
         return {**super().facts(), **own}
 
     @property
-    @abstractmethod
-    def own_stages(self) -> tuple[IntegerStage, ...]:
-        """The classifier's stages, from the outputs of `inputs` to the scores."""
+    def title(self) -> str:  # type: ignore[override]
+        """The name of its kind of classifier in text."""
+        return self.head.title
+
+    @property
+    def remedies(self) -> Remedies:  # type: ignore[override]
+        """What to try in training if it does not fit."""
+        return self.head.remedies
 
     @property
     def score_bits(self) -> int:
         """Bits of a score: 16 or 32, whichever suffices for any input."""
-        return self.own_stages[-1].output.bits
+        return self.own_stages[-1].output_bits
+
+    def stage(self, kind: type[Stage]) -> Stage:
+        """Return its first stage of a kind."""
+        return next(stage for stage in self.stages if isinstance(stage, kind))
 
     def example_inputs(self, start: NDArray[np.uint8], count: int) -> IntArray:
         """Return test inputs (count, D) that exercise a device's arithmetic.
@@ -173,6 +195,10 @@ class IntegerChain(FedBytes):
         count : int
             Number of inputs; they are the same on every machine.
         """
+        *before, last = self.own_stages
+        examples = last.example_inputs(before, start, count)
+        if examples is not None:
+            return examples
         generator = Random(0)  # noqa: S311  (no secret)
         span = 2 * self.inputs.maximum + 1
         moved = [
@@ -187,10 +213,6 @@ class IntegerChain(FedBytes):
         ``accumulator_bits`` and ``accumulator_range``, for any input, are those of the first sums.
         """
         return self.own_stages[0].describe()
-
-    def _largest(self) -> int:
-        """Return the largest measure of nearness to a known point; 0 if there is none."""
-        return 0
 
     @cached_property
     def _decision(self) -> IntegerDecision:
@@ -252,17 +274,30 @@ class IntegerChain(FedBytes):
                 digest.update(f"{hashed_name(stage.kind)}_{name}:{value}".encode())
         return digest.hexdigest()
 
-    def _hashed(self) -> Iterator[tuple[str, Any]]:
-        """Yield the names and values of the inputs, the own stages, and the shared fields.
+    @property
+    def numbers(self) -> dict[str, Any]:
+        """The numbers of its own stages, by their names in the hash and in its order."""
+        return {name: self._number(place) for name, place in self.head.hashed.items()}
 
-        Optional fields come last, in alphabetical order.
+    def _number(self, place: str) -> Any:
+        """Return a stage's attribute, or, if the stage is a pattern, a tuple of all of them."""
+        pattern, _, path = place.partition(".")
+        names = stage_names(stage.kind for stage in self.own_stages)
+        found = tuple(
+            attrgetter(path)(stage)
+            for name, stage in zip(names, self.own_stages, strict=True)
+            if fnmatchcase(name, pattern)
+        )
+        return found if "*" in pattern else found[0]
+
+    def _hashed(self) -> Iterator[tuple[str, Any]]:
+        """Yield the names and values of the inputs, the own stages, and what all kinds have.
+
+        Optional parts come last, in alphabetical order.
         """
-        shared = [field.name for field in fields(IntegerChain)]
         yield from ((field.name, getattr(self.inputs, field.name)) for field in fields(self.inputs))
-        own = [field.name for field in fields(self) if field.name not in shared]
-        for name in (*own, *shared):
-            if name not in ("inputs", "feature_stage", "rejection", *UNHASHED):
-                yield name, getattr(self, name)
+        yield from self.numbers.items()
+        yield from (("score_scale", self.score_scale), ("classes", self.classes))
         some: dict[str, Any] = {"rejection": self.rejection}
         if self.feature_stage is not None:
             some[self.feature_stage.kind] = self.feature_stage
@@ -305,17 +340,14 @@ class IntegerChain(FedBytes):
             )
         scores = np.zeros((len(Q), self.n_classes), np.int64)
         nearest = np.zeros(len(Q), np.int64)
+        *before, last = self.own_stages
         for begin in range(0, len(Q), _ROWS_AT_ONCE):
             part = slice(begin, begin + _ROWS_AT_ONCE)
-            scores[part], nearest[part] = self._scored(self.own_inputs(Q[part]))
+            values = self.own_inputs(Q[part])
+            for stage in before:
+                values = stage.run(values)
+            scores[part], nearest[part] = last.run_with_nearest(values)
         return scores, nearest
-
-    def _scored(self, x: NDArray[np.uint8]) -> tuple[IntArray, IntArray]:
-        """Return scores, and the nearness to a known point, for inputs of the own stages."""
-        values: NDArray[Any] = x
-        for stage in self.own_stages:
-            values = stage.run(values)
-        return values.astype(np.int64), np.zeros(len(x), np.int64)
 
     def answers(self, Q: NDArray[np.uint8]) -> tuple[IntArray, IntArray]:
         """Return classes (n,) and scores (n, L), both int64, of quantized inputs Q.
@@ -349,26 +381,15 @@ def shared_fields(model: Model, score_scale: float, rbf_maximum: int = 1) -> dic
     """
     rejection = model.rejection
     return {
+        "head": type(model),
         "score_scale": score_scale,
         "classes": model.classes,
+        "sizes": model.sizes,
         "feature_stage": model.feature_stage,
         "rejection": rejection and rejection.in_integers(score_scale, rbf_maximum),
         "sharpness": model.sharpness,
         "feature_names": model.feature_names,
     }
-
-
-def check_counts(**counts: int) -> None:
-    """Raise `InputError` for sizes that the generated code's counters cannot hold.
-
-    Sizes are given by name: features, projections, prototypes or classes.
-    """
-    for name, number in counts.items():
-        if number > _LIMITS[name]:
-            raise InputError(
-                f"the model has {number:,} {name}, generated code counts up to "
-                f"{_LIMITS[name]:,}; train a smaller one"
-            )
 
 
 def _canonical_bytes(value: object) -> bytes:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar
@@ -14,6 +14,9 @@ from numpy.typing import NDArray
 from protonn_edge.errors import InputError
 
 IntArray = NDArray[np.int64]
+
+MOST_FEATURES = 65_000  # limit of the counters in firmware/model.h and the serial protocol
+_LIMITS = {"features": MOST_FEATURES, "projections": 255, "prototypes": 65_535, "classes": 255}
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,6 +60,8 @@ class IntegerStage(ABC):
         Whole numbers in a model's hash, although they follow from the model's fields.
     tells_of_values : bool
         Whether the first vector of its `activity` counts its non-zero values.
+    nearest_maximum : int
+        The largest nearness to a known point, see `run_with_nearest`; 0 without such a measure.
     n_inputs, n_outputs : int
         Number of values of a point before and after it.
     """
@@ -84,9 +89,39 @@ class IntegerStage(ABC):
         """Return facts of its arithmetic for ``inspect``, if it is the classifier's first stage."""
         return {}
 
+    @property
+    def output_bits(self) -> int:
+        """Bits of its values in generated code if they are scores: 16 or 32."""
+        return self.output.bits
+
+    @property
+    def nearest_maximum(self) -> int:
+        """The largest nearness to a known point."""
+        return 0
+
     @abstractmethod
     def run(self, x: NDArray[Any]) -> NDArray[Any]:
         """Return its values (n, n_outputs) of inputs (n, n_inputs): the reference."""
+
+    def run_with_nearest(self, x: NDArray[Any]) -> tuple[IntArray, IntArray]:
+        """Return its values, and how near the nearest known point is, (n,), 0 if unknown."""
+        return self.run(x).astype(np.int64), np.zeros(len(x), np.int64)
+
+    def giving_nearest(self, needed: bool) -> IntegerStage:  # noqa: ARG002
+        """Return the stage for a decision that needs the nearness, or does not."""
+        return self
+
+    def example_inputs(
+        self,
+        before: Sequence[IntegerStage],  # noqa: ARG002
+        start: NDArray[np.uint8],  # noqa: ARG002
+        count: int,  # noqa: ARG002
+    ) -> IntArray | None:
+        """Return telling inputs of a classifier with this last stage; None if any are.
+
+        `before` are its stages before this one; see `IntegerChain.example_inputs`.
+        """
+        return None
 
     def activity(self, x: NDArray[Any]) -> tuple[NDArray[np.float64], ...]:  # noqa: ARG002
         """Return what its mean cycles depend on, apart from the share of inputs that are 0.
@@ -117,3 +152,16 @@ def check_holds(fits: bool, what: str) -> None:
             f"the integer model has {what}, which generated code cannot hold; quantize a model "
             "that was trained here"
         )
+
+
+def check_counts(**counts: int) -> None:
+    """Raise `InputError` for sizes that the generated code's counters cannot hold.
+
+    Sizes are given by name: features, projections, prototypes or classes.
+    """
+    for name, number in counts.items():
+        if number > _LIMITS[name]:
+            raise InputError(
+                f"the model has {number:,} {name}, generated code counts up to "
+                f"{_LIMITS[name]:,}; train a smaller one"
+            )

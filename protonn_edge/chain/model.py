@@ -55,6 +55,10 @@ class Model(Sized):
         The same for arrays that not every file of the kind has.
     LEAST_CLASSES : int
         Minimum number of classes: a one-class model separates its points from others by rejection.
+    hashed : mapping of str to str
+        The places of an integer model's numbers in its own stages, as a stage's name and an
+        attribute, by their names in the model's hash, which never change. A pattern such as
+        ``dense*.multiplier`` is a tuple of all of them.
     statistics : tuple of str
         The statistics for rejection; see `stages.decision.rejection`.
     normalizer : Normalizer
@@ -99,6 +103,7 @@ class Model(Sized):
     ARRAYS: ClassVar[tuple[str, ...]]
     OPTIONAL_ARRAYS: ClassVar[tuple[str, ...]] = ()
     LEAST_CLASSES: ClassVar[int] = 2
+    hashed: ClassVar[Mapping[str, str]]
     statistics: ClassVar[tuple[Statistic, ...]] = ("score", "margin")
 
     normalizer: Normalizer

@@ -30,17 +30,17 @@ from protonn_edge.chain.array_checks import little_endian
 from protonn_edge.chain.hashed_names import hashed_name
 from protonn_edge.chain.input_quantizer.quantizer import InputQuantizer
 from protonn_edge.chain.input_quantizer.raw_units import Exponents
-from protonn_edge.chain.integer_chain import UNHASHED, FedBytes
+from protonn_edge.chain.integer_chain import FedBytes, IntegerChain
 from protonn_edge.chain.sizes import SizedByMatrices
 from protonn_edge.errors import InputError
 from protonn_edge.kinds.protonn.head import ProtoNNModel
-from protonn_edge.kinds.protonn.integers import IntegerModel
 
 Float32 = NDArray[np.float32]
 
 _ROWS_AT_ONCE = 1024
 _SCORE_BITS = 24
 _FLOAT_BYTES = 4
+_UNHASHED = ("raw_exponents", "feature_names")  # which do not affect scores
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,7 +97,7 @@ class Float32Model(SizedByMatrices, FedBytes):
         for part in (self.inputs, self):
             for field in fields(part):
                 value = getattr(part, field.name)
-                if field.name in UNHASHED:
+                if field.name in _UNHASHED:
                     continue
                 name = hashed_name(field.name)
                 if isinstance(value, np.ndarray):
@@ -137,7 +137,7 @@ class Float32Model(SizedByMatrices, FedBytes):
         return sums
 
 
-def float32_model(model: ProtoNNModel, integer_model: IntegerModel) -> Float32Model:
+def float32_model(model: ProtoNNModel, integer_model: IntegerChain) -> Float32Model:
     """Return the float build's numbers of a model, given its integer model.
 
     Raises

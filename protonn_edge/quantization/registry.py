@@ -16,7 +16,7 @@ def _of(place: str, name: str) -> Callable[..., Any]:
 INTEGER_KINDS: dict[str, IntegerKind] = {
     "protonn": IntegerKind(
         _of("kinds.protonn.quantize", "quantize"),
-        _of("kinds.protonn.steps", "scores_by_step"),
+        _of("kinds.protonn.quantize", "scores_by_step"),
         _of("quantization.float32", "float32_model"),
     ),
     "linear": IntegerKind(_of("kinds.linear.quantize", "quantize"), inputs_and("W")),

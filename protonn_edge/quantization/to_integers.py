@@ -21,8 +21,7 @@ def quantize(model: Model) -> IntegerChain:
     Returns
     -------
     IntegerChain
-        Of the model's kind, such as `IntegerModel` for a `ProtoNNModel`. Its scores times
-        `score_scale` approximate the float model's scores.
+        Its scores times `score_scale` approximate the float model's scores.
 
     Raises
     ------

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 from bonsai_factory import random_bonsai_model, random_kernel_model
+from chains import replace
 from kinds.bonsai import scores_of_tree
 from model_factory import random_points
 

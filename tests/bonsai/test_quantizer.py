@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -13,6 +12,7 @@ from bonsai_factory import (
     random_kernel_chain,
     random_kernel_model,
 )
+from chains import replace
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from model_factory import random_points
@@ -103,14 +103,14 @@ def test_a_projection_without_weights_is_refused() -> None:
     ],
 )
 def test_what_could_overflow_is_refused(changes: dict[str, object], words: str) -> None:
-    stage = random_kernel_chain(0).tree_stage
+    stage = random_kernel_chain(0).named_stages["bonsai_tree"]
     with pytest.raises(InputError, match=words):
         replace(stage, **changes)
 
 
 def test_rows_are_stored_in_the_fewer_bytes() -> None:
-    assert not random_bonsai_chain(0).tree_stage.flash.sparse
-    stage = random_kernel_chain(0, density=0.1).tree_stage
+    assert not random_bonsai_chain(0).named_stages["bonsai_tree"].flash.sparse
+    stage = random_kernel_chain(0, density=0.1).named_stages["bonsai_tree"]
     assert stage.flash.sparse
     dense = TreeTable(stage.weights, stage.gates, stage.branches, sparse=False)
     assert len(stage.flash.content) < len(dense.content)

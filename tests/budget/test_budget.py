@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import dataclasses
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -28,11 +28,11 @@ def test_usage_at_the_limit_fits_and_one_byte_more_does_not() -> None:
     fits = Usage(flash_bytes=32_256, sram_bytes=1_700, stack_bytes=348, stack_path=("main",))
     fits.check(UNO, REMEDIES)
     with pytest.raises(CheckFailed, match=r"needs 32,257 B flash, uno has 32,256; try fewer"):
-        dataclasses.replace(fits, flash_bytes=32_257).check(UNO, REMEDIES)
+        replace(fits, flash_bytes=32_257).check(UNO, REMEDIES)
     with pytest.raises(
         CheckFailed, match=r"needs 2,049 B SRAM \(static 1,701 \+ stack 348\), uno has 2,048; try"
     ):
-        dataclasses.replace(fits, sram_bytes=1_701).check(UNO, REMEDIES)
+        replace(fits, sram_bytes=1_701).check(UNO, REMEDIES)
 
 
 def test_estimate_turns_away_tables_or_variables_that_alone_are_too_large() -> None:

@@ -23,7 +23,7 @@ from protonn_edge.build.folder import Project
 from protonn_edge.chain.file import save_model
 from protonn_edge.device import ResultsFile, read_results
 from protonn_edge.emulator import EmulatedUno
-from protonn_edge.quantization import IntegerModel
+from protonn_edge.quantization import IntegerChain
 
 
 @pytest.fixture(scope="module")
@@ -387,13 +387,13 @@ def test_failed_check_leaves_one_json_object_with_the_figures(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A wrong entry in the reference's table stands in for a bug in the generated code."""
-    answers = IntegerModel.answers
+    answers = IntegerChain.answers
 
-    def wrong(model: IntegerModel, Q: Any) -> Any:
+    def wrong(model: IntegerChain, Q: Any) -> Any:
         classes, scores = answers(model, Q)
         return classes, scores + (Q.sum(axis=1) == Q.sum(axis=1)[7])[:, None]
 
-    monkeypatch.setattr(IntegerModel, "answers", wrong)
+    monkeypatch.setattr(IntegerChain, "answers", wrong)
     result = run("verify", folder / "model.npz", folder / "iris.csv", "--json")
     assert result.exit_code == 1
     record = json.loads(result.stdout)

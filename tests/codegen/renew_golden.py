@@ -9,12 +9,12 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Callable
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
+from chains import replace
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
@@ -37,7 +37,7 @@ from protonn_edge.codegen import render_c
 from protonn_edge.codegen.planner import plan_of
 from protonn_edge.features.convolution.stage import Convolutions
 from protonn_edge.features.pooling.integers import IntegerPooling
-from protonn_edge.quantization import IntegerModel, quantize
+from protonn_edge.quantization import IntegerChain, quantize
 from protonn_edge.system.files import write_atomically
 
 GOLDEN = Path(__file__).parent / "golden"
@@ -47,23 +47,23 @@ WHOLE = "pnn_model"
 class Case(NamedTuple):
     """A tiny chain, how it is computed, and the titles of the sections that are kept."""
 
-    chain: Callable[[], IntegerModel]
+    chain: Callable[[], IntegerChain]
     choices: dict[str, str]
     titles: tuple[str, ...]
 
 
-def sure_model() -> IntegerModel:
+def sure_model() -> IntegerChain:
     """Return a chain that knows how sure it is."""
     return replace(tiny_integer_model(), sharpness=8.0)
 
 
-def audio_model() -> IntegerModel:
+def audio_model() -> IntegerChain:
     """Return a chain for two frames of three bands."""
     inputs = InputQuantizer(zero=np.zeros(6), step=np.ones(6), maximum=127)
     return replace(tiny_integer_model(), inputs=inputs, feature_stage=audio_of(3, 2, 128))
 
 
-def network() -> IntegerModel:
+def network() -> IntegerChain:
     """Return a convolution, and both ways of pooling."""
     layers = (
         random_convolution(0, (4, 4, 1), 2, padded=True, to_even=True, weight_bits=4),
@@ -73,10 +73,10 @@ def network() -> IntegerModel:
     return quantize(random_model(Convolutions(layers)))
 
 
-def packed_linear() -> IntegerModel:
+def packed_linear() -> IntegerChain:
     """Return a linear chain whose weights fit 4 bits."""
     chain = linear_factory.tiny_chain()
-    return replace(chain, weights=np.clip(chain.weights, -7, 7))
+    return replace(chain, weights=np.clip(chain.numbers["weights"], -7, 7))
 
 
 COLUMNS = {"projection": "columns"}

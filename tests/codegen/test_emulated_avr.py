@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
 import pytest
 from avr_tools import needs_emulated_avr
+from chains import replace
 from generated_programs import (
     READING_THE_TIMER,
     compile_model,
@@ -262,13 +262,13 @@ def test_portable_kernels_give_the_reference_scores_on_the_avr_too(
 
 def test_projections_that_leave_8_bits_are_clamped_and_agree() -> None:
     model = random_model(7, features=40, projections=4, prototypes=5, gamma_numerator=100.0)
-    model = dataclasses.replace(model, prototypes=model.prototypes * np.float32(0.02))
+    model = replace(model, prototypes=model.prototypes * np.float32(0.02))
     integer_model = quantize(model)
-    assert integer_model.projection_stage.clamps
+    assert integer_model.named_stages["projection"].clamps
     board = load_board("uno")
     Q = random_inputs(7, 30, integer_model)
     Q[1:9] = np.where(
-        integer_model.projection[[0, 1, 2, 3] * 2] > 0, integer_model.inputs.maximum, 0
+        integer_model.numbers["projection"][[0, 1, 2, 3] * 2] > 0, integer_model.inputs.maximum, 0
     )
     with trial_build(model, board) as trial, EmulatedUno(trial.elf) as uno:
         agreement, _ = verify_device("emulated uno", uno.url, integer_model, Q)

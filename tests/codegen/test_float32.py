@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import dataclasses
 from pathlib import Path
 
 import numpy as np
 import pytest
 from avr_tools import needs_emulated_avr
+from chains import replace
 from generated_programs import compile_with, marked_cycles
 from model_factory import random_inputs, random_model, random_points
 
@@ -50,7 +50,7 @@ def inputs_near_prototypes(seed: int, n: int, model: DeviceModel) -> np.ndarray:
 @pytest.mark.parametrize("feeding", ["whole", "push", "split"])
 def test_host_c_gives_the_reference_scores_under_sanitizers(gamma_numerator, cutoff, feeding):
     model = random_model(5, gamma_numerator=gamma_numerator)
-    model = device_model(dataclasses.replace(model, cutoff=cutoff), "float32")
+    model = device_model(replace(model, cutoff=cutoff), "float32")
     Q = inputs_near_prototypes(5, 200, model)
     with host_program(model, sanitize=True) as program:
         labels, scores = program.run(Q, feeding)
@@ -61,7 +61,7 @@ def test_host_c_gives_the_reference_scores_under_sanitizers(gamma_numerator, cut
 @needs_emulated_avr
 def test_the_uno_gives_the_reference_scores_and_takes_much_longer():
     model, board = random_model(6, features=64, projections=10, prototypes=20), load_board("uno")
-    model = dataclasses.replace(model, cutoff=1 / 128)
+    model = replace(model, cutoff=1 / 128)
     took = {}
     for precision in ("float32", "int8"):
         reference = device_model(model, precision)

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import dataclasses
-
 import numpy as np
 import pytest
+from chains import replace
 from drawn_poolings import poolings
 from generated_programs import assert_equal_to_reference
 from hypothesis import given, settings
@@ -27,7 +26,7 @@ from protonn_edge.codegen.host import host_program
 from protonn_edge.features.average_pooling.pooling import AveragePooling
 from protonn_edge.features.deskew.deskew import BYTES
 from protonn_edge.kernels.matvec.cycles import KERNELS, KernelName
-from protonn_edge.quantization import IntegerModel, quantize
+from protonn_edge.quantization import IntegerChain, quantize
 
 
 @pytest.mark.parametrize("kernel", KERNELS)
@@ -35,7 +34,7 @@ from protonn_edge.quantization import IntegerModel, quantize
     "model", [tiny_integer_model(), tiny_pooling_model(), tiny_gradients_model()]
 )
 def test_golden_model_gives_the_reference_scores_under_sanitizers(
-    model: IntegerModel, kernel: KernelName
+    model: IntegerChain, kernel: KernelName
 ) -> None:
     model = of_weights_for(kernel, model)
     with host_program(model, plan_with(model, kernel), sanitize=True) as program:
@@ -120,7 +119,7 @@ def test_random_poolings_give_the_reference_scores(seed: int, pooling: AveragePo
 
 def test_clamped_projection_gives_the_reference_scores() -> None:
     model = tiny_integer_model()
-    assert model.projection_stage.clamps
+    assert model.named_stages["projection"].clamps
     assert "limited to 0..span[k]" in render_c(model)["pnn_model.c"]
     with host_program(model, sanitize=True) as program:
         assert_equal_to_reference(program, model, random_inputs(2, 200, model))
@@ -132,18 +131,18 @@ def test_features_without_weights_give_the_reference_scores(
     kernel: KernelName, without: int | slice
 ) -> None:
     model = quantize(random_model(features=20, projections=12))
-    projection = model.projection.copy()
+    projection = model.numbers["projection"].copy()
     projection[10:, without] = 0
     projection[:, 19 if without == 19 else 20 :] = 0
-    model = of_weights_for(kernel, dataclasses.replace(model, projection=projection))
+    model = of_weights_for(kernel, replace(model, projection=projection))
     with host_program(model, plan_with(model, kernel)) as program:
         assert_equal_to_reference(program, model, random_inputs(0, 50, model))
 
 
 def test_wide_accumulators_and_wide_scores_give_the_reference_scores() -> None:
     model = quantize(random_model(features=1500, projections=7, gamma_numerator=12.0))
-    model = dataclasses.replace(model, labels=np.sign(model.labels) * np.int8(127))
-    assert (model.accumulator_bits, model.score_bits) == (24, 32)
+    model = replace(model, labels=np.sign(model.numbers["labels"]) * np.int8(127))
+    assert (model.numbers["accumulator_bits"], model.score_bits) == (24, 32)
     with host_program(model, sanitize=True) as program:
         assert_equal_to_reference(program, model, random_inputs(3, 50, model))
 
@@ -162,7 +161,7 @@ def test_any_class_name_becomes_a_harmless_literal_and_comment(name: str) -> Non
 def test_hostile_class_names_compile_and_keep_their_text() -> None:
     names = ("*/ #error", '"); }', "??/\n\\", "\u00fcn\u00efc\u00f6de 7", "</script>")
     base = quantize(random_model(classes=5))
-    model = dataclasses.replace(base, classes=names)
+    model = replace(base, classes=names)
     with host_program(model) as program:
         assert_equal_to_reference(program, model, random_inputs(4, 10, model))
 

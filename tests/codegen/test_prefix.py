@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import re
 from pathlib import Path
 
@@ -10,6 +9,7 @@ import numpy as np
 import pytest
 from avr_programs import compile_text
 from avr_tools import needs_avr_gcc, needs_emulated_avr
+from chains import replace
 from generated_programs import answers_in_bytes, assert_prints, write_c
 from model_factory import (
     random_images,
@@ -29,7 +29,7 @@ from protonn_edge.chain.decision.rejection import UNKNOWN
 from protonn_edge.codegen import check_prefix, render_c
 from protonn_edge.errors import InputError
 from protonn_edge.features.average_pooling.pooling import AveragePooling
-from protonn_edge.quantization import DeviceModel, IntegerModel, device_model, quantize
+from protonn_edge.quantization import DeviceModel, IntegerChain, device_model, quantize
 
 MODELS = {
     "integers": tiny_integer_model(),
@@ -70,7 +70,7 @@ def test_labels_for_the_linker_begin_with_the_prefix() -> None:
 
 def test_names_that_come_from_data_stay_as_they_are() -> None:
     names = ("pnn_push", "PNN_CLASSES", "wave_push")
-    model = dataclasses.replace(tiny_integer_model(), classes=names)
+    model = replace(tiny_integer_model(), classes=names)
     code = render_c(model, prefix="wave")["wave_model.c"]
     for name in names:
         assert f'PNN_FLASH = "{name}";'.replace("PNN_FLASH", "WAVE_FLASH") in code
@@ -120,7 +120,7 @@ def test_a_prefix_that_collides_with_a_stages_names_is_refused() -> None:
         render_c(tiny_integer_model(), prefix="projection")
 
 
-def two_models() -> tuple[tuple[IntegerModel, np.ndarray], tuple[IntegerModel, np.ndarray]]:
+def two_models() -> tuple[tuple[IntegerChain, np.ndarray], tuple[IntegerChain, np.ndarray]]:
     """Return an unrolled model of images, a masked one that rejects, and 16 inputs of each."""
     pooling = AveragePooling((9, 11), (7, 8), (7, 3))
     image = quantize(random_pooling_model(pooling, projections=9))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import socket
 import subprocess
 from pathlib import Path
@@ -10,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from avr_tools import needs_avr_gcc, needs_emulated_avr
+from chains import replace
 from generated_programs import compile_with, write_c
 from model_factory import random_model, random_pooling_model
 
@@ -46,7 +46,7 @@ def with_inputs(zero: np.ndarray, other: np.ndarray, precision: str) -> DeviceMo
     integer_model = quantize(model)
     maximum = integer_model.inputs.maximum
     inputs = InputQuantizer(zero, (other - zero) / maximum, maximum)
-    integer_model = dataclasses.replace(integer_model, inputs=inputs)
+    integer_model = replace(integer_model, inputs=inputs)
     return float32_model(model, integer_model) if precision == "float32" else integer_model
 
 
@@ -59,7 +59,7 @@ def model_of_decimals(precision: str = "int8") -> DeviceModel:
     many = np.full(40, MANY_DECIMALS)
     exponents = choose_exponents(np.minimum(zero, other), np.maximum(zero, other), many)
     model = with_inputs(zero, other, precision)
-    return dataclasses.replace(model, raw_exponents=exponents)
+    return replace(model, raw_exponents=exponents)
 
 
 def questions(model: DeviceModel) -> tuple[np.ndarray, np.ndarray]:

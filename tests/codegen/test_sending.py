@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
+from chains import replace
 from model_factory import (
     plain_model,
     random_model,

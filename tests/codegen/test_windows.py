@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 from avr_tools import needs_avr_gcc, needs_emulated_avr
+from chains import replace
 from generated_programs import (
     READING_THE_TIMER,
     assert_equal_to_reference,
@@ -34,14 +34,14 @@ from protonn_edge.emulator import EmulatedUno
 from protonn_edge.errors import InputError
 from protonn_edge.features.window_features import KINDS, WindowFeatureStage
 from protonn_edge.kernels.matvec.cycles import KERNELS, KernelName
-from protonn_edge.quantization import IntegerModel, device_model, quantize
+from protonn_edge.quantization import IntegerChain, device_model, quantize
 from protonn_edge.verification.agreement import open_session, verify_device
 
 EVERY = "mean,deviation,min,max,change,crossings,bands"
 
 
 def assert_host_c_equals_reference(
-    model: IntegerModel, Q: np.ndarray, kernel: KernelName = "columns"
+    model: IntegerChain, Q: np.ndarray, kernel: KernelName = "columns"
 ) -> None:
     with host_program(model, plan_with(model, kernel), sanitize=True) as program:
         assert_equal_to_reference(program, model, Q)

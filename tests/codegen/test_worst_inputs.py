@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import hashlib
-from dataclasses import replace
 
 import numpy as np
 import pytest
+from chains import replace
 from linear_factory import random_linear_model
 from model_factory import (
     random_model,
@@ -20,10 +20,10 @@ from protonn_edge.chain.input_quantizer.quantizer import InputQuantizer
 from protonn_edge.codegen import make_plan
 from protonn_edge.features.average_pooling.pooling import AveragePooling
 from protonn_edge.features.deskew.deskew import BYTES
-from protonn_edge.quantization import IntegerModel, quantize
+from protonn_edge.quantization import IntegerChain, quantize
 
 
-def deskewing_model() -> IntegerModel:
+def deskewing_model() -> IntegerChain:
     return replace(
         quantize(random_model(features=25, projections=4, prototypes=12)),
         inputs=InputQuantizer(np.zeros(25), np.ones(25), 63),
@@ -31,7 +31,7 @@ def deskewing_model() -> IntegerModel:
     )
 
 
-def large_model() -> IntegerModel:
+def large_model() -> IntegerChain:
     return quantize(random_model(features=60, projections=8, prototypes=40))
 
 
@@ -59,7 +59,9 @@ def test_inputs_that_take_longest_come_first() -> None:
     model = large_model()
     plan = make_plan(model)
     found = worst_inputs(model, plan, 32, seed=1, effort=0.02)
-    cycles = prototype_cycles(model, model.project(found), plan.of("prototypes").costs)
+    cycles = prototype_cycles(
+        model, model.named_stages["projection"].run(found), plan.of("prototypes").costs
+    )
     assert (np.diff(cycles) <= 0).all()
     assert (found >= 1).all()
     assert (found <= model.inputs.maximum).all()
@@ -69,7 +71,7 @@ def test_prototypes_take_the_cycles_of_the_coordinates_that_are_compared() -> No
     model = large_model()
     costs = np.array([10, 17, 29, 30, 31, 32, 33, 34, 40])
     points = np.random.default_rng(0).integers(-128, 128, (20, 8))
-    compared = model.prototypes_stage.compared(points)
+    compared = model.named_stages["prototypes"].compared(points)
     expected = [sum(int(costs[each.sum() - 1]) for each in point) for point in compared]
     assert prototype_cycles(model, points, costs).tolist() == expected
 

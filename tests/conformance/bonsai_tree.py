@@ -9,8 +9,8 @@ from bonsai_factory import ends_of_range, random_bonsai_chain, random_kernel_cha
 from conformance.instances import Instance
 from model_factory import random_inputs
 
+from protonn_edge.chain.integer_chain import IntegerChain
 from protonn_edge.kinds.bonsai.integers import IntegerBonsaiTree
-from protonn_edge.kinds.bonsai.quantize import TreeChain
 
 
 def instances() -> Iterator[Instance]:
@@ -30,8 +30,8 @@ def instances() -> Iterator[Instance]:
     yield _instance("all numbers equal", equal)
 
 
-def _instance(name: str, model: TreeChain, *, reached: bool = False) -> Instance:
-    stage = model.tree_stage
+def _instance(name: str, model: IntegerChain, *, reached: bool = False) -> Instance:
+    stage = model.named_stages["bonsai_tree"]
     ends = ends_of_range(stage) if reached else np.stack([stage.feed.low, stage.feed.high])
     return Instance(name, model, stage, random_inputs(8, 20, model), ends, reached=reached)
 

@@ -40,7 +40,7 @@ from protonn_edge.chain.integer_stage import IntegerStage
 from protonn_edge.codegen import Plan
 from protonn_edge.codegen.host import host_program
 from protonn_edge.errors import CheckFailed
-from protonn_edge.quantization import IntegerModel
+from protonn_edge.quantization import IntegerChain
 from protonn_edge.system.scratch import scratch_folder
 
 MEAN_WITHIN = 0.03
@@ -255,7 +255,7 @@ def check_bytes_are_what_is_linked(kind: str) -> None:
         assert_bytes_are_linked(program.plan, run_of(program).linked)
 
 
-def _linked(model: IntegerModel, folder: Path) -> Linked:
+def _linked(model: IntegerChain, folder: Path) -> Linked:
     """Link a model alone, as it was compiled for the program in a folder."""
     elf = compile_text(
         _EMPTY_PROGRAM, folder / "empty.elf", f"-I{folder / 'generated'}", str(model_object(folder))
@@ -264,7 +264,7 @@ def _linked(model: IntegerModel, folder: Path) -> Linked:
     return Linked(sections.sram_bytes, _constant_bytes(elf, model), sections.flash_bytes)
 
 
-def _constant_bytes(elf: Path, model: IntegerModel) -> int:
+def _constant_bytes(elf: Path, model: IntegerChain) -> int:
     """Return the bytes of the constants in flash that are named after a stage."""
     kinds = tuple(stage.kind for stage in model.stages)
     with elf.open("rb") as stream:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 
 import numpy as np
+from chains import replace
 from conformance.instances import Instance
 from convolution_factory import random_convolution, random_images_of, random_model
 

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 
 import numpy as np
+from chains import replace
 from conformance.instances import Instance
 from model_factory import random_inputs, random_model, rejecting_some
 
 from protonn_edge.chain.decision.integers import IntegerDecision
-from protonn_edge.quantization import IntegerModel, quantize
+from protonn_edge.quantization import IntegerChain, quantize
 
 _UNKNOWN = 255
 
@@ -21,13 +21,13 @@ def instances() -> Iterator[Instance]:
     Q = random_inputs(8, 20, model)
     yield _instance("largest", model, Q)
     yield _instance("rejects by all", rejecting_some(model, Q, 7), Q)
-    wide = replace(model, labels=np.sign(model.labels) * np.int8(127))
-    wide = replace(wide, prototypes=np.repeat(wide.prototypes[:, :1], 20, axis=1))
+    wide = replace(model, labels=np.sign(model.numbers["labels"]) * np.int8(127))
+    wide = replace(wide, prototypes=np.repeat(wide.numbers["prototypes"][:, :1], 20, axis=1))
     assert wide.score_bits == 32
     yield _instance("rejects by the margin, 32 bits", rejecting_some(wide, Q, 4), Q)
 
 
-def _instance(name: str, model: IntegerModel, Q: np.ndarray) -> Instance:
+def _instance(name: str, model: IntegerChain, Q: np.ndarray) -> Instance:
     stage = model.stages[-1]
     assert isinstance(stage, IntegerDecision)
     low, high = stage.scores.low, stage.scores.high

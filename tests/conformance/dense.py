@@ -9,8 +9,8 @@ from conformance.instances import Instance
 from dense_factory import random_chain
 from model_factory import random_inputs
 
+from protonn_edge.chain.integer_chain import IntegerChain
 from protonn_edge.kinds.dense.integers import IntegerDense
-from protonn_edge.kinds.dense.quantize import DenseChain
 
 
 def instances() -> Iterator[Instance]:
@@ -37,7 +37,7 @@ def instances() -> Iterator[Instance]:
     yield _instance("all numbers equal, 24 bits", all_equal, place=1)
 
 
-def _instance(name: str, model: DenseChain, place: int = 0) -> Instance:
+def _instance(name: str, model: IntegerChain, place: int = 0) -> Instance:
     stage = model.own_stages[place]
     assert isinstance(stage, IntegerDense)
     ends = [(sign * stage.weights.astype(int) > 0) * stage.input_maximum for sign in (-1, 1)]

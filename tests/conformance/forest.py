@@ -9,15 +9,15 @@ from conformance.instances import Instance
 from forest_factory import ends_of_range, random_chain, tiny_chain
 from model_factory import random_inputs
 
+from protonn_edge.chain.integer_chain import IntegerChain
 from protonn_edge.kinds.forest.integers import IntegerForest
-from protonn_edge.kinds.forest.quantize import ForestChain
 from protonn_edge.kinds.forest.trees import LEAF
 
 
 def instances() -> Iterator[Instance]:
     """Yield forests."""
     apart = random_chain(0, trees=6, features=120, depth=4, classes=3, apart=True)
-    yield _instance("no shared feature", apart, ends_of_range(apart.forest_stage))
+    yield _instance("no shared feature", apart, ends_of_range(apart.named_stages["forest"]))
     yield _instance("one score a leaf", random_chain(1, trees=20, features=60, share=0, classes=9))
     yield _instance("votes", random_chain(6, trees=20, features=60, vote=127, classes=9))
     many = random_chain(7, trees=9, features=254, vote=1, classes=4)
@@ -32,8 +32,8 @@ def instances() -> Iterator[Instance]:
         yield _instance(name, equal)
 
 
-def _instance(name: str, model: ForestChain, ends: np.ndarray | None = None) -> Instance:
-    stage = model.forest_stage
+def _instance(name: str, model: IntegerChain, ends: np.ndarray | None = None) -> Instance:
+    stage = model.named_stages["forest"]
     corners = np.array([[0], [255]]) * np.ones(stage.n_inputs, np.int64)
     extremes = corners if ends is None else ends
     return Instance(

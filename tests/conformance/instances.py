@@ -16,7 +16,7 @@ from protonn_edge.codegen import Plan
 from protonn_edge.codegen.plan import plan_with
 from protonn_edge.codegen.planner import plan_of
 from protonn_edge.kernels.registry import KERNELS, kernels_of
-from protonn_edge.quantization import IntegerModel, measure_activity
+from protonn_edge.quantization import IntegerChain, measure_activity
 
 KINDS = tuple(KERNELS)
 
@@ -29,7 +29,7 @@ class Instance:
     ----------
     name : str
         What is special about it.
-    model : IntegerModel
+    model : IntegerChain
         The smallest chain with the stage in it.
     stage : IntegerStage
         One of its stages.
@@ -44,7 +44,7 @@ class Instance:
     """
 
     name: str
-    model: IntegerModel
+    model: IntegerChain
     stage: IntegerStage
     points: np.ndarray
     extremes: np.ndarray

@@ -9,8 +9,8 @@ from conformance.instances import Instance
 from linear_factory import random_chain
 from model_factory import random_inputs
 
+from protonn_edge.chain.integer_chain import IntegerChain
 from protonn_edge.kinds.linear.integers import IntegerLinear
-from protonn_edge.kinds.linear.quantize import LinearChain
 
 
 def instances() -> Iterator[Instance]:
@@ -28,8 +28,8 @@ def instances() -> Iterator[Instance]:
     yield _instance("many classes", random_chain(7, rows=31, bits=24, features=40, density=0.5))
 
 
-def _instance(name: str, model: LinearChain) -> Instance:
-    stage = model.linear_stage
+def _instance(name: str, model: IntegerChain) -> Instance:
+    stage = model.named_stages["linear"]
     ends = [(sign * stage.weights.astype(int) > 0) * stage.input_maximum for sign in (-1, 1)]
     return Instance(name, model, stage, random_inputs(8, 20, model), np.concatenate(ends))
 

@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 
 import numpy as np
+from chains import replace
 from conformance.instances import Instance
 from model_factory import random_inputs, random_model
 
 from protonn_edge.kinds.protonn.projection.integers import IntegerProjection
-from protonn_edge.quantization import IntegerModel, quantize
+from protonn_edge.quantization import IntegerChain, quantize
 
 
 def instances() -> Iterator[Instance]:
     """Yield projections."""
     model = quantize(random_model(1, features=100, projections=10, prototypes=20))
     yield _instance("within a byte", _reaching(model, 120))
-    sparse = model.projection.copy()
+    sparse = model.numbers["projection"].copy()
     sparse[:, 7:30], sparse[3:, 40:] = 0, 0
     yield _instance("sparse", replace(model, projection=sparse))
     yield _instance("24 bits", _with_large_weights(model))
@@ -30,36 +30,42 @@ def instances() -> Iterator[Instance]:
     yield _instance("4 bits", quantize(replace(odd, projection_bits=4)))
 
 
-def _instance(name: str, model: IntegerModel) -> Instance:
-    stage = model.projection_stage
+def _instance(name: str, model: IntegerChain) -> Instance:
+    stage = model.named_stages["projection"]
     ends = [(sign * stage.weights.astype(int) > 0) * stage.input_maximum for sign in (-1, 1)]
     points, extremes = random_inputs(6, 20, model), np.concatenate(ends)
     clamps = stage.clamps
     return Instance(name, model, stage, points, extremes, reached=not clamps, limited=clamps)
 
 
-def _with_large_weights(model: IntegerModel) -> IntegerModel:
-    weights = np.random.default_rng(0).integers(-128, 128, model.projection.shape, np.int8)
+def _with_large_weights(model: IntegerChain) -> IntegerChain:
+    weights = np.random.default_rng(0).integers(
+        -128, 128, model.numbers["projection"].shape, np.int8
+    )
     return _in_24_bits(model, weights, 400)
 
 
-def _with_weights_of_4_bits(model: IntegerModel) -> IntegerModel:
-    weights = np.random.default_rng(1).integers(-7, 8, model.projection.shape, np.int8)
+def _with_weights_of_4_bits(model: IntegerChain) -> IntegerChain:
+    weights = np.random.default_rng(1).integers(-7, 8, model.numbers["projection"].shape, np.int8)
     return _in_24_bits(model, weights, 20)
 
 
-def _in_24_bits(model: IntegerModel, weights: np.ndarray, largest: int) -> IntegerModel:
+def _in_24_bits(model: IntegerChain, weights: np.ndarray, largest: int) -> IntegerChain:
     centre = -model.inputs.maximum * weights.sum(axis=1, dtype=np.int64) // 2
     wide = replace(model, projection=weights, bias=centre, accumulator_bits=24)
     return _reaching(wide, largest)
 
 
-def _reaching(model: IntegerModel, largest: int) -> IntegerModel:
+def _reaching(model: IntegerChain, largest: int) -> IntegerChain:
     """Return the model whose coordinates are as large at most, with prototypes at some points."""
-    upper = max(map(abs, model.accumulator_range())) >> (model.accumulator_bits - 16)
-    offset = np.full(model.n_projections, 1 << 15)
+    upper = max(map(abs, model.named_stages["projection"].accumulators.ends)) >> (
+        model.numbers["accumulator_bits"] - 16
+    )
+    offset = np.full(model.named_stages["projection"].n_outputs, 1 << 15)
     scaled = replace(model, multiplier=65_536 * largest // upper, offset=offset)
-    coordinates = scaled.project(random_inputs(6, model.n_prototypes, model))
+    coordinates = scaled.named_stages["projection"].run(
+        random_inputs(6, model.named_stages["prototypes"].n_prototypes, model)
+    )
     return replace(scaled, prototypes=coordinates.T.astype(np.int8))
 
 

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 
 import numpy as np
+from chains import replace
 from conformance.instances import Instance
 from model_factory import random_inputs, random_model, rejecting_some
 
 from protonn_edge.kinds.protonn.prototypes.integers import IntegerPrototypes
-from protonn_edge.quantization import IntegerModel, quantize
+from protonn_edge.quantization import IntegerChain, quantize
 
 
 def instances() -> Iterator[Instance]:
@@ -20,16 +20,16 @@ def instances() -> Iterator[Instance]:
     many = quantize(random_model(2, features=30, projections=10, prototypes=90, classes=10))
     yield _instance("many", many)
     wide = quantize(random_model(3, features=30, projections=4, prototypes=60, gamma_numerator=0.3))
-    wide = replace(wide, labels=np.sign(wide.labels) * np.int8(127))
+    wide = replace(wide, labels=np.sign(wide.numbers["labels"]) * np.int8(127))
     assert wide.score_bits == 32
     yield _instance("32 bits", wide)
     few = quantize(random_model(4, features=70, projections=22, prototypes=12, classes=26))
     yield _instance("gives the nearest", rejecting_some(few, random_inputs(1, 40, few), 2))
 
 
-def _instance(name: str, model: IntegerModel, *, reached: bool = False) -> Instance:
-    stage = model.prototypes_stage
-    fed = model.projection_stage.output
+def _instance(name: str, model: IntegerChain, *, reached: bool = False) -> Instance:
+    stage = model.named_stages["prototypes"]
+    fed = model.named_stages["projection"].output
     rng = np.random.default_rng(0)
     corners = np.where(rng.random((20, stage.n_inputs)) < 0.5, fed.low, fed.high)
     points = np.concatenate([stage.prototypes.T, corners])

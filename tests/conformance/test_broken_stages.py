@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
 import pytest
+from chains import replace
 from conformance.checks import (
     assert_avr_agrees,
     assert_bytes_are_linked,

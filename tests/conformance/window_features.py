@@ -13,7 +13,7 @@ from model_factory import random_window_model, random_windows, window_features_o
 from protonn_edge.chain.input_quantizer.quantizer import InputQuantizer
 from protonn_edge.features.window_features import FeatureSet
 from protonn_edge.features.window_features.integers import IntegerWindowFeatures
-from protonn_edge.quantization import IntegerModel, quantize
+from protonn_edge.quantization import IntegerChain, quantize
 
 _ALL = "mean,deviation,min,max,change,crossings:2,bands:5"
 
@@ -35,7 +35,7 @@ def instances() -> Iterator[Instance]:
         yield Instance(name, model, model.stages[0], points, extremes, reached=name == "spanned")
 
 
-def _spanned(model: IntegerModel, extremes: np.ndarray) -> IntegerModel:
+def _spanned(model: IntegerChain, extremes: np.ndarray) -> IntegerChain:
     """Return the model whose inputs are 0 and the maximum at the ends of what features reach."""
     assert model.feature_stage is not None
     reached = model.feature_stage.of_bytes(extremes.astype(np.uint8))

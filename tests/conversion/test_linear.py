@@ -80,7 +80,10 @@ def test_its_c_gives_the_scores_of_its_integers(n_classes: int):
     machine = LogisticRegression(max_iter=2000).fit(DIGITS.X_train, y)
     converted = from_sklearn(machine, DIGITS.X_train)
     integers = quantize(converted.model)
-    assert (integers.n_projections, integers.n_prototypes) == (n_classes - 1, n_classes)
+    assert (
+        integers.named_stages["projection"].n_outputs,
+        integers.named_stages["prototypes"].n_prototypes,
+    ) == (n_classes - 1, n_classes)
     assert converted.agreement > 0.95
     Q = integers.quantize(DIGITS.X_test)
     with host_program(integers, make_plan(integers)) as program:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from chains import replace
 from hypothesis import given
 from hypothesis import strategies as st
 from model_factory import (

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
+from chains import replace
 from conformance import convolution, pooling
 from convolution_factory import random_convolution
 from hypothesis import given, settings

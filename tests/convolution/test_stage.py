@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
+from chains import replace
 from convolution_factory import random_convolution, random_images_of, random_layers, random_model
 
 from protonn_edge.chain.file import load_model, model_bytes, save_model

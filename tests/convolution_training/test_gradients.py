@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
+from chains import replace
 
 from protonn_edge.features.convolution.train.heads import DenseHead, Head, PrototypeHead
 from protonn_edge.features.convolution.train.layers import (

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
+from chains import replace
 from sklearn.datasets import load_digits
 from sklearn.linear_model import LogisticRegression
 

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
+from chains import replace
 from dense_factory import random_chain, random_dense_model
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from model_factory import random_points
 
+from protonn_edge.chain.integer_chain import IntegerChain
 from protonn_edge.chain.matvec import packed
 from protonn_edge.errors import InputError
 from protonn_edge.kinds.dense.integers import IntegerDense, listed
-from protonn_edge.kinds.dense.quantize import DenseChain
 from protonn_edge.quantization import quantize
 
 
@@ -95,19 +94,19 @@ def test_listed_weights_can_be_read_back(density: float) -> None:
 def test_weights_count_in_their_smallest_form(density: float, largest: int) -> None:
     chain = random_chain(0, bits=(24, 24), largest=(largest, 60), density=density)
     (weights,) = chain.own_stages[0].parameters()
-    forms = [chain.weights[0].nbytes, listed(chain.weights[0]).nbytes]
+    forms = [chain.numbers["weights"][0].nbytes, listed(chain.weights[0]).nbytes]
     if largest == 7:
-        forms.append(packed(chain.weights[0]).nbytes)
+        forms.append(packed(chain.numbers["weights"][0]).nbytes)
     assert weights.nbytes == min(forms)
 
 
 def test_the_hash_depends_on_every_number() -> None:
     chain = random_chain(0, hidden=(9, 5), bits=(16, 24, 24), largest=(9, 9, 9), multipliers=(4, 5))
-    assert isinstance(chain, DenseChain)
+    assert isinstance(chain, IntegerChain)
     others = [replace(chain, multipliers=(4, 6)), replace(chain, accumulator_bits=(24, 24, 24))]
     for place in range(3):
-        weights = [W.copy() for W in chain.weights]
+        weights = [W.copy() for W in chain.numbers["weights"]]
         weights[place][-1, -1] ^= 1
-        biases = [bias + (number == place) for number, bias in enumerate(chain.biases)]
+        biases = [bias + (number == place) for number, bias in enumerate(chain.numbers["biases"])]
         others += [replace(chain, weights=tuple(weights)), replace(chain, biases=tuple(biases))]
     assert len({each.model_sha256 for each in (chain, *others)}) == 9

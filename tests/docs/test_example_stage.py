@@ -19,7 +19,7 @@ from protonn_edge.codegen.host import host_program
 from protonn_edge.codegen.plan import plan_with
 from protonn_edge.errors import InputError
 from protonn_edge.kernels import registry
-from protonn_edge.quantization import IntegerModel, quantize
+from protonn_edge.quantization import IntegerChain, quantize
 
 FEATURES = 70  # more than two parts
 
@@ -50,11 +50,11 @@ def scale(example: None) -> IntegerStage:
     return integers.IntegerScale(factors, model_behind().features.maximum)
 
 
-def model_behind() -> IntegerModel:
+def model_behind() -> IntegerChain:
     return quantize(random_model(3, features=FEATURES, projections=7, prototypes=20))
 
 
-def plans_of(scale: IntegerStage, model: IntegerModel) -> list[Plan]:
+def plans_of(scale: IntegerStage, model: IntegerChain) -> list[Plan]:
     """Return every plan of the model with the stage before it."""
     kernels = [registry.kernels_of(stage, UNO_CORE) for stage in (scale, *model.stages)]
     return [plan_with(each, held=held) for each in product(*kernels) for held in (True, False)]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -18,6 +18,7 @@ from arduino_ide import (
     run_on_uno,
     spoil_score_of_vector_7,
 )
+from chains import replace
 from model_factory import random_model, random_points, random_window_model, window_features_of
 
 from protonn_edge.avr.program import read_program

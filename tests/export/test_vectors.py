@@ -13,10 +13,10 @@ from protonn_edge.chain.example_points import drawings, signals
 from protonn_edge.export import KnownAnswers, vectors_from_data, vectors_from_model
 from protonn_edge.features.gradients.gradients import Gradients
 from protonn_edge.kinds.protonn.head import ProtoNNModel
-from protonn_edge.quantization import IntegerModel, quantize
+from protonn_edge.quantization import IntegerChain, quantize
 
 
-def made(model: ProtoNNModel) -> tuple[IntegerModel, KnownAnswers]:
+def made(model: ProtoNNModel) -> tuple[IntegerChain, KnownAnswers]:
     reference = quantize(model)
     return reference, vectors_from_model(model, reference)
 

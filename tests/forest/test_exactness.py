@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from protonn_edge.chain.integer_chain import IntegerChain
 from protonn_edge.datasets import load_digits_dataset
-from protonn_edge.kinds.forest.quantize import ForestChain
 from protonn_edge.kinds.forest.train import classifier as training
 from protonn_edge.kinds.forest.train.classifier import ForestClassifier
 from protonn_edge.quantization import quantize
@@ -25,7 +25,7 @@ def fitted(monkeypatch: pytest.MonkeyPatch) -> Any:
         made.append(new(*arguments))
         return made[-1]
 
-    def fit(**settings: Any) -> tuple[ForestChain, Any, dict[str, Any]]:
+    def fit(**settings: Any) -> tuple[IntegerChain, Any, dict[str, Any]]:
         monkeypatch.setattr(training, "new_ensemble", caught)
         classifier = ForestClassifier(n_trees=9, random_state=0, **settings)
         model = classifier.fit(DIGITS.X_train, DIGITS.y_train).to_model()

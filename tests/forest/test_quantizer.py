@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
+from chains import replace
 from forest_factory import random_chain, random_forest_model
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from model_factory import random_images, random_points, random_pooling_model
 
+from protonn_edge.chain.integer_chain import IntegerChain
 from protonn_edge.chain.normalizer import Normalizer
 from protonn_edge.chain.statistics import InputStatistics
 from protonn_edge.errors import InputError
 from protonn_edge.features.average_pooling.pooling import AveragePooling
 from protonn_edge.kinds.forest.integers import IntegerForest
 from protonn_edge.kinds.forest.quantize import (
-    ForestChain,
     byte_inputs,
     device_bytes,
     quantized_leaves,
@@ -40,7 +39,7 @@ def test_bytes_go_the_ways_of_the_points_that_they_stand_for(
     model = random_forest_model(seed, features=features, classes=classes, trees=trees)
     integers = quantize(model)
     Q = integers.quantize(random_points(seed, 200, features))
-    stage = integers.forest_stage
+    stage = integers.named_stages["forest"]
     normalized = model.normalizer.apply(integers.inputs.restore(Q))
     ends = model.trees.leaves_of(normalized, model.thresholds)
     same = stage.trees.leaves_of(Q, stage.thresholds) == ends
@@ -56,7 +55,7 @@ def test_bytes_go_the_ways_of_the_points_that_they_stand_for(
 @settings(max_examples=40, deadline=None)
 def test_every_input_is_within_the_proven_range(seed: int, trees: int, classes: int) -> None:
     integers = quantize(random_forest_model(seed, trees=trees, classes=classes))
-    assert isinstance(integers, ForestChain)
+    assert isinstance(integers, IntegerChain)
     Q = np.random.default_rng(seed).integers(0, 256, (500, 12)).astype(np.uint8)
     scores, (low, high) = integers.scores(Q), integers.score_range()
     assert -(1 << 15) <= low <= scores.min()
@@ -81,7 +80,7 @@ def test_many_trees_have_coarser_values() -> None:
 def test_nodes_have_the_bytes_that_they_need(
     settings: dict[str, int], sizes: tuple[int, int]
 ) -> None:
-    table = random_chain(1, **settings).forest_stage.table
+    table = random_chain(1, **settings).named_stages["forest"].table
     assert (table.feature_bytes, table.skip_bytes) == sizes
     assert len(table.content) == table.n_bytes
 
@@ -132,7 +131,7 @@ def test_what_no_counter_holds_is_refused() -> None:
 
 def test_the_hash_depends_on_every_number() -> None:
     chain = random_chain(0)
-    changed = [replace(chain, bias=chain.bias + np.array([0, 0, 0, 1]))]
+    changed = [replace(chain, bias=chain.numbers["bias"] + np.array([0, 0, 0, 1]))]
     for name in ("nodes", "thresholds", "leaves"):
         array = getattr(chain, name).copy()
         array[tuple(np.argwhere(array > 0)[-1])] ^= 1

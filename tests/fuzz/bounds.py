@@ -14,7 +14,7 @@ from worst_inputs import worst_inputs
 from protonn_edge.avr.program import read_program
 from protonn_edge.codegen import Plan
 from protonn_edge.codegen.planner import Limits
-from protonn_edge.quantization import IntegerModel
+from protonn_edge.quantization import IntegerChain
 
 BRIEF_CASES = 3
 
@@ -29,7 +29,7 @@ _EFFORT = 0.02  # of the search, which takes seconds otherwise
 class Case:
     """What a case has shown: its model and plan, and the cycles of each of its points."""
 
-    model: IntegerModel
+    model: IntegerChain
     plan: Plan
     cycles: np.ndarray
 
@@ -40,8 +40,9 @@ class Case:
         by = () if model.rejection is None else model.rejection.statistics
         return (
             f"{first_stage_of(model)}, D {model.n_features} to {model.n_inputs}, "
-            f"d {model.n_projections}, m {model.n_prototypes}, L {model.n_classes}, "
-            f"{model.accumulator_bits}-bit sums, {model.score_bits}-bit scores, "
+            f"d {model.own_stages[0].n_outputs}, m {len(model.numbers['prototypes'].T)}, "
+            f"L {model.n_classes}, "
+            f"{model.numbers['accumulator_bits']}-bit sums, {model.score_bits}-bit scores, "
             f"{plan.kernel}{', buffered' if plan.buffered else ''}"
             f"{', ' + ' '.join(plan.choices.values())}"
             f"{', rejects by ' + ' '.join(by) if by else ''}"
@@ -70,12 +71,12 @@ def check_case(seed: int, folder: Path) -> Case:
     return check_measured(f"seed {seed}", model, plan, Q, elf)
 
 
-def check_points(name: str, model: IntegerModel, plan: Plan, Q: np.ndarray, folder: Path) -> Case:
+def check_points(name: str, model: IntegerChain, plan: Plan, Q: np.ndarray, folder: Path) -> Case:
     """Check points (n, features) uint8 of a model with a plan on the emulated Uno."""
     return check_measured(name, model, plan, Q, build_program(model, plan, folder))
 
 
-def check_measured(name: str, model: IntegerModel, plan: Plan, Q: np.ndarray, elf: Path) -> Case:
+def check_measured(name: str, model: IntegerChain, plan: Plan, Q: np.ndarray, elf: Path) -> Case:
     """Check what a program answers to points (n, features) uint8."""
     measured = measure(elf, model, Q)
     case = Case(model, plan, measured.cycles)

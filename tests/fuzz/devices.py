@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Callable
-from dataclasses import fields, replace
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from chains import replace
 from fake_device import HostileDevice
 from simulated_run import STACK_BYTES, N, honest_model, measure_on, subject
 

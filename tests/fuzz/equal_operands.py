@@ -28,7 +28,7 @@ from protonn_edge.codegen.planner import plan_of
 from protonn_edge.codegen.renderer import with_prefix
 from protonn_edge.errors import InputError
 from protonn_edge.kernels.registry import kernels_of
-from protonn_edge.quantization import IntegerModel
+from protonn_edge.quantization import IntegerChain
 
 BRIEF_CASES = 1
 
@@ -47,7 +47,7 @@ _FIRMWARE = CHECKOUT / "firmware"
 class Made:
     """A model, a plan that holds its features, and points (n, features) uint8."""
 
-    model: IntegerModel
+    model: IntegerChain
     plan: Plan
     Q: np.ndarray
 
@@ -102,7 +102,7 @@ def random_model(rng: np.random.Generator) -> Made:
         return Made(model, plan, np.concatenate([drawn, ends]).astype(np.uint8))
 
 
-def _network(rng: np.random.Generator) -> IntegerModel:
+def _network(rng: np.random.Generator) -> IntegerChain:
     equal, layers = int(rng.integers(2, _MOST)), int(rng.integers(1, 3))
     return dense_factory.random_chain(
         int(rng.integers(1 << 31)),
@@ -116,7 +116,7 @@ def _network(rng: np.random.Generator) -> IntegerModel:
     )
 
 
-def _linear(rng: np.random.Generator) -> IntegerModel:
+def _linear(rng: np.random.Generator) -> IntegerChain:
     equal = int(rng.integers(1, _MOST))
     return linear_factory.random_chain(
         int(rng.integers(1 << 31)),
@@ -128,7 +128,7 @@ def _linear(rng: np.random.Generator) -> IntegerModel:
     )
 
 
-def _forest(rng: np.random.Generator) -> IntegerModel:
+def _forest(rng: np.random.Generator) -> IntegerChain:
     equal = int(rng.integers(2, _MOST))
     return forest_factory.random_chain(
         int(rng.integers(1 << 31)),

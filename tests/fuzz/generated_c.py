@@ -31,7 +31,7 @@ from protonn_edge.features.average_pooling.pooling import AveragePooling
 from protonn_edge.features.deskew.deskew import BYTES
 from protonn_edge.features.window_features import KINDS
 from protonn_edge.kinds.protonn.head import ProtoNNModel
-from protonn_edge.quantization import IntegerModel, device_model, quantize
+from protonn_edge.quantization import IntegerChain, device_model, quantize
 from protonn_edge.verification.agreement import compare
 
 BRIEF_CASES = 3
@@ -40,7 +40,7 @@ DEADLINE_S = 120.0
 _POINTS = 40
 _TRIES = 30
 
-_Made = tuple[IntegerModel, np.ndarray]
+_Made = tuple[IntegerChain, np.ndarray]
 
 
 def run_case(seed: int, folder: Path) -> None:

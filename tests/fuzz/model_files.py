@@ -5,12 +5,12 @@ from __future__ import annotations
 import functools
 import io
 import json
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 from audio_factory import audio_of, random_audio_model
 from bonsai_factory import random_bonsai_model, random_kernel_model
+from chains import replace
 from convolution_factory import random_layers
 from convolution_factory import random_model as random_convolutional_model
 from dense_factory import random_dense_model
@@ -41,7 +41,7 @@ from protonn_edge.features.average_pooling.pooling import AveragePooling
 from protonn_edge.features.deskew.deskew import BYTES
 from protonn_edge.features.gradients.gradients import Gradients
 from protonn_edge.kinds.protonn.head import ProtoNNModel
-from protonn_edge.quantization import IntegerModel, measure_activity, quantize
+from protonn_edge.quantization import IntegerChain, measure_activity, quantize
 
 BRIEF_CASES = 20
 DEADLINE_S = 120.0
@@ -182,7 +182,7 @@ def _check_integers(rng: np.random.Generator, model: ProtoNNModel) -> None:
         render_c(integers, plan)
 
 
-def _check_answers(integers: IntegerModel, Q: np.ndarray) -> None:
+def _check_answers(integers: IntegerChain, Q: np.ndarray) -> None:
     classes, scores = integers.answers(Q)
     low, high = integers.score_range()
     inside = (scores >= low) & (scores <= high)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
+from chains import replace
 from conformance.gradients import reference
 from hypothesis import given, settings
 from hypothesis import strategies as st

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
+from chains import replace
 from kinds.kind import kind_of, kinds_with_models, pairs_of
 from model_factory import random_points
 

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
+from chains import replace
 from linear_factory import random_linear_model
 
 from protonn_edge.errors import InputError

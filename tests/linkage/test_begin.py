@@ -17,7 +17,7 @@ from model_factory import (
 from protonn_edge.codegen import Limits, every_plan, make_float32_plan
 from protonn_edge.features.average_pooling.pooling import AveragePooling
 from protonn_edge.features.deskew.deskew import BYTES
-from protonn_edge.quantization import IntegerModel, device_model
+from protonn_edge.quantization import IntegerChain, device_model
 
 pytestmark = needs_emulated_avr
 
@@ -51,7 +51,7 @@ MODELS = {
 @pytest.mark.parametrize("name", MODELS)
 def test_beginning_stays_within_its_bound(tmp_path: Path, name: str) -> None:
     model = device_model(*MODELS[name])
-    if not isinstance(model, IntegerModel):
+    if not isinstance(model, IntegerChain):
         taken = marked_cycles(compile_with(model, BEGIN, tmp_path))
         assert 0 < taken <= make_float32_plan(model).begin_cycles
         return

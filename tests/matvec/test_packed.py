@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
+from chains import replace
 from generated_programs import assert_equal_to_reference
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
@@ -18,14 +17,14 @@ from protonn_edge.chain.matvec import packed
 from protonn_edge.codegen.host import host_program
 from protonn_edge.kernels.matvec.cycles import blocks_of, feature_cycles
 from protonn_edge.kernels.registry import kernels_of
-from protonn_edge.quantization import IntegerModel
+from protonn_edge.quantization import IntegerChain
 
 
 def random_weights(seed: int, d: int, D: int) -> np.ndarray:
     return np.random.default_rng(seed).integers(-7, 8, (d, D)).astype(np.int8)
 
 
-def model_of(weights: np.ndarray, bits: int, maximum: int) -> IntegerModel:
+def model_of(weights: np.ndarray, bits: int, maximum: int) -> IntegerChain:
     """Return a model whose coordinates are spread over a byte, with prototypes at some of them."""
     d, D = weights.shape
     span = maximum * np.abs(weights.astype(np.int64)).sum(axis=1)
@@ -40,7 +39,7 @@ def model_of(weights: np.ndarray, bits: int, maximum: int) -> IntegerModel:
         offset=np.full(d, 1 << 15),
         prototypes=np.zeros((d, 4), np.int8),
     )
-    points = model.project(random_inputs(1, 4, model))
+    points = model.named_stages["projection"].run(random_inputs(1, 4, model))
     return replace(model, prototypes=points.T.astype(np.int8))
 
 
@@ -86,13 +85,13 @@ def test_packed_weights_give_the_sums_of_columns(
 
 @pytest.mark.parametrize("core", [UNO_CORE, CORES["avr25"]])
 def test_weights_of_7_at_most_may_be_packed(core: Core) -> None:
-    def names(model: IntegerModel) -> set[str]:
-        return {kernel.name for kernel in kernels_of(model.projection_stage, core)}
+    def names(model: IntegerChain) -> set[str]:
+        return {kernel.name for kernel in kernels_of(model.named_stages["projection"], core)}
 
     model = tiny_packed_model()
     assert "packed" in names(model)
     for weight in (8, -8):
-        weights = model.projection.copy()
+        weights = model.numbers["projection"].copy()
         weights[0, 0] = weight
         assert "packed" not in names(replace(model, projection=weights))
     assert "packed" not in names(tiny_integer_model())
@@ -101,7 +100,7 @@ def test_weights_of_7_at_most_may_be_packed(core: Core) -> None:
 def test_half_a_byte_is_counted_for_a_weight() -> None:
     weights = random_weights(0, 5, 40)
     model = model_of(weights, 24, 63)
-    others = model.prototypes.size + model.labels.size
+    others = model.numbers["prototypes"].size + model.numbers["labels"].size
     assert model.model_bytes == 3 * 40 + others
     columns, halves = (plan_with(model, kernel) for kernel in ("columns", "packed"))
     assert columns.table_bytes - halves.table_bytes == 2 * 40

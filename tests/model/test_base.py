@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from chains import replace
 from numpy.typing import NDArray
 
 from protonn_edge.chain.decision.rejection import UNKNOWN, Rejection

@@ -6,12 +6,12 @@ import io
 import json
 import tracemalloc
 import zipfile
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from chains import replace
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from model_factory import (

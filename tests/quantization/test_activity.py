@@ -35,7 +35,9 @@ def test_stages_report_the_mean_over_all_points() -> None:
     model = quantize(random_model())
     Q = model.quantize(random_points(1, MORE_THAN_A_BLOCK, 12))
     of_all = measure_activity(model, Q).stages["prototypes"]
-    (told,) = (stage.activity(model.project(Q)) for stage in model.own_stages[1:])
+    (told,) = (
+        stage.activity(model.named_stages["projection"].run(Q)) for stage in model.own_stages[1:]
+    )
     for share, total in zip(of_all, told, strict=True):
         assert np.allclose(share, total / len(Q), rtol=1e-12)
 

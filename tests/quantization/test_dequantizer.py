@@ -16,7 +16,7 @@ from protonn_edge.kinds.protonn.prototypes.exponential import (
 )
 from protonn_edge.kinds.protonn.quantize import far_coordinates_first
 from protonn_edge.quantization import (
-    IntegerModel,
+    IntegerChain,
     dequantize,
     precision_for,
     quantize,
@@ -24,7 +24,7 @@ from protonn_edge.quantization import (
 )
 
 
-def bytes_and_points(model: IntegerModel, seed: int) -> tuple[np.ndarray, np.ndarray]:
+def bytes_and_points(model: IntegerChain, seed: int) -> tuple[np.ndarray, np.ndarray]:
     Q = model.quantize(random_points(seed, 200, model.n_features))
     return Q, model.inputs.restore(Q)
 
@@ -34,20 +34,22 @@ def test_projections_differ_by_the_rounding_of_a_step(seed: int) -> None:
     model = quantize(random_model(seed))
     Q, X = bytes_and_points(model, seed)
     floats = dequantize(model)
-    exact = (X @ floats.projection.T + floats.bias) / distance_step(model.distance_shift)
-    errors = np.clip(exact, -128, 127) - model.project(Q)
+    exact = (X @ floats.projection.T + floats.bias) / distance_step(model.numbers["distance_shift"])
+    errors = np.clip(exact, -128, 127) - model.named_stages["projection"].run(Q)
     assert np.abs(errors).max() <= 0.5 + 1e-4
     assert abs(errors.mean()) < 0.1
 
 
 def test_projections_of_24_bits_are_as_near() -> None:
     model = quantize(random_model(features=400, projections=3, gamma_numerator=12.0))
-    assert model.accumulator_bits == 24
+    assert model.numbers["accumulator_bits"] == 24
     Q, X = bytes_and_points(model, 0)
     floats = dequantize(model)
-    exact = (X @ floats.projection.T + floats.bias) / distance_step(model.distance_shift)
-    errors = np.clip(exact, -128, 127) - model.project(Q)
-    most = 0.5 + model.multiplier / (2 << 16)  # of a step, and of what the lower byte is worth
+    exact = (X @ floats.projection.T + floats.bias) / distance_step(model.numbers["distance_shift"])
+    errors = np.clip(exact, -128, 127) - model.named_stages["projection"].run(Q)
+    most = 0.5 + model.numbers["multiplier"] / (
+        2 << 16
+    )  # of a step, and of what the lower byte is worth
     assert np.abs(errors).max() <= most
     assert abs(errors.mean()) < 0.05
 
@@ -57,7 +59,7 @@ def test_scores_differ_by_the_rounding_of_projections_alone(seed: int) -> None:
     model = quantize(random_model(seed))
     Q, _ = bytes_and_points(model, seed)
     floats = dequantize(model)
-    steps = model.project(Q) * distance_step(model.distance_shift)
+    steps = model.named_stages["projection"].run(Q) * distance_step(model.numbers["distance_shift"])
     squares = ((steps[:, None, :] - floats.prototypes.T[None]) ** 2).sum(axis=2)
     scores = tabulated_rbf(squares.astype(np.float32) + np.float32(1e-6)) @ floats.labels.T
     np.testing.assert_allclose(scores, model.scores(Q) * model.score_scale, rtol=1e-4, atol=1e-4)

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import dataclasses
-
 import numpy as np
 import pytest
+from chains import replace
 from model_factory import random_model, random_points, random_pooling_model
 
 from protonn_edge.errors import InputError
@@ -23,7 +22,7 @@ def test_scores_are_those_of_the_float_model_at_what_the_bytes_stand_for():
 
 
 def test_prototypes_beyond_the_cutoff_count_as_little_as_in_the_float_model():
-    model = dataclasses.replace(random_model(1, features=20), cutoff=1 / 128)
+    model = replace(random_model(1, features=20), cutoff=1 / 128)
     floats = device_model(model, "float32")
     Q = floats.quantize(random_points(1, 200, 20))
     expected = model.scores(floats.inputs.restore(Q))
@@ -43,7 +42,7 @@ def test_it_takes_the_bytes_of_the_integer_model_and_has_another_hash():
 def test_scores_use_24_bits_whatever_the_labels_are():
     for factor in (1e-6, 1.0, 1e6):
         model = random_model(3)
-        model = dataclasses.replace(model, labels=model.labels * np.float32(factor))
+        model = replace(model, labels=model.labels * np.float32(factor))
         floats = device_model(model, "float32")
         assert 1 << 23 <= np.abs(floats.labels).sum(axis=1).max() <= 1 << 24
 
@@ -58,7 +57,7 @@ def test_numbers_beyond_a_float_are_refused():
     model = random_model(4)
     integer_model = quantize(model)
     far = model.prototypes * np.float32(1e30)
-    distant = dataclasses.replace(model, prototypes=far, gamma=1e15)
+    distant = replace(model, prototypes=far, gamma=1e15)
     with pytest.raises(InputError, match="do not fit floats of 32 bits"):
         float32_model(distant, integer_model)
 
@@ -69,8 +68,8 @@ def test_the_hash_depends_on_every_number():
         name: getattr(floats, name) + np.float32(1)
         for name in ("projection", "bias", "prototypes", "labels", "limit", "score_scale")
     }
-    zero = dataclasses.replace(floats.inputs, zero=floats.inputs.zero + 1)
-    others = [dataclasses.replace(floats, **{name: value}) for name, value in changed.items()]
-    others.append(dataclasses.replace(floats, inputs=zero))
-    others.append(dataclasses.replace(floats, classes=floats.classes[::-1]))
+    zero = replace(floats.inputs, zero=floats.inputs.zero + 1)
+    others = [replace(floats, **{name: value}) for name, value in changed.items()]
+    others.append(replace(floats, inputs=zero))
+    others.append(replace(floats, classes=floats.classes[::-1]))
     assert len({each.model_sha256 for each in (floats, *others)}) == 9

@@ -4,6 +4,7 @@ import dataclasses
 
 import numpy as np
 import pytest
+from chains import replace
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from model_factory import (
@@ -17,30 +18,29 @@ from model_factory import (
 
 from protonn_edge.chain.decision.rejection import IntegerRejection
 from protonn_edge.chain.input_quantizer.quantizer import InputQuantizer
-from protonn_edge.chain.integer_chain import UNHASHED
 from protonn_edge.chain.integer_stage import Range
 from protonn_edge.chain.matvec import products
 from protonn_edge.errors import InputError
-from protonn_edge.quantization import IntegerModel, quantize
+from protonn_edge.quantization import IntegerChain, quantize
 
 
-def scores_by_plain_loops(model: IntegerModel, q: np.ndarray) -> list[int]:
+def scores_by_plain_loops(model: IntegerChain, q: np.ndarray) -> list[int]:
     """The arithmetic of the module's text, one Python integer at a time."""
     projection = []
-    for k in range(model.n_projections):
-        a = int(model.bias[k])
+    for k in range(model.named_stages["projection"].n_outputs):
+        a = int(model.numbers["bias"][k])
         for i in range(model.n_features):
-            a += int(model.projection[k, i]) * int(q[i])
-        upper = a >> (model.accumulator_bits - 16)
-        p = (upper * model.multiplier + int(model.offset[k])) >> 16
+            a += int(model.numbers["projection"][k, i]) * int(q[i])
+        upper = a >> (model.numbers["accumulator_bits"] - 16)
+        p = (upper * model.numbers["multiplier"] + int(model.numbers["offset"][k])) >> 16
         projection.append(min(max(p, -128), 127))
     scores = [0] * model.n_classes
-    for j in range(model.n_prototypes):
-        differences = [p - int(model.prototypes[k, j]) for k, p in enumerate(projection)]
+    for j in range(model.named_stages["prototypes"].n_prototypes):
+        differences = [p - int(model.numbers["prototypes"][k, j]) for k, p in enumerate(projection)]
         squared = sum(difference**2 for difference in differences)
-        if squared < 256 << model.distance_shift:
-            kernel = int(model.table[squared >> model.distance_shift])
-            scores = [s + kernel * int(model.labels[c, j]) for c, s in enumerate(scores)]
+        if squared < 256 << model.numbers["distance_shift"]:
+            kernel = int(model.numbers["table"][squared >> model.numbers["distance_shift"]])
+            scores = [s + kernel * int(model.numbers["labels"][c, j]) for c, s in enumerate(scores)]
     return scores
 
 
@@ -53,13 +53,17 @@ def test_reference_equals_the_arithmetic_in_its_text(seed: int) -> None:
 
 
 def test_prototype_exactly_at_the_end_of_the_table_is_far() -> None:
-    model = dataclasses.replace(
+    model = replace(
         tiny_integer_model(),
         prototypes=np.zeros((3, 4), np.int8),
         labels=np.ones((3, 4), np.int8),
     )
-    near = model.rbf_values(np.array([[63, 11, 2], [-63, -11, 2]]))  # 63^2 + 11^2 + 2^2 = 4094
-    far = model.rbf_values(np.array([[63, 11, 3], [64, 0, 0], [-64, 0, 0], [-128, 127, 5]]))
+    near = model.named_stages["prototypes"].rbf(
+        np.array([[63, 11, 2], [-63, -11, 2]])
+    )  # 63^2 + 11^2 + 2^2 = 4094
+    far = model.named_stages["prototypes"].rbf(
+        np.array([[63, 11, 3], [64, 0, 0], [-64, 0, 0], [-128, 127, 5]])
+    )
     assert near.tolist() == [[1, 1, 1, 1]] * 2
     assert not far.any()
 
@@ -70,21 +74,25 @@ def test_proven_ranges_hold_on_the_inputs_that_reach_furthest(
     seed: int, prototypes: int, features: int
 ) -> None:
     model = quantize(random_model(seed, prototypes=prototypes, features=features))
-    signs = model.projection.astype(int)
+    signs = model.numbers["projection"].astype(int)
     extremes = np.concatenate([signs > 0, signs < 0]).astype(np.uint8) * np.uint8(
         model.inputs.maximum
     )
-    stage = model.projection_stage
+    stage = model.named_stages["projection"]
     accumulators = products(stage.weights, stage.bias, extremes)
-    assert (accumulators.min(), accumulators.max()) == model.accumulator_range()
-    limit = 1 << (model.accumulator_bits - 1)
+    assert (accumulators.min(), accumulators.max()) == model.named_stages[
+        "projection"
+    ].accumulators.ends
+    limit = 1 << (model.numbers["accumulator_bits"] - 1)
     assert accumulators.min() >= -limit
     assert accumulators.max() < limit
     low, high = stage.projection_range
-    projections = model.project(extremes)
+    projections = model.named_stages["projection"].run(extremes)
     assert max(low, -128) <= projections.min()
     assert projections.max() <= min(high, 127)
-    scaled = (accumulators >> (model.accumulator_bits - 16)) * model.multiplier + model.offset
+    scaled = (accumulators >> (model.numbers["accumulator_bits"] - 16)) * model.numbers[
+        "multiplier"
+    ] + model.numbers["offset"]
     assert np.abs(scaled).max() < 1 << 31
     low, high = model.score_range()
     scores = model.scores(extremes)
@@ -114,7 +122,7 @@ def test_input_above_the_maximum_is_refused_because_the_ranges_are_not_proven_fo
 
 
 def test_ties_go_to_the_lower_class() -> None:
-    model = dataclasses.replace(tiny_integer_model(), labels=np.ones((3, 4), np.int8))
+    model = replace(tiny_integer_model(), labels=np.ones((3, 4), np.int8))
     assert model.predict(np.zeros((1, 6), np.uint8)).tolist() == [0]
 
 
@@ -132,17 +140,15 @@ def test_hash_changes_with_every_field() -> None:
     model = tiny_integer_model()
     assert model.model_sha256 == tiny_integer_model().model_sha256
     others = []
-    for field in dataclasses.fields(IntegerModel):
-        if field.name in {"inputs", "feature_stage", "rejection", *UNHASHED}:
-            continue
+    shared = {"score_scale": model.score_scale, "classes": model.classes}
+    for name, old in (model.numbers | shared).items():
         numbers = {"multiplier": 1601, "distance_shift": 5, "accumulator_bits": 24}
-        old = getattr(model, field.name)
-        new = old + 256 if field.name == "offset" else numbers.get(field.name) or changed(old)
-        others.append(dataclasses.replace(model, **{field.name: new}))
+        new = old + 256 if name == "offset" else numbers.get(name) or changed(old)
+        others.append(replace(model, **{name: new}))
     for field in dataclasses.fields(InputQuantizer):
         new = 62 if field.name == "maximum" else changed(getattr(model.inputs, field.name))
-        inputs = dataclasses.replace(model.inputs, **{field.name: new})
-        others.append(dataclasses.replace(model, inputs=inputs))
+        inputs = replace(model.inputs, **{field.name: new})
+        others.append(replace(model, inputs=inputs))
     hashes = {other.model_sha256 for other in [model, *others]}
     assert len(hashes) == 1 + len(others) == 15
 
@@ -155,20 +161,20 @@ def test_hash_changes_with_every_field() -> None:
         (tiny_deskew_model(), "9dd1aa4f2f46f7c9"),
         (tiny_windows_model(), "14049dd5be9033be"),
         (
-            dataclasses.replace(tiny_integer_model(), rejection=IntegerRejection(1, 2, 3)),
+            replace(tiny_integer_model(), rejection=IntegerRejection(1, 2, 3)),
             "da5335029432cd72",
         ),
     ],
     ids=["plain", "pooling", "deskew", "windows", "rejection"],
 )
-def test_hash_does_not_depend_on_new_names(model: IntegerModel, begins: str) -> None:
+def test_hash_does_not_depend_on_new_names(model: IntegerChain, begins: str) -> None:
     """Results, exports and boards have the hashes of version 1."""
     assert model.model_sha256.startswith(begins)
 
 
 def test_hash_does_not_depend_on_what_a_sketch_sends() -> None:
     model = tiny_integer_model()
-    sent = dataclasses.replace(model, raw_exponents=np.ones(6, np.int64), feature_names=("x",) * 6)
+    sent = replace(model, raw_exponents=np.ones(6, np.int64), feature_names=("x",) * 6)
     assert sent.model_sha256 == model.model_sha256
 
 
@@ -185,13 +191,13 @@ def test_hash_does_not_depend_on_what_a_sketch_sends() -> None:
 )
 def test_numbers_that_could_overflow_are_refused(change: dict[str, object], words: str) -> None:
     with pytest.raises(InputError, match=words):
-        dataclasses.replace(tiny_integer_model(), **change)
+        replace(tiny_integer_model(), **change)
 
 
 def test_sizes_that_the_generated_code_cannot_count_are_refused() -> None:
     model = tiny_integer_model()
     with pytest.raises(InputError, match="256 projections.*255"):
-        dataclasses.replace(
+        replace(
             model,
             projection=np.zeros((256, 6), np.int8),
             bias=np.zeros(256, np.int64),

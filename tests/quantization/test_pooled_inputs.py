@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import dataclasses
-
 import numpy as np
 import pytest
+from chains import replace
 from drawn_poolings import poolings
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -13,7 +12,7 @@ from model_factory import random_images, random_pooling_model, tiny_pooling_mode
 
 from protonn_edge.errors import InputError
 from protonn_edge.features.average_pooling.pooling import AveragePooling
-from protonn_edge.quantization import IntegerModel, input_quantizer, quantize
+from protonn_edge.quantization import IntegerChain, input_quantizer, quantize
 
 HALVED = AveragePooling((8, 8), (8, 8), (4, 4))
 
@@ -35,10 +34,10 @@ def test_largest_bytes_become_the_largest_input(maximum: int, shape: tuple[int, 
     pooling = AveragePooling((16, 16), (16, 16), shape) if shape != (13, 10) else HALVED
     base = tiny_pooling_model()
     n = pooling.n_outputs
-    model = dataclasses.replace(
+    model = replace(
         base,
         feature_stage=pooling,
-        inputs=dataclasses.replace(base.inputs, zero=np.zeros(n), step=np.ones(n), maximum=maximum),
+        inputs=replace(base.inputs, zero=np.zeros(n), step=np.ones(n), maximum=maximum),
         projection=np.zeros((3, n), np.int8),
         bias=np.zeros(3, np.int64),
     )
@@ -61,7 +60,7 @@ def test_pixels_that_rest_light_are_turned_around() -> None:
     quantizer = input_quantizer(statistics, 8)
     assert set(quantizer.zero) == {255.0}
     assert set(quantizer.step) == {-1.0}
-    integers = quantize(dataclasses.replace(model, inputs=statistics))
+    integers = quantize(replace(model, inputs=statistics))
     assert (integers.quantize(images) == 255 - images).all()
 
 
@@ -85,7 +84,7 @@ def test_inputs_are_averages_rounded_once(seed: int, pooling: AveragePooling) ->
 
 def test_hash_covers_average_pooling() -> None:
     model = tiny_pooling_model()
-    other = dataclasses.replace(model, feature_stage=AveragePooling((5, 6), (4, 6), (2, 3)))
+    other = replace(model, feature_stage=AveragePooling((5, 6), (4, 6), (2, 3)))
     assert len({model.model_sha256, other.model_sha256}) == 2
 
 
@@ -103,13 +102,13 @@ def test_average_pooling_that_does_not_fit_is_refused(change: str, words: str) -
     if change == "shape":
         pooling = AveragePooling((5, 6), (5, 6), (1, 3))
     else:
-        inputs = dataclasses.replace(inputs, **{change: np.arange(1.0, 7.0)})
+        inputs = replace(inputs, **{change: np.arange(1.0, 7.0)})
     with pytest.raises(InputError, match=words):
-        dataclasses.replace(model, inputs=inputs, feature_stage=pooling)
+        replace(model, inputs=inputs, feature_stage=pooling)
 
 
 def test_points_have_as_many_features_as_pixels() -> None:
-    model: IntegerModel = tiny_pooling_model()
+    model: IntegerChain = tiny_pooling_model()
     assert (model.n_features, model.n_inputs) == (30, 6)
     with pytest.raises(InputError, match=r"\(n, 30\) uint8"):
         model.scores(np.zeros((1, 6), np.uint8))

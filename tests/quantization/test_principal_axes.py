@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
+from chains import replace
 from model_factory import random_model, random_points
 
 from protonn_edge.kinds.protonn.principal_axes import principal_axes
@@ -60,7 +59,7 @@ def test_axes_that_would_need_coarser_steps_are_not_taken() -> None:
         labels=np.append(model.labels, np.ones((4, 1)), axis=1).astype(np.float32),
     )
     assert np.isin(far_coordinates_first(far).projection, far.projection).all()
-    assert quantize(far).distance_shift == 2
+    assert quantize(far).numbers["distance_shift"] == 2
 
 
 def test_next_to_no_covariance_turns_nothing() -> None:

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
+from chains import replace
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from model_factory import random_inputs, random_model, random_points, tiny_integer_model
@@ -129,13 +128,15 @@ def test_answers_follow_from_scores_and_the_nearest_rbf(seed: int, data: st.Data
     low, high = model.score_range()
     rejection = IntegerRejection(
         data.draw(st.integers(0, high)),
-        data.draw(st.integers(1, int(model.table.max()))),
+        data.draw(st.integers(1, int(model.numbers["table"].max()))),
         data.draw(st.integers(0, high - low)),
     )
     rejecting = replace(model, rejection=rejection)
     Q = random_inputs(seed, 30, model)
     classes, scores = rejecting.answers(Q)
-    kernels = model.rbf_values(model.project(Q)).max(axis=1)
+    kernels = (
+        model.named_stages["prototypes"].rbf(model.named_stages["projection"].run(Q)).max(axis=1)
+    )
     for found, row, nearest in zip(classes, scores.tolist(), kernels, strict=True):
         *_, second, largest = sorted(row)
         unknown = 0 < rejection.score > largest or nearest < rejection.rbf

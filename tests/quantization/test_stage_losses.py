@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import dataclasses
-
 import numpy as np
 import pytest
+from chains import replace
 from model_factory import random_images, random_model, random_points, random_pooling_model
+from protonn_edge.kinds.protonn.steps import centre_of
 
 from protonn_edge.features.average_pooling.pooling import AveragePooling
 from protonn_edge.kinds.protonn.quantize import far_coordinates_first
-from protonn_edge.kinds.protonn.steps import centre_of
 from protonn_edge.quantization import dequantize, quantize, stage_losses
 
 
@@ -37,7 +36,7 @@ def test_a_stage_with_coarse_numbers_shows():
         [model.prototypes, model.prototypes.mean(axis=1, keepdims=True) + 40], axis=1
     )
     large = np.concatenate([model.labels, np.full((4, 1), 500, np.float32)], axis=1)
-    coarse = dataclasses.replace(model, prototypes=near.astype(np.float32), labels=large)
+    coarse = replace(model, prototypes=near.astype(np.float32), labels=large)
     losses = stage_losses(coarse, X, coarse.predict(X))
     assert losses[-1].changed > 10 * max(loss.changed for loss in losses[:-1])
 
@@ -48,8 +47,10 @@ def test_the_centre_is_that_of_the_quantizer(seed):
     coordinates = model.gamma * model.prototypes.astype(np.float64)
     integer_model = quantize(model)
     stand_for = dequantize(integer_model).prototypes
-    largest = np.unravel_index(np.abs(integer_model.prototypes).argmax(), stand_for.shape)
-    step = stand_for[largest] / integer_model.prototypes[largest]
+    largest = np.unravel_index(
+        np.abs(integer_model.numbers["prototypes"]).argmax(), stand_for.shape
+    )
+    step = stand_for[largest] / integer_model.numbers["prototypes"][largest]
     assert np.abs(coordinates - centre_of(coordinates) - stand_for).max() <= 0.501 * step
 
 

@@ -6,11 +6,11 @@ import base64
 import hashlib
 import json
 import re
-from dataclasses import replace
 from html.parser import HTMLParser
 
 import numpy as np
 import pytest
+from chains import replace
 from evidence_factory import HOSTILE, evidence_of, hostile_model
 from linear_factory import random_linear_model
 from model_factory import random_gradients_model, random_model

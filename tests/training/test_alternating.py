@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import itertools
-from dataclasses import replace
 
 import numpy as np
 import pytest
+from chains import replace
 
 from protonn_edge.errors import InputError
 from protonn_edge.kinds.protonn.train import alternating

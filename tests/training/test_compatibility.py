@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import warnings
 from contextlib import suppress
-from dataclasses import replace
 from itertools import combinations
 from typing import Any
 
 import numpy as np
 import pytest
 from audio_factory import audio_of, random_audio_model
+from chains import replace
 from scipy.sparse import csr_array
 from sklearn.exceptions import ConvergenceWarning
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import hashlib
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
+from chains import replace
 
 from protonn_edge.chain.file import model_bytes
 from protonn_edge.datasets import load_digits_dataset

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import dataclasses
 import math
 
 import numpy as np
 import pytest
+from chains import replace
 from conformance.window_features import features_by_the_definition
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -129,7 +129,7 @@ def test_what_generated_code_cannot_do_is_one_sentence(
     change: dict[str, object], sentence: str
 ) -> None:
     with pytest.raises(InputError, match=sentence):
-        dataclasses.replace(window_features_of("bands:3"), **change)
+        replace(window_features_of("bands:3"), **change)
 
 
 @pytest.mark.parametrize("shape", [(3, 2), (4, 2), (0, 0), (-2, -3)])

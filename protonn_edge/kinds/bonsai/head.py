@@ -12,6 +12,7 @@ Each row of W, V and T has one more weight, the bias.
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -27,8 +28,24 @@ from protonn_edge.chain.sizes import Size, Sized
 from protonn_edge.errors import InputError
 from protonn_edge.kinds.bonsai.paths import along, depth_of, paths
 from protonn_edge.kinds.linear.head import scores_of_sums
+from protonn_edge.kinds.protonn.head import PROJECTION_PLACES
 
 DEPTHS = range(5)
+
+_TREE_PLACES = {
+    name: f"bonsai_tree.{place}"
+    for name, place in {
+        "weights": "weights.weights",
+        "weight_bias": "weights.bias",
+        "weight_shift": "weight_shift",
+        "gates": "gates.weights",
+        "gate_bias": "gates.bias",
+        "gate_shift": "gate_shift",
+        "branches": "branches.weights",
+        "branch_bias": "branches.bias",
+        "table": "table",
+    }.items()
+}
 
 Float64 = NDArray[np.float64]
 Float32 = NDArray[np.float32]
@@ -132,6 +149,7 @@ class TreeModel(SizedByTree, Model):
     """
 
     ARRAYS: ClassVar[tuple[str, ...]] = ("W", "V")
+    hashed: ClassVar[Mapping[str, str]] = _TREE_PLACES
     OPTIONAL_ARRAYS: ClassVar[tuple[str, ...]] = ("T",)  # a single node has none
 
     weights: Float32
@@ -219,6 +237,7 @@ class BonsaiModel(SizedByBonsai, TreeModel):
 
     kind: ClassVar[str] = "bonsai"
     ARRAYS: ClassVar[tuple[str, ...]] = ("Z", "W", "V")
+    hashed: ClassVar[Mapping[str, str]] = {**_TREE_PLACES, **PROJECTION_PLACES}
 
     projection: Float32
 

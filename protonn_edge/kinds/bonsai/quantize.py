@@ -19,11 +19,8 @@ the largest for which the table is fine enough.
 from __future__ import annotations
 
 import math
-from abc import abstractmethod
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
-from functools import cached_property
-from typing import Any
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,15 +33,12 @@ from protonn_edge.chain.folding import (
     input_quantizer,
 )
 from protonn_edge.chain.input_quantizer.quantizer import InputQuantizer
-from protonn_edge.chain.integer_chain import IntegerChain, check_counts, shared_fields
-from protonn_edge.chain.integer_stage import IntArray, IntegerStage, Range
+from protonn_edge.chain.integer_chain import IntegerChain, shared_fields
+from protonn_edge.chain.integer_stage import Range
 from protonn_edge.errors import InputError
 from protonn_edge.kinds.bonsai.head import (
     BonsaiModel,
     LocalDeepKernelModel,
-    SizedByBonsai,
-    SizedByKernel,
-    SizedByTree,
     TreeModel,
 )
 from protonn_edge.kinds.bonsai.integers import (
@@ -64,7 +58,6 @@ from protonn_edge.kinds.protonn.fitted_projection import (
 from protonn_edge.kinds.protonn.projection.integers import (
     COORDINATE_MAXIMUM,
     COORDINATE_MINIMUM,
-    IntegerProjection,
 )
 from protonn_edge.quantization.integer_kind import Scored
 
@@ -84,121 +77,12 @@ _FINER = 2.0 ** (-np.arange(11) / 2)  # units to try, besides that of the larges
 _COARSER = 1.02  # from unit to unit, until all rounded values fit
 
 
-@dataclass(frozen=True, kw_only=True)
-class TreeChain(SizedByTree, IntegerChain):
-    """The integers of a tree of gated sums; see the module's text for the arithmetic.
-
-    Attributes
-    ----------
-    weights, gates : ndarray of shape (nodes R, d), int8
-        W and V.
-    branches : ndarray of shape (inner nodes, d), int8
-        T.
-    weight_bias, gate_bias, branch_bias : ndarray, int64
-        What their sums begin with.
-    weight_shift, gate_shift : int
-        0..8.
-    table : ndarray of shape (256,), int8
-        The hyperbolic tangent, in units of 1/127.
-    """
-
-    weights: NDArray[np.int8]
-    weight_bias: IntArray
-    weight_shift: int
-    gates: NDArray[np.int8]
-    gate_bias: IntArray
-    gate_shift: int
-    branches: NDArray[np.int8]
-    branch_bias: IntArray
-    table: NDArray[np.int8]
-
-    @property
-    @abstractmethod
-    def _feed(self) -> Range:
-        """The range of the tree's inputs."""
-
-    @cached_property
-    def tree_stage(self) -> IntegerBonsaiTree:
-        """From the tree's inputs to the scores."""
-        return IntegerBonsaiTree(
-            Sums(self.weights, self.weight_bias),
-            Sums(self.gates, self.gate_bias),
-            Sums(self.branches, self.branch_bias),
-            self.weight_shift,
-            self.gate_shift,
-            self.table,
-            self._feed,
-        )
-
-    @property
-    def own_stages(self) -> tuple[IntegerStage, ...]:
-        """The tree."""
-        return (self.tree_stage,)
-
-
-@dataclass(frozen=True, kw_only=True)
-class BonsaiChain(SizedByBonsai, TreeChain):
-    """All integers of a quantized Bonsai.
-
-    Attributes
-    ----------
-    projection, bias, accumulator_bits, multiplier, offset
-        As in `IntegerProjection`.
-    """
-
-    projection: NDArray[np.int8]
-    bias: IntArray
-    accumulator_bits: int
-    multiplier: int
-    offset: IntArray
-
-    def __post_init__(self) -> None:
-        check_counts(projections=len(self.projection))
-        super().__post_init__()
-
-    @cached_property
-    def projection_stage(self) -> IntegerProjection:
-        """From bytes to coordinates."""
-        return IntegerProjection(
-            self.projection,
-            self.bias,
-            self.accumulator_bits,
-            self.inputs.maximum,
-            self.multiplier,
-            self.offset,
-            coordinate_range(len(self.projection)),
-        )
-
-    @property
-    def _feed(self) -> Range:
-        return coordinate_range(len(self.projection))
-
-    @property
-    def own_stages(self) -> tuple[IntegerStage, ...]:
-        """The projection and the tree."""
-        return self.projection_stage, self.tree_stage
-
-
-@dataclass(frozen=True, kw_only=True)
-class LocalDeepKernelChain(SizedByKernel, TreeChain):
-    """All integers of a quantized local deep kernel."""
-
-    @property
-    def _feed(self) -> Range:
-        return Range.of_bytes(self.n_inputs, self.inputs.maximum)
-
-    @property
-    def n_inputs(self) -> int:
-        """D."""
-        return int(self.weights.shape[1])
-
-
 def coordinate_range(n: int) -> Range:
     """Return the range of n signed bytes."""
     return Range(np.full(n, COORDINATE_MINIMUM), np.full(n, COORDINATE_MAXIMUM))
 
 
-def quantize_bonsai(model: BonsaiModel) -> BonsaiChain:
+def quantize_bonsai(model: BonsaiModel) -> IntegerChain:
     """Return the integer model, whose scores times `score_scale` approximate the float model's.
 
     Raises
@@ -207,18 +91,18 @@ def quantize_bonsai(model: BonsaiModel) -> BonsaiChain:
         If a matrix is 0, or numbers are too large to compute with.
     """
     best = _best_projection(model)
-    tree, score_scale = _quantized_tree(
-        model, [_of_coordinates(rows) for rows in _rows(model)], coordinate_range(len(best.bias))
-    )
-    return BonsaiChain(
-        **best.fields,
-        **tree,
+    feed = coordinate_range(len(best.bias))
+    maps = [_of_coordinates(rows) for rows in _rows(model)]
+    tree, score_scale = _quantized_tree(model, maps, feed)
+    return IntegerChain(
+        inputs=best.inputs,
+        own_stages=(best.stage(feed), tree),
         raw_exponents=model.units,
         **shared_fields(model, score_scale),
     )
 
 
-def quantize_kernel(model: LocalDeepKernelModel) -> LocalDeepKernelChain:
+def quantize_kernel(model: LocalDeepKernelModel) -> IntegerChain:
     """Return the integer model, whose scores times `score_scale` approximate the float model's.
 
     Raises
@@ -230,9 +114,9 @@ def quantize_kernel(model: LocalDeepKernelModel) -> LocalDeepKernelChain:
     maps = [_of_inputs(model, inputs, rows) for rows in _rows(model)]
     feed = Range.of_bytes(model.n_inputs, inputs.maximum)
     tree, score_scale = _quantized_tree(model, maps, feed)
-    return LocalDeepKernelChain(
+    return IntegerChain(
         inputs=inputs,
-        **tree,
+        own_stages=(tree,),
         raw_exponents=model.units,
         **shared_fields(model, score_scale),
     )
@@ -277,8 +161,8 @@ def _of_inputs(model: LocalDeepKernelModel, inputs: InputQuantizer, rows: FloatA
 
 def _quantized_tree(
     model: TreeModel, maps: list[FoldedMap], feed: Range
-) -> tuple[dict[str, Any], float]:
-    """Return the fields of a `TreeChain`, and the value of a unit of its scores."""
+) -> tuple[IntegerBonsaiTree, float]:
+    """Return the stage, and the value of a unit of its scores."""
     of_weights, of_gates, of_branches = maps
     for each, name in ((of_weights, "W"), (of_gates, "V")):
         if not (each.weights.any() or each.constant.any()):
@@ -299,20 +183,9 @@ def _quantized_tree(
         if stage is not None:
             break
         unit *= _COARSER
-    fields = {
-        "weights": weights.weights,
-        "weight_bias": weights.bias,
-        "weight_shift": stage.weight_shift,
-        "gates": gates.weights,
-        "gate_bias": gates.bias,
-        "gate_shift": gate_shift,
-        "branches": branches.weights,
-        "branch_bias": branches.bias,
-        "table": table,
-    }
     scale = unit * (1 << (stage.weight_shift + PRODUCT_SHIFT)) / _GATE_MAXIMUM
     # With two classes a score is half the sum of the only row.
-    return fields, scale * (1.0 if model.n_rows > 1 else 0.5)
+    return stage, scale * (1.0 if model.n_rows > 1 else 0.5)
 
 
 def _least_shifted(
@@ -404,7 +277,7 @@ def _no_scale(what: str) -> InputError:
 
 
 def scores_by_step(
-    model: TreeModel, integers: TreeChain, X: NDArray[np.float32]
+    model: TreeModel, integers: IntegerChain, X: NDArray[np.float32]
 ) -> Iterator[Scored]:
     """Yield the scores (n, L) of raw points X (n, features) after each step.
 
@@ -418,7 +291,7 @@ def scores_by_step(
     own = integers.own_inputs(fed)
     normalized = model.normalizer.apply(integers.inputs.restore(own))
     yield "inputs", model.scores_of_normalized(normalized)
-    if isinstance(integers, BonsaiChain):
-        p = integers.projection_stage.run(own)
+    if isinstance(model, BonsaiModel):
+        p = integers.own_stages[0].run(own)
         yield "coordinates", model.scores_of_coordinates(p.astype(np.float64) * _STEP)
     yield "tree", integers.scores(fed)

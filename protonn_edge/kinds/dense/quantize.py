@@ -18,8 +18,8 @@ its values.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
-from functools import cached_property
+from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,7 +30,7 @@ from protonn_edge.chain.input_quantizer.saturation import BYTE_MAXIMUM
 from protonn_edge.chain.integer_chain import IntegerChain, shared_fields
 from protonn_edge.chain.integer_stage import IntArray, IntegerStage
 from protonn_edge.errors import InputError
-from protonn_edge.kinds.dense.head import DenseModel, SizedByLayers
+from protonn_edge.kinds.dense.head import DenseModel
 from protonn_edge.kinds.dense.integers import MOST_MULTIPLIER, UNIT_SHIFT, IntegerDense
 from protonn_edge.kinds.linear.integers import IntegerLinear
 
@@ -44,48 +44,38 @@ _UPPER_BITS = 16  # of sums, of which values are made
 _HALF_STEP = 1 << (UNIT_SHIFT - 1)  # times the multiplier
 
 
-@dataclass(frozen=True, kw_only=True)
-class DenseChain(SizedByLayers, IntegerChain):
-    """All integers of a quantized network; see the module's text for the arithmetic.
+def stages_of(
+    maximum: int,
+    weights: Sequence[NDArray[np.int8]],
+    biases: Sequence[IntArray],
+    accumulator_bits: Sequence[int],
+    multipliers: Sequence[int],
+) -> tuple[IntegerStage, ...]:
+    """Return the hidden layers and the scores of a network.
 
-    Attributes
+    Parameters
     ----------
-    weights : tuple of ndarray, int8
+    maximum : int
+        The largest input.
+    weights : sequence of ndarray, int8
         W_1 (h1, D), perhaps W_2 (h2, h1), and that of the scores: a row for each class, or, of two
         classes, one row.
-    biases : tuple of ndarray, int64
+    biases : sequence of ndarray, int64
         What the sums of each begin with.
-    accumulator_bits : tuple of int
-        Of each, 16 or 24, and 32 for scores; every sum fits, on any input.
-    multipliers : tuple of int
+    accumulator_bits : sequence of int
+        Of each, 16 or 24, and 32 for scores.
+    multipliers : sequence of int
         Of the hidden layers.
     """
-
-    weights: tuple[NDArray[np.int8], ...]
-    biases: tuple[IntArray, ...]
-    accumulator_bits: tuple[int, ...]
-    multipliers: tuple[int, ...]
-
-    @cached_property
-    def own_stages(self) -> tuple[IntegerStage, ...]:
-        """The hidden layers, and the scores."""
-        *hidden, last = zip(self.weights, self.biases, self.accumulator_bits, strict=True)
-        stages: list[IntegerStage] = []
-        largest = self.inputs.maximum
-        for fields, multiplier in zip(hidden, self.multipliers, strict=True):
-            stages.append(IntegerDense(*fields, largest, multiplier))
-            largest = BYTE_MAXIMUM
-        return (*stages, IntegerLinear(*last, largest))
-
-    @property
-    def score_bits(self) -> int:
-        """Bits of a score, 16 or 32."""
-        last = self.own_stages[-1]
-        assert isinstance(last, IntegerLinear)
-        return last.score_bits
+    *hidden, last = zip(weights, biases, accumulator_bits, strict=True)
+    stages: list[IntegerStage] = []
+    for fields, multiplier in zip(hidden, multipliers, strict=True):
+        stages.append(IntegerDense(*fields, maximum, multiplier))
+        maximum = BYTE_MAXIMUM
+    return (*stages, IntegerLinear(*last, maximum))
 
 
-def quantize(model: DenseModel) -> DenseChain:
+def quantize(model: DenseModel) -> IntegerChain:
     """Return the integer model of a float model.
 
     Parameters
@@ -95,7 +85,7 @@ def quantize(model: DenseModel) -> DenseChain:
 
     Returns
     -------
-    DenseChain
+    IntegerChain
         Its scores times `score_scale` approximate the float model's scores.
 
     Raises
@@ -119,12 +109,16 @@ def quantize(model: DenseModel) -> DenseChain:
         products.append(_behind(model.weights[number], model.biases[number], known, step, last))
     # Of two classes a score is half of what the one row gives.
     score_scale = products[-1].unit * (1.0 if len(model.weights[-1]) > 1 else 0.5)
-    return DenseChain(
+    stages = stages_of(
+        inputs.maximum,
+        [each.residuals for each in products],
+        [each.bias for each in products],
+        [each.accumulator_bits for each in products],
+        multipliers,
+    )
+    return IntegerChain(
         inputs=inputs,
-        weights=tuple(each.residuals for each in products),
-        biases=tuple(each.bias for each in products),
-        accumulator_bits=tuple(each.accumulator_bits for each in products),
-        multipliers=tuple(multipliers),
+        own_stages=stages,
         raw_exponents=model.units,
         **shared_fields(model, score_scale),
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar
@@ -72,6 +73,10 @@ class ForestModel(SizedByTrees, Model):
     """
 
     kind: ClassVar[str] = "forest"
+    hashed: ClassVar[Mapping[str, str]] = {
+        "nodes": "forest.features",
+        **{name: f"forest.{name}" for name in ("thresholds", "leaves", "bias")},
+    }
     ARRAYS: ClassVar[tuple[str, ...]] = ("nodes", "thresholds", "leaves", "bias")
 
     features: NDArray[np.int64]

@@ -14,8 +14,7 @@ and all scores 16 bits.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from functools import cached_property
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -26,10 +25,10 @@ from protonn_edge.chain.folding import RESIDUAL_MAXIMUM, input_quantizer
 from protonn_edge.chain.input_quantizer.quantizer import InputQuantizer
 from protonn_edge.chain.input_quantizer.saturation import BYTE_MAXIMUM
 from protonn_edge.chain.integer_chain import IntegerChain, shared_fields
-from protonn_edge.chain.integer_stage import IntArray, IntegerStage
+from protonn_edge.chain.integer_stage import IntArray
 from protonn_edge.chain.statistics import InputStatistics
 from protonn_edge.errors import InputError
-from protonn_edge.kinds.forest.head import ForestModel, SizedByTrees
+from protonn_edge.kinds.forest.head import ForestModel
 from protonn_edge.kinds.forest.integers import SCORE_BITS, IntegerForest
 from protonn_edge.kinds.forest.table import MOST_FEATURES
 from protonn_edge.kinds.forest.trees import Trees
@@ -38,44 +37,6 @@ _ROWS_AT_ONCE = 512
 _COARSER = 1.02  # from unit to unit, until all scores of rounded values fit
 _HALF = 0.5 - 1e-9  # of a step: a half itself is rounded up
 _SCORE_LIMIT = (1 << (SCORE_BITS - 1)) - 1  # with either sign
-
-
-@dataclass(frozen=True, kw_only=True)
-class ForestChain(SizedByTrees, IntegerChain):
-    """All integers of a quantized forest; see the module's text for the arithmetic.
-
-    Attributes
-    ----------
-    nodes : ndarray of shape (N,), int64
-        The input that inner nodes test; see `IntegerForest.features`.
-    thresholds : ndarray of shape (inner nodes,), uint8
-        The thresholds of the tests.
-    leaves : ndarray of shape (leaves, L), int8
-        Contribution of a leaf to the scores.
-    bias : ndarray of shape (L,), int64
-        Initial scores.
-    """
-
-    nodes: IntArray
-    thresholds: NDArray[np.uint8]
-    leaves: NDArray[np.int8]
-    bias: IntArray
-
-    @cached_property
-    def forest_stage(self) -> IntegerForest:
-        """From bytes to scores."""
-        inputs = len(self.inputs.zero)
-        return IntegerForest(self.nodes, self.thresholds, self.leaves, self.bias, inputs)
-
-    @property
-    def own_stages(self) -> tuple[IntegerStage, ...]:
-        """The forest."""
-        return (self.forest_stage,)
-
-    @property
-    def trees(self) -> Trees:
-        """The trees' shape."""
-        return self.forest_stage.trees
 
 
 def byte_inputs(statistics: InputStatistics) -> InputQuantizer:
@@ -120,7 +81,7 @@ def device_bytes(
     return made
 
 
-def quantize(model: ForestModel) -> ForestChain:
+def quantize(model: ForestModel) -> IntegerChain:
     """Return the integer model of a float model.
 
     Parameters
@@ -130,7 +91,7 @@ def quantize(model: ForestModel) -> ForestChain:
 
     Returns
     -------
-    ForestChain
+    IntegerChain
         Its scores times `score_scale` approximate the float model's scores.
 
     Raises
@@ -145,12 +106,11 @@ def quantize(model: ForestModel) -> ForestChain:
         )
     inputs = byte_inputs(model.inputs)
     leaves, bias, unit = quantized_leaves(model.trees, model.leaves, model.bias)
-    return ForestChain(
+    thresholds = _byte_thresholds(model, inputs)
+    stage = IntegerForest(model.features, thresholds, leaves, bias, model.n_inputs)
+    return IntegerChain(
         inputs=inputs,
-        nodes=model.features,
-        thresholds=_byte_thresholds(model, inputs),
-        leaves=leaves,
-        bias=bias,
+        own_stages=(stage,),
         raw_exponents=model.units,
         **shared_fields(model, unit),
     )

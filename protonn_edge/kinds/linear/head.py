@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -46,6 +47,9 @@ class LinearModel(Model):
         accuracy="--clip or a larger --regularization",
     )
     ARRAYS: ClassVar[tuple[str, ...]] = ("W", "b")
+    hashed: ClassVar[Mapping[str, str]] = {
+        name: f"linear.{name}" for name in ("weights", "bias", "accumulator_bits")
+    }
 
     weights: NDArray[np.float32]
     bias: Float64

@@ -32,7 +32,7 @@ class IntegerLinear(IntegerMatvec):
         """Refuse numbers with which some input could overflow a sum, or a score."""
         super().__post_init__()
         low, high = self.output.ends
-        limit = 1 << (self.score_bits - 1)
+        limit = 1 << (self.output_bits - 1)
         check_holds(-limit <= low and high < limit, f"scores in {low:,}..{high:,}")
 
     @property
@@ -41,7 +41,7 @@ class IntegerLinear(IntegerMatvec):
         return max(2, self.n_sums)
 
     @property
-    def score_bits(self) -> int:
+    def output_bits(self) -> int:
         """Bits of a score, 16 or 32: a sum's, or more."""
         return 16 if self.accumulator_bits == 16 else 32
 

@@ -43,7 +43,7 @@ class LinearKernel(MatvecKernel):
     def _from_sums(self) -> bool:
         """Whether scores must be computed from sums, instead of being the sums in place."""
         stage = self.stage
-        return stage.n_sums < stage.n_outputs or stage.accumulator_bits < stage.score_bits
+        return stage.n_sums < stage.n_outputs or stage.accumulator_bits < stage.output_bits
 
     def cost(
         self,
@@ -54,7 +54,7 @@ class LinearKernel(MatvecKernel):
         """Return its cost."""
         stage, matvec = self.stage, self.matvec
         weights, code = matvec.bytes
-        sums, scores = matvec.sum_bytes, stage.n_outputs * stage.score_bits // 8
+        sums, scores = matvec.sum_bytes, stage.n_outputs * stage.output_bits // 8
         steps = [matvec.step(stage.kind, feed, activity)]
         if self._from_sums:
             step = self._scores()

@@ -15,18 +15,13 @@ on an 8-bit chip. If the predicted error of scores relative to their spread is t
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from functools import cached_property
-from typing import ClassVar, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from protonn_edge.chain.folding import INPUT_BITS, FoldedMap, QuantizedProduct, input_quantizer
 from protonn_edge.chain.input_quantizer.quantizer import InputQuantizer
 from protonn_edge.chain.integer_chain import IntegerChain, shared_fields
-from protonn_edge.chain.integer_stage import IntArray, IntegerStage
-from protonn_edge.chain.remedies import Remedies
 from protonn_edge.errors import InputError
 from protonn_edge.kinds.linear.head import LinearModel
 from protonn_edge.kinds.linear.integers import IntegerLinear
@@ -38,43 +33,6 @@ from protonn_edge.kinds.linear.integers import IntegerLinear
 _TOLERATED_ERROR = 0.1
 
 
-@dataclass(frozen=True, kw_only=True)
-class LinearChain(IntegerChain):
-    """All integers of a quantized linear model; see the module's text for the arithmetic.
-
-    Attributes
-    ----------
-    weights : ndarray of shape (L, D) or (1, D), int8
-        W: a row for each class, or, of two classes, one row.
-    bias : ndarray of shape (L,) or (1,), int64
-        Bias of the sums.
-    accumulator_bits : int
-        16, 24 or 32; every sum fits, on any input.
-    """
-
-    title: ClassVar[str] = LinearModel.title
-    remedies: ClassVar[Remedies] = LinearModel.remedies
-
-    weights: NDArray[np.int8]
-    bias: IntArray
-    accumulator_bits: int
-
-    @cached_property
-    def linear_stage(self) -> IntegerLinear:
-        """From bytes to scores."""
-        return IntegerLinear(self.weights, self.bias, self.accumulator_bits, self.inputs.maximum)
-
-    @property
-    def own_stages(self) -> tuple[IntegerStage, ...]:
-        """The linear scores."""
-        return (self.linear_stage,)
-
-    @property
-    def score_bits(self) -> int:
-        """Bits of a score, 16 or 32."""
-        return self.linear_stage.score_bits
-
-
 class _Fitted(NamedTuple):
     """One way to quantize W and b."""
 
@@ -82,7 +40,7 @@ class _Fitted(NamedTuple):
     product: QuantizedProduct
 
 
-def quantize(model: LinearModel) -> LinearChain:
+def quantize(model: LinearModel) -> IntegerChain:
     """Return the integer model of a float model.
 
     Parameters
@@ -92,7 +50,7 @@ def quantize(model: LinearModel) -> LinearChain:
 
     Returns
     -------
-    LinearChain
+    IntegerChain
         Its scores times `score_scale` approximate the float model's scores.
 
     Raises
@@ -108,11 +66,10 @@ def quantize(model: LinearModel) -> LinearChain:
     inputs, best = _best(model)
     # With two classes a score is half the sum of the only row.
     score_scale = best.unit * (1.0 if len(model.weights) > 1 else 0.5)
-    return LinearChain(
+    stage = IntegerLinear(best.residuals, best.bias, best.accumulator_bits, inputs.maximum)
+    return IntegerChain(
         inputs=inputs,
-        weights=best.residuals,
-        bias=best.bias,
-        accumulator_bits=best.accumulator_bits,
+        own_stages=(stage,),
         raw_exponents=model.units,
         **shared_fields(model, score_scale),
     )

@@ -9,7 +9,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,12 +21,13 @@ from protonn_edge.chain.folding import (
     RoundedWeights,
 )
 from protonn_edge.chain.input_quantizer.quantizer import InputQuantizer
-from protonn_edge.chain.integer_stage import IntArray
+from protonn_edge.chain.integer_stage import IntArray, Range
 from protonn_edge.kinds.protonn.projection.integers import (
     MAXIMUM_MULTIPLIER,
     OFFSET_STEP,
     REQUANTIZE_SHIFT,
     REQUANTIZED_LIMIT,
+    IntegerProjection,
 )
 
 _ACCUMULATOR_SPAN = {16: (1 << 16) - 2, 24: (1 << 24) - 2}
@@ -56,17 +56,17 @@ class FittedProjection:
         noise = self.rounded.noise + (self.rounded.unit * dropped) ** 2 / 12
         return float(np.sqrt(noise.mean()))
 
-    @property
-    def fields(self) -> dict[str, Any]:
-        """Its fields in an integer model."""
-        return {
-            "inputs": self.inputs,
-            "projection": self.residuals,
-            "bias": self.bias,
-            "accumulator_bits": self.accumulator_bits,
-            "multiplier": self.multiplier,
-            "offset": self.offset,
-        }
+    def stage(self, wanted: Range) -> IntegerProjection:
+        """Return the stage, outside of whose `wanted` range coordinates are equivalent."""
+        return IntegerProjection(
+            self.residuals,
+            self.bias,
+            self.accumulator_bits,
+            self.inputs.maximum,
+            self.multiplier,
+            self.offset,
+            wanted,
+        )
 
 
 def best_projection(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -22,6 +23,12 @@ GAMMAS = (1e-15, 1e15)
 
 PROJECTION_BITS = (8, 4)
 """Possible numbers of bits of an integer weight of the projection."""
+
+PROJECTION_PLACES = {
+    "projection": "projection.weights",
+    **{name: f"projection.{name}" for name in ("bias", "accumulator_bits", "multiplier", "offset")},
+}
+"""The numbers of a projection in an integer model; see `Model.hashed`."""
 
 Float32 = NDArray[np.float32]
 Float64 = NDArray[np.float64]
@@ -61,6 +68,13 @@ class ProtoNNModel(SizedByMatrices, Model):
     statistics: ClassVar[tuple[Statistic, ...]] = STATISTICS
     ARRAYS: ClassVar[tuple[str, ...]] = ("W", "B", "Z", "gamma", "cutoff")
     OPTIONAL_ARRAYS: ClassVar[tuple[str, ...]] = ("projection_bits",)
+    hashed: ClassVar[Mapping[str, str]] = {
+        **PROJECTION_PLACES,
+        **{
+            name: f"prototypes.{name}"
+            for name in ("prototypes", "distance_shift", "table", "labels")
+        },
+    }
 
     projection: Float32
     prototypes: Float32

@@ -1,4 +1,28 @@
-"""From the float model to the integer model.
+"""The integer model of a ProtoNN classifier, and its quantization.
+
+A point is D unsigned bytes ``q`` (see `InputQuantizer`), or, with average pooling, an image of
+more of them, ``b``, of which the device makes D averages first::
+
+    v_i = sum_n weight_in b_n                         16 bits, never overflows
+    q_i = (v_i * multiplier + 2^15) >> 16             0..maximum
+
+With window features it is a window of samples, b again, of which the device makes D features,
+integers of 16 bits (see `stages.window_features`), and bytes of these as `raw_inputs` has it::
+
+    q_i = byte of feature f_i(b)                      0..maximum
+
+The rest is the same for all::
+
+    a_k = bias_k + sum_i W_ki q_i                    16 or 24 bits, never overflows
+    h_k = a_k, or a_k >> 8 of 24 bits                 16 bits
+    p_k = (h_k * multiplier + offset_k) >> 16         clamped to 8 bits
+    r_j = sum_k (p_k - B_kj)^2                        "far" from 2^(8 + distance_shift) on
+    e_j = table[r_j >> distance_shift], or 0 where prototype j is far
+    s_l = sum_j Z_lj e_j                              16 or 32 bits
+    class = the first l with the largest s_l, or "unknown" (see `stages.decision`)
+
+``offset`` holds the half that makes p round to nearest. Sums may wrap around on the way, as long as
+the last one fits.
 
 A common float scale is factored out of each matrix and int8 residuals are kept. The normalizer and
 gamma are folded into the projection first, so that they cost the device nothing; the scale of the
@@ -22,13 +46,15 @@ coarse.
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from protonn_edge.chain.folding import RESIDUAL_MAXIMUM, FoldedMap, input_quantizer
-from protonn_edge.chain.integer_chain import shared_fields
+from protonn_edge.chain.integer_chain import IntegerChain, shared_fields
+from protonn_edge.chain.integer_stage import IntArray
 from protonn_edge.chain.matvec import NIBBLE_MAXIMUM
 from protonn_edge.errors import InputError
 from protonn_edge.kinds.protonn.fitted_projection import (
@@ -36,17 +62,22 @@ from protonn_edge.kinds.protonn.fitted_projection import (
     best_projection,
     fit_projection,
 )
-from protonn_edge.kinds.protonn.head import ProtoNNModel
-from protonn_edge.kinds.protonn.integers import IntegerModel
+from protonn_edge.kinds.protonn.head import ProtoNNModel, rbf
 from protonn_edge.kinds.protonn.principal_axes import along_principal_axes
-from protonn_edge.kinds.protonn.projection.integers import COORDINATE_MAXIMUM, COORDINATE_MINIMUM
+from protonn_edge.kinds.protonn.projection.integers import (
+    COORDINATE_MAXIMUM,
+    COORDINATE_MINIMUM,
+    REQUANTIZE_SHIFT,
+    IntegerProjection,
+)
 from protonn_edge.kinds.protonn.prototypes.exponential import (
     RBF_MAXIMUM,
     TABLE_SIZE,
     distance_step,
     exponential_table,
 )
-from protonn_edge.kinds.protonn.prototypes.integers import score_norms
+from protonn_edge.kinds.protonn.prototypes.integers import IntegerPrototypes, score_norms
+from protonn_edge.quantization.integer_kind import Scored
 
 FloatArray = NDArray[np.float64]
 
@@ -68,7 +99,7 @@ _CLIPPED_AT = 4.0
 _LABEL_MAXIMUM_LIMIT = 24
 
 
-def quantize(model: ProtoNNModel) -> IntegerModel:
+def quantize(model: ProtoNNModel) -> IntegerChain:
     """Return the integer model of a float model, as `quantization.quantize`.
 
     Raises
@@ -77,6 +108,27 @@ def quantize(model: ProtoNNModel) -> IntegerModel:
         If no integer scale of the model's numbers is safe for every input.
     """
     return quantize_in_order(far_coordinates_first(model))
+
+
+def stages_of(
+    maximum: int,
+    *,
+    projection: NDArray[np.int8],
+    bias: IntArray,
+    accumulator_bits: int,
+    multiplier: int,
+    offset: IntArray,
+    prototypes: NDArray[np.int8],
+    distance_shift: int,
+    table: NDArray[np.uint8],
+    labels: NDArray[np.int8],
+) -> tuple[IntegerProjection, IntegerPrototypes]:
+    """Return the stages of these numbers, for inputs up to `maximum`."""
+    unfed = IntegerPrototypes(prototypes, distance_shift, table, labels)
+    projected = IntegerProjection(
+        projection, bias, accumulator_bits, maximum, multiplier, offset, unfed.wanted
+    )
+    return projected, replace(unfed, feed=projected.output)
 
 
 @dataclass(frozen=True)
@@ -102,7 +154,7 @@ def precision_for(model: ProtoNNModel) -> Precision:
     return Precision(bits, best.accumulator_bits, _label_maximum(model, prototypes))
 
 
-def quantize_in_order(model: ProtoNNModel, precision: Precision | None = None) -> IntegerModel:
+def quantize_in_order(model: ProtoNNModel, precision: Precision | None = None) -> IntegerChain:
     """Return the integer model with the rows of W and B in the float model's order.
 
     Parameters
@@ -128,12 +180,21 @@ def quantize_in_order(model: ProtoNNModel, precision: Precision | None = None) -
             raise _no_scale()
         best = fitted
     score_scale = float(np.abs(model.labels).max()) / label_maximum / RBF_MAXIMUM
-    return IntegerModel(
-        **best.fields,
+    stages = stages_of(
+        best.inputs.maximum,
+        projection=best.residuals,
+        bias=best.bias,
+        accumulator_bits=best.accumulator_bits,
+        multiplier=best.multiplier,
+        offset=best.offset,
         prototypes=prototypes.residuals,
         distance_shift=prototypes.distance_shift,
         table=exponential_table(),
         labels=_quantize_labels(model, label_maximum),
+    )
+    return IntegerChain(
+        inputs=best.inputs,
+        own_stages=stages,
         raw_exponents=model.units if precision is None else None,  # not needed in training
         **shared_fields(model, score_scale, RBF_MAXIMUM),
     )
@@ -258,3 +319,84 @@ def _clipped(weights: FloatArray) -> FloatArray:
     """Return weights clipped at a multiple of their root mean square."""
     limit = _CLIPPED_AT * float(np.sqrt(np.square(weights).mean()))
     return np.clip(weights, -limit, limit)
+
+
+@dataclass(frozen=True, eq=False)
+class DequantizedModel:
+    """Floats with the integer model's arithmetic, except for rounding of projections and the table.
+
+    Quantization-aware training computes with them, so that it minimizes the loss of the integer
+    model itself, not of a separate formula.
+
+    Distances are in units of 1/gamma: the RBF is ``exp(-||b_j - (W x + bias)||^2)``.
+
+    Attributes
+    ----------
+    projection : ndarray of shape (d, D), float64
+        W, for raw features x, or averages of them, that an `InputQuantizer` can express exactly.
+    bias : ndarray of shape (d,), float64
+        Offset of the projection, which includes the mean error of rounding down.
+    prototypes : ndarray of shape (d, m), float64
+        B.
+    labels : ndarray of shape (L, m), float64
+        Z, for RBF values of at most 1.
+    """
+
+    projection: FloatArray
+    bias: FloatArray
+    prototypes: FloatArray
+    labels: FloatArray
+
+
+def dequantize(model: IntegerChain) -> DequantizedModel:
+    """Return the values that a ProtoNN's integers represent."""
+    first, last = model.stage(IntegerProjection), model.stage(IntegerPrototypes)
+    step, half = distance_step(last.distance_shift), (1 << REQUANTIZE_SHIFT) / 2
+    dropped = first.accumulator_bits - 16
+    unit = first.multiplier / (1 << (REQUANTIZE_SHIFT + dropped))
+    projection = step * unit * first.weights.astype(np.float64) / model.inputs.step
+    # Arithmetic right shifts lose half a step on average.
+    lost = first.multiplier * ((1 << dropped) - 1) / (2 << dropped)
+    constant = (first.offset - lost - half + 0.5) / (1 << REQUANTIZE_SHIFT) + unit * first.bias
+    return DequantizedModel(
+        projection=projection,
+        bias=step * constant - projection @ model.inputs.zero,
+        prototypes=step * last.prototypes.astype(np.float64),
+        labels=RBF_MAXIMUM * model.score_scale * last.labels.astype(np.float64),
+    )
+
+
+def scores_by_step(
+    model: ProtoNNModel, integer_model: IntegerChain, X: NDArray[np.float32]
+) -> Iterator[Scored]:
+    """Yield the scores (n, L) of raw points X (n, features) after each step.
+
+    float        the float model
+    inputs       features, or their averages, as the bytes that the projection is fed
+    W            the projection's weights too
+    prototypes   also the coordinates, B, and the table in place of the exponential
+    Z            the labels: all integers, what the device computes
+    """
+    yield "float", model.scores(X)
+    ordered = far_coordinates_first(model)
+    W, Z = ordered.projection.astype(np.float64), ordered.labels.astype(np.float64)
+    coordinates = ordered.gamma * ordered.prototypes.astype(np.float64)
+    fed = integer_model.quantize(X)
+    inputs = integer_model.own_inputs(fed)
+    restored = integer_model.inputs.restore(inputs)
+    projected = ordered.gamma * (ordered.normalizer.apply(restored) @ W.T)
+    yield "inputs", rbf(projected, coordinates, 1.0, model.cutoff) @ Z.T
+    integers = dequantize(integer_model)
+    centred = coordinates - centre_of(coordinates)
+    projected = restored @ integers.projection.T + integers.bias
+    yield "W", rbf(projected, centred, 1.0, model.cutoff) @ Z.T
+    P = integer_model.stage(IntegerProjection).run(inputs)
+    values = integer_model.stage(IntegerPrototypes).rbf(P).astype(np.float64)
+    yield "prototypes", values @ Z.T
+    yield "Z", integer_model.scores(fed)
+
+
+def centre_of(coordinates: FloatArray) -> FloatArray:
+    """Return the centre (d, 1) of prototypes (d, m), which the quantizer uses as the origin."""
+    middle: FloatArray = (coordinates.max(axis=1) + coordinates.min(axis=1))[:, None] / 2
+    return middle

@@ -8,12 +8,12 @@ of sums do, the compiler has its pointers on the stack, which showed in many cal
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 from avr_tools import needs_emulated_avr
+from chains import replace
 from linear_factory import random_chain
 from measured_predictions import build_program, measure
 
@@ -64,7 +64,9 @@ def test_cycles_of_many_calls(tmp_path: Path, bits: int, classes: int, largest: 
     model = random_chain(
         0, rows=classes, features=350, bits=bits, largest=largest, maximum=63, density=1.0
     )
-    model = replace(model, weights=np.where(model.weights == 0, 1, model.weights).astype(np.int8))
+    model = replace(
+        model, weights=np.where(model.numbers["weights"] == 0, 1, model.weights).astype(np.int8)
+    )
     plan = plan_of(model, {"linear": "columns", "feeding": "streamed"})
     Q = np.full((1, model.n_features), model.inputs.maximum, np.uint8)
     measured = measure(build_program(model, plan, tmp_path), model, Q)

@@ -6,11 +6,11 @@ loops over classes and near prototypes took longer, the more of them there were.
 
 from __future__ import annotations
 
-import dataclasses
 from pathlib import Path
 
 import numpy as np
 from avr_tools import needs_emulated_avr
+from chains import replace
 from fuzz.bounds import check_points
 from plans import plan_with
 from random_shapes import Shape, random_model_of, random_points
@@ -20,19 +20,19 @@ from protonn_edge.codegen import Plan
 from protonn_edge.features.average_pooling.pooling import AveragePooling
 from protonn_edge.features.deskew.deskew import BYTES
 from protonn_edge.kernels.matvec.cycles import KernelName
-from protonn_edge.quantization import IntegerModel
+from protonn_edge.quantization import IntegerChain
 
 pytestmark = needs_emulated_avr
 
 
-def crowded_model(shape: Shape, labels: int, seed: int = 0) -> tuple[IntegerModel, np.ndarray]:
+def crowded_model(shape: Shape, labels: int, seed: int = 0) -> tuple[IntegerChain, np.ndarray]:
     """Return a model all of whose prototypes are near the first of some points, (n, features)."""
     rng = np.random.default_rng(seed)
     model = random_model_of(rng, shape)
     Q = random_points(rng, 6, model)[::-1]
-    place = model.project(model.own_inputs(Q[:1]))
-    Z = rng.integers(-labels, labels, model.labels.shape)
-    return dataclasses.replace(
+    place = model.named_stages["projection"].run(model.own_inputs(Q[:1]))
+    Z = rng.integers(-labels, labels, model.numbers["labels"].shape)
+    return replace(
         model,
         prototypes=np.repeat(place.T, shape.m, axis=1).astype(np.int8),
         labels=Z.astype(np.int8),
@@ -40,7 +40,7 @@ def crowded_model(shape: Shape, labels: int, seed: int = 0) -> tuple[IntegerMode
     ), Q
 
 
-def check(model: IntegerModel, kernel: KernelName, Q: np.ndarray, folder: Path) -> Plan:
+def check(model: IntegerChain, kernel: KernelName, Q: np.ndarray, folder: Path) -> Plan:
     plan = plan_with(model, kernel)
     check_points("regression", model, plan, Q, folder)
     return plan
@@ -48,7 +48,7 @@ def check(model: IntegerModel, kernel: KernelName, Q: np.ndarray, folder: Path) 
 
 def test_inputs_without_weights_take_longer_where_they_are_0(tmp_path: Path) -> None:
     model, Q = crowded_model(Shape(d=1, m=1, classes=2, inputs=400), labels=20)
-    model = dataclasses.replace(model, projection=np.zeros_like(model.projection))
+    model = replace(model, projection=np.zeros_like(model.numbers["projection"]))
     assert not Q.all(axis=1).all()
     check(model, "unrolled", Q, tmp_path)
 
@@ -64,16 +64,14 @@ def test_nearest_of_many_prototypes(tmp_path: Path) -> None:
     model, Q = crowded_model(Shape(d=2, m=512, classes=3, inputs=90, before=before), labels=100)
     _, high = model.score_range()
     rejection = IntegerRejection(score=min(100, high), rbf=60, margin=100)
-    check(dataclasses.replace(model, rejection=rejection), "columns", Q, tmp_path)
+    check(replace(model, rejection=rejection), "columns", Q, tmp_path)
 
 
 def test_inputs_behind_masks_that_are_more_than_a_byte_counts(tmp_path: Path) -> None:
     """Their projection is called at two places, so the compiler no longer inlines it."""
     model, Q = crowded_model(Shape(d=6, m=1, classes=2, inputs=400), labels=20)
     signs = np.where(np.arange(400) % 2, 1, -1)
-    small = dataclasses.replace(model.inputs, maximum=100)
-    model = dataclasses.replace(
-        model, projection=np.tile(signs, (6, 1)).astype(np.int8), inputs=small
-    )
+    small = replace(model.inputs, maximum=100)
+    model = replace(model, projection=np.tile(signs, (6, 1)).astype(np.int8), inputs=small)
     plan = plan_with(model, "masked", buffered=False)
     check_points("regression", model, plan, Q.clip(1, 100), tmp_path)

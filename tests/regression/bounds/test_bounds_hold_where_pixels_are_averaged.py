@@ -19,19 +19,19 @@ from random_shapes import Shape, random_model_of
 
 from protonn_edge.features.average_pooling.pooling import AveragePooling
 from protonn_edge.kernels.matvec.cycles import KernelName
-from protonn_edge.quantization import IntegerModel
+from protonn_edge.quantization import IntegerChain
 
 pytestmark = needs_emulated_avr
 
 
-def busy_model(d: int, pooling: AveragePooling) -> IntegerModel:
+def busy_model(d: int, pooling: AveragePooling) -> IntegerChain:
     """Return a model each of whose weights counts, with one prototype."""
     shape = Shape(d=d, m=1, classes=2, inputs=pooling.n_outputs, before=pooling)
     model = random_model_of(np.random.default_rng(0), shape)
-    projection = np.where(np.arange(model.projection.size) % 2, 3, -2)
+    projection = np.where(np.arange(model.numbers["projection"].size) % 2, 3, -2)
     return dataclasses.replace(
         model,
-        projection=projection.reshape(model.projection.shape).astype(np.int8),
+        projection=projection.reshape(model.numbers["projection"].shape).astype(np.int8),
         bias=np.zeros(d, np.int64),
         accumulator_bits=24,
         multiplier=1,

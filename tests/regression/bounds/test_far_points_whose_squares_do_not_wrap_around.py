@@ -11,20 +11,21 @@ from pathlib import Path
 
 import numpy as np
 from avr_tools import needs_emulated_avr
+from chains import protonn_chain
 from fuzz.bounds import check_points
 from plans import plan_with
 
 from protonn_edge.chain.input_quantizer.quantizer import InputQuantizer
 from protonn_edge.kinds.protonn.prototypes.exponential import exponential_table
 from protonn_edge.kinds.protonn.prototypes.kernels import checked_coordinates, coordinates_of
-from protonn_edge.quantization import IntegerModel
+from protonn_edge.quantization import IntegerChain
 
 D = 9
 
 
-def far_model() -> IntegerModel:
+def far_model() -> IntegerChain:
     """Return a model whose coordinates are 25 for the input 0, and whose prototypes are at -40."""
-    return IntegerModel(
+    return protonn_chain(
         inputs=InputQuantizer(np.zeros(1), np.ones(1), 1),
         projection=np.full((D, 1), -100, np.int8),
         bias=np.full(D, 60, np.int64),
@@ -42,14 +43,14 @@ def far_model() -> IntegerModel:
 
 def test_squares_are_those_of_all_inputs() -> None:
     model = far_model()
-    assert not model.projection_stage.clamps
-    places = model.project(np.array([[0], [1]], np.uint8))
-    for k, place in enumerate(coordinates_of(model.prototypes_stage)):
-        differences = places[:, k, None] - model.prototypes[k]
+    assert not model.named_stages["projection"].clamps
+    places = model.named_stages["projection"].run(np.array([[0], [1]], np.uint8))
+    for k, place in enumerate(coordinates_of(model.named_stages["prototypes"])):
+        differences = places[:, k, None] - model.numbers["prototypes"][k]
         assert np.square(differences.astype(np.int64)).max() <= place.largest_square
         assert place.least <= places[:, k].min()
         assert places[:, k].max() <= place.most
-    assert sum(checked_coordinates(model.prototypes_stage)) > 1
+    assert sum(checked_coordinates(model.named_stages["prototypes"])) > 1
 
 
 @needs_emulated_avr

@@ -18,12 +18,12 @@ from generated_programs import answers_in_bytes, compile_checked, predicting, pr
 from model_factory import random_inputs, random_pooling_model
 
 from protonn_edge.features.average_pooling.pooling import AveragePooling
-from protonn_edge.quantization import IntegerModel, quantize
+from protonn_edge.quantization import IntegerChain, quantize
 
 # Pixels that are 130 units wide.
 WIDE = AveragePooling((1, 131), (1, 131), (1, 130))
 
-MODELS: dict[str, IntegerModel] = {
+MODELS: dict[str, IntegerChain] = {
     "forest": random_chain(4, trees=4, depth=9, features=300, classes=12, share=1.0),
     "bonsai": random_kernel_chain(4, features=700, depth=3, classes=2, density=0.01),
     "average pooling": quantize(random_pooling_model(WIDE, projections=4, prototypes=5)),

@@ -7,10 +7,10 @@ points were read to the end.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from chains import replace
 from fake_device import HostileDevice
 from simulated_run import N, honest_model, measure_on, subject
 

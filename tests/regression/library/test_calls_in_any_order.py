@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -19,6 +18,7 @@ from any_order import (
     wrong_calls,
 )
 from bonsai_factory import random_bonsai_model, random_kernel_model
+from chains import replace
 from convolution_factory import random_layers
 from convolution_factory import random_model as random_network
 from dense_factory import random_dense_model
@@ -89,8 +89,8 @@ def test_wrong_calls_answer_as_the_last_prediction(library: tuple[Path, DeviceMo
 def test_inputs_beyond_their_maximum_overflow_no_sum(tmp_path: Path) -> None:
     """Sums of 32 bits overflowed, which is undefined."""
     few = random_linear_chain(0, rows=3, features=6, bits=32, maximum=1)
-    weights = np.full_like(few.weights, 127)
-    model = replace(few, weights=weights, bias=few.bias * 0 + 2**31 - 1 - 6 * 127)
+    weights = np.full_like(few.numbers["weights"], 127)
+    model = replace(few, weights=weights, bias=few.numbers["bias"] * 0 + 2**31 - 1 - 6 * 127)
     held = [plan for plan in every_plan(model) if plan.buffered]
     for place, plan in enumerate(held):
         folder = tmp_path / str(place)

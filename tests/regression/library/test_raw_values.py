@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import dataclasses
-
 import numpy as np
 import pytest
+from chains import replace
 from hypothesis import given
 from hypothesis import strategies as st
 from model_factory import (
@@ -29,7 +28,7 @@ from protonn_edge.codegen.host import host_program
 from protonn_edge.codegen.sending import sendings
 from protonn_edge.evaluation.library_check import LibraryWay, check_library
 from protonn_edge.features.average_pooling.pooling import AveragePooling
-from protonn_edge.quantization import IntegerModel, quantize
+from protonn_edge.quantization import IntegerChain, quantize
 
 ENDS = st.floats(-1e6, 1e6).map(lambda x: round(x, 4))
 
@@ -42,13 +41,13 @@ def random_ranges(seed: int, n: int) -> tuple[np.ndarray, np.ndarray]:
     return zero, zero + extent * rng.choice([-1, 1], n)
 
 
-def model_of(zero: np.ndarray, other: np.ndarray) -> IntegerModel:
+def model_of(zero: np.ndarray, other: np.ndarray) -> IntegerChain:
     model = quantize(random_model(features=len(zero)))
     maximum = model.inputs.maximum
     lower, upper = np.minimum(zero, other), np.maximum(zero, other)
     exponents = choose_exponents(lower, upper, np.full(len(zero), MANY_DECIMALS))
     inputs = InputQuantizer(zero, (other - zero) / maximum, maximum)
-    return dataclasses.replace(model, inputs=inputs, raw_exponents=exponents)
+    return replace(model, inputs=inputs, raw_exponents=exponents)
 
 
 def test_numpy_and_host_c_agree_score_by_score_on_random_ranges() -> None:
@@ -137,7 +136,7 @@ def test_a_board_without_room_for_pnn_quantize_is_left_out() -> None:
     model = random_model()
     reference = quantize(model)
     X = model.inputs.mean[None]
-    small = dataclasses.replace(load_board("uno"), flash_bytes=1000)
+    small = replace(load_board("uno"), flash_bytes=1000)
     way = LibraryWay(reference, X, np.zeros(1, np.int64))
     check = check_library(model, way, make_plan(reference), small)
     assert "does not fit the uno" in check.left_out
@@ -146,7 +145,7 @@ def test_a_board_without_room_for_pnn_quantize_is_left_out() -> None:
 
 
 def test_channels_of_windows_have_units_of_their_own() -> None:
-    window_features = dataclasses.replace(
+    window_features = replace(
         window_features_of("mean,deviation", 20, 3), zero=(-0.5, 0.0, 100.0), step=(0.004, 1.5, 0.7)
     )
     model = quantize(random_window_model(window_features))

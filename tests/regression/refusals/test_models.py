@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import dataclasses
 import json
 import warnings
 
 import numpy as np
 import pytest
+from chains import replace
 from command_line import refusal, run
 from evidence_factory import evidence_of
 from model_factory import random_model, random_points, random_window_model, window_features_of
@@ -76,7 +76,7 @@ def test_the_ends_of_the_ranges_give_finite_scores(changed, gamma, scale, featur
 
 def test_a_start_too_large_for_float32_is_refused():
     model = random_model(classes=2)
-    far = dataclasses.replace(model, prototypes=model.prototypes * np.float32(1e30), gamma=1e15)
+    far = replace(model, prototypes=model.prototypes * np.float32(1e30), gamma=1e15)
     X = random_points(0, 30, 12)
     with pytest.raises(InputError, match="numbers too large for float32"):
         ProtoNNClassifier(initial_model=far, epochs=1).fit(X, np.arange(30) % 2)
@@ -101,13 +101,13 @@ def test_a_sample_rate_out_of_range_is_refused(tmp_path, changed, rate):
 @pytest.mark.parametrize("shape", [[-2, -6], [-12, -1], [0, 0], [12, True]])
 def test_a_recorded_image_shape_that_is_none_is_left_out(shape):
     record = {"settings": {"image_shape": shape}}
-    assert known_image_shape(dataclasses.replace(random_model(), record=record)) is None
+    assert known_image_shape(replace(random_model(), record=record)) is None
     record = {"settings": {"image_shape": [3, 4]}}
-    assert known_image_shape(dataclasses.replace(random_model(), record=record)) == (3, 4)
+    assert known_image_shape(replace(random_model(), record=record)) == (3, 4)
 
 
 def test_a_run_that_took_no_time_has_no_battery_life():
     evidence = evidence_of(random_model(), n=20)
     assert energy_panels(evidence, Battery())
-    still = tuple(dataclasses.replace(result, cycles=0) for result in evidence.results)
-    assert energy_panels(dataclasses.replace(evidence, results=still), Battery()) == []
+    still = tuple(replace(result, cycles=0) for result in evidence.results)
+    assert energy_panels(replace(evidence, results=still), Battery()) == []

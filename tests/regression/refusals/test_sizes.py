@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import dataclasses
 import tracemalloc
 
 import numpy as np
 import pytest
+from chains import replace
 from model_factory import random_inputs, tiny_integer_model
 
 from protonn_edge.kinds.protonn.prototypes import integers, reach
@@ -37,9 +37,9 @@ def test_norms_do_not_depend_on_how_many_pairs_are_looked_at_at_once(monkeypatch
 
 def test_scores_of_very_many_prototypes_are_bounded_by_their_labels():
     labels, prototypes, _, _ = parts(16_000)
-    model = dataclasses.replace(tiny_integer_model(), prototypes=prototypes, labels=labels)
-    model = dataclasses.replace(model, classes=("a", "b"))
-    largest = int(model.table.max())
+    model = replace(tiny_integer_model(), prototypes=prototypes, labels=labels)
+    model = replace(model, classes=("a", "b"))
+    largest = int(model.numbers["table"].max())
     wide = labels.astype(np.int64)
     low = largest * np.minimum(wide, 0).sum(axis=1).min()
     high = largest * np.maximum(wide, 0).sum(axis=1).max()
@@ -52,7 +52,12 @@ def test_only_what_needs_the_range_of_scores_proves_it(monkeypatch):
     Q = random_inputs(1, 5, model)
     classes, scores = model.answers(Q)
     assert classes.tolist() == scores.argmax(axis=1).tolist() == model.predict(Q).tolist()
-    assert model.model_bytes == model.projection.size + model.prototypes.size + model.labels.size
+    assert (
+        model.model_bytes
+        == model.numbers["projection"].size
+        + model.numbers["prototypes"].size
+        + model.numbers["labels"].size
+    )
     with pytest.raises(TypeError):
         model.score_range()
 
@@ -60,7 +65,7 @@ def test_only_what_needs_the_range_of_scores_proves_it(monkeypatch):
 def model_of(d, m):
     rng = np.random.default_rng(d)
     base = tiny_integer_model()
-    return dataclasses.replace(
+    return replace(
         base,
         projection=rng.integers(-20, 20, (d, 6)).astype(np.int8),
         bias=np.zeros(d, np.int64),

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
+from chains import replace
 from command_line import refusal, run, run_json
 from model_factory import random_model, random_points
 

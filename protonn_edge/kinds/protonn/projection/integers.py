@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from protonn_edge.chain.integer_stage import IntArray, Range, check_holds
+from protonn_edge.chain.integer_stage import IntArray, Range, check_counts, check_holds
 from protonn_edge.chain.matvec import IntegerMatvec, products
 
 # A coordinate is clamped to a byte. Quantization leaves enough margin around the prototypes for a
@@ -52,6 +52,7 @@ class IntegerProjection(IntegerMatvec):
 
     def __post_init__(self) -> None:
         """Refuse numbers with which some input could overflow a sum, or a coordinate."""
+        check_counts(projections=self.n_sums)
         super().__post_init__()
         (low, high), bits, multiplier = (
             self.accumulators.ends,

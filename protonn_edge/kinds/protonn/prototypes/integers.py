@@ -3,17 +3,28 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from protonn_edge.chain.integer_stage import IntArray, IntegerStage, Range, check_holds
+from protonn_edge.chain.integer_stage import (
+    IntArray,
+    IntegerStage,
+    Range,
+    check_counts,
+    check_holds,
+)
 from protonn_edge.chain.matvec import range_of_products
-from protonn_edge.kinds.protonn.projection.integers import COORDINATE_MAXIMUM, COORDINATE_MINIMUM
+from protonn_edge.kinds.protonn.projection.integers import (
+    COORDINATE_MAXIMUM,
+    COORDINATE_MINIMUM,
+    REQUANTIZE_SHIFT,
+    IntegerProjection,
+)
 from protonn_edge.kinds.protonn.prototypes.exponential import (
     MAXIMUM_DISTANCE_SHIFT,
     RBF_MAXIMUM,
@@ -22,6 +33,7 @@ from protonn_edge.kinds.protonn.prototypes.exponential import (
 )
 
 _PROTOTYPES_IN_PAIRS = 8_192  # all pairs of them take a second
+_STEPS = 30  # of the descent to inputs near a prototype
 _ROWS_AT_ONCE = 512  # keeps the (rows, m, d) differences in the cache and the memory bounded
 
 
@@ -62,6 +74,7 @@ class IntegerPrototypes(IntegerStage):
 
     def __post_init__(self) -> None:
         """Refuse a shift that does not match the table."""
+        check_counts(prototypes=self.n_prototypes)
         shift = self.distance_shift
         check_holds(0 <= shift <= MAXIMUM_DISTANCE_SHIFT, f"distance shift {shift}")
 
@@ -108,9 +121,22 @@ class IntegerPrototypes(IntegerStage):
         return Range(np.maximum(sums.low, -limit), np.minimum(sums.high, limit))
 
     @property
-    def score_bits(self) -> int:
-        """Bits of a score, 16 or 32: the smallest number that is sufficient for any input."""
-        return self.output.bits
+    def nearest_maximum(self) -> int:
+        """The largest RBF."""
+        return int(self.table.max())
+
+    def giving_nearest(self, needed: bool) -> IntegerPrototypes:
+        """Return the stage for a decision that needs the largest RBF, or does not."""
+        return self if self.gives_nearest == needed else replace(self, gives_nearest=needed)
+
+    def example_inputs(
+        self, before: Sequence[IntegerStage], start: NDArray[np.uint8], count: int
+    ) -> IntArray:
+        """Return inputs (count, D) that are projected near prototypes; others have scores of 0."""
+        (projection,) = before
+        assert isinstance(projection, IntegerProjection)
+        targets = _targets(self.prototypes, count)
+        return np.array([_inputs_near(projection, start, target) for target in targets], np.int64)
 
     def squared_distances(self, P: IntArray) -> IntArray:
         """Return r, (n, m), the squares of the distances of points P, (n, d)."""
@@ -129,16 +155,16 @@ class IntegerPrototypes(IntegerStage):
 
     def run(self, x: NDArray[Any]) -> IntArray:
         """Return the scores (n, L) of points (n, d)."""
-        return self.scores_and_nearest(x)[0]
+        return self.run_with_nearest(x)[0]
 
-    def scores_and_nearest(self, P: IntArray) -> tuple[IntArray, IntArray]:
-        """Return the scores (n, L) of points P, (n, d), and the nearest prototype's RBF, (n,)."""
-        scores = np.zeros((len(P), self.n_outputs), np.int64)
-        nearest = np.zeros(len(P), np.int64)
+    def run_with_nearest(self, x: NDArray[Any]) -> tuple[IntArray, IntArray]:
+        """Return the scores (n, L) of points x, (n, d), and the nearest prototype's RBF, (n,)."""
+        scores = np.zeros((len(x), self.n_outputs), np.int64)
+        nearest = np.zeros(len(x), np.int64)
         labels = self.labels.T.astype(np.int64)
-        for begin in range(0, len(P), _ROWS_AT_ONCE):
+        for begin in range(0, len(x), _ROWS_AT_ONCE):
             part = slice(begin, begin + _ROWS_AT_ONCE)
-            values = self.rbf(P[part])
+            values = self.rbf(x[part])
             scores[part], nearest[part] = values @ labels, values.max(axis=1)
         return scores, nearest
 
@@ -220,3 +246,35 @@ def _energy(
         distances = squares[rows, None] + squares - 2.0 * (B[:, rows].T @ B)
         energy += ((Z[:, rows] @ rbf_of_squares(distances, distance_shift)) * Z).sum(axis=1)
     return energy
+
+
+def _targets(prototypes: NDArray[np.int8], count: int) -> list[IntArray]:
+    """Return projected points (d,): from prototypes, a quarter of the way to another one."""
+    B = prototypes.T.astype(np.int64)
+    ways = [(n * len(B) // count, n) for n in range(count)]
+    return [(3 * B[j] + B[(j + 1 + n) % len(B)]) >> 2 for j, n in ways]
+
+
+def _inputs_near(
+    projection: IntegerProjection, start: NDArray[np.uint8], target: IntArray
+) -> IntArray:
+    """Descend the gradient of the squared distance to a target; return inputs (D,)."""
+    W = projection.weights.astype(np.int64)
+    maximum = projection.input_maximum
+    inputs = start.astype(np.float64)
+    for _ in range(_STEPS):
+        rounded = np.rint(inputs).astype(np.uint8)
+        missing = target - projection.run(rounded[None, :])[0]
+        gradient = W.T @ missing  # integers: no order of summation changes them
+        inside = np.where(gradient > 0, inputs < maximum, inputs > 0)
+        gradient = np.where(inside, gradient, 0)
+        effect = (W @ gradient).tolist()
+        curvature = sum(each * each for each in effect)
+        if curvature == 0:
+            break
+        slope = sum(a * b for a, b in zip(missing.tolist(), effect, strict=True))
+        # Coordinates are accumulators times multiplier over 2**(16, or 24 of wide ones).
+        unit = projection.multiplier / (1 << (REQUANTIZE_SHIFT + projection.accumulator_bits - 16))
+        inputs = np.clip(inputs + slope / curvature / unit * gradient, 0, maximum)
+    near: IntArray = np.rint(inputs).astype(np.int64)
+    return near

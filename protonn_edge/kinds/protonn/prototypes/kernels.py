@@ -103,7 +103,7 @@ class PrototypesKernel(Kernel):
     @cached_property
     def votes(self) -> tuple[Block, ...]:
         """The passes of the scores over the near prototypes."""
-        return blocks_of(self.stage.n_outputs, self.stage.score_bits // 8)
+        return blocks_of(self.stage.n_outputs, self.stage.output_bits // 8)
 
     @property
     def neighbours_at_once(self) -> int:
@@ -139,7 +139,7 @@ class PrototypesKernel(Kernel):
         stage = self.stage
         flash = int(stage.prototypes.nbytes + stage.labels.nbytes + stage.table.nbytes)
         step = self._step(activity, flash)
-        scores = stage.n_outputs * stage.score_bits // 8
+        scores = stage.n_outputs * stage.output_bits // 8
         return Cost(
             steps=(step.on(self.core, _PORTABLE),),
             tables=flash,
@@ -155,7 +155,7 @@ class PrototypesKernel(Kernel):
         saved = min(len(self.saved_registers) + _SAVED_BESIDES, _SAVED_AT_MOST)
         around = FINISH_BY_COMPILER + 3 * self.core.call_cycles + SAVED_REGISTER_CYCLES * saved
         around += VOTES_CYCLES + ACCIDENT_CYCLES * _accidents(stage)
-        clear = CLEAR_CYCLES[stage.score_bits // 8] * stage.n_outputs
+        clear = CLEAR_CYCLES[stage.output_bits // 8] * stage.n_outputs
         around += clear
         at_most = near_at_most(stage)
         full, rest = divmod(int(at_most[-1]), self.neighbours_at_once)
@@ -171,7 +171,7 @@ class PrototypesKernel(Kernel):
             mean += (near / self.neighbours_at_once + 0.5) * call
         fetched = any(step.register is None for step in loop.steps)
         where = "partly in registers" if fetched else "in registers"
-        kernel = f"point {where}, {stage.score_bits}-bit scores"
+        kernel = f"point {where}, {stage.output_bits}-bit scores"
         least = m * loop.least + loop.start + clear
         return Step("prototypes", kernel, flash_bytes, mean, worst, least)
 
@@ -187,7 +187,7 @@ class PrototypesKernel(Kernel):
             distance_shift=stage.distance_shift,
             distance_limit=stage.distance_limit,
             neighbours_at_once=self.neighbours_at_once,
-            score_bits=stage.score_bits,
+            score_bits=stage.output_bits,
             score_range=stage.output.ends,
             nearest=stage.gives_nearest,
             comparison=ComparisonContext(
