@@ -50,7 +50,7 @@ def test_a_search_finds_the_same_inputs_on_every_machine(make, effort, known, cy
     model = make()
     plan = make_plan(model)
     found = worst_inputs(model, plan, 32, effort=effort)
-    projected = model.project(model.own_inputs(found))
+    projected = model.named_stages["projection"].run(model.own_inputs(found))
     assert prototype_cycles(model, projected, plan.of("prototypes").costs).max() >= cycles
     assert hashlib.sha256(found.tobytes()).hexdigest()[:16] == known
 

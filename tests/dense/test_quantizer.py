@@ -94,7 +94,7 @@ def test_listed_weights_can_be_read_back(density: float) -> None:
 def test_weights_count_in_their_smallest_form(density: float, largest: int) -> None:
     chain = random_chain(0, bits=(24, 24), largest=(largest, 60), density=density)
     (weights,) = chain.own_stages[0].parameters()
-    forms = [chain.numbers["weights"][0].nbytes, listed(chain.weights[0]).nbytes]
+    forms = [chain.numbers["weights"][0].nbytes, listed(chain.numbers["weights"][0]).nbytes]
     if largest == 7:
         forms.append(packed(chain.numbers["weights"][0]).nbytes)
     assert weights.nbytes == min(forms)

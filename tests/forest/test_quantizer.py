@@ -133,7 +133,7 @@ def test_the_hash_depends_on_every_number() -> None:
     chain = random_chain(0)
     changed = [replace(chain, bias=chain.numbers["bias"] + np.array([0, 0, 0, 1]))]
     for name in ("nodes", "thresholds", "leaves"):
-        array = getattr(chain, name).copy()
+        array = chain.numbers[name].copy()
         array[tuple(np.argwhere(array > 0)[-1])] ^= 1
         changed.append(replace(chain, **{name: array}))
     assert len({each.model_sha256 for each in (chain, *changed)}) == 5

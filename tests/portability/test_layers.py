@@ -32,7 +32,7 @@ UPWARDS = {
     ("chain.models", "kinds.protonn.head"),
     ("datasets.arrays", "features.window_features.channels"),
     ("kinds.bonsai.quantize", "quantization.integer_kind"),
-    ("kinds.protonn.steps", "quantization.integer_kind"),
+    ("kinds.protonn.quantize", "quantization.integer_kind"),
     ("training.feature_registry", "features.audio.train"),
     ("training.feature_registry", "features.average_pooling.train"),
     ("training.feature_registry", "features.convolution.train.parameters"),

@@ -65,7 +65,10 @@ def test_cycles_of_many_calls(tmp_path: Path, bits: int, classes: int, largest: 
         0, rows=classes, features=350, bits=bits, largest=largest, maximum=63, density=1.0
     )
     model = replace(
-        model, weights=np.where(model.numbers["weights"] == 0, 1, model.weights).astype(np.int8)
+        model,
+        weights=np.where(model.numbers["weights"] == 0, 1, model.numbers["weights"]).astype(
+            np.int8
+        ),
     )
     plan = plan_of(model, {"linear": "columns", "feeding": "streamed"})
     Q = np.full((1, model.n_features), model.inputs.maximum, np.uint8)

@@ -85,7 +85,7 @@ def test_the_bound_of_near_prototypes_needs_few_decompositions(monkeypatch):
 
     monkeypatch.setattr(reach, "_least_spare", counted)
     monkeypatch.setattr(reach, "_PREFIXES", 4)
-    bounds = reach.near_at_most(model_of(60, 12).prototypes_stage)
+    bounds = reach.near_at_most(model_of(60, 12).named_stages["prototypes"])
     assert looked_at == [1, 2, 3, 4, 60]
     assert len(bounds) == 60
     assert (np.diff(bounds) <= 0).all()
