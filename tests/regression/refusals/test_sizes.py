@@ -94,4 +94,4 @@ def test_the_bound_of_near_prototypes_needs_few_decompositions(monkeypatch):
 
 def test_what_no_chip_can_hold_is_bounded_by_all_prototypes(monkeypatch):
     monkeypatch.setattr(reach, "_least_spare", None)
-    assert (reach.near_at_most(model_of(5, 14_000)) == 14_000).all()
+    assert (reach.near_at_most(model_of(5, 14_000).named_stages["prototypes"]) == 14_000).all()
