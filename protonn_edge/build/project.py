@@ -40,8 +40,8 @@ from protonn_edge.quantization import (
     IntegerChain,
     device_model,
 )
+from protonn_edge.system.facts_repr import FactsRepr
 from protonn_edge.system.scratch import scratch_folder
-from protonn_edge.system.shown import Shown
 from protonn_edge.toolchain.platformio import build_firmware
 from protonn_edge.verification.tryout import NOT_TRIED, Tried, try_firmware, try_on_host
 
@@ -159,7 +159,7 @@ def build_for_host(
 
 
 @dataclass(frozen=True)
-class Build(Shown):
+class Build(FactsRepr):
     """The plan of a firmware that fits, its linked size, and how it was tried."""
 
     plan: Plan | Float32Plan

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from protonn_edge.chain.feature_stage import FeatureStage
 from protonn_edge.chain.remedies import Remedies
-from protonn_edge.system.shown import Shown
+from protonn_edge.system.facts_repr import FactsRepr
 
 _VALUE_BYTES = 4
 _SHOWN_CLASSES = 5
@@ -30,7 +30,7 @@ class Size(NamedTuple):
     number: int
 
 
-class Sized(Shown, ABC):
+class Sized(FactsRepr, ABC):
     """The sizes of any model, in floats or in integers.
 
     Its inputs are the features of a point, or those that a feature stage computes.

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any, NamedTuple, get_args
 
 import click
 import numpy as np
 from click.core import ParameterSource
 
-from protonn_edge.boards import load_board
+from protonn_edge.boards import Board, load_board
 from protonn_edge.chain.file import load_model, save_model
 from protonn_edge.chain.normalizer import NORMALIZER_KINDS
 from protonn_edge.cli.command import Command, Output, board_option, json_option
@@ -104,23 +104,26 @@ def convert_command(
     from the training data. Or SOURCE is a model file (.npz), and OUTPUT a folder for the reference
     implementation.
     """
-    out = Output(as_json)
+    job = _Job(source, output, data, table, Output(as_json))
     if source.is_dir():
         _check_options("a folder")
-        record = _from_folder(source, output, data, table, normalization, out)
+        record = _from_folder(job, normalization)
     elif source.suffix == SUFFIX:
         _check_options("an estimator")
-        settings = {
-            "board": load_board(board_name),
-            "budget": budget,
-            "epochs": epochs,
-            "random_state": seed,
-        }
-        record = _from_estimator(source, output, data, table, settings, out)
+        settings = {"budget": budget, "epochs": epochs, "random_state": seed}
+        record = _from_estimator(job, load_board(board_name), settings)
     else:
         _check_options("a model file")
-        record = _to_folder(source, output, data, table, layout, features, out)
-    out.finish(record)
+        record = _to_folder(job, layout, features)
+    job.out.finish(record)
+
+
+class _Job(NamedTuple):
+    source: Path
+    output: Path
+    data: Path | None
+    table: TableOptions
+    out: Output
 
 
 def _check_options(kind: str) -> None:
@@ -134,14 +137,8 @@ def _check_options(kind: str) -> None:
                 raise click.UsageError(f"{flag} is for {other}, and SOURCE is {kind}")
 
 
-def _from_folder(
-    folder: Path,
-    output: Path,
-    data: Path | None,
-    table: TableOptions,
-    normalization: str,
-    out: Output,
-) -> dict[str, Any]:
+def _from_folder(job: _Job, normalization: str) -> dict[str, Any]:
+    folder, output, data, table, out = job
     check_output(output)
     dataset = load_dataset(data or _training_data(folder), table)
     out.notice(dataset.notices)
@@ -153,14 +150,8 @@ def _from_folder(
     return record
 
 
-def _from_estimator(
-    source: Path,
-    output: Path,
-    data: Path | None,
-    table: TableOptions,
-    settings: dict[str, Any],
-    out: Output,
-) -> dict[str, Any]:
+def _from_estimator(job: _Job, board: Board, settings: dict[str, Any]) -> dict[str, Any]:
+    source, output, data, table, out = job
     check_output(output)
     if data is None:
         raise InputError(
@@ -174,7 +165,8 @@ def _from_estimator(
             "label per point"
         )
     estimator = load_estimator(source)
-    dataset = dataset.matched(_feature_names(estimator), str(data))
+    columns = tuple(map(str, getattr(estimator, "feature_names_in_", ())))
+    dataset = dataset.matched(columns, str(data))
     out.notice(dataset.notices)
     names = np.array(dataset.classes)
     tested = len(dataset.y_test) > 0
@@ -184,6 +176,7 @@ def _from_estimator(
             dataset.X_train,
             names[dataset.y_train],
             evaluate_on=(dataset.X_test, names[dataset.y_test]) if tested else None,
+            board=board,
             **settings,
         )
     model = found.model
@@ -192,11 +185,6 @@ def _from_estimator(
     save_model(model, output)
     out.say(str(found), f"wrote {output}")
     return found.to_json()
-
-
-def _feature_names(estimator: Any) -> tuple[str, ...]:
-    """Return the names of the columns that an estimator was fitted on, if it has them."""
-    return tuple(map(str, getattr(estimator, "feature_names_in_", ())))
 
 
 def _training_data(folder: Path) -> Path:
@@ -210,15 +198,8 @@ def _training_data(folder: Path) -> Path:
     )
 
 
-def _to_folder(
-    source: Path,
-    output: Path,
-    data: Path | None,
-    table: TableOptions,
-    layout: Layout,
-    features: Features,
-    out: Output,
-) -> dict[str, Any]:
+def _to_folder(job: _Job, layout: Layout, features: Features) -> dict[str, Any]:
+    source, output, data, table, out = job
     if output.suffix == ".npz":
         raise InputError(
             f"{source} is converted into a folder, but the output is called {output.name!r}; name "

@@ -23,6 +23,7 @@ from protonn_edge.errors import InputError
 
 _HEAD_BYTES = 4096
 _LIMIT_BYTES = 1 << 30
+_RESULTS_MARK = b"# protonn-edge results "
 PREDICTIONS_MARK = "predicted_class\n"
 """The beginning of a file written by 'predict'."""
 
@@ -36,14 +37,6 @@ class FileKind:
 
     name: str  # with an article, for messages
     includes: Callable[[Path], bool]  # whether a regular file that is not empty is one of them
-
-
-def _is_model(path: Path) -> bool:
-    return "format_version" in _arrays(path)
-
-
-def _is_windows(path: Path) -> bool:
-    return {"X_train", "y_train", "class_names"} <= _arrays(path)
 
 
 def _arrays(path: Path) -> set[str]:
@@ -61,18 +54,10 @@ def _is_report(path: Path) -> bool:
     return head.startswith(b"<!doctype html>") and any(mark in head for mark in marks)
 
 
-def _is_results(path: Path) -> bool:
-    return _head(path).startswith(b"# protonn-edge results ")
-
-
 def _is_recording(path: Path) -> bool:
     from protonn_edge.datasets.cells import RECORDING_MARK  # noqa: PLC0415 - few commands need it
 
     return _head(path).startswith(RECORDING_MARK.encode())
-
-
-def _is_predictions(path: Path) -> bool:
-    return _head(path).startswith(PREDICTIONS_MARK.encode())
 
 
 def _is_search(path: Path) -> bool:
@@ -95,12 +80,16 @@ def _head(path: Path) -> bytes:
         return stream.read(_HEAD_BYTES)
 
 
-MODEL = FileKind("a model file", _is_model)
-WINDOWS = FileKind("a data set of windows", _is_windows)
+MODEL = FileKind("a model file", lambda path: "format_version" in _arrays(path))
+WINDOWS = FileKind(
+    "a data set of windows", lambda path: {"X_train", "y_train", "class_names"} <= _arrays(path)
+)
 REPORT = FileKind("a report", _is_report)
 RECORDING = FileKind("a recording", _is_recording)
-RESULTS = FileKind("a results file", _is_results)
-PREDICTIONS = FileKind("a file of predictions", _is_predictions)
+RESULTS = FileKind("a results file", lambda path: _head(path).startswith(_RESULTS_MARK))
+PREDICTIONS = FileKind(
+    "a file of predictions", lambda path: _head(path).startswith(PREDICTIONS_MARK.encode())
+)
 SEARCH = FileKind("the file of a search", _is_search)
 FRONT = FileKind("what 'tune --front' writes", _is_front)
 

@@ -5,10 +5,9 @@ from __future__ import annotations
 import configparser
 import os
 import re
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import click
 
@@ -19,8 +18,6 @@ from protonn_edge.errors import InputError
 from protonn_edge.system.shell import command_line
 from protonn_edge.toolchain.platformio import run_pio
 from protonn_edge.toolchain.ports import find_port
-
-_F = TypeVar("_F", bound=Callable[..., Any])
 
 _SETTINGS = "platformio.ini"
 _SOURCES = "src"  # PlatformIO's, where platformio.ini names no other folder
@@ -66,12 +63,7 @@ class Upload:
 
     def to_json(self) -> dict[str, Any]:
         """Return it with the field names of this command's JSON."""
-        return {
-            "folder": str(self.folder),
-            "environment": self.environment,
-            "port": self.port,
-            "why": self.why,
-        }
+        return asdict(self) | {"folder": str(self.folder)}
 
 
 def upload(

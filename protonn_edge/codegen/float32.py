@@ -8,7 +8,7 @@ from typing import Any
 from protonn_edge.codegen.plan import ENTRY_BYTES
 from protonn_edge.kernels.kernel import Push
 from protonn_edge.quantization import Float32Model
-from protonn_edge.system.shown import Shown
+from protonn_edge.system.facts_repr import FactsRepr
 
 _FLOAT_BYTES = 4
 
@@ -16,7 +16,7 @@ Rows = tuple[tuple[str, ...], ...]
 
 
 @dataclass(frozen=True)
-class Float32Plan(Shown):
+class Float32Plan(FactsRepr):
     """Bounds of the costs of a float build: lower bounds of bytes, upper bounds of cycles.
 
     Attributes

@@ -16,7 +16,7 @@ from protonn_edge.avr.cores import BOUND_FLAGS, Core
 from protonn_edge.chain.activity import Activity
 from protonn_edge.chain.integer_stage import IntegerStage, stage_names
 from protonn_edge.kernels.kernel import CHUNK_CYCLES, Cost, Feed, Kernel, Push, Step
-from protonn_edge.system.shown import Shown
+from protonn_edge.system.facts_repr import FactsRepr
 
 # Flash of the firmware besides the stages, and SRAM besides their variables, including the stack;
 # measured on linked programs.
@@ -141,7 +141,7 @@ class ProgramCost:
 
 
 @dataclass(frozen=True, eq=False)
-class Plan(ProgramCost, Shown):
+class Plan(ProgramCost, FactsRepr):
     """The program to generate, and its costs.
 
     Attributes

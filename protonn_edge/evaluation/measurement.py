@@ -37,7 +37,7 @@ from protonn_edge.emulator import EmulatedBoard
 from protonn_edge.errors import CheckFailed, InputError
 from protonn_edge.evaluation.accuracy import answer_matrix
 from protonn_edge.quantization import DeviceModel
-from protonn_edge.system.shown import Shown
+from protonn_edge.system.facts_repr import FactsRepr
 from protonn_edge.verification.agreement import (
     Agreement,
     compare_results,
@@ -82,7 +82,7 @@ class Repetition:
 
 
 @dataclass(frozen=True, eq=False)
-class Measurement(Shown):
+class Measurement(FactsRepr):
     """What a run measured.
 
     Attributes

@@ -7,13 +7,13 @@ from html import escape
 from typing import Any
 
 
-class Shown:
+class FactsRepr:
     """What is shown by its facts, and not by all of its arrays, dataclasses too."""
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
         if "__repr__" not in vars(cls):  # so that no dataclass makes one of its fields
-            cls.__repr__ = Shown.__repr__  # type: ignore[method-assign]
+            cls.__repr__ = FactsRepr.__repr__  # type: ignore[method-assign]
 
     @abstractmethod
     def facts(self) -> dict[str, str]:
