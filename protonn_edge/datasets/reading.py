@@ -19,6 +19,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Literal
 
+import numpy as np
+
 from protonn_edge.datasets.arrays import (
     read_npz,
     read_npz_points,
@@ -38,7 +40,7 @@ from protonn_edge.datasets.libsvm import looks_like_libsvm, read_libsvm, widened
 from protonn_edge.datasets.notices import OnNotice
 from protonn_edge.datasets.rules import Expected, TableOptions
 from protonn_edge.datasets.summary import remarks
-from protonn_edge.datasets.tables import read_features, read_table
+from protonn_edge.datasets.tables import read_table
 from protonn_edge.errors import InputError
 from protonn_edge.sensors import Instrument
 from protonn_edge.system.files import check_file
@@ -188,17 +190,13 @@ def load_features(
     InputError
         One sentence with the file and, where there is one, the line, the column or the array.
     """
-    expected = Expected(n_features, tuple(feature_names), classes, instrument)
-    table, suffix = None, path.suffix.lower()
+    expected = Expected(n_features, tuple(feature_names), classes, instrument, labelled=False)
     if _is_archive(path):
         _refuse_options(path, options)
         table = read_npz_points(path)
-    elif suffix in _DELIMITERS:
-        check_file(path, limit_bytes=TEXT_LIMIT_BYTES)
-        table = read_features(path, _DELIMITERS[suffix], options or TableOptions(), expected)
-    if table is None:
-        train, test, _ = _parts(path, options, expected)
-        return _points_of(test or train, expected, on_notice)[0]
+    else:
+        train, test = _tables(path, options, expected)
+        table = test or train
     return _points_of(table, expected, on_notice)[0]
 
 
@@ -226,7 +224,9 @@ def _points_of(
         raise InputError(f"{table.source} has no points; give it at least one")
     points = dense_features(table.X, table.source)
     alone = len(expected.classes) == 1
-    labels = class_indices(table, expected.classes, "the model", alone=alone)
+    labels = np.empty(0, np.int64)
+    if expected.labelled:
+        labels = class_indices(table, expected.classes, "the model", alone=alone)
     if on_notice is not None:
         for notice in table.notices:
             on_notice(notice)

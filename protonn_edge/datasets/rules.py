@@ -105,12 +105,15 @@ class Expected:
         The names of the classes.
     instrument : Instrument or None
         What measured the training points, if that is known.
+    labelled : bool
+        Whether points need labels.
     """
 
     n_features: int
     feature_names: tuple[str, ...] = ()
     classes: Sequence[str] = ()
     instrument: Instrument | None = None
+    labelled: bool = True
 
 
 @dataclass(eq=False)
@@ -290,15 +293,20 @@ def roles_of(
     Columns have names if there is a header; without one, the label may be in the first column.
     Points may be for a model, which expects some features.
     """
-    dropped = {find_column(columns, text, "--drop", path) for text in options.drop}
-    channels = [find_column(columns, text, "--channels", path) for text in options.channels]
-    kept = [column for column in columns if column not in dropped]
+    dropped = _found(columns, options.drop, "--drop", path)
+    channels = _found(columns, options.channels, "--channels", path)
+    kept = [column for column in columns if column not in set(dropped)]
     if not kept:
         raise InputError(f"--drop names all columns of {path}; keep the label and the features")
     reasons = {each: reason for each in kept if (reason := _reason(each, header=header))}
     named = _named(columns, kept, path, options)
     reasons |= named
     wanted = expected.feature_names if expected is not None and header else ()
+    if expected is not None and not expected.labelled:
+        given = [] if options.label is None else [options.label]
+        others = [each for each in kept if each not in _found(columns, given, "--label", path)]
+        if wanted or len(others) == expected.n_features:
+            return Roles(None, "not needed", _in_order(others, wanted, path)[0], {})
     if options.label is None:
         free = [column for column in kept if column not in set(channels)]
         first = label_first and not header
@@ -312,9 +320,8 @@ def roles_of(
                 )
     rest = [column for column in kept if column is not label]
     if wanted:
-        match = match_columns([column.name for column in rest], wanted, str(path))
-        order = range(len(rest)) if match.columns is None else match.columns
-        return Roles(label, how, [rest[index] for index in order], {}, notices=match.notices)
+        features, notices = _in_order(rest, wanted, path)
+        return Roles(label, how, features, {}, notices)
     if expected is not None and len(rest) == expected.n_features:
         return Roles(label, how, rest, {})
     others = [column for column in rest if column in reasons]
@@ -324,6 +331,23 @@ def roles_of(
     if len(features) > 1 and not channels and features[0].index == 0 and _counts_rows(features[0]):
         left_out = {features.pop(0): "index", **left_out}
     return Roles(label, how, features, left_out)
+
+
+def _found(
+    columns: Sequence[Column], texts: Iterable[str], flag: str, path: object
+) -> list[Column]:
+    return [find_column(columns, text, flag, path) for text in texts]
+
+
+def _in_order(
+    columns: list[Column], wanted: Sequence[str], path: object
+) -> tuple[list[Column], tuple[Notice, ...]]:
+    """Return the columns that a model wants, in its order, and notices; all if it has no names."""
+    names = [column.name for column in columns] if wanted else []
+    match = match_columns(names, wanted, str(path))
+    if match.columns is None:
+        return columns, match.notices
+    return [columns[index] for index in match.columns], match.notices
 
 
 def _named(

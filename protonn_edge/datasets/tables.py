@@ -24,7 +24,7 @@ from protonn_edge.datasets.cells import (
 )
 from protonn_edge.datasets.dataset import Float32, Table, TableLayout, measurements_in
 from protonn_edge.datasets.naming import label_text
-from protonn_edge.datasets.notices import Notice, match_columns
+from protonn_edge.datasets.notices import Notice
 from protonn_edge.datasets.rules import (
     DELIMITERS,
     Column,
@@ -33,7 +33,6 @@ from protonn_edge.datasets.rules import (
     TableOptions,
     delimiter_called,
     delimiter_in,
-    find_column,
     header_found,
     is_number,
     label_refusal,
@@ -119,32 +118,6 @@ def read_table(
         seams=_seams(sessions, len(X)),
         **_recorded(path, names),
     )
-
-
-def read_features(
-    path: Path, delimiter: str, options: TableOptions, expected: Expected
-) -> Table | None:
-    """Read the features of a table with or without labels; None if the labels must be found.
-
-    They are the columns with the model's names, or all columns if their number is right.
-    """
-    file = _File.opened(path, delimiter, options)
-    given = [*options.drop, *([] if options.label is None else [options.label])]
-    dropped = {find_column(file.columns, text, "--drop", path) for text in given}
-    kept = [column for column in file.columns if column not in dropped]
-    names = [column.name for column in kept] if file.header else []
-    if expected.feature_names and names:
-        match = match_columns(names, expected.feature_names, str(path))
-        kept = kept if match.columns is None else [kept[index] for index in match.columns]
-        names = [column.name for column in kept]
-    elif len(kept) == expected.n_features:
-        names = []
-    else:
-        return None
-    X, decimals = file.read(Roles(None, "", kept, {}))
-    notices = tuple(file.notices(decimals))
-    recorded = _recorded(path, names)
-    return Table(str(path), X, (), feature_names=tuple(names), notices=notices, **recorded)
 
 
 def _recorded(path: Path, names: Sequence[str]) -> dict[str, Any]:
@@ -287,25 +260,6 @@ def _picker(columns: Sequence[Column]) -> Callable[[list[str]], Iterable[str]]:
     if len(indices) < 2 or indices == list(range(indices[0], indices[-1] + 1)):
         return itemgetter(slice(*(indices[0], indices[-1] + 1) if indices else (0, 0)))
     return itemgetter(*indices)
-
-
-def _not_a_number(
-    file: _File,
-    block: Sequence[tuple[int, Sequence[str]]],
-    columns: Sequence[Column],
-    decimals: Decimals,
-) -> InputError:
-    """Return the error for the first cell of a block that is not a number."""
-    places = [(line, column, row[column.index]) for line, row in block for column in columns]
-    place, problem = decimals.refusal([cell for *_, cell in places])
-    line, column, cell = places[place]
-    if column.is_text:
-        return text_refusal(file.path, column)
-    return _refusal(f"{file.path}:{line}", column, cell, problem)
-
-
-def _refusal(where: str, column: Column, cell: str, problem: str) -> InputError:
-    return InputError(f"{where} has {cell[:40]!r} in column {column.index + 1}, {problem}")
 
 
 def _labels(label: Column) -> list[str]:
