@@ -15,7 +15,7 @@ from protonn_edge.cli.calibrate import rejection_record
 from protonn_edge.cli.command import Output
 from protonn_edge.datasets import Dataset, Notice
 from protonn_edge.datasets.dataset import dense_features
-from protonn_edge.datasets.notices import listed, quoted
+from protonn_edge.datasets.naming import listed, quoted
 from protonn_edge.evaluation.accuracy import PLACES, precision_at, share_right
 from protonn_edge.quantization import quantize, why_floats_alone
 from protonn_edge.report.terminal import fact_table, one_class_facts

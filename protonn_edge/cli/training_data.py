@@ -8,7 +8,7 @@ from typing import Literal
 
 from protonn_edge.cli.train_options import was_given
 from protonn_edge.datasets import Dataset, Notice, TableOptions, load_dataset, with_groups
-from protonn_edge.datasets.notices import quoted
+from protonn_edge.datasets.naming import quoted
 from protonn_edge.errors import InputError
 from protonn_edge.training.base import DeviceClassifier
 

@@ -16,7 +16,7 @@ from protonn_edge.cli.paths import WINDOWS, OutputFile
 from protonn_edge.cli.quantities import Level
 from protonn_edge.cli.tables import names_in, table_options
 from protonn_edge.datasets import Notice, TableOptions
-from protonn_edge.datasets.notices import listed, title
+from protonn_edge.datasets.naming import listed, title
 from protonn_edge.datasets.recorded import Recording, read_recording
 from protonn_edge.datasets.recordings import (
     SegmentDetector,

@@ -1,6 +1,6 @@
 from protonn_edge.datasets.dataset import Dataset as Dataset
-from protonn_edge.datasets.label_sets import MultiLabelDataset as MultiLabelDataset
-from protonn_edge.datasets.notices import Notice as Notice
+from protonn_edge.datasets.dataset import MultiLabelDataset as MultiLabelDataset
+from protonn_edge.datasets.naming import Notice as Notice
 from protonn_edge.datasets.reading import load_dataset as load_dataset
 from protonn_edge.datasets.reading import load_points as load_points
 from protonn_edge.datasets.rules import TableOptions as TableOptions

@@ -27,12 +27,13 @@ from numpy.typing import NDArray
 from protonn_edge.datasets.archive import ArrayArchive
 from protonn_edge.datasets.dataset import (
     INDEX_LIMIT,
+    LABEL_LIMIT,
     TABLE_LIMIT_BYTES,
     Features,
+    LabelSetTable,
     Table,
     check_class_names,
 )
-from protonn_edge.datasets.label_sets import LABEL_LIMIT, LabelSetTable
 from protonn_edge.datasets.naming import label_text
 from protonn_edge.datasets.rows import Sparse, sparse_rows
 from protonn_edge.errors import InputError

@@ -18,10 +18,10 @@ from protonn_edge.datasets.dataset import (
     FLOAT32_MAX,
     INDEX_LIMIT,
     TABLE_LIMIT_BYTES,
+    LabelSetTable,
     Table,
     check_table_size,
 )
-from protonn_edge.datasets.label_sets import LabelSetTable
 from protonn_edge.datasets.naming import label_text
 from protonn_edge.datasets.rows import is_sparse, sparse_rows
 from protonn_edge.errors import InputError

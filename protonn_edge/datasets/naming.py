@@ -1,13 +1,18 @@
-"""Names from data: the name of a label, and which names are accepted."""
+"""Names from data: labels, names that are accepted, matched columns; and notices about data."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
 
 from protonn_edge.errors import InputError
 
 NAME_LIMIT = 100
+NAME_SHOWN = 40
+
+_SHOWN = 6
 
 NO_CLASS = 255
 """The label of a point of none of a model's classes, and the correct answer for it."""
@@ -49,3 +54,126 @@ def check_names(names: Sequence[object], what: str, *, distinct: bool) -> None:
     if distinct and len(set(names)) != len(names):
         twice = next(name for name in names if names.count(name) > 1)
         raise InputError(f"{what} has the name {twice!r} twice; names must differ")
+
+
+@dataclass(frozen=True)
+class Notice:
+    """A remark about data.
+
+    Attributes
+    ----------
+    kind : str
+        Its subject for programs, such as ``label`` or ``constant``.
+    text : str
+        A clause for display, on one line, without control characters.
+    warning : bool
+        Whether the data probably has a mistake; otherwise, it reports a choice.
+    columns : tuple of str
+        The names of the columns or features concerned, or ``"3"`` for the third.
+    """
+
+    kind: str
+    text: str
+    warning: bool = False
+    columns: tuple[str, ...] = field(default=())
+
+    def __str__(self) -> str:
+        return f"warning: {self.text}" if self.warning else self.text
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the fields as a JSON object."""
+        return {
+            "kind": self.kind,
+            "text": self.text,
+            "warning": self.warning,
+            "columns": list(self.columns),
+        }
+
+
+OnNotice = Callable[[Notice], object]
+
+
+def quoted(name: str) -> str:
+    """Return a name for a message: in quotes, control characters escaped, shortened."""
+    return repr(name if len(name) <= NAME_SHOWN else f"{name[: NAME_SHOWN - 3]}...")
+
+
+def listed(names: Iterable[str]) -> str:
+    """Return the first few names for a message, and the number of others."""
+    every = list(names)
+    text = ", ".join(quoted(name) for name in every[:_SHOWN])
+    return text + (f" and {len(every) - _SHOWN:,} more" if len(every) > _SHOWN else "")
+
+
+def title(name: str, number: int) -> str:
+    """Return a column's name for messages: its name, or its number from 1 if it has none."""
+    return f"column {quoted(name)}" if name else f"column {number}"
+
+
+def titles(columns: Sequence[tuple[str, int]]) -> str:
+    """Return the names of several columns for messages, see `title`."""
+    if all(name for name, _ in columns):
+        plural = "column" if len(columns) == 1 else "columns"
+        return f"{plural} {listed(name for name, _ in columns)}"
+    return ", ".join(title(*column) for column in columns[:_SHOWN]) + (
+        f" and {len(columns) - _SHOWN:,} more" if len(columns) > _SHOWN else ""
+    )
+
+
+@dataclass(frozen=True)
+class Match:
+    """The column of each feature in the model's order; None to use columns in their own order."""
+
+    columns: tuple[int, ...] | None
+    notices: tuple[Notice, ...] = ()
+
+
+def match_columns(
+    names: Sequence[str], wanted: Sequence[str], source: str, owner: str = "the model"
+) -> Match:
+    """Match the columns of data with a model's features.
+
+    Parameters
+    ----------
+    names, wanted : sequence of str
+        The columns that may be features, and the D features; empty if there are no names.
+    source, owner : str
+        The file, and what wants the features, for messages: the model, or another file.
+
+    Raises
+    ------
+    InputError
+        If both have names and that of a feature is missing, or is there twice.
+    """
+    if not names or not wanted:
+        if not names and not wanted:
+            return Match(None)
+        without = source if wanted else owner
+        text = f"features are matched by position: {without} has no names of features"
+        return Match(None, (Notice("position", text),))
+    if tuple(names) == tuple(wanted):
+        return Match(None)
+    known, used = set(names), set(wanted)
+    missing = [name for name in wanted if name not in known]
+    if missing:
+        count = f"{len(missing):,} columns" if len(missing) > 1 else "the column"
+        raise InputError(
+            f"{source} lacks {count} {listed(missing)}, which the model was trained with; its "
+            f"columns are {listed(names)}; rename or add what is missing"
+        )
+    for each, what in ((wanted, owner), (names, source)):
+        seen: set[str] = set()
+        for name in each:
+            if name in seen and name in used:
+                raise InputError(
+                    f"{what} has the name {quoted(name)} twice among its features, so the columns "
+                    "cannot be matched by name; give each a name of its own"
+                )
+            seen.add(name)
+    place = {name: index for index, name in enumerate(names)}
+    notices: tuple[Notice, ...] = ()
+    surplus = [name for name in names if name not in used]
+    if surplus:
+        text = f"ignored, as {owner} does not use it: {listed(surplus)}"
+        notices = (Notice("surplus", text, columns=tuple(surplus)),)
+    return Match(tuple(place[name] for name in wanted), notices)

@@ -29,15 +29,17 @@ from protonn_edge.datasets.dataset import (
     Dataset,
     Float32,
     Indices,
+    LabelSetTable,
     Table,
+    as_label_sets,
     check_feature_count,
     class_indices,
     dataset_from,
     dense_features,
+    label_set_dataset,
 )
-from protonn_edge.datasets.label_sets import LabelSetTable, as_label_sets, label_set_dataset
 from protonn_edge.datasets.libsvm import looks_like_libsvm, read_libsvm, widened
-from protonn_edge.datasets.notices import OnNotice
+from protonn_edge.datasets.naming import OnNotice
 from protonn_edge.datasets.rules import Expected, TableOptions
 from protonn_edge.datasets.summary import remarks
 from protonn_edge.datasets.tables import read_table

@@ -18,10 +18,14 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from protonn_edge.datasets.dataset import Dataset, Table, dataset_from, dense_features
-from protonn_edge.datasets.label_sets import LabelSetTable
-from protonn_edge.datasets.naming import label_text
-from protonn_edge.datasets.notices import Notice, listed
+from protonn_edge.datasets.dataset import (
+    Dataset,
+    LabelSetTable,
+    Table,
+    dataset_from,
+    dense_features,
+)
+from protonn_edge.datasets.naming import Notice, label_text, listed
 from protonn_edge.datasets.reading import TEXT_LIMIT_BYTES, load_table
 from protonn_edge.datasets.recordings import Repeated, gaps, runs_in
 from protonn_edge.datasets.rules import TableOptions, with_point

@@ -22,8 +22,15 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import TYPE_CHECKING, Literal
 
-from protonn_edge.datasets.naming import label_text
-from protonn_edge.datasets.notices import NAME_SHOWN, Notice, listed, match_columns, quoted, title
+from protonn_edge.datasets.naming import (
+    NAME_SHOWN,
+    Notice,
+    label_text,
+    listed,
+    match_columns,
+    quoted,
+    title,
+)
 from protonn_edge.errors import InputError
 
 if TYPE_CHECKING:

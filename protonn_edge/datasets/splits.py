@@ -11,10 +11,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from protonn_edge.datasets.archive import ArrayArchive
-from protonn_edge.datasets.dataset import Dataset, dense_features
-from protonn_edge.datasets.label_sets import MultiLabelDataset
-from protonn_edge.datasets.naming import NO_CLASS
-from protonn_edge.datasets.notices import listed
+from protonn_edge.datasets.dataset import Dataset, MultiLabelDataset, dense_features
+from protonn_edge.datasets.naming import NO_CLASS, listed
 from protonn_edge.errors import InputError
 from protonn_edge.system.files import check_file
 

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from protonn_edge.datasets.dataset import Dataset
-from protonn_edge.datasets.notices import Notice, listed
+from protonn_edge.datasets.naming import Notice, listed
 from protonn_edge.datasets.rows import is_sparse
 
 _MOST_DECIMALS = 6

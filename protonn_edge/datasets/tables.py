@@ -23,8 +23,7 @@ from protonn_edge.datasets.cells import (
     rows_of,
 )
 from protonn_edge.datasets.dataset import Float32, Table, TableLayout, measurements_in
-from protonn_edge.datasets.naming import label_text
-from protonn_edge.datasets.notices import Notice
+from protonn_edge.datasets.naming import Notice, label_text
 from protonn_edge.datasets.rules import (
     DELIMITERS,
     Column,
