@@ -59,7 +59,7 @@ class Task:
     def wanted(self, **changed: Any) -> WantedImages:
         """Return the student and images of the settings, some of them changed."""
         classifier = BasisImagesClassifier(**{**self.settings, **changed})
-        return classifier.training_settings().wanted_images(self.X, None)
+        return classifier.frozen().wanted_images(self.X, None)
 
     @property
     def teacher_wanted(self) -> Wanted:

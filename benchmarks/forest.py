@@ -60,7 +60,7 @@ COLUMNS: Columns = [
 
 def measure_case(case: Row, dataset: Dataset, seeds: Sequence[int]) -> dict[str, Any]:
     """Train a model with each seed, build the first, and run all test points."""
-    settings = ForestClassifier(**case.settings).training_settings()
+    settings = ForestClassifier(**case.settings).frozen()
     own = new_ensemble(settings, SEED)
     own.fit(dataset.X_train, dataset.y_train)
     beside = float(own.score(dataset.X_test, dataset.y_test))

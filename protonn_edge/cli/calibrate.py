@@ -29,8 +29,9 @@ by_option = click.option(
     "by",
     multiple=True,
     type=click.Choice(STATISTICS),
-    help="Reject by the best score, the distance to the nearest prototype, or the lead over the "
-    "second-best score; several share the rate.  [default: score]",
+    metavar="STATISTIC",
+    help=f"{', '.join(STATISTICS)} (the lead over the second-best score); several share the rate.  "
+    "[default: score]",
 )
 
 

@@ -104,24 +104,11 @@ class FiniteRange(click.FloatRange):
         return f"{left}x{right}"
 
 
-class ParameterOption(click.Option):
-    """An option that is a classifier's parameter in Python, and accepts that name, too."""
-
-    def names(self) -> dict[str, str]:
-        """Return its command-line name by its Python name, without leading hyphens."""
-        return {str(self.name).replace("_", "-"): self.opts[0].removeprefix("--")}
-
-
 class Command(click.Command):
     """A command that ends in one sentence and the right exit code for any input."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Parse the command line; refuse null bytes, which no file name can have."""
-        names: dict[str, str] = {}
-        for param in self.params:
-            if isinstance(param, ParameterOption):
-                names |= param.names()
-        ctx.token_normalize_func = lambda name: names.get(name, name)
         for word in args:
             if "\0" in word:
                 raise click.UsageError(

@@ -19,13 +19,13 @@ from protonn_edge.datasets import Dataset, MultiLabelDataset
 from protonn_edge.errors import InputError, Interrupted
 from protonn_edge.features.convolution.train.training import PassReport
 from protonn_edge.kinds.protonn.train.fitting import default_prototypes
+from protonn_edge.kinds.protonn.train.parameters import ProtoNNParameters
 from protonn_edge.quantization import check_counts
 from protonn_edge.training.base import DeviceClassifier
 from protonn_edge.training.compatibility import check_compatible
 from protonn_edge.training.feature_stages import count_inputs
 from protonn_edge.training.progress import EpochReport, TrainingStopped, was_stopped
 from protonn_edge.training.refusals import Case
-from protonn_edge.training.settings import ProtoNNSettings
 
 _SHORTEST = "what follows is trained as little as possible, so that there is a model"
 
@@ -41,7 +41,7 @@ def check_options(
         Whether the model will reject points afterwards.
     """
     case = Case.of(
-        classifier.training_settings(),
+        classifier.frozen(),
         dataset.X_train,
         multilabel=isinstance(dataset, MultiLabelDataset),
         in_groups=dataset.groups is not None,
@@ -53,9 +53,9 @@ def check_options(
 
 def check_sizes(classifier: DeviceClassifier, dataset: Dataset) -> None:
     """Refuse sizes that would fail only after the training, or run out of memory."""
-    settings = classifier.training_settings()
+    settings = classifier.frozen()
     inputs = count_inputs(settings, dataset.X_train)
-    if not isinstance(settings, ProtoNNSettings) or settings.budget is not None:
+    if not isinstance(settings, ProtoNNParameters) or settings.budget is not None:
         return
     points = dataset.X_train.shape[0]
     if was_given("n_projections") and settings.n_projections > inputs:

@@ -1,35 +1,23 @@
-"""Groups of options in the help of commands that have many."""
+"""Groups of options in the help of commands that have many, which leaves ranges to errors."""
 
 from __future__ import annotations
 
 import click
 
 _GROUPS = {
-    "Data": "output groups holdout label drop delimiter seed",
-    "Model": "classifier start-from normalization dead-zone clip class-weight",
-    "Size": "projection-dim prototypes budget size-budget lambda-w lambda-b lambda-z "
-    "projection-bits",
+    "Data and model": "output classifier groups holdout label drop delimiter seed",
+    "Training": "budget projection-dim prototypes epochs normalization class-weight start-from",
     "Limits": "board max-flash max-sram max-latency-ms max-energy-mj precision",
+    "Features": "features image-shape window sample-rate augment",
+    "Inputs of no class": "rejection rejection-by one-class normal",
     "Search": "trials timeout choose folds jobs dask in-flight search front",
-    "Images": "image-shape crop deskew average-pooling gradients directions augment moved-share",
-    "Layers of convolutions": "convolutions convolution-bits activation-bits network-epochs "
-    "network-moved-share network-still-epochs",
-    "Windows of samples": "features window sample-rate onset",
-    "Other people, days and sensors": "group-shift",
-    "Inputs of no class": "rejection rejection-by outlier-exposure one-class normal",
-    "Training of ProtoNN": "optimizer loss epochs batch-size learning-rate noise "
-    "quantization-aware init-projection init-prototypes gamma gamma-numerator trained iterations "
-    "pass-epochs step-sizes",
-    "--classifier linear": "regularization solver max-iterations tolerance",
-    "--classifier dense": "hidden",
-    "--classifier forest": "ensemble trees max-depth min-leaf shrinkage leaves",
-    "--classifier bonsai, local-deep-kernel": "depth lambda-weights lambda-gates lambda-branches",
-    "--classifier basis-images": "basis-images image-parts teacher teacher-epochs similarity",
 }
 """Options, without their hyphens, by the title of their group."""
 
 _GROUP_OF = {f"--{name}": title for title, names in _GROUPS.items() for name in names.split()}
 _FEW = 20  # options in one list
+_LONG = 60  # characters of the values of an option
+_METAVARS = ((click.IntRange, "N"), (click.FloatRange, "X"))
 
 
 def write_options(
@@ -38,14 +26,33 @@ def write_options(
     """Write a command's options: one list, or one for each group if there are many."""
     options = [param for param in command.get_params(ctx) if isinstance(param, click.Option)]
     shown = [(each, record) for each in options if (record := each.get_help_record(ctx))]
-    many = len(shown) > _FEW
+    if len(shown) <= _FEW:
+        with formatter.section("Options"):
+            formatter.write_dl([record for _, record in shown])
+        return
     grouped: dict[str, list[tuple[str, str]]] = {}
-    for option, record in shown:
-        grouped.setdefault(group_of(option) if many else "", []).append(record)
+    for option, _ in shown:
+        grouped.setdefault(group_of(option), []).append(row(option, ctx))
     for title in (*_GROUPS, ""):
         if title in grouped:
-            with formatter.section(title or ("Other options" if many else "Options")):
+            with formatter.section(title or "Other options"):
                 formatter.write_dl(grouped[title])
+
+
+def row(option: click.Option, ctx: click.Context) -> tuple[str, str]:
+    """Return an option as a long list has it, and its help."""
+    flags = ", ".join(sorted(option.opts, key=len))
+    extra = option.get_help_extra(ctx)
+    notes = [extra["required"]] if "required" in extra else []
+    notes += [f"default: {extra['default']}"] if "default" in extra else []
+    text = f"{option.help}  [{'; '.join(notes)}]" if notes else str(option.help)
+    if option.is_flag:
+        return " / ".join(filter(None, (flags, *option.secondary_opts))), text
+    short = (name for kind, name in _METAVARS if isinstance(option.type, kind))
+    metavar = next(short, option.make_metavar(ctx))
+    if len(metavar) > _LONG:
+        metavar = option.opts[0].removeprefix("--").upper()
+    return f"{flags} {metavar}", text
 
 
 def group_of(param: click.Parameter) -> str:

@@ -31,19 +31,18 @@ _OPTIONS = (
     click.option(
         "--label",
         metavar="COLUMN",
-        help="The column of labels in a table: its name or number, first or last.  [default: one "
-        "called label, class or target, else the last]",
+        help="The label's column: name, number, first or last.  [default: one called label, "
+        "class or target, else the last]",
     ),
     click.option(
         "--drop",
         multiple=True,
         metavar="COLUMNS",
-        help="Columns of a table to leave out: names or numbers, separated by commas.",
+        help="Columns to leave out, separated by commas.",
     ),
     click.option(
         "--delimiter",
-        help="Delimiter of a table: comma, semicolon, tab, pipe or space.  [default: from the "
-        "first line]",
+        help="comma, semicolon, tab, pipe or space.  [default: from the first line]",
     ),
 )
 

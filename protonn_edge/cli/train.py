@@ -17,12 +17,17 @@ from protonn_edge.cli.calibrate import (
     rejection_facts,
     rejection_option,
 )
-from protonn_edge.cli.command import Command, FiniteRange, Output, json_option
+from protonn_edge.cli.command import FiniteRange, Output, json_option
 from protonn_edge.cli.data import DataReport
 from protonn_edge.cli.fitting import check_options, check_sizes, fit_classifier
 from protonn_edge.cli.paths import MODEL, NameOrPath, OutputFile, check_output
 from protonn_edge.cli.tables import table_options
-from protonn_edge.cli.train_options import classifier_options, new_classifier, was_given
+from protonn_edge.cli.train_options import (
+    ClassifierCommand,
+    classifier_options,
+    new_classifier,
+    was_given,
+)
 from protonn_edge.cli.trained import describe, one_class_report, sentence_of
 from protonn_edge.cli.training_data import (
     load_grouped,
@@ -56,7 +61,7 @@ _OUTLIER_EXPOSURE = 0.5  # with --rejection
 _FALSE_ALARMS, _HELD_OUT = 0.01, 0.2  # with --one-class
 
 
-@click.command("train", cls=Command)
+@click.command("train", cls=ClassifierCommand)
 @click.argument("data", type=click.Path(path_type=Path))
 @click.option(
     "-o", "--output", type=OutputFile(MODEL), required=True, help="The model file (.npz)."
@@ -65,46 +70,42 @@ _FALSE_ALARMS, _HELD_OUT = 0.01, 0.2  # with --one-class
 @click.option(
     "--start-from",
     type=click.Path(path_type=Path),
-    help="A model file to continue training from, with its sizes and normalization; or a folder "
-    "with the reference implementation's W, B, Z and gamma, whose features are raw or normalized "
-    "by --normalization.",
+    help="A model file to continue training from, or a folder with the reference "
+    "implementation's W, B, Z and gamma.",
 )
 @click.option(
     "--groups",
     type=NameOrPath(),
-    help="An array of DATA, or a file with a line per training point: which person, day or sensor "
-    "each point came from; training then generalizes across them. See --group-shift.",
+    help="An array of DATA, or a file with a line per training point: the person, day or "
+    "sensor it came from.",
 )
 @rejection_option(
     'Answer "unknown" to inputs unlike any class; about this share of valid inputs, such as 1%, '
-    f"is rejected by mistake. Trains {FOLDS} more models to find the thresholds."
+    "is rejected by mistake."
 )
 @by_option
 @click.option(
     "--normal",
     metavar="LABEL",
-    help="With --one-class: the normal class, if DATA has several; the others are only for "
-    "testing.",
+    help="With --one-class: the normal class; others are only for testing.",
 )
 @click.option(
     "--seed",
     type=click.IntRange(0, 2**32 - 1),
     default=0,
     show_default=True,
-    help="Seed of the random numbers; the same seed and data give the same model.",
+    help="Seed of all random numbers.",
 )
 @click.option(
     "--holdout",
     "share",
     type=FiniteRange(0, 1, min_open=True, max_open=True),
-    help="Hold out this share of the training points, or of the groups, and report on it instead "
-    "of the test part.",
+    help="Report on this share of the training points, or groups, held out.",
 )
 @click.option(
     "--verbose",
     is_flag=True,
-    help="Print objective, training and test accuracy after every epoch, or every pass over a "
-    "matrix.",
+    help="Print objective and accuracies after every epoch.",
 )
 @table_options
 @json_option
@@ -126,13 +127,13 @@ def train_command(
 ) -> None:
     """Train a model on DATA and write it.
 
-    DATA is an .npz, .csv, .tsv or libsvm file, or a folder with train.txt and test.txt. If its
-    points have sets of labels, the model ranks the labels, in floats only.
+    DATA is an .npz, .csv, .tsv or libsvm file, or a folder with train.txt and test.txt. Sets of
+    labels are ranked, in floats only.
     """
     check_output(output)
     out = Output(as_json)
     learner = new_classifier(classifier, seed, options)
-    one_class = learner.training_settings().one_class
+    one_class = learner.frozen().one_class
     if normal is not None and not one_class:
         raise click.UsageError("--normal names the class that --one-class learns; give both")
     dataset = load_grouped(data, table, groups, least_classes=1 if one_class else 2)

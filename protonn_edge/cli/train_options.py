@@ -1,123 +1,226 @@
-"""Command-line options made from the classifiers' parameters."""
+"""Options of `train` and `tune`, made from the declared parameters of classifiers."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from numbers import Integral
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
 import click
 from click.core import ParameterSource
-from sklearn.utils._param_validation import Interval
 
 from protonn_edge.chain.file import load_model
-from protonn_edge.cli.command import FiniteRange, ParameterOption
+from protonn_edge.cli.command import Command, FiniteRange
+from protonn_edge.cli.option_groups import row
 from protonn_edge.cli.quantities import Bytes, ShapeType, Some
-from protonn_edge.errors import InputError
+from protonn_edge.errors import InputError, shortened
 from protonn_edge.features.convolution.stage import Convolutions
 from protonn_edge.kinds.train import CLASSIFIERS
 from protonn_edge.training.base import DeviceClassifier
-from protonn_edge.training.feature_registry import AllFeatures
-from protonn_edge.training.options import ByteCount, Choices, Counts, Shape, Subset
-from protonn_edge.training.searched import ANY
+from protonn_edge.training.parameters import (
+    ByteCount,
+    Choices,
+    Number,
+    Parameter,
+    Sides,
+    Subset,
+)
+from protonn_edge.training.searched import ANY, FEATURES_SEARCHED
+from protonn_edge.training.shared_parameters import SharedParameters
 
 _F = TypeVar("_F", bound=Callable[..., Any])
 
 _OF_PARAMETERS = {"start_from": "initial_model"}  # options whose parameters have another name
+_SET = "set_by_name"  # the argument of a command that has the values of --set
+
+
+class ClassifierCommand(Command):
+    """A command whose help is that of a kind of classifier where one is named."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Parse the command line; --help waits until the kind is known."""
+        names = self.get_help_option_names(ctx)
+        helps = [word for word in args if word in names]
+        return super().parse_args(ctx, [*(word for word in args if word not in names), *helps[:1]])
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the options of the command, or of a kind."""
+        if ctx.get_parameter_source("classifier") != ParameterSource.COMMANDLINE:
+            super().format_options(ctx, formatter)
+            return
+        name = ctx.params["classifier"]
+        own = {param.name: param for param in self.params if isinstance(param, click.Option)}
+        options, settings = [], []
+        for parameter, declared in parameters_of(name).items():
+            default = getattr(CLASSIFIERS.get(name, SharedParameters), parameter)
+            text = declared.help
+            if "[default" not in text:
+                text += _default_text(default)
+            if parameter not in own:
+                settings.append((f"{parameter}={_values_text(declared)}", text))
+            elif not (declared.common and parameter in SharedParameters.parameters):
+                options.append((row(own[parameter], ctx)[0], text))
+        for title, rows in ((f"--classifier {name}", options), ("--set NAME=VALUE", settings)):
+            if rows:
+                with formatter.section(title):
+                    formatter.write_dl(rows)
+
+
+def _default_text(default: Any) -> str:
+    if default is None:
+        return ""
+    text = ",".join(default) if isinstance(default, tuple) else str(default)
+    return f"  [default: {text.lower() if isinstance(default, bool) else text}]"
+
+
+def _values_text(declared: Parameter) -> str:
+    """Return the values that a name of --set takes, such as "X" or "joint|alternating"."""
+    kind = type_of(declared)
+    if isinstance(kind, click.Choice):
+        return "|".join(map(str, kind.choices))
+    return {"integer range": "N", "float range": "X"}.get(kind.name, kind.name).lower()
+
+
+def parameters_of(classifier: str) -> dict[str, Parameter]:
+    """Return the parameters of a kind of classifier that the command line can give, by name."""
+    kind = SharedParameters if classifier == ANY else CLASSIFIERS[classifier]
+    return {name: each for name, each in kind.parameters.items() if each.help}
 
 
 def classifier_options(command: _F) -> _F:
-    """Add ``--classifier``, and the options of all classifiers, to a command."""
-    kinds = {name: kind for kind in reversed(CLASSIFIERS.values()) for name in reversed(kind.flags)}
-    for parameter, kind in kinds.items():
-        command = _option(parameter, kind)(command)
-    return classifier_option(command)
+    """Add ``--classifier``, ``--set`` and the options of all kinds of classifiers to a command."""
+    every = {
+        name: each
+        for kind in CLASSIFIERS
+        for name, each in parameters_of(kind).items()
+        if each.option
+    }
+    return _with_options(every, tuple(CLASSIFIERS), command)
 
 
-def classifier_option(command: _F) -> _F:
-    """Add ``--classifier`` to a command."""
-    return _kind_option(tuple(CLASSIFIERS), command)
+def any_classifier_options(command: _F) -> _F:
+    """Add ``--classifier``, with a search for the best kind, ``--set`` and options of features."""
+    features = {
+        name: each
+        for name, each in parameters_of(ANY).items()
+        if each.option and name not in (*FEATURES_SEARCHED, "class_weight")
+    }
+    return _with_options(features, (*CLASSIFIERS, ANY), command)
 
 
-def any_classifier_option(command: _F) -> _F:
-    """Add ``--classifier`` to a command that can also search for the best kind."""
-    return _kind_option((*CLASSIFIERS, ANY), command)
-
-
-def _kind_option(names: tuple[str, ...], command: _F) -> _F:
+def _with_options(parameters: Mapping[str, Parameter], kinds: Sequence[str], command: _F) -> _F:
+    command = click.option(
+        "--set",
+        _SET,
+        multiple=True,
+        metavar="NAME=VALUE",
+        help="Another setting; --classifier KIND --help lists them.",
+    )(command)
+    for name, declared in reversed(list(parameters.items())):
+        command = click.option(
+            declared.option,
+            name,
+            type=type_of(declared),
+            default=None,
+            hidden=not declared.common,
+            help=declared.help,
+        )(command)
     return click.option(
         "--classifier",
-        type=click.Choice(names),
-        default=names[0],
-        show_default=True,
-        help="The kind of model; some options apply to one kind only.",
+        type=click.Choice(kinds),
+        metavar="KIND",
+        default=kinds[0],
+        is_eager=True,
+        help=f"The kind of model: {', '.join(kinds)}. With --help, its options.  [default: "
+        f"{kinds[0]}]",
     )(command)
 
 
-def feature_options(command: _F) -> _F:
-    """Add the options for features and preprocessing; None if not given."""
-    for parameter, (flag, text) in reversed(AllFeatures.flags.items()):
-        taken = type_of(parameter, AllFeatures)
-        command = click.option(
-            flag, parameter, cls=ParameterOption, type=taken, default=None, help=text
-        )(command)
-    return command
+def _range(numbers: Number) -> click.ParamType[Any]:
+    if numbers.type is int:
+        return click.IntRange(int(numbers.low), None if numbers.high is None else int(numbers.high))
+    return FiniteRange(
+        numbers.low,
+        numbers.high,
+        min_open=numbers.closed in ("right", "neither"),
+        max_open=numbers.closed in ("left", "neither"),
+    )
 
 
 _TAKING: dict[type[Any], Callable[[Any], click.ParamType[Any]]] = {
     ByteCount: lambda _: Bytes(),
-    Shape: lambda each: ShapeType(each.sides, each.what, each.second),
+    Number: _range,
+    Sides: lambda each: ShapeType(each.names, each.what, each.second),
     Subset: lambda each: Some(each.words),
-    Choices: lambda each: click.Choice(each.words),
-    Counts: lambda each: click.Choice(each.numbers),
+    Choices: lambda each: click.Choice(each.values),
 }
 
 
-def type_of(parameter: str, kind: type[AllFeatures]) -> click.ParamType[Any]:
-    """Return the type of the option for a parameter of a kind of classifier."""
-    values = kind._parameter_constraints[parameter]
-    for values_of, taking in _TAKING.items():
-        for each in values:
-            if isinstance(each, values_of):
-                return taking(each)
-    if "boolean" in values:
+def type_of(declared: Parameter) -> click.ParamType[Any]:
+    """Return the type of a parameter on the command line: of the first values that it has there."""
+    if "boolean" in declared.values:
         return click.BOOL
-    return click.STRING if str in values else _range_of(kind._parameter_constraints[parameter])
+    types = (_TAKING[type(each)](each) for each in declared.values if type(each) in _TAKING)
+    return click.STRING if str in declared.values else next(types)
 
 
-def _range_of(constraints: Sequence[Any]) -> click.ParamType[Any]:
-    """Return the numeric range of an estimator's parameter, as an option's type."""
-    (interval,) = (each for each in constraints if isinstance(each, Interval))
-    if interval.type is Integral:
-        return click.IntRange(interval.left, interval.right)
-    return FiniteRange(
-        interval.left,
-        interval.right,
-        min_open=interval.closed in ("right", "neither"),
-        max_open=interval.closed in ("left", "neither"),
-    )
-
-
-def new_classifier(name: str, seed: int, options: dict[str, Any]) -> DeviceClassifier:
-    """Return a classifier with the options given on the command line.
+def given_parameters(classifier: str, options: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the parameters of a kind of classifier that are given, by options and with --set.
 
     Raises
     ------
     InputError
-        If one of them belongs to another kind of classifier.
+        If one of them belongs to another kind of classifier, or cannot have its value.
     """
-    kind = CLASSIFIERS[name]
-    given = {option: value for option, value in options.items() if was_given(option)}
-    for option in [*given, *filter(was_given, _OF_PARAMETERS)]:
-        if _OF_PARAMETERS.get(option, option) not in kind._parameter_constraints:
+    known = parameters_of(classifier)
+    given = {name: value for name, value in options.items() if name != _SET and was_given(name)}
+    for name in [*given, *filter(was_given, _OF_PARAMETERS), *_set_names(options[_SET])]:
+        parameters = SharedParameters if classifier == ANY else CLASSIFIERS[classifier]
+        if _OF_PARAMETERS.get(name, name) not in parameters.parameters:
             raise InputError(
-                f"{flags()[option]} is given, but the classifier {name!r} does not have it; leave "
-                "it out, or choose another --classifier"
+                f"{flags().get(name, f'--set {shortened(name)}')} is given, but the classifier "
+                f"{classifier!r} does not have it; leave it out, or choose another --classifier"
             )
+    given |= dict(_set_values(options[_SET], known))
     if str(given.get("convolutions")).endswith(".npz"):
         given["convolutions"] = _layers_of(Path(given["convolutions"]))
-    return kind(random_state=seed, **given)
+    return given
+
+
+def new_classifier(name: str, seed: int, options: Mapping[str, Any]) -> DeviceClassifier:
+    """Return a classifier with the parameters given on the command line; see there for errors."""
+    return CLASSIFIERS[name](random_state=seed, **given_parameters(name, options))
+
+
+def _set_names(texts: Iterable[str]) -> list[str]:
+    return [text.partition("=")[0] for text in texts]
+
+
+def _set_values(texts: Iterable[str], known: Mapping[str, Parameter]) -> Any:
+    """Yield names and values of --set."""
+    for text in texts:
+        name, equals, value = text.partition("=")
+        if not equals:
+            raise InputError(f"--set {shortened(text)} has no value; give it as NAME=VALUE")
+        flag = flags().get(name, "")
+        if name not in known or flag != f"--set {name}":
+            raise InputError(
+                f"--set {name} is given, which has an option of its own; give {flag}"
+                if flag
+                else f"--set {name} is given, which only Python has; leave it out"
+            )
+        declared = known[name]
+        if value in ("none", "auto") and _has_word(declared, value):
+            yield name, None if value == "none" else value
+            continue
+        try:
+            yield name, type_of(declared).convert(value, None, None)
+        except click.BadParameter as error:
+            raise click.BadParameter(error.message, param_hint=f"'--set {name}'") from None
+
+
+def _has_word(declared: Parameter, word: str) -> bool:
+    return Choices((word,)) in declared.values or (word == "none" and None in declared.values)
 
 
 def _layers_of(path: Path) -> Convolutions:
@@ -131,27 +234,22 @@ def _layers_of(path: Path) -> Convolutions:
     )
 
 
-def was_given(option: str) -> bool:
-    """Return whether an option is given on the command line."""
-    source = click.get_current_context().get_parameter_source(option)
-    return source not in (ParameterSource.DEFAULT, None)
+def was_given(name: str) -> bool:
+    """Return whether an option, or a name of --set, is given on the command line."""
+    context = click.get_current_context()
+    source = context.get_parameter_source(name)
+    by_name = _set_names(context.params.get(_SET, ()))
+    return source not in (ParameterSource.DEFAULT, None) or name in by_name
 
 
 def given_options() -> frozenset[str]:
-    """Return the names of all options given on the command line."""
+    """Return the names of all options and names of --set that are given on the command line."""
     return frozenset(filter(was_given, flags()))
 
 
 def flags() -> dict[str, str]:
-    """Return the command-line names of the command's options, by their Python names."""
+    """Return the command-line names of options, and of what --set takes, by their Python names."""
     params = click.get_current_context().command.params
-    return {param.name: param.opts[0] for param in params}
-
-
-def _option(parameter: str, kind: type[DeviceClassifier]) -> Callable[[_F], _F]:
-    taken, default = type_of(parameter, kind), getattr(kind, parameter)
-    # A number's default may be a word, such as "auto", which the option itself does not accept.
-    word = isinstance(default, str) and not isinstance(taken, click.Choice)
-    shown = {"show_default": default} if word else {"default": default, "show_default": True}
-    flag, text = kind.flags[parameter]
-    return click.option(flag, parameter, cls=ParameterOption, type=taken, help=text, **shown)
+    options = {str(param.name): param.opts[0] for param in params}
+    names = {name for kind in CLASSIFIERS for name in parameters_of(kind)}
+    return {**{name: f"--set {name}" for name in names}, **options}

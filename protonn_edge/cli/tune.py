@@ -19,18 +19,21 @@ from rich.live import Live
 from protonn_edge.avr.cores import BOUND_FLAGS
 from protonn_edge.boards import Board, load_board
 from protonn_edge.chain.file import save_model
-from protonn_edge.cli.command import Command, FiniteRange, Output, board_option, json_option
+from protonn_edge.cli.command import FiniteRange, Output, board_option, json_option
 from protonn_edge.cli.data import DataReport
 from protonn_edge.cli.fitting import check_options
 from protonn_edge.cli.paths import FRONT, MODEL, SEARCH, NameOrPath, OutputFile, check_output
 from protonn_edge.cli.quantities import Bytes
 from protonn_edge.cli.tables import table_options
-from protonn_edge.cli.train_options import any_classifier_option, feature_options, type_of
+from protonn_edge.cli.train_options import (
+    ClassifierCommand,
+    any_classifier_options,
+    given_parameters,
+)
 from protonn_edge.cli.trained import describe
 from protonn_edge.cli.training_data import load_grouped, settled_onset, settled_windows
 from protonn_edge.datasets import TableOptions
 from protonn_edge.errors import CheckFailed, Interrupted
-from protonn_edge.kinds.train import CLASSIFIERS
 from protonn_edge.report.tuning import Columns, candidate_table, front_figure, progress_table
 from protonn_edge.system.extras import require
 from protonn_edge.system.files import write_atomically
@@ -68,7 +71,7 @@ _QUANTITY = FiniteRange(1e-6, 1e6)
 _SECONDS = FiniteRange(1e-3, 1e8)
 
 
-class _ChoosingCommand(Command):
+class _ChoosingCommand(ClassifierCommand):
     """Accepts ``--choose smallest-within 0.5`` without quotes, too."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
@@ -97,13 +100,13 @@ def _beside_output() -> Path | None:
 @click.option(
     "--max-flash",
     type=Bytes(),
-    help="Flash limit for the classifier alone: generated code and constants.",
+    help="Flash limit for the classifier's code and constants.",
 )
 @click.option("--max-sram", type=Bytes(), help="SRAM limit for the classifier's variables.")
 @click.option(
     "--max-latency-ms",
     type=_QUANTITY,
-    help="Limit on the worst-case time of a prediction, for any input.",
+    help="Limit on the worst-case time of a prediction.",
 )
 @click.option("--max-energy-mj", type=_QUANTITY, help="Limit on the mean energy of a prediction.")
 @click.option(
@@ -111,64 +114,58 @@ def _beside_output() -> Path | None:
     type=click.IntRange(1, 100_000),
     default=60,
     show_default=True,
-    help="Number of trials, including those of earlier runs of the same search.",
+    help="Trials, with those of earlier runs.",
 )
-@click.option(
-    "--timeout", type=_SECONDS, help="Time limit in seconds, including the final training."
-)
+@click.option("--timeout", type=_SECONDS, help="Time limit in seconds.")
 @click.option(
     "--choose",
     metavar="CHOICE",
-    help="best, or smallest-within X, fastest-within X, default-within X: at most X percentage "
-    "points below the best; X may be 'chance', the lead that the best would have by luck. "
-    "default-within chooses the settings that the search began with.  [default: best; with "
-    "--groups default-within chance]",
+    help="best; or smallest-within, fastest-within or default-within X points of the best, or "
+    "'chance'.  [default: best; with --groups default-within chance]",
 )
 @click.option(
     "--jobs", type=click.IntRange(1, 1_000), help="Number of processes.  [default: one per core]"
 )
-@click.option("--dask", "scheduler", help="Address of a Dask scheduler, such as tcp://host:8786.")
+@click.option("--dask", "scheduler", help="A Dask scheduler, such as tcp://host:8786.")
 @click.option(
     "--folds",
     type=click.IntRange(2, 20),
-    help="Folds of cross-validation.  [default: 3; with --groups 7, or the number of groups if "
-    "lower]",
+    help="Folds of cross-validation.  [default: 3; of groups 7]",
 )
 @click.option(
     "--groups",
     type=NameOrPath(),
-    help="An array of DATA, or a file with a line per training point: which person, day or sensor "
-    "each point came from. A group is never split between training and testing, and is shifted "
-    "towards others as in train.",
+    help="An array of DATA, or a file with a line per training point: the person, day or "
+    "sensor it came from.",
 )
-@feature_options
+@any_classifier_options
 @click.option(
-    "--class-weight",
-    type=type_of("class_weight", CLASSIFIERS["protonn"]),
-    help="Give every class the same weight.",
+    "--seed",
+    type=click.IntRange(0, 2**31 - 1),
+    default=0,
+    show_default=True,
+    help="Seed of all random numbers.",
 )
-@click.option("--seed", type=click.IntRange(0, 2**31 - 1), default=0, show_default=True)
 @click.option(
     "--in-flight",
     type=click.IntRange(1, 1000),
     default=IN_FLIGHT,
     show_default=True,
-    help="Trials that run at the same time, each of several folds; increase it for many workers.",
+    help="Trials that run at the same time.",
 )
 @click.option(
     "--search",
     "search_path",
     type=OutputFile(SEARCH, dir_okay=False),
     default=_beside_output,
-    help="File of finished trials.  [default: OUTPUT with .search.jsonl for .npz]",
+    help="File of finished trials.  [default: OUTPUT.search.jsonl]",
 )
 @click.option(
     "--front",
     "front_path",
     type=OutputFile(FRONT, dir_okay=False),
-    help="Write the alternatives: JSON, or a plot if the name ends in .svg, .png or .pdf.",
+    help="Write the alternatives: .json, .svg, .png or .pdf.",
 )
-@any_classifier_option
 @table_options
 @json_option
 def tune_command(
@@ -193,13 +190,12 @@ def tune_command(
     front_path: Path | None,
     table: TableOptions,
     as_json: bool,
-    **fixed: Any,
+    **options: Any,
 ) -> None:
-    """Search for the most accurate model of DATA that fits the board, and write it.
+    """Search for the most accurate model that fits the board, and write it.
 
-    Settings that cannot fit are rejected before training. Models are compared by their integer
-    accuracy in cross-validation; the test part of DATA is read once, at the end. To continue a
-    stopped search, repeat the command.
+    Models are compared by integer accuracy in cross-validation; the test part is read once, at the
+    end. To continue a stopped search, repeat the command.
     """
     deadline = None if timeout is None else time.monotonic() + timeout
     check_output(output)
@@ -215,8 +211,9 @@ def tune_command(
     dataset = load_grouped(data, table, groups)
     check_points(dataset.X_train, dataset.y_train)
     report = DataReport(dataset, dataset.notices, out)
+    fixed = given_parameters(classifier, options)
     fixed["window_shape"], fixed["sample_rate"] = settled_windows(
-        dataset, fixed["features"], fixed["window_shape"], fixed["sample_rate"]
+        dataset, fixed.get("features"), fixed.get("window_shape"), fixed.get("sample_rate")
     )
     fixed["onset"] = settled_onset(dataset, fixed.get("onset"))
     fixed = {name: value for name, value in fixed.items() if value is not None}

@@ -12,7 +12,6 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
-from numbers import Real
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -21,11 +20,9 @@ from scipy.sparse import issparse
 from sklearn.base import _fit_context
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
-from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from protonn_edge.chain.decision.rejection import Statistic
-from protonn_edge.chain.normalizer import NORMALIZER_KINDS
 from protonn_edge.datasets.naming import label_text
 from protonn_edge.datasets.rows import Sparse
 from protonn_edge.datasets.splits import group_numbers
@@ -34,7 +31,7 @@ from protonn_edge.system.threads import one_thread
 from protonn_edge.training.answers import Answers
 from protonn_edge.training.calibration import fitted_sharpness
 from protonn_edge.training.compatibility import check_compatible, refusal_of
-from protonn_edge.training.feature_registry import AllFeatures
+from protonn_edge.training.constraints import constraints, with_parameters_of_bases
 from protonn_edge.training.given_points import (
     check_number_of_classes,
     given_label_sets,
@@ -46,48 +43,22 @@ from protonn_edge.training.given_points import (
 from protonn_edge.training.held_out import held_out_statistics
 from protonn_edge.training.label_sets import are_label_sets
 from protonn_edge.training.on_device import OnDevice
-from protonn_edge.training.options import Choices
 from protonn_edge.training.points import Float32, Indices
 from protonn_edge.training.preparation import PreparedPoints
-from protonn_edge.training.progress import Callback, EpochReport, Learned, Restart
+from protonn_edge.training.progress import EpochReport, Learned, Restart
 from protonn_edge.training.record import training_record
 from protonn_edge.training.refusals import Case
 from protonn_edge.training.searched import FEATURES_SEARCHED, Searched, SearchTask
-from protonn_edge.training.settings import TrainingSettings
-from protonn_edge.training.weighting import ClassWeight
+from protonn_edge.training.shared_parameters import SharedParameters
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class DeviceClassifier(Answers, OnDevice, AllFeatures, ABC):
+class DeviceClassifier(Answers, OnDevice, SharedParameters, ABC):
     """A classifier whose model runs on a device.
 
     Targets are classes, or sets of labels (multi-label): a matrix of zeros and ones, or a sequence
     of collections of labels. Points may be sparse. The parameters of images and of each kind of
     feature are in its folder of `protonn_edge.features`.
-
-    Parameters
-    ----------
-    normalization : {"standard", "minmax", "none", "l2"}, default="standard"
-        Affine map of each feature, which is part of the model: zero mean and unit deviation (with a
-        floor, see `protonn_edge.training.normalization`), range 0 to 1, or nothing. "l2" scales
-        points to unit norm, as the paper does for sets of labels; devices do not support it. "none"
-        and "l2" keep sparse points sparse; the others make them dense, up to 1 GiB.
-    dead_zone : float in [0, 1), default=0.0
-        Share of each feature's range, next to its most frequent value, that the device reads as
-        that value, which takes no time to process. Training takes it into account.
-    clip : float in [0, 0.5), default=0.0
-        Share of the training points at either end of each feature's range that are treated as
-        outliers: values beyond are clamped to the range of the others, in training and on the
-        device. Use it for sensors with spikes, which would otherwise determine the scale of a
-        feature.
-    class_weight : dict, "balanced" or None, default=None
-        Weight of the points of a class, by its label; "balanced" is one over the class size.
-    random_state : int, RandomState instance or None, default=None
-        The same int gives the same model with the same machine and libraries.
-    callback : callable, default=None
-        Called with an `EpochReport` after every epoch: epoch, epochs, objective, accuracy, test
-        accuracy if `fit` was given points. If it raises `TrainingStopped`, of
-        `protonn_edge.training`, `fit` ends with the best epoch so far.
 
     Attributes
     ----------
@@ -111,41 +82,17 @@ class DeviceClassifier(Answers, OnDevice, AllFeatures, ABC):
         Descriptions of these and other remarks on the training, each also a `ConvergenceWarning`.
     """
 
-    normalization: str = "standard"
-    dead_zone: float = 0.0
-    clip: float = 0.0
-    class_weight: ClassWeight = None
-    random_state: int | np.random.RandomState | None = None
-    callback: Callback | None = None
-
     history_: tuple[EpochReport, ...] = field(init=False)
     restarts_: tuple[Restart, ...] = field(init=False)
     remarks_: tuple[str, ...] = field(init=False)
     n_iter_: int = field(init=False)
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "normalization": [Choices(NORMALIZER_KINDS)],
-        "dead_zone": [Interval(Real, 0, 1, closed="left")],
-        "clip": [Interval(Real, 0, 0.5, closed="left")],
-        "class_weight": [dict, Choices(["balanced"]), None],
-        "random_state": ["random_state"],
-        "callback": [callable, None],
-    }
-    flags: ClassVar[dict[str, tuple[str, str]]] = {
-        "normalization": (
-            "--normalization",
-            "Normalization of the features; free on the device, which does not support l2.",
-        ),
-        "dead_zone": (
-            "--dead-zone",
-            "Share of a feature's range, next to its most frequent value, to read as that value.",
-        ),
-        "clip": (
-            "--clip",
-            "Share of points at either end of a feature's range to clamp as outliers.",
-        ),
-        "class_weight": ("--class-weight", "Give every class the same weight."),
-    }
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {}
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        cls._parameter_constraints = constraints(cls.parameters)
+        cls.__doc__ = with_parameters_of_bases(cls)
 
     @classmethod
     def searched(cls, task: SearchTask) -> Searched:  # noqa: ARG003 (other kinds use it)
@@ -217,7 +164,7 @@ class DeviceClassifier(Answers, OnDevice, AllFeatures, ABC):
             If X or y are unusable, a parameter is out of range or conflicts with another one, or
             training diverges.
         """
-        settings = self.training_settings()
+        settings = self.frozen()
         if y is None and settings.one_class:
             y = normal_labels(X)
         self.multilabel_ = are_label_sets(y)
@@ -294,10 +241,6 @@ class DeviceClassifier(Answers, OnDevice, AllFeatures, ABC):
         self.model_ = with_rejection(self.model_, known, rate, by)
         return self
 
-    def training_settings(self) -> TrainingSettings:
-        """Return the current parameters as settings for training."""
-        return TrainingSettings.of(self.get_params(deep=False))
-
     def _name(self, prepared: PreparedPoints) -> None:
         prepared.classes = tuple(label_text(str(label)) for label in self.classes_)
         prepared.feature_names = tuple(getattr(self, "feature_names_in_", ()))
@@ -311,7 +254,7 @@ class DeviceClassifier(Answers, OnDevice, AllFeatures, ABC):
         self.remarks_ = (*map(str, learned.restarts), *learned.remarks)
         for remark in self.remarks_[told:]:
             warnings.warn(remark, ConvergenceWarning, stacklevel=4)
-        settings = self.training_settings()
+        settings = self.frozen()
         record = training_record(
             {name: getattr(settings, name, value) for name, value in self.get_params().items()},
             learned,
@@ -340,5 +283,5 @@ class DeviceClassifier(Answers, OnDevice, AllFeatures, ABC):
 
 @cache  # scikit-learn asks for the tags dozens of times in a fit
 def _takes_label_sets(kind: type[DeviceClassifier]) -> bool:
-    case = Case(settings=kind().training_settings(), multilabel=True)
+    case = Case(settings=kind().frozen(), multilabel=True)
     return refusal_of(case, kind.refusals) is None

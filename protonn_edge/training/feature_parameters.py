@@ -1,8 +1,8 @@
 """What the parameters of every kind of feature share, as a part of a classifier and of settings.
 
-A kind of feature is a dataclass like `FeatureParameters`: fields with defaults, what they may be,
-the command line's names for them, what they do not go with, and what makes the stage of them. It
-is a base of `AllFeatures`, and so of every classifier and of `TrainingSettings`.
+A kind of feature is a dataclass like `FeatureParameters`: declared fields, what they do not go
+with, and what makes the stage of them. It is a base of `SharedParameters`, and so of every
+classifier.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from itertools import chain
 from typing import Any, ClassVar
 
 from protonn_edge.chain.feature_stage import FeatureStage
+from protonn_edge.training.parameters import Parameterized
 from protonn_edge.training.points import Float32, Indices
 from protonn_edge.training.refusals import Refusal
 
@@ -21,7 +22,7 @@ NO_FEATURES = "none"
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class FeatureParameters:
+class FeatureParameters(Parameterized):
     """No parameters, and no features.
 
     A subclass says what is its own; what its bases have is added.
@@ -32,22 +33,17 @@ class FeatureParameters:
         The parameter that asks for a kind of feature if it is not None, by the kind.
     refusals : tuple of Refusal
         What cannot be combined, beside the rows of `protonn_edge.training.compatibility`.
-    flags : dict of str to tuple of two str
-        What the command line calls the parameters that it has, and its help.
     """
 
     asked_by: ClassVar[dict[str, str]] = {}
     refusals: ClassVar[tuple[Refusal, ...]] = ()
-    flags: ClassVar[dict[str, tuple[str, str]]] = {}
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {}
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
-        for name in ("asked_by", "flags", "_parameter_constraints"):
-            merged: dict[str, Any] = {}
-            for table in _own_first(cls, name):
-                merged |= {key: value for key, value in table.items() if key not in merged}
-            setattr(cls, name, merged)
+        merged: dict[str, str] = {}
+        for table in _own_first(cls, "asked_by"):
+            merged |= {key: value for key, value in table.items() if key not in merged}
+        cls.asked_by = merged
         rows = chain(*reversed(list(_own_first(cls, "refusals"))))  # the general ones first
         cls.refusals = tuple(dict.fromkeys(rows))
 

@@ -13,7 +13,7 @@ from protonn_edge.datasets.rows import Sparse
 from protonn_edge.training.augmentation import check_image_shape
 from protonn_edge.training.one_class import with_reach
 from protonn_edge.training.points import Float32, Indices
-from protonn_edge.training.settings import TrainingSettings
+from protonn_edge.training.shared_parameters import SharedParameters
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,7 +34,7 @@ class FeatureMaking:
     @classmethod
     def chosen(
         cls,
-        settings: TrainingSettings,
+        settings: SharedParameters,
         points: Float32 | Sparse,
         y: Indices | Sparse,
         weights: Float32 | None,
@@ -91,7 +91,7 @@ class FeatureMaking:
         return statistics.with_one_range()
 
 
-def count_inputs(settings: TrainingSettings, points: Float32 | Sparse) -> int:
+def count_inputs(settings: SharedParameters, points: Float32 | Sparse) -> int:
     """Return the number of inputs of a model for points (n, features), n >= 1."""
     _check_image(settings, points)
     given = settings.initial_model
@@ -99,7 +99,7 @@ def count_inputs(settings: TrainingSettings, points: Float32 | Sparse) -> int:
     return int(points.shape[1]) if stage is None else stage.n_outputs
 
 
-def _check_image(settings: TrainingSettings, points: Float32 | Sparse) -> None:
+def _check_image(settings: SharedParameters, points: Float32 | Sparse) -> None:
     if settings.image_shape is not None:
         check_image_shape(settings.image_shape, points.shape[1])
 

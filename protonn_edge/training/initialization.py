@@ -28,9 +28,6 @@ _MEDIAN_POINTS = 2_000
 _NEIGHBOURHOOD_POINTS = 2_000
 _NEIGHBOURHOOD_ITERATIONS = 50
 
-PROJECTIONS = ("lda", "gaussian", "pca", "nca", "identity", "sleec")
-PROTOTYPES = ("per_class", "kmeans", "sample")
-
 
 def initial_parameters(
     X: Float32,

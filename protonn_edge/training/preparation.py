@@ -23,7 +23,7 @@ from protonn_edge.training.one_class import REACH
 from protonn_edge.training.outlier_exposure import make_exposure_points
 from protonn_edge.training.points import Float32, Indices, Source, TrainingSet, distinct_points
 from protonn_edge.training.running_statistics import RunningInputs
-from protonn_edge.training.settings import TrainingSettings
+from protonn_edge.training.shared_parameters import SharedParameters
 from protonn_edge.training.sparse_statistics import sparse_statistics
 from protonn_edge.training.stored_points import StoredPoints, StoredSet
 from protonn_edge.training.validation import check_varying
@@ -40,7 +40,7 @@ class PreparedPoints:
 
     Parameters
     ----------
-    settings : TrainingSettings
+    settings : SharedParameters
         Checked, alone and together.
     points : ndarray or CSR matrix of shape (n, features), float32
         Raw features, distinct.
@@ -76,7 +76,7 @@ class PreparedPoints:
 
     def __init__(
         self,
-        settings: TrainingSettings,
+        settings: SharedParameters,
         points: Float32 | Sparse,
         y: Indices | Sparse,
         weights: Float32 | None,
@@ -117,7 +117,7 @@ class PreparedPoints:
 
     @classmethod
     def of(
-        cls, settings: TrainingSettings, given: GivenPoints, *, seed: int, groups: Indices | None
+        cls, settings: SharedParameters, given: GivenPoints, *, seed: int, groups: Indices | None
     ) -> Self:
         """Return the points in memory: all of them, or a sample of stored ones."""
         if given.large:

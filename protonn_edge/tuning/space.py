@@ -66,7 +66,7 @@ class SearchSpace(SearchTask):
         flash = points.board.flash_bytes - FIRMWARE_FLASH_BYTES
         if points.limits.flash_bytes is not None:
             flash = min(flash, points.limits.flash_bytes)
-        settings = points.untrained({}).training_settings()
+        settings = points.untrained({}).frozen()
         return cls(
             n_points=int(min((points.folds != fold).sum() for fold in range(points.n_folds))),
             n_inputs=count_inputs(settings, points.X),

@@ -51,13 +51,13 @@ def alternatives_of(
     - `fixed`: settings that all trials share.
     - `X` (n, features): raw points.
     """
-    given = kind(**fixed).training_settings()
+    given = kind(**fixed).frozen()
     if given.kinds_asked or given.initial_model is not None:
         return {}
     found = {}
     for name, wanted in given.alternatives().items():
         own = {key: value for key, value in wanted.items() if key not in fixed}
-        settings = kind(**{**fixed, **own}).training_settings()
+        settings = kind(**{**fixed, **own}).frozen()
         try:
             check_compatible(Case.of(settings, X, multilabel=False), kind.refusals)
             found[name] = Alternative(own, count_inputs(settings, X))
@@ -73,7 +73,7 @@ def kinds_for(fixed: Mapping[str, Any], X: Any) -> tuple[str, ...]:
     """
     found, refused = [], []
     for name, kind in CLASSIFIERS.items():
-        settings = kind(**fixed).training_settings()
+        settings = kind(**fixed).frozen()
         try:
             check_compatible(Case.of(settings, X, multilabel=False), kind.refusals)
             found.append(name)

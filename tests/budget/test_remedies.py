@@ -33,7 +33,7 @@ LARGE = {
 
 @pytest.mark.parametrize("kind", MODELS)
 def test_the_options_are_those_of_the_classifier(kind: str) -> None:
-    flags = {flag for flag, _ in CLASSIFIERS[kind].flags.values()}
+    flags = {each.option for each in CLASSIFIERS[kind].parameters.values()}
     remedies = MODELS[kind].remedies
     words = " ".join((*remedies.flash, remedies.sram, remedies.cycles, remedies.accuracy))
     options = set(re.findall(r"--[a-z-]+", words))

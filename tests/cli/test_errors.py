@@ -119,7 +119,7 @@ def training_data(folder: Path) -> Path:
 
 @pytest.mark.parametrize(
     ("option", "value"),
-    [("--learning-rate", "nan"), ("--gamma-numerator", "inf"), ("--lambda-w", "nan"),
+    [("--learning-rate", "nan"), ("--set", "gamma_numerator=inf"), ("--lambda-w", "nan"),
      ("--noise", "inf"), ("--holdout", "nan"), ("--epochs", "0"), ("--seed", "-1")],
 )  # fmt: skip
 def test_settings_that_are_no_numbers_are_usage_errors(

@@ -41,7 +41,16 @@ def test_train_says_the_precision_at_one_three_and_five(folder: Path) -> None:
 
 
 def test_train_has_the_precisions_in_its_json(folder: Path, tmp_path: Path) -> None:
-    options = ("--epochs", 2, "--prototypes", 15, "--loss", "hinge", "--init-projection", "sleec")
+    options = (
+        "--epochs",
+        2,
+        "--prototypes",
+        15,
+        "--loss",
+        "hinge",
+        "--set",
+        "init_projection=sleec",
+    )
     data = folder / "data.svm"
     record = run_json("train", data, "-o", tmp_path / "m.npz", "--holdout", 0.3, *options)
     assert record["n"] == 90

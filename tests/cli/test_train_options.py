@@ -36,7 +36,9 @@ def run_train(data: Path, *options: object) -> Result:
 
 
 def train(data: Path, *options: object) -> ProtoNNModel:
-    result = run_train(data, "--epochs", 3, "--iterations", 2, "--pass-epochs", 2, *options)
+    result = run_train(
+        data, "--epochs", 3, "--set", "iterations=2", "--set", "pass_epochs=2", *options
+    )
     assert result.exit_code == 0, result.output
     return load_model(data.parent / "model.npz")
 
@@ -44,12 +46,12 @@ def train(data: Path, *options: object) -> ProtoNNModel:
 @pytest.mark.parametrize(
     ("options", "name", "value"),
     [
-        (["--optimizer", "alternating", "--step-sizes", "inverse"], "step_sizes", "inverse"),
+        (["--optimizer", "alternating", "--set", "step_sizes=inverse"], "step_sizes", "inverse"),
         (["--optimizer", "alternating"], "optimizer", "alternating"),
-        (["--init-projection", "gaussian"], "init_projection", "gaussian"),
-        (["--init-prototypes", "sample"], "init_prototypes", "sample"),
+        (["--set", "init_projection=gaussian"], "init_projection", "gaussian"),
+        (["--set", "init_prototypes=sample"], "init_prototypes", "sample"),
         (["--class-weight", "balanced"], "class_weight", "balanced"),
-        (["--no-quantization-aware"], "quantization_aware", False),
+        (["--set", "quantization_aware=false"], "quantization_aware", False),
         (["--dead-zone", 0.25], "dead_zone", 0.25),
         (["--image-shape", "3x4", "--augment"], "image_shape", [3, 4]),
         (["--image-shape", "3x4", "--average-pooling", "2x2"], "reduced_shape", [2, 2]),
@@ -59,13 +61,13 @@ def train(data: Path, *options: object) -> ProtoNNModel:
             [2, 4],
         ),
         (
-            ["--image-shape", "3x4", "--convolutions", "2x3,max", "--network-epochs", 2],
+            ["--image-shape", "3x4", "--convolutions", "2x3,max", "--set", "network_epochs=2"],
             "convolutions",
             "2x3,max",
         ),
         (["--batch-size", 8], "batch_size", 8),
         (["--projection-bits", 4], "projection_bits", 4),
-        (["--trained", "B,Z"], "trained", ["B", "Z"]),
+        (["--set", "trained=B,Z"], "trained", ["B", "Z"]),
         (["--classifier", "protonn"], "optimizer", "joint"),
     ],
 )
@@ -76,11 +78,11 @@ def test_options_are_settings(data: Path, options: list[str], name: str, value: 
 
 
 def test_gamma_is_that_of_the_model(data: Path) -> None:
-    assert train(data, "--gamma", 0.5).gamma == 0.5
+    assert train(data, "--set", "gamma=0.5").gamma == 0.5
 
 
 def test_no_projection_is_the_identity_at_the_start(data: Path) -> None:
-    assert train(data, "--init-projection", "identity").n_projections == 12
+    assert train(data, "--set", "init_projection=identity").n_projections == 12
 
 
 def test_training_goes_on_from_a_file(data: Path) -> None:
@@ -150,7 +152,7 @@ def test_a_model_of_4_bits_is_built_with_two_weights_a_byte(data: Path) -> None:
         (["--image-shape", "3x4", "--convolutions", "2x5"], "2x5 needs a larger image than"),
         (["--image-shape", "3x4", "--convolutions", "2x3", "--crop", "3x3"], "use the whole image"),
         (["--convolution-bits", 3], "'3' is not one of"),
-        (["--network-moved-share", 2], "--network-moved-share"),
+        (["--set", "network_moved_share=2"], "--set network_moved_share"),
         (["--image-shape", "3x4", "--crop", "2x2"], "no features are to be computed from it"),
         (["--image-shape", "3x4", "--average-pooling", "3x4"], "averages nothing"),
         (["--start-from", "nowhere.npz"], "nowhere.npz"),
@@ -158,10 +160,10 @@ def test_a_model_of_4_bits_is_built_with_two_weights_a_byte(data: Path) -> None:
         (["--prototypes", 61], "--prototypes is 61, but the data has only 60 training points"),
         (["--projection-bits", 5], "'5' is not one of"),
         (["--projection-bits", 4, "--normalization", "l2"], "--projection-bits is 4, on a device"),
-        (["--trained", "W,W"], "'W,W' must be one or more of W, B, Z"),
-        (["--trained", "V"], "'V' must be one or more of W, B, Z"),
+        (["--set", "trained=W,W"], "'W,W' must be one or more of W, B, Z"),
+        (["--set", "trained=V"], "'V' must be one or more of W, B, Z"),
         (["--lambda-w", 0], "0"),
-        (["--lambda-b", 1.5], "1.5"),
+        (["--set", "sparsity_prototypes=1.5"], "1.5"),
         (["--learning-rate", 1e9], "diverges at the learning rate 1e+09"),
     ],
 )
@@ -250,7 +252,7 @@ def test_constant_features_alone_are_refused(tmp_path: Path) -> None:
 
 
 def test_each_matrixs_turn_is_reported_as_the_reference_does(data: Path) -> None:
-    options = ["--optimizer", "alternating", "--iterations", 2, "--pass-epochs", 3]
+    options = ["--optimizer", "alternating", "--set", "iterations=2", "--set", "pass_epochs=3"]
     result = run_train(data, *options, "--holdout", 0.25, "--verbose")
     assert result.exit_code == 0, result.output
     lines = [line for line in result.stdout.splitlines() if line.startswith("iteration")]

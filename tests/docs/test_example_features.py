@@ -21,7 +21,6 @@ from protonn_edge.export import export
 from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
 from protonn_edge.quantization import quantize
 from protonn_edge.training.compatibility import Incompatible
-from protonn_edge.training.settings import ProtoNNSettings
 
 DIGITS = load_digits_dataset()
 BRIEF = {"n_projections": 8, "n_prototypes": 30, "epochs": 8, "random_state": 0}
@@ -32,14 +31,9 @@ def classifier(example: None) -> type[ProtoNNClassifier]:
     """Return the classifier that a line of the registry would make: with the parameter, too."""
     from scale.parameters import ScaleParameters  # noqa: PLC0415
 
-    @dataclass(kw_only=True, eq=False)
-    class Settings(ScaleParameters, ProtoNNSettings):
-        pass
-
     @dataclass(kw_only=True, eq=False, repr=False)
     class Classifier(ScaleParameters, ProtoNNClassifier):
-        def training_settings(self) -> Settings:
-            return Settings.of(self.get_params(deep=False))
+        pass
 
     return Classifier
 
@@ -52,8 +46,8 @@ def trained(classifier: type[ProtoNNClassifier], **settings: Any) -> Model:
 def test_it_is_a_parameter_like_all_others(classifier: type[ProtoNNClassifier]) -> None:
     made = classifier()
     assert made.get_params()["falloff"] is None
-    assert made.training_settings().kinds_asked == ()
-    assert made.set_params(falloff=0.5).training_settings().kinds_asked == ("scale",)
+    assert made.frozen().kinds_asked == ()
+    assert made.set_params(falloff=0.5).frozen().kinds_asked == ("scale",)
     with pytest.raises(ValueError, match="'falloff' parameter of Classifier must be a float"):
         made.set_params(falloff=2.0).fit(DIGITS.X_train, DIGITS.y_train)
     both = {"image_shape": (8, 8), "reduced_shape": (4, 4)}

@@ -9,8 +9,8 @@ from kinds import dense
 from protonn_edge.kinds.basis_images.train.classifier import BasisImagesClassifier
 
 _STUDENT = ("--image-shape", "8x8", "--convolutions", "4x3/2")
-_BRIEF = ("--teacher-epochs", "2", "--network-epochs", "6", "--epochs", "15")
-_SMALL = (*_STUDENT, *_BRIEF, "--basis-images", "4", "--image-parts", "2x1", "--hidden", "10")
+_BRIEF = ("--set", "teacher_epochs=2", "--set", "network_epochs=6", "--epochs", "15")
+_SMALL = (*_STUDENT, *_BRIEF, "--basis-images", "4", "--set", "image_parts=2x1", "--hidden", "10")
 
 KIND = replace(
     dense.KIND,
@@ -33,21 +33,24 @@ KIND = replace(
     variants={"basis-images": _SMALL},
     flags={
         "--basis-images": "4",
-        "--image-parts": "2x1",
+        "image_parts": "2x1",
         "--teacher": "9x3/2",
-        "--teacher-epochs": "3",
-        "--similarity": "0.2",
-        "--network-epochs": "7",
+        "teacher_epochs": "3",
+        "similarity": "0.2",
+        "network_epochs": "7",
         "--hidden": "12",
         "--epochs": "16",
         "--convolutions": "5x3,max2",
         "--image-shape": "8x8",
     },
-    tuning=(*_STUDENT, "--network-epochs", "4", "--trials", "1", "--max-latency-ms", "4"),
+    tuning=(*_STUDENT, "--set", "network_epochs=4", "--trials", "1", "--max-latency-ms", "4"),
     refused_options=(
         (("--prototypes", "20"), "--prototypes is given, but the classifier 'basis-images'"),
         (("--hidden", "10,20,30"), "hidden is '10,20,30'; it must be the units of one or two"),
-        (("--image-parts", "6x6"), "basis images have 144 weights, but a layer has at most 128"),
+        (
+            ("--set", "image_parts=6x6"),
+            "basis images have 144 weights, but a layer has at most 128",
+        ),
     ),
     refused_settings=(
         ({"convolutions": None}, "basis images need the layers of a student"),

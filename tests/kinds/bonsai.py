@@ -29,7 +29,16 @@ def _scores_of_point(model: TreeModel, x: np.ndarray) -> np.ndarray:
     return t if len(t) > 1 else np.array([-t[0] / 2, t[0] / 2])
 
 
-_SMALL = ("--epochs", "15", "--depth", "2", "--lambda-weights", "0.5", "--lambda-gates", "0.5")
+_SMALL = (
+    "--epochs",
+    "15",
+    "--depth",
+    "2",
+    "--lambda-weights",
+    "0.5",
+    "--set",
+    "sparsity_gates=0.5",
+)
 
 KIND = Kind(
     classifier=BonsaiClassifier,
@@ -55,7 +64,7 @@ KIND = Kind(
     weak={"epochs": 1},
     facts={},
     variants={"bonsai": _SMALL},
-    flags={"--depth": "2", "--lambda-gates": "0.5", "--epochs": "16"},
+    flags={"--depth": "2", "sparsity_gates": "0.5", "--epochs": "16"},
     steps=("float", "inputs", "coordinates", "tree"),
     tuning=("--trials", "2", "--max-latency-ms", "3"),
     refused_options=(

@@ -73,7 +73,7 @@ KIND = Kind(
         "--ensemble": "extra",
         "--max-depth": "6",
         "--min-leaf": "2",
-        "--shrinkage": "0.3",
+        "shrinkage": "0.3",
         "--size-budget": "4000",
     },
     steps=("float", "inputs", "leaves"),
@@ -89,5 +89,5 @@ KIND = Kind(
     ),
     reads_weights=False,
     calibrated={"n_trees": 30},
-    rejecting=("--leaves", "shares", "--min-leaf", "3", "--trees", "30"),
+    rejecting=("--set", "leaves=shares", "--min-leaf", "3", "--trees", "30"),
 )

@@ -15,7 +15,7 @@ def _scores(model: LinearModel, X: np.ndarray) -> np.ndarray:
     return np.hstack([-t / 2, t / 2]) if t.shape[1] == 1 else t
 
 
-_BRIEF = ("--regularization", "0.001", "--tolerance", "0.01")
+_BRIEF = ("--regularization", "0.001", "--set", "tolerance=0.01")
 
 KIND = Kind(
     classifier=LinearClassifier,

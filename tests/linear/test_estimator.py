@@ -13,7 +13,7 @@ from sklearn.linear_model import LogisticRegression
 from protonn_edge.datasets import load_digits_dataset
 from protonn_edge.errors import InputError
 from protonn_edge.features.convolution.train.learning import LearnedNetwork
-from protonn_edge.kinds.linear.train import LinearClassifier, LinearSettings, _l1_penalty
+from protonn_edge.kinds.linear.train import LinearClassifier, _l1_penalty
 from protonn_edge.quantization import quantize
 
 DIGITS = load_digits_dataset()
@@ -80,13 +80,13 @@ def test_it_takes_the_weights_that_convolutions_were_learned_with(
     y: np.ndarray, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     kept: list[LearnedNetwork] = []
-    own = LinearSettings.keep_network
+    own = LinearClassifier.keep_network
 
-    def keep(settings: LinearSettings, network: LearnedNetwork) -> None:
+    def keep(settings: LinearClassifier, network: LearnedNetwork) -> None:
         kept.append(network)
         own(settings, network)
 
-    monkeypatch.setattr(LinearSettings, "keep_network", keep)
+    monkeypatch.setattr(LinearClassifier, "keep_network", keep)
     layers = {"image_shape": (8, 8), "convolutions": "4x3,max2", "network_epochs": 4}
     classifier = LinearClassifier(random_state=0, solver="network", **layers).fit(X, y)
     model = classifier.to_model()

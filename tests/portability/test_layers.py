@@ -33,10 +33,10 @@ UPWARDS = {
     ("datasets.arrays", "features.window_features.channels"),
     ("kinds.bonsai.quantize", "quantization.integer_kind"),
     ("kinds.protonn.quantize", "quantization.integer_kind"),
-    ("training.feature_registry", "features.audio.train"),
-    ("training.feature_registry", "features.average_pooling.train"),
-    ("training.feature_registry", "features.convolution.train.parameters"),
-    ("training.feature_registry", "features.gradients.train"),
+    ("training.shared_parameters", "features.audio.train"),
+    ("training.shared_parameters", "features.average_pooling.train"),
+    ("training.shared_parameters", "features.convolution.train.parameters"),
+    ("training.shared_parameters", "features.gradients.train"),
 }
 
 Imports = set[tuple[str, str]]

@@ -15,8 +15,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from protonn_edge.chain.file import load_model
-from protonn_edge.cli.command import Command
-from protonn_edge.cli.train_options import classifier_options, new_classifier
+from protonn_edge.cli.train_options import ClassifierCommand, classifier_options, new_classifier
 from protonn_edge.datasets import load_digits_dataset
 from protonn_edge.errors import InputError
 from protonn_edge.features.average_pooling.pooling import AveragePooling
@@ -26,7 +25,7 @@ from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
 from protonn_edge.kinds.train import CLASSIFIERS
 from protonn_edge.quantization import quantize
 from protonn_edge.training.base import DeviceClassifier
-from protonn_edge.training.options import real
+from protonn_edge.training.parameters import Number, parameter
 from protonn_edge.training.preparation import PreparedPoints
 from protonn_edge.training.progress import EpochReport, Learned
 from protonn_edge.training.refusals import Refusal
@@ -38,16 +37,8 @@ DIGITS = load_digits_dataset()
 class NearestMean(DeviceClassifier):
     """One prototype a class, its mean, in the space of the features."""
 
-    width: float = 1.0
+    width: float = parameter(1.0, Number(float, 1e-3, 1e3), help="Of the kernel.", option="--width")
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **DeviceClassifier._parameter_constraints,
-        "width": [real(1e-3, 1e3)],
-    }
-    flags: ClassVar[dict[str, tuple[str, str]]] = {
-        "width": ("--width", "Of the kernel."),
-        **DeviceClassifier.flags,
-    }
     refusals: ClassVar[tuple[Refusal, ...]] = (
         Refusal(lambda case: case.multilabel, "one mean a class is not enough for sets of labels"),
         Refusal(lambda case: case.sparse, "means of sparse points are not sparse"),
@@ -104,7 +95,7 @@ def test_the_stages_of_features_are_those_of_the_base() -> None:
 
 
 def test_settings_do_not_change() -> None:
-    settings = NearestMean(deskew=True).training_settings()
+    settings = NearestMean(deskew=True).frozen()
     for name in ("clip", "deskew", "brand_new"):
         with pytest.raises(FrozenInstanceError, match=f"cannot assign to field '{name}'"):
             setattr(settings, name, 0)
@@ -174,7 +165,7 @@ def command(monkeypatch: pytest.MonkeyPatch) -> click.Command:
     """Give a command that makes a classifier of its options, of one kind more."""
     monkeypatch.setitem(CLASSIFIERS, "means", NearestMean)
 
-    @click.command("make", cls=Command)
+    @click.command("make", cls=ClassifierCommand)
     @classifier_options
     def make(classifier: str, **options: Any) -> None:
         made = new_classifier(classifier, 7, options)

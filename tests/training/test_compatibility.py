@@ -214,7 +214,7 @@ CASES: list[tuple[dict[str, Any], dict[str, Any], str]] = [
 
 
 def case_of(settings: dict[str, Any], facts: dict[str, Any]) -> Case:
-    return Case(settings=ProtoNNClassifier(**settings).training_settings(), **facts)
+    return Case(settings=ProtoNNClassifier(**settings).frozen(), **facts)
 
 
 @pytest.mark.parametrize(("settings", "facts", "sentence"), CASES)

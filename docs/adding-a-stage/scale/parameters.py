@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
 from protonn_edge.chain.feature_stage import FeatureStage
 from protonn_edge.chain.statistics import common_range
 from protonn_edge.training.feature_parameters import FeatureParameters
-from protonn_edge.training.options import real
+from protonn_edge.training.parameters import Number, parameter
 from protonn_edge.training.points import Float32
 from protonn_edge.training.refusals import OTHER_FEATURES, SPARSE, Refusal, but
 from scale.stage import Scale
@@ -26,13 +26,15 @@ class ScaleParameters(FeatureParameters):
         What each feature is worth of the one before it: samples that are further away tell less.
     """
 
-    falloff: float | None = None
+    falloff: float | None = parameter(
+        None,
+        Number(float, 0, 1),
+        None,
+        help="What each feature is worth of the one before it.",
+        option="--falloff",
+    )
 
     asked_by: ClassVar[dict[str, str]] = {"scale": "falloff"}
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {"falloff": [real(0, 1), None]}
-    flags: ClassVar[dict[str, tuple[str, str]]] = {
-        "falloff": ("--falloff", "What each feature is worth of the one before it."),
-    }
     refusals: ClassVar[tuple[Refusal, ...]] = (
         *but(
             lambda case: "scale" in case.kinds,

@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from numbers import Integral
-from typing import Any, ClassVar
-
-from sklearn.utils._param_validation import Interval
+from typing import ClassVar
 
 from protonn_edge.chain.feature_stage import FeatureStage
 from protonn_edge.errors import InputError, shortened
@@ -15,6 +12,7 @@ from protonn_edge.features.audio.onset import THRESHOLDS
 from protonn_edge.features.audio.stage import DEFAULT_RATE, AudioStage
 from protonn_edge.features.window_features.train import KIND as WINDOWS
 from protonn_edge.features.window_features.train import WindowFeatureParameters
+from protonn_edge.training.parameters import Number, parameter
 from protonn_edge.training.points import Float32
 from protonn_edge.training.refusals import Refusal, but, models_all_at_once
 
@@ -39,14 +37,13 @@ class AudioParameters(WindowFeatureParameters):
         the device, which hears without end.
     """
 
-    onset: int = 4
+    onset: int = parameter(
+        4,
+        Number(int, *THRESHOLDS),
+        help="Loudness where a clip begins, in steps of a byte.",
+        option="--onset",
+    )
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "onset": [Interval(Integral, *THRESHOLDS, closed="both")],
-    }
-    flags: ClassVar[dict[str, tuple[str, str]]] = {
-        "onset": ("--onset", "Threshold of loudness where a clip begins, in steps of a byte."),
-    }
     refusals: ClassVar[tuple[Refusal, ...]] = (
         models_all_at_once(KIND, "clips of sound"),
         Refusal(

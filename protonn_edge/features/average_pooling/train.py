@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 from protonn_edge.chain.feature_stage import FeatureStage, Shape
 from protonn_edge.features.average_pooling.pooling import AveragePooling
 from protonn_edge.features.images.train import ImageParameters
-from protonn_edge.training.options import IMAGE_SHAPE
+from protonn_edge.training.parameters import IMAGE_SHAPE, parameter
 from protonn_edge.training.points import Float32
 from protonn_edge.training.refusals import Case, Refusal, but
 
@@ -45,16 +45,15 @@ class AveragePoolingParameters(ImageParameters):
         each pixel.
     """
 
-    reduced_shape: Shape | None = None
+    reduced_shape: Shape | None = parameter(
+        None,
+        IMAGE_SHAPE,
+        None,
+        help="Average an image over this many areas first.",
+        option="--average-pooling",
+    )
 
     asked_by: ClassVar[dict[str, str]] = {KIND: "reduced_shape"}
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {"reduced_shape": [IMAGE_SHAPE, None]}
-    flags: ClassVar[dict[str, tuple[str, str]]] = {
-        "reduced_shape": (
-            "--average-pooling",
-            "Have the device average an image over this many areas, before the projection.",
-        ),
-    }
     refusals: ClassVar[tuple[Refusal, ...]] = (
         Refusal(
             _pools_otherwise,

@@ -12,7 +12,7 @@ from protonn_edge.features.deskew.deskew import PixelScale
 from protonn_edge.features.gradients.cells import DIRECTIONS
 from protonn_edge.features.gradients.gradients import Gradients
 from protonn_edge.features.images.train import ImageParameters
-from protonn_edge.training.options import IMAGE_SHAPE, Counts
+from protonn_edge.training.parameters import IMAGE_SHAPE, Choices, parameter
 from protonn_edge.training.points import Float32
 from protonn_edge.training.refusals import (
     IN_BLOCKS,
@@ -45,21 +45,18 @@ class GradientParameters(ImageParameters):
         Of gradients: 8, or 4 that do not tell light from dark.
     """
 
-    gradients: Shape | None = None
-    directions: int = 8
+    gradients: Shape | None = parameter(
+        None,
+        IMAGE_SHAPE,
+        None,
+        help="Sum an image's gradients over this many cells first.",
+        option="--gradients",
+    )
+    directions: int = parameter(
+        8, Choices(DIRECTIONS), help="Directions of gradients: 8 or 4.", option="--directions"
+    )
 
     asked_by: ClassVar[dict[str, str]] = {KIND: "gradients"}
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "gradients": [IMAGE_SHAPE, None],
-        "directions": [Counts(DIRECTIONS)],
-    }
-    flags: ClassVar[dict[str, tuple[str, str]]] = {
-        "gradients": (
-            "--gradients",
-            "Have the device sum an image's gradients over this many cells, before the projection.",
-        ),
-        "directions": ("--directions", "Directions of gradients: 8 or 4."),
-    }
     refusals: ClassVar[tuple[Refusal, ...]] = (
         all_at_once("gradients"),
         models_all_at_once(KIND, "gradients"),

@@ -11,7 +11,7 @@ from protonn_edge.chain.statistics import common_range
 from protonn_edge.features.deskew.deskew import PixelScale
 from protonn_edge.features.images.cropped_image import shape_text
 from protonn_edge.training.feature_parameters import FeatureParameters
-from protonn_edge.training.options import IMAGE_SHAPE
+from protonn_edge.training.parameters import IMAGE_SHAPE, parameter
 from protonn_edge.training.points import Float32
 from protonn_edge.training.refusals import IN_BLOCKS, SPARSE, Refusal, all_at_once, but
 
@@ -40,23 +40,25 @@ class ImageParameters(FeatureParameters):
         `protonn_edge.features.deskew.deskew`.
     """
 
-    image_shape: Shape | None = None
-    cropped_shape: Shape | None = None
-    deskew: bool = False
+    image_shape: Shape | None = parameter(
+        None,
+        IMAGE_SHAPE,
+        None,
+        help="Height and width of images whose pixels are the features.",
+        option="--image-shape",
+        common=True,
+    )
+    cropped_shape: Shape | None = parameter(
+        None,
+        IMAGE_SHAPE,
+        None,
+        help="Use only this much of the image, in its middle.",
+        option="--crop",
+    )
+    deskew: bool = parameter(
+        False, "boolean", help="Deskew images first.", option="--deskew/--no-deskew"
+    )
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "image_shape": [IMAGE_SHAPE, None],
-        "cropped_shape": [IMAGE_SHAPE, None],
-        "deskew": ["boolean"],
-    }
-    flags: ClassVar[dict[str, tuple[str, str]]] = {
-        "image_shape": (
-            "--image-shape",
-            "Height and width of the images whose pixels are the features.",
-        ),
-        "cropped_shape": ("--crop", "Use only this much of the image, in its middle."),
-        "deskew": ("--deskew/--no-deskew", "Deskew images first."),
-    }
     refusals: ClassVar[tuple[Refusal, ...]] = (
         all_at_once("deskew"),
         *but(

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from protonn_edge.chain.feature_stage import FeatureStage, Shape
 from protonn_edge.features.audio.stage import AudioStage
 from protonn_edge.features.window_features import FeatureSet, WindowFeatureStage
 from protonn_edge.features.window_features.stage import SAMPLE_RATES
 from protonn_edge.training.feature_parameters import FeatureParameters
-from protonn_edge.training.options import WINDOW_SHAPE, real
+from protonn_edge.training.parameters import WINDOW_SHAPE, Number, parameter
 from protonn_edge.training.points import Float32
 from protonn_edge.training.refusals import (
     AUGMENTED,
@@ -45,31 +45,32 @@ class WindowFeatureParameters(FeatureParameters):
         Samples of a channel a second, kept in the model for sketches.
     """
 
-    features: str | None = None
-    window_shape: Shape | None = None
-    sample_rate: float | None = None
+    features: str | None = parameter(
+        None,
+        str,
+        None,
+        help="Features of windows of samples, such as mean,max,bands:4, or audio:12x20.",
+        option="--features",
+        common=True,
+    )
+    window_shape: Shape | None = parameter(
+        None,
+        WINDOW_SHAPE,
+        None,
+        help="Samples and channels of a window, such as 128x3.",
+        option="--window",
+        common=True,
+    )
+    sample_rate: float | None = parameter(
+        None,
+        Number(float, *SAMPLE_RATES),
+        None,
+        help="Samples a second, for sketches.",
+        option="--sample-rate",
+        common=True,
+    )
 
     asked_by: ClassVar[dict[str, str]] = {KIND: "features"}
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "features": [str, None],
-        "window_shape": [WINDOW_SHAPE, None],
-        "sample_rate": [real(*SAMPLE_RATES), None],
-    }
-    flags: ClassVar[dict[str, tuple[str, str]]] = {
-        "features": (
-            "--features",
-            (
-                "Have the device compute features of windows of samples, before the projection: "
-                "some of mean, deviation, min, max, change, crossings and bands:4, separated by "
-                "commas; or audio:12x20, energies of sound in 12 bands and 20 frames."
-            ),
-        ),
-        "window_shape": (
-            "--window",
-            "Samples and channels of a window, such as 128x3; by default those of an .npz file.",
-        ),
-        "sample_rate": ("--sample-rate", "Samples a second, for sketches."),
-    }
     refusals: ClassVar[tuple[Refusal, ...]] = (
         all_at_once("features"),
         models_all_at_once(KIND, "windows of samples"),

@@ -18,13 +18,12 @@ from protonn_edge.features.convolution.train.heads import DenseHead
 from protonn_edge.features.convolution.train.learning import LearnedNetwork
 from protonn_edge.kinds.linear.head import LinearModel
 from protonn_edge.training.base import DeviceClassifier
-from protonn_edge.training.options import PASSES, Choices, real
+from protonn_edge.training.parameters import PASSES, Choices, Number, parameter
 from protonn_edge.training.points import TrainingSet
 from protonn_edge.training.preparation import PreparedPoints
 from protonn_edge.training.progress import EpochReport, Learned, TrainingStopped
 from protonn_edge.training.refusals import Refusal, one_class_in_memory
 from protonn_edge.training.searched import FEATURES_SEARCHED, Between, Searched, SearchTask
-from protonn_edge.training.settings import TrainingSettings
 
 NETWORK = "network"
 SOLVERS = ("auto", "liblinear", "saga", NETWORK)
@@ -33,21 +32,6 @@ _HEAD_KEPT = (
     "the layers were not trained to the end, so the classifier is the head that they were trained "
     "with, as with the solver network"
 )
-
-
-@dataclass(kw_only=True, eq=False)
-class LinearSettings(TrainingSettings):
-    """Further settings for training a linear classifier; see `LinearClassifier`."""
-
-    regularization: float
-    solver: str
-    max_iterations: int
-    tolerance: float
-    network: LearnedNetwork | None = field(init=False, default=None)
-
-    def keep_network(self, network: LearnedNetwork) -> None:
-        """Keep the network whose head may become the classifier."""
-        self.network = network
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -87,29 +71,26 @@ class LinearClassifier(DeviceClassifier):
     True
     """
 
-    regularization: float = 1e-4
-    solver: str = "auto"
-    max_iterations: int = 500
-    tolerance: float = 3e-3
+    regularization: float = parameter(
+        1e-4,
+        Number(float, 1e-12, 1e3),
+        help="Weight of the L1 penalty; larger is sparser.",
+        option="--regularization",
+    )
+    solver: str = parameter(
+        "auto",
+        Choices(SOLVERS),
+        help="scikit-learn's solver; or network, the weights of learned convolutions.",
+        option="--solver",
+    )
+    max_iterations: int = parameter(500, PASSES, help="Maximum number of passes over the points.")
+    tolerance: float = parameter(
+        3e-3,
+        Number(float, 1e-12, 1.0),
+        help="The change in a pass below which training ends.",
+    )
+    network: LearnedNetwork | None = field(init=False, default=None)
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "regularization": [real(1e-12, 1e3)],
-        "solver": [Choices(SOLVERS)],
-        "max_iterations": [PASSES],
-        "tolerance": [real(1e-12, 1.0)],
-    }
-    flags: ClassVar[dict[str, tuple[str, str]]] = {
-        "regularization": (
-            "--regularization",
-            "Linear: weight of the L1 penalty; larger is sparser.",
-        ),
-        "solver": (
-            "--solver",
-            "Linear: scikit-learn's solver; or network, the weights of learned convolutions.",
-        ),
-        "max_iterations": ("--max-iterations", "Linear: maximum number of passes over the points."),
-        "tolerance": ("--tolerance", "Linear: the change in a pass below which training ends."),
-    }
     refusals: ClassVar[tuple[Refusal, ...]] = (
         *one_class_in_memory("a linear classifier"),
         Refusal(
@@ -136,9 +117,9 @@ class LinearClassifier(DeviceClassifier):
             columns={"regularization": ("regularization",)},
         )
 
-    def training_settings(self) -> LinearSettings:
-        """Return the current parameters as settings for training."""
-        return LinearSettings.of(self.get_params(deep=False))
+    def keep_network(self, network: LearnedNetwork) -> None:
+        """Keep the network whose head may become the classifier."""
+        self.network = network
 
     @property
     def _scores_are_logits(self) -> bool:
@@ -146,7 +127,7 @@ class LinearClassifier(DeviceClassifier):
 
     def _train(self, prepared: PreparedPoints) -> Learned:
         settings, data = prepared.settings, prepared.training_set()
-        assert isinstance(settings, LinearSettings)
+        assert isinstance(settings, LinearClassifier)
         stopped = settings.network is not None and settings.network.stopped
         if settings.solver == NETWORK or (stopped and prepared.for_device):
             assert settings.network is not None  # or it is refused
@@ -198,7 +179,7 @@ def _head_of(network: LearnedNetwork, prepared: PreparedPoints) -> LinearModel:
     )
 
 
-def _solver(settings: LinearSettings, n_classes: int) -> str:
+def _solver(settings: LinearClassifier, n_classes: int) -> str:
     """Return the solver for this many classes."""
     if settings.solver == "liblinear" and n_classes > 2:
         raise InputError(

@@ -8,21 +8,22 @@ from command_line import refusal, run
 
 from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
 from protonn_edge.report.inputs import Battery
+from protonn_edge.training.parameters import Number
 
 RANGES = [
     ("--learning-rate", "learning_rate", 1e308),
     ("--learning-rate", "learning_rate", 5e-324),
-    ("--gamma-numerator", "gamma_numerator", 1e308),
-    ("--gamma", "gamma", 1e-308),
-    ("--gamma", "gamma", 1e38),
+    ("--set gamma_numerator", "gamma_numerator", 1e308),
+    ("--set gamma", "gamma", 1e-308),
+    ("--set gamma", "gamma", 1e38),
     ("--noise", "input_noise", 1e39),
     ("--outlier-exposure", "strangers", 1e308),
     ("--outlier-exposure", "strangers", 1e30),
     ("--group-shift", "group_shift", 1e30),
     ("--sample-rate", "sample_rate", 5e-324),
     ("--epochs", "epochs", 10**12),
-    ("--pass-epochs", "pass_epochs", 65_535),
-    ("--iterations", "iterations", 10**9),
+    ("--set pass_epochs", "pass_epochs", 65_535),
+    ("--set iterations", "iterations", 10**9),
 ]
 
 
@@ -36,7 +37,8 @@ def table(tmp_path_factory):
 
 @pytest.mark.parametrize(("flag", "name", "value"), RANGES)
 def test_the_command_refuses_it(table, tmp_path, flag, name, value):
-    done = run("train", table, "-o", tmp_path / "model.npz", flag, value)
+    words = ("--set", f"{name}={value}") if flag.startswith("--set") else (flag, value)
+    done = run("train", table, "-o", tmp_path / "model.npz", *words)
     assert done.exit_code == 2, done.output
     assert done.exception is None or isinstance(done.exception, SystemExit)
     assert f"Invalid value for '{flag}'" in done.stderr
@@ -85,17 +87,24 @@ def test_nca_is_refused_for_sets_of_labels(tmp_path):
         encoding="utf-8",
     )
     done = run(
-        "train", path, "-o", tmp_path / "model.npz", "--init-projection", "nca", "--prototypes", 9
+        "train",
+        path,
+        "-o",
+        tmp_path / "model.npz",
+        "--set",
+        "init_projection=nca",
+        "--prototypes",
+        9,
     )
-    assert "--init-projection is 'nca'" in refusal(done)
+    assert "--set init_projection is 'nca'" in refusal(done)
 
 
 def test_every_training_number_has_an_upper_end():
     endless = {
         name
-        for name, constraints in ProtoNNClassifier._parameter_constraints.items()
-        for each in constraints
-        if getattr(each, "left", None) is not None and each.right is None
+        for name, declared in ProtoNNClassifier.parameters.items()
+        for each in declared.values
+        if isinstance(each, Number) and each.high is None
     }
     # What there is of these cannot exceed the data's or the board's.
     assert endless == {

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from protonn_edge.chain.feature_stage import FeatureStage
 from protonn_edge.chain.input_quantizer.saturation import BYTE_MAXIMUM
@@ -25,7 +25,7 @@ from protonn_edge.features.convolution.train.rounding import ACTIVATION_BITS, Bi
 from protonn_edge.features.convolution.train.training import PassReport, Schedule, reporting
 from protonn_edge.features.deskew.deskew import PixelScale
 from protonn_edge.features.images.train import ImageParameters
-from protonn_edge.training.options import MAYBE_PASSES, PASSES, Counts, real
+from protonn_edge.training.parameters import PASSES, Choices, Number, parameter
 from protonn_edge.training.points import Float32, Indices
 from protonn_edge.training.refusals import (
     IN_BLOCKS,
@@ -72,41 +72,42 @@ class ConvolutionParameters(ImageParameters):
         classifier takes the head that they were trained with.
     """
 
-    convolutions: str | Convolutions | None = None
-    convolution_bits: int = 8
-    activation_bits: int = 8
-    network_epochs: int = 30
-    network_moved_share: float = 0.5
-    network_still_epochs: int = 0
-    network_callback: Callable[[PassReport], object] | None = None
+    convolutions: str | Convolutions | None = parameter(
+        None,
+        str,
+        Convolutions,
+        None,
+        help="Learn these layers first, such as 8x3,max2; or use a .npz model's.",
+        option="--convolutions",
+    )
+    convolution_bits: int = parameter(
+        8,
+        Choices(WEIGHT_BITS),
+        help="Bits of a convolution's weight: 8, 4 or 2.",
+        option="--convolution-bits",
+    )
+    activation_bits: int = parameter(
+        8,
+        Choices(ACTIVATION_BITS),
+        help="Bits of a convolution's value: 8 or 4.",
+        option="--activation-bits",
+    )
+    network_epochs: int = parameter(
+        30, PASSES, help="Passes over the images for learning convolutions."
+    )
+    network_moved_share: float = parameter(
+        0.5,
+        Number(float, 0, 1),
+        help="Share of the images that are moved at random.",
+    )
+    network_still_epochs: int = parameter(
+        0,
+        Number(int, 0, 1_000_000),
+        help="The last passes over the images, in which none are moved.",
+    )
+    network_callback: Callable[[PassReport], object] | None = parameter(None, callable, None)
 
     asked_by: ClassVar[dict[str, str]] = {KIND: "convolutions"}
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "convolutions": [str, Convolutions, None],
-        "convolution_bits": [Counts(WEIGHT_BITS)],
-        "activation_bits": [Counts(ACTIVATION_BITS)],
-        "network_epochs": [PASSES],
-        "network_moved_share": [real(0, 1)],
-        "network_still_epochs": [MAYBE_PASSES],
-        "network_callback": [callable, None],
-    }
-    flags: ClassVar[dict[str, tuple[str, str]]] = {
-        "convolutions": (
-            "--convolutions",
-            "Learn these layers first, such as average2,5x3,8x3,11x3,max2; or use a .npz model's.",
-        ),
-        "convolution_bits": ("--convolution-bits", "Bits of a convolution's weight: 8, 4 or 2."),
-        "activation_bits": ("--activation-bits", "Bits of a convolution's value: 8 or 4."),
-        "network_epochs": ("--network-epochs", "Passes over the images for learning convolutions."),
-        "network_moved_share": (
-            "--network-moved-share",
-            "Share of the images that are moved at random while convolutions are learned.",
-        ),
-        "network_still_epochs": (
-            "--network-still-epochs",
-            "The last passes over the images, in which none are moved.",
-        ),
-    }
     refusals: ClassVar[tuple[Refusal, ...]] = (
         all_at_once("convolutions"),
         models_all_at_once(KIND, "convolutions"),

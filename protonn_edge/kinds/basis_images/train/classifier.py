@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from numbers import Integral
 from typing import Any, ClassVar
-
-from sklearn.utils._param_validation import Interval
 
 from protonn_edge.chain.feature_stage import FeatureStage, Shape
 from protonn_edge.features.convolution.stage import Convolutions
@@ -21,68 +18,13 @@ from protonn_edge.kinds.basis_images.train.learning import (
 )
 from protonn_edge.kinds.basis_images.train.students import wider
 from protonn_edge.kinds.basis_images.train.teachers import EstimatorTeacher, Teacher
-from protonn_edge.kinds.dense.train.classifier import DenseClassifier, DenseSettings
-from protonn_edge.training.options import IMAGE_SHAPE, PASSES, real
+from protonn_edge.kinds.dense.train.classifier import DenseClassifier
+from protonn_edge.training.parameters import DEVIATION, IMAGE_SHAPE, PASSES, Number, parameter
 from protonn_edge.training.points import Float32, Indices
 from protonn_edge.training.preparation import PreparedPoints
 from protonn_edge.training.progress import Learned
 from protonn_edge.training.refusals import Refusal
 from protonn_edge.training.searched import Among, Searched, SearchTask
-
-
-@dataclass(kw_only=True, eq=False)
-class BasisImagesSettings(DenseSettings):
-    """What the training of basis images reads besides; see `BasisImagesClassifier`."""
-
-    teacher: Any
-    basis_images: int
-    image_parts: Shape | None
-    similarity: float
-    teacher_epochs: int
-    taught: TaughtStudent = field(init=False)
-
-    def feature_stage_for(self, points: Float32, weights: Float32 | None) -> FeatureStage | None:
-        """Return a student with random weights."""
-        if not isinstance(self.convolutions, str):  # which is refused
-            return super().feature_stage_for(points, weights)
-        if isinstance(self.teacher, TaughtStudent):
-            return _stage(self.teacher)
-        student = self.wanted_images(points, weights).whole_student
-        return Convolutions(untrained_layers(student), student.averages, student.pixels)
-
-    def learned_stage_for(
-        self, points: Float32, y: Indices, weights: Float32 | None, *, seed: int
-    ) -> FeatureStage | None:
-        """Return the student, learned with the images, which are kept with the teacher."""
-        if isinstance(self.teacher, TaughtStudent):
-            self.taught = self.teacher
-            return _stage(self.taught)
-        wanted = self.wanted_images(points, weights)
-        teacher = self._teacher_for(wanted.student, points, y, weights, seed)
-        told = reporting(self.network_callback, "student", self.network_epochs)
-        self.taught = learned_student(wanted, teacher, points, y, weights, seed=seed, callback=told)
-        return _stage(self.taught)
-
-    def wanted_images(self, points: Float32, weights: Float32 | None) -> WantedImages:
-        """Return the student and the images that are to be learned from raw points."""
-        student = self._network(points, weights)
-        grid = self.image_parts or (1, 1)
-        return WantedImages(student, self.basis_images, grid, float(self.similarity))
-
-    def _teacher_for(
-        self, student: Wanted, points: Float32, y: Indices, weights: Float32 | None, seed: int
-    ) -> Teacher:
-        given = self.teacher
-        if isinstance(given, str | None):
-            text = wider(str(self.convolutions)) if given is None else given
-            settings = replace(self, convolutions=text, network_epochs=self.teacher_epochs)
-            wanted = settings._network(points, weights)
-            told = reporting(self.network_callback, "teacher", self.teacher_epochs)
-            return learned_teacher(wanted, points, y, weights, seed=seed, callback=told)
-        if hasattr(given, "forward"):
-            teacher: Teacher = given
-            return teacher
-        return EstimatorTeacher.of(given, student.image_shape, student.pixels)
 
 
 def _stage(taught: TaughtStudent) -> Convolutions:
@@ -146,31 +88,29 @@ class BasisImagesClassifier(DenseClassifier):
     """
 
     hidden: str = "20,20"
-    teacher: Any = None
-    teacher_epochs: int = 15
-    basis_images: int = 32
-    image_parts: Shape | None = None
-    similarity: float = 0.1
+    teacher: Any = parameter(
+        None,
+        str,
+        None,
+        object,
+        help="Layers of the teacher, such as 16x3,max2,32x3.",
+        option="--teacher",
+    )
+    teacher_epochs: int = parameter(15, PASSES, help="Passes for training the teacher.")
+    basis_images: int = parameter(
+        32,
+        Number(int, 1, MOST_CHANNELS),
+        help="Number of images that a student weights.",
+        option="--basis-images",
+    )
+    image_parts: Shape | None = parameter(
+        None, IMAGE_SHAPE, None, help="A grid of parts of images, such as 2x2, with a weight each."
+    )
+    similarity: float = parameter(0.1, DEVIATION, help="Weight of the similarity loss.")
 
+    taught: TaughtStudent = field(init=False)
     taught_: TaughtStudent = field(init=False)
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "teacher": [str, None, object],
-        "teacher_epochs": [PASSES],
-        "basis_images": [Interval(Integral, 1, MOST_CHANNELS, closed="both")],
-        "image_parts": [IMAGE_SHAPE, None],
-        "similarity": [real(0, 1e6)],
-    }
-    flags: ClassVar[dict[str, tuple[str, str]]] = {
-        "basis_images": (
-            "--basis-images",
-            "Basis images: number of images that a student weights.",
-        ),
-        "image_parts": ("--image-parts", "Basis images: a grid of parts with a weight each."),
-        "teacher": ("--teacher", "Basis images: layers of the teacher, such as 16x3,max2,32x3."),
-        "teacher_epochs": ("--teacher-epochs", "Basis images: passes for training the teacher."),
-        "similarity": ("--similarity", "Basis images: weight of the similarity loss."),
-    }
     refusals: ClassVar[tuple[Refusal, ...]] = (
         Refusal(
             lambda case: not isinstance(case.settings.convolutions, str),
@@ -190,13 +130,52 @@ class BasisImagesClassifier(DenseClassifier):
             columns={**extension.columns, "M": ("basis_images",)},
         )
 
-    def training_settings(self) -> BasisImagesSettings:
-        """Return what training reads: the parameters, as they are now."""
-        return BasisImagesSettings.of(self.get_params(deep=False))
+    def feature_stage_for(self, points: Float32, weights: Float32 | None) -> FeatureStage | None:
+        """Return a student with random weights."""
+        if not isinstance(self.convolutions, str):  # which is refused
+            return super().feature_stage_for(points, weights)
+        if isinstance(self.teacher, TaughtStudent):
+            return _stage(self.teacher)
+        student = self.wanted_images(points, weights).whole_student
+        return Convolutions(untrained_layers(student), student.averages, student.pixels)
+
+    def learned_stage_for(
+        self, points: Float32, y: Indices, weights: Float32 | None, *, seed: int
+    ) -> FeatureStage | None:
+        """Return the student, learned with the images, which are kept with the teacher."""
+        if isinstance(self.teacher, TaughtStudent):
+            self.taught = self.teacher
+            return _stage(self.taught)
+        wanted = self.wanted_images(points, weights)
+        teacher = self._teacher_for(wanted.student, points, y, weights, seed)
+        told = reporting(self.network_callback, "student", self.network_epochs)
+        self.taught = learned_student(wanted, teacher, points, y, weights, seed=seed, callback=told)
+        return _stage(self.taught)
+
+    def wanted_images(self, points: Float32, weights: Float32 | None) -> WantedImages:
+        """Return the student and the images that are to be learned from raw points."""
+        student = self._network(points, weights)
+        grid = self.image_parts or (1, 1)
+        return WantedImages(student, self.basis_images, grid, float(self.similarity))
+
+    def _teacher_for(
+        self, student: Wanted, points: Float32, y: Indices, weights: Float32 | None, seed: int
+    ) -> Teacher:
+        given = self.teacher
+        if isinstance(given, str | None):
+            text = wider(str(self.convolutions)) if given is None else given
+            settings = self.frozen(convolutions=text, network_epochs=self.teacher_epochs)
+            wanted = settings._network(points, weights)
+            told = reporting(self.network_callback, "teacher", self.teacher_epochs)
+            return learned_teacher(wanted, points, y, weights, seed=seed, callback=told)
+        if hasattr(given, "forward"):
+            teacher: Teacher = given
+            return teacher
+        return EstimatorTeacher.of(given, student.image_shape, student.pixels)
 
     def _train(self, prepared: PreparedPoints) -> Learned:
         settings = prepared.settings
-        assert isinstance(settings, BasisImagesSettings)
+        assert isinstance(settings, BasisImagesClassifier)
         self.taught_ = settings.taught
         learned = super()._train(prepared)
         of_teacher = {"teacher_parameters": self.taught_.head.teacher.n_parameters}

@@ -11,34 +11,23 @@ from protonn_edge.kinds.bonsai.train.tree_gradient import TreeParameters
 from protonn_edge.kinds.bonsai.train.tree_training import TreeSchedule, TreeTraining
 from protonn_edge.training.base import DeviceClassifier
 from protonn_edge.training.normalization import neighbour_noise
-from protonn_edge.training.options import AUTO, COUNT, PASSES, SHARE, Counts, real
+from protonn_edge.training.parameters import (
+    BATCH_SIZE,
+    EPOCHS,
+    INPUT_NOISE,
+    LEARNING_RATE,
+    N_PROJECTIONS,
+    SHARE,
+    SPARSITY_PROJECTION,
+    Choices,
+    parameter,
+)
 from protonn_edge.training.preparation import PreparedPoints
 from protonn_edge.training.progress import Learned
 from protonn_edge.training.refusals import Refusal, one_class_in_memory
 from protonn_edge.training.searched import FEATURES_SEARCHED, Among, Between, Searched, SearchTask
-from protonn_edge.training.settings import TrainingSettings
 
-
-@dataclass(kw_only=True, eq=False)
-class TreeSettings(TrainingSettings):
-    """Further settings for training a tree; see `TreeClassifier`."""
-
-    depth: int
-    sparsity_weights: float
-    sparsity_gates: float
-    sparsity_branches: float
-    epochs: int
-    batch_size: int
-    learning_rate: float
-    input_noise: float | str
-    n_projections: int = 0
-    sparsity_projection: float = 1.0
-
-    @property
-    def sparsity(self) -> tuple[float, float, float, float]:
-        """Shares of non-zero entries of Z, W, V and T."""
-        tree = (self.sparsity_weights, self.sparsity_gates, self.sparsity_branches)
-        return self.sparsity_projection, *tree
+_BATCH_SIZE = 256
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -53,8 +42,8 @@ class TreeClassifier(DeviceClassifier):
         Largest shares of non-zero entries of W, V and T, lambda in the paper.
     epochs : int, default=200
         Passes over the training points.
-    batch_size : int, default=256
-        Points a step.
+    batch_size : int or "auto", default="auto"
+        Points a step; "auto" is 256.
     learning_rate : float, default=0.01
         Largest step; it is warmed up, and decays to 0.
     input_noise : float or "auto", default="auto"
@@ -62,64 +51,45 @@ class TreeClassifier(DeviceClassifier):
         tenth of the median distance between neighbouring points.
     """
 
-    depth: int = 1
-    sparsity_weights: float = 1.0
-    sparsity_gates: float = 1.0
-    sparsity_branches: float = 1.0
-    epochs: int = 200
-    batch_size: int = 256
-    learning_rate: float = 0.01
-    input_noise: float | str = "auto"
+    depth: int = parameter(1, Choices(tuple(DEPTHS)), help="Levels of branches.", option="--depth")
+    sparsity_weights: float = parameter(
+        1.0, SHARE, help="Largest non-zero share of the nodes' W.", option="--lambda-weights"
+    )
+    sparsity_gates: float = parameter(1.0, SHARE, help="Largest non-zero share of V, in the tanh.")
+    sparsity_branches: float = parameter(
+        1.0, SHARE, help="Largest non-zero share of the branches' T."
+    )
+    epochs: int = EPOCHS(200)
+    batch_size: int | str = BATCH_SIZE("auto")
+    learning_rate: float = LEARNING_RATE(0.01)
+    input_noise: float | str = INPUT_NOISE("auto")
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "depth": [Counts(DEPTHS)],
-        "sparsity_weights": [SHARE],
-        "sparsity_gates": [SHARE],
-        "sparsity_branches": [SHARE],
-        "epochs": [PASSES],
-        "batch_size": [COUNT],
-        "learning_rate": [real(1e-9, 1e9)],
-        "input_noise": [real(0, 1e6), AUTO],
-    }
-    flags: ClassVar[dict[str, tuple[str, str]]] = {
-        "depth": ("--depth", "Bonsai, local deep kernel: levels of branches."),
-        "sparsity_weights": (
-            "--lambda-weights",
-            "Same classifiers: non-zero share of the nodes' W.",
-        ),
-        "sparsity_gates": ("--lambda-gates", "Same classifiers: non-zero share of V, in the tanh."),
-        "sparsity_branches": (
-            "--lambda-branches",
-            "Same classifiers: non-zero share of the branches' T.",
-        ),
-    }
     refusals: ClassVar[tuple[Refusal, ...]] = one_class_in_memory("a tree of gated sums")
-
-    def training_settings(self) -> TreeSettings:
-        """Return the current parameters as settings for training."""
-        return TreeSettings.of(self.get_params(deep=False))
 
     @property
     def _scores_are_logits(self) -> bool:
         return True
+
+    def _projection(self, sparsity: tuple[float, float, float]) -> dict[str, Any]:
+        """Return the settings of the projection, if any, with the shares of all matrices."""
+        return {"n_projections": 0, "sparsity": (1.0, *sparsity)}
 
     @abstractmethod
     def _model(self, parameters: TreeParameters, parts: dict[str, Any]) -> TreeModel:
         """Return the trained model."""
 
     def _train(self, prepared: PreparedPoints) -> Learned:
-        settings, data = self.training_settings(), prepared.training_set()
-        noise = settings.input_noise
+        data, noise, size = prepared.training_set(), self.input_noise, self.batch_size
         if noise == "auto":
             noise = neighbour_noise(data.X, prepared.generator, prepared.normalizer.kind)
+        sparsity = self.sparsity_weights, self.sparsity_gates, self.sparsity_branches
         schedule = TreeSchedule(
-            depth=settings.depth,
-            n_projections=settings.n_projections,
-            epochs=settings.epochs,
-            batch_size=settings.batch_size,
-            learning_rate=float(settings.learning_rate),
+            depth=self.depth,
+            epochs=self.epochs,
+            batch_size=_BATCH_SIZE if size == "auto" else int(size),
+            learning_rate=float(self.learning_rate),
             input_noise=float(noise),
-            sparsity=settings.sparsity,
+            **self._projection(sparsity),
         )
         training = TreeTraining(data, schedule, prepared.seed)
         parts = prepared.parts
@@ -165,18 +135,8 @@ class BonsaiClassifier(TreeClassifier):
     True
     """
 
-    n_projections: int = 10
-    sparsity_projection: float = 1.0
-
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "n_projections": [COUNT],
-        "sparsity_projection": [SHARE],
-    }
-    flags: ClassVar[dict[str, tuple[str, str]]] = {
-        "n_projections": ("--projection-dim", "d, outputs of the projection."),
-        "sparsity_projection": ("--lambda-w", "Non-zero share of the projection."),
-        **TreeClassifier.flags,
-    }
+    n_projections: int = N_PROJECTIONS(10)
+    sparsity_projection: float = SPARSITY_PROJECTION(1.0)
 
     @classmethod
     def searched(cls, task: SearchTask) -> Searched:
@@ -199,6 +159,10 @@ class BonsaiClassifier(TreeClassifier):
             ),
             columns={"depth": ("depth",), "d": ("n_projections",)},
         )
+
+    def _projection(self, sparsity: tuple[float, float, float]) -> dict[str, Any]:
+        shares = (self.sparsity_projection, *sparsity)
+        return {"n_projections": self.n_projections, "sparsity": shares}
 
     def _model(self, parameters: TreeParameters, parts: dict[str, Any]) -> BonsaiModel:
         return BonsaiModel(projection=parameters.projection, **_tree_of(parameters), **parts)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from protonn_edge.datasets.rows import dense_rows
 from protonn_edge.errors import InputError
@@ -11,45 +11,22 @@ from protonn_edge.kinds.dense.head import DenseModel
 from protonn_edge.kinds.dense.integers import MOST_UNITS
 from protonn_edge.kinds.dense.train.network import Network, Schedule, minimize
 from protonn_edge.training.base import DeviceClassifier
-from protonn_edge.training.options import AUTO, COUNT, PASSES, ByteCount, real
+from protonn_edge.training.normalization import neighbour_noise
+from protonn_edge.training.parameters import (
+    BATCH_SIZE,
+    EPOCHS,
+    INPUT_NOISE,
+    LEARNING_RATE,
+    SIZE_BUDGET,
+    parameter,
+)
 from protonn_edge.training.preparation import PreparedPoints
 from protonn_edge.training.progress import Learned
 from protonn_edge.training.refusals import Refusal, one_class_in_memory
 from protonn_edge.training.searched import FEATURES_SEARCHED, Among, Between, Searched, SearchTask
-from protonn_edge.training.settings import TrainingSettings
 
 # Points a step, unless it is said: few points are better learned from in more steps.
 _LARGEST_BATCH, _SMALLEST_BATCH, _STEPS_AN_EPOCH = 128, 16, 50
-
-
-@dataclass(kw_only=True, eq=False)
-class DenseSettings(TrainingSettings):
-    """Further settings for training a network; see `DenseClassifier`."""
-
-    hidden: str
-    size_budget: int | None
-    epochs: int
-    batch_size: int | str
-    learning_rate: float
-    input_noise: float
-
-    @property
-    def units(self) -> tuple[int, ...]:
-        """Units of each hidden layer.
-
-        Raises
-        ------
-        InputError
-            If `hidden` does not say so.
-        """
-        parts = self.hidden.split(",")
-        numbers = [int(part) if part.strip().isdecimal() else 0 for part in parts]
-        if len(numbers) > 2 or not all(1 <= number <= MOST_UNITS for number in numbers):
-            raise InputError(
-                f"hidden is {self.hidden[:40]!r}; it must be the units of one or two layers, each "
-                f"1 to {MOST_UNITS}, such as 20 or 40,20"
-            )
-        return tuple(numbers)
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -76,9 +53,9 @@ class DenseClassifier(DeviceClassifier):
         Points a step; "auto" is 128, or 16 and more where there are less than 6,400 points.
     learning_rate : float, default=0.01
         The largest step; that of a matrix with D inputs is divided by ``sqrt(D / 16)``.
-    input_noise : float, default=0.0
+    input_noise : float or "auto", default=0.0
         Deviation of the noise added to normalized features. It keeps few points from being learned
-        by heart.
+        by heart. "auto" is a tenth of the median distance between neighbouring points.
 
     References
     ----------
@@ -95,28 +72,18 @@ class DenseClassifier(DeviceClassifier):
     True
     """
 
-    hidden: str = "20"
-    size_budget: int | None = 16_000
-    epochs: int = 200
-    batch_size: int | str = "auto"
-    learning_rate: float = 0.01
-    input_noise: float = 0.0
+    hidden: str = parameter(
+        "20",
+        str,
+        help="Units of the hidden layer, or of two, such as 40,20.",
+        option="--hidden",
+    )
+    size_budget: int | None = SIZE_BUDGET(16_000)
+    epochs: int = EPOCHS(200)
+    batch_size: int | str = BATCH_SIZE("auto")
+    learning_rate: float = LEARNING_RATE(0.01)
+    input_noise: float | str = INPUT_NOISE(0.0)
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "hidden": [str],
-        "size_budget": [ByteCount(), None],
-        "epochs": [PASSES],
-        "batch_size": [COUNT, AUTO],
-        "learning_rate": [real(1e-9, 1e9)],
-        "input_noise": [real(0, 1e6)],
-    }
-    flags: ClassVar[dict[str, tuple[str, str]]] = {
-        "hidden": ("--hidden", "Dense: units of the hidden layer, or of two, such as 40,20."),
-        "size_budget": (
-            "--size-budget",
-            "Dense, forest: most bytes of the weights, or the trees, such as 2kB (2,000).",
-        ),
-    }
     refusals: ClassVar[tuple[Refusal, ...]] = one_class_in_memory("a dense classifier")
 
     @classmethod
@@ -139,25 +106,36 @@ class DenseClassifier(DeviceClassifier):
             columns={"hidden": ("hidden",), "bytes": ("size_budget",)},
         )
 
-    def training_settings(self) -> DenseSettings:
-        """Return the current parameters as settings for training."""
-        return DenseSettings.of(self.get_params(deep=False))
+    @property
+    def _units(self) -> tuple[int, ...]:
+        """Units of each hidden layer."""
+        parts = self.hidden.split(",")
+        numbers = [int(part) if part.strip().isdecimal() else 0 for part in parts]
+        if len(numbers) > 2 or not all(1 <= number <= MOST_UNITS for number in numbers):
+            raise InputError(
+                f"hidden is {self.hidden[:40]!r}; it must be the units of one or two layers, each "
+                f"1 to {MOST_UNITS}, such as 20 or 40,20"
+            )
+        return tuple(numbers)
 
     @property
     def _scores_are_logits(self) -> bool:
         return True
 
     def _train(self, prepared: PreparedPoints) -> Learned:
-        settings, data = self.training_settings(), prepared.training_set()
+        data = prepared.training_set()
         outputs = 1 if prepared.n_classes == 2 else prepared.n_classes
-        start = Network.random((data.X.shape[1], *settings.units, outputs), prepared.generator)
-        size = settings.batch_size
+        start = Network.random((data.X.shape[1], *self._units, outputs), prepared.generator)
+        size = self.batch_size
+        noise = self.input_noise
+        if noise == "auto":
+            noise = neighbour_noise(data.X, prepared.generator, prepared.normalizer.kind)
         schedule = Schedule(
-            epochs=settings.epochs,
+            epochs=self.epochs,
             batch_size=_batch_size(len(data)) if size == "auto" else int(size),
-            learning_rate=settings.learning_rate,
-            input_noise=settings.input_noise,
-            size_budget=settings.size_budget,
+            learning_rate=self.learning_rate,
+            input_noise=float(noise),
+            size_budget=self.size_budget,
         )
         trained = minimize(start, data, schedule, seed=prepared.seed, callback=self.callback)
         X = dense_rows(data.evaluated[0], slice(None))

@@ -25,30 +25,16 @@ from protonn_edge.kinds.forest.quantize import (
 )
 from protonn_edge.kinds.forest.train.grown_trees import GrownTrees, fitting
 from protonn_edge.training.base import DeviceClassifier
-from protonn_edge.training.options import COUNT, ByteCount, Choices, real
+from protonn_edge.training.parameters import COUNT, SIZE_BUDGET, Choices, Number, parameter
 from protonn_edge.training.preparation import PreparedPoints
 from protonn_edge.training.progress import EpochReport, Learned, TrainingStopped
 from protonn_edge.training.refusals import Refusal, one_class_in_memory
 from protonn_edge.training.searched import FEATURES_SEARCHED, Among, Between, Searched, SearchTask
-from protonn_edge.training.settings import TrainingSettings
 
 ENSEMBLES = ("random", "extra", "boosting")
 LEAVES = ("votes", "shares")
 
 _BOOSTED_DEPTH = 3  # if no depth is given
-
-
-@dataclass(kw_only=True, eq=False)
-class ForestSettings(TrainingSettings):
-    """Further settings for training a forest; see `ForestClassifier`."""
-
-    ensemble: str
-    n_trees: int
-    max_depth: int | None
-    min_samples_leaf: int
-    shrinkage: float
-    leaves: str
-    size_budget: int | None
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -95,38 +81,32 @@ class ForestClassifier(DeviceClassifier):
     """
 
     normalization: str = "none"
-    ensemble: str = "random"
-    n_trees: int = 10
-    max_depth: int | None = None
-    min_samples_leaf: int = 1
-    shrinkage: float = 0.1
-    leaves: str = "votes"
-    size_budget: int | None = 16_000
+    ensemble: str = parameter(
+        "random",
+        Choices(ENSEMBLES),
+        help="Random forest, extra trees or gradient boosting.",
+        option="--ensemble",
+    )
+    n_trees: int = parameter(
+        10,
+        COUNT,
+        help="Number of trees; for boosting, rounds with a tree per class.",
+        option="--trees",
+    )
+    max_depth: int | None = parameter(
+        None, COUNT, None, help="Maximum depth of the trees.", option="--max-depth"
+    )
+    min_samples_leaf: int = parameter(
+        1, COUNT, help="Minimum number of training points in a leaf.", option="--min-leaf"
+    )
+    shrinkage: float = parameter(
+        0.1, Number(float, 1e-6, 1.0), help="Weight of a tree in boosting."
+    )
+    leaves: str = parameter(
+        "votes", Choices(LEAVES), help="What leaves add to the scores; not for boosting."
+    )
+    size_budget: int | None = SIZE_BUDGET(16_000)
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "ensemble": [Choices(ENSEMBLES)],
-        "n_trees": [COUNT],
-        "max_depth": [COUNT, None],
-        "min_samples_leaf": [COUNT],
-        "shrinkage": [real(1e-6, 1.0)],
-        "leaves": [Choices(LEAVES)],
-        "size_budget": [ByteCount(), None],
-    }
-    flags: ClassVar[dict[str, tuple[str, str]]] = {
-        "ensemble": ("--ensemble", "Forest: random forest, extra trees or gradient boosting."),
-        "n_trees": (
-            "--trees",
-            "Forest: number of trees; for boosting, rounds with a tree per class.",
-        ),
-        "max_depth": ("--max-depth", "Forest: maximum depth of the trees."),
-        "min_samples_leaf": ("--min-leaf", "Forest: minimum number of training points in a leaf."),
-        "shrinkage": ("--shrinkage", "Forest: weight of a tree in boosting."),
-        "leaves": ("--leaves", "Forest: what leaves add to the scores; not for boosting."),
-        "size_budget": (
-            "--size-budget",
-            "Forest: maximum size of the trees, such as 16kB (16,000 B).",
-        ),
-    }
     refusals: ClassVar[tuple[Refusal, ...]] = one_class_in_memory("a forest")
 
     @classmethod
@@ -151,16 +131,12 @@ class ForestClassifier(DeviceClassifier):
             columns={"ensemble": ("ensemble",), "trees": ("n_trees",), "bytes": ("size_budget",)},
         )
 
-    def training_settings(self) -> ForestSettings:
-        """Return the current parameters as settings for training."""
-        return ForestSettings.of(self.get_params(deep=False))
-
     @property
     def _scores_are_logits(self) -> bool:
         return self.ensemble == "boosting"
 
     def _train(self, prepared: PreparedPoints) -> Learned:
-        settings, data = self.training_settings(), prepared.training_set()
+        settings, data = self.frozen(), prepared.training_set()
         points = _raw_points(prepared)
         statistics = prepared.inputs
         if prepared.making.stage is None:
@@ -192,7 +168,7 @@ class ForestClassifier(DeviceClassifier):
         return Learned(model, (report,), facts={"trainer": type(forest).__name__, **facts})
 
 
-def new_ensemble(settings: ForestSettings, seed: int) -> Any:
+def new_ensemble(settings: ForestClassifier, seed: int) -> Any:
     """Return scikit-learn's estimator with these settings."""
     shared = {
         "n_estimators": settings.n_trees,

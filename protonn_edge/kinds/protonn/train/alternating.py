@@ -41,7 +41,6 @@ from protonn_edge.training.progress import (
 )
 from protonn_edge.training.thresholding import hard_threshold
 
-STEP_SIZES = ("inverse", "inverse_sqrt")
 FULL_BATCH_POINTS = 10_000
 FULL_BATCH_SCORES = 2**24
 MINI_BATCH_SIZE = 1_024  # the reference implementation's

@@ -18,6 +18,7 @@ from protonn_edge.kinds.protonn.train.alternating import (
 from protonn_edge.kinds.protonn.train.budget_rules import ModelSizes, sizes_within
 from protonn_edge.kinds.protonn.train.group_shift import GroupShift
 from protonn_edge.kinds.protonn.train.label_start import initial_label_parameters, sparse_projection
+from protonn_edge.kinds.protonn.train.parameters import PROTOTYPES_PER_CLASS, ProtoNNParameters
 from protonn_edge.training.augmentation import ImageAugmentation
 from protonn_edge.training.initialization import initial_parameters
 from protonn_edge.training.joint import Augment, Schedule, minimize
@@ -28,11 +29,9 @@ from protonn_edge.training.points import TrainingSet
 from protonn_edge.training.preparation import PreparedPoints
 from protonn_edge.training.progress import Trained
 from protonn_edge.training.quantization_aware import QuantizationAware
-from protonn_edge.training.settings import ProtoNNSettings
 from protonn_edge.training.validation import check_prototype_count
 from protonn_edge.training.warm_start import parameters_of
 
-PROTOTYPES_PER_CLASS = 4
 _PROTOTYPES_OF_ONE_CLASS = 32
 _PROTOTYPES_PER_LABEL = 2  # the paper's
 _PROTOTYPES_FOR_LABELS = 200  # at most, unless given
@@ -44,7 +43,7 @@ class ProtoNNTraining:
 
     Parameters
     ----------
-    settings : ProtoNNSettings
+    settings : ProtoNNParameters
     prepared : PreparedPoints
 
     Attributes
@@ -53,7 +52,7 @@ class ProtoNNTraining:
         Deviation of the noise that training adds to the normalized features.
     """
 
-    def __init__(self, settings: ProtoNNSettings, prepared: PreparedPoints) -> None:
+    def __init__(self, settings: ProtoNNParameters, prepared: PreparedPoints) -> None:
         self.prepared = prepared
         self.input_noise = 0.0
         self._settings = settings
@@ -176,7 +175,7 @@ class ProtoNNTraining:
         return start
 
     def _new_start(self, data: TrainingSet) -> Parameters:
-        settings, kind = self._settings, self._settings.init_projection
+        settings, kind = self._settings, self._settings.projection_start
         sizes = self._sizes(data.X.shape[1])
         of_classes = partial(initial_parameters, one_class=settings.one_class)
         start_from = initial_label_parameters if data.multilabel else of_classes
@@ -199,7 +198,7 @@ class ProtoNNTraining:
         return start
 
     def _sizes(self, n_features: int) -> ModelSizes:
-        settings, kind = self._settings, self._settings.init_projection
+        settings, kind = self._settings, self._settings.projection_start
         if settings.budget is None:
             d = min(settings.n_projections, n_features)
             return ModelSizes(d, self._prototype_count())

@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from protonn_edge.errors import InputError
 from protonn_edge.kinds.protonn.head import ProtoNNModel
 from protonn_edge.kinds.protonn.train.fitting import ProtoNNTraining
+from protonn_edge.kinds.protonn.train.parameters import ProtoNNParameters
 from protonn_edge.training.adam import WARM_UP_STEPS
 from protonn_edge.training.joint import Sparsifier, adam_of
 from protonn_edge.training.objective import LOSSES, Parameters, objective_gradient
@@ -34,7 +35,6 @@ from protonn_edge.training.progress import (
     Trained,
     accuracies,
 )
-from protonn_edge.training.settings import ProtoNNSettings
 
 _STEPS_TO_SHRINK = 1_000.0
 _THINNED = 0.5  # progress at which the shares are reached and may still move; see `Sparsifier`
@@ -46,7 +46,7 @@ class OnlineTraining:
 
     Parameters
     ----------
-    settings : ProtoNNSettings
+    settings : ProtoNNParameters
     points : ndarray of shape (n, D), float32
         Raw features of the first call.
     y : ndarray of shape (n,), int64
@@ -74,7 +74,7 @@ class OnlineTraining:
 
     def __init__(
         self,
-        settings: ProtoNNSettings,
+        settings: ProtoNNParameters,
         points: Float32,
         y: Indices,
         weights: NDArray[np.float64] | None,

@@ -1,0 +1,253 @@
+"""The parameters of ProtoNN, which its training reads, too."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Self, cast
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from protonn_edge.kinds.protonn.head import GAMMAS, PROJECTION_BITS, ProtoNNModel
+from protonn_edge.training.parameters import (
+    BATCH_SIZE,
+    BYTES,
+    COUNT,
+    EPOCHS,
+    INPUT_NOISE,
+    LEARNING_RATE,
+    MULTIPLE,
+    N_PROJECTIONS,
+    SHARE,
+    SPARSITY_PROJECTION,
+    TURNS,
+    Choices,
+    Number,
+    Subset,
+    parameter,
+)
+from protonn_edge.training.points import Float32
+from protonn_edge.training.shared_parameters import SharedParameters
+
+MATRICES = ("W", "B", "Z")
+LOSSES = ("cross_entropy", "squared_error", "hinge", "neighbour_likelihood")
+STEP_SIZES = ("inverse", "inverse_sqrt")
+PROJECTIONS = ("lda", "gaussian", "pca", "nca", "identity", "sleec")
+PROTOTYPES = ("per_class", "kmeans", "sample")
+PROTOTYPES_PER_CLASS = 4
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class ProtoNNParameters(SharedParameters):
+    """What a ProtoNN is trained with.
+
+    Parameters
+    ----------
+    n_projections : int, default=10
+        Dimension d of the projected space; limited to the number of features, or averages.
+    projection_bits : {8, 4}, default=8
+        Bits of a weight of W on the device. With 4, two weights share a byte, so the same flash
+        holds twice as many, and large ones are clipped; `quantization_aware` training takes this
+        into account.
+    n_prototypes : int, default=None
+        Number m of prototypes, initially shared evenly by the classes. None: see
+        `prototypes_per_class`. With fewer prototypes than classes, one may represent several.
+    prototypes_per_class : int, default=None
+        Alternative to `n_prototypes`; give one of the two. None for both means 4 per class, or, for
+        sets of labels, 2 per label and at most 200.
+    budget : int, default=None
+        Bytes that W, B and Z may take on the device; chooses the numbers of projections and
+        prototypes by the rules in `protonn_edge.kinds.protonn.train.budget_rules`.
+        `n_projections` is then ignored.
+    sparsity_projection, sparsity_prototypes, sparsity_labels : float in (0, 1], default=1.0
+        Largest share of non-zero entries of W, B and Z (lambda in the paper); 1 is dense.
+    trained : tuple of {"W", "B", "Z"}, default=("W", "B", "Z")
+        The matrices to train; the others keep their initial values, as in the paper's figure 5.
+    optimizer : {"joint", "alternating"}, default="joint"
+        "joint" trains all three matrices together with Adam; "alternating" is the paper's
+        algorithm, which trains them in turn.
+    loss : {"cross_entropy", "squared_error", "hinge", "neighbour_likelihood"}
+        The loss to minimize. The squared error is the paper's; the cross-entropy of a softmax over
+        the scores, or of a sigmoid for each label of a set (plus its Brier score), generalizes
+        better, and makes scores logits; the hinge loss is one class against the rest. The
+        likelihood of neighbours with `trained` ("B",) is stochastic neighbour compression.
+    gamma_numerator : float, default=1.5
+        The RBF's width starts at ``gamma = gamma_numerator / median distance``; the paper has
+        2.5.
+    epochs : int, default=200
+        Passes of the joint optimizer over the training points.
+    batch_size : int or "auto", default="auto"
+        Points per step of the optimizer. "auto" is 256 for the joint optimizer; for the alternating
+        one, all points if there are at most 10,000, else 1,024.
+    learning_rate : float, default=0.01
+        Largest step of the joint optimizer; reduced automatically if training diverges.
+    input_noise : float or "auto", default="auto"
+        Deviation of the Gaussian noise added to the normalized features while training. "auto" is a
+        tenth of the median distance between neighbouring points, a thirtieth with "l2", which suits
+        test points from the same source; for people, days or sensors that are not in the training
+        data, try 0.3 to 0.5. The alternating optimizer adds none.
+    quantization_aware : bool, default=True
+        Whether the second half of the joint training minimizes the loss of the integer model: W, B,
+        Z and the inputs rounded, the RBF read from its table. No effect if there is no integer
+        model: for sets of labels, "l2", and more than 255 classes.
+    iterations : int, default=20
+        Alternating optimizer: number of passes over Z, B and W (T in the paper).
+    pass_epochs : int, default=20
+        Alternating optimizer: epochs of one pass (e in the paper).
+    step_sizes : {"inverse_sqrt", "inverse"}, default="inverse_sqrt"
+        Alternating optimizer: eta_0 / sqrt(t) with Nesterov's acceleration and tail averaging, as
+        on the authors' poster, or eta_0 / t as in the paper.
+    init_projection : {"lda", "gaussian", "pca", "nca", "identity", "sleec"} or array, default="lda"
+        Initial W: linear discriminants, random numbers, principal directions, neighbourhood
+        components (slower), no projection (d = D), embeddings of the label sets as in the paper for
+        multi-label data, or a given matrix (d, D) for normalized features or averages. For sets of
+        labels and sparse points, "lda" stands for "sleec".
+    init_prototypes : {"per_class", "kmeans", "sample"}, default="per_class"
+        Initial B and Z: k-means in each class, k-means over all points, or a sample of the points.
+        For sets of labels the first means the second.
+    gamma : float, default=None
+        Initial RBF width, instead of `gamma_numerator`.
+    initial_model : ProtoNNModel, default=None
+        A model to continue from, with its normalizer, pooling and bits; sizes and initializations
+        are then ignored.
+    augment : bool, default=False
+        Whether the joint optimizer slightly shifts, rotates, scales and distorts the images at
+        random: useful for models that are large enough to fit the training points.
+    moved_share : float, default=1.0
+        The share of a step's images that `augment` changes. For gradient features, which differ
+        between moved and original images, 0.5 is better.
+    group_shift : float, default=1.5
+        Joint: maximum random shift of points from their group towards another one, if `fit` is
+        given groups, such as people: 1 reaches the other group, 2 goes as far again beyond it.
+        Improves generalization to people, days or sensors that were not recorded; see
+        `protonn_edge.kinds.protonn.train.group_shift`. No effect without groups, and in
+        `partial_fit`.
+    strangers : float, default=0.0
+        Joint: synthetic points of no class per training point, from which the model learns to
+        reject inputs unlike its classes; 0.5 is a good value for that. Give `image_shape` where
+        points are images: see `protonn_edge.training.outlier_exposure`.
+    one_class : bool, default=False
+        Whether to train on normal points only: `fit` takes points of one class, or no targets at
+        all, and `calibrate_rejection` chooses the distance from all prototypes beyond which a point
+        is unknown. See `protonn_edge.training.one_class`.
+    """
+
+    n_projections: int = N_PROJECTIONS(10)
+    projection_bits: int = parameter(
+        8,
+        Choices(PROJECTION_BITS),
+        help="Bits of a weight of the projection; with 4, two of them share a byte.",
+        option="--projection-bits",
+    )
+    n_prototypes: int | None = parameter(
+        None,
+        COUNT,
+        None,
+        help=f"m, shared among the classes.  [default: {PROTOTYPES_PER_CLASS} per class]",
+        option="--prototypes",
+        common=True,
+    )
+    prototypes_per_class: int | None = parameter(None, COUNT, None)
+    budget: int | None = parameter(
+        None,
+        BYTES,
+        None,
+        help="Size of the parameters, such as 16kB: sets d and m by the paper's rules.",
+        option="--budget",
+        common=True,
+    )
+    sparsity_projection: float = SPARSITY_PROJECTION(1.0)
+    sparsity_prototypes: float = parameter(1.0, SHARE, help="Largest non-zero share of B.")
+    sparsity_labels: float = parameter(1.0, SHARE, help="Largest non-zero share of Z.")
+    trained: tuple[str, ...] = parameter(
+        MATRICES,
+        Subset(MATRICES),
+        help="Matrices to train, such as W,B; the others keep their initial values.",
+    )
+    optimizer: str = parameter(
+        "joint",
+        Choices(("joint", "alternating")),
+        help="Train all three matrices together, or in turn as in the paper.",
+        option="--optimizer",
+    )
+    loss: str = parameter(
+        "cross_entropy", Choices(LOSSES), help="What is minimized.", option="--loss"
+    )
+    gamma_numerator: float = parameter(
+        1.5, Number(float, 1e-6, 1e6), help="Initial gamma times the median distance."
+    )
+    epochs: int = EPOCHS(200)
+    batch_size: int | str = BATCH_SIZE("auto")
+    learning_rate: float = LEARNING_RATE(0.01)
+    input_noise: float | str = INPUT_NOISE("auto")
+    quantization_aware: bool = parameter(
+        True, "boolean", help="Joint: train the second half on the integer model's results."
+    )
+    iterations: int = parameter(20, TURNS, help="Alternating: passes over each matrix.")
+    pass_epochs: int = parameter(20, TURNS, help="Alternating: epochs of a pass.")
+    step_sizes: str = parameter(
+        "inverse_sqrt",
+        Choices(STEP_SIZES),
+        help="Alternating: steps of eta/t, or eta/sqrt(t), accelerated.",
+    )
+    init_projection: str | ArrayLike = parameter(
+        "lda",
+        Choices(PROJECTIONS),
+        "array-like",
+        help="Initial W; identity is no projection, for any d.",
+    )
+    init_prototypes: str = parameter("per_class", Choices(PROTOTYPES), help="Where B and Z start.")
+    gamma: float | None = parameter(None, Number(float, *GAMMAS), None, help="Initial RBF width.")
+    initial_model: ProtoNNModel | None = parameter(None, ProtoNNModel, None)
+    augment: bool = parameter(
+        False,
+        "boolean",
+        help="Slightly shift, rotate, scale and distort the images at random.",
+        option="--augment/--no-augment",
+        common=True,
+    )
+    moved_share: float = parameter(
+        1.0, SHARE, help="Share of a step's images that --augment changes."
+    )
+    group_shift: float = parameter(
+        1.5,
+        MULTIPLE,
+        help="With --groups: maximum random shift of points towards another group.",
+        option="--group-shift",
+    )
+    strangers: float = parameter(
+        0.0,
+        MULTIPLE,
+        help="Synthetic points of no class per training point.  [default with --rejection: 0.5]",
+        option="--outlier-exposure",
+    )
+    one_class: bool = parameter(
+        False,
+        "boolean",
+        help="Train on normal points only, and reject all others.",
+        option="--one-class/--all-classes",
+        common=True,
+    )
+
+    def frozen(self, **changed: Any) -> Self:
+        """Return an immutable copy, the initial projection and the matrices' names of one type."""
+        if not isinstance(self.init_projection, str):
+            given = np.asarray(self.init_projection, dtype=np.float32)
+            changed = {"init_projection": given, **changed}
+        return super().frozen(**{"trained": tuple(self.trained), **changed})
+
+    @property
+    def projection_start(self) -> str | Float32:
+        """The initial projection, as `frozen` has it."""
+        return cast("str | Float32", self.init_projection)
+
+    @property
+    def weight_bits(self) -> int:
+        """Bits of a weight of W; those of the model to start from, if any."""
+        given = self.initial_model
+        return self.projection_bits if given is None else given.projection_bits
+
+    @property
+    def sparsity(self) -> tuple[float, float, float]:
+        """Shares of non-zero entries of W, B and Z."""
+        return self.sparsity_projection, self.sparsity_prototypes, self.sparsity_labels

@@ -1,0 +1,77 @@
+"""Parameters are declared once, and everything else follows from the declaration."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import re
+
+import pytest
+from command_line import every_command, run
+
+from protonn_edge.kinds.train import CLASSIFIERS
+from protonn_edge.training.base import DeviceClassifier
+from protonn_edge.training.shared_parameters import SharedParameters
+
+every_kind = pytest.mark.parametrize("kind", CLASSIFIERS.values(), ids=CLASSIFIERS)
+
+
+def test_no_parameter_is_declared_in_two_places() -> None:
+    declared: dict[str, set[int]] = {}
+    for kind in CLASSIFIERS.values():
+        for name, each in kind.parameters.items():
+            declared.setdefault(name, set()).add(id(each))
+    assert {name for name, places in declared.items() if len(places) > 1} == set()
+
+
+@every_kind
+def test_every_parameter_of_an_estimator_is_declared(kind: type[DeviceClassifier]) -> None:
+    assert set(kind().get_params()) == set(kind.parameters)
+    assert set(inspect.signature(kind).parameters) == set(kind.parameters)
+    assert set(kind._parameter_constraints) == set(kind.parameters)
+
+
+@every_kind
+def test_no_estimator_has_more_than_30_parameters_of_its_own(kind: type[DeviceClassifier]) -> None:
+    assert len(kind.parameters.keys() - SharedParameters.parameters.keys()) <= 30
+
+
+@every_kind
+def test_the_docstring_describes_every_parameter_and_its_default(
+    kind: type[DeviceClassifier],
+) -> None:
+    section = (kind.__doc__ or "").split("Parameters\n----------\n")[1]
+    described = {
+        name: line
+        for line in re.findall(r"(?m)^(\w[\w, ]* : .*)$", section)
+        for name in line.partition(" : ")[0].split(", ")
+    }
+    assert kind.parameters.keys() <= described.keys()
+    for name in kind.parameters:
+        default = re.search(r"default=(.*)$", described[name])
+        if default is not None:
+            assert ast.literal_eval(default[1]) == getattr(kind, name)
+
+
+def test_help_is_short_and_a_kinds_help_has_the_rest() -> None:
+    text = run("train", "--help").stdout
+    assert len(text.splitlines()) <= 90
+    assert len(re.findall(r"(?m)^  -", text)) <= 35
+    assert len(run("tune", "--help").stdout.splitlines()) <= 60
+    for name, kind in CLASSIFIERS.items():
+        for words in (("--classifier", name, "--help"), ("--help", "--classifier", name)):
+            shown = text + run("train", *words).stdout
+            for parameter, declared in kind.parameters.items():
+                said = declared.option.split("/")[0] if declared.option else f"  {parameter}="
+                assert not declared.help or said in shown, parameter
+
+
+def test_every_option_of_train_is_the_parameter_of_that_name() -> None:
+    parameters = {
+        name: each for kind in CLASSIFIERS.values() for name, each in kind.parameters.items()
+    }
+    options = {param.name: param for param in every_command()["train"].params}
+    with_option = {name for name, each in parameters.items() if each.option}
+    assert with_option <= options.keys()
+    for name in with_option:
+        assert parameters[name].option.split("/")[0] in options[name].opts
