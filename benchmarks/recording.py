@@ -29,7 +29,7 @@ sys.path.append(str(Path(__file__).parents[1] / "tests"))
 from failing_link import FailingLink, Faults
 
 from protonn_edge.boards import load_board
-from protonn_edge.build.logger import logger_of
+from protonn_edge.build.sensor_projects import logger_of
 from protonn_edge.emulator import EmulatedUno
 from protonn_edge.sensors import MPU6050, PlayedSensor
 from protonn_edge.system.files import write_atomically

@@ -128,10 +128,8 @@ NEAREST = {
     "codegen/sending": [
         "tests/codegen/test_sending.py tests/regression/library/test_raw_values.py",
     ],
-    "build/counts": ["tests/live -k 'not gesture'"],
-    "build/live_project": ["tests/live", "tests/live tests/export/test_live_sketch.py"],
-    "build/logger": ["tests/recording"],
     "build/sampling": ["tests/recording"],
+    "build/sensor_projects": ["tests/recording", "tests/live tests/export/test_live_sketch.py"],
     "build/windowing": [
         "tests/live -k 'not gesture'",
         "tests/live tests/export/test_live_sketch.py",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from protonn_edge.device.sensor_messages import UNDECIDED
+from protonn_edge.device.sensor_board import UNDECIDED
 
 
 @dataclass

@@ -12,9 +12,9 @@ import click
 
 from protonn_edge.avr.cores import BOUND_FLAGS
 from protonn_edge.boards import Board
-from protonn_edge.build.live_project import build_live
 from protonn_edge.build.project import try_plan
 from protonn_edge.build.sampling import Sampling
+from protonn_edge.build.sensor_projects import build_live
 from protonn_edge.build.windowing import VOTES_LIMIT, Windowing, windowing_of
 from protonn_edge.chain.model import Model
 from protonn_edge.cli.checks import refused_wrong_answers, say_tried

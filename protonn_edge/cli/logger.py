@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from protonn_edge.boards import load_board
-from protonn_edge.build.logger import logger_of, sketch_name
+from protonn_edge.build.sensor_projects import logger_of, sketch_name
 from protonn_edge.cli.command import Command, FiniteRange, Output, board_option, json_option
 from protonn_edge.cli.devices import port_option
 from protonn_edge.cli.upload import upload, upload_line, upload_option

@@ -31,7 +31,7 @@ from protonn_edge.cli.devices import (
 from protonn_edge.cli.paths import LIVE_FOLDER
 from protonn_edge.datasets import Notice
 from protonn_edge.device.listener import Listener
-from protonn_edge.device.sensor_messages import LiveDescription, WindowAnswer
+from protonn_edge.device.sensor_board import LiveDescription, WindowAnswer
 from protonn_edge.errors import InputError, counted
 from protonn_edge.export.folder import LIVE
 

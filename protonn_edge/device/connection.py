@@ -89,18 +89,10 @@ def _check_board(device: HelloReply, board: Board) -> None:
 
 
 class Connection:
-    """A line to a device that has said HELLO.
+    """A line to a device that has said HELLO, and is the expected one, now and after a recovery.
 
-    Parameters
-    ----------
-    url, baud
-        As for `Link`.
-    expected : ExpectedDevice
-        What the device must be, now and after a recovery.
-    handshake_s : float
-        Time limit for the answer after opening the line, or for a recovery, in seconds.
-    host : Host
-        Opens the line and keeps the time.
+    `handshake_s` limits the wait for its answer after opening the line, or in a recovery. `host`
+    opens the line and keeps the time.
     """
 
     device: HelloReply  # the device's reply to the last HELLO
@@ -130,12 +122,8 @@ class Connection:
     def open(self) -> None:
         """Open the line and shake hands.
 
-        Raises
-        ------
-        InputError
-            If the line cannot be opened.
-        CheckFailed
-            If no device answers in time, or it has another protocol or another model.
+        Raises `InputError` if the line cannot be opened, `CheckFailed` if no device answers in
+        time, or it has another protocol or another model.
         """
         try:
             self._line = self.host.open(self.url, self._baud)
@@ -157,13 +145,8 @@ class Connection:
         """Shake hands again; if the line broke, open it first.
 
         It takes at most as long as the first handshake may, or `within_s` if that is less. When
-        this returns, no earlier reply is pending: the device answers in order, HELLO too.
-
-        Raises
-        ------
-        CheckFailed
-            If no device answers in time, or it is another one now; `LinkError` if the line cannot
-            be opened.
+        this returns, no earlier reply is pending: the device answers in order, HELLO too. Raises
+        `CheckFailed` as `open`, and `LinkError` if the line cannot be opened.
         """
         deadline = Deadline(self.host, min(self._handshake_s, within_s))
         while True:

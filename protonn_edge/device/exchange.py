@@ -64,12 +64,7 @@ class SendWindow(Generic[Key]):
 
     The device reads bytes as they come, unless it computes or replies; then they wait in its ring
     buffer. So no more bytes may follow the end of the oldest request without a reply than the
-    device has said in HELLO (``firmware/PROTOCOL.md``, "Requests in flight").
-
-    Parameters
-    ----------
-    size : int
-        How many bytes may follow the end of the oldest request without a reply.
+    device has said in HELLO, the size (``firmware/PROTOCOL.md``, "Requests in flight").
     """
 
     def __init__(self, size: int) -> None:
@@ -112,14 +107,9 @@ class SendWindow(Generic[Key]):
         return data
 
     def answer(self, sequence: int) -> tuple[list[PendingRequest[Key]], PendingRequest[Key] | None]:
-        """Process a reply.
+        """Process a reply; return the requests that it passed over, and the one that it answers.
 
-        Returns
-        -------
-        passed_over : list of PendingRequest
-            Older requests: the device answers in order, so these or their replies were lost.
-        answered : PendingRequest or None
-            The request that was answered, or None if this is no reply to any of them.
+        It may be none's. The device answers in order: what was passed over, or its reply, was lost.
         """
         if not any(asked.sequence == sequence and asked.whole for asked in self._asked):
             return [], None
@@ -138,18 +128,10 @@ class SendWindow(Generic[Key]):
 
 
 class Exchange(Generic[Key, Reply]):
-    """One run of requests and replies, as an iterator over keys and replies.
+    """One run of requests and replies, as an iterator over the caller's keys and replies.
 
-    Parameters
-    ----------
-    connection : Connection
-        An open one, on which nothing is in flight.
-    requests : iterable of tuple
-        The caller's keys, and messages. The next one is taken when a byte of it can be sent.
-    kind : type
-        The messages that answer them.
-    policy : RetryPolicy
-        When to retry, and when to give up.
+    Nothing else is in flight on the connection. A request is taken when a byte of it can be sent;
+    `kind` are the messages that answer them.
     """
 
     def __init__(
@@ -178,11 +160,8 @@ class Exchange(Generic[Key, Reply]):
     def __iter__(self) -> Iterator[tuple[Key, Reply | None]]:
         """Yield each request's key and its reply, or None if it got none despite retries.
 
-        Raises
-        ------
-        CheckFailed
-            If the device does not come back, is another one now, refuses a request, or answers
-            none for too long.
+        Raises `CheckFailed` if the device does not come back, is another one now, refuses a
+        request, or answers none for too long.
         """
         while self._fill():
             try:

@@ -22,10 +22,7 @@ class ProtocolError(CheckFailed):
 def encode_frame(body: bytes) -> bytes:
     """Return COBS(body, CRC-16/XMODEM of the body, big endian) and a 0x00.
 
-    Raises
-    ------
-    InputError
-        If the body has fewer than 2 or, with its CRC, more than 65,535 bytes.
+    Raises `InputError` if the body has fewer than 2 or, with its CRC, more than 65,535 bytes.
     """
     whole = body + crc16(body).to_bytes(_CRC_BYTES, "big")
     if not _MIN_BODY_BYTES <= len(whole) <= _MAX_BODY_BYTES:
@@ -39,10 +36,7 @@ def encode_frame(body: bytes) -> bytes:
 def decode_frame(frame: bytes) -> bytes:
     """Return the body (type, sequence number, payload) of a frame given without its delimiter.
 
-    Raises
-    ------
-    ProtocolError
-        If the COBS encoding is broken, the body too short or the CRC wrong.
+    Raises `ProtocolError` if the COBS encoding is broken, the body too short or the CRC wrong.
     """
     try:
         whole = bytes(cobs.decode(frame))
@@ -65,10 +59,7 @@ def crc16(data: bytes) -> int:
 class FrameSplitter:
     """Split a stream of bytes into frames, in bounded memory for any input.
 
-    Parameters
-    ----------
-    max_bytes : int
-        Maximum length of a frame; longer ones are dropped up to their delimiter.
+    Frames of more than `max_bytes` are dropped up to their delimiter.
     """
 
     def __init__(self, max_bytes: int) -> None:

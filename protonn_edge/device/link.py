@@ -77,18 +77,9 @@ class Deadline:
 class Link:
     """An open line to a serial port, or to anything else that pyserial knows.
 
-    Parameters
-    ----------
-    url : str
-        What pyserial's `serial_for_url` takes: ``/dev/ttyACM0``, ``COM3``,
-        ``socket://127.0.0.1:PORT``.
-    baud : int
-        Baud rate; a link that is not a serial port ignores it.
-
-    Raises
-    ------
-    LinkError
-        If the line cannot be opened; later, if it breaks.
+    `url` is what pyserial's `serial_for_url` takes: ``/dev/ttyACM0``, ``COM3``,
+    ``socket://127.0.0.1:PORT``. A link that is not a serial port ignores the baud rate. Raises
+    `LinkError` if the line cannot be opened; later, if it breaks.
     """
 
     def __init__(self, url: str, baud: int) -> None:

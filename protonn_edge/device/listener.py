@@ -9,13 +9,14 @@ from protonn_edge.chain.decision.rejection import UNKNOWN
 from protonn_edge.device.framing import ProtocolError
 from protonn_edge.device.link import Deadline, SerialLine
 from protonn_edge.device.protocol import Message
-from protonn_edge.device.sensor_board import SensorBoard, SensorStream
-from protonn_edge.device.sensor_messages import (
+from protonn_edge.device.sensor_board import (
     UNDECIDED,
     ChannelRanges,
     LiveDescription,
     LoggerDescription,
     NameMessage,
+    SensorBoard,
+    SensorStream,
     WindowAnswer,
 )
 from protonn_edge.errors import CheckFailed
@@ -119,15 +120,7 @@ class AnswerStream(SensorStream[LiveDescription, WindowAnswer]):
 
 
 class Listener(SensorBoard[LiveDescription, WindowAnswer]):
-    """Reads the line of a board that classifies its sensor's samples.
-
-    Parameters
-    ----------
-    line : SerialLine
-        The open serial line.
-    where : str
-        Its name, for messages.
-    """
+    """Reads the open line of a board that classifies; `where` is its name, for messages."""
 
     def __init__(self, line: SerialLine, where: str) -> None:
         self.stream = AnswerStream()
@@ -162,10 +155,8 @@ class Listener(SensorBoard[LiveDescription, WindowAnswer]):
     def answers(self, seconds: float | None = None) -> Iterator[WindowAnswer]:
         """Yield the answers for windows, for a number of seconds by the board's clock, or forever.
 
-        Raises
-        ------
-        CheckFailed
-            If the board sends nothing new, the seconds take ten times as long, or the line fails.
+        Raises `CheckFailed` if the board sends nothing new, the seconds take ten times as long, or
+        the line fails.
         """
         board = self.description
         silent_s = _SILENCE_S + (board.window + _SILENT_WINDOWS * board.hop) / board.rate

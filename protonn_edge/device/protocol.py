@@ -255,19 +255,9 @@ def name_of(kind: type[Message]) -> str:
 
 
 def encode_message(message: Message, sequence: int) -> bytes:
-    """Return the frame of a message, from its first byte to the delimiter.
+    """Return the frame of a message with a sequence number, 0 to 255.
 
-    Parameters
-    ----------
-    message : Message
-        A request or a reply.
-    sequence : int
-        Its sequence number, 0 to 255.
-
-    Raises
-    ------
-    InputError
-        If the sequence number or the length is out of range.
+    Raises `InputError` if the sequence number or the length is out of range.
     """
     if not 0 <= sequence <= 0xFF:
         raise InputError(f"the sequence number is {sequence}, must be 0 to 255; count modulo 256")
@@ -277,10 +267,7 @@ def encode_message(message: Message, sequence: int) -> bytes:
 def decode_message(body: bytes, kinds: Iterable[type[Message]] = MESSAGES) -> Message:
     """Return the message in a body that `decode_frame` gave.
 
-    Raises
-    ------
-    ProtocolError
-        If its type is none of the `kinds`, or the payload does not fit it.
+    Raises `ProtocolError` if its type is none of the `kinds`, or the payload does not fit it.
     """
     for kind in kinds:
         if body[0] == kind.TYPE:
@@ -289,17 +276,10 @@ def decode_message(body: bytes, kinds: Iterable[type[Message]] = MESSAGES) -> Me
 
 
 class MessageReader:
-    """Decodes the bytes that arrive on a line to messages.
+    """Decodes the bytes that arrive on a line to messages of some kinds.
 
-    Parameters
-    ----------
-    kinds : iterable of type
-        The messages that may arrive; other frames are skipped, as are noise and a bootloader's
-        output.
-    max_bytes : int
-        Maximum length of a frame.
-    refused : tuple of (int, str), optional
-        A type of message of other firmware, and a sentence about it.
+    Other frames, and those of more than `max_bytes`, are skipped, as are noise and a bootloader's
+    output. `refused` is a type of message of other firmware, and a sentence about it.
     """
 
     def __init__(
@@ -323,12 +303,8 @@ class MessageReader:
     def feed(self, data: bytes) -> Iterator[tuple[int, Message]]:
         """Yield the messages that `data` completes, each with its sequence number.
 
-        Each is yielded before what follows it is decoded.
-
-        Raises
-        ------
-        CheckFailed
-            If a message is of another version, or of other firmware.
+        Each is yielded before what follows it is decoded. Raises `CheckFailed` for a message of
+        another version, or of other firmware.
         """
         for frame in self._splitter.feed(data):
             try:

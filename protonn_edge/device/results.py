@@ -112,10 +112,8 @@ class Result:
     def from_fields(cls, fields: Sequence[str], n_classes: int) -> Self:
         """Return the result in a line's fields.
 
-        Raises
-        ------
-        ValueError
-            If a field is missing or has another type or range; the message says which.
+        Raises `ValueError` if a field is missing or has another type or range; the message says
+        which.
         """
         if len(fields) != len(_FIXED) + n_classes:
             raise ValueError(f"it has {len(fields)} fields, not {len(_FIXED) + n_classes}")

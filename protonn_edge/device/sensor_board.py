@@ -1,20 +1,252 @@
-"""A board that samples a sensor and only sends: its line, its description, and what follows it."""
+"""Boards that sample a sensor and only send: their messages, the decoders of these, and their line.
+
+They are loggers, and firmware that classifies windows. docs/recording.md and docs/live.md describe
+their messages.
+"""
 
 from __future__ import annotations
 
+import struct
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
-from typing import ClassVar, Generic, TypeVar, cast
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import ClassVar, Generic, Self, TypeVar, cast
 
 from protonn_edge.device.framing import ProtocolError
 from protonn_edge.device.link import Deadline, Host, SerialLine
-from protonn_edge.device.protocol import Message, MessageReader
-from protonn_edge.device.sensor_messages import Description
+from protonn_edge.device.protocol import Message, MessageReader, Rest, VersionError
 from protonn_edge.errors import CheckFailed
-from protonn_edge.sensors.rates import check_reported_rate
+from protonn_edge.sensors import SensorKind, sensor_kind
+from protonn_edge.sensors.kinds import channels_of, check_reported_rate
 
+SENSOR_NUMBERS = {"analog": 1, "microphone": 2, "mpu6050": 3, "adxl345": 4}
+"""The number that a board sends for its sensor."""
+
+NAME_LIMIT = 63
+"""Bytes of a class's name, at most."""
+
+UNDECIDED = 254
+"""The class that a board reports before there is one."""
+
+_NO_CONFIDENCE = 255
+_HASH_BYTES = 8
+_SENSOR_NAMES = {number: name for name, number in SENSOR_NUMBERS.items()}
 _DESCRIPTION_S = 15.0  # a bootloader, and the second between two descriptions
 _READ_S = 0.25
+
+
+class Description(Message, ABC):
+    """A board's description of itself."""
+
+    VERSION: ClassVar[int]
+    OTHER_VERSION: ClassVar[str]  # a sentence
+    version: int
+    sensor_number: int
+    found: int
+    period_cycles: int
+    clock_hz: int
+
+    @classmethod
+    def from_payload(cls, payload: bytes) -> Self:
+        """Return the description; `VersionError`, or `ProtocolError` for impossible values."""
+        if payload and payload[0] != cls.VERSION:
+            raise VersionError(
+                cls.OTHER_VERSION.format(f"version {payload[0]}", f"version {cls.VERSION}")
+            )
+        description = super().from_payload(payload)
+        if not description.is_possible:
+            raise ProtocolError(f"a {cls.NAME} is of no board")
+        return description
+
+    @property
+    def is_possible(self) -> bool:
+        """Whether a board can be like this."""
+        return self.sensor_number in _SENSOR_NAMES and min(self.period_cycles, self.clock_hz) > 0
+
+    @property
+    def sensor(self) -> str:
+        """The kind of its sensor: "mpu6050", "analog"."""
+        return _SENSOR_NAMES[self.sensor_number]
+
+    @property
+    def sensors(self) -> tuple[str, ...]:
+        """The names of its sensors."""
+        return (self.sensor,)
+
+    @property
+    def rate(self) -> float:
+        """Samples a second, by the board's clock."""
+        return self.clock_hz / self.period_cycles
+
+    @property
+    @abstractmethod
+    def channels(self) -> tuple[str, ...]:
+        """The names of the values that it uses of a sample."""
+
+
+@dataclass(frozen=True)
+class LoggerDescription(Description):
+    """A logger's description of itself."""
+
+    TYPE, NAME = 0x91, "description of a logger"
+    LAYOUT = struct.Struct("<BBBBII6s")
+    VERSION = 1
+    OTHER_VERSION = (
+        "the logger has {}, but this program reads {}; generate it again with 'protonn-edge "
+        "logger', and upload it"
+    )
+    version: int
+    sensor_number: int  # of `SENSOR_NUMBERS`
+    n_channels: int  # values of a sample
+    found: int = field(compare=False)  # whether the sensor answers
+    period_cycles: int  # cycles from one sample to the next
+    clock_hz: int
+    pins: bytes  # numbers of the analog inputs, if it samples some
+
+    @property
+    def is_possible(self) -> bool:
+        """Whether a board can be like this."""
+        return super().is_possible and 0 < self.n_channels == len(self.channels)
+
+    @cached_property
+    def kinds(self) -> tuple[SensorKind, ...]:
+        """The sensors that it samples; none for inputs that no board has."""
+        if self.sensor != "analog":
+            return (sensor_kind(self.sensor),)
+        pins = self.pins[: self.n_channels]
+        return tuple(sensor_kind(f"a{pin}") for pin in pins if pin < len(self.pins))
+
+    @property
+    def sensors(self) -> tuple[str, ...]:
+        """The names of its sensors, such as "a0" and "a1"."""
+        return tuple(kind.name for kind in self.kinds)
+
+    @property
+    def channels(self) -> tuple[str, ...]:
+        """The names of a sample's values."""
+        return tuple(name for kind in self.kinds for name in kind.channels)
+
+    @property
+    def units(self) -> str:
+        """The units of the values."""
+        return self.kinds[0].units
+
+
+@dataclass(frozen=True)
+class SamplesMessage(Message):
+    """Consecutive samples."""
+
+    TYPE, NAME, REST = 0x92, "message with samples", Rest("s", "2 for each value")
+    LAYOUT = struct.Struct("<II")
+    first: int  # the number of the first one, counted from the board's reset
+    lost: int  # samples that the board has lost since its reset
+    values: bytes  # 2 for each value
+
+
+@dataclass(frozen=True)
+class LiveDescription(Description):
+    """The description of a board that classifies its sensor's samples."""
+
+    TYPE, NAME = 0x93, "description of a board"
+    LAYOUT = struct.Struct("<BBBBIIHHBBIIB")
+    REST = Rest("s", "the channels and the hash of the model")
+    VERSION = 2
+    OTHER_VERSION = (
+        "the board's firmware has {}, but this program reads {}; build it again with "
+        "'protonn-edge build --sensor', and upload it"
+    )
+    version: int
+    sensor_number: int  # of `SENSOR_NUMBERS`
+    found: int  # whether the sensor answers
+    from_onset: int  # whether a window begins at the onset of a sound
+    period_cycles: int  # cycles from one sample to the next
+    clock_hz: int
+    window: int  # samples per window
+    hop: int  # samples from the beginning of one window to that of the next
+    votes: int  # windows of which a majority must have a class before the board reports it
+    n_classes: int
+    refractory: int  # samples for which a reported class remains
+    next_sample: int = field(compare=False)  # the number of the next sample
+    n_used: int
+    used_and_hash: bytes  # `used`, then the first bytes of the model's hash
+
+    @property
+    def is_possible(self) -> bool:
+        """Whether a board can be like this."""
+        counts = (self.window, self.hop, self.votes, self.n_classes, self.n_used)
+        whole = len(self.used_and_hash) == self.n_used + _HASH_BYTES
+        return super().is_possible and min(counts) > 0 and whole
+
+    @property
+    def used(self) -> tuple[int, ...]:
+        """Channels of the sensor that the model uses."""
+        return tuple(self.used_and_hash[: self.n_used])
+
+    @property
+    def model_hash(self) -> str:
+        """The beginning of the integer model's SHA-256, in hexadecimal."""
+        return self.used_and_hash[self.n_used :].hex()
+
+    @property
+    def channels(self) -> tuple[str, ...]:
+        """The names of the channels that the model uses."""
+        names = dict(enumerate(channels_of(self.sensor)))
+        return tuple(names.get(number, f"channel {number}") for number in self.used)
+
+
+@dataclass(frozen=True)
+class NameMessage(Message):
+    """The name of a class, of which a board sends at most `NAME_LIMIT` bytes."""
+
+    TYPE, NAME, REST = 0x94, "name of a class", Rest("s", "its characters")
+    LAYOUT = struct.Struct("<B")
+    label: int
+    characters: bytes
+
+    @property
+    def text(self) -> str:
+        """The name, in characters that may be shown."""
+        return readable(self.characters)
+
+
+@dataclass(frozen=True)
+class WindowAnswer(Message):
+    """A board's answer for a window."""
+
+    TYPE, NAME, REST = 0x95, "answer for a window", Rest("i", "4 for each class")
+    LAYOUT = struct.Struct("<HIIBBB")
+    number: int  # its number, of 16 bits, by which missing windows are detected
+    first: int  # the number of its first sample, counted from the board's reset
+    lost: int  # samples that the board has lost since its reset
+    label: int  # the window's class; 255 is "unknown"
+    told: int  # the class reported for the last windows; 254 before there is one
+    percent: int  # `confidence`, or 255
+    scores: tuple[int, ...]  # one for each class
+
+    @property
+    def confidence(self) -> int | None:
+        """Probability, in percent, of the class with the largest score, if the model has it."""
+        return None if self.percent == _NO_CONFIDENCE else self.percent
+
+
+@dataclass(frozen=True)
+class ChannelRanges(Message):
+    """The least and the largest value of each channel in training, then of the latest samples."""
+
+    TYPE, NAME, REST = 0x96, "message with ranges", Rest("h", "2 for each limit")
+    limits: tuple[int, ...]
+
+
+def sent_name(name: str) -> str:
+    """Return the part of a class's name that a board sends."""
+    return readable(name.encode()[:NAME_LIMIT])
+
+
+def readable(sent: bytes) -> str:
+    """Return a text that a board has sent, without characters that would act on a terminal."""
+    return "".join(c if c.isprintable() else "?" for c in sent.decode(errors="replace"))
+
 
 Described = TypeVar("Described", bound=Description)
 Reported = TypeVar("Reported")
@@ -49,11 +281,8 @@ class SensorStream(ABC, Generic[Described, Reported]):
     def each(self, data: bytes) -> Iterator[Reported]:
         """Yield what these bytes complete, each before what follows it is decoded.
 
-        Raises
-        ------
-        CheckFailed
-            If the sender has another version or other firmware, is another one than before, or
-            reports a sampling rate that it cannot keep.
+        Raises `CheckFailed` if the sender has another version or other firmware, is another one
+        than before, or reports a sampling rate that it cannot keep.
         """
         for _, message in self._reader.feed(data):
             if isinstance(message, Description):
@@ -79,16 +308,7 @@ class SensorStream(ABC, Generic[Described, Reported]):
 
 
 class SensorBoard(Generic[Described, Reported]):
-    """The open line of a board, and the decoder of what comes over it.
-
-    Parameters
-    ----------
-    line : SerialLine
-        The open serial line.
-    where : str
-        Its name, for messages.
-    stream : SensorStream
-    """
+    """The open line of a board, with its name for messages, and the decoder of what it sends."""
 
     def __init__(
         self, line: SerialLine, where: str, stream: SensorStream[Described, Reported]
@@ -108,10 +328,7 @@ class SensorBoard(Generic[Described, Reported]):
     def wait(self) -> None:
         """Read until the board's description is complete.
 
-        Raises
-        ------
-        CheckFailed
-            If there is none within 15 s, or the board does not find its sensor.
+        Raises `CheckFailed` if it is not within 15 s, or the board does not find its sensor.
         """
         deadline = Deadline(self._host, _DESCRIPTION_S)
         while self._stream.description is None:

@@ -18,7 +18,7 @@ from protonn_edge.boards import load_board
 from protonn_edge.build.sampling import Sampling
 from protonn_edge.build.windowing import Windowing, windowing_of
 from protonn_edge.chain.file import save_model
-from protonn_edge.device.sensor_messages import UNDECIDED
+from protonn_edge.device.sensor_board import UNDECIDED
 from protonn_edge.emulator import EmulatedUno
 from protonn_edge.errors import CheckFailed
 from protonn_edge.features.audio.onset import onsets_of

@@ -16,7 +16,7 @@ from arduino_ide import (
 from logger_builds import assert_played, noise, samples_of
 
 from protonn_edge.boards import load_board
-from protonn_edge.build.logger import logger_of
+from protonn_edge.build.sensor_projects import logger_of
 from protonn_edge.emulator import EmulatedUno
 from protonn_edge.sensors import PlayedSensor, sensor_kind
 

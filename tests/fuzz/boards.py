@@ -17,8 +17,7 @@ from fuzz.sentences import REFUSALS, check_refusal
 
 from protonn_edge.device.framing import encode_frame
 from protonn_edge.device.listener import Listener
-from protonn_edge.device.recorder import Recorder
-from protonn_edge.device.recording_file import RecordingFile
+from protonn_edge.device.recorder import Recorder, RecordingFile
 
 BRIEF_CASES = 20
 

@@ -14,7 +14,7 @@ from data_files import data_file
 from teller import Teller
 
 from protonn_edge.chain.file import load_model
-from protonn_edge.device.sensor_messages import UNDECIDED
+from protonn_edge.device.sensor_board import UNDECIDED
 from protonn_edge.emulator import EmulatedUno
 from protonn_edge.quantization import quantize
 from protonn_edge.sensors import MPU6050, PlayedSensor

@@ -15,14 +15,14 @@ from model_factory import random_model, random_window_model, window_features_of
 from teller import Teller
 
 from protonn_edge.boards import load_board
-from protonn_edge.build.live_project import build_live, live_files
 from protonn_edge.build.plan_file import read_plan
 from protonn_edge.build.sampling import Sampling
+from protonn_edge.build.sensor_projects import build_live, live_files
 from protonn_edge.build.windowing import Windowing, windowing_of
 from protonn_edge.chain.file import save_model
 from protonn_edge.codegen import make_plan, template_environment
 from protonn_edge.device.listener import AnswerStream
-from protonn_edge.device.sensor_messages import UNDECIDED, WindowAnswer
+from protonn_edge.device.sensor_board import UNDECIDED, WindowAnswer
 from protonn_edge.emulator import EmulatedUno
 from protonn_edge.errors import CheckFailed, InputError
 from protonn_edge.features.audio.onset import onsets_of

@@ -8,8 +8,7 @@ import numpy as np
 from logger_builds import noise
 
 from protonn_edge.device.framing import encode_frame
-from protonn_edge.device.recorder import Recorder
-from protonn_edge.device.recording_file import RecordingFile
+from protonn_edge.device.recorder import Recorder, RecordingFile
 
 RATE, SECONDS, DROPPED = 100, 600, 0.001
 PLAYED = noise(RATE * SECONDS + 1000, 6)

@@ -21,9 +21,8 @@ from logger_builds import compile_logger, listening, noise
 
 from protonn_edge.cli.record import act_on, picture
 from protonn_edge.device.framing import encode_frame
-from protonn_edge.device.recorder import Recorder, SampleStream
-from protonn_edge.device.recording_file import RecordingFile
-from protonn_edge.device.sensor_messages import LoggerDescription
+from protonn_edge.device.recorder import Recorder, RecordingFile, SampleStream
+from protonn_edge.device.sensor_board import LoggerDescription
 from protonn_edge.emulator import EmulatedUno
 from protonn_edge.errors import InputError
 from protonn_edge.sensors import MPU6050, PlayedSensor

@@ -21,8 +21,8 @@ from model_factory import random_window_model, random_windows, window_features_o
 from protonn_edge.avr.program import read_program
 from protonn_edge.avr.stack import worst_case_stack
 from protonn_edge.boards import load_board
-from protonn_edge.build.live_project import live_files
 from protonn_edge.build.sampling import Sampling
+from protonn_edge.build.sensor_projects import live_files
 from protonn_edge.build.windowing import windowing_of
 from protonn_edge.codegen import make_plan
 from protonn_edge.codegen.planner import plan_of

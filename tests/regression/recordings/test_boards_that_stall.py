@@ -15,8 +15,7 @@ import pytest
 
 from protonn_edge.device.framing import encode_frame
 from protonn_edge.device.listener import AnswerStream, Listener
-from protonn_edge.device.recorder import Recorder, SampleStream
-from protonn_edge.device.recording_file import RecordingFile
+from protonn_edge.device.recorder import Recorder, RecordingFile, SampleStream
 from protonn_edge.errors import CheckFailed
 
 CLOCK = 16_000_000

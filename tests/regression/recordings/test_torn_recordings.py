@@ -11,8 +11,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from protonn_edge.device.recording_file import RecordingFile
-from protonn_edge.device.sensor_messages import LoggerDescription
+from protonn_edge.device.recorder import RecordingFile
+from protonn_edge.device.sensor_board import LoggerDescription
 from protonn_edge.errors import InputError
 
 MPU6050 = LoggerDescription(1, 3, 6, 1, 160_000, 16_000_000, bytes(6))
