@@ -136,7 +136,7 @@ def run(
     """
     reference = _Reference.of(Q, y, expected_scores, expected_classes, tolerance)
     rows = _RowQueue(row for row in range(len(Q)) if row not in skip)
-    arrivals: queue.SimpleQueue[Result | _End] = queue.SimpleQueue()
+    arrivals: queue.SimpleQueue[Result | _Finished] = queue.SimpleQueue()
     threads = [
         threading.Thread(
             target=_work, args=(session, rows, Q, reference, arrivals.put), daemon=True
@@ -144,7 +144,7 @@ def run(
         for session in sessions
     ]
     results: list[Result] = []
-    ends: list[_End] = []
+    ends: list[_Finished] = []
     try:
         for thread in threads:
             thread.start()
@@ -153,7 +153,7 @@ def run(
                 arrival = arrivals.get(timeout=_WAKE_S)
             except queue.Empty:
                 continue
-            if isinstance(arrival, _End):
+            if isinstance(arrival, _Finished):
                 ends.append(arrival)
                 continue
             results.append(arrival)
@@ -178,7 +178,7 @@ def _check_losses(losses: list[BaseException], all_answered: bool) -> None:
         raise (bugs or losses)[-1]
 
 
-class _End(NamedTuple):
+class _Finished(NamedTuple):
     """The end of a device's work, and the error that it was lost with."""
 
     share: DeviceShare
@@ -281,7 +281,7 @@ def _work(
     rows: _RowQueue,
     Q: NDArray[np.uint8],
     reference: _Reference,
-    arrived: Callable[[Result | _End], None],
+    arrived: Callable[[Result | _Finished], None],
 ) -> None:
     """Let a device answer rows until none are left or it is lost."""
     taken: set[int] = set()
@@ -317,7 +317,7 @@ def _work(
         stats,
         None if loss is None else str(loss),
     )
-    arrived(_End(share, loss))
+    arrived(_Finished(share, loss))
 
 
 def differs(
