@@ -125,26 +125,31 @@ def hil_command(
                 on_result=lambda _: bar.advance(),
             )
         except KeyboardInterrupt:
-            kept = "use -o FILE to keep them"
-            if output is not None:
-                kept = (
-                    "continue with --resume"
-                    if output.exists()
-                    else "repeat the command to start again"
-                )
-            raise Interrupted(f"stopped after {bar.done:,} new points; {kept}") from None
+            raise _interrupted(bar.done, output) from None
     out.notice(_troubles(measurement))
     show(measurement, out)
     say_agreement([measurement.agreement], out, measurement.reference.score_tolerance)
     say_unproven(measurement.possible, out)
     if output is not None:
-        words = ["report", str(output), "--project", str(folder), "--data", str(data)]
-        words += [] if board_name == "uno" else ["--board", board_name]
-        words += words_of(table)
-        out.say("write a report:", f"  {command_line(['protonn-edge', *words])}")
+        out.say("write a report:", f"  {_report_line(output, folder, data, board_name, table)}")
     plan = None if ports else measurement.plan
     library = library_check(out, model, measurement.reference, plan, board, points, emulator)
     out.finish(measurement.to_json() | library.to_json(), measurement.failure or library.failure)
+
+
+def _interrupted(done: int, output: Path | None) -> Interrupted:
+    kept = "use -o FILE to keep them"
+    if output is not None:
+        kept = "continue with --resume" if output.exists() else "repeat the command to start again"
+    return Interrupted(f"stopped after {done:,} new points; {kept}")
+
+
+def _report_line(
+    output: Path, folder: Path, data: Path, board_name: str, table: TableOptions
+) -> str:
+    words = ["report", str(output), "--project", str(folder), "--data", str(data)]
+    words += [] if board_name == "uno" else ["--board", board_name]
+    return command_line(["protonn-edge", *words, *words_of(table)])
 
 
 def _troubles(measurement: Measurement) -> Iterator[Notice]:
