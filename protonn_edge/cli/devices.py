@@ -27,6 +27,8 @@ emulator_option = click.option(
     help="What emulates the board; avr8js runs an Uno's firmware under Node.js.  "
     "[default: simavr, or avr8js where only that is there]",
 )
+_LISTENERS = {LOGGER: "record", LIVE: "monitor"}
+_SAME_RATE = 0.01  # what rates may differ by, without a word: that of a timer is rounded
 
 
 def chosen_emulator(out: Output, name: str | None, board: Board) -> str:
@@ -64,9 +66,6 @@ def port_to_hear(out: Output, port: str | None, board: Board) -> str:
     return found.device
 
 
-_LISTENERS = {LOGGER: "record", LIVE: "monitor"}
-
-
 def check_project(folder: Path, wanted: str | None = None) -> None:
     """Refuse a project whose firmware talks to another command.
 
@@ -87,7 +86,6 @@ def check_project(folder: Path, wanted: str | None = None) -> None:
 
 _Heard = TypeVar("_Heard", bound=SensorBoard[Any, Any])
 
-_SAME_RATE = 0.01  # what rates may differ by, without a word: that of a timer is rounded
 
 sensor_option = click.option(
     "--sensor",

@@ -53,6 +53,12 @@ _FARTHEST = 0.999
 _RANK_TOLERANCE = 1e-9
 _SHRINKAGE = 1e-3
 _SHRINK = 0.85
+GAMMA_NUMERATORS = (2.0, 1.4, 1.0, 0.7, 0.5, 0.2, 0.1)
+"""Values to try for gamma times the median distance. The first is best on validation points of
+USPS; the others are for outliers, which integers may not reach otherwise."""
+
+_POINTS = 20_000
+_RIDGE = 1e-3
 
 
 @dataclass(frozen=True, eq=False)
@@ -135,14 +141,6 @@ def _placed(directions: Float64, means: Float64, counts: Indices) -> tuple[float
     size = float((np.square(centred) * shares).sum())
     s = along / size if along > 0 and size > 0 else 1.0
     return s, (means - s * directions) @ shares
-
-
-GAMMA_NUMERATORS = (2.0, 1.4, 1.0, 0.7, 0.5, 0.2, 0.1)
-"""Values to try for gamma times the median distance. The first is best on validation points of
-USPS; the others are for outliers, which integers may not reach otherwise."""
-
-_POINTS = 20_000
-_RIDGE = 1e-3
 
 
 def reduced_prototypes(

@@ -32,6 +32,11 @@ LARGEST = 1e30
 """Largest magnitude of an estimator's numbers, so that sums of products fit floats."""
 
 Shape = tuple[int | None, ...]
+SUFFIX = ".skops"
+_LIMIT_BYTES = 256 * 2**20
+_SCHEMA = "schema.json"
+# Arrays of nodes, whose shapes it checks; `trees` checks their links before following them.
+_TREES = ["sklearn.tree._tree.Tree"]
 
 
 def check_fitted(estimator: Any) -> None:
@@ -135,15 +140,6 @@ def attribute(estimator: Any, name: str) -> Any:
 
 def _unusable(estimator: Any, name: str, what: str) -> InputError:
     return InputError(f"{name!r} of the {type(estimator).__name__} {what}; fit the estimator again")
-
-
-SUFFIX = ".skops"
-
-_LIMIT_BYTES = 256 * 2**20
-_SCHEMA = "schema.json"
-
-# Arrays of nodes, whose shapes it checks; `trees` checks their links before following them.
-_TREES = ["sklearn.tree._tree.Tree"]
 
 
 def load_estimator(path: Path) -> Any:

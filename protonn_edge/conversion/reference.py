@@ -44,6 +44,10 @@ Features = Literal["raw", "normalized"]
 _CONSTANT_DEVIATION = 1e-6
 _THRESHOLD_POINTS = 5_000
 _FOLDING_TOLERANCE = 1e-3  # of an RBF's exponent
+FILE_LIMIT_BYTES = 64 * 2**20
+_MATRICES = ("W", "B", "Z")
+_NAMES = (*_MATRICES, "gamma")
+_NPY = ".npy"
 
 
 def from_reference(
@@ -182,12 +186,6 @@ def same_answers(
     alike = model.scores(X).argmax(axis=1) == there.scores(inputs).argmax(axis=1)
     return float(np.mean(alike))
 
-
-FILE_LIMIT_BYTES = 64 * 2**20
-
-_MATRICES = ("W", "B", "Z")
-_NAMES = (*_MATRICES, "gamma")
-_NPY = ".npy"
 
 Layout = Literal["text", "npy"]
 """The C++ program's files, or the Python programs'."""

@@ -23,6 +23,7 @@ Float64 = NDArray[np.float64]
 
 
 Reader = Callable[["AffineMap", Any], "AffineMap"]
+_ENDS = ("lower", "upper", "mean", "background")
 
 
 @dataclass(frozen=True, eq=False)
@@ -144,9 +145,6 @@ _READERS: dict[type, Reader] = {
     RobustScaler: _centring("center_", "with_centering", "with_scaling"),
     PCA: _pca,
 }
-
-
-_ENDS = ("lower", "upper", "mean", "background")
 
 
 def from_pipeline(pipeline: Pipeline, X: ArrayLike | None = None) -> Model:

@@ -41,6 +41,27 @@ from protonn_edge.report.making import (
 from protonn_edge.report.payload import payload
 from protonn_edge.system.resources import resource
 
+_PAGE_MCU = "atmega328p"  # of web/uno.js
+_SOCKET = re.compile(r"^(socket://.*):\d+$")
+_LOCAL, _EMULATOR = "socket://127.0.0.1", "a socket of the same computer, as an emulated board has"
+_OTHER_CHIP = "the page has an ATmega328P alone, and this firmware is for another chip"
+_CLASSES_NAMED = 40
+_BETTER: dict[str, Callable[[Iterable[float]], float]] = {
+    "accuracy": max,
+    **dict.fromkeys(("latency, mean", "latency, most", "bound", "energy, mean"), min),
+    **dict.fromkeys(("flash", "SRAM with stack"), min),
+}
+_LEADS = {
+    "mistakes": "Wrong answers, the most confident first.",
+    "seen": "What the first stage extracts from a point.",
+    "unknown": "What other thresholds would reject, on the same points.",
+    "latency": "Cycles as the board's own timer counts them. No input takes longer than the bound.",
+    "memory": "What the linked firmware takes of the board, with the protocol and the drivers.",
+    "plan": "How a prediction is computed, stage by stage.",
+    "sketch": "How to put this model into a program of your own.",
+    "quantization": "Accuracy as the model is quantized step by step, on the same points.",
+}
+
 
 def render_page(
     evidence: Sequence[Evidence],
@@ -91,12 +112,6 @@ def render_page(
         ],
         provenance=_provenance(evidence, command),
     )
-
-
-_PAGE_MCU = "atmega328p"  # of web/uno.js
-_SOCKET = re.compile(r"^(socket://.*):\d+$")
-_LOCAL, _EMULATOR = "socket://127.0.0.1", "a socket of the same computer, as an emulated board has"
-_OTHER_CHIP = "the page has an ATmega328P alone, and this firmware is for another chip"
 
 
 def _provenance(evidence: Sequence[Evidence], command: str) -> list[tuple[str, str]]:
@@ -155,14 +170,6 @@ def _json(value: object) -> Markup:
     for character in "<>&":
         text = text.replace(character, f"\\u{ord(character):04x}")
     return Markup(text)  # noqa: S704
-
-
-_CLASSES_NAMED = 40
-_BETTER: dict[str, Callable[[Iterable[float]], float]] = {
-    "accuracy": max,
-    **dict.fromkeys(("latency, mean", "latency, most", "bound", "energy, mean"), min),
-    **dict.fromkeys(("flash", "SRAM with stack"), min),
-}
 
 
 @dataclass(frozen=True)
@@ -340,18 +347,6 @@ def _once_each(row: Sequence[Panel | None], names: Sequence[str]) -> list[Panel]
         replace(panel, run="" if len(of) == len(names) else ", ".join(of))
         for panel, of in runs.items()
     ]
-
-
-_LEADS = {
-    "mistakes": "Wrong answers, the most confident first.",
-    "seen": "What the first stage extracts from a point.",
-    "unknown": "What other thresholds would reject, on the same points.",
-    "latency": "Cycles as the board's own timer counts them. No input takes longer than the bound.",
-    "memory": "What the linked firmware takes of the board, with the protocol and the drivers.",
-    "plan": "How a prediction is computed, stage by stage.",
-    "sketch": "How to put this model into a program of your own.",
-    "quantization": "Accuracy as the model is quantized step by step, on the same points.",
-}
 
 
 def _sections(battery: Battery) -> tuple[tuple[str, str, MakePanels], ...]:

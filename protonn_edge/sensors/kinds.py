@@ -34,6 +34,16 @@ _SYMBOLS = {
 }
 """Quantities, and sizes in their first unit. Other symbols are quantities of their own."""
 
+ANALOG_PINS = 6
+"""Analog inputs of an Uno."""
+
+_ANALOG_CHIP = "ADC"
+_ANALOG_PIN = re.compile(rf"a[0-{ANALOG_PINS - 1}]")
+ARRAYS = ("sensor", "units")
+"""The arrays of a file of windows or of a model that has an instrument."""
+
+_NAME_LIMIT = 60
+
 
 @dataclass(frozen=True)
 class Unit:
@@ -92,13 +102,6 @@ def units_text(channels: tuple[str, ...], units: tuple[Unit, ...]) -> str:
     names = {each: [c for c, text in zip(channels, texts, strict=True) if text == each]
              for each in texts}  # fmt: skip
     return "; ".join(f"{' '.join(of)} {text}" for text, of in names.items())
-
-
-ANALOG_PINS = 6
-"""Analog inputs of an Uno."""
-
-_ANALOG_CHIP = "ADC"
-_ANALOG_PIN = re.compile(rf"a[0-{ANALOG_PINS - 1}]")
 
 
 @dataclass(frozen=True)
@@ -165,12 +168,6 @@ def channels_of(name: str) -> tuple[str, ...]:
 def _chip(name: str) -> str:
     analog = name == MICROPHONE.name or _ANALOG_PIN.fullmatch(name) is not None
     return _ANALOG_CHIP if analog else name
-
-
-ARRAYS = ("sensor", "units")
-"""The arrays of a file of windows or of a model that has an instrument."""
-
-_NAME_LIMIT = 60
 
 
 @dataclass(frozen=True)

@@ -29,6 +29,23 @@ _FRAMES_AT_ONCE = 1 << 16
 _UNKNOWN_BYTES = 0x7FFF0000
 """A size from here on is no promise: programs that stream write one before they know it."""
 
+MOST_RATE = 100_000.0
+"""Samples a second, at most."""
+
+_FILE_LIMIT_BYTES = 1 << 27
+_PLAYED_LIMIT_BYTES = 1 << 27
+_LEAST_RATE = 0.001
+_MAGIC = b"PNNSENS1"  # of sensors.c
+_HEAD = struct.Struct("<8sI")
+_RECORD = struct.Struct("<BBBBII")
+_KIND_NUMBERS = {"mpu6050": 2, "adxl345": 3}  # of sensors.h; an analog input is 1
+_RATE = re.compile(r"#.*\brate\s*[:=]\s*([0-9.eE+-]+)", re.IGNORECASE)
+_SENSOR = re.compile(r"#.*; sensor: ([^;]+);")  # of a recording
+_NUMBERS = re.compile(r"[-+0-9.,;\s]+")
+_OPTION = re.compile(r"([^=]+)=(.*?)(?:,rate=([^,=]+))?", re.DOTALL)
+_DELIMITERS = ",;\t"
+_NO_CHANNELS = ("label", "session", "time")  # of a recording that `record` made
+
 
 class Wave(NamedTuple):
     """A recording of sound."""
@@ -92,24 +109,6 @@ def _counts_in(path: Path, recording: wave.Wave_read) -> NDArray[np.int16]:
             "record it again"
         )
     return counts[:n]
-
-
-MOST_RATE = 100_000.0
-"""Samples a second, at most."""
-
-_FILE_LIMIT_BYTES = 1 << 27
-_PLAYED_LIMIT_BYTES = 1 << 27
-_LEAST_RATE = 0.001
-_MAGIC = b"PNNSENS1"  # of sensors.c
-_HEAD = struct.Struct("<8sI")
-_RECORD = struct.Struct("<BBBBII")
-_KIND_NUMBERS = {"mpu6050": 2, "adxl345": 3}  # of sensors.h; an analog input is 1
-_RATE = re.compile(r"#.*\brate\s*[:=]\s*([0-9.eE+-]+)", re.IGNORECASE)
-_SENSOR = re.compile(r"#.*; sensor: ([^;]+);")  # of a recording
-_NUMBERS = re.compile(r"[-+0-9.,;\s]+")
-_OPTION = re.compile(r"([^=]+)=(.*?)(?:,rate=([^,=]+))?", re.DOTALL)
-_DELIMITERS = ",;\t"
-_NO_CHANNELS = ("label", "session", "time")  # of a recording that `record` made
 
 
 @dataclass(frozen=True, eq=False)

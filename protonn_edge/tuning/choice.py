@@ -15,6 +15,11 @@ from protonn_edge.errors import InputError
 from protonn_edge.tuning.limits import Figures
 from protonn_edge.tuning.store import Record
 
+_OF_NORMAL = 1.4826  # of a normal distribution, in medians of absolute values
+_BEST, _DEFAULT = "best", "default-within"
+_CHANCE = "chance"
+_FEW_POINTS = 0.5
+
 
 @dataclass(frozen=True)
 class Candidate:
@@ -78,18 +83,12 @@ def front_json(found: Sequence[Candidate], board: Board) -> dict[str, Any]:
     }
 
 
-_OF_NORMAL = 1.4826  # of a normal distribution, in medians of absolute values
-
-
 def robust_deviation(values: NDArray[np.float64]) -> float:
     """Return the deviation of `values`, of any shape, from 0."""
     return _OF_NORMAL * float(np.median(np.abs(values)))
 
 
-_BEST, _DEFAULT = "best", "default-within"
 _COSTS = {"smallest-within": flash_of, "fastest-within": cycles_of}
-_CHANCE = "chance"
-_FEW_POINTS = 0.5
 
 
 @dataclass(frozen=True)

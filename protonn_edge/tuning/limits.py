@@ -19,6 +19,8 @@ from protonn_edge.quantization import IntegerChain, measure_activity
 # The minimum flash of a plan for the firmware around the classifier: the flash of plans minus that
 # of the generated code and constants in linked programs.
 FIRMWARE_FLASH_BYTES = 2_300
+BOARD = "board"
+"""The name of the board's limit for the whole firmware, if no other one is exceeded."""
 
 
 @dataclass(frozen=True)
@@ -104,8 +106,6 @@ _LIMITS = {
     ),
 }
 
-BOARD = "board"
-"""The name of the board's limit for the whole firmware, if no other one is exceeded."""
 
 LIMIT_NAMES = frozenset({*_LIMITS, BOARD})
 """Names of limits for messages."""

@@ -74,6 +74,14 @@ _TRIAL: dict[str, Check] = {
     ),
     "is_default": lambda value: type(value) is bool,
 }
+_NAME = "protonn-edge"
+_LIMIT_BYTES = 1 << 30
+_STATES = {
+    "complete": TrialState.COMPLETE,
+    "pruned": TrialState.PRUNED,
+    "rejected": TrialState.PRUNED,
+    "failed": TrialState.FAIL,
+}
 
 
 def is_trial(attributes: Any) -> bool:
@@ -115,16 +123,7 @@ def _contains(distribution: BaseDistribution, value: Any) -> bool:
     )
 
 
-_NAME = "protonn-edge"
-_LIMIT_BYTES = 1 << 30
-
 Outcome = Literal["complete", "pruned", "rejected", "failed"]
-_STATES = {
-    "complete": TrialState.COMPLETE,
-    "pruned": TrialState.PRUNED,
-    "rejected": TrialState.PRUNED,
-    "failed": TrialState.FAIL,
-}
 
 
 @dataclass(frozen=True)

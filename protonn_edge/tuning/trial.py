@@ -31,6 +31,13 @@ from protonn_edge.training.refusals import Case
 from protonn_edge.training.searched import ANY, FEATURES, Searched, settings_of_kind
 from protonn_edge.tuning.limits import Figures, Fit, TuningLimits, fit_of
 
+RUNGS = (0.25, 0.5, 0.75)
+"""Shares of the first fold's training after which a trial may be pruned."""
+
+# A sketch of a model, for the planner: some points of each class, and a single epoch.
+_SKETCH_POINTS = 600
+_ACTIVITY_POINTS = 500
+
 
 @dataclass(frozen=True)
 class Alternative:
@@ -82,14 +89,6 @@ def kinds_for(fixed: Mapping[str, Any], X: Any) -> tuple[str, ...]:
     if not found:
         raise refused[0]
     return tuple(found)
-
-
-RUNGS = (0.25, 0.5, 0.75)
-"""Shares of the first fold's training after which a trial may be pruned."""
-
-# A sketch of a model, for the planner: some points of each class, and a single epoch.
-_SKETCH_POINTS = 600
-_ACTIVITY_POINTS = 500
 
 
 @dataclass(frozen=True, eq=False)
