@@ -26,7 +26,7 @@ from protonn_edge.kinds.basis_images.train.learning import (
 from protonn_edge.kinds.basis_images.train.teachers import Teacher
 from protonn_edge.kinds.dense.head import DenseModel
 from protonn_edge.quantization import quantize
-from protonn_edge.system.threads import one_thread
+from protonn_edge.system.rounding import one_thread
 
 POINTS = 4_000
 _FOLLOWED = 2_000  # test points on which accuracy by epoch is measured

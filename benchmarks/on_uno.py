@@ -14,7 +14,7 @@ from protonn_edge.boards import load_board
 from protonn_edge.build.project import BuildOptions, Trial, trial_build
 from protonn_edge.chain.model import Model
 from protonn_edge.codegen import Plan
-from protonn_edge.codegen.float32 import Float32Plan
+from protonn_edge.codegen.plan import Float32Plan
 from protonn_edge.datasets import Dataset
 from protonn_edge.evaluation.measurement import measure
 from protonn_edge.quantization import DeviceModel, IntegerChain, device_model, measure_activity

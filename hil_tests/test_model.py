@@ -13,7 +13,7 @@ from protonn_edge.codegen import Float32Plan, Plan
 from protonn_edge.device import Run, Session, summarize
 from protonn_edge.errors import CheckFailed
 from protonn_edge.quantization import DeviceModel
-from protonn_edge.verification.possible_cycles import PossibleCycles
+from protonn_edge.verification.agreement import PossibleCycles
 
 if TYPE_CHECKING:
     from conftest import Points, Record

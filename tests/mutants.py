@@ -123,10 +123,10 @@ NEAREST = {
         ),
         f"{CODEGEN} -k 'sanitizers and columns or hostile or literal or wide or clamped'",
     ],
-    "codegen/float32": ["tests/codegen/test_context.py tests/codegen/test_float32.py"],
     "codegen/renderer": [f"{CODEGEN} tests/codegen/test_prefix.py -k 'renders or prefix'"],
-    "codegen/sending": [
-        "tests/codegen/test_sending.py tests/regression/library/test_raw_values.py",
+    "codegen/context": [
+        f"{CODEGEN} tests/codegen/test_context.py tests/codegen/test_sending.py -k 'not emul'",
+        "tests/regression/library/test_raw_values.py",
     ],
     "build/sampling": ["tests/recording"],
     "build/sensor_projects": ["tests/recording", "tests/live tests/export/test_live_sketch.py"],

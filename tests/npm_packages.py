@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from protonn_edge.system.cache import built_once
+from protonn_edge.system.folders import built_once
 from protonn_edge.toolchain.javascript import INSTALL
 
 _FILES = ("package.json", "package-lock.json")

@@ -35,7 +35,7 @@ from protonn_edge.quantization import (
     precisions_of,
 )
 from protonn_edge.system.files import check_file, check_no_links, write_atomically, write_together
-from protonn_edge.system.lock import InUse, locked_folder
+from protonn_edge.system.folders import InUse, locked_folder
 from protonn_edge.system.resources import resource
 from protonn_edge.toolchain.platformio import build_firmware
 

@@ -41,7 +41,7 @@ from protonn_edge.quantization import (
     device_model,
 )
 from protonn_edge.system.facts_repr import FactsRepr
-from protonn_edge.system.scratch import scratch_folder
+from protonn_edge.system.folders import scratch_folder
 from protonn_edge.toolchain.platformio import build_firmware
 from protonn_edge.verification.tryout import NOT_TRIED, Tried, try_firmware, try_on_host
 

@@ -29,8 +29,8 @@ from protonn_edge.device.sensor_board import SamplesMessage
 from protonn_edge.errors import CheckFailed, InputError
 from protonn_edge.sensors import SensorKind
 from protonn_edge.system.files import write_atomically
+from protonn_edge.system.folders import scratch_folder
 from protonn_edge.system.resources import resource
-from protonn_edge.system.scratch import scratch_folder
 from protonn_edge.toolchain.platformio import build_firmware
 
 _FRAME_S = 0.05  # of samples in a frame, unless these are too few to detect missing ones

@@ -20,7 +20,7 @@ from protonn_edge.boards import Board
 from protonn_edge.build.sampling import Sampling, baud_divisor, byte_cycles, bytes_carried
 from protonn_edge.chain.input_quantizer.raw_units import RAW_MAXIMUM, RAW_MINIMUM, in_raw_units
 from protonn_edge.codegen import Plan
-from protonn_edge.codegen.sending import as_it_is
+from protonn_edge.codegen.context import as_it_is
 from protonn_edge.datasets import Notice
 from protonn_edge.device.framing import frame_bytes
 from protonn_edge.device.sensor_board import NAME_LIMIT, sent_name

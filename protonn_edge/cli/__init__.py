@@ -125,7 +125,7 @@ def _imported(name: str) -> click.Command:
         command: click.Command = getattr(import_module(f"{__name__}.{name}"), f"{name}_command")
     except ImportError as error:
         from protonn_edge.cli.command import Unavailable  # noqa: PLC0415 - it imports NumPy
-        from protonn_edge.system.extras import sentence_of  # noqa: PLC0415
+        from protonn_edge.system.lazy import sentence_of  # noqa: PLC0415
 
         sentence = sentence_of(error)
         if sentence is None:

@@ -26,7 +26,7 @@ from protonn_edge.cli.option_groups import write_options
 from protonn_edge.cli.paths import NameOrPath, check_paths
 from protonn_edge.errors import InputError, Interrupted, ProtoNNEdgeError, shortened
 from protonn_edge.quantization import PRECISIONS
-from protonn_edge.system.extras import sentence_of
+from protonn_edge.system.lazy import sentence_of
 
 if TYPE_CHECKING:
     from rich.progress import Progress, TaskID

@@ -26,7 +26,7 @@ from protonn_edge.evaluation.gathering import gather
 from protonn_edge.evaluation.measurement import measure
 from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
 from protonn_edge.quantization import quantize
-from protonn_edge.system.extras import require
+from protonn_edge.system.lazy import require
 from protonn_edge.verification.agreement import disagreement, verify_host
 
 _SEED = 0

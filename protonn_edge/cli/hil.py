@@ -30,8 +30,7 @@ from protonn_edge.report.terminal import (
     saturation_fact,
 )
 from protonn_edge.system.shell import command_line
-from protonn_edge.verification.agreement import Agreement, disagreement, outcome
-from protonn_edge.verification.possible_cycles import PossibleCycles
+from protonn_edge.verification.agreement import Agreement, PossibleCycles, disagreement, outcome
 
 
 @click.command("hil", cls=Command)

@@ -35,8 +35,8 @@ from protonn_edge.cli.training_data import load_grouped, settled_onset, settled_
 from protonn_edge.datasets import TableOptions
 from protonn_edge.errors import CheckFailed, Interrupted
 from protonn_edge.report.tuning import Columns, candidate_table, front_figure, progress_table
-from protonn_edge.system.extras import require
 from protonn_edge.system.files import write_atomically
+from protonn_edge.system.lazy import require
 from protonn_edge.system.shell import command_line
 from protonn_edge.training.accuracy_floor import with_accuracy_floor
 from protonn_edge.training.searched import FEATURES, KIND, settings_of_kind

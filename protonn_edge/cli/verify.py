@@ -32,12 +32,12 @@ from protonn_edge.report.terminal import saturation_fact
 from protonn_edge.system import shell
 from protonn_edge.verification.agreement import (
     Agreement,
+    PossibleCycles,
     disagreement,
     open_session,
     verify_device,
     verify_host,
 )
-from protonn_edge.verification.possible_cycles import PossibleCycles
 
 
 @click.command("verify", cls=Command)

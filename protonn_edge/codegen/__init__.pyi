@@ -1,7 +1,7 @@
-from protonn_edge.codegen.float32 import Float32Plan as Float32Plan
-from protonn_edge.codegen.float32 import make_float32_plan as make_float32_plan
 from protonn_edge.codegen.host import HOST_MAIN as HOST_MAIN
+from protonn_edge.codegen.plan import Float32Plan as Float32Plan
 from protonn_edge.codegen.plan import Plan as Plan
+from protonn_edge.codegen.plan import make_float32_plan as make_float32_plan
 from protonn_edge.codegen.planner import Limits as Limits
 from protonn_edge.codegen.planner import every_plan as every_plan
 from protonn_edge.codegen.planner import make_plan as make_plan

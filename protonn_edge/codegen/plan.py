@@ -16,12 +16,14 @@ from protonn_edge.avr.cores import BOUND_FLAGS, Core
 from protonn_edge.chain.activity import Activity
 from protonn_edge.chain.integer_stage import IntegerStage, stage_names
 from protonn_edge.kernels.kernel import CHUNK_CYCLES, Cost, Feed, Kernel, Push, Step
+from protonn_edge.quantization import Float32Model
 from protonn_edge.system.facts_repr import FactsRepr
 
 # Flash of the firmware besides the stages, and SRAM besides their variables, including the stack;
 # measured on linked programs.
 _CODE_BYTES = 3_300
 _FIRMWARE_SRAM_BYTES = 200
+_FLOAT_BYTES = 4
 
 ENTRY_BYTES = 4
 """SRAM of the public functions: the number of features left, whether a prediction has begun, and
@@ -260,3 +262,46 @@ def _with_number(name: str, kernel: Kernel, cost: Cost) -> Cost:
     if not number:
         return cost
     return replace(cost, steps=tuple(replace(step, name=step.name + number) for step in cost.steps))
+
+
+@dataclass(frozen=True)
+class Float32Plan(FactsRepr):
+    """Bounds of the costs of a float build: lower bounds of bytes, upper bounds of cycles.
+
+    Attributes
+    ----------
+    table_bytes : int
+        Flash of the constant tables; the linked program adds its code and the float routines.
+    state_bytes : int
+        SRAM of the model's own variables, the input's bytes among them.
+    """
+
+    table_bytes: int
+    state_bytes: int
+
+    kernel = "float32"
+    begin_cycles = 20
+
+    # A push only copies a byte; measured on the emulator for avr-gcc at -O2, with a margin.
+    push = Push(value=15, zero=15, call=80, whole=80)
+
+    def facts(self) -> dict[str, str]:
+        """Return the kernel; nothing else is predicted."""
+        return {"kernel": self.kernel}
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the kernel; a float build's cycles are not predicted."""
+        return {"kernel": self.kernel}
+
+    @property
+    def fed_feature_cycles(self) -> float:
+        """Bound of the cycles per feature when features arrive over the serial line."""
+        return self.push.value + self.push.call
+
+
+def make_float32_plan(model: Float32Model) -> Float32Plan:
+    """Return the plan of a float build."""
+    return Float32Plan(
+        table_bytes=model.model_bytes + _FLOAT_BYTES * model.n_projections,
+        state_bytes=ENTRY_BYTES + model.n_features + 2 * _FLOAT_BYTES * model.n_classes,
+    )

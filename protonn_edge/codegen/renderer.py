@@ -15,8 +15,7 @@ from pathlib import Path
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from protonn_edge.codegen.context import c_float, program_context, render_context
-from protonn_edge.codegen.float32 import Float32Plan, make_float32_plan
-from protonn_edge.codegen.plan import Plan
+from protonn_edge.codegen.plan import Float32Plan, Plan, make_float32_plan
 from protonn_edge.codegen.planner import make_plan
 from protonn_edge.errors import InputError, shortened
 from protonn_edge.quantization import DeviceModel, Float32Model

@@ -41,7 +41,7 @@ from protonn_edge.kinds.protonn.prototypes.exponential import RBF_CUTOFF
 from protonn_edge.kinds.protonn.train.budget_rules import ModelSizes
 from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
 from protonn_edge.quantization import IntegerChain, check_counts, measure_activity, quantize
-from protonn_edge.system.threads import one_thread
+from protonn_edge.system.rounding import one_thread
 from protonn_edge.training.points import Float32
 from protonn_edge.training.validation import check_finite, check_varying
 

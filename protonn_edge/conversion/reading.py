@@ -25,7 +25,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from protonn_edge.datasets.archive import ArrayArchive
 from protonn_edge.errors import InputError, shortened
-from protonn_edge.system.extras import require
+from protonn_edge.system.lazy import require
 
 LIMIT_BYTES = 2**30
 LARGEST = 1e30

@@ -33,7 +33,7 @@ from protonn_edge.device.sensor_board import (
     SensorStream,
 )
 from protonn_edge.errors import CheckFailed, InputError
-from protonn_edge.system.lock import InUse, try_lock
+from protonn_edge.system.folders import InUse, try_lock
 
 _VERSION = 1
 _TAIL_BYTES = 1 << 16  # more than a line

@@ -31,7 +31,7 @@ from protonn_edge.chain.decision.rejection import UNKNOWN
 from protonn_edge.errors import InputError
 from protonn_edge.quantization import DeviceModel
 from protonn_edge.system.files import check_file, write_atomically
-from protonn_edge.system.lock import InUse, try_lock
+from protonn_edge.system.folders import InUse, try_lock
 
 _MAX_LINE_BYTES = 1 << 16  # 255 scores of 11 characters are less than 4 kB
 _LIMIT_BYTES = 4 << 30

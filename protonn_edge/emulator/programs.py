@@ -17,7 +17,7 @@ from protonn_edge.boards import Board
 from protonn_edge.emulator.flash_image import FlashImage, load_image
 from protonn_edge.errors import InputError, ProtoNNEdgeError
 from protonn_edge.system import shell
-from protonn_edge.system.cache import built_once
+from protonn_edge.system.folders import built_once
 from protonn_edge.toolchain.javascript import EMULATOR, script_file
 from protonn_edge.toolchain.process import relevant_lines, run_within
 

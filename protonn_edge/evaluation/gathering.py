@@ -35,8 +35,7 @@ from protonn_edge.quantization import (
     stage_losses,
 )
 from protonn_edge.toolchain.host import has_compiler
-from protonn_edge.verification.agreement import Agreement, verify_host
-from protonn_edge.verification.possible_cycles import PossibleCycles
+from protonn_edge.verification.agreement import Agreement, PossibleCycles, verify_host
 
 
 def gather(

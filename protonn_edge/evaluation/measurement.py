@@ -40,11 +40,11 @@ from protonn_edge.quantization import DeviceModel
 from protonn_edge.system.facts_repr import FactsRepr
 from protonn_edge.verification.agreement import (
     Agreement,
+    PossibleCycles,
     compare_results,
     disagreement,
     open_session,
 )
-from protonn_edge.verification.possible_cycles import PossibleCycles
 
 _COMPARED = 10  # points that each of several boards classifies
 

@@ -6,7 +6,7 @@ from protonn_edge.export.exporting import Export, export
 from protonn_edge.export.folder import check_folder
 from protonn_edge.export.imprint import Imprint, library_name
 from protonn_edge.export.rendering import KINDS, Kind, render_export
-from protonn_edge.export.vectors import KnownAnswers, vectors_from_data, vectors_from_model
+from protonn_edge.export.self_test import KnownAnswers, vectors_from_data, vectors_from_model
 
 __all__ = [
     "KINDS",

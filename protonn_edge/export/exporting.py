@@ -24,8 +24,13 @@ from protonn_edge.export.rendering import (
     render_bare_self_test,
     render_export,
 )
-from protonn_edge.export.self_test import try_on_board, try_on_host
-from protonn_edge.export.vectors import KnownAnswers, vectors_from_data, vectors_from_model
+from protonn_edge.export.self_test import (
+    KnownAnswers,
+    try_on_board,
+    try_on_host,
+    vectors_from_data,
+    vectors_from_model,
+)
 from protonn_edge.quantization import IntegerChain, quantize
 from protonn_edge.verification.tryout import NOT_TRIED, Tried
 

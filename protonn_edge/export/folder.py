@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 from protonn_edge.errors import InputError
 from protonn_edge.system.files import check_no_links, write_together
-from protonn_edge.system.scratch import is_scratch
+from protonn_edge.system.folders import is_scratch
 
 MANIFEST = ".protonn-edge-export"
 EXPORT, LOGGER, LIVE = "an export", "a logger", "firmware with a sensor"

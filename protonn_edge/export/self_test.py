@@ -1,4 +1,8 @@
-"""Run the self-test of an exported library before it is written.
+"""The self-test of an exported library: its test vectors, and a run before it is written.
+
+Test vectors are points, and what the integer model answers to them. Where there is no data, they
+are made of the model alone (see `verification.tryout`). They lie in flash with runs of zeros
+shortened: an image is mostly background.
 
 Its sources are compiled with the flags of the Arduino IDE and run on the emulated board, with the
 program of the example BareSelfTest, which needs no framework; plain C runs on this computer.
@@ -13,19 +17,28 @@ import socket
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
+from dataclasses import dataclass
+from itertools import groupby
 from pathlib import Path
 
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
 from platformio.project.options import get_default_core_dir
 
 from protonn_edge.avr.program import read_program
 from protonn_edge.boards import Board
+from protonn_edge.chain.model import Model
 from protonn_edge.emulator import EmulatedBoard
 from protonn_edge.errors import CheckFailed, InputError
+from protonn_edge.quantization import IntegerChain
 from protonn_edge.system.files import write_atomically
-from protonn_edge.system.scratch import scratch_folder
+from protonn_edge.system.folders import scratch_folder
 from protonn_edge.toolchain.host import build_host_executable
 from protonn_edge.toolchain.process import relevant_lines, run_within
-from protonn_edge.verification.tryout import Tried, WrongAnswers
+from protonn_edge.verification.tryout import Tried, WrongAnswers, ends, examples
+
+N_VECTORS = 20
+_LONGEST_RUN = 255
 
 # The Arduino IDE's, and PlatformIO's unless a platformio.ini changes them.
 _FLAGS = (
@@ -42,6 +55,75 @@ _LONGEST_LINE = 4096
 _STACK_BYTES = 128  # of the self-test, generously
 _PRINTED = re.compile(r"(?:FAIL: (\d+) of|PASS:) (\d+) test vectors(?:; (.*))?\s*")
 _MAIN = "main.c"
+
+
+@dataclass(frozen=True, eq=False)
+class KnownAnswers:
+    """Test vectors: quantized points and the integer model's answers."""
+
+    inputs: NDArray[np.uint8]  # (n, features): what the device is fed
+    scores: NDArray[np.int64]  # (n, L): what it must answer, exactly
+    classes: NDArray[np.int64]  # (n,): the classes, each the first with the largest score
+    score_bytes: int  # bytes of a score in flash
+
+    def __len__(self) -> int:
+        return len(self.inputs)
+
+    @property
+    def encoded(self) -> tuple[tuple[int, ...], ...]:
+        """The bytes of each point as they lie in flash: a 0 is followed by how many there are."""
+        return tuple(_without_runs(row) for row in self.inputs.tolist())
+
+    def within(self, flash_bytes: int) -> KnownAnswers:
+        """Return as many of the first vectors, but at least one, as so many bytes hold."""
+        n = max(1, int(np.count_nonzero(np.cumsum(self._each_bytes) <= flash_bytes)))
+        return KnownAnswers(self.inputs[:n], self.scores[:n], self.classes[:n], self.score_bytes)
+
+    @property
+    def flash_bytes(self) -> int:
+        """Bytes of flash that they take."""
+        return sum(self._each_bytes)
+
+    @property
+    def _each_bytes(self) -> list[int]:
+        answer = 1 + self.score_bytes * self.scores.shape[1]
+        return [len(row) + answer for row in self.encoded]
+
+
+def vectors_from_data(model: IntegerChain, X: ArrayLike, count: int = N_VECTORS) -> KnownAnswers:
+    """Return up to `count` of raw points (n, features), n >= 1, evenly spread over their rows."""
+    points = np.asarray(X)
+    n = min(count, len(points))
+    return _answered(model, model.quantize(points[[i * len(points) // n for i in range(n)]]))
+
+
+def vectors_from_model(
+    model: Model, reference: IntegerChain, count: int = N_VECTORS
+) -> KnownAnswers:
+    """Return `count` vectors, at least 3, of a model whose data is not at hand.
+
+    The first two are all features at either end of their range, the others are `examples`.
+    """
+    both = ends(reference)
+    made = examples(model, reference, count - len(both))
+    return _answered(reference, np.concatenate([both, made]))
+
+
+def _answered(model: IntegerChain, Q: NDArray[np.uint8]) -> KnownAnswers:
+    return KnownAnswers(Q, model.scores(Q), model.predict(Q), model.score_bits // 8)
+
+
+def _without_runs(row: list[int]) -> tuple[int, ...]:
+    encoded: list[int] = []
+    for value, run in groupby(row):
+        length = len(list(run))
+        if value != 0:
+            encoded += [value] * length
+            continue
+        while length > 0:
+            encoded += [0, min(length, _LONGEST_RUN)]
+            length -= _LONGEST_RUN
+    return tuple(encoded)
 
 
 def try_on_host(files: Mapping[str, str]) -> Tried:

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from protonn_edge.errors import InputError
 from protonn_edge.kinds.protonn.head import ProtoNNModel
-from protonn_edge.system.extras import require
+from protonn_edge.system.lazy import require
 from protonn_edge.training.base import DeviceClassifier
 
 if TYPE_CHECKING:  # one of the extras

@@ -16,7 +16,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path, PurePosixPath
 
 from protonn_edge.errors import InputError
-from protonn_edge.system.scratch import scratch_folder
+from protonn_edge.system.folders import scratch_folder
 
 
 def check_file(

@@ -3,6 +3,8 @@
 Half of what a command takes would be importing what it has no use for: scikit-learn, scipy and a
 hundred modules of this package. A package whose names come from many modules lists them in its
 `__init__.pyi`, where type checkers and editors look, and `lazy_names` finds them there.
+
+Libraries that only some users need may be missing: `require` says what to install.
 """
 
 from __future__ import annotations
@@ -11,8 +13,14 @@ import ast
 import sys
 from collections.abc import Callable
 from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
+
+from protonn_edge.errors import InputError
+
+# The extra of pyproject.toml that a library comes with.
+_EXTRAS = {"distributed": "dask", "matplotlib": "plots", "optuna": "search", "skops": "skops"}
 
 
 def lazy_names(package: str) -> tuple[list[str], Callable[[str], Any], Callable[[], list[str]]]:
@@ -47,3 +55,25 @@ def later(module: str, name: str) -> Callable[..., Any]:
         return getattr(import_module(module), name)(*arguments, **settings)
 
     return call
+
+
+def require(library: str) -> None:
+    """Raise `InputError` where a library is not installed, before time is spent on what needs it.
+
+    Raises `InputError`: the sentence names the extra that it comes with.
+    """
+    if find_spec(library) is None:
+        raise InputError(_sentence(library))
+
+
+def sentence_of(error: ImportError) -> str | None:
+    """Return what to install after an import that failed; None if it is of no extra."""
+    library = (error.name or "").partition(".")[0]
+    return _sentence(library) if library in _EXTRAS else None
+
+
+def _sentence(library: str) -> str:
+    return (
+        f"this needs {library}, which is not installed; run: "
+        f"pip install 'protonn-edge[{_EXTRAS[library]}]'"
+    )

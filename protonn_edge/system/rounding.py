@@ -1,5 +1,7 @@
 """Make sums of floats round alike on all x86-64 processors, so that a seed gives one model.
 
+They have one order, too, where libraries use one thread.
+
 NumPy and the OpenBLAS that it brings choose their loops by the processor: wider registers add in
 another order, and training turns another last bit into another model. The loops for AVX2 and FMA
 run on nearly every x86-64 processor since 2015, and train no slower than those for AVX-512.
@@ -7,10 +9,13 @@ run on nearly every x86-64 processor since 2015, and train no slower than those 
 
 from __future__ import annotations
 
+import functools
 import os
 import sys
+from contextlib import AbstractContextManager
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
 _LOOPS = {"OPENBLAS_CORETYPE": "Haswell", "NPY_DISABLE_CPU_FEATURES": "X86_V4"}
 _PROCESSOR = Path("/proc/cpuinfo")
@@ -48,3 +53,20 @@ def _libraries(package: str) -> Path:
     found = find_spec(package)
     places = found.submodule_search_locations if found else None
     return Path(f"{places[0] if places else package}.libs")
+
+
+def one_thread() -> AbstractContextManager[object]:
+    """Return a context in which BLAS and OpenMP use one thread, so that sums have one order.
+
+    That is also faster for small products.
+    """
+    limited: AbstractContextManager[object] = _threads().limit(limits=1)
+    return limited
+
+
+@functools.cache
+def _threads() -> Any:
+    """Look for the libraries once, when all that computes is loaded: it takes milliseconds."""
+    from threadpoolctl import ThreadpoolController  # noqa: PLC0415
+
+    return ThreadpoolController()

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from protonn_edge.errors import CheckFailed, InputError
-from protonn_edge.system.scratch import scratch_folder
+from protonn_edge.system.folders import scratch_folder
 from protonn_edge.toolchain.process import relevant_lines, run_within
 
 # A program runs for a fraction of the time that it takes to compile: -O2 gains nothing, and takes

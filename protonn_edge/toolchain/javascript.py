@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from protonn_edge.errors import CheckFailed, InputError, ProtoNNEdgeError
-from protonn_edge.system.cache import built_once
+from protonn_edge.system.folders import built_once
 from protonn_edge.system.resources import resource
 from protonn_edge.toolchain.process import run_within
 

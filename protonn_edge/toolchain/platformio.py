@@ -26,7 +26,7 @@ from platformio.project.options import get_default_core_dir
 from protonn_edge.boards import board_names, load_board
 from protonn_edge.boards.environment import description
 from protonn_edge.errors import CheckFailed, InputError
-from protonn_edge.system.cache import built_once
+from protonn_edge.system.folders import built_once
 from protonn_edge.toolchain.process import BUSY, relevant_lines, run_within
 
 _SHIM = Path(__file__).parent / "shim"

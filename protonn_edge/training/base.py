@@ -27,7 +27,7 @@ from protonn_edge.datasets.naming import label_text
 from protonn_edge.datasets.rows import Sparse
 from protonn_edge.datasets.splits import group_numbers
 from protonn_edge.quantization import check_statistics, statistics_of, with_rejection
-from protonn_edge.system.threads import one_thread
+from protonn_edge.system.rounding import one_thread
 from protonn_edge.training.answers import Answers
 from protonn_edge.training.calibration import fitted_sharpness
 from protonn_edge.training.compatibility import check_compatible, refusal_of

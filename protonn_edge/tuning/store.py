@@ -29,7 +29,7 @@ from optuna.trial import FrozenTrial, TrialState
 from protonn_edge.errors import InputError
 from protonn_edge.kinds.plans import PLANS
 from protonn_edge.system.files import check_file
-from protonn_edge.system.lock import InUse, try_lock
+from protonn_edge.system.folders import InUse, try_lock
 from protonn_edge.system.schema import (
     Check,
     list_of,

@@ -17,7 +17,7 @@ from typing import Any, Protocol, Self
 from threadpoolctl import threadpool_limits
 
 from protonn_edge.errors import InputError
-from protonn_edge.system.extras import require
+from protonn_edge.system.lazy import require
 from protonn_edge.tuning.trial import FoldResult, Job, Points, run_fold
 
 _CONNECT_S = 15

@@ -2,24 +2,85 @@
 
 The NumPy integer model is the reference; the host build of the generated C, the emulated board and
 a real one must give the same scores for every point. Any difference is a bug; only float builds
-have a tolerance, `Float32Model.score_tolerance`. The cycles that devices report are checked for
-plausibility, too.
+have a tolerance, `Float32Model.score_tolerance`.
+
+The cycles that devices report must be possible: within the proven bounds of an integer build on a
+chip with a multiplier; of float builds and other chips, more than 0 and within the watchdog's time.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
+from itertools import islice
+from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from protonn_edge.boards import Board
+from protonn_edge.codegen import Float32Plan, Plan, every_plan, make_float32_plan
 from protonn_edge.codegen.host import host_program
 from protonn_edge.device import Result, Session, differs, run
 from protonn_edge.errors import CheckFailed
-from protonn_edge.quantization import DeviceModel
-from protonn_edge.verification.possible_cycles import PossibleCycles
+from protonn_edge.quantization import DeviceModel, Float32Model
+
+_MOST_PLANS = 1_000  # to consider if the built plan is not known
+_LONGEST_S = 3  # the watchdog ends a computation after 2 s by its own clock
+
+
+@dataclass(frozen=True)
+class PossibleCycles:
+    """The range of the cycles of one prediction."""
+
+    # both are possible
+    least: int
+    most: int
+    # whether they are proven for the program; otherwise they follow from the clock only
+    proven: bool
+
+    @classmethod
+    def of(cls, plan: Plan | Float32Plan, board: Board) -> Self:
+        """Return the range for a plan on a board."""
+        if isinstance(plan, Float32Plan) or plan.estimated:
+            return cls._by_clock(board)
+        return cls(plan.least_cycles, plan.worst_cycles, proven=True)
+
+    @classmethod
+    def _by_clock(cls, board: Board) -> Self:
+        return cls(1, _LONGEST_S * board.clock_hz, proven=False)
+
+    @classmethod
+    def of_any_plan(cls, model: DeviceModel, board: Board) -> Self:
+        """Return the range if the built plan is not known."""
+        if isinstance(model, Float32Model):
+            return cls.of(make_float32_plan(model), board)
+        plans = list(islice(every_plan(model, board.cpu), _MOST_PLANS + 1))
+        if len(plans) > _MOST_PLANS:
+            return cls._by_clock(board)
+        return cls.of_one_of(plans, board)
+
+    @classmethod
+    def of_one_of(cls, plans: Iterable[Plan | Float32Plan], board: Board) -> Self:
+        """Return the range if one of these plans was built."""
+        ranges = [cls.of(plan, board) for plan in plans]
+        return cls(
+            min(each.least for each in ranges),
+            max(each.most for each in ranges),
+            all(each.proven for each in ranges),
+        )
+
+    def outside(self, results: Sequence[Result]) -> list[Result]:
+        """Return the answers whose cycles are impossible."""
+        return [
+            result
+            for result in results
+            if result.cycles is not None and not self.least <= result.cycles <= self.most
+        ]
+
+    def __str__(self) -> str:
+        by = "its plan" if self.proven else f"{_LONGEST_S} s of its clock"
+        return f"{self.least:,} to {self.most:,} by {by}"
 
 
 @dataclass(frozen=True)

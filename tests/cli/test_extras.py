@@ -12,7 +12,7 @@ import pytest
 from checkout import CHECKOUT, skip_unless_checked_out
 from command_line import run
 
-from protonn_edge.system import extras
+from protonn_edge.system import lazy
 
 PROGRAM = """
 import sys
@@ -53,14 +53,14 @@ def test_a_figure_is_refused_before_the_search(
 
 
 def test_what_is_missing_for_another_reason_is_no_extra() -> None:
-    assert extras.sentence_of(ImportError("x", name="nothing_of_ours")) is None
-    assert "plots" in str(extras.sentence_of(ImportError("x", name="matplotlib.figure")))
+    assert lazy.sentence_of(ImportError("x", name="nothing_of_ours")) is None
+    assert "plots" in str(lazy.sentence_of(ImportError("x", name="matplotlib.figure")))
 
 
 def test_the_extras_are_those_of_the_project() -> None:
     skip_unless_checked_out("pyproject.toml")
     project = tomllib.loads((CHECKOUT / "pyproject.toml").read_text("utf-8"))["project"]
     optional = project["optional-dependencies"]
-    for library, extra in extras._EXTRAS.items():
+    for library, extra in lazy._EXTRAS.items():
         assert any(line.startswith(f"{library}>=") for line in optional[extra])
         assert not any(line.startswith(library) for line in project["dependencies"])

@@ -14,7 +14,7 @@ from model_factory import (
     window_features_of,
 )
 
-from protonn_edge.codegen.sending import Sending, as_it_is, factor_text, sendings
+from protonn_edge.codegen.context import Sending, as_it_is, factor_text, sendings
 from protonn_edge.features.window_features.channels import sample_names
 from protonn_edge.quantization import quantize
 

@@ -41,7 +41,7 @@ from protonn_edge.codegen import Plan
 from protonn_edge.codegen.host import host_program
 from protonn_edge.errors import CheckFailed
 from protonn_edge.quantization import IntegerChain
-from protonn_edge.system.scratch import scratch_folder
+from protonn_edge.system.folders import scratch_folder
 
 MEAN_WITHIN = 0.03
 """How far the mean cycles of a chain may be from what its plan says, as a share."""

@@ -23,7 +23,7 @@ from protonn_edge.avr.program import read_program
 from protonn_edge.chain.integer_chain import IntegerChain
 from protonn_edge.codegen.host import host_program
 from protonn_edge.codegen.planner import every_plan, make_plan, plan_of
-from protonn_edge.system.scratch import scratch_folder
+from protonn_edge.system.folders import scratch_folder
 
 shapes = {
     "seed": st.integers(0, 10_000),

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from protonn_edge.system.scratch import scratch_folder
+from protonn_edge.system.folders import scratch_folder
 
 pytestmark = pytest.mark.skipif(
     not Path("/proc/self").exists(), reason="looks into /proc: run it on Linux"
@@ -19,7 +19,7 @@ pytestmark = pytest.mark.skipif(
 DEADLINE_S = 90.0
 STARTS = """
 import sys
-from protonn_edge.system.scratch import scratch_folder
+from protonn_edge.system.folders import scratch_folder
 from protonn_edge.toolchain.process import run_within
 from pathlib import Path
 with scratch_folder(Path(sys.argv[1])) as scratch:

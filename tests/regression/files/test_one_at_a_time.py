@@ -29,7 +29,7 @@ DEADLINE_S = 90
 HOLDS = """
 import os, sys
 from pathlib import Path
-from protonn_edge.system.lock import locked_folder, try_lock
+from protonn_edge.system.folders import locked_folder, try_lock
 path = Path(sys.argv[1])
 if path.is_dir():
     held = locked_folder(path)

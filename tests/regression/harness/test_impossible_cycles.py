@@ -31,7 +31,7 @@ from protonn_edge.evaluation.gathering import gather
 from protonn_edge.quantization import quantize
 from protonn_edge.quantization.float32 import float32_model
 from protonn_edge.verification import agreement
-from protonn_edge.verification.possible_cycles import PossibleCycles
+from protonn_edge.verification.agreement import PossibleCycles
 
 UNO, TINY = load_board("uno"), load_board("attiny85")
 

@@ -24,8 +24,8 @@ from protonn_edge.chain.input_quantizer.raw_units import (
     decimals_of,
 )
 from protonn_edge.codegen import make_plan
+from protonn_edge.codegen.context import sendings
 from protonn_edge.codegen.host import host_program
-from protonn_edge.codegen.sending import sendings
 from protonn_edge.evaluation.library_check import LibraryWay, check_library
 from protonn_edge.features.average_pooling.pooling import AveragePooling
 from protonn_edge.quantization import IntegerChain, quantize

@@ -20,7 +20,7 @@ from protonn_edge.kinds.protonn.train.fitting import ProtoNNTraining
 from protonn_edge.kinds.protonn.train.online import OnlineTraining
 from protonn_edge.kinds.protonn.train.parameters import ProtoNNParameters
 from protonn_edge.kinds.protonn.train.search import protonn_search
-from protonn_edge.system.threads import one_thread
+from protonn_edge.system.rounding import one_thread
 from protonn_edge.training.base import DeviceClassifier
 from protonn_edge.training.compatibility import check_compatible, refusal_of
 from protonn_edge.training.given_points import class_indices, classes_to_go_on, labelled_points
