@@ -33,10 +33,10 @@ CARE = {
     ("toolchain/launcher.py", "os.killpg"): "process group",  # only process.py runs it
     ("toolchain/launcher.py", "signal.SIGKILL"): "process group",
     ("toolchain/launcher.py", "signal.SIGPIPE"): "process group",
-    ("system/files.py", "fcntl"): "except ImportError:",
+    ("system/folders.py", "fcntl"): "except ImportError:",
     ("cli/record.py", "termios"): "except ImportError:",
     ("cli/record.py", "tty"): "except ImportError:",
-    ("system/files.py", "os.getuid"): 'hasattr(os, "getuid")',
+    ("system/folders.py", "os.getuid"): 'hasattr(os, "getuid")',
     # A pseudo-terminal's name: where there is none, --pty ends before it.
     ("cli/emulate.py", "symlink_to"): "exists and is not a symbolic link",
 }
