@@ -4,12 +4,7 @@ from __future__ import annotations
 
 from protonn_edge.conversion.converting import from_sklearn
 from protonn_edge.conversion.kept import Conversion, ConversionStep
-from protonn_edge.conversion.reference import (
-    Features,
-    from_reference,
-    same_answers,
-    to_reference,
-)
+from protonn_edge.conversion.reference import Features, from_reference, same_answers, to_reference
 from protonn_edge.conversion.scaling import from_pipeline
 
 __all__ = [

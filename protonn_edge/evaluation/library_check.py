@@ -30,12 +30,7 @@ from protonn_edge.errors import CheckFailed
 from protonn_edge.features.window_features import channel_names
 from protonn_edge.quantization import MOST_FEATURES, DeviceModel
 from protonn_edge.toolchain.host import has_compiler
-from protonn_edge.verification.agreement import (
-    Agreement,
-    compare,
-    disagreement,
-    verify_device,
-)
+from protonn_edge.verification.agreement import Agreement, compare, disagreement, verify_device
 
 TOLERATED_LOSS = 0.005
 """Tolerated loss of accuracy through ``pnn_quantize``: half a percentage point."""

@@ -19,12 +19,7 @@ from protonn_edge.evaluation.accuracy import class_figures, frequent_confusions,
 from protonn_edge.evaluation.evidence import Evidence
 from protonn_edge.quantization import IntegerChain
 from protonn_edge.report.content import Cell, Matrix, PageTable, Panel, Picture
-from protonn_edge.report.figures import (
-    confusion_figure,
-    figure,
-    seen_figure,
-    threshold_figure,
-)
+from protonn_edge.report.figures import confusion_figure, figure, seen_figure, threshold_figure
 from protonn_edge.report.plane import plane_of
 from protonn_edge.report.points import chosen_points, picture_of, trace_of
 

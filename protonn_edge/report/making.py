@@ -9,13 +9,7 @@ from protonn_edge.evaluation.evidence import Evidence
 from protonn_edge.export.rendering import NAME, own_sketch
 from protonn_edge.quantization import IntegerChain
 from protonn_edge.report.content import PageTable, Panel, Section, Snippet
-from protonn_edge.report.figures import (
-    figure,
-    front_figure,
-    spaced,
-    stage_figure,
-    training_figure,
-)
+from protonn_edge.report.figures import figure, front_figure, spaced, stage_figure, training_figure
 from protonn_edge.report.inputs import Front
 
 _NOTHING = 1e-9  # an objective that never exceeds this is not shown
