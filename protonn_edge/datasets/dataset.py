@@ -108,11 +108,10 @@ class Provenance:
 
         The notices of `match_columns`, which has these parameters, are added.
         """
-        match = match_columns(self.feature_names, wanted, source, owner)
-        notices = (*self.notices, *match.notices)
-        if match.columns is None:
+        columns, found = match_columns(self.feature_names, wanted, source, owner)
+        notices = (*self.notices, *found)
+        if columns is None:
             return replace(self, notices=notices)
-        columns = list(match.columns)
         return replace(
             self,
             feature_names=tuple(wanted),

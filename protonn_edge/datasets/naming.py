@@ -110,28 +110,10 @@ def title(name: str, number: int) -> str:
     return f"column {quoted(name)}" if name else f"column {number}"
 
 
-def titles(columns: Sequence[tuple[str, int]]) -> str:
-    """Return the names of several columns for messages, see `title`."""
-    if all(name for name, _ in columns):
-        plural = "column" if len(columns) == 1 else "columns"
-        return f"{plural} {listed(name for name, _ in columns)}"
-    return ", ".join(title(*column) for column in columns[:_SHOWN]) + (
-        f" and {len(columns) - _SHOWN:,} more" if len(columns) > _SHOWN else ""
-    )
-
-
-@dataclass(frozen=True)
-class Match:
-    """The column of each feature in the model's order; None to use columns in their own order."""
-
-    columns: tuple[int, ...] | None
-    notices: tuple[Notice, ...] = ()
-
-
 def match_columns(
     names: Sequence[str], wanted: Sequence[str], source: str, owner: str = "the model"
-) -> Match:
-    """Match the columns of data with a model's features.
+) -> tuple[list[int] | None, tuple[Notice, ...]]:
+    """Return the column of each feature of a model, None for columns in their own order; notices.
 
     Parameters
     ----------
@@ -147,14 +129,14 @@ def match_columns(
     """
     if not names or not wanted:
         if not names and not wanted:
-            return Match(None)
+            return None, ()
         without = source if wanted else owner
         text = f"features are matched by position: {without} has no names of features"
-        return Match(None, (Notice("position", text),))
+        return None, (Notice("position", text),)
     if tuple(names) == tuple(wanted):
-        return Match(None)
-    known, used = set(names), set(wanted)
-    missing = [name for name in wanted if name not in known]
+        return None, ()
+    place, used = {name: index for index, name in enumerate(names)}, set(wanted)
+    missing = [name for name in wanted if name not in place]
     if missing:
         count = f"{len(missing):,} columns" if len(missing) > 1 else "the column"
         raise InputError(
@@ -170,10 +152,7 @@ def match_columns(
                     "cannot be matched by name; give each a name of its own"
                 )
             seen.add(name)
-    place = {name: index for index, name in enumerate(names)}
-    notices: tuple[Notice, ...] = ()
-    surplus = [name for name in names if name not in used]
-    if surplus:
-        text = f"ignored, as {owner} does not use it: {listed(surplus)}"
-        notices = (Notice("surplus", text, columns=tuple(surplus)),)
-    return Match(tuple(place[name] for name in wanted), notices)
+    surplus = tuple(name for name in names if name not in used)
+    text = f"ignored, as {owner} does not use it: {listed(surplus)}"
+    notices = (Notice("surplus", text, columns=surplus),) if surplus else ()
+    return [place[name] for name in wanted], notices

@@ -96,8 +96,8 @@ def cut_windows(
     window : int
         Samples per window, at least 2.
     stride : int, optional
-        Samples from the beginning of a training window to that of the next one; by default they do
-        not overlap. Test windows never do.
+        Samples from a training window's beginning to the next one's; by default, and always between
+        test windows, a whole window.
     test_share : float
         0 <= share < 1, of each run: its end is cut into test windows.
     seams : ndarray of shape (rows,), bool, optional
@@ -119,40 +119,47 @@ def cut_windows(
             "at least 2 samples, a stride of at least 1, and a share from 0 to below 1"
         )
     runs = runs_of(labels, seams)
+    shares = [test_share if tested is None or not tested[first] else 1.0 for first, _ in runs]
     moving = frozenset[int]() if trigger is None else classes_that_move(labels, runs, trigger)
-    train: list[int] = []
-    test: list[int] = []
-    for first, end in runs:
-        parted = end - math.floor((end - first) * test_share)
-        if tested is not None and tested[first]:
-            parted = first
+    train, test = list[int](), list[int]()
+    for (first, end), share in zip(runs, shares, strict=True):
+        parted = end - math.floor((end - first) * share)
         if trigger is not None and int(labels[first]) in moving:
             train += trigger.begins(first, parted)
             test += trigger.begins(parted, end)
         else:
             train += range(first, parted - window + 1, step)
             test += range(parted, end - window + 1, window)
-    if not train and trigger is not None:
-        raise InputError(
+    if not train:
+        raise _no_windows(labels, runs, window, test_share, trigger)
+    begins = np.array(train, dtype=np.int64), np.array(test, dtype=np.int64)
+    parts = [_windows_at(samples, labels, each, window) for each in begins]
+    return Windows(*parts[0], *parts[1], begins[0])
+
+
+def _no_windows(
+    labels: NDArray[np.int64],
+    runs: Sequence[Run],
+    window: int,
+    test_share: float,
+    trigger: SegmentDetector | None,
+) -> InputError:
+    """Return the error for runs without a whole window for training."""
+    if trigger is not None:
+        return InputError(
             f"no window of {window:,} samples for training begins at a level of {trigger.level:g}; "
             "lower it, or use shorter windows"
         )
-    if not train:
-        longest = max((end - first for first, end in runs), default=0)
-        shared = f", {test_share:g} of it for testing" if test_share else ""
-        fewer = ", or a smaller share for testing" if test_share else ""
-        gaps_in_runs = len(runs) - len(runs_of(labels))
-        if gaps_in_runs:
-            shared += f" (runs also end at gaps in time and new sessions, {gaps_in_runs:,} in all)"
-            fewer += ", or --drop the column of times or sessions if it is wrong"
-        raise InputError(
-            f"the longest run of equal labels without a gap has {counted(longest, 'sample')}"
-            f"{shared}, a window {window:,}; use shorter windows{fewer}"
-        )
-    return Windows(
-        *_windows_at(samples, labels, train, window),
-        *_windows_at(samples, labels, test, window),
-        np.array(train, dtype=np.int64),
+    longest = max((end - first for first, end in runs), default=0)
+    shared = f", {test_share:g} of it for testing" if test_share else ""
+    fewer = ", or a smaller share for testing" if test_share else ""
+    gaps_in_runs = len(runs) - len(runs_of(labels))
+    if gaps_in_runs:
+        shared += f" (runs also end at gaps in time and new sessions, {gaps_in_runs:,} in all)"
+        fewer += ", or --drop the column of times or sessions if it is wrong"
+    return InputError(
+        f"the longest run of equal labels without a gap has {counted(longest, 'sample')}{shared}, "
+        f"a window {window:,}; use shorter windows{fewer}"
     )
 
 
@@ -205,7 +212,7 @@ def gaps(times: NDArray[np.float64]) -> NDArray[np.bool_]:
 
 
 def _windows_at(
-    samples: NDArray[np.float32], labels: NDArray[np.int64], begins: list[int], window: int
+    samples: NDArray[np.float32], labels: NDArray[np.int64], begins: NDArray[np.int64], window: int
 ) -> tuple[NDArray[np.float32], NDArray[np.int64]]:
     needed = len(begins) * window * samples.shape[1] * samples.itemsize
     if needed > _LIMIT_BYTES:
@@ -216,7 +223,7 @@ def _windows_at(
     cut = np.empty((len(begins), window, samples.shape[1]), samples.dtype)
     for place, begin in enumerate(begins):
         cut[place] = samples[begin : begin + window]
-    return cut, labels[np.array(begins, dtype=np.int64)]
+    return cut, labels[begins]
 
 
 @dataclass(frozen=True, eq=False)

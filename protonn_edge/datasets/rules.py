@@ -351,10 +351,8 @@ def _in_order(
 ) -> tuple[list[Column], tuple[Notice, ...]]:
     """Return the columns that a model wants, in its order, and notices; all if it has no names."""
     names = [column.name for column in columns] if wanted else []
-    match = match_columns(names, wanted, str(path))
-    if match.columns is None:
-        return columns, match.notices
-    return [columns[index] for index in match.columns], match.notices
+    order, notices = match_columns(names, wanted, str(path))
+    return columns if order is None else [columns[index] for index in order], notices
 
 
 def _named(

@@ -91,29 +91,20 @@ def read_table(
     if roles.label_found.startswith("the last") and labels:
         notices.append(_label_notice(file, roles, labels, judged=expected is None))
     left_out = roles.left_out.items()
+    notices += [left_out_notice(*each) for each in left_out]
     names = tuple(column.name for column in features) if header else ()
-    times = [column for column, reason in left_out if reason == "time"]
+    time = next((column for column, reason in left_out if reason == "time"), None)
     sessions = [column for column, reason in left_out if reason == "session"]
-    used = {label, *features}
+    session = sessions[0] if sessions else None
     return Table(
         str(path),
         X,
         labels,
         feature_names=names,
-        notices=(*notices, *(left_out_notice(*each) for each in left_out)),
-        layout=TableLayout(
-            delimiter=file.delimiter,
-            header=header,
-            decimal_comma=decimals.comma,
-            label="the file's name" if label is None else label.title,
-            label_found=roles.label_found,
-            left_out=tuple(column.title for column in file.columns if column not in used),
-            session=sessions[0].name if sessions else "",
-            time=times[0].name if times else "",
-            rules=_decisions(file, roles, decimals),
-        ),
-        sessions=sessions[0].cells if sessions else None,
-        times=times[0].cells if times else None,
+        notices=tuple(notices),
+        layout=_layout(file, roles, decimals, session, time),
+        sessions=None if session is None else session.cells,
+        times=None if time is None else time.cells,
         seams=_seams(sessions, len(X)),
         **_recorded(path, names),
     )
@@ -290,13 +281,19 @@ def _seams(sessions: Sequence[Column], rows: int) -> NDArray[np.bool_] | None:
     return seams
 
 
-def _decisions(file: _File, roles: Roles, decimals: Decimals) -> dict[str, str]:
-    """Return what each rule decided, for display."""
-    left_out = roles.left_out
-    others = [f"{column.title} ({reason})" for column, reason in left_out.items()]
-    empty = [column.title for column, reason in left_out.items() if reason == "empty"]
+def _layout(
+    file: _File,
+    roles: Roles,
+    decimals: Decimals,
+    session: Column | None,
+    time: Column | None,
+) -> TableLayout:
+    """Return how a table was read, with what each rule decided."""
     label = "the file's name" if roles.label is None else roles.label.title
-    return {
+    used = {roles.label, *roles.features}
+    others = [f"{column.title} ({reason})" for column, reason in roles.left_out.items()]
+    empty = [column.title for column, reason in roles.left_out.items() if reason == "empty"]
+    rules = {
         "delimiter": f"{DELIMITERS[file.delimiter]}, {file.delimiter_found}",
         "header": f"the first row: {file.header}" if file.header else "none",
         "label": f"{label}, {roles.label_found}",
@@ -305,3 +302,14 @@ def _decisions(file: _File, roles: Roles, decimals: Decimals) -> dict[str, str]:
         "missing": (f"all of {', '.join(empty)}" if empty else "nothing")
         + ("; decimal commas" if decimals.comma else ""),
     }
+    return TableLayout(
+        delimiter=file.delimiter,
+        header=bool(file.header),
+        decimal_comma=decimals.comma,
+        label=label,
+        label_found=roles.label_found,
+        left_out=tuple(column.title for column in file.columns if column not in used),
+        session="" if session is None else session.name,
+        time="" if time is None else time.name,
+        rules=rules,
+    )
