@@ -25,11 +25,8 @@ EMULATORS = ("simavr", "avr8js")
 """Their names, the preferred one first."""
 
 _HERE = Path(__file__).resolve().parent
-_HEADERS = ("uno.h", "link.h", "sensors.h")
-_SOURCES = (
-    *("core.c", "usart.c", "pins.c", "wire.c", "link.c", "tcp.c", "pty.c", "uno.c"),
-    *("sensors.c", "sensor_adc.c", "sensor_twi.c", "twi.c"),
-)
+_HEADERS = ("uno.h", "sensors.h")
+_SOURCES = ("core.c", "usart.c", "pins.c", "wire.c", "link.c", "uno.c", "sensors.c", "twi.c")
 _FLAGS = ("-std=gnu99", "-D_GNU_SOURCE", "-O2", "-Wall", "-Wextra")
 _PACKAGES = "the Debian packages gcc, libc6-dev and libsimavr-dev"
 _CHIP_OF_AVR8JS = ("atmega328p", "usart0")

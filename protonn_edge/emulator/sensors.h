@@ -1,5 +1,5 @@
-/* Sensors of the emulated board: recordings that are replayed (sensors.c) on its analog pins
- * (sensor_adc.c) and its two-wire bus (sensor_twi.c). */
+/* Sensors of the emulated board: recordings that are replayed on its analog pins (sensors.c) and its
+ * two-wire bus (twi.c). */
 #ifndef SENSORS_H
 #define SENSORS_H
 
@@ -30,18 +30,9 @@ bool sensors_install(void);
 uint32_t recording_position(struct recording *recording);
 int16_t recording_value(const struct recording *recording, uint32_t position, unsigned channel);
 
-/* ---- sensor_adc.c ---- */
-bool sensor_adc_install(struct recording *recording);
-
-/* ---- sensor_twi.c: a sensor, and the operations of the bus ---- */
+/* ---- twi.c: a sensor, and the chip's end of the bus, which replaces simavr's ---- */
 bool sensor_twi_install(struct recording *recording);
-bool two_wire_start(uint8_t address); /* 7 bits, and 1 to read; whether a sensor answers */
-bool two_wire_write(uint8_t value);   /* whether the byte is acknowledged */
-uint8_t two_wire_read(void);
-void two_wire_stop(void);
-
-/* ---- twi.c: the chip's end of the bus, which replaces simavr's; some chips have none ---- */
 void twi_install(void);
-bool twi_is_there(void);
+bool twi_is_there(void); /* some chips have none */
 
 #endif

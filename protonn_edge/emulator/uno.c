@@ -27,7 +27,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "link.h"
 #include "sensors.h"
 
 void board_reset(void)
@@ -140,7 +139,7 @@ static void run_freely(bool unpaced)
             serve(-1);
         }
         const int64_t now = wall_nanoseconds();
-        const bool unpaced_now = unpaced && serial_link.stream >= 0 && !core_boots();
+        const bool unpaced_now = unpaced && link_has_client() && !core_boots();
         due += SLICE_NS;
         if (!waits || unpaced_now || due < now - MOST_LAG_NS) {
             due = now;
@@ -285,7 +284,7 @@ int main(int argc, char **argv)
     if (!(options.pty ? pty_open() : tcp_open(options.port)) || !answers) {
         die(EXIT_USAGE, strerror(errno));
     }
-    fprintf(answers, "{\"url\": \"%s\"}\n", serial_link.url);
+    fprintf(answers, "{\"url\": \"%s\"}\n", link_url());
     fflush(answers);
     options.wire_speed ? run_at_wire_speed() : run_freely(options.unpaced);
 }

@@ -6,6 +6,7 @@
 #ifndef UNO_H
 #define UNO_H
 
+#include <poll.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -112,7 +113,21 @@ bool wire_was_polled(void); /* whether the program polled for bytes and found no
 
 /* ---- link.c ---- */
 
+enum { LINK_WATCHED = 2 };
+
+/* Opens the link; returns false if the system refuses. Port 0 means any free port. */
+bool tcp_open(uint16_t port);
+bool pty_open(void);
+const char *link_url(void); /* for pyserial */
+bool link_has_client(void);
+
+/* Drop bytes that were not sent yet; send bytes; poll the descriptors. */
+void link_forget(void);
 void link_send(uint8_t byte);
+void link_flush(void);
+bool link_is_behind(void); /* the buffer is more than half full: the client reads slowly */
+void link_watch(struct pollfd watched[LINK_WATCHED]);
+void link_serve(const struct pollfd watched[LINK_WATCHED]);
 
 /* ---- uno.c ---- */
 
