@@ -8,7 +8,7 @@ samples share this module and the templates in ``templates/device``.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 
 from protonn_edge import __version__
 from protonn_edge.boards import Board
@@ -213,38 +213,21 @@ class Sampling:
             **description_file(self.board),
         }
 
-    def context(self) -> dict[str, object]:
-        """Return what the templates of all such firmware need."""
-        prescaler, bits, steps = self.timer
-        pins = [kind.pin for kind in self.kinds if kind.pin is not None]
-        device = self.device
+    def context(self, baud: int, **more: object) -> dict[str, object]:
+        """Return what the templates read: this object, the line's settings, and what is added."""
+        clock_hz = self.board.clock_hz
         return {
             "tool_version": __version__,
-            "sensor": self.name,
-            "sensor_number": self.number,
-            "sensor_template": "analog.j2" if device is None else "two_wire.j2",
-            "sampling_takes": (
-                "Timer1 and the ADC are its own."
-                if device is None
-                else "Timer1 and the two-wire bus are its own: it takes the place of Wire."
-            ),
-            "device": None if device is None else _device_context(device, self.actual_rate),
-            "channels": len(self.channels),
-            "pins": pins,
-            "digital_off": sum(1 << pin for pin in pins),
-            "adc_prescaler_bits": self._adc_prescaler.bit_length() - 1,
-            "conversion_us": round(13e6 * self._adc_prescaler / self.board.clock_hz),
-            "period_cycles": self.period_cycles,
-            "actual_rate": self.actual_rate,
-            "timer_top": steps,
-            "timer_clock": bits,
-            "prescaler": prescaler,
-            "clock_hz": self.board.clock_hz,
-            "mcu": self.board.mcu,
-            "environment": self.board.environment,
-            "platformio_board": self.board.platformio_board or self.board.environment,
+            "sampling": self,
+            "board": self.board,
             "upload_lines": upload_lines(self.board),
-            "twi_divisor": max(0, (self.board.clock_hz // _TWI_HZ - 16) // 2),
+            "baud": baud,
+            "baud_divisor": baud_divisor(self.board, baud),
+            "digital_off": sum(1 << kind.pin for kind in self.kinds if kind.pin is not None),
+            "adc_prescaler_bits": self._adc_prescaler.bit_length() - 1,
+            "conversion_us": round(13e6 * self._adc_prescaler / clock_hz),
+            "twi_divisor": max(0, (clock_hz // _TWI_HZ - 16) // 2),
+            **more,
         }
 
     @property
@@ -252,10 +235,6 @@ class Sampling:
         prescaler = 1 << (self.board.clock_hz // _ADC_HZ).bit_length() - 1
         fast = self.rate * len(self.channels) > _FAST_ANALOG_RATE
         return prescaler // 2 if fast else prescaler
-
-
-def _device_context(device: TwoWireDevice, rate: float) -> dict[str, object]:
-    return {**asdict(device), "settings": device.settings_for(rate)}
 
 
 # --- the serial line -----------------------------------------------------------------------------

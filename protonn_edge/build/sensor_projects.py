@@ -17,7 +17,6 @@ from protonn_edge.build.budget import OverBudget, Usage, check_budget
 from protonn_edge.build.plan_file import PLAN_FILE, plan_text
 from protonn_edge.build.sampling import (
     Sampling,
-    baud_divisor,
     check_baud,
     least_baud,
 )
@@ -75,16 +74,13 @@ class Logger:
 
     def context(self) -> dict[str, object]:
         """Return all that the templates of a logger need."""
-        frames_a_second = self.sampling.actual_rate / self.frame_samples
-        return {
-            **self.sampling.context(),
-            "reader": "record",
-            "page": "recording",
-            "frame_samples": self.frame_samples,
-            "said_every": max(1, math.ceil(frames_a_second)),
-            "baud": self.baud,
-            "baud_divisor": baud_divisor(self.sampling.board, self.baud),
-        }
+        return self.sampling.context(
+            self.baud,
+            reader="record",
+            page="recording",
+            frame_samples=self.frame_samples,
+            said_every=math.ceil(self.sampling.actual_rate / self.frame_samples),
+        )
 
     def firmware(self) -> dict[str, str]:
         """Return the files of a PlatformIO project by their names."""

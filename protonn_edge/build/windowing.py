@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from protonn_edge.boards import Board
-from protonn_edge.build.sampling import Sampling, baud_divisor, byte_cycles, bytes_carried
+from protonn_edge.build.sampling import Sampling, byte_cycles, bytes_carried
 from protonn_edge.chain.input_quantizer.raw_units import RAW_MAXIMUM, RAW_MINIMUM, in_raw_units
 from protonn_edge.codegen import Plan
 from protonn_edge.codegen.context import as_it_is
@@ -353,26 +353,17 @@ class Windowing:
     def context(self, plan: Plan) -> dict[str, object]:
         """Return all that the templates of live firmware need."""
         longest = max(len(name.encode()) for name in self.model.classes)
-        return {
-            **self.sampling.context(),
-            "reader": "monitor",
-            "page": "live",
-            "used": self.used,
-            "trained": self.trained,
-            "window": self.window,
-            "hop": self.hop,
-            "overlapping": self.overlapping,
-            "from_onset": self.from_onset,
-            "quiet": QUIET,
-            "confident": self.model.confidence is not None,
-            "ring_samples": self.ring_samples(plan),
-            "votes": self.votes,
-            "refractory": self.refractory,
-            "said_every": max(1, round(_SAY_S * self.sampling.actual_rate)),
-            "name_size": min(longest + 1, _NAME_BYTES),
-            "baud": self._board.baud,
-            "baud_divisor": baud_divisor(self._board, self._board.baud),
-        }
+        return self.sampling.context(
+            self._board.baud,
+            reader="monitor",
+            page="live",
+            windowing=self,
+            trained=self.trained,
+            quiet=QUIET,
+            ring_samples=self.ring_samples(plan),
+            said_every=max(1, round(_SAY_S * self.sampling.actual_rate)),
+            name_size=min(longest + 1, _NAME_BYTES),
+        )
 
 
 def _check_names(classes: tuple[str, ...]) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass, fields
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -103,7 +103,7 @@ class LiveOptions:
 
     def check_unused(self) -> None:
         """Raise `UsageError` if something is said of windows of no sensor."""
-        if (self.rate, self.unit, self.hop, self.votes, self.refractory) != (None,) * 5:
+        if any(value is not None for value in astuple(self)[1:]):
             raise click.UsageError(
                 "--rate, --unit, --hop, --votes and --refractory are for windows of a sensor; give "
                 "--sensor"
@@ -129,16 +129,9 @@ def live_options(command: _F) -> _F:
     """Give a command the options, which it gets as `live`."""
 
     @functools.wraps(command)
-    def with_options(
-        sensors: tuple[str, ...],
-        rate: float | None,
-        unit: str | None,
-        hop: int | None,
-        votes: int | None,
-        refractory: float | None,
-        **others: Any,
-    ) -> Any:
-        return command(live=LiveOptions(sensors, rate, unit, hop, votes, refractory), **others)
+    def with_options(**given: Any) -> Any:
+        live = LiveOptions(**{field.name: given.pop(field.name) for field in fields(LiveOptions)})
+        return command(live=live, **given)
 
     for option in reversed(_OPTIONS):
         with_options = option(with_options)

@@ -157,7 +157,9 @@ def test_the_time_of_a_reported_class_is_in_samples(
 ) -> None:
     windows = windows_of(rate=rate, refractory_s=seconds)
     assert windows.refractory == samples
-    assert windows.context(make_plan(windows.model))["refractory"] == samples
+    main = live_files(windows, make_plan(windows.model))["src/main.c"]
+    assert f"head.live.refractory = {samples}ul;" in main
+    assert (f"#define REFRACTORY {samples}ul" in main) == (samples > 0)
 
 
 @needs_emulated_avr
@@ -244,8 +246,7 @@ def test_no_window_spans_a_gap_and_every_lost_sample_is_counted(tmp_path: Path, 
     windows, rate = windows_of(rate=1000.0, hop=32), 1000.0
     plan = make_plan(windows.model)
     context = windows.context(plan) | {
-        "hop": hop,
-        "overlapping": hop < 32,
+        "windowing": replace(windows, hop=hop),
         "ring_samples": 32 if hop < 32 else 2,
     }
     text = template_environment("device").get_template("live.c.j2").render(context)
