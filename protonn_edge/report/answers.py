@@ -19,7 +19,7 @@ from protonn_edge.evaluation.accuracy import class_figures, frequent_confusions,
 from protonn_edge.evaluation.evidence import Evidence
 from protonn_edge.quantization import IntegerChain
 from protonn_edge.report.content import Cell, Matrix, PageTable, Panel, Picture
-from protonn_edge.report.figures import confusion_figure, figure, seen_figure, threshold_figure
+from protonn_edge.report.figures import confusion_figure, seen_figure, threshold_figure
 from protonn_edge.report.plane import plane_of
 from protonn_edge.report.points import chosen_points, picture_of, trace_of
 
@@ -43,13 +43,10 @@ def accuracy_panels(one: Evidence, salt: str) -> list[Panel]:
         shown = Panel(matrix=_matrix(counts, classes), caption=words, live="matrix")
     else:
         drawn = confusion_figure(counts, classes, salt)
-        shown = Panel(
-            figure=figure(drawn, "Confusion matrix. " + words),
-            caption=words,
-            table=_confusions(counts, classes),
-            table_name="The most frequent mistakes",
-        )
+        table = _confusions(counts, classes)
+        shown = Panel.drawn(drawn, words, title="Confusion matrix. ", table=table)
     by_class = PageTable(
+        "By class",
         ("class", "points", "precision", "recall"),
         tuple(
             (name, f"{each.n:,}", _percent(each.precision), _percent(each.recall))
@@ -58,7 +55,7 @@ def accuracy_panels(one: Evidence, salt: str) -> list[Panel]:
             )
         ),
     )
-    return [shown, Panel(table=by_class, table_name="By class", live="cell")]
+    return [shown, Panel(table=by_class, live="cell")]
 
 
 def _unknown_words(one: Evidence) -> str:
@@ -102,6 +99,7 @@ def _confusions(counts: NDArray[np.int64], classes: Sequence[str]) -> PageTable:
     names = answer_names(counts.shape[1], classes)
     found = frequent_confusions(counts, _CONFUSIONS_SHOWN)
     return PageTable(
+        "The most frequent mistakes",
         ("actual", "predicted", "points"),
         tuple((names[each.actual], names[each.predicted], f"{each.n:,}") for each in found),
         texts=frozenset({1}),
@@ -175,7 +173,7 @@ def seen_panels(one: Evidence, salt: str) -> list[Panel]:
         return []
     label = answer_name(one.reference.classes, int(one.points.labels[index]))
     caption = f"Point {index}, {label}. {seen.words}"
-    return [Panel(figure=figure(seen_figure(seen, salt), caption), caption=caption)]
+    return [Panel.drawn(seen_figure(seen, salt), caption)]
 
 
 def unknown_panels(one: Evidence, salt: str) -> list[Panel]:
@@ -225,11 +223,9 @@ def _threshold_panels(
         if i % 4 == 0 or i == at
     )
     drawn = threshold_figure(thresholds, curves, chosen, what, salt)
-    table = PageTable(("threshold", *(name for name, _ in curves)), rows)
-    return [
-        Panel(figure=figure(drawn, words), caption=words, key=key),
-        Panel(table=table, table_name="Rejected by threshold"),
-    ]
+    headings = ("threshold", *(name for name, _ in curves))
+    table = PageTable("Rejected by threshold", headings, rows)
+    return [Panel.drawn(drawn, words, key=key), Panel(table=table)]
 
 
 def _percent(share: float | None) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from html import escape
 
 from markupsafe import Markup
 
@@ -10,10 +11,17 @@ _SHORT = 2  # letters that fit a prototype's square
 _LETTERS_ON_A_PHONE, _LETTERS = 34, 54  # that fit in all headings of a matrix
 
 
+def figure(svg: str, name: str) -> Markup:
+    """Return a figure with a name for screen readers, as one picture."""
+    words = f'<svg role="img" aria-label="{escape(name)}" '
+    return Markup(svg.replace("<svg ", words, 1))  # noqa: S704  (what comes from data is escaped)
+
+
 @dataclass(frozen=True)
 class PageTable:
     """Rows of text under headings; columns other than the first and `texts` are numbers."""
 
+    name: str
     headings: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
     texts: frozenset[int] = frozenset()  # the columns of text, apart from the first one
@@ -108,10 +116,22 @@ class Panel:
     caption: str = ""
     key: tuple[tuple[str, str], ...] = ()  # colours and their meanings
     table: PageTable | None = None  # beside a figure, as an alternative to it
-    table_name: str = ""
     gallery: tuple[Picture, ...] = ()
     listing: Snippet | None = None
     live: str = ""  # the name by which the page's script finds the panel
+
+    @classmethod
+    def drawn(
+        cls,
+        svg: str,
+        words: str,
+        *,
+        title: str = "",
+        key: tuple[tuple[str, str], ...] = (),
+        table: PageTable | None = None,
+    ) -> Panel:
+        """Return a figure with its words below it, which its label has behind a title."""
+        return cls(figure=figure(svg, title + words), caption=words, key=key, table=table)
 
 
 @dataclass(frozen=True)

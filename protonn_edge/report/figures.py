@@ -12,13 +12,11 @@ import re
 import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from html import escape
 from typing import Any, NamedTuple
 from xml.etree import ElementTree
 
 import matplotlib as mpl
 import numpy as np
-from markupsafe import Markup
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_svg import FigureCanvasSVG
 from matplotlib.figure import Figure
@@ -92,12 +90,6 @@ class MemoryPart(NamedTuple):
 
     name: str
     size: int
-
-
-def figure(svg: str, name: str) -> Markup:
-    """Return a figure with a name for screen readers, as one picture."""
-    words = f'<svg role="img" aria-label="{escape(name)}" '
-    return Markup(svg.replace("<svg ", words, 1))  # noqa: S704  (what comes from data is escaped)
 
 
 def part_colours(count: int) -> list[str]:

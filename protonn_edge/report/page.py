@@ -30,15 +30,18 @@ from protonn_edge.report.answers import (
     unknown_panels,
 )
 from protonn_edge.report.content import PageTable, Panel, Section
-from protonn_edge.report.costs import energy_panels, latency_panels, memory_panels, plan_panels
 from protonn_edge.report.inputs import Battery, Front, PageScript
-from protonn_edge.report.making import (
+from protonn_edge.report.panels import (
+    energy_panels,
     front_section,
+    latency_panels,
+    memory_panels,
+    plan_panels,
     quantization_panels,
     sketch_panels,
     training_panels,
 )
-from protonn_edge.report.payload import payload
+from protonn_edge.report.points import payload
 from protonn_edge.system.resources import resource
 
 _PAGE_MCU = "atmega328p"  # of web/uno.js
@@ -279,7 +282,8 @@ def side_by_side(evidence: Sequence[Evidence]) -> PageTable:
         if name in _BETTER
         for column in _best(texts, _BETTER[name])
     )
-    return PageTable(("", *(one.name for one in evidence)), rows, best=best)
+    headings = ("", *(one.name for one in evidence))
+    return PageTable("The main figures of each results file", headings, rows, best=best)
 
 
 def _best(texts: Sequence[str], better: Callable[[Iterable[float]], float]) -> list[int]:

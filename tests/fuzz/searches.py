@@ -14,7 +14,7 @@ from fuzz.sentences import REFUSALS, check_refusal
 
 from protonn_edge.boards import load_board
 from protonn_edge.report.inputs import read_front
-from protonn_edge.report.making import front_section
+from protonn_edge.report.panels import front_section
 from protonn_edge.report.tuning import candidate_table, front_figure, progress_table
 from protonn_edge.tuning import (
     Candidate,

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from protonn_edge.report import figures
-from protonn_edge.report.figures import figure
+from protonn_edge.report.content import figure
 
 RNG = np.random.default_rng(1)
 DRAWN = {

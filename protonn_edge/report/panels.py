@@ -1,0 +1,272 @@
+"""The panels of a prediction's cost, of the model's origin, and of the next step.
+
+The cost is time, energy, memory and their causes; the origin quantization, training and search.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+
+from protonn_edge.avr.cores import BOUND_FLAGS
+from protonn_edge.codegen import Plan
+from protonn_edge.evaluation.evidence import Evidence
+from protonn_edge.export.rendering import NAME, own_sketch
+from protonn_edge.quantization import IntegerChain
+from protonn_edge.report.content import PageTable, Panel, Section, Snippet
+from protonn_edge.report.figures import (
+    MemoryPart,
+    front_figure,
+    latency_figure,
+    memory_figure,
+    part_colours,
+    spaced,
+    stage_figure,
+    training_figure,
+)
+from protonn_edge.report.inputs import Battery, Front
+
+_NOTHING = 1e-9  # an objective that never exceeds this is not shown
+_ROWS = 10  # of a table of a curve
+_STAGE_NAMES = {
+    "float": "none of it",
+    "inputs": "the inputs",
+    "W": "and W",
+    "coordinates": "and Z",
+    "tree": "and the tree: all of it",
+    "leaves": "and the leaves: all of it",
+    "prototypes": "and B, the RBF",
+    "Z": "and Z: all of it",
+}
+
+
+def latency_panels(one: Evidence, salt: str) -> list[Panel]:
+    """Return the histogram of latencies, and its figures in cycles and ms."""
+    summary, board = one.summary, one.board
+    if summary.cycles is None or summary.latency_ms is None:
+        return []
+    cycles = np.array([r.cycles for r in one.answered], np.float64)
+    plan, worst = one.firmware.plan, one.worst_cycles
+    mean = plan.mean_cycles if isinstance(plan, Plan) else None
+    drawn = latency_figure(
+        cycles * board.milliseconds(1),
+        None if worst is None else board.milliseconds(worst),
+        None if mean is None else board.milliseconds(mean),
+        salt,
+    )
+    ms, count = summary.latency_ms, summary.cycles
+    words = f"{ms.mean:.3f} ms on average, 99 % within {ms.p99:.3f} ms, {ms.max:.3f} ms at most"
+    words += "." if worst is None else f"; the bound is {board.milliseconds(worst):.3f} ms."
+    rows = [
+        ("least", f"{count.min:,.0f}", f"{ms.min:.3f}"),
+        ("mean", f"{count.mean:,.0f}", f"{ms.mean:.3f}"),
+        ("99 % at most", f"{count.p99:,.0f}", f"{ms.p99:.3f}"),
+        ("most", f"{count.max:,.0f}", f"{ms.max:.3f}"),
+    ]
+    if mean is not None:
+        rows.append(("planned mean", f"{mean:,.0f}", f"{board.milliseconds(mean):.3f}"))
+    if worst is not None:
+        rows.append((f"bound, by {BOUND_FLAGS}", f"{worst:,}", f"{board.milliseconds(worst):.3f}"))
+    table = PageTable("Of a prediction", ("", "cycles", "ms"), tuple(rows))
+    return [Panel.drawn(drawn, words, title="Histogram of latencies. "), Panel(table=table)]
+
+
+def energy_panels(one: Evidence, battery: Battery) -> list[Panel]:
+    """Return the energy of a prediction, and the battery life at several rates."""
+    energy = one.summary.energy_mj
+    if not (energy and energy.mean and one.summary.latency_ms):  # there are no cycles
+        return []
+    life = battery.life(one.board, one.summary.latency_ms.mean)
+    words = (
+        f"{energy.mean:.4f} mJ a prediction on average: the board's {one.board.power_watts} W "
+        f"times the latency. {battery.sentence(life)}"
+    )
+    lives = tuple(
+        (f"{rate:,g}", f"{100 * each.busy_share:.3g} %", f"{each.mean_mw:.3g}", each.text)
+        for rate, each in battery.lives(one.board, one.summary.latency_ms.mean)
+    )
+    headings = ("a second", "of the time", "mean mW", "battery lasts")
+    return [Panel(caption=words), Panel(table=PageTable("Battery life", headings, lives))]
+
+
+def memory_panels(one: Evidence, salt: str) -> list[Panel]:
+    """Return the contents of flash and SRAM, by use and by section."""
+    sections = one.firmware.sections
+    rows = (
+        (".text", f"{sections.text:,}", "flash: code and constants"),
+        (".data", f"{sections.data:,}", "SRAM, and its values in flash"),
+        (".bss", f"{sections.bss:,}", "SRAM, with .noinit"),
+        ("stack", f"{one.firmware.usage.stack_bytes:,}", "SRAM, at worst"),
+    )
+    headings = ("section", "bytes", "where")
+    return [
+        _memory_panel("Flash", flash_parts(one), one.board.flash_bytes, f"{salt}-flash"),
+        _memory_panel("SRAM", sram_parts(one), one.board.sram_bytes, f"{salt}-sram"),
+        Panel(table=PageTable("By section", headings, rows, texts=frozenset({2}))),
+    ]
+
+
+def flash_parts(one: Evidence) -> list[MemoryPart]:
+    """Return the contents of flash: the plan's stages, and the rest of the firmware."""
+    plan, used = one.firmware.plan, one.firmware.usage.flash_bytes
+    if isinstance(plan, Plan):
+        parts = [
+            MemoryPart(stage.name.replace("_", " "), stage.flash_bytes) for stage in plan.steps
+        ]
+    else:
+        parts = [MemoryPart("tables", plan.table_bytes)]
+    known = sum(part.size for part in parts)
+    return [*parts, MemoryPart("other code, protocol", max(0, used - known))]
+
+
+def sram_parts(one: Evidence) -> list[MemoryPart]:
+    """Return the contents of SRAM: the model's variables, the firmware's, the stack."""
+    plan, usage = one.firmware.plan, one.firmware.usage
+    state = min(plan.state_bytes, usage.sram_bytes)
+    features = 0
+    if isinstance(plan, Plan):
+        features = min(plan.chunk_features, usage.sram_bytes - state)
+    return [
+        MemoryPart("the model's variables", state),
+        MemoryPart("features", features),
+        MemoryPart("other variables", usage.sram_bytes - state - features),
+        MemoryPart("stack, at worst", usage.stack_bytes),
+    ]
+
+
+def _memory_panel(name: str, parts: list[MemoryPart], limit: int, salt: str) -> Panel:
+    used = sum(part.size for part in parts)
+    words = f"{name}: {used:,} of {limit:,} bytes, {100 * used / limit:.1f} %."
+    rows = [(part.name, f"{part.size:,}", f"{100 * part.size / limit:.1f} %") for part in parts]
+    rows.append(("free", f"{limit - used:,}", f"{100 * (limit - used) / limit:.1f} %"))
+    key = tuple(zip(part_colours(len(parts)), (part.name for part in parts), strict=True))
+    table = PageTable(f"{name} by what it is for", ("", "bytes", "share"), tuple(rows))
+    return Panel.drawn(memory_figure(parts, limit, salt), words, key=key, table=table)
+
+
+def plan_panels(one: Evidence, salt: str) -> list[Panel]:  # noqa: ARG001  (as all of these)
+    """Return the kernel of each stage, with the cycles that the planner estimates."""
+    plan = one.firmware.plan
+    if not isinstance(plan, Plan):
+        return [Panel(caption="There is no cycle estimate for float builds.")]
+    rows = [
+        (
+            stage.name.replace("_", " "),
+            stage.kernel,
+            f"{stage.flash_bytes:,}",
+            "-" if stage.mean is None else f"{stage.mean:,.0f}",
+            f"{stage.worst:,}",
+        )
+        for stage in plan.steps
+    ]
+    if plan.exclusive_cycles:
+        rows.append(("not together", "", "", "", f"-{plan.exclusive_cycles:,}"))
+    mean = "-" if plan.mean_cycles is None else f"{plan.mean_cycles:,.0f}"
+    rows.append(("prediction", "", "", mean, f"{plan.worst_cycles:,}"))
+    headings = ("stage", "kernel", "flash B", "mean cycles", "at most")
+    name = f"Kernels, and what the planner estimates of them, compiled by {BOUND_FLAGS}"
+    return [Panel(table=PageTable(name, headings, tuple(rows), texts=frozenset({1})))]
+
+
+def quantization_panels(one: Evidence, salt: str) -> list[Panel]:
+    """Return accuracy as the model is quantized step by step, and clamped inputs."""
+    if one.points is None or not one.points.stages:
+        return []
+    stages = one.points.stages
+    lost = 100 * (stages[0].accuracy - stages[-1].accuracy)
+    values, cut = one.points.raw.size, one.points.saturations
+    settings = one.model.record.get("settings")
+    dead_zone = isinstance(settings, dict) and bool(settings.get("dead_zone"))
+    words = (
+        f"{100 * stages[0].accuracy:.2f} % in floats, {100 * stages[-1].accuracy:.2f} % in "
+        f"integers: {abs(lost):.2f} points {'lost' if lost >= 0 else 'gained'}. {cut:,} of "
+        f"{values:,} input values ({100 * cut / values:.2f} %) were outside the inputs' range and "
+        f"were clamped to it{', background in the dead zone among them' if dead_zone else ''}."
+    )
+    drawn = stage_figure([s.stage for s in stages], [s.accuracy for s in stages], salt)
+    rows = tuple(
+        (
+            _STAGE_NAMES[s.stage],
+            f"{100 * s.accuracy:.2f} %",
+            f"{s.changed:,}",
+            f"{s.disagreements:,}",
+        )
+        for s in stages
+    )
+    headings = ("in integers", "accuracy", "points changed", "unlike float")
+    table = PageTable("Stage by stage", headings, rows)
+    return [Panel.drawn(drawn, words, title="Accuracy by stage. "), Panel(table=table)]
+
+
+def training_panels(one: Evidence, salt: str) -> list[Panel]:
+    """Return the curves of a training, without an objective that was always 0."""
+    history = one.model.record.get("history")
+    objective, accuracy = _numbers(history, "objective"), _numbers(history, "accuracy")
+    if len(objective) < 2 or len(objective) != len(accuracy):
+        return []
+    curves = [(accuracy, "accuracy", "Training accuracy", "{:.2%}")]
+    if max(map(abs, objective)) >= _NOTHING:
+        curves.append((objective, "objective", "The objective", "{:.4g}"))
+    return [_curve(*curve, salt) for curve in curves]
+
+
+def _curve(values: Sequence[float], what: str, title: str, form: str, salt: str) -> Panel:
+    texts = [form.format(value).replace("%", " %") for value in values]
+    words = f"{title} went from {texts[0]} to {texts[-1]} over {len(values):,} reports."
+    drawn = training_figure(values, what, f"{salt}-{what}", shares="%" in form)
+    rows = tuple((f"{i + 1:,}", texts[i]) for i in spaced(len(values), _ROWS))
+    return Panel.drawn(drawn, words, table=PageTable("Some of the reports", ("report", what), rows))
+
+
+def _numbers(history: object, name: str) -> list[float]:
+    """Return a list of numbers of a model's record, whose contents are untrusted."""
+    values = history.get(name) if isinstance(history, dict) else None
+    if not isinstance(values, list) or not all(type(value) in (int, float) for value in values):
+        return []
+    return [float(value) for value in values] if all(map(math.isfinite, values)) else []
+
+
+def front_section(front: Front) -> Section:
+    """Return the section of a search."""
+    panels: list[Panel] = []
+    for alternatives, cost, costs in (
+        (front.by_flash, "flash of the classifier, B", [a.flash_bytes for a in front.by_flash]),
+        (front.by_time, "mean time of a prediction, ms", [a.mean_ms for a in front.by_time]),
+    ):
+        accuracies = [each.accuracy for each in alternatives]
+        best = 100 * max(accuracies)
+        words = f"Accuracy against {cost}: {len(accuracies):,} alternatives, up to {best:.2f} %."
+        rows = tuple(
+            (f"{each.flash_bytes:,}", f"{each.mean_ms:.3f}", f"{100 * each.accuracy:.2f} %")
+            for each in alternatives
+        )
+        drawn = front_figure(costs, accuracies, cost, f"front-{len(panels)}")
+        table = PageTable("The alternatives", ("flash B", "mean ms", "accuracy"), rows)
+        panels.append(Panel.drawn(drawn, words, table=table))
+    lead = "What a search found, in cross-validation: no model of it is better and takes less."
+    return Section("search", "Search", lead, tuple(panels))
+
+
+def sketch_panels(one: Evidence, salt: str) -> list[Panel]:  # noqa: ARG001  (as all of these)
+    """Return the command for exporting a model, a sketch with it, and its classes' constants."""
+    if not isinstance(one.reference, IntegerChain):
+        return []
+    sketch = own_sketch(one.reference, one.board)
+    exporting = (
+        f"Export the library, in the project's folder. Then put the folder {NAME} into the folder "
+        "“libraries” of your sketchbook. For PlatformIO, export with --platformio into the folder "
+        "“lib” of your project."
+    )
+    reading = (
+        f"Read your sensor where the sketch says so. Feature i is {sketch.feature}, and raw a "
+        f"whole number: {sketch.raw}."
+    )
+    name, headings = "What pnn_finish() returns", ("constant", "class")
+    constants = PageTable(name, headings, sketch.constants, texts=frozenset({1}))
+    command = Snippet("The command", sketch.command)
+    return [
+        Panel(caption=exporting, listing=command, table=constants),
+        Panel(caption=reading, listing=Snippet("The sketch", sketch.code)),
+    ]
