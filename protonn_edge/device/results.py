@@ -323,35 +323,21 @@ class Spread:
 
 @dataclass(frozen=True)
 class Summary:
-    """Summary of a run; the fields are those of this package's JSON.
+    """Summary of a run; the fields are those of this package's JSON."""
 
-    Attributes
-    ----------
-    accuracy : float
-        Share of the test points classified correctly, 0 to 1; lost points count as wrong.
-    n : int
-        Number of test points.
-    mismatches : int
-        Points where class or scores differ from the integer model's; anything but 0 is a bug.
-    lost : int
-        Points that got no answer.
-    unknown : int
-        Points answered "unknown", which is correct only for those of no class.
-    cycles, latency_ms, energy_mj : Spread or None
-        Of one prediction, over the points that were answered; None if none was. Energy is the
-        board's power times the time (ProtoNN paper, section 5).
-    others, others_found : int
-        Points of no class, for one-class models, and those of them that were answered "unknown".
-    """
-
+    # share of the test points classified correctly, 0 to 1; lost points count as wrong
     accuracy: float
-    n: int
+    n: int  # number of test points
+    # points where class or scores differ from the integer model's; anything but 0 is a bug
     mismatches: int
-    lost: int
-    unknown: int
+    lost: int  # points that got no answer
+    unknown: int  # points answered "unknown", which is correct only for those of no class
+    # of one prediction, over the points that were answered; None if none was. Energy is the board's
+    # power times the time (ProtoNN paper, section 5).
     cycles: Spread | None
     latency_ms: Spread | None
     energy_mj: Spread | None
+    # points of no class, for one-class models, and those of them that were answered "unknown"
     others: int = 0
     others_found: int = 0
 

@@ -28,34 +28,16 @@ _END_S = 10.0  # for a thread whose device no longer answers
 
 @dataclass(frozen=True)
 class DeviceShare:
-    """A device's share of a run.
+    """A device's share of a run."""
 
-    Attributes
-    ----------
-    device : str
-        The URL of its port.
-    n : int
-        Points that it answered.
-    seconds : float
-        How long it took.
-    cycles_mean : float or None
-        Cycles of a prediction; None if it answered none.
-    retried, reopened : int
-        Number of retried requests, and of times the line was reopened.
-    stats : StatsReply or None
-        The device's own counters; None if it was lost.
-    loss : str or None
-        The error with which it was lost.
-    """
-
-    device: str
-    n: int
-    seconds: float
-    cycles_mean: float | None
-    retried: int
-    reopened: int
-    stats: StatsReply | None
-    loss: str | None = None
+    device: str  # the URL of its port
+    n: int  # points that it answered
+    seconds: float  # how long it took
+    cycles_mean: float | None  # cycles of a prediction; None if it answered none
+    retried: int  # requests
+    reopened: int  # how often the line was
+    stats: StatsReply | None  # the device's own counters; None if it was lost
+    loss: str | None = None  # the error with which it was lost
 
     @property
     def points_per_s(self) -> float:

@@ -34,6 +34,14 @@ from protonn_edge.device.protocol import (
     decode_message,
     encode_message,
 )
+from protonn_edge.device.sensor_board import (
+    ChannelRanges,
+    LiveDescription,
+    LoggerDescription,
+    NameMessage,
+    SamplesMessage,
+    WindowAnswer,
+)
 from protonn_edge.errors import InputError
 
 SPECIFICATION = CHECKOUT / "firmware" / "PROTOCOL.md"
@@ -206,6 +214,7 @@ def test_a_frame_that_is_too_long_is_dropped_and_the_next_one_read():
 
 u8, u16, u32 = (st.integers(0, (1 << bits) - 1) for bits in (8, 16, 32))
 i32 = st.integers(-(1 << 31), (1 << 31) - 1)
+short, positive = st.integers(1, 255), st.integers(1, (1 << 32) - 1)
 messages = st.one_of(
     st.builds(HelloRequest),
     st.builds(StatsRequest),
@@ -255,3 +264,29 @@ def test_a_message_with_a_payload_that_does_not_fit_is_refused(body, words):
 def test_an_error_says_what_it_means():
     assert str(ErrorReply(2)) == "error 2, wrong length of payload"
     assert str(ErrorReply(9)) == "error 9, not known to this program"
+
+
+sensors_messages = st.one_of(
+    st.builds(SamplesMessage, u32, u32, st.binary(max_size=240)),
+    st.builds(NameMessage, u8, st.binary(max_size=63)),
+    st.builds(WindowAnswer, u16, u32, u32, u8, u8, u8, st.lists(i32, max_size=250).map(tuple)),
+    st.builds(ChannelRanges, st.lists(st.integers(-(1 << 15), (1 << 15) - 1)).map(tuple)),
+    st.builds(
+        LoggerDescription,
+        *(st.just(n) for n in (1, 3, 6, 1)),
+        positive,
+        positive,
+        st.just(b"abcdef"),
+    ),
+    st.builds(
+        LiveDescription,
+        *(st.just(2), st.integers(1, 4), u8, u8, positive, positive),
+        *(short, short, short, short, u32, u32, st.just(2)),
+        st.binary(min_size=10, max_size=10),
+    ),
+)
+
+
+@given(sensors_messages)
+def test_any_message_of_a_board_with_a_sensor_round_trips(message):
+    assert type(message).from_payload(message.payload()) == message
