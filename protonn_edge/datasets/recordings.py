@@ -132,9 +132,8 @@ def cut_windows(
             test += range(parted, end - window + 1, window)
     if not train:
         raise _no_windows(labels, runs, window, test_share, trigger)
-    begins = np.array(train, dtype=np.int64), np.array(test, dtype=np.int64)
-    parts = [_windows_at(samples, labels, each, window) for each in begins]
-    return Windows(*parts[0], *parts[1], begins[0])
+    cut = [_windows_at(samples, labels, np.array(each, np.int64), window) for each in (train, test)]
+    return Windows(*cut[0], *cut[1], np.array(train, dtype=np.int64))
 
 
 def _no_windows(
