@@ -46,7 +46,7 @@ from protonn_edge.datasets import Dataset
 from protonn_edge.emulator import EmulatedUno
 from protonn_edge.errors import CheckFailed, ProtoNNEdgeError
 from protonn_edge.evaluation.accuracy import share_right
-from protonn_edge.kernels.matvec.cycles import KernelName
+from protonn_edge.kernels.matvec.kernels import KernelName
 from protonn_edge.kinds.protonn.head import ProtoNNModel
 from protonn_edge.kinds.protonn.projection.integers import IntegerProjection
 from protonn_edge.kinds.protonn.prototypes.integers import IntegerPrototypes

@@ -18,7 +18,7 @@ same in the same way, as a function in C that may be called again for the next f
 - *masked*: the same for weights that are not 0, with their signs; the size of a row, by which
   features that are 0 are passed over, 3; for each 8 weights a mask, 3; to look at a bit of it 2,
   or 3 to branch;
-- *unrolled*: products as `lines_of` makes them, and their sums; 2 to pass over features without
+- *unrolled*: products as `Unrolled` makes them, and their sums; 2 to pass over features without
   weights; in place of the count, 3 for each 8 features to see whether these are all, and 12 for
   each block to jump to the first;
 - *packed*: for each feature, to take it off the sum of all, 2, or 3 for three bytes; for two
@@ -70,17 +70,9 @@ from protonn_edge.codegen.plan import Plan
 from protonn_edge.codegen.planner import plan_of
 from protonn_edge.emulator import EmulatedUno
 from protonn_edge.errors import ProtoNNEdgeError
-from protonn_edge.kernels.matvec.cycles import (
-    GROUP,
-    GROUP_CYCLES,
-    KERNELS,
-    PASS_CYCLES,
-    Block,
-    KernelName,
-    feature_cycles,
-    lines_of,
-    unpacking_cycles,
-)
+from protonn_edge.kernels.matvec.kernels import KERNELS, KernelName, Matvec
+from protonn_edge.kernels.matvec.loops import Block
+from protonn_edge.kernels.matvec.unrolled import GROUP, GROUP_CYCLES, PASS_CYCLES
 from protonn_edge.kinds.protonn.head import ProtoNNModel
 from protonn_edge.kinds.protonn.projection.integers import IntegerProjection
 from protonn_edge.kinds.protonn.prototypes.exponential import exponential_table
@@ -205,7 +197,8 @@ def floor_cycles(model: IntegerChain, plan: Plan, kernel: KernelName) -> int:
     stage = model.stage(IntegerProjection)
     W, D = stage.weights, stage.n_inputs
     width = stage.accumulator_bits // 8
-    passes: tuple[Block, ...] = plan.of("projection").matvec.blocks
+    matvec: Matvec = plan.of("projection").matvec
+    passes: tuple[Block, ...] = tuple(each.block for each in matvec.passes)
     displaced = max(0, max(block.bytes for block in passes) - FREE_REGISTERS)
     floor = CALL_CYCLES + 4 * displaced + sum(4 * block.bytes + 8 for block in passes)
     blocks = [W[block.first :][: block.size] for block in passes]
@@ -213,12 +206,12 @@ def floor_cycles(model: IntegerChain, plan: Plan, kernel: KernelName) -> int:
         signs = min(stage.n_outputs, 3) * D if width > 2 else 0
         return floor + 7 * len(blocks) * D + (5 + width) * W.size + signs
     if kernel == "packed":
-        per_feature = feature_cycles(kernel, W, passes, model.inputs.maximum)
-        return floor + int(per_feature.other.sum()) + sum(map(unpacking_cycles, passes))
+        unpacking = sum(each.around - 4 * each.block.bytes - 8 for each in matvec.passes)
+        return floor + int(matvec.cycles[1].sum()) + unpacking
     if kernel == "masked":
         return floor + sum(_masked_floor(part, width) for part in blocks)
-    for part in blocks:
-        lines = lines_of(part, model.inputs.maximum)
+    for each in matvec.passes:
+        lines = each.code.lines
         floor += sum(PASS_CYCLES if line.passed else 4 for line in lines)
         floor += GROUP_CYCLES * -(-D // GROUP) + 12
         for multiple in chain(*(line.multiples for line in lines)):

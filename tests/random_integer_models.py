@@ -11,7 +11,7 @@ from plans import plan_with
 
 from protonn_edge.chain.input_quantizer.quantizer import InputQuantizer
 from protonn_edge.chain.matvec import NIBBLE_MAXIMUM
-from protonn_edge.kernels.matvec.cycles import KERNELS, KernelName
+from protonn_edge.kernels.matvec.kernels import KERNELS, KernelName
 from protonn_edge.kinds.protonn.projection.integers import COORDINATE_MAXIMUM, COORDINATE_MINIMUM
 from protonn_edge.kinds.protonn.prototypes.exponential import exponential_table
 from protonn_edge.quantization import IntegerChain

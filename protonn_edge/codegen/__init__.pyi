@@ -12,5 +12,5 @@ from protonn_edge.codegen.renderer import check_collisions as check_collisions
 from protonn_edge.codegen.renderer import check_prefix as check_prefix
 from protonn_edge.codegen.renderer import render_c as render_c
 from protonn_edge.codegen.renderer import template_environment as template_environment
-from protonn_edge.kernels.matvec.cycles import KERNELS as KERNELS
-from protonn_edge.kernels.matvec.cycles import KernelName as KernelName
+from protonn_edge.kernels.matvec.kernels import KERNELS as KERNELS
+from protonn_edge.kernels.matvec.kernels import KernelName as KernelName

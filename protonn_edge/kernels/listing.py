@@ -20,6 +20,9 @@ _JUMPS = ("rjmp", "jmp")
 _PRINTED = {"jmp": "%~jmp"}  # the compiler makes RJMP of it for chips without JMP
 _SKIPS = ("sbrc", "sbrs")
 
+BEGIN, END = "begin", "end"
+"""Labels that a listing need not have, of its first instruction and behind its last one."""
+
 
 @dataclass(frozen=True)
 class Instruction:
@@ -83,13 +86,19 @@ class Listing:
         return tuple(instructions), labels
 
     @cached_property
+    def _places(self) -> dict[str, int]:
+        """The instructions before each label."""
+        instructions, labels = self._parsed
+        return {BEGIN: 0, END: len(instructions), **labels}
+
+    @cached_property
     def code_bytes(self) -> int:
         """Its flash in bytes."""
         return sum(4 if each.mnemonic in _TWO_WORDS else 2 for each in self._parsed[0])
 
     def place(self, label: str) -> int:
         """Return the number of instructions before a label."""
-        return self._parsed[1][label]
+        return self._places[label]
 
     @property
     def lines(self) -> tuple[str, ...]:
@@ -150,7 +159,7 @@ class Listing:
 
         A stack of places takes the place of recursion: a path may have thousands of instructions.
         """
-        labels = self._parsed[1]
+        labels = self._places
         known = {labels[end]: 0.0 for end in ends}
         first, opened = labels[start], set[int]()
         begun = [there for _, there in self._ways(first, odds)]
@@ -173,13 +182,13 @@ class Listing:
 
         The way of a branch or skip that is taken comes first.
         """
-        each, labels = self._parsed[0][place], self._parsed[1]
+        each, labels = self._parsed[0][place], self._places
         if each.mnemonic in _JUMPS:
-            return ((_CYCLES[each.mnemonic], labels[str(each.target)]),)
+            return ((_CYCLES[each.mnemonic], labels[_name(str(each.target))]),)
         if each.mnemonic in _SKIPS:
             there = place + 2
         elif each.target is not None:
-            there = labels[each.target]
+            there = labels[_name(each.target)]
         else:
             return ((_CYCLES.get(each.mnemonic, 1), place + 1),)
         ways = (2, there), (1, place + 1)
@@ -211,5 +220,13 @@ def repeated(over: Iterable[object], *lines: str) -> str:
 
 
 def _local(label: str) -> str:
-    """Return a label that is unique in the assembly even if the code is inlined repeatedly."""
-    return f".L{label}_%="
+    """Return a label that is unique in the assembly even if the code is inlined repeatedly.
+
+    A number is, as ``2f`` is the next label ``2``.
+    """
+    return label if label[0].isdigit() else f".L{label}_%="
+
+
+def _name(target: str) -> str:
+    """Return the label that a branch names."""
+    return target[:-1] if target[0].isdigit() else target

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from protonn_edge.kernels.matvec import cycles as matvec
+from protonn_edge.kernels.matvec import kernels as matvec
 from protonn_edge.kinds.bonsai import kernels as bonsai_tree
 from protonn_edge.kinds.forest import kernels as forest
 

@@ -13,7 +13,7 @@ from plans import plan_with
 from random_shapes import first_stage_of, random_case
 
 from protonn_edge.avr.cores import CORES
-from protonn_edge.kernels.matvec.cycles import KERNELS
+from protonn_edge.kernels.matvec.kernels import KERNELS
 
 SEEDS = {8: "average_pooling", 9: "gradients", 11: "none", 21: "windows", 27: "deskew"}
 

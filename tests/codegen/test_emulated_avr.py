@@ -36,7 +36,7 @@ from protonn_edge.device import Result
 from protonn_edge.emulator import EmulatedUno
 from protonn_edge.features.average_pooling.pooling import AveragePooling
 from protonn_edge.features.deskew.deskew import BYTES
-from protonn_edge.kernels.matvec.cycles import KERNELS, KernelName
+from protonn_edge.kernels.matvec.kernels import KERNELS, KernelName
 from protonn_edge.kinds.protonn.head import ProtoNNModel
 from protonn_edge.quantization import quantize
 from protonn_edge.verification.agreement import open_session, verify_device

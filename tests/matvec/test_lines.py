@@ -7,13 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from protonn_edge.kernels.matvec.cycles import (
-    GROUP,
-    blocks_of,
-    feature_cycles,
-    lines_of,
-    multiples_of,
-)
+from protonn_edge.kernels.matvec.loops import blocks_of
+from protonn_edge.kernels.matvec.unrolled import GROUP, MULTIPLES, Unrolled, multiples_of
 
 
 @given(seed=st.integers(0, 1_000), features=st.integers(1, 60), share=st.sampled_from([0, 0.2, 1]))
@@ -23,7 +18,7 @@ def test_each_feature_is_in_one_line_and_each_group_begins_with_one(
 ) -> None:
     rng = np.random.default_rng(seed)
     weights = rng.integers(-9, 10, (2, features)) * (rng.random(features) < share)
-    lines = lines_of(weights.astype(np.int8), 63)
+    lines = Unrolled(blocks_of(2, 2)[0], weights.astype(np.int8), 63).lines
     covered = [line.feature + k for line in lines for k in range(max(1, line.passed))]
     assert covered == list(range(features))
     assert {line.feature for line in lines} >= set(range(0, features, GROUP))
@@ -33,9 +28,9 @@ def test_each_feature_is_in_one_line_and_each_group_begins_with_one(
 
 def test_features_without_weights_take_two_cycles_together() -> None:
     weights = np.array([[5, 0, 0, 0, 0, 0, 0, 0, 0, 3]], np.int8)
-    cycles = feature_cycles("unrolled", weights, blocks_of(1, 2), 255)
-    assert cycles.zero.tolist() == [5, 2, 0, 0, 0, 0, 0, 0, 2, 5]
-    assert cycles.other.tolist() == [9, 2, 0, 0, 0, 0, 0, 0, 2, 9]
+    zero, other = Unrolled(blocks_of(1, 2)[0], weights, 255).cycles
+    assert zero.tolist() == [5, 2, 0, 0, 0, 0, 0, 0, 2, 5]
+    assert other.tolist() == [9, 2, 0, 0, 0, 0, 0, 0, 2, 9]
 
 
 SIZES = (1, 2, 3, 4, 5, 8, 10, 13, 26, 27, 29, 58, 60, 100, 101, 128)
@@ -59,7 +54,8 @@ def test_multiples_are_made_of_smaller_ones_where_that_is_quicker(
     (multiples,) = multiples_of(weights.astype(np.int8), largest)
     assert tuple(each.size for each in multiples) == SIZES
     assert [each.cycles for each in multiples] == cycles
-    assert [each.words for each in multiples] == [min(each, 2) for each in cycles]
+    words = [MULTIPLES[each.made].code_bytes // 2 for each in multiples]
+    assert words == [min(each, 2) for each in cycles]
     assert multiples[0].outputs == (len(SIZES) - 1,)
     assert [bool(each.minus) for each in multiples] == [
         size % 3 == 0 or size == 128 for size in SIZES

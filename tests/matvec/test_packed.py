@@ -15,7 +15,8 @@ from protonn_edge.avr.cores import CORES, UNO_CORE, Core
 from protonn_edge.chain.input_quantizer.quantizer import InputQuantizer
 from protonn_edge.chain.matvec import packed
 from protonn_edge.codegen.host import host_program
-from protonn_edge.kernels.matvec.cycles import blocks_of, feature_cycles
+from protonn_edge.kernels.matvec.kernels import Matvec
+from protonn_edge.kernels.matvec.loops import blocks_of
 from protonn_edge.kernels.registry import kernels_of
 from protonn_edge.quantization import IntegerChain
 
@@ -111,6 +112,6 @@ def test_half_a_byte_is_counted_for_a_weight() -> None:
 def test_two_weights_take_13_cycles_and_with_wide_sums_15() -> None:
     for width, pair, alone, around in ((2, 13, 7, 9), (3, 15, 8, 10)):
         for d in (1, 4, 5):
-            cycles = feature_cycles("packed", random_weights(0, d, 2), blocks_of(d, width, 2), 63)
-            assert cycles.zero.tolist() == [9, 9]
-            assert cycles.other.tolist() == 2 * [around + pair * (d // 2) + alone * (d % 2)]
+            zero, other = Matvec(random_weights(0, d, 2), width, 63, "packed", UNO_CORE).cycles
+            assert zero.tolist() == [9, 9]
+            assert other.tolist() == 2 * [around + pair * (d // 2) + alone * (d % 2)]

@@ -14,7 +14,8 @@ from protonn_edge.features.average_pooling.integers import IntegerAveragePooling
 from protonn_edge.features.average_pooling.loops import WHOLE_AREA_PIXELS, AreaLoops
 from protonn_edge.kernels.kernel import Cost, Feed, Kernel, Push, Step
 from protonn_edge.kernels.listing import Fold, Listing
-from protonn_edge.kernels.matvec.cycles import COUNTED_IN_A_BYTE, PUSH_CALL_BY_COMPILER
+from protonn_edge.kernels.matvec.kernels import PUSH_CALL_BY_COMPILER
+from protonn_edge.kernels.matvec.loops import COUNTED_IN_A_BYTE
 
 _CODE_BYTES = 800
 _STREAMING_CODE_BYTES = 120

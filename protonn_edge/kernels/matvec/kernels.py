@@ -3,97 +3,114 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import cached_property
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from protonn_edge.avr.cores import Core
 from protonn_edge.chain.activity import Activity
-from protonn_edge.chain.matvec import NIBBLE_MAXIMUM, IntegerMatvec, packed
+from protonn_edge.chain.matvec import NIBBLE_MAXIMUM, IntegerMatvec
+from protonn_edge.chain.matvec import packed as packed_weights
 from protonn_edge.kernels.kernel import Feed, Kernel, Push, Step
-from protonn_edge.kernels.matvec.cycles import (
-    BEGIN_BLOCK_CYCLES,
-    BEGIN_BY_COMPILER,
-    BEGIN_WAITING_CYCLES,
+from protonn_edge.kernels.listing import Listing
+from protonn_edge.kernels.matvec.loops import (
     COUNTED_IN_A_BYTE,
-    FRAME_BY_COMPILER,
-    FREE_REGISTERS_CYCLES,
-    GROUP,
-    GROUP_CYCLES,
-    GROUPS_BY_COMPILER,
-    KERNELS,
-    MEAN_WAITING_BY_COMPILER,
-    PUSH_BLOCK_BY_COMPILER,
-    PUSH_CALL_BY_COMPILER,
-    SAVED_BY_CALLEE,
-    SAVED_REGISTER_CYCLES,
-    SPLIT_BY_COMPILER,
-    UPPER_BYTE_CYCLES,
-    WAITING_BY_COMPILER,
     Block,
-    FeatureCycles,
-    KernelName,
-    Line,
+    Cycles,
+    around,
     blocks_of,
-    feature_cycles,
-    lines_of,
-    projection_bytes,
-    unpacking_cycles,
+    columns,
+    cycles_of,
+    masked,
+    packed,
 )
+from protonn_edge.kernels.matvec.unrolled import GROUP, GROUP_CYCLES, Unrolled
 
-Rows = tuple[tuple[int, ...], ...]
+KernelName = Literal["columns", "masked", "unrolled", "packed"]
+KERNELS: tuple[KernelName, ...] = ("columns", "masked", "unrolled", "packed")
+
+_LOOPS = {"columns": columns, "masked": masked, "packed": packed}
+
+# What the compiler makes around the loops (avr-gcc 5.4 at -O2): per call that pushes, and per block
+# of sums in it; at most, for pointers on the stack where sums leave no registers for them, which a
+# block may; what a mean is spared whose sums do not use r18..r21, or fewer registers of the caller.
+PUSH_CALL_BY_COMPILER = 56
+_BLOCK_CYCLES = 79
+_FRAME_CYCLES = 10
+_FREE_REGISTERS_CYCLES = 14
+SAVED_REGISTER_CYCLES = 4  # push and pop
+SAVED_BY_CALLEE = range(2, 18)
+
+# Where inputs are counted in a byte, the product is called, not inlined; else, the upper byte's.
+_SPLIT_CYCLES = 40
+_UPPER_BYTE_CYCLES = 2
+
+# For weights as instructions: around groups, and for an input that waits for the rest of its group,
+# mean and maximum.
+_GROUPS_CYCLES = 110
+_WAITING_CYCLES = (30, 40)
+
+# To begin: once, more if inputs wait, for each byte of a sum, and for a pointer to next weights.
+_BEGIN_CYCLES, _BEGIN_WAITING_CYCLES = 20, 2
+_BEGIN_BYTE_CYCLES, _BEGIN_POINTER_CYCLES = 3, 6
+
+# Flash around a loop, and in front of groups.
+_CODE_BYTES, _GROUPS_CODE_BYTES = 28, 100
 
 # What the compiler's loops take, without a multiplier, of what those in assembly take with one:
 # seven models of 4 to 12 projections on the emulated ATtiny85 were within 15 % of it.
 _PORTABLE_PRODUCT = 8.2
 
 
-@dataclass(frozen=True)
-class BlockContext:
-    """Sums of outputs `first` to `last` that are kept in registers, `width` bytes each."""
-
-    number: int
-    first: int
-    last: int
-    size: int
-    width: int
-    bytes: int
-
-    @classmethod
-    def of(cls, block: Block) -> BlockContext:
-        """Lay out a block."""
-        return cls(**_place(block))
-
-
-@dataclass(frozen=True)
-class WeightsContext(BlockContext):
-    """One pass over the inputs: `rows` holds the weights as the kernel stores them, one per input.
-
-    If weights are instructions, `lines` has their contents.
-    """
-
-    rows: Rows
-    lines: tuple[Line, ...]
-
-
-@dataclass(frozen=True)
-class MatvecContext:
-    """The context of ``templates/c/matvec`` of a matrix product."""
+@dataclass(frozen=True, eq=False)
+class Pass:
+    """A pass over the inputs: a block of sums, and its weights (size, D) as a kernel has them."""
 
     kernel: KernelName
-    n_inputs: int
-    n_outputs: int
-    input_maximum: int
-    accumulator_bits: int
-    accumulator_range: tuple[int, int]
-    bias: tuple[int, ...]
-    blocks: tuple[WeightsContext, ...]
-    group: int
-    splits: bool
-    far_calls: bool
+    block: Block
+    weights: NDArray[np.int8]
+    largest: int
+
+    @cached_property
+    def loop(self) -> Listing:
+        """The loop over the inputs, if weights are data."""
+        return _LOOPS[self.kernel](self.block)
+
+    @cached_property
+    def code(self) -> Unrolled:
+        """The weights as instructions."""
+        return Unrolled(self.block, self.weights, self.largest)
+
+    @cached_property
+    def cycles(self) -> Cycles:
+        """Cycles of the inputs."""
+        if self.kernel == "unrolled":
+            return self.code.cycles
+        return cycles_of(self.loop, self.weights)
+
+    @property
+    def around(self) -> int:
+        """Cycles of a call beside those of the inputs and of what the compiler makes."""
+        return self.code.around if self.kernel == "unrolled" else around(self.loop)
+
+    @property
+    def rows(self) -> list[list[int]]:
+        """The weights as data, a row per input."""
+        if self.kernel == "packed":
+            rows: list[list[int]] = packed_weights(self.weights).tolist()
+            return rows
+        plain = self.weights.T.tolist()
+        return [_masked(row) for row in plain] if self.kernel == "masked" else plain
+
+    @property
+    def bytes(self) -> tuple[int, int]:
+        """Flash of the weights, and of the code that reads them."""
+        if self.kernel == "unrolled":
+            return 0, self.code.code_bytes + _GROUPS_CODE_BYTES
+        return sum(map(len, self.rows)), self.loop.code_bytes + _CODE_BYTES
 
 
 @dataclass(frozen=True, eq=False)
@@ -106,16 +123,27 @@ class Matvec:
     kernel: KernelName
     core: Core
 
-    @cached_property
-    def blocks(self) -> tuple[Block, ...]:
-        """The passes over the inputs."""
-        together = 2 if self.kernel == "packed" else 1
-        return blocks_of(len(self.weights), self.width, together)
+    group: ClassVar[int] = GROUP
 
     @cached_property
-    def features(self) -> FeatureCycles:
-        """Cycles of each input."""
-        return feature_cycles(self.kernel, self.weights, self.blocks, self.maximum)
+    def passes(self) -> tuple[Pass, ...]:
+        """The passes over the inputs."""
+        together = 2 if self.kernel == "packed" else 1
+        return tuple(
+            Pass(
+                self.kernel,
+                block,
+                self.weights[block.first : block.last + 1],
+                self.maximum,
+            )
+            for block in blocks_of(len(self.weights), self.width, together)
+        )
+
+    @cached_property
+    def cycles(self) -> Cycles:
+        """Cycles of each input, if it is 0 and if it is not."""
+        cycles: Cycles = np.sum([each.cycles for each in self.passes], axis=0)
+        return cycles
 
     @property
     def splits(self) -> bool:
@@ -125,44 +153,42 @@ class Matvec:
     @property
     def _call(self) -> int:
         """Upper bound of the cycles of a call that adds to all sums, without its inputs."""
-        blocks = self.blocks
-        call = PUSH_CALL_BY_COMPILER + sum(PUSH_BLOCK_BY_COMPILER + block.moves for block in blocks)
-        call += self.core.call_cycles * (2 + len(blocks))
+        passes = self.passes
+        call = PUSH_CALL_BY_COMPILER + sum(_BLOCK_CYCLES + each.around for each in passes)
+        call += self.core.call_cycles * (2 + len(passes))
         if self.kernel == "unrolled":
-            call += self.core.tablejump_cycles * len(blocks)
-        if self.kernel == "packed":
-            call += sum(map(unpacking_cycles, blocks))
-        return call + SPLIT_BY_COMPILER * self.splits
+            call += self.core.tablejump_cycles * len(passes)
+        return call + _SPLIT_CYCLES * self.splits
 
     @property
     def _mean_call(self) -> int:
         """The approximate mean of `_call`: few sums need fewer registers to be saved."""
-        free = len(SAVED_BY_CALLEE) - max(block.bytes for block in self.blocks)
-        spared = SAVED_REGISTER_CYCLES * free + FREE_REGISTERS_CYCLES
+        free = len(SAVED_BY_CALLEE) - max(each.block.bytes for each in self.passes)
+        spared = SAVED_REGISTER_CYCLES * free + _FREE_REGISTERS_CYCLES
         return self._call - (spared if free >= 0 else 0)
 
     @cached_property
     def push(self) -> Push:
         """The cost of pushing inputs."""
-        blocks, features, n = self.blocks, self.features, self.weights.shape[1]
-        call = self._call + FRAME_BY_COMPILER * (self.kernel != "unrolled")
-        value, zero = int(features.other.max()), int(features.zero.max())
+        (zeros, others), n = self.cycles, self.weights.shape[1]
+        call = self._call + _FRAME_CYCLES * (self.kernel != "unrolled")
+        value, zero = int(others.max()), int(zeros.max())
         whole = call * (-(-n // COUNTED_IN_A_BYTE) if self.splits else 1)
-        whole += UPPER_BYTE_CYCLES * len(blocks) * (n // (COUNTED_IN_A_BYTE + 1))
+        whole += _UPPER_BYTE_CYCLES * len(self.passes) * (n // (COUNTED_IN_A_BYTE + 1))
         if self.kernel == "unrolled":
-            # A group's end, the next groups, and the begin of one more: two calls, with features
+            # A group's end, the next groups, and the begin of one more: two calls, with inputs
             # that wait.
-            whole = call + GROUPS_BY_COMPILER
-            looking = len(blocks) * GROUP_CYCLES
-            call = 2 * (call + looking) + GROUPS_BY_COMPILER + 2 * GROUP * WAITING_BY_COMPILER
+            whole = call + _GROUPS_CYCLES
+            looking = len(self.passes) * GROUP_CYCLES
+            call = 2 * (call + looking) + _GROUPS_CYCLES + 2 * GROUP * _WAITING_CYCLES[True]
             value, zero = value + looking, zero + looking
         return Push(
             value=value,
             zero=zero,
             call=call,
             whole=whole,
-            more=features.other - features.zero,
-            least=int(np.minimum(features.zero, features.other).sum()),
+            more=others - zeros,
+            least=int(self.cycles.min(axis=0).sum()),
             skips_zeros=self.kernel in ("columns", "packed"),
             whole_mean=self.mean_calls(Feed(n, n), np.zeros(n)),
         )
@@ -170,34 +196,30 @@ class Matvec:
     @property
     def begin(self) -> int:
         """Cycles to set the sums and pointers."""
-        cycles = BEGIN_BY_COMPILER + self.core.call_cycles
-        cycles += 3 * sum(block.bytes for block in self.blocks)
-        return cycles + (BEGIN_BLOCK_CYCLES * len(self.blocks) if self.kernel == "masked" else 0)
+        pointers = len(self.passes) if self.kernel == "masked" else 0
+        cycles = _BEGIN_CYCLES + self.core.call_cycles + _BEGIN_BYTE_CYCLES * self.sum_bytes
+        return cycles + _BEGIN_POINTER_CYCLES * pointers
 
     @property
     def begin_at_most(self) -> int:
         """Upper bound of the cycles of ``pnn_begin`` for it."""
-        return self.begin + BEGIN_WAITING_CYCLES
+        return self.begin + _BEGIN_WAITING_CYCLES
 
     @property
     def _groups(self) -> int:
         """Cycles between groups of inputs."""
-        groups = -(-self.features.zero.size // GROUP)
-        return len(self.blocks) * GROUP_CYCLES * groups if self.kernel == "unrolled" else 0
+        groups = -(-self.weights.shape[1] // GROUP)
+        return len(self.passes) * GROUP_CYCLES * groups if self.kernel == "unrolled" else 0
 
     @property
     def worst(self) -> int:
         """Maximum cycles of all inputs."""
-        return (
-            self.begin
-            + self._groups
-            + int(np.maximum(self.features.zero, self.features.other).sum())
-        )
+        return self.begin + self._groups + int(self.cycles.max(axis=0).sum())
 
     def mean(self, share: NDArray[np.float64]) -> float:
         """Return the cycles of all inputs, each of which is not 0 with this share, (D,)."""
-        around = self.begin + self._groups
-        return around + float(self.features.zero @ (1 - share) + self.features.other @ share)
+        zeros, others = self.cycles
+        return self.begin + self._groups + float(zeros @ (1 - share) + others @ share)
 
     def calls(self, feed: Feed) -> int:
         """Bound the cycles of the firmware's calls, without those of the inputs."""
@@ -227,8 +249,8 @@ class Matvec:
             more = np.mean(each, axis=0)
             adds, waits = adds + more[0], waits + more[1]
             phases = phases if chunk == full else range(GROUP)
-        again = (adds - 1) * (self._mean_call + len(self.blocks) * GROUP_CYCLES)
-        around = len(chunks) * GROUPS_BY_COMPILER + waits * MEAN_WAITING_BY_COMPILER
+        again = (adds - 1) * (self._mean_call + len(self.passes) * GROUP_CYCLES)
+        around = len(chunks) * _GROUPS_CYCLES + waits * _WAITING_CYCLES[False]
         return self._mean_call + again + around
 
     def step(self, name: str, feed: Feed | None, activity: Activity | None) -> Step:
@@ -245,7 +267,8 @@ class Matvec:
     @cached_property
     def bytes(self) -> tuple[int, int]:
         """Flash of the weights, and of the code that reads them."""
-        return projection_bytes(self.kernel, self.weights, self.blocks, self.maximum)
+        weights, code = zip(*(each.bytes for each in self.passes), strict=True)
+        return sum(weights), sum(code)
 
     @property
     def sum_bytes(self) -> int:
@@ -255,45 +278,8 @@ class Matvec:
     @property
     def state(self) -> int:
         """SRAM of the sums, and of where the next weights are."""
-        kept = {"masked": 2 * len(self.blocks), "unrolled": 2 + GROUP + 1}
+        kept = {"masked": 2 * len(self.passes), "unrolled": 2 + GROUP + 1}
         return self.sum_bytes + kept.get(self.kernel, 2)
-
-    def context(self, bias: NDArray[np.int64], ends: tuple[int, int]) -> MatvecContext:
-        """Lay the product out as the generated program reads it; `ends` are those of all sums."""
-        return MatvecContext(
-            kernel=self.kernel,
-            n_inputs=self.weights.shape[1],
-            n_outputs=len(self.weights),
-            input_maximum=self.maximum,
-            accumulator_bits=8 * self.width,
-            accumulator_range=ends,
-            bias=tuple(bias.tolist()),
-            blocks=tuple(
-                WeightsContext(
-                    **_place(block),
-                    rows=self._rows(block),
-                    lines=self._lines(block),
-                )
-                for block in self.blocks
-            ),
-            group=GROUP,
-            splits=self.splits,
-            far_calls=self.core.return_bytes > 2,
-        )
-
-    def _rows(self, block: Block) -> Rows:
-        """Return the outputs of one block, a row per input."""
-        part = self._part(block)
-        rows = (packed(part) if self.kernel == "packed" else part.T).tolist()
-        return tuple(tuple(_masked(row) if self.kernel == "masked" else row) for row in rows)
-
-    def _lines(self, block: Block) -> tuple[Line, ...]:
-        if self.kernel != "unrolled":
-            return ()
-        return tuple(lines_of(self._part(block), self.maximum))
-
-    def _part(self, block: Block) -> NDArray[np.int8]:
-        return self.weights[block.first : block.first + block.size]
 
 
 @dataclass(frozen=True, eq=False)
@@ -321,11 +307,6 @@ class MatvecKernel(Kernel):
             return f"a hardware multiplier, which {self.core.chip} has not"
         return super().needed_for(name)
 
-    @property
-    def matvec_context(self) -> MatvecContext:
-        """The context of ``templates/c/matvec``."""
-        return self.matvec.context(self.stage.bias, self.stage.accumulators.ends)
-
 
 def kernel_names(stage: IntegerMatvec, core: Core) -> tuple[KernelName, ...]:
     """Return the ways of storing weights: instructions only if the chip multiplies."""
@@ -342,11 +323,6 @@ def _grouped(waiting: int, chunk: int, last: bool) -> tuple[int, int]:
     rest = 0 if last else (chunk - filling) % GROUP
     completes = waiting > 0 and (last or waiting + filling == GROUP)
     return completes + (chunk > filling + rest), filling + rest
-
-
-def _place(block: Block) -> dict[str, int]:
-    last = block.first + block.size - 1
-    return {**asdict(block), "last": last, "bytes": block.bytes}
 
 
 def _masked(row: list[int]) -> list[int]:

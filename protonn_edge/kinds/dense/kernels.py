@@ -10,7 +10,7 @@ from typing import ClassVar
 from protonn_edge.avr.cores import Core
 from protonn_edge.chain.activity import Activity
 from protonn_edge.kernels.kernel import Cost, Feed, Kernel, Push, Step
-from protonn_edge.kernels.matvec.kernels import MatvecContext, MatvecKernel, kernel_names
+from protonn_edge.kernels.matvec.kernels import MatvecKernel, kernel_names
 from protonn_edge.kinds.dense.integers import IntegerDense
 from protonn_edge.kinds.dense.rectifying import Rectifying
 
@@ -22,17 +22,6 @@ _AROUND_CYCLES, _CALLED_LESS = 30, 85
 _PORTABLE = 10.0
 
 _CODE_BYTES = 60
-
-
-@dataclass(frozen=True)
-class DenseContext:
-    """The context of ``templates/c/dense``; `loop` has the lines of the assembly."""
-
-    matvec: MatvecContext
-    multiplier: int
-    limits: bool
-    value_range: tuple[int, int]
-    loop: tuple[str, ...]
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,17 +61,6 @@ class DenseKernel(MatvecKernel):
             mean = loop.mean(units, float(shares.mean())) + following.whole_mean - _CALLED_LESS
         worst = loop.worst(units) + _AROUND_CYCLES + self.core.call_cycles + following.whole
         return Step("rectify", "loop", _CODE_BYTES, mean, math.ceil(worst), loop.least(units))
-
-    def context(self) -> DenseContext:
-        """Return the template context, with data in the order of the generated program."""
-        stage = self.stage
-        return DenseContext(
-            matvec=self.matvec_context,
-            multiplier=stage.multiplier,
-            limits=stage.limits,
-            value_range=stage.output.ends,
-            loop=self.rectifying.listing.lines,
-        )
 
 
 def kernels(stage: IntegerDense, core: Core) -> tuple[Kernel, ...]:

@@ -8,7 +8,7 @@ from typing import ClassVar
 from protonn_edge.avr.cores import Core
 from protonn_edge.chain.activity import Activity
 from protonn_edge.kernels.kernel import Cost, Feed, Kernel, Push, Step
-from protonn_edge.kernels.matvec.kernels import MatvecContext, MatvecKernel, kernel_names
+from protonn_edge.kernels.matvec.kernels import MatvecKernel, kernel_names
 from protonn_edge.kinds.linear.integers import IntegerLinear
 
 # For scores, compiled by avr-gcc 5.4 at -O2: from one sum, by its bytes, mean and maximum; from
@@ -22,15 +22,6 @@ _PORTABLE = {"negate": 1.0, "widen": 2.4}
 _CODE_BYTES = 60
 
 
-@dataclass(frozen=True)
-class LinearContext:
-    """The context of ``templates/c/linear``; `from_sums` says whether scores are made of sums."""
-
-    matvec: MatvecContext
-    n_scores: int
-    from_sums: bool
-
-
 @dataclass(frozen=True, eq=False)
 class LinearKernel(MatvecKernel):
     """Scores with weights in columns, behind masks, as instructions, or two to a byte."""
@@ -40,7 +31,7 @@ class LinearKernel(MatvecKernel):
     stage: IntegerLinear
 
     @property
-    def _from_sums(self) -> bool:
+    def from_sums(self) -> bool:
         """Whether scores must be computed from sums, instead of being the sums in place."""
         stage = self.stage
         return stage.n_sums < stage.n_outputs or stage.accumulator_bits < stage.output_bits
@@ -56,13 +47,13 @@ class LinearKernel(MatvecKernel):
         weights, code = matvec.bytes
         sums, scores = matvec.sum_bytes, stage.n_outputs * stage.output_bits // 8
         steps = [matvec.step(stage.kind, feed, activity)]
-        if self._from_sums:
+        if self.from_sums:
             step = self._scores()
             steps.append(step.on(self.core, _PORTABLE[step.kernel]))
         return Cost(
             steps=tuple(steps),
             tables=weights + sums,
-            code=code + _CODE_BYTES * self._from_sums,
+            code=code + _CODE_BYTES * self.from_sums,
             state=matvec.state + max(0, scores - sums),
             push=matvec.push,
             begin=matvec.begin_at_most,
@@ -77,10 +68,6 @@ class LinearKernel(MatvecKernel):
         least = _WIDEN_CYCLES * stage.n_sums
         mean, worst = (least + around for around in _WIDEN_AROUND)
         return Step("scores", "widen", 0, mean, worst, least)
-
-    def context(self) -> LinearContext:
-        """Return the template context, with data in the order of the generated program."""
-        return LinearContext(self.matvec_context, self.stage.n_outputs, self._from_sums)
 
 
 def kernels(stage: IntegerLinear, core: Core) -> tuple[Kernel, ...]:

@@ -12,12 +12,12 @@ typedef int16_t dense_sum_t;
  * added to or taken from. Code is made of it. */
 #define DENSE_WEIGHTS_0 \
     GROUP_OF_FEATURES \
-    FEATURE(0) TIMES(1) PLUS(1) TIMES(9) PLUS(3) TIMES(60) MINUS(0) \
-    FEATURE(1) TIMES(2) PLUS(1) TIMES(35) PLUS(0) \
-    FEATURE(2) TIMES(3) MINUS(1) TIMES(90) PLUS(2) \
-    FEATURE(3) TIMES(4) PLUS(1) TIMES(7) PLUS(0) TIMES(90) MINUS(2) \
-    FEATURE(4) TIMES(5) MINUS(1) TIMES(28) MINUS(0) TIMES(40) PLUS(2) \
-    FEATURE(5) TIMES(6) PLUS(1) TIMES(40) MINUS(2) TIMES(127) PLUS(0)
+    FEATURE(0) TIMES(itself, 1) PLUS(1) TIMES(product, 9) PLUS(3) TIMES(product, 60) MINUS(0) \
+    FEATURE(1) TIMES(twice, 2) PLUS(1) TIMES(product, 35) PLUS(0) \
+    FEATURE(2) TIMES(product, 3) MINUS(1) TIMES(product, 90) PLUS(2) \
+    FEATURE(3) TIMES(product, 4) PLUS(1) TIMES(product, 7) PLUS(0) TIMES(product, 90) MINUS(2) \
+    FEATURE(4) TIMES(product, 5) MINUS(1) TIMES(product, 28) MINUS(0) TIMES(product, 40) PLUS(2) \
+    FEATURE(5) TIMES(product, 6) PLUS(1) TIMES(product, 40) MINUS(2) TIMES(product, 127) PLUS(0)
 
 static union {
     dense_sum_t sums[DENSE_UNITS];
@@ -80,52 +80,50 @@ static void dense_2_add_0(const pnn_input_t *feature, const pnn_input_t *end)
         "    ld    r8, X+\n"
         "    ld    r9, X+\n"
         "    ld    r10, X+\n"
-
         "    movw  r26, r22\n"
-        "    rjmp  1f\n"
-        "3:  clr   r0\n" /* a feature that is 0 */
+        "    rjmp  .Linput_%=\n"
+        ".Lzero_%=: clr   r0\n" /* an input that is 0 */
         "    add   r30, r24\n"
         "    adc   r31, r0\n"
         "    dec   %[left]\n"
-        "    brne  1f\n"
-        "    rjmp  4f\n"
-        "1:  ld    r23, X+\n"
+        "    brne  .Linput_%=\n"
+        "    rjmp  .Lcounted_%=\n"
+        ".Linput_%=: ld    r23, X+\n"
         "    lpm   r24, Z+\n"
         "    tst   r23\n"
-        "    breq  3b\n"
+        "    breq  .Lzero_%=\n"
         "    lpm   r24, Z+\n"
         "    sbrs  r24, 0\n"
-        "    rjmp  5f\n"
+        "    rjmp  .Lweight1_%=\n"
         "    lpm   r22, Z+\n"
         "    mulsu r22, r23\n"
         "    sbc   r20, r20\n" /* the product's sign, 0 or -1 */
         "    add   r2, r0\n"
         "    adc   r3, r1\n"
         "    adc   r4, r20\n"
-
-        "5:\n"        "    sbrs  r24, 1\n"
-        "    rjmp  5f\n"
+        ".Lweight1_%=:\n"
+        "    sbrs  r24, 1\n"
+        "    rjmp  .Lweight2_%=\n"
         "    lpm   r22, Z+\n"
         "    mulsu r22, r23\n"
         "    sbc   r20, r20\n" /* the product's sign, 0 or -1 */
         "    add   r5, r0\n"
         "    adc   r6, r1\n"
         "    adc   r7, r20\n"
-
-        "5:\n"        "    sbrs  r24, 2\n"
-        "    rjmp  5f\n"
+        ".Lweight2_%=:\n"
+        "    sbrs  r24, 2\n"
+        "    rjmp  .Lweight3_%=\n"
         "    lpm   r22, Z+\n"
         "    mulsu r22, r23\n"
         "    sbc   r20, r20\n" /* the product's sign, 0 or -1 */
         "    add   r8, r0\n"
         "    adc   r9, r1\n"
         "    adc   r10, r20\n"
-
-        "5:\n"
+        ".Lweight3_%=:\n"
         "    dec   %[left]\n"
-        "    breq  4f\n"
-        "    rjmp  1b\n"
-        "4:  clr   __zero_reg__\n"
+        "    breq  .Lcounted_%=\n"
+        "    rjmp  .Linput_%=\n"
+        ".Lcounted_%=: clr   __zero_reg__\n"
         "    ldi   r26, lo8(%[sums])\n"
         "    ldi   r27, hi8(%[sums])\n"
         "    st    X+, r2\n"
@@ -137,7 +135,6 @@ static void dense_2_add_0(const pnn_input_t *feature, const pnn_input_t *end)
         "    st    X+, r8\n"
         "    st    X+, r9\n"
         "    st    X+, r10\n"
-
         : [feature] "+x"(feature), [weight] "+z"(weight), [left] "+r"(left)
         : [sums] "i"(&dense_2.sums[0])
         : "memory", "r0", "r2", "r3", "r4", "r5", "r6", "r7", "r8", "r9", "r10", "r20", "r22", "r23", "r24");
@@ -224,7 +221,7 @@ static void dense_2_rectify(void)
 #define GROUP_OF_FEATURES "group\n"
 #define FEATURE(i) "feature\n"
 #define PASS(n) "pass " #n "\n"
-#define TIMES(n) "times " #n "\n"
+#define TIMES(made, n) #made " " #n "\n"
 #define PLUS(k) "sum add, adc, " #k "\n"
 #define MINUS(k) "sum sub, sbc, " #k "\n"
 static void dense_add_0(const pnn_input_t *feature, const pnn_input_t *end)
@@ -243,51 +240,65 @@ static void dense_add_0(const pnn_input_t *feature, const pnn_input_t *end)
         "1:\n"
         ".endm\n"
         ".macro feature\n"
-        "2:  ld    r23, X+\n"
+        "2: ld    r23, X+\n"
         "    tst   r23\n"
         "    breq  2f\n"
         ".set before, 0\n"
         ".endm\n"
         ".macro pass count\n"
-        "2:  adiw  r26, \\count\n"
+        "2: adiw  r26, \\count\n"
         ".endm\n"
-        ".macro times size\n"
-        ".set fits, \\size * 63 <= 255\n"
-        ".if \\size == 1\n"
-        ".elseif fits && \\size == 2\n"
+        ".macro itself size\n"
+        ".set before, \\size\n"
+        ".endm\n"
+        ".macro twice size\n"
         "    mov   r0, r23\n"
         "    lsl   r0\n"
-        ".elseif fits && before > 1 && (\\size == before + 1 || \\size == before + 2)\n"
-        ".rept \\size - before\n"
+        ".set before, \\size\n"
+        ".endm\n"
+        ".macro one_more size\n"
         "    add   r0, r23\n"
-        ".endr\n"
-        ".elseif fits && before > 1 && (\\size == 2 * before || \\size == 2 * before + 1)\n"
+        ".set before, \\size\n"
+        ".endm\n"
+        ".macro two_more size\n"
+        "    add   r0, r23\n"
+        "    add   r0, r23\n"
+        ".set before, \\size\n"
+        ".endm\n"
+        ".macro doubled size\n"
         "    lsl   r0\n"
-        ".rept \\size - 2 * before\n"
+        ".set before, \\size\n"
+        ".endm\n"
+        ".macro doubled_and_one size\n"
+        "    lsl   r0\n"
         "    add   r0, r23\n"
-        ".endr\n"
-        ".elseif before * 63 > 255 && \\size == before + 1\n"
+        ".set before, \\size\n"
+        ".endm\n"
+        ".macro wide_one_more size\n"
         "    add   r0, r23\n"
         "    adc   r1, r25\n"
-        ".elseif before * 63 > 255 && \\size == 2 * before\n"
+        ".set before, \\size\n"
+        ".endm\n"
+        ".macro wide_doubled size\n"
         "    lsl   r0\n"
         "    rol   r1\n"
-        ".else\n"
+        ".set before, \\size\n"
+        ".endm\n"
+        ".macro product size\n"
         "    ldi   r22, \\size\n"
         "    mul   r22, r23\n"
-        ".endif\n"
         ".set before, \\size\n"
         ".endm\n"
         ".macro sum low, high, output\n"
         ".if before == 1\n"
-        "    \\low   2 + 2 * \\output, r23\n"
+        "    \\low 2 + 2 * \\output, r23\n"
+        "    \\high 3 + 2 * \\output, r25\n"
+        ".elseif before * 63 <= 255\n"
+        "    \\low 2 + 2 * \\output, r0\n"
+        "    \\high 3 + 2 * \\output, r25\n"
         ".else\n"
-        "    \\low   2 + 2 * \\output, r0\n"
-        ".endif\n"
-        ".if before * 63 <= 255\n"
-        "    \\high   3 + 2 * \\output, r25\n"
-        ".else\n"
-        "    \\high   3 + 2 * \\output, r1\n"
+        "    \\low 2 + 2 * \\output, r0\n"
+        "    \\high 3 + 2 * \\output, r1\n"
         ".endif\n"
         ".endm\n"
         ".pushsection .progmem.data, \"a\", @progbits\n"
@@ -305,7 +316,6 @@ static void dense_add_0(const pnn_input_t *feature, const pnn_input_t *end)
         "    ld    r7, X+\n"
         "    ld    r8, X+\n"
         "    ld    r9, X+\n"
-
         "    movw  r26, r22\n"
         "    clr   r25\n"
         "    subi  r30, lo8(-(gs(7b)))\n"
@@ -313,12 +323,7 @@ static void dense_add_0(const pnn_input_t *feature, const pnn_input_t *end)
         "    %~jmp __tablejump2__\n"
         DENSE_WEIGHTS_0
         "2:\n"
-        "9:  clr   __zero_reg__\n"
-        ".purgem group\n"
-        ".purgem feature\n"
-        ".purgem pass\n"
-        ".purgem times\n"
-        ".purgem sum\n"
+        "9: clr   __zero_reg__\n"
         "    ldi   r26, lo8(%[sums])\n"
         "    ldi   r27, hi8(%[sums])\n"
         "    st    X+, r2\n"
@@ -329,7 +334,19 @@ static void dense_add_0(const pnn_input_t *feature, const pnn_input_t *end)
         "    st    X+, r7\n"
         "    st    X+, r8\n"
         "    st    X+, r9\n"
-
+        ".purgem group\n"
+        ".purgem feature\n"
+        ".purgem pass\n"
+        ".purgem itself\n"
+        ".purgem twice\n"
+        ".purgem one_more\n"
+        ".purgem two_more\n"
+        ".purgem doubled\n"
+        ".purgem doubled_and_one\n"
+        ".purgem wide_one_more\n"
+        ".purgem wide_doubled\n"
+        ".purgem product\n"
+        ".purgem sum\n"
         : [feature] "+x"(feature), [next] "+z"(next), [left] "+d"(left)
         : [sums] "i"(&dense.sums[0])
         : "memory", "r0", "r2", "r3", "r4", "r5", "r6", "r7", "r8", "r9", "r22", "r23", "r25");
@@ -340,7 +357,7 @@ static void dense_add_0(const pnn_input_t *feature, const pnn_input_t *end)
     break;                                                                                         \
     case i:
 #define PASS(n)
-#define TIMES(n) product = (uint16_t)(x * n##u);
+#define TIMES(made, n) product = (uint16_t)(x * n##u);
 #define PLUS(k) dense.sums[0 + k] = (dense_sum_t)((uint32_t)dense.sums[0 + k] + product);
 #define MINUS(k) dense.sums[0 + k] = (dense_sum_t)((uint32_t)dense.sums[0 + k] - product);
 static void dense_add_0(const pnn_input_t *feature, const pnn_input_t *end)

@@ -56,7 +56,6 @@ static void linear_add_0(const pnn_input_t *feature, const pnn_input_t *end)
         "    ld    r8, X+\n"
         "    ld    r9, X+\n"
         "    ld    r10, X+\n"
-
         "    movw  r26, r22\n"
         "    clr   r28\n"
         "    clr   r29\n"
@@ -72,13 +71,13 @@ static void linear_add_0(const pnn_input_t *feature, const pnn_input_t *end)
         "    adc   r4, r1\n"
         "    mul   r7, r22\n"
         "    add   r4, r0\n"
-        "    rjmp  2f\n"
-        "1:  adiw  r30, 2\n" /* a feature that is 0 */
+        "    rjmp  .Linput_%=\n"
+        ".Lzero_%=: adiw  r30, 2\n" /* an input that is 0 */
         "    dec   %A[left]\n"
-        "    breq  3f\n"
-        "2:  ld    r23, X+\n"
+        "    breq  .Lcounted_%=\n"
+        ".Linput_%=: ld    r23, X+\n"
         "    tst   r23\n"
-        "    breq  1b\n"
+        "    breq  .Lzero_%=\n"
         "    sub   r28, r23\n"
         "    sbci  r29, 0\n"
         "    sbci  r21, 0\n"
@@ -99,9 +98,9 @@ static void linear_add_0(const pnn_input_t *feature, const pnn_input_t *end)
         "    adc   r9, r1\n"
         "    adc   r10, r20\n"
         "    dec   %A[left]\n"
-        "    brne  2b\n"
-        "3:  dec   %B[left]\n"
-        "    brne  2b\n"
+        "    brne  .Linput_%=\n"
+        ".Lcounted_%=: dec   %B[left]\n"
+        "    brne  .Linput_%=\n"
         "    ldi   r22, 16\n"
         "    mul   r5, r22\n"
         "    sub   r2, r0\n"
@@ -142,7 +141,6 @@ static void linear_add_0(const pnn_input_t *feature, const pnn_input_t *end)
         "    st    X+, r8\n"
         "    st    X+, r9\n"
         "    st    X+, r10\n"
-
         "    pop   r29\n"
         "    pop   r28\n"
         : [feature] "+x"(feature), [weights] "+z"(weights), [left] "+r"(left)

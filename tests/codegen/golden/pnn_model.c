@@ -5,8 +5,8 @@
  * Model f2c73353703adc6d1b7bcb6b6cf2772e93f38facbda3c0f0062621c1c0a1dc8d
  *
  * The plan, on an ATmega328P, compiled by avr-gcc -O2:
- *     projection      columns, 138 B flash, at most 416 cycles
- *     requantize      loop, 15 B flash, at most 165 cycles
+ *     projection      columns, 130 B flash, at most 416 cycles
+ *     requantize      loop, 15 B flash, at most 166 cycles
  *     prototypes      point in registers, 16-bit scores, 280 B flash, at most 415 cycles
  *     decision        largest, 0 B flash, at most 39 cycles
  *
@@ -486,15 +486,14 @@ static void projection_add_0(const pnn_input_t *feature, const pnn_input_t *end)
         "    ld    r5, X+\n"
         "    ld    r6, X+\n"
         "    ld    r7, X+\n"
-
         "    movw  r26, r22\n"
-        "    rjmp  2f\n"
-        "1:  adiw  r30, 3\n" /* a feature that is 0 */
+        "    rjmp  .Linput_%=\n"
+        ".Lzero_%=: adiw  r30, 3\n" /* an input that is 0 */
         "    dec   %A[left]\n"
-        "    breq  3f\n"
-        "2:  ld    r23, X+\n"
+        "    breq  .Lcounted_%=\n"
+        ".Linput_%=: ld    r23, X+\n"
         "    tst   r23\n"
-        "    breq  1b\n"
+        "    breq  .Lzero_%=\n"
         "    lpm   r22, Z+\n"
         "    mulsu r22, r23\n"
         "    add   r2, r0\n"
@@ -508,9 +507,9 @@ static void projection_add_0(const pnn_input_t *feature, const pnn_input_t *end)
         "    add   r6, r0\n"
         "    adc   r7, r1\n"
         "    dec   %A[left]\n"
-        "    brne  2b\n"
-        "3:  dec   %B[left]\n"
-        "    brne  2b\n"
+        "    brne  .Linput_%=\n"
+        ".Lcounted_%=: dec   %B[left]\n"
+        "    brne  .Linput_%=\n"
         "    clr   __zero_reg__\n"
         "    ldi   r26, lo8(%[sums])\n"
         "    ldi   r27, hi8(%[sums])\n"
@@ -520,7 +519,6 @@ static void projection_add_0(const pnn_input_t *feature, const pnn_input_t *end)
         "    st    X+, r5\n"
         "    st    X+, r6\n"
         "    st    X+, r7\n"
-
         : [feature] "+x"(feature), [weight] "+z"(weight), [left] "+r"(left)
         : [sums] "i"(&projection.sums[0])
         : "memory", "r0", "r2", "r3", "r4", "r5", "r6", "r7", "r22", "r23");
@@ -556,9 +554,9 @@ static void projection_push(const pnn_input_t *first, const pnn_input_t *end)
 
 
 /* Requantize the sums, and limit them. */
-#ifdef PNN_ASSEMBLY
 static void projection_requantize(void)
 {
+#ifdef PNN_ASSEMBLY
     const struct projection_scaling *next = projection_scalings;
     __asm__ volatile(
         "    movw  r14, r28\n"
@@ -569,7 +567,7 @@ static void projection_requantize(void)
         "    clr   r17\n"
         "    ldi   r20, lo8(%[multiplier])\n"
         "    ldi   r21, hi8(%[multiplier])\n"
-        "1:  ld    r18, X+\n"
+        ".Lsum_%=: ld    r18, X+\n"
         "    ld    r19, X+\n"
         "    mul   r18, r20\n"
         "    mov   r23, r1\n"
@@ -593,25 +591,22 @@ static void projection_requantize(void)
         "    lpm   r0, Z+\n" /* the span */
         "    cp    r0, r24\n"
         "    cpc   r17, r25\n"
-        "    brcc  2f\n"
+        "    brcc  .Lwithin_%=\n"
         "    mov   r24, r0\n"
         "    sbrc  r25, 7\n"
         "    clr   r24\n"
-        "2:  lpm   r0, Z+\n"
+        ".Lwithin_%=: lpm   r0, Z+\n"
         "    add   r24, r0\n"
         "    st    Y+, r24\n"
         "    dec   r22\n"
-        "    brne  1b\n"
-        "    movw  r28, r14\n"
+        "    brne  .Lsum_%=\n"
+        ".Llast_%=: movw  r28, r14\n"
         "    clr   __zero_reg__\n"
         : [next] "+z"(next)
         : [sums] "i"(&projection), [outputs] "i"(PROJECTION_OUTPUTS), [multiplier] "i"(PROJECTION_MULTIPLIER)
         : "memory", "r0", "r14", "r15", "r17", "r18", "r19", "r20", "r21", "r22", "r23", "r24",
           "r25", "r26", "r27");
-}
 #else
-static void projection_requantize(void)
-{
     for (uint8_t k = 0; k < PROJECTION_OUTPUTS; ++k) {
         const int16_t upper = (int16_t)(projection.sums[k]);
         const int32_t offset = PNN_READ_I16(&projection_scalings[k].offset_high) * 65536 +
@@ -622,8 +617,8 @@ static void projection_requantize(void)
         p += PNN_READ_I8(&projection_scalings[k].least);
         projection.values[k] = (int8_t)p;
     }
-}
 #endif
+}
 
 /* ---- A prediction ------------------------------------------------------------------------- */
 

@@ -19,7 +19,7 @@ from protonn_edge.chain.decision.rejection import IntegerRejection
 from protonn_edge.codegen import Plan
 from protonn_edge.features.average_pooling.pooling import AveragePooling
 from protonn_edge.features.deskew.deskew import BYTES
-from protonn_edge.kernels.matvec.cycles import KernelName
+from protonn_edge.kernels.matvec.kernels import KernelName
 from protonn_edge.quantization import IntegerChain
 
 pytestmark = needs_emulated_avr

@@ -18,7 +18,7 @@ from plans import plan_with
 from random_shapes import Shape, random_model_of
 
 from protonn_edge.features.average_pooling.pooling import AveragePooling
-from protonn_edge.kernels.matvec.cycles import KernelName
+from protonn_edge.kernels.matvec.kernels import KernelName
 from protonn_edge.quantization import IntegerChain
 
 pytestmark = needs_emulated_avr

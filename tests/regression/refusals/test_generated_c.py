@@ -12,7 +12,7 @@ from model_factory import random_inputs, tiny_integer_model
 from plans import of_weights_for, plan_with
 
 from protonn_edge.codegen.host import host_program
-from protonn_edge.kernels.matvec.cycles import KERNELS
+from protonn_edge.kernels.matvec.kernels import KERNELS
 
 ZEROED = [("projection",), ("labels",), ("projection", "prototypes", "labels")]
 

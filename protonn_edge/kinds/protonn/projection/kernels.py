@@ -3,45 +3,64 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from functools import cached_property
+from typing import ClassVar, NamedTuple
 
 from protonn_edge.avr.cores import Core
 from protonn_edge.chain.activity import Activity
 from protonn_edge.kernels.kernel import Cost, Feed, Kernel, Push, Step
-from protonn_edge.kernels.matvec.kernels import MatvecContext, MatvecKernel, kernel_names
-from protonn_edge.kinds.protonn.projection.cycles import (
-    CLAMPING_SPREAD,
-    REQUANTIZE_SPREAD,
-    requantize_cycles,
-)
+from protonn_edge.kernels.listing import BEGIN, END, Fold, Listing
+from protonn_edge.kernels.matvec.kernels import MatvecKernel, kernel_names
 from protonn_edge.kinds.protonn.projection.integers import IntegerProjection
 
-# What the compiler's loop takes, without a multiplier, of that in assembly with one; see
-# `stages.matvec.kernels`.
+# What the compiler makes around the loop (avr-gcc 5.4 at -O2); without a multiplier, what its own
+# loop takes of that in assembly with one.
+_AROUND_CYCLES = 3
 _PORTABLE_REQUANTIZE = 17.0
 
 _CODE_BYTES_PER_COORDINATE = 18
 
+_WIDE_PRODUCT = """
+            mulsu r19, r21
+            movw r24, r0
+            mul  r18, r21
+            add  r23, r0
+            adc  r24, r1
+            adc  r25, r17
+            mulsu r19, r20
+            sbc  r25, r17 ; less 1 if the product is negative
+            add  r23, r0
+            adc  r24, r1
+            adc  r25, r17
+"""
+_PRODUCT = """
+            mulsu r19, r20
+            mov  r24, r1
+            sbc  r25, r25 ; the product's sign
+            add  r23, r0
+            adc  r24, r17
+            adc  r25, r17
+"""
+_CLAMPING = """
+            lpm  r0, Z+ ; the span
+            cp   r0, r24
+            cpc  r17, r25
+            brcc within
+            mov  r24, r0
+            sbrc r25, 7
+            clr  r24
+        within: lpm r0, Z+
+            add  r24, r0
+"""
 
-@dataclass(frozen=True)
-class CoordinateContext:
-    """One coordinate of a point, relative to `least`, which its offset includes."""
+
+class Scaling(NamedTuple):
+    """A coordinate of a point, relative to `least`, which its offset includes."""
 
     offset_low: int
     offset_high: int
     span: int
     least: int
-
-
-@dataclass(frozen=True)
-class ProjectionContext:
-    """The context of ``templates/c/projection``."""
-
-    matvec: MatvecContext
-    multiplier: int
-    clamps: bool
-    projection_range: tuple[int, int]
-    coordinates: tuple[CoordinateContext, ...]
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,6 +71,57 @@ class ProjectionKernel(MatvecKernel):
 
     stage: IntegerProjection
 
+    @cached_property
+    def requantizing(self) -> Listing:
+        """The loop that brings sums to the scale of the next stage, at Y.
+
+        The upper 16 bits of a sum are in r19:r18, bits 8..31 of the product in r25..r23, 0 in r17.
+        """
+        stage = self.stage
+        wide = stage.multiplier > 255
+        first = "sum: adiw r26, 1\n" if stage.accumulator_bits == 24 else "sum: "
+        return Listing(
+            f"""
+            movw r14, r28
+            ldi  r26, lo8(%[sums])
+            ldi  r27, hi8(%[sums])
+            movw r28, r26
+            ldi  r22, %[outputs]
+            clr  r17
+            ldi  r20, lo8(%[multiplier])
+            {"ldi r21, hi8(%[multiplier])" if wide else ""}
+            {first}ld r18, X+
+            ld   r19, X+
+            mul  r18, r20
+            mov  r23, r1
+            {_WIDE_PRODUCT if wide else _PRODUCT}
+            lpm  r0, Z+
+            add  r23, r0
+            lpm  r0, Z+
+            adc  r24, r0
+            lpm  r0, Z+
+            adc  r25, r0
+            {_CLAMPING if stage.clamps else ""}
+            st   Y+, r24
+            dec  r22
+            brne sum
+        last: movw r28, r14
+            clr  __zero_reg__
+            """
+        )
+
+    @property
+    def coordinates(self) -> list[Scaling]:
+        """What is added to each product, and its limits."""
+        stage = self.stage
+        limits = zip(stage.output.low.tolist(), stage.output.high.tolist(), strict=True)
+        coordinates = []
+        for offset, (low, high) in zip(stage.offset.tolist(), limits, strict=True):
+            least = low if stage.clamps else 0
+            place = Scaling(offset >> 8 & 0xFF, (offset >> 16) - least, high - low, least)
+            coordinates.append(place)
+        return coordinates
+
     def cost(
         self,
         feed: Feed | None,
@@ -61,40 +131,28 @@ class ProjectionKernel(MatvecKernel):
         """Return its cost."""
         stage, matvec = self.stage, self.matvec
         weights, code = matvec.bytes
-        d = stage.n_outputs
-        requantize = self._requantize().on(self.core, _PORTABLE_REQUANTIZE)
+        scalings = stage.n_outputs * (3 + 2 * stage.clamps)
+        worst = self._requantizing_cycles(Listing.worst) + _AROUND_CYCLES
+        least = self._requantizing_cycles(Listing.least) - 1  # to the next sum
+        mean = self._requantizing_cycles(Listing.worst, within=1) + _AROUND_CYCLES
+        requantize = Step("requantize", "loop", scalings, mean, worst, least)
         return Cost(
-            steps=(matvec.step("projection", feed, activity), requantize),
-            tables=weights + matvec.sum_bytes + d * (3 + 2 * stage.clamps),
-            code=code + _CODE_BYTES_PER_COORDINATE * d,
+            steps=(
+                matvec.step("projection", feed, activity),
+                requantize.on(self.core, _PORTABLE_REQUANTIZE),
+            ),
+            tables=weights + matvec.sum_bytes + scalings,
+            code=code + _CODE_BYTES_PER_COORDINATE * stage.n_outputs,
             state=matvec.state,
             push=matvec.push,
             begin=matvec.begin_at_most,
         )
 
-    def _requantize(self) -> Step:
-        stage = self.stage
-        dropped, d = stage.accumulator_bits // 8 - 2, stage.n_outputs
-        cycles = requantize_cycles(d, dropped, stage.multiplier, stage.clamps)
-        least = cycles - REQUANTIZE_SPREAD - CLAMPING_SPREAD * stage.clamps * d
-        return Step("requantize", "loop", d * (3 + 2 * stage.clamps), cycles, cycles, least)
-
-    def context(self) -> ProjectionContext:
-        """Return the template context, with data in the order of the generated program."""
-        stage = self.stage
-        limits = zip(stage.output.low.tolist(), stage.output.high.tolist(), strict=True)
-        coordinates = []
-        for offset, (low, high) in zip(stage.offset.tolist(), limits, strict=True):
-            least = low if stage.clamps else 0
-            place = CoordinateContext(offset >> 8 & 0xFF, (offset >> 16) - least, high - low, least)
-            coordinates.append(place)
-        return ProjectionContext(
-            matvec=self.matvec_context,
-            multiplier=stage.multiplier,
-            clamps=stage.clamps,
-            projection_range=stage.projection_range,
-            coordinates=tuple(coordinates),
-        )
+    def _requantizing_cycles(self, fold: Fold, **odds: float) -> int:
+        loop = self.requantizing
+        each = fold(loop, "sum", ["sum"], {"sum": 1, **odds})
+        around = fold(loop, BEGIN, ["sum"], {}) + fold(loop, "last", [END], {})
+        return int(around + self.stage.n_outputs * each)
 
 
 def kernels(stage: IntegerProjection, core: Core) -> tuple[Kernel, ...]:

@@ -11,7 +11,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from protonn_edge.kernels.matvec.cycles import MULTIPLY_ADD, SAVED_BY_CALLEE, Block
+from protonn_edge.kernels.matvec.kernels import SAVED_BY_CALLEE
+from protonn_edge.kernels.matvec.loops import Block
+
+MULTIPLY_ADD = {2: 7, 3: 9, 4: 10}
 
 FINISH_BY_COMPILER = 50
 

@@ -13,8 +13,8 @@ from protonn_edge.avr.cores import Core
 from protonn_edge.chain.activity import Activity
 from protonn_edge.chain.integer_stage import IntArray
 from protonn_edge.kernels.kernel import Cost, Feed, Kernel, Push, Step
-from protonn_edge.kernels.matvec.cycles import SAVED_REGISTER_CYCLES, Block, blocks_of
-from protonn_edge.kernels.matvec.kernels import BlockContext, Rows
+from protonn_edge.kernels.matvec.kernels import SAVED_REGISTER_CYCLES
+from protonn_edge.kernels.matvec.loops import Block, blocks_of
 from protonn_edge.kinds.protonn.prototypes.comparison import (
     ACCIDENT_CYCLES,
     CLEAR_CYCLES,
@@ -78,9 +78,9 @@ class PrototypesContext:
     score_range: tuple[int, int]
     nearest: bool
     comparison: ComparisonContext
-    votes: tuple[BlockContext, ...]
-    rows: Rows
-    table: Rows
+    votes: tuple[Block, ...]
+    rows: tuple[tuple[int, ...], ...]
+    table: tuple[tuple[int, ...], ...]
 
 
 @dataclass(frozen=True, eq=False)
@@ -198,7 +198,7 @@ class PrototypesKernel(Kernel):
                 distance_shift=stage.distance_shift,
                 limit_high=stage.distance_limit >> 8,
             ),
-            votes=tuple(BlockContext.of(block) for block in self.votes),
+            votes=self.votes,
             rows=tuple(map(tuple, rows)),
             table=tuple(tuple(table[i : i + 16]) for i in range(0, len(table), 16)),
         )
