@@ -26,9 +26,9 @@ from protonn_edge.cli.command import (
     Output,
     board_option,
     json_option,
+    port_option,
     precision_option,
 )
-from protonn_edge.cli.devices import port_option
 from protonn_edge.cli.live import LiveOptions, build_with_sensor, live_options
 from protonn_edge.cli.paths import LIVE_FOLDER
 from protonn_edge.cli.quantities import Bytes

@@ -64,6 +64,12 @@ board_option = click.option(
 )
 
 
+port_option = click.option(
+    "--port",
+    help="The board's serial port, such as /dev/ttyACM0 or COM3.  [default: detected by its USB "
+    "identity]",
+)
+
 _WORD_LIMIT = 300  # characters of a file name in an error
 _TERMINATED = 128 + signal.SIGTERM  # the exit code that shells report
 _PRINTED = f"{__name__}.printed"  # in a context's meta: the JSON object was printed

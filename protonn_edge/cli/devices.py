@@ -44,13 +44,6 @@ def chosen_emulator(out: Output, name: str | None, board: Board) -> str:
     return program.name
 
 
-port_option = click.option(
-    "--port",
-    help="The board's serial port, such as /dev/ttyACM0 or COM3.  [default: detected by its USB "
-    "identity]",
-)
-
-
 def check_source(ports: bool, emulate: bool) -> None:
     """Raise `click.UsageError` if both a port and the emulated board are given."""
     if ports and emulate:

@@ -8,8 +8,14 @@ import click
 
 from protonn_edge.boards import load_board
 from protonn_edge.build.sensor_projects import logger_of, sketch_name
-from protonn_edge.cli.command import Command, FiniteRange, Output, board_option, json_option
-from protonn_edge.cli.devices import port_option
+from protonn_edge.cli.command import (
+    Command,
+    FiniteRange,
+    Output,
+    board_option,
+    json_option,
+    port_option,
+)
 from protonn_edge.cli.upload import upload, upload_line, upload_option
 from protonn_edge.export.folder import LOGGER, check_folder, write_folder
 from protonn_edge.sensors import sensor_kind

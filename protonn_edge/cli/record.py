@@ -20,12 +20,18 @@ from rich.table import Table
 from rich.text import Text
 
 from protonn_edge.boards import load_board
-from protonn_edge.cli.command import Command, FiniteRange, Output, board_option, json_option
+from protonn_edge.cli.command import (
+    Command,
+    FiniteRange,
+    Output,
+    board_option,
+    json_option,
+    port_option,
+)
 from protonn_edge.cli.devices import (
     check_played,
     check_source,
     heard_board,
-    port_option,
     read_sensors,
     sensor_option,
 )

@@ -12,8 +12,7 @@ from typing import Any
 import click
 
 from protonn_edge.boards import Board, board_names, load_board
-from protonn_edge.cli.command import Command, Output, json_option
-from protonn_edge.cli.devices import port_option
+from protonn_edge.cli.command import Command, Output, json_option, port_option
 from protonn_edge.errors import InputError
 from protonn_edge.system.shell import command_line
 from protonn_edge.toolchain.platformio import run_pio
