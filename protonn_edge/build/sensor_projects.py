@@ -15,11 +15,7 @@ from protonn_edge.avr.program import read_program
 from protonn_edge.boards import Board
 from protonn_edge.build.budget import OverBudget, Usage, check_budget
 from protonn_edge.build.plan_file import PLAN_FILE, plan_text
-from protonn_edge.build.sampling import (
-    Sampling,
-    check_baud,
-    least_baud,
-)
+from protonn_edge.build.sampling import Sampling, check_baud, least_baud
 from protonn_edge.build.windowing import Windowing
 from protonn_edge.chain.model import Model
 from protonn_edge.codegen import Limits, Plan, plans, render_c, template_environment

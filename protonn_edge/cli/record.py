@@ -38,13 +38,7 @@ from protonn_edge.cli.devices import (
 from protonn_edge.cli.paths import RECORDING, OutputFile
 from protonn_edge.datasets.naming import check_names
 from protonn_edge.device.recorder import Recorder, RecordingFile
-from protonn_edge.errors import (
-    CheckFailed,
-    InputError,
-    Interrupted,
-    ProtoNNEdgeError,
-    counted,
-)
+from protonn_edge.errors import CheckFailed, InputError, Interrupted, ProtoNNEdgeError, counted
 from protonn_edge.export.folder import LOGGER
 
 try:

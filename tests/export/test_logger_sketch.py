@@ -6,13 +6,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from arduino_ide import (
-    DEADLINE_S,
-    LINK,
-    WARNINGS,
-    compile_source,
-    needs_arduino_core,
-)
+from arduino_ide import DEADLINE_S, LINK, WARNINGS, compile_source, needs_arduino_core
 from logger_builds import assert_played, noise, samples_of
 
 from protonn_edge.boards import load_board
