@@ -49,18 +49,8 @@ _POINTS = ("X_test", "X", "X_train")
 def read_npz(path: Path) -> tuple[Table, Table | None, tuple[str, ...]]:
     """Read an .npz data set, of at most `FILE_LIMIT_BYTES` unpacked.
 
-    Returns
-    -------
-    train : Table
-    test : Table or None
-    classes : tuple of str
-        The class names if the file gives them, else empty; the names of all labels if the tables
-        are of sets of labels.
-
-    Raises
-    ------
-    InputError
-        One sentence with the file and the array.
+    Returns the training part, the test part, and the class names if the file gives them; the names
+    of all labels if the tables are of sets of labels.
     """
     with ArrayArchive(path, limit_bytes=FILE_LIMIT_BYTES) as archive:
         classes = _names(archive, "class_names")

@@ -30,26 +30,9 @@ Indices = NDArray[np.int64]
 class TableLayout:
     """How a text table was read.
 
-    Attributes
-    ----------
-    delimiter : str
-        The delimiter of columns.
-    header : bool
-        Whether the first row names them.
-    decimal_comma : bool
-        Whether numbers are written like ``5,1``.
-    label : str
-        The column of labels, such as ``column 'species'`` or ``column 5``.
-    label_found : str
-        How it was found, for display.
-    left_out : tuple of str
-        The columns that are neither label nor feature, in the same way.
-    session : str
-        The name of the column of sessions, or empty.
-    time : str
-        The name of the column of times, or empty.
-    rules : dict of str to str
-        What each of the five rules decided, for display, see `protonn_edge.datasets.rules`.
+    Columns are called ``column 'species'`` or ``column 5``, as in messages; sessions and times by
+    their names, or empty. `rules` are what each of the five rules decided, see
+    `protonn_edge.datasets.rules`.
     """
 
     delimiter: str
@@ -192,16 +175,9 @@ def dataset_from(
 ) -> Dataset:
     """Combine the parts of a data set and number its labels.
 
-    Parameters
-    ----------
-    train, test : Table
-        A missing test part becomes one without rows.
-    classes : tuple of str
-        The names in their order, where the file gives them; else they are found in the training
-        labels.
-    least_classes : {2, 1}
-        How many classes there must be. Beside a training part of one, test points may have other
-        labels: they are `NO_CLASS`.
+    A missing test part becomes one without rows. Classes keep the file's order if it names them,
+    else they are found in the training labels. Beside a training part of one class, if there must
+    not be two, test points may have other labels: they are `NO_CLASS`.
 
     Raises
     ------
@@ -362,21 +338,10 @@ def as_label_sets(table: Table) -> LabelSetTable:
 def label_set_dataset(
     train: LabelSetTable, test: LabelSetTable | None, names: tuple[str, ...] = ()
 ) -> MultiLabelDataset:
-    """Combine the parts of a data set.
+    """Combine the parts of a data set of label sets; a missing test part has no rows.
 
-    Parameters
-    ----------
-    train, test : LabelSetTable
-        A missing test part becomes one without rows.
-    names : tuple of str
-        The labels' names, for tables with indices; for tables with names, those of both parts are
-        used, since a rare label may be in the test part alone.
-
-    Raises
-    ------
-    InputError
-        If there are no training points or labels, fewer than 2 or more than `LABEL_LIMIT` labels,
-        unusable names, or another number of features in the test part.
+    Tables with indices come with the labels' names. For tables with names, those of both parts are
+    used, since a rare label may be in the test part alone.
     """
     if not train.X.shape[0]:
         raise InputError(f"{train.source} has no points; give it some")

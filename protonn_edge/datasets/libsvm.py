@@ -43,11 +43,6 @@ def read_libsvm(path: Path) -> Table:
     If any line has several labels, all are sets of labels, and a line without a label has none.
     Their features stay sparse; those of other data do so if the dense table would be too large.
 
-    Returns
-    -------
-    Table
-        A `LabelSetTable` if a line has several labels.
-
     Raises
     ------
     InputError

@@ -115,17 +115,9 @@ def match_columns(
 ) -> tuple[list[int] | None, tuple[Notice, ...]]:
     """Return the column of each feature of a model, None for columns in their own order; notices.
 
-    Parameters
-    ----------
-    names, wanted : sequence of str
-        The columns that may be features, and the D features; empty if there are no names.
-    source, owner : str
-        The file, and what wants the features, for messages: the model, or another file.
-
-    Raises
-    ------
-    InputError
-        If both have names and that of a feature is missing, or is there twice.
+    The D wanted names, and those of the columns, are empty if there are none. If both have names,
+    that of a feature must be there once. What wants them, for messages, is the model or another
+    file.
     """
     if not names or not wanted:
         if not names and not wanted:

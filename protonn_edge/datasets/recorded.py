@@ -90,20 +90,7 @@ class Recording:
 
 
 def read_recording(path: Path, options: TableOptions | None = None) -> Recording:
-    """Read a recording.
-
-    Parameters
-    ----------
-    path : Path
-        Any file of `load_dataset`, a WAV file, or a folder of takes.
-    options : TableOptions, optional
-        What is known of tables.
-
-    Raises
-    ------
-    InputError
-        If it cannot be read, has sets of labels, or its files do not have the same channels.
-    """
+    """Read a table, a WAV file or a folder of takes; refuse sets of labels, and unlike channels."""
     options = options or TableOptions()
     if path.is_dir() and not (path / "train.txt").is_file():
         return _of_takes(path, options)

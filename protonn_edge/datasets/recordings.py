@@ -230,19 +230,9 @@ class Trigger:
     """The places where windows begin: shortly before movement rises to a level.
 
     Movement is the sum of the ranges of all channels within the last few samples, an eighth of a
-    window, so gravity and offsets have no influence. The next window can only begin after movement
-    has been below the level.
-
-    Attributes
-    ----------
-    moving : ndarray of shape (n,), bool
-        Whether movement has reached the level at each sample.
-    window : int
-        Samples per window.
-    before : int
-        Samples of a window before the movement.
-    level : float
-        In the unit of the samples.
+    window, so gravity and offsets have no influence. `moving` (n,) is where it has reached the
+    level; a window has `before` samples before that. The next one can only begin after movement has
+    been below the level.
     """
 
     moving: NDArray[np.bool_]

@@ -102,18 +102,8 @@ class TableOptions:
 class Expected:
     """What a model requires of a table, or a training part of its test part.
 
-    Attributes
-    ----------
-    n_features : int
-        D.
-    feature_names : tuple of str
-        D names, or empty.
-    classes : sequence of str
-        The names of the classes.
-    instrument : Instrument or None
-        What measured the training points, if that is known.
-    labelled : bool
-        Whether points need labels.
+    Its D features, with names or without, its classes, what measured its training points, if known,
+    and whether points need labels.
     """
 
     n_features: int

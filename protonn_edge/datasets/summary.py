@@ -40,16 +40,9 @@ class FeatureSummary:
 
 @dataclass(frozen=True)
 class DataSummary:
-    """A summary of a data set.
+    """A summary of a data set, with the range of all features.
 
-    Attributes
-    ----------
-    n_train, n_test, n_features : int
-    classes : tuple of ClassSummary
-    minimum, maximum : float
-        Of all features.
-    features : tuple of FeatureSummary
-        Empty if features are sparse, or more than 4,096.
+    Features are not described one by one if they are sparse, or more than 4,096.
     """
 
     n_train: int
@@ -121,17 +114,7 @@ def _decimals(values: NDArray[np.float32]) -> int | None:
 
 @dataclass(frozen=True)
 class Repetitions:
-    """Repeated points.
-
-    Attributes
-    ----------
-    in_train : int
-        Training points that repeat an earlier one.
-    contradicting : int
-        Of these, those with another label.
-    in_test : int
-        Test points that are also training points.
-    """
+    """Training points that repeat an earlier one, those with another label, and test points."""
 
     in_train: int
     contradicting: int

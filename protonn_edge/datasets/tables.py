@@ -57,19 +57,10 @@ def read_table(
     expected: Expected | None = None,
     label_first: bool = False,
 ) -> Table:
-    """Read a table in UTF-8.
+    """Read a table in UTF-8, with the usual delimiter of such a file unless it has another one.
 
-    Parameters
-    ----------
-    path : Path
-    delimiter : str
-        The usual delimiter of such a file.
-    options : TableOptions, optional
-        What is known about it.
-    expected : Expected, optional
-        The model that the points are for. Its features are found by name, if both have names.
-    label_first : bool
-        Whether the labels are in the first column where there is no header.
+    The points may be for a model, whose features are found by name if both have names. Without a
+    header, the label may be in the first column.
 
     Raises
     ------
