@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from protonn_edge.avr.program import read_program
 from protonn_edge.boards import Board, load_board
-from protonn_edge.build.budget import Usage, measure_usage
+from protonn_edge.build.checks import Usage, measure_usage
 from protonn_edge.build.folder import Project
 from protonn_edge.build.project import build
 from protonn_edge.chain.model import Model

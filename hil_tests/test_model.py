@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from protonn_edge.boards import Board
-from protonn_edge.build.budget import Usage
+from protonn_edge.build.checks import Usage
 from protonn_edge.chain.model import Model
 from protonn_edge.codegen import Float32Plan, Plan
 from protonn_edge.device import Run, Session, summarize

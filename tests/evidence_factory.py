@@ -9,7 +9,7 @@ from model_factory import random_model, random_points
 
 from protonn_edge.avr.program import Sections
 from protonn_edge.boards import load_board
-from protonn_edge.build.budget import Usage
+from protonn_edge.build.checks import Usage
 from protonn_edge.codegen import make_plan
 from protonn_edge.device import Origin, Result
 from protonn_edge.evaluation.evidence import Evidence, EvidencePoints, Firmware

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from protonn_edge.avr.program import read_program
 from protonn_edge.boards import Board, board_of
-from protonn_edge.build.budget import OverBudget, Usage, check_budget, check_estimate
+from protonn_edge.build.checks import OverBudget, Usage, check_budget, check_estimate, check_linked
 from protonn_edge.build.folder import (
     Project,
     check_folder,
@@ -23,7 +23,6 @@ from protonn_edge.build.folder import (
     has_own_sources,
     write_project,
 )
-from protonn_edge.build.linkage import check_linked
 from protonn_edge.chain.activity import Activity
 from protonn_edge.chain.model import Model
 from protonn_edge.codegen import (
@@ -104,7 +103,7 @@ def build(
     ------
     CheckFailed
         If the firmware does not fit the board (`OverBudget` once it was linked), violates a check
-        (see `linkage`), or answers another score than NumPy on the emulated board (`WrongAnswers`);
+        (see `checks`), or answers another score than NumPy on the emulated board (`WrongAnswers`);
         nothing is written then.
     InputError
         If the folder has other files in place of the project's, another process is writing to it,

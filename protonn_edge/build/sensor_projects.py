@@ -13,7 +13,7 @@ from pathlib import Path
 
 from protonn_edge.avr.program import read_program
 from protonn_edge.boards import Board
-from protonn_edge.build.budget import OverBudget, Usage, check_budget
+from protonn_edge.build.checks import OverBudget, Usage, check_budget
 from protonn_edge.build.plan_file import PLAN_FILE, plan_text
 from protonn_edge.build.sampling import Sampling, check_baud, least_baud
 from protonn_edge.build.windowing import Windowing

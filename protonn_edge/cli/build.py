@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from protonn_edge.boards import Board, load_board
-from protonn_edge.build.budget import OverBudget
+from protonn_edge.build.checks import OverBudget
 from protonn_edge.build.folder import check_folder
 from protonn_edge.build.project import Build, BuildOptions, HostBuild, build, build_for_host
 from protonn_edge.chain.activity import Activity

@@ -8,8 +8,7 @@ from pathlib import Path
 
 import click
 
-from protonn_edge.boards import load_board
-from protonn_edge.boards.reading import POWER_WATTS
+from protonn_edge.boards import POWER_WATTS, load_board
 from protonn_edge.build.folder import Project
 from protonn_edge.cli.checks import library_check
 from protonn_edge.cli.command import Command, FiniteRange, Output, board_option, json_option

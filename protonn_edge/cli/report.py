@@ -10,8 +10,7 @@ from pathlib import Path
 
 import click
 
-from protonn_edge.boards import load_board
-from protonn_edge.boards.reading import POWER_WATTS
+from protonn_edge.boards import POWER_WATTS, load_board
 from protonn_edge.build.folder import Project
 from protonn_edge.chain.file import load_model
 from protonn_edge.chain.model import Model

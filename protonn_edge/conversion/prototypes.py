@@ -23,7 +23,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from protonn_edge.boards import Board
-from protonn_edge.build.budget import check_estimate
+from protonn_edge.build.checks import check_estimate
 from protonn_edge.chain.statistics import InputStatistics
 from protonn_edge.codegen import Limits, Plan, make_plan
 from protonn_edge.conversion.estimators import FittedEstimator, Indices, LinearRule

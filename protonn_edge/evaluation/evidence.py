@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from protonn_edge.avr.program import Sections
 from protonn_edge.boards import Board
-from protonn_edge.build.budget import Usage
+from protonn_edge.build.checks import Usage
 from protonn_edge.chain.feature_stage import Shape
 from protonn_edge.chain.model import Model
 from protonn_edge.codegen import Float32Plan, Plan

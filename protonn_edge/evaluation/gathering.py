@@ -13,7 +13,7 @@ from pathlib import Path
 
 from protonn_edge.avr.program import LinkedProgram, read_program
 from protonn_edge.boards import Board
-from protonn_edge.build.budget import Usage, measure_usage
+from protonn_edge.build.checks import Usage, measure_usage
 from protonn_edge.build.folder import Project
 from protonn_edge.build.plan_file import choices_of, plan_of_choices
 from protonn_edge.build.project import BuildOptions, trial_build

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from protonn_edge.boards import Board
-from protonn_edge.build.budget import OverBudget
+from protonn_edge.build.checks import OverBudget
 from protonn_edge.build.project import raw_input_build
 from protonn_edge.chain.model import Model
 from protonn_edge.codegen import Float32Plan, Plan

@@ -13,9 +13,8 @@ from numpy.typing import NDArray
 
 from protonn_edge.avr.program import read_program
 from protonn_edge.boards import Board
-from protonn_edge.build.budget import Usage, check_budget
+from protonn_edge.build.checks import Usage, check_budget, check_linked
 from protonn_edge.build.folder import Project, exclusive
-from protonn_edge.build.linkage import check_linked
 from protonn_edge.chain.decision.rejection import UNKNOWN
 from protonn_edge.codegen import Float32Plan, Plan
 from protonn_edge.device import (
@@ -232,7 +231,7 @@ def measure(
         If there are no points, the results file is for other points, or another process is writing
         to it or to the project folder.
     CheckFailed
-        If the firmware is over budget or violates a check (see `linkage`), a device does not answer
+        If the firmware is over budget or violates a check (see `checks`), a device does not answer
         or has another model, or devices differ.
     """
     board.check_is_chip("cycles and serial line")

@@ -18,7 +18,7 @@ from protonn_edge.evaluation.accuracy import ClassFigures, frequent_confusions, 
 
 if TYPE_CHECKING:  # a command imports those that it uses
     from protonn_edge.boards import Board
-    from protonn_edge.build.budget import Usage
+    from protonn_edge.build.checks import Usage
     from protonn_edge.codegen import Plan
     from protonn_edge.device import DeviceShare
     from protonn_edge.device.results import Spread, Summary

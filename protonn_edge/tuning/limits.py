@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from protonn_edge.boards import Board
-from protonn_edge.build.budget import check_estimate
+from protonn_edge.build.checks import check_estimate
 from protonn_edge.chain.remedies import Remedies
 from protonn_edge.codegen import Limits, Plan, plans
 from protonn_edge.errors import CheckFailed

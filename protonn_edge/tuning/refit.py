@@ -10,7 +10,7 @@ from typing import Any
 from sklearn.exceptions import ConvergenceWarning
 
 from protonn_edge.avr.program import Sections, read_share
-from protonn_edge.build.budget import Usage
+from protonn_edge.build.checks import Usage
 from protonn_edge.build.project import BuildOptions, trial_build
 from protonn_edge.chain.model import Model
 from protonn_edge.errors import CheckFailed, InputError

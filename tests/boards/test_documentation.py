@@ -11,8 +11,7 @@ from checkout import CHECKOUT
 from command_line import succeed
 from doc_blocks import blocks_of
 
-from protonn_edge.boards import board_names, load_board
-from protonn_edge.boards.reading import KEYS
+from protonn_edge.boards import KEYS, board_names, load_board
 from protonn_edge.toolchain.platformio import run_pio
 
 PAGE = CHECKOUT / "docs" / "boards.md"

@@ -12,7 +12,7 @@ from model_factory import random_model
 from plans import plan_with, with_first_cost
 
 from protonn_edge.boards import load_board
-from protonn_edge.build.budget import Usage, check_estimate
+from protonn_edge.build.checks import Usage, check_estimate
 from protonn_edge.build.project import BuildOptions, build
 from protonn_edge.codegen import Plan, make_plan
 from protonn_edge.errors import CheckFailed

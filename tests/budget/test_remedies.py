@@ -17,7 +17,7 @@ from linear_factory import random_linear_model
 from model_factory import random_model, random_points
 
 from protonn_edge.boards import load_board
-from protonn_edge.build.budget import Usage
+from protonn_edge.build.checks import Usage
 from protonn_edge.chain.file import save_model
 from protonn_edge.chain.model import Model
 from protonn_edge.chain.models import MODELS

@@ -1,0 +1,210 @@
+"""Does the firmware fit the board, and is nothing in it that must not be?
+
+The budget is checked twice. Before compiling, a lower bound rejects models that cannot fit. After
+linking, the ELF file and the stack analysis give the exact figures. An integer build then contains
+no floating-point code, not even from libraries; constants stay in flash; and interrupts are never
+disabled so long that the serial line loses a byte.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from protonn_edge.avr.interrupts import MaskedSpans, masked_spans
+from protonn_edge.avr.program import LinkedProgram, constants_in_sram, float_routines
+from protonn_edge.avr.stack import worst_case_stack
+from protonn_edge.boards import Board
+from protonn_edge.chain.remedies import FEWER_FEATURES, Remedies
+from protonn_edge.codegen import Float32Plan, Plan
+from protonn_edge.codegen.planner import READABLE_BYTES
+from protonn_edge.errors import CheckFailed
+from protonn_edge.kernels.kernel import CHUNK_CYCLES
+from protonn_edge.quantization import DeviceModel, IntegerChain
+
+# Receiving and decoding a byte take the rest of the 1,389 cycles between two bytes; measured on the
+# emulator with a model that takes a given time per feature.
+_FEATURE_CYCLES_LIMIT = 1_000
+
+# The linker puts constants before the code, which begins with this.
+_BEHIND_CONSTANTS = "__ctors_start"
+_NAMES_SHOWN = 3
+
+
+def _flash_remedy(remedies: Remedies) -> str:
+    return f"try {', '.join(remedies.flash)}, or {FEWER_FEATURES}"
+
+
+def _sram_remedy(remedies: Remedies, board: Board) -> str:
+    if board.serial == "software":  # it cannot wait, so all features of a point are buffered
+        return f"try {remedies.sram}, or fewer features"
+    return f"try {remedies.sram}"
+
+
+@dataclass(frozen=True)
+class Usage:
+    """Memory of a board that a linked firmware uses, in bytes."""
+
+    flash_bytes: int  # code and constants, with the initial values of variables
+    sram_bytes: int  # static variables
+    stack_bytes: int  # worst case of the stack, interrupts included
+    stack_path: tuple[str, ...]  # the functions on that deepest path
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the usage with the field names of this package's JSON."""
+        return asdict(self)
+
+    def check(self, board: Board, remedies: Remedies) -> None:
+        """Raise `OverBudget` with the number, the limit and a remedy if it does not fit."""
+        if self.flash_bytes > board.flash_bytes:
+            raise OverBudget(
+                self,
+                f"needs {self.flash_bytes:,} B flash, {board.name} has {board.flash_bytes:,}; "
+                f"{_flash_remedy(remedies)}",
+            )
+        needed = self.sram_bytes + self.stack_bytes
+        if needed > board.sram_bytes:
+            raise OverBudget(
+                self,
+                f"needs {needed:,} B SRAM (static {self.sram_bytes:,} + stack "
+                f"{self.stack_bytes:,}), {board.name} has {board.sram_bytes:,}; "
+                f"{_sram_remedy(remedies, board)}",
+            )
+
+
+class OverBudget(CheckFailed):
+    """The linked firmware does not fit; `usage` has the figures."""
+
+    def __init__(self, usage: Usage, sentence: str) -> None:
+        super().__init__(sentence)
+        self.usage = usage
+
+
+def check_estimate(plan: Plan | Float32Plan, board: Board, remedies: Remedies) -> None:
+    """Raise `CheckFailed` if tables or variables alone are too large, or a push is too slow."""
+    if plan.table_bytes > board.flash_bytes:
+        raise CheckFailed(
+            f"needs {plan.table_bytes:,} B flash for its tables alone, {board.name} has "
+            f"{board.flash_bytes:,}; {_flash_remedy(remedies)}"
+        )
+    if plan.state_bytes > board.sram_bytes:
+        raise CheckFailed(
+            f"needs {plan.state_bytes:,} B SRAM for its variables alone, {board.name} has "
+            f"{board.sram_bytes:,}; {_sram_remedy(remedies, board)}"
+        )
+    if plan.fed_feature_cycles > _FEATURE_CYCLES_LIMIT:
+        raise CheckFailed(
+            f"needs {plan.fed_feature_cycles:,.0f} cycles for each feature, but the serial line "
+            f"leaves {_FEATURE_CYCLES_LIMIT:,} at {board.baud:,} baud; try {remedies.cycles}"
+        )
+
+
+def check_budget(program: LinkedProgram, board: Board, remedies: Remedies) -> Usage:
+    """Return the usage of a linked firmware; raise `OverBudget` if it does not fit."""
+    sections = program.sections
+    if board.cpu.wraps_at and sections.flash_bytes > board.flash_bytes:
+        # Short jumps wrap around at the end of the flash, which does not apply to programs that are
+        # too large: the stack of such code cannot be analysed.
+        usage = Usage(sections.flash_bytes, sections.sram_bytes, 0, ())
+    else:
+        usage = measure_usage(program)
+    usage.check(board, remedies)
+    return usage
+
+
+def measure_usage(program: LinkedProgram) -> Usage:
+    """Return the usage of a linked firmware; its .su files are below the same folder."""
+    stack = worst_case_stack(program, sorted(program.path.parent.rglob("*.su")))
+    sections = program.sections
+    return Usage(sections.flash_bytes, sections.sram_bytes, stack.bytes, stack.path)
+
+
+def check_linked(
+    program: LinkedProgram, model: DeviceModel, plan: Plan | Float32Plan, board: Board
+) -> None:
+    """Check a linked firmware; its object files lie below the same folder.
+
+    A float build may compute in floats.
+
+    Raises `CheckFailed` if it computes in floats, has constants in SRAM, or disables interrupts for
+    too long.
+    """
+    if isinstance(model, IntegerChain):
+        check_no_floats(program)
+    check_constants_in_flash(program)
+    check_constants_within_reach(program, model.all_remedies)
+    if board.serial != "software":  # such a line is idle while anything is computed
+        check_interrupts(program, plan, board)
+
+
+def check_no_floats(program: LinkedProgram) -> None:
+    """Raise `CheckFailed` if a routine for floats is linked into the firmware."""
+    found = float_routines(program)
+    if found:
+        raise CheckFailed(
+            f"the firmware computes in floats, with {_listed(found)} linked into it; keep to "
+            "integers in firmware/, or build with --precision float32"
+        )
+
+
+def check_constants_in_flash(program: LinkedProgram) -> None:
+    """Raise `CheckFailed` if constants take SRAM that flash could hold.
+
+    These are constants without PROGMEM, string literals, and anything with an initial value in the
+    generated source. What the linker has removed does not count.
+    """
+    found, folder = constants_in_sram(program, all_of="pnn_model."), program.path.parent
+    if found:
+        size = sum(len(constants.contents) for constants in program.initial_values)
+        names = _listed([f"{name} ({path.relative_to(folder)})" for name, path in found])
+        raise CheckFailed(
+            f"the {size:,} B of SRAM with initial values include constants that flash could hold: "
+            f"{names}; declare them PROGMEM and read them with pgm_read_byte()"
+        )
+
+
+def check_constants_within_reach(program: LinkedProgram, remedies: Remedies) -> None:
+    """Raise `CheckFailed` if constants lie beyond the 64 kB that the generated code can read."""
+    ends = [each.address for each in program.symbols if each.name == _BEHIND_CONSTANTS]
+    if ends and max(ends) > READABLE_BYTES:
+        raise CheckFailed(
+            f"constants reach up to {max(ends):,} B of flash, but can be read only up to "
+            f"{READABLE_BYTES:,}; try {' or '.join(remedies.flash)}"
+        )
+
+
+def check_interrupts(program: LinkedProgram, plan: Plan | Float32Plan, board: Board) -> None:
+    """Raise `CheckFailed` if a byte on the serial line could wait too long for its handler."""
+    spans, limit = spans_without_interrupts(program, plan), receiver_limit(board)
+    if spans.worst_delay > limit:
+        raise CheckFailed(
+            f"a byte on the serial line may wait {spans.worst_delay:,} cycles because of "
+            f"{spans.program.where} ({spans.program.cycles:,} with interrupts disabled) and the "
+            f"interrupt handlers, at {board.baud:,} baud more than {limit:,} lose one; disable "
+            "interrupts for less"
+        )
+
+
+def spans_without_interrupts(program: LinkedProgram, plan: Plan | Float32Plan) -> MaskedSpans:
+    """Return how long a firmware disables interrupts, for any features."""
+    if isinstance(plan, Plan) and plan.buffered:  # pushed with interrupts enabled, the line idle
+        return masked_spans(program, {})
+    bounds = {
+        "pnn_begin": plan.begin_cycles,
+        "pnn_push_many": max(CHUNK_CYCLES, plan.push.call + plan.push.value),
+    }
+    return masked_spans(program, bounds)
+
+
+def receiver_limit(board: Board) -> int:
+    """Return the cycles after which an unread byte is lost.
+
+    The chip holds two bytes and a third in its shift register; the first must be fetched before the
+    fourth begins, two bytes' time after the first was complete (datasheet 8271, 20.7.4).
+    """
+    bit_cycles = 8 * round(board.clock_hz / (8 * board.baud))  # as the UART divides the clock
+    return 2 * 10 * bit_cycles
+
+
+def _listed(names: list[str]) -> str:
+    return ", ".join(names[:_NAMES_SHOWN]) + (", ..." if len(names) > _NAMES_SHOWN else "")
