@@ -38,10 +38,9 @@ LARGE_CLASSES = {
     "features/images/image_rows.py ImageRows",
     "kernels/matvec/kernels.py Matvec",
     "kinds/forest/if_else.py IfElse",
+    "kinds/protonn/prototypes/integers.py IntegerPrototypes",
 }
-LONG_MODULES = {
-    "kinds/protonn/train/classifier.py",
-}
+LONG_MODULES: set[str] = set()
 TWO_MEANINGS = {
     "Line",
     "Network",
