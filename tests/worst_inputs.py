@@ -20,7 +20,9 @@ from protonn_edge.codegen.plan import Plan
 from protonn_edge.features.average_pooling.images import pixels_averaging, shares_of
 from protonn_edge.features.average_pooling.pooling import AveragePooling
 from protonn_edge.features.deskew.deskew import row_shifts
-from protonn_edge.features.deskew.kernels import moved_cycles
+from protonn_edge.features.deskew.kernels import moved_row_cycles
+from protonn_edge.features.deskew.slants import moved_rows
+from protonn_edge.features.images.cropped_image import CroppedImage
 from protonn_edge.kinds.protonn.head import ProtoNNModel
 from protonn_edge.kinds.protonn.projection.integers import REQUANTIZE_SHIFT, IntegerProjection
 from protonn_edge.kinds.protonn.prototypes.integers import IntegerPrototypes
@@ -326,3 +328,13 @@ def _refine(
     worst = whole[np.argsort(-cycles(whole), kind="stable")[:_POINTS]]
     refined = _ascend(worst, cycles, changed, effort * _IMAGE_REFINEMENTS, generator)
     return refined.astype(np.uint8)
+
+
+def moved_cycles(image: CroppedImage, shifts: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return the cycles (n,) of the rows that move too far to be read in place, at most.
+
+    `shifts` (n, H) says by how many pixels to the left each row of an image moves.
+    """
+    _, moved = moved_rows(image, shifts)
+    cycles: NDArray[np.int64] = moved * moved_row_cycles(image)
+    return cycles

@@ -27,22 +27,14 @@ _NEIGHBOURS = 4_000
 DENSE_LIMIT_BYTES = 2**30
 
 
-def fitted_normalizer(
-    kind: str, X: NDArray[np.float32], weights: NDArray[np.float32] | None = None
-) -> Normalizer:
-    """Return the normalizer of a kind for training features X of shape (n, D).
+def normalizer_from(kind: str, inputs: InputStatistics) -> Normalizer:
+    """Return the normalizer of a kind for training features with these statistics.
 
     "standard" is zero mean and unit deviation, except that a deviation counts as at least
     `DEVIATION_FLOOR` of the feature's range: otherwise the rare values of a pixel that is almost
     always background would be scaled up. "minmax" maps the range to 0..1. A constant feature is
     only shifted. "l2" scales points to unit norm, as the paper does for data with sets of labels;
     it and "none" have no fitted parameters, and keep sparse points sparse.
-    """
-    return normalizer_from(kind, InputStatistics.of(X, weights))
-
-
-def normalizer_from(kind: str, inputs: InputStatistics) -> Normalizer:
-    """Return the normalizer of a kind for features with these statistics; see above.
 
     Averages of pixels have the range of all pixels in their statistics, and therefore a common
     quantization step. Otherwise the weight of an average that hardly ever changes would be so large

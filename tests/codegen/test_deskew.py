@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 from model_factory import tiny_deskew_model
 from plans import with_first_cost
+from worst_inputs import moved_cycles
 
 from protonn_edge.codegen import make_plan
 from protonn_edge.features.average_pooling.pooling import AveragePooling
 from protonn_edge.features.deskew.deskew import BYTES, row_shifts
 from protonn_edge.features.deskew.integers import IntegerDeskew
-from protonn_edge.features.deskew.kernels import moved_cycles
 from protonn_edge.features.deskew.slants import most_deskewed
 from protonn_edge.report.terminal import plan_table
 

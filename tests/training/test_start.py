@@ -5,6 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from protonn_edge.chain.normalizer import Normalizer
+from protonn_edge.chain.statistics import InputStatistics
 from protonn_edge.errors import InputError
 from protonn_edge.training import initialization
 from protonn_edge.training.initialization import (
@@ -16,7 +18,7 @@ from protonn_edge.training.initialization import (
     principal_projection,
     sampled_prototypes,
 )
-from protonn_edge.training.normalization import DEVIATION_FLOOR, fitted_normalizer, neighbour_noise
+from protonn_edge.training.normalization import DEVIATION_FLOOR, neighbour_noise, normalizer_from
 
 
 def blobs(seed: int = 0, n: int = 90, D: int = 6, L: int = 3) -> tuple[np.ndarray, np.ndarray]:
@@ -30,6 +32,10 @@ def blobs(seed: int = 0, n: int = 90, D: int = 6, L: int = 3) -> tuple[np.ndarra
 
 def generator() -> np.random.Generator:
     return np.random.default_rng(0)
+
+
+def fitted_normalizer(kind: str, X: np.ndarray, weights: np.ndarray | None = None) -> Normalizer:
+    return normalizer_from(kind, InputStatistics.of(X, weights))
 
 
 def test_standard_has_zero_mean_and_unit_deviation() -> None:

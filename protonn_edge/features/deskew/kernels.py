@@ -5,14 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
-import numpy as np
-from numpy.typing import NDArray
-
 from protonn_edge.avr.cores import Core
 from protonn_edge.chain.activity import Activity
 from protonn_edge.features.deskew.deskew import CENTRE_BITS, MOMENT_BITS, SLOPE_BITS
 from protonn_edge.features.deskew.integers import IntegerDeskew
-from protonn_edge.features.deskew.slants import most_deskewed, moved_rows
+from protonn_edge.features.deskew.slants import most_deskewed
 from protonn_edge.features.images.cropped_image import CroppedImage
 from protonn_edge.kernels.held_inputs import INPUTS_AT_ONCE, HeldInputs
 from protonn_edge.kernels.kernel import Cost, Feed, Kernel, Push, Step
@@ -111,16 +108,6 @@ class DeskewKernel(Kernel):
 def moved_row_cycles(image: CroppedImage) -> int:
     """Return the cycles of a row that is shifted too far to be read in place."""
     return _MOVED_ROW_CYCLES + _MOVED_PIXEL_CYCLES * image.columns.pixels
-
-
-def moved_cycles(image: CroppedImage, shifts: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return the cycles (n,) of the rows that move too far to be read in place, at most.
-
-    `shifts` (n, H) says by how many pixels to the left each row of an image moves.
-    """
-    _, moved = moved_rows(image, shifts)
-    cycles: NDArray[np.int64] = moved * moved_row_cycles(image)
-    return cycles
 
 
 def kernels(stage: IntegerDeskew, core: Core) -> tuple[Kernel, ...]:
