@@ -18,33 +18,17 @@ itself, because a sketch is compiled with other flags.
 
 @dataclass(frozen=True)
 class Core:
-    """What the chips of one of avr-gcc's architectures have in common.
+    """What the chips of one of avr-gcc's architectures have in common."""
 
-    Attributes
-    ----------
-    name : str
-        As avr-gcc calls it.
-    machine : int
-        Its number in the flags of an ELF file.
-    chip : str
-        A chip with this core, with its article, for texts.
-    multiplies : bool
-        Whether it has MUL and its kin.
-    vector_bytes : int
-        Of an interrupt vector: 2 for an RJMP, 4 for a JMP.
-    return_bytes : int
-        Of a return address: 3 where flash has more than 128 kB. CALL, RET, RETI and the response to
-        an interrupt then take a cycle more each.
-    tablejump_cycles : int
-        What a jump through a table takes more than on an ATmega328P: it may lie beyond 64 kB.
-    """
-
-    name: str
-    machine: int
-    chip: str
-    multiplies: bool
-    vector_bytes: int
+    name: str  # as avr-gcc calls it
+    machine: int  # its number in the flags of an ELF file
+    chip: str  # a chip with this core, with its article, for texts
+    multiplies: bool  # whether it has MUL and its kin
+    vector_bytes: int  # of an interrupt vector: 2 for an RJMP, 4 for a JMP
+    # of a return address: 3 where flash has more than 128 kB. CALL, RET, RETI and the response to
+    # an interrupt then take a cycle more each
     return_bytes: int
+    # what a jump through a table takes more than on an ATmega328P: it may lie beyond 64 kB
     tablejump_cycles: int = 0
 
     @property

@@ -116,26 +116,16 @@ sbrs   1111111ddddd0bbb
 
 
 class Decoded(NamedTuple):
-    """One instruction.
+    """One instruction."""
 
-    Attributes
-    ----------
-    name : str
-        In lower case; conditional branches are ``brbs`` and ``brbc``, ``sei`` is ``bset``.
-    address, size : int
-        In bytes.
-    operands : mapping of str to int
-        By the letters of the manual: register numbers as they are, `k` as the byte address of the
-        target, all else as encoded.
-    moved : int or None
-        The lower register of the pointer that it increments or decrements.
-    """
-
-    name: str
+    name: str  # in lower case; conditional branches are ``brbs`` and ``brbc``, ``sei`` is ``bset``
+    # in bytes
     address: int
     size: int
+    # by the letters of the manual: register numbers as they are, `k` as the byte address of the
+    # target, all else as encoded
     operands: Mapping[str, int]
-    moved: int | None = None
+    moved: int | None = None  # the lower register of the pointer that it increments or decrements
 
     @property
     def end(self) -> int:

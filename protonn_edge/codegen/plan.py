@@ -266,18 +266,11 @@ def _with_number(name: str, kernel: Kernel, cost: Cost) -> Cost:
 
 @dataclass(frozen=True)
 class Float32Plan(FactsRepr):
-    """Bounds of the costs of a float build: lower bounds of bytes, upper bounds of cycles.
+    """Bounds of the costs of a float build: lower bounds of bytes, upper bounds of cycles."""
 
-    Attributes
-    ----------
-    table_bytes : int
-        Flash of the constant tables; the linked program adds its code and the float routines.
-    state_bytes : int
-        SRAM of the model's own variables, the input's bytes among them.
-    """
-
+    # flash of the constant tables; the linked program adds its code and the float routines
     table_bytes: int
-    state_bytes: int
+    state_bytes: int  # SRAM of the model's own variables, the input's bytes among them
 
     kernel = "float32"
     begin_cycles = 20

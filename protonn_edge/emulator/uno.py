@@ -315,12 +315,7 @@ EmulatedUno = EmulatedBoard
 
 
 class _Beginning:
-    """The first bytes of a pipe, which is read up to its end: a program that fills it is blocked.
-
-    Parameters
-    ----------
-    pipe : binary file or None
-    """
+    """The first bytes of a pipe, which is read up to its end: a program that fills it is blocked."""
 
     def __init__(self, pipe: IO[bytes] | None) -> None:
         assert pipe is not None

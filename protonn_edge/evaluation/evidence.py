@@ -46,45 +46,20 @@ class EvidencePoints:
 
 @dataclass(frozen=True, eq=False)
 class Evidence:
-    """Everything known about a results file.
+    """Everything known about a results file."""
 
-    Attributes
-    ----------
-    name : str
-        What the file is called.
-    origin : Origin
-        What was run on what.
-    results : tuple of Result
-        By their index.
-    board : Board
-        Its clock, its power and its limits.
-    model : Model
-        The float model.
-    reference : IntegerChain or Float32Model
-        What the device computes.
-    firmware : Firmware
-        What the device runs.
-    points : EvidencePoints or None
-        The points, if given.
-    image_shape : tuple of two int or None
-        Height and width, if a point is an image; a signal has height 1.
-    data_name : str
-        Name of the file of the points; empty if unknown.
-    on_host : Agreement or None
-        Comparison of the generated C on this computer with the reference; None without points or a
-        compiler.
-    """
-
-    name: str
-    origin: Origin
-    results: tuple[Result, ...]
-    board: Board
-    model: Model
-    reference: DeviceModel
-    firmware: Firmware
-    points: EvidencePoints | None
-    image_shape: Shape | None
-    data_name: str = ""
+    name: str  # what the file is called
+    origin: Origin  # what was run on what
+    results: tuple[Result, ...]  # by their index
+    board: Board  # its clock, its power and its limits
+    model: Model  # the float model
+    reference: DeviceModel  # what the device computes
+    firmware: Firmware  # what the device runs
+    points: EvidencePoints | None  # the points, if given
+    image_shape: Shape | None  # height and width, if a point is an image; a signal has height 1
+    data_name: str = ""  # name of the file of the points; empty if unknown
+    # comparison of the generated C on this computer with the reference; None without points or a
+    # compiler
     on_host: Agreement | None = None
 
     @property
