@@ -315,7 +315,7 @@ EmulatedUno = EmulatedBoard
 
 
 class _Beginning:
-    """The first bytes of a pipe, which is read up to its end: a program that fills it is blocked."""
+    """The first bytes of a pipe, which is read to its end: a program that fills it is blocked."""
 
     def __init__(self, pipe: IO[bytes] | None) -> None:
         assert pipe is not None
