@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import io
-from dataclasses import replace
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -149,17 +150,14 @@ def windows_command(
         recorded = replace(recorded, dataset=replace(recorded.dataset, sample_rate=rate))
     _check_window(window, recorded.samples.shape[1])
     _check_labels(recorded, window)
-    found = _trigger(recorded, window, trigger, before, onset)
-    cut = _cut(recorded, window, stride, test_share, found)
-    arrays = _arrays(cut, recorded, onset)
+    detector = _trigger(recorded, window, trigger, before, onset)
+    cut = _Cut(_windows(recorded, window, stride, test_share, detector), recorded, detector)
     content = io.BytesIO()
-    np.savez_compressed(content, allow_pickle=False, **arrays)
+    np.savez_compressed(content, allow_pickle=False, **cut.arrays(onset))
     write_atomically(output, content.getvalue())
-    out.say(f"{output.name}:", fact_table(_facts(cut, recorded, found)))
-    out.notice([*recorded.dataset.notices, *_notices(cut, recorded, found)])
-    if test_share and not len(cut.y_test):
-        out.notice([_untested(test_share)])
-    out.finish(_record(cut, recorded, found, arrays))
+    out.say(f"{output.name}:", fact_table(cut.facts()))
+    out.notice([*recorded.dataset.notices, *cut.notices(test_share)])
+    out.finish(cut.to_json())
 
 
 def _check_window(window: int, channels: int) -> None:
@@ -207,7 +205,7 @@ def _trigger(
     return Trigger.of(recorded.samples, runs, window, count, level or None)
 
 
-def _cut(
+def _windows(
     recorded: Recording,
     window: int,
     stride: int | None,
@@ -222,150 +220,131 @@ def _cut(
         )
     if share and recorded.take_of is not None and recorded.groups is not None:
         tested, share = last_takes(recorded.take_of, labels, share), 0.0
-    cut = cut_windows(
-        recorded.samples,
-        labels,
-        window,
-        stride,
-        share,
-        recorded.seams,
-        tested=tested,
-        trigger=trigger,
-    )
+    samples, seams = recorded.samples, recorded.seams
+    cut = cut_windows(samples, labels, window, stride, share, seams, tested=tested, trigger=trigger)
     known = np.isin(cut.y_test, cut.y_train)  # a class without training windows has no number
     return replace(cut, X_test=cut.X_test[known], y_test=cut.y_test[known])
 
 
-def _arrays(cut: Windows, recorded: Recording, onset: int | None) -> dict[str, Any]:
-    """Return the contents of the file: windows, their classes, rate, onset and groups."""
-    dataset = recorded.dataset
-    present = np.unique(cut.y_train)
-    number = np.full(dataset.n_classes, -1)
-    number[present] = np.arange(len(present))
-    arrays: dict[str, Any] = {
-        "X_train": cut.X_train,
-        "y_train": number[cut.y_train],
-        "class_names": np.array(dataset.classes)[present],
-    }
-    if len(cut.y_test):
-        arrays |= {"X_test": cut.X_test, "y_test": number[cut.y_test]}
-    if recorded.channels:
-        arrays["channel_names"] = np.array(recorded.channels)
-    if recorded.rate is not None:
-        arrays["sample_rate"] = np.array(recorded.rate)
-    if onset is not None:
-        arrays["onset"] = np.array(onset)
-    if recorded.groups is not None:
-        arrays["groups"] = np.array([recorded.groups[row].strip() for row in cut.begins])
-    return arrays | to_arrays(dataset.instrument)
+@dataclass(frozen=True, eq=False)
+class _Cut:
+    """Windows, what they were cut from, and where they begin, if not at regular intervals."""
 
+    windows: Windows
+    recorded: Recording
+    trigger: SegmentDetector | None
 
-def _facts(
-    cut: Windows, recorded: Recording, trigger: SegmentDetector | None
-) -> list[tuple[str, str]]:
-    """Return the rows of what was cut."""
-    dataset = recorded.dataset
-    window, channels = cut.X_train.shape[1:]
-    names = f": {', '.join(recorded.channels)}" if recorded.channels else ""
-    facts = [
-        ("windows", f"{len(cut.y_train):,} to train with, {len(cut.y_test):,} to test"),
-        ("samples", f"{window:,} of {counted(channels, 'channel')} each{names}"),
-        ("classes", _counted(dataset.classes, *_counts(cut, dataset.n_classes))),
-    ]
-    if recorded.rate is not None:
-        facts.append(("rate", f"{recorded.rate:g} Hz"))
-    if dataset.instrument is not None:
-        facts.append(("sensor", str(dataset.instrument)))
-    if trigger is not None:
-        facts += trigger.facts
-    groups = {recorded.groups[row].strip() for row in cut.begins} if recorded.groups else set()
-    if len(groups) > 1:
-        facts.append(("groups", f"{len(groups):,}, for 'train --groups groups'"))
-    return facts
+    def arrays(self, onset: int | None) -> dict[str, Any]:
+        """Return the contents of the file: windows, their classes, rate, onset and groups."""
+        cut, dataset = self.windows, self.recorded.dataset
+        present = np.unique(cut.y_train)
+        number = np.full(dataset.n_classes, -1)
+        number[present] = np.arange(len(present))
+        arrays: dict[str, Any] = {
+            "X_train": cut.X_train,
+            "y_train": number[cut.y_train],
+            "class_names": np.array(dataset.classes)[present],
+        }
+        if len(cut.y_test):
+            arrays |= {"X_test": cut.X_test, "y_test": number[cut.y_test]}
+        if self.recorded.channels:
+            arrays["channel_names"] = np.array(self.recorded.channels)
+        if self.recorded.rate is not None:
+            arrays["sample_rate"] = np.array(self.recorded.rate)
+        if onset is not None:
+            arrays["onset"] = np.array(onset)
+        if self.groups is not None:
+            arrays["groups"] = np.array(self.groups)
+        return arrays | to_arrays(dataset.instrument)
 
+    @property
+    def groups(self) -> list[str] | None:
+        """The group of each training window, if rows have groups."""
+        groups = self.recorded.groups
+        return None if groups is None else [groups[row].strip() for row in self.windows.begins]
 
-def _record(
-    cut: Windows, recorded: Recording, trigger: SegmentDetector | None, arrays: dict[str, Any]
-) -> dict[str, Any]:
-    counts = _counts(cut, recorded.dataset.n_classes)[0]
-    return {
-        "window": cut.X_train.shape[1],
-        "channels": cut.X_train.shape[2],
-        "channel_names": list(recorded.channels),
-        "sample_rate": recorded.rate,
-        "trigger": None if trigger is None else trigger.level,
-        "n_train": len(cut.y_train),
-        "n_test": len(cut.y_test),
-        "classes": list(arrays["class_names"].tolist()),
-        "n_of_class": dict(zip(recorded.dataset.classes, counts.tolist(), strict=True)),
-        "groups": len(set(arrays["groups"].tolist())) if "groups" in arrays else None,
-    }
+    @property
+    def counts(self) -> list[NDArray[np.int64]]:
+        """The number of training and of test windows of each class."""
+        n = self.recorded.dataset.n_classes
+        return [np.bincount(y, minlength=n) for y in (self.windows.y_train, self.windows.y_test)]
 
+    def facts(self) -> list[tuple[str, str]]:
+        """Return the rows of what was cut."""
+        cut, dataset = self.windows, self.recorded.dataset
+        window, channels = cut.X_train.shape[1:]
+        names = f": {', '.join(self.recorded.channels)}" if self.recorded.channels else ""
+        train, test = self.counts
+        tested = [f" + {count:,}" if test.any() else "" for count in test]
+        of_class = zip(dataset.classes, train, tested, strict=True)
+        facts = [
+            ("windows", f"{len(cut.y_train):,} to train with, {len(cut.y_test):,} to test"),
+            ("samples", f"{window:,} of {counted(channels, 'channel')} each{names}"),
+            ("classes", ", ".join(f"{name} {count:,}{more}" for name, count, more in of_class)),
+        ]
+        if self.recorded.rate is not None:
+            facts.append(("rate", f"{self.recorded.rate:g} Hz"))
+        if dataset.instrument is not None:
+            facts.append(("sensor", str(dataset.instrument)))
+        facts += [] if self.trigger is None else self.trigger.facts
+        n_groups = len(set(self.groups or ()))
+        if n_groups > 1:
+            facts.append(("groups", f"{n_groups:,}, for 'train --groups groups'"))
+        return facts
 
-def _notices(cut: Windows, recorded: Recording, trigger: SegmentDetector | None) -> list[Notice]:
-    """Return what of the recording is in no window, and what may not be a channel."""
-    dataset, window = recorded.dataset, cut.X_train.shape[1]
-    runs = runs_of(dataset.y_train, recorded.seams)
-    notices = []
-    for place, name in enumerate(recorded.channels, start=1):
-        if is_called_as_time(name):
+    def to_json(self) -> dict[str, Any]:
+        """Return what was cut with the field names of this command's JSON."""
+        cut, recorded = self.windows, self.recorded
+        classes, counts = recorded.dataset.classes, self.counts[0].tolist()
+        return {
+            "window": cut.X_train.shape[1],
+            "channels": cut.X_train.shape[2],
+            "channel_names": list(recorded.channels),
+            "sample_rate": recorded.rate,
+            "trigger": None if self.trigger is None else self.trigger.level,
+            "n_train": len(cut.y_train),
+            "n_test": len(cut.y_test),
+            "classes": [name for name, n in zip(classes, counts, strict=True) if n],
+            "n_of_class": dict(zip(classes, counts, strict=True)),
+            "groups": None if self.groups is None else len(set(self.groups)),
+        }
+
+    def notices(self, test_share: float) -> Iterator[Notice]:
+        """Yield what of the recording is in no window, and what may not be a channel."""
+        recorded, window = self.recorded, self.windows.X_train.shape[1]
+        classes, labels = recorded.dataset.classes, recorded.dataset.y_train
+        for place, name in enumerate(recorded.channels, start=1):
+            if is_called_as_time(name):
+                text = (
+                    f"{title(name, place)} is used as a channel, as its numbers do not increase; "
+                    "leave it out with --drop, or name it with --time"
+                )
+                yield Notice("time_channel", text, warning=True, columns=(name,))
+        if recorded.channels == MICROPHONE.channels and (recorded.rate or 0.0) > ANALOG_RATE:
             text = (
-                f"{title(name, place)} is used as a channel, as its numbers do not increase; leave "
-                "it out with --drop, or name it with --time"
+                f"{recorded.rate:g} samples a second are more than the {ANALOG_RATE:,.0f} that a "
+                "board can take from a microphone; convert the recording to 8,000"
             )
-            notices.append(Notice("time_channel", text, warning=True, columns=(name,)))
-    if recorded.rate is not None and recorded.channels == MICROPHONE.channels:
-        notices += _too_fast(recorded.rate)
-    short = sum(end - first < window for first, end in runs)
-    if short:
-        text = f"shorter than a window: {short:,} of {counted(len(runs), 'run')} of a label"
-        notices.append(Notice("short_runs", text))
-    moving = (
-        frozenset(range(dataset.n_classes))
-        if trigger is None
-        else classes_that_move(dataset.y_train, runs, trigger)
-    )
-    still = [name for index, name in enumerate(dataset.classes) if index not in moving]
-    if still:
-        text = f"cut at regular intervals, as nothing moves there: {listed(still)}"
-        notices.append(Notice("still", text, columns=tuple(still)))
-    counts = _counts(cut, dataset.n_classes)[0]
-    missing = [dataset.classes[index] for index in np.flatnonzero(counts == 0)]
-    if missing:
-        reason = "no training run is as long as a window" if trigger is None else trigger.missing
-        text = f"left out, as {reason}: {listed(missing)}"
-        notices.append(Notice("no_window", text, warning=True))
-    return notices
-
-
-def _untested(share: float) -> Notice:
-    text = (
-        f"there are no test windows, as no share of {share:g} at the end of a run has a whole one; "
-        "use a larger --test, or shorter windows"
-    )
-    return Notice("no_test", text, warning=True)
-
-
-def _too_fast(rate: float) -> list[Notice]:
-    """Return a word about sound that no board can sample."""
-    if rate <= ANALOG_RATE:
-        return []
-    text = (
-        f"{rate:g} samples a second are more than the {ANALOG_RATE:,.0f} that a board can take "
-        "from a microphone; convert the recording to 8,000"
-    )
-    return [Notice("rate", text, warning=True)]
-
-
-def _counts(cut: Windows, n_classes: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return the number of training and test windows of each class."""
-    train, test = (np.bincount(y, minlength=n_classes) for y in (cut.y_train, cut.y_test))
-    return train, test
-
-
-def _counted(classes: tuple[str, ...], train: NDArray[np.int64], test: NDArray[np.int64]) -> str:
-    """Return the numbers of windows of each class: training and, if there are any, test windows."""
-    tested = [f" + {count:,}" if test.any() else "" for count in test]
-    return ", ".join(
-        f"{name} {count:,}{more}" for name, count, more in zip(classes, train, tested, strict=True)
-    )
+            yield Notice("rate", text, warning=True)
+        runs = runs_of(labels, recorded.seams)
+        short = sum(end - first < window for first, end in runs)
+        if short:
+            text = f"shorter than a window: {short:,} of {counted(len(runs), 'run')} of a label"
+            yield Notice("short_runs", text)
+        if self.trigger is not None:
+            moving = classes_that_move(labels, runs, self.trigger)
+            still = tuple(name for index, name in enumerate(classes) if index not in moving)
+            if still:
+                text = f"cut at regular intervals, as nothing moves there: {listed(still)}"
+                yield Notice("still", text, columns=still)
+        missing = [classes[index] for index in np.flatnonzero(self.counts[0] == 0)]
+        if missing:
+            nothing = "no training run is as long as a window"
+            reason = nothing if self.trigger is None else self.trigger.missing
+            yield Notice("no_window", f"left out, as {reason}: {listed(missing)}", warning=True)
+        if test_share and not len(self.windows.y_test):
+            text = (
+                f"there are no test windows, as no share of {test_share:g} at the end of a run has "
+                "a whole one; use a larger --test, or shorter windows"
+            )
+            yield Notice("no_test", text, warning=True)
