@@ -6,7 +6,7 @@ import numpy as np
 from sklearn.datasets import make_classification
 
 from protonn_edge.datasets import Dataset
-from protonn_edge.features.window_features import sample_names
+from protonn_edge.datasets.naming import sample_names
 
 MACHINE = (
     *("idle", "normal load", "full load", "unbalanced fan", "loose mount", "worn belt"),

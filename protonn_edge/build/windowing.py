@@ -22,11 +22,11 @@ from protonn_edge.chain.input_quantizer.raw_units import RAW_MAXIMUM, RAW_MINIMU
 from protonn_edge.codegen import Plan
 from protonn_edge.codegen.context import as_it_is
 from protonn_edge.datasets import Notice
+from protonn_edge.datasets.naming import channel_names
 from protonn_edge.device.framing import frame_bytes
 from protonn_edge.device.sensor_board import NAME_LIMIT, sent_name
 from protonn_edge.errors import CheckFailed, InputError, counted, shortened
 from protonn_edge.features.audio.onset import QUIET
-from protonn_edge.features.window_features import channel_names
 from protonn_edge.quantization import IntegerChain
 from protonn_edge.sensors import Instrument, SensorKind
 from protonn_edge.sensors.kinds import Unit, is_chip, units_of, units_text

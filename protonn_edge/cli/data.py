@@ -12,8 +12,8 @@ import click
 from protonn_edge.cli.command import Command, Output, json_option
 from protonn_edge.cli.tables import table_options
 from protonn_edge.datasets import Dataset, Notice, TableOptions, load_dataset
+from protonn_edge.datasets.naming import channel_names
 from protonn_edge.datasets.summary import DataSummary, FeatureSummary, Repetitions
-from protonn_edge.features.window_features.channels import channel_names
 from protonn_edge.report.terminal import fact_table
 
 _CLASSES_SHOWN = 20

@@ -21,7 +21,7 @@ from protonn_edge.chain.decision.rejection import UNKNOWN
 from protonn_edge.chain.input_quantizer.raw_inputs import RAW_SHIFT
 from protonn_edge.chain.input_quantizer.raw_units import unit_words
 from protonn_edge.codegen.plan import Plan
-from protonn_edge.features.window_features import channel_names
+from protonn_edge.datasets.naming import channel_names
 from protonn_edge.kernels.kernel import CHUNK_CYCLES
 from protonn_edge.quantization import MODEL_HASH_BYTES, DeviceModel, IntegerChain
 

@@ -34,10 +34,9 @@ from protonn_edge.datasets.dataset import (
     Table,
     check_class_names,
 )
-from protonn_edge.datasets.naming import label_text
+from protonn_edge.datasets.naming import label_text, sample_names
 from protonn_edge.datasets.rows import Sparse, sparse_rows
 from protonn_edge.errors import InputError
-from protonn_edge.features.window_features.channels import sample_names
 from protonn_edge.sensors.kinds import ARRAYS as INSTRUMENT_ARRAYS
 from protonn_edge.sensors.kinds import Instrument, from_arrays
 

@@ -148,3 +148,21 @@ def match_columns(
     text = f"ignored, as {owner} does not use it: {listed(surplus)}"
     notices = (Notice("surplus", text, columns=surplus),) if surplus else ()
     return [place[name] for name in wanted], notices
+
+
+def sample_names(channels: Sequence[str], window: int) -> tuple[str, ...]:
+    """Return the names of a window's samples, such as ``ax[0]``, sample by sample."""
+    return tuple(f"{name}[{sample}]" for sample in range(window) for name in channels)
+
+
+def channel_names(names: Sequence[str], channels: int) -> tuple[str, ...]:
+    """Return the channels' names that `sample_names` was given, or none if it made no such names.
+
+    The names are of all features of a model or a data set.
+    """
+    first = names[:channels]
+    found = tuple(name.removesuffix("[0]") for name in first)
+    if len(found) != channels or not all(name.endswith("[0]") for name in first):
+        return ()
+    made = sample_names(found, len(names) // channels)
+    return found if made == tuple(names) else ()

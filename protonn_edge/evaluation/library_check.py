@@ -24,10 +24,10 @@ from protonn_edge.build.project import raw_input_build
 from protonn_edge.chain.model import Model
 from protonn_edge.codegen import Float32Plan, Plan
 from protonn_edge.codegen.host import host_program
+from protonn_edge.datasets.naming import channel_names
 from protonn_edge.device import Result
 from protonn_edge.emulator import EmulatedBoard
 from protonn_edge.errors import CheckFailed
-from protonn_edge.features.window_features import channel_names
 from protonn_edge.quantization import MOST_FEATURES, DeviceModel
 from protonn_edge.toolchain.host import has_compiler
 from protonn_edge.verification.agreement import Agreement, compare, disagreement, verify_device

@@ -18,9 +18,9 @@ from protonn_edge.build.windowing import Windowing
 from protonn_edge.chain.feature_stage import FeatureStage
 from protonn_edge.codegen import PREFIX, Plan, check_collisions, render_c, template_environment
 from protonn_edge.codegen.context import Sending, as_it_is, c_comment, class_names, sendings
+from protonn_edge.datasets.naming import channel_names
 from protonn_edge.export.imprint import Imprint
 from protonn_edge.export.self_test import KnownAnswers
-from protonn_edge.features.window_features import channel_names
 from protonn_edge.quantization import IntegerChain
 from protonn_edge.system.shell import command_line
 

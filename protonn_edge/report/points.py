@@ -14,9 +14,9 @@ from markupsafe import Markup
 from numpy.typing import NDArray
 
 from protonn_edge.chain.decision.rejection import UNKNOWN
+from protonn_edge.datasets.naming import channel_names
 from protonn_edge.device import Result
 from protonn_edge.evaluation.evidence import Evidence
-from protonn_edge.features.window_features.channels import channel_names
 from protonn_edge.quantization import MODEL_HASH_BYTES
 from protonn_edge.report.content import figure
 from protonn_edge.report.figures import bars_figure, channel_colours, trace_figure

@@ -42,7 +42,7 @@ def test_each_kind_says_what_was_written(tmp_path: Path, model_file: Path, kind:
 def test_the_same_input_gives_the_same_bytes(tmp_path: Path, model_file: Path, kind: str):
     data = tmp_path / "test.csv"
     rows = [",".join(map(repr, row)) for row in random_points(3, 30, 12).tolist()]
-    data.write_text("".join(f"class {i % 4},{row}\n" for i, row in enumerate(rows)))
+    data.write_text("".join(f"{row},class {i % 4}\n" for i, row in enumerate(rows)))
     folders = [tmp_path / "here" / "same", tmp_path / "there" / "same"]
     for folder in folders:
         assert export(model_file, f"--{kind}", folder, "--data", data).exit_code == 0

@@ -21,12 +21,12 @@ from protonn_edge.build.sensor_projects import build_live, live_files
 from protonn_edge.build.windowing import Windowing, windowing_of
 from protonn_edge.chain.file import save_model
 from protonn_edge.codegen import make_plan, template_environment
+from protonn_edge.datasets.naming import sample_names
 from protonn_edge.device.listener import AnswerStream
 from protonn_edge.device.sensor_board import UNDECIDED, WindowAnswer
 from protonn_edge.emulator import EmulatedUno
 from protonn_edge.errors import CheckFailed, InputError
 from protonn_edge.features.audio.onset import onsets_of
-from protonn_edge.features.window_features.channels import sample_names
 from protonn_edge.kinds.protonn.head import ProtoNNModel
 from protonn_edge.quantization import quantize
 from protonn_edge.sensors import (

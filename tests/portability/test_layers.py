@@ -30,7 +30,6 @@ UPWARDS = {
     ("chain.models", "kinds.forest.head"),
     ("chain.models", "kinds.linear.head"),
     ("chain.models", "kinds.protonn.head"),
-    ("datasets.arrays", "features.window_features.channels"),
     ("kinds.bonsai.quantize", "quantization.integer_kind"),
     ("kinds.protonn.quantize", "quantization.integer_kind"),
     ("training.shared_parameters", "features.audio.train"),

@@ -17,8 +17,8 @@ from model_factory import random_gradients_model, random_model
 
 from protonn_edge.boards import load_board
 from protonn_edge.chain.decision.rejection import Rejection
+from protonn_edge.datasets.naming import sample_names
 from protonn_edge.features.gradients.gradients import Gradients
-from protonn_edge.features.window_features import sample_names
 from protonn_edge.report.inputs import PageScript
 from protonn_edge.report.page import render_page
 from protonn_edge.verification.agreement import Agreement

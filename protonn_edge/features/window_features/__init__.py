@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from protonn_edge.features.window_features.channels import channel_names, sample_names
 from protonn_edge.features.window_features.declaration import KINDS, FeatureSet
 from protonn_edge.features.window_features.stage import WindowFeatureStage
 from protonn_edge.features.window_features.windows import check_window
@@ -17,9 +16,7 @@ __all__ = [
     "FeatureSet",
     "WindowFeatureStage",
     "WindowFeatures",
-    "channel_names",
     "check_window",
-    "sample_names",
 ]
 
 

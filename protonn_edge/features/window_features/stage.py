@@ -17,8 +17,8 @@ from protonn_edge.chain.feature_stage import Facts, FeatureStage, Signal
 from protonn_edge.chain.input_quantizer.quantizer import InputQuantizer
 from protonn_edge.chain.input_quantizer.raw_inputs import raw_quantizer
 from protonn_edge.chain.input_quantizer.saturation import BYTE_MAXIMUM, saturated_steps
+from protonn_edge.datasets.naming import channel_names
 from protonn_edge.errors import InputError
-from protonn_edge.features.window_features.channels import channel_names
 from protonn_edge.features.window_features.declaration import FeatureSet
 from protonn_edge.features.window_features.integers import IntegerWindowFeatures
 from protonn_edge.features.window_features.windows import Windows
