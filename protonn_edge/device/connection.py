@@ -171,7 +171,7 @@ class Connection:
 
         Anything else is skipped: noise, a bootloader's output, damaged replies.
         """
-        messages = list(self._reader.feed(self._open_line().read(wait_s)))
+        messages = list(self._reader.messages(self._open_line().read(wait_s)))
         self.messages += len(messages)
         return messages
 

@@ -300,7 +300,7 @@ class MessageReader:
         """Forget the beginning of a frame: its end was lost with the line."""
         self._splitter = FrameSplitter(self._max_bytes)
 
-    def feed(self, data: bytes) -> Iterator[tuple[int, Message]]:
+    def messages(self, data: bytes) -> Iterator[tuple[int, Message]]:
         """Yield the messages that `data` completes, each with its sequence number.
 
         Each is yielded before what follows it is decoded. Raises `CheckFailed` for a message of

@@ -332,8 +332,9 @@ def differs(
     if tolerance == 0:
         wrong |= labels != (expected.argmax(axis=1) if classes is None else classes)
     else:
-        chosen = np.take_along_axis(expected, labels[:, None], axis=1)[:, 0]
-        wrong |= expected.max(axis=1) - chosen > 2 * tolerance
+        known = labels < expected.shape[1]  # unlike `UNKNOWN`
+        chosen = np.take_along_axis(expected, np.where(known, labels, 0)[:, None], axis=1)[:, 0]
+        wrong |= ~known | (expected.max(axis=1) - chosen > 2 * tolerance)
     return wrong
 
 

@@ -252,7 +252,7 @@ Described = TypeVar("Described", bound=Description)
 Reported = TypeVar("Reported")
 
 
-class SensorStream(ABC, Generic[Described, Reported]):
+class SensorStream(MessageReader, ABC, Generic[Described, Reported]):
     """Decodes the bytes of a board to what it reports; a subclass says of which firmware."""
 
     KINDS: ClassVar[tuple[type[Message], ...]]  # of its messages
@@ -263,16 +263,9 @@ class SensorStream(ABC, Generic[Described, Reported]):
     SILENT: ClassVar[str]  # what to say where {} does not describe itself
 
     def __init__(self) -> None:
+        super().__init__(self.KINDS, self.LONGEST_FRAME, (self.OTHER_FIRMWARE.TYPE, self.OTHER))
         # the latest one; before the first, everything else is ignored
         self.description: Described | None = None
-        self._reader = MessageReader(
-            self.KINDS, self.LONGEST_FRAME, (self.OTHER_FIRMWARE.TYPE, self.OTHER)
-        )
-
-    @property
-    def torn(self) -> int:
-        """Frames that were damaged on the line, or whose contents are impossible."""
-        return self._reader.torn
 
     def feed(self, data: bytes) -> list[Reported]:
         """Return what these bytes complete, in order; see `each`."""
@@ -284,14 +277,14 @@ class SensorStream(ABC, Generic[Described, Reported]):
         Raises `CheckFailed` if the sender has another version or other firmware, is another one
         than before, or reports a sampling rate that it cannot keep.
         """
-        for _, message in self._reader.feed(data):
+        for _, message in self.messages(data):
             if isinstance(message, Description):
                 self._describe(cast("Described", message))
             elif self.description is not None:
                 try:
                     reported = self._take(message, self.description)
                 except ProtocolError:
-                    self._reader.torn += 1
+                    self.torn += 1
                     continue
                 if reported is not None:
                     yield reported

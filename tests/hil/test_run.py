@@ -79,6 +79,11 @@ def test_with_a_tolerance_scores_and_near_ties_may_differ_that_much():
     assert differs(expected, labels, scores, 0).tolist() == [True] * 6
 
 
+def test_with_a_tolerance_unknown_is_no_class():
+    scores = np.array([[5, 100]])
+    assert differs(scores, np.array([UNKNOWN]), scores, 3).tolist() == [True]
+
+
 def test_without_expected_scores_nothing_is_compared(device):
     with Session(device.url) as session:
         results = run([session], Q, Y).results
