@@ -72,7 +72,7 @@ def _one_run(preset: Preset, dataset: Dataset, seed: int) -> dict[str, float]:
     return {
         "float_accuracy": share_right(model.predict(dataset.X_test), dataset.y_test),
         "accuracy": integer_accuracy(model, dataset),
-        "paper_bytes": model.paper_bytes,
+        "paper_bytes": model.head.paper_bytes,
         "model_bytes": quantize(model).model_bytes,
         "seconds": seconds,
     }

@@ -40,12 +40,13 @@ from rows import DATA
 
 from protonn_edge.boards import Board, load_board
 from protonn_edge.build.project import trial_build
+from protonn_edge.chain.model import Model
 from protonn_edge.codegen import Plan, render_c
 from protonn_edge.emulator import EmulatedUno
 from protonn_edge.errors import ProtoNNEdgeError
 from protonn_edge.evaluation.accuracy import share_right
 from protonn_edge.features.audio.onset import clip_of, onset_of
-from protonn_edge.kinds.protonn.head import ProtoNNModel
+from protonn_edge.kinds.protonn.head import ProtoNNHead
 from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
 from protonn_edge.quantization import IntegerChain, quantize
 from protonn_edge.sensors import PlayedSensor, sensor_kind
@@ -135,7 +136,7 @@ def _clip(recording: Int16, shift: int = 0) -> Int16:
     return recording[start : start + SAMPLES]
 
 
-def train(spoken: Spoken, seed: int) -> ProtoNNModel:
+def train(spoken: Spoken, seed: int) -> Model:
     """Return a model of the recordings."""
     generator = np.random.default_rng(seed)
     clips = [spoken.clips, *(spoken.moved(generator) for _ in range(_COPIES))]
@@ -143,7 +144,7 @@ def train(spoken: Spoken, seed: int) -> ProtoNNModel:
     X = np.concatenate(clips).astype(np.float32)
     classifier.fit(X, np.tile(spoken.digits, 1 + _COPIES))
     model = classifier.to_model()
-    assert isinstance(model, ProtoNNModel)
+    assert isinstance(model.head, ProtoNNHead)
     return model
 
 
@@ -165,7 +166,7 @@ def measure(spoken: Spoken, seed: int, clips: int, speakers: bool) -> Record:
     return {
         "name": "fsdd",
         "features": FEATURES,
-        "sizes": [model.n_projections, model.n_prototypes, model.n_classes],
+        "sizes": [*(size.number for size in model.sizes), model.n_classes],
         "seed": seed,
         "float_accuracy": share_right(model.predict(X), test.digits),
         "accuracy": share_right(reference.predict(Q), test.digits),

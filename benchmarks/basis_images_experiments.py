@@ -24,7 +24,7 @@ from protonn_edge.kinds.basis_images.train.learning import (
     teacher_predictions,
 )
 from protonn_edge.kinds.basis_images.train.teachers import Teacher
-from protonn_edge.kinds.dense.head import DenseModel
+from protonn_edge.kinds.dense.head import DenseHead
 from protonn_edge.quantization import quantize
 from protonn_edge.system.rounding import one_thread
 
@@ -101,7 +101,7 @@ class Task:
         """Return what all of them have right of the test points, and how large they are."""
         X, y = np.asarray(self.dataset.X_test, np.float32), self.dataset.y_test
         model = extension.to_model()
-        assert isinstance(model, DenseModel)
+        assert isinstance(model.head, DenseHead)
         integers = quantize(model)
         right = integers.predict(integers.quantize(X)) == y
         teacher = taught.head.teacher
@@ -110,7 +110,7 @@ class Task:
             for layer in taught.layers
             if isinstance(layer, IntegerConvolution)
         )
-        learned: list[NDArray[Any]] = [*model.weights, *model.biases]
+        learned: list[NDArray[Any]] = [*model.head.weights, *model.head.biases]
         of_extension = sum(each.size for each in learned)
         return {
             "accuracy": float(np.mean(right)),

@@ -21,10 +21,10 @@ from rows import Row
 from protonn_edge.boards import Board, board_names, load_board
 from protonn_edge.build.folder import Project
 from protonn_edge.build.project import build, build_for_host
+from protonn_edge.chain.model import Model
 from protonn_edge.datasets import Dataset
 from protonn_edge.errors import ProtoNNEdgeError
 from protonn_edge.evaluation.measurement import measure
-from protonn_edge.kinds.protonn.head import ProtoNNModel
 from protonn_edge.quantization import quantize
 from protonn_edge.verification.agreement import verify_host
 
@@ -53,7 +53,7 @@ COLUMNS = [
 ]
 
 
-def measure_board(board: Board, model: ProtoNNModel, dataset: Dataset) -> dict[str, Any]:
+def measure_board(board: Board, model: Model, dataset: Dataset) -> dict[str, Any]:
     """Build for a board and let the emulated one classify every test point."""
     with TemporaryDirectory() as folder:
         project = Project(Path(folder))
@@ -69,7 +69,7 @@ def measure_board(board: Board, model: ProtoNNModel, dataset: Dataset) -> dict[s
     }
 
 
-def measure_host(board: Board, model: ProtoNNModel, dataset: Dataset) -> dict[str, Any]:
+def measure_host(board: Board, model: Model, dataset: Dataset) -> dict[str, Any]:
     """Build for this computer, and compare the same C with NumPy."""
     with TemporaryDirectory() as folder:
         build_for_host(model, board, Path(folder))

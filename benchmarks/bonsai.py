@@ -29,10 +29,12 @@ from on_uno import ACCURACY_COLUMN, CHECKED, CYCLES, FLASH_COLUMN, SECONDS_COLUM
 from printing import Columns
 from rows import SplitRow, integer_accuracy, over_seeds, table_command
 
+from protonn_edge.chain.integer_chain import IntegerChain
+from protonn_edge.chain.model import Model
 from protonn_edge.codegen import Plan
 from protonn_edge.datasets import Dataset
 from protonn_edge.evaluation.accuracy import share_right
-from protonn_edge.kinds.bonsai.head import TreeModel
+from protonn_edge.kinds.bonsai.integers import IntegerBonsaiTree
 from protonn_edge.kinds.bonsai.train.classifier import BonsaiClassifier, LocalDeepKernelClassifier
 
 _CYCLES_A_MS = 16_000
@@ -44,7 +46,7 @@ class Case(SplitRow):
 
     kernel: bool = False
 
-    def train_tree(self, dataset: Dataset, seed: int) -> tuple[TreeModel, float]:
+    def train_tree(self, dataset: Dataset, seed: int) -> tuple[Model, float]:
         """Return the trained model and the seconds that it took."""
         kind, rate = (LocalDeepKernelClassifier, 0.01) if self.kernel else (BonsaiClassifier, 0.02)
         classifier = kind(
@@ -54,7 +56,6 @@ class Case(SplitRow):
         classifier.fit(dataset.X_train, dataset.y_train)
         seconds = time.perf_counter() - begin
         model = classifier.to_model(classes=dataset.classes)
-        assert isinstance(model, TreeModel)
         return model, seconds
 
 
@@ -144,12 +145,13 @@ def measure_case(case: Case, dataset: Dataset, seeds: Sequence[int]) -> dict[str
     on_uno = run_on_uno(model, dataset)
     record = on_uno.record
     assert isinstance(on_uno.plan, Plan)
+    assert isinstance(on_uno.reference, IntegerChain)
     return record | {
         "name": case.name,
         **over_seeds([integer_accuracy(each, dataset) for each, _ in trained]),
-        "depth": model.depth,
+        "depth": on_uno.reference.stage(IntegerBonsaiTree).depth,
         "float_accuracy": share_right(model.predict(np.asarray(dataset.X_test)), dataset.y_test),
-        "paper_bytes": model.paper_bytes,
+        "paper_bytes": model.head.paper_bytes,
         "ms": record["cycles"]["mean"] / _CYCLES_A_MS,
         "state_bytes": on_uno.plan.state_bytes,
         "seconds": seconds,

@@ -44,7 +44,7 @@ from protonn_edge.conversion.reference import (
 )
 from protonn_edge.datasets import Dataset, load_dataset
 from protonn_edge.evaluation.measurement import measure
-from protonn_edge.kinds.protonn.head import ProtoNNModel
+from protonn_edge.kinds.protonn.head import ProtoNNHead
 from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
 
 Figures = dict[str, Any]
@@ -125,8 +125,8 @@ def convert(folder: Path, of: Converted) -> Row:
 
 def _figures(found: Conversion) -> Figures:
     figures: Figures = {"landmarks": found.landmarks} if found.landmarks is not None else {}
-    if isinstance(found.model, ProtoNNModel):
-        figures |= {"d": found.model.n_projections, "m": found.model.n_prototypes}
+    if isinstance(found.model.head, ProtoNNHead):
+        figures |= {"d": found.model.head.n_projections, "m": found.model.head.n_prototypes}
     for step in found.steps:
         if step.name != "estimator":
             figures[f"{step.name}_agreement_percent"] = round(100 * step.agreement, 2)

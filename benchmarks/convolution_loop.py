@@ -12,13 +12,14 @@ from numpy.typing import NDArray
 
 from protonn_edge.avr.cores import UNO_CORE
 from protonn_edge.chain.activity import Activity
+from protonn_edge.chain.model import Model
 from protonn_edge.chain.normalizer import Normalizer
 from protonn_edge.chain.statistics import InputStatistics
 from protonn_edge.features.convolution.integers import IntegerConvolution
 from protonn_edge.features.convolution.kernels import ConvolutionKernel
 from protonn_edge.features.convolution.stage import Convolutions
 from protonn_edge.features.convolution.window import Name
-from protonn_edge.kinds.linear.head import LinearModel
+from protonn_edge.kinds.linear.head import LinearHead
 from protonn_edge.quantization import IntegerChain, quantize
 
 SHAPE, CHANNELS, SIDE = (10, 10, 8), 11, 3
@@ -106,9 +107,8 @@ def model() -> IntegerChain:
     n = stage.n_outputs
     ones = np.ones(n)
     return quantize(
-        LinearModel(
-            weights=np.eye(2, n, dtype=np.float32),
-            bias=np.zeros(2),
+        Model(
+            head=LinearHead(np.eye(2, n, dtype=np.float32), np.zeros(2)),
             normalizer=Normalizer("none", 0 * ones, ones),
             inputs=InputStatistics(0 * ones, 15 * ones, ones, ones, 0 * ones),
             classes=("one", "other"),

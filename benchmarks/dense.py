@@ -27,9 +27,9 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.neural_network import MLPClassifier
 from threadpoolctl import threadpool_limits
 
+from protonn_edge.chain.model import Model
 from protonn_edge.datasets import Dataset
 from protonn_edge.evaluation.accuracy import share_right
-from protonn_edge.kinds.dense.head import DenseModel
 from protonn_edge.kinds.dense.train.classifier import DenseClassifier
 
 # Chosen on points held out of the training parts alone: mnist2 a fourth of its points, har in 2 of
@@ -91,28 +91,30 @@ def measure_case(case: SplitRow, dataset: Dataset, seeds: Sequence[int]) -> dict
     }
 
 
-def _trained(case: SplitRow, dataset: Dataset, seed: int) -> DenseModel:
+def _trained(case: SplitRow, dataset: Dataset, seed: int) -> Model:
     classifier = DenseClassifier(random_state=seed, **{"size_budget": 2_000, **case.settings})
-    model = classifier.fit(dataset.X_train, dataset.y_train).to_model(classes=dataset.classes)
-    assert isinstance(model, DenseModel)
+    model: Model = classifier.fit(dataset.X_train, dataset.y_train).to_model(
+        classes=dataset.classes
+    )
     return model
 
 
-def _sklearn_accuracy(model: DenseModel, dataset: Dataset) -> float:
+def _sklearn_accuracy(model: Model, dataset: Dataset) -> float:
     """Return the accuracy of scikit-learn's own on the test points."""
-    own = MLPClassifier(model.hidden, random_state=0)
+    own = MLPClassifier([size.number for size in model.sizes], random_state=0)
     with threadpool_limits(limits=1), warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         own.fit(model.normalized(dataset.X_train).astype(np.float32), dataset.y_train)
     return float(own.score(model.normalized(dataset.X_test).astype(np.float32), dataset.y_test))
 
 
-def _run(model: DenseModel, dataset: Dataset) -> dict[str, Any]:
+def _run(model: Model, dataset: Dataset) -> dict[str, Any]:
     """Build the model and run all test points."""
+    weights = [W for name, W in model.head.matrices.items() if name.startswith("W")]
     return run_on_uno(model, dataset).record | {
-        "hidden": ", ".join(map(str, model.hidden)),
-        "weights": sum(W.size for W in model.weights),
-        "nonzero": sum(int(np.count_nonzero(W)) for W in model.weights),
+        "hidden": ", ".join(str(size.number) for size in model.sizes),
+        "weights": sum(W.size for W in weights),
+        "nonzero": sum(int(np.count_nonzero(W)) for W in weights),
     }
 
 

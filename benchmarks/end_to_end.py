@@ -73,7 +73,7 @@ def measure_row(row: Row, dataset: Dataset, seeds: Sequence[int]) -> dict[str, A
     record = measured.to_json()
     return {
         "name": row.name,
-        "sizes": [model.n_features, model.n_projections, model.n_prototypes, model.n_classes],
+        "sizes": [model.n_features, *(size.number for size in model.sizes), model.n_classes],
         "float_accuracy": share_right(model.predict(dataset.X_test), dataset.y_test),
         **record,
         **over_seeds([integer_accuracy(each, dataset) for each, _ in trained]),

@@ -22,8 +22,8 @@ from on_uno import ACCURACY_COLUMN, CHECKED, CYCLES, FLASH_COLUMN, SECONDS_COLUM
 from printing import Columns
 from rows import Row, integer_accuracy, over_seeds, table_command
 
+from protonn_edge.chain.model import Model
 from protonn_edge.datasets import Dataset
-from protonn_edge.kinds.forest.head import ForestModel
 from protonn_edge.kinds.forest.train.classifier import ForestClassifier, new_ensemble
 from protonn_edge.quantization import IntegerChain
 
@@ -79,10 +79,11 @@ def measure_case(case: Row, dataset: Dataset, seeds: Sequence[int]) -> dict[str,
     }
 
 
-def _trained(case: Row, dataset: Dataset, seed: int) -> ForestModel:
+def _trained(case: Row, dataset: Dataset, seed: int) -> Model:
     classifier = ForestClassifier(random_state=seed, **case.settings)
-    model = classifier.fit(dataset.X_train, dataset.y_train).to_model(classes=dataset.classes)
-    assert isinstance(model, ForestModel)
+    model: Model = classifier.fit(dataset.X_train, dataset.y_train).to_model(
+        classes=dataset.classes
+    )
     return model
 
 

@@ -41,13 +41,13 @@ from worst_inputs import worst_inputs
 from protonn_edge.avr.program import read_program
 from protonn_edge.avr.stack import worst_case_stack
 from protonn_edge.build.project import BuildOptions, Trial
+from protonn_edge.chain.model import Model
 from protonn_edge.codegen import Plan, render_c
 from protonn_edge.datasets import Dataset
 from protonn_edge.emulator import EmulatedUno
 from protonn_edge.errors import CheckFailed, ProtoNNEdgeError
 from protonn_edge.evaluation.accuracy import share_right
 from protonn_edge.kernels.matvec.kernels import KernelName
-from protonn_edge.kinds.protonn.head import ProtoNNModel
 from protonn_edge.kinds.protonn.projection.integers import IntegerProjection
 from protonn_edge.kinds.protonn.prototypes.integers import IntegerPrototypes
 from protonn_edge.quantization import DeviceModel, IntegerChain
@@ -171,9 +171,9 @@ class Models:
 
     def __init__(self, seed: int) -> None:
         self._seed = seed
-        self._trained: dict[str, ProtoNNModel] = {}
+        self._trained: dict[str, Model] = {}
 
-    def of(self, case: Case, dataset: Dataset) -> ProtoNNModel:
+    def of(self, case: Case, dataset: Dataset) -> Model:
         """Return the model of a row."""
         key = repr((case.file, sorted(case.settings.items())))
         if key not in self._trained:
@@ -181,7 +181,7 @@ class Models:
         return self._trained[key]
 
 
-def measure_case(case: Case, dataset: Dataset, model: ProtoNNModel) -> dict[str, Any]:
+def measure_case(case: Case, dataset: Dataset, model: Model) -> dict[str, Any]:
     """Build a model and run all test points; mismatches count both the host's C and the Uno."""
     record = _run(model, dataset, BuildOptions(kernel=case.kernel, precision=case.precision))
     if case.precision == "float32":
@@ -190,13 +190,17 @@ def measure_case(case: Case, dataset: Dataset, model: ProtoNNModel) -> dict[str,
     return {
         "name": case.name,
         "precision": case.precision,
-        "sizes": [model.n_features, model.n_projections, model.n_prototypes, model.n_classes],
+        "sizes": [
+            model.n_features,
+            *(size.number for size in model.sizes),
+            model.n_classes,
+        ],
         "float_accuracy": share_right(model.predict(dataset.X_test), dataset.y_test),
         **record,
     }
 
 
-def _run(model: ProtoNNModel, dataset: Dataset, options: BuildOptions) -> dict[str, Any]:
+def _run(model: Model, dataset: Dataset, options: BuildOptions) -> dict[str, Any]:
     on_uno = run_on_uno(model, dataset, options, _beside)
     record, reference = on_uno.record, on_uno.reference
     if isinstance(reference, IntegerChain):

@@ -73,7 +73,7 @@ from protonn_edge.errors import ProtoNNEdgeError
 from protonn_edge.kernels.matvec.kernels import KERNELS, KernelName, Matvec
 from protonn_edge.kernels.matvec.loops import Block
 from protonn_edge.kernels.matvec.unrolled import GROUP, GROUP_CYCLES, PASS_CYCLES
-from protonn_edge.kinds.protonn.head import ProtoNNModel
+from protonn_edge.kinds.protonn.head import ProtoNNHead
 from protonn_edge.kinds.protonn.projection.integers import IntegerProjection
 from protonn_edge.kinds.protonn.prototypes.exponential import exponential_table
 from protonn_edge.kinds.protonn.quantize import stages_of
@@ -243,7 +243,7 @@ def _model(case: Case) -> IntegerChain:
         labels=np.ones((2, 1), np.int8),
     )
     return IntegerChain(
-        head=ProtoNNModel,
+        head=ProtoNNHead,
         inputs=InputQuantizer(np.zeros(case.inputs), np.ones(case.inputs), 1),
         own_stages=stages,
         score_scale=1.0,

@@ -41,9 +41,9 @@ from rows import SplitRow, integer_accuracy, over_seeds, table_command
 from sklearn.linear_model import LogisticRegression
 
 from protonn_edge.chain.integer_chain import IntegerChain
+from protonn_edge.chain.model import Model
 from protonn_edge.codegen import Plan
 from protonn_edge.datasets import Dataset
-from protonn_edge.kinds.linear.head import LinearModel
 from protonn_edge.kinds.linear.train import LinearClassifier
 
 # Chosen on points held out of the training parts alone: usps10 in 4 folds, har in 5 folds of its
@@ -88,14 +88,15 @@ def measure_case(case: SplitRow, dataset: Dataset, seeds: Sequence[int]) -> dict
     }
 
 
-def _trained(case: SplitRow, dataset: Dataset, seed: int) -> LinearModel:
+def _trained(case: SplitRow, dataset: Dataset, seed: int) -> Model:
     classifier = LinearClassifier(random_state=seed, **case.settings)
-    model = classifier.fit(dataset.X_train, dataset.y_train).to_model(classes=dataset.classes)
-    assert isinstance(model, LinearModel)
+    model: Model = classifier.fit(dataset.X_train, dataset.y_train).to_model(
+        classes=dataset.classes
+    )
     return model
 
 
-def _sklearn_accuracy(case: SplitRow, model: LinearModel, dataset: Dataset) -> float:
+def _sklearn_accuracy(case: SplitRow, model: Model, dataset: Dataset) -> float:
     """Return the accuracy of scikit-learn's own on the test points."""
     classifier = LinearClassifier(**case.settings)
     own = LogisticRegression(
@@ -110,7 +111,7 @@ def _sklearn_accuracy(case: SplitRow, model: LinearModel, dataset: Dataset) -> f
     return float(own.score(model.normalized(dataset.X_test), dataset.y_test))
 
 
-def _run(model: LinearModel, dataset: Dataset) -> dict[str, Any]:
+def _run(model: Model, dataset: Dataset) -> dict[str, Any]:
     """Build the model and run all test points."""
     on_uno = run_on_uno(model, dataset)
     integers, record = on_uno.reference, on_uno.record

@@ -98,7 +98,7 @@ def measure_once(preset: RankingPreset, dataset: Dataset, seed: int) -> dict[str
     found = precision_at(model.scores(dataset.X_test), dataset.y_test)
     return {
         **{f"precision_at_{k}": found[k] for k in PLACES},
-        "paper_bytes": model.paper_bytes,
+        "paper_bytes": model.head.paper_bytes,
         "seconds": seconds,
     }
 

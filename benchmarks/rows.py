@@ -20,7 +20,7 @@ from protonn_edge.chain.model import Model
 from protonn_edge.datasets import Dataset, load_dataset, load_digits_dataset, with_groups
 from protonn_edge.errors import ProtoNNEdgeError
 from protonn_edge.evaluation.accuracy import share_right
-from protonn_edge.kinds.protonn.head import ProtoNNModel
+from protonn_edge.kinds.protonn.head import ProtoNNHead
 from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
 from protonn_edge.quantization import quantize
 from protonn_edge.training.folds import fold_numbers
@@ -65,14 +65,14 @@ class Row:
         dataset = load_dataset(path)
         return dataset if self.groups is None else with_groups(dataset, self.groups, path)
 
-    def train(self, dataset: Dataset, seed: int) -> tuple[ProtoNNModel, float]:
+    def train(self, dataset: Dataset, seed: int) -> tuple[Model, float]:
         """Return the trained model and the seconds that it took."""
         begin = time.perf_counter()
         classifier = ProtoNNClassifier(random_state=seed, **self.settings)
         classifier.fit(dataset.X_train, dataset.y_train, groups=dataset.groups)
         seconds = time.perf_counter() - begin
         model = classifier.to_model(classes=dataset.classes)
-        assert isinstance(model, ProtoNNModel)
+        assert isinstance(model.head, ProtoNNHead)
         return model, seconds
 
     def integer_accuracy(self, dataset: Dataset, seed: int) -> float:

@@ -161,7 +161,7 @@ def measure_case(case: Case, dataset: Dataset, seed: int, windows: int) -> dict[
         "window": stage.window,
         "channels": stage.channels,
         "n_features": reference.n_inputs,
-        "sizes": [model.n_projections, model.n_prototypes, model.n_classes],
+        "sizes": [*(size.number for size in model.sizes), model.n_classes],
         "float_accuracy": share_right(model.predict(X_test), dataset.y_test),
         "accuracy": share_right(predicted, dataset.y_test),
         "averages_accuracy": _averages_accuracy(case, dataset, seed),

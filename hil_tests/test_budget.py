@@ -20,4 +20,4 @@ def test_flash_and_sram_stay_within_the_board(
     record_property("sram_bytes", usage.sram_bytes)
     record_property("stack_bytes", usage.stack_bytes)
     record_property("sram_limit", board.sram_bytes)
-    usage.check(board, reference.remedies)
+    usage.check(board, reference.head.remedies)

@@ -13,9 +13,9 @@ from avr_tools import EMULATED_AVR, needs
 
 from protonn_edge.avr.program import read_program
 from protonn_edge.boards import load_board
+from protonn_edge.chain.model import Model
 from protonn_edge.emulator import EmulatedUno
 from protonn_edge.export import Export, Kind, export
-from protonn_edge.kinds.protonn.head import ProtoNNModel
 
 ARDUINO = Path("/usr/share/arduino/hardware/arduino/avr")
 CORE, VARIANT = ARDUINO / "cores" / "arduino", ARDUINO / "variants" / "standard"
@@ -122,7 +122,7 @@ def assert_within_budget(ran: Ran) -> None:
     assert ran.sram_bytes <= board.sram_bytes
 
 
-def export_for_uno(model: ProtoNNModel, kind: Kind, folder: Path, **more: object) -> Export:
+def export_for_uno(model: Model, kind: Kind, folder: Path, **more: object) -> Export:
     """Export a model for tests that run what was made themselves."""
     options = {"tries": False, **more}
     return export(model, kind, folder, load_board("uno"), **options)  # type: ignore[arg-type]

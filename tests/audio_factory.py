@@ -6,11 +6,11 @@ import numpy as np
 from chains import replace
 from model_factory import random_model
 
+from protonn_edge.chain.model import Model
 from protonn_edge.chain.normalizer import Normalizer
 from protonn_edge.chain.statistics import InputStatistics
 from protonn_edge.features.audio.bands import BandPass, mel_bands
 from protonn_edge.features.audio.stage import AudioStage
-from protonn_edge.kinds.protonn.head import ProtoNNModel
 
 
 def audio_of(bands: int, frames: int, length: int, rate: float = 8_000.0) -> AudioStage:
@@ -63,14 +63,14 @@ def extreme_clips(stage: AudioStage) -> np.ndarray:
     return np.array(waves)
 
 
-def random_audio_model(stage: AudioStage, seed: int = 0) -> ProtoNNModel:
+def random_audio_model(stage: AudioStage, seed: int = 0) -> Model:
     """Return a float model of clips, else as `random_model` makes one."""
     model = random_model(seed, features=stage.n_outputs, projections=10, prototypes=20)
     features = stage.of_bytes(random_clips(seed, 60, stage)).astype(np.float64)
     scale = 1.0 / np.maximum(features.std(axis=0), 1.0)
     normalizer = Normalizer("standard", features.mean(axis=0), scale)
-    projected = normalizer.apply(features) @ model.projection.T.astype(np.float64)
-    chosen = projected[np.arange(model.n_prototypes)]
+    projected = normalizer.apply(features) @ model.head.projection.T.astype(np.float64)
+    chosen = projected[np.arange(model.head.n_prototypes)]
     distances = np.linalg.norm(projected[:, None] - chosen[None, :, :], axis=2)
     gamma = 2.5 / max(1e-9, float(np.median(distances)))
     widest = 25.0 / max(1e-9, float(np.ptp(chosen, axis=0).max()))  # that the integers hold

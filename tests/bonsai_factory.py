@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from chains import bonsai_chain, kernel_chain
+from chains import bonsai_chain, bonsai_model, kernel_chain, kernel_model
 from model_factory import parts_for, random_points
 
 from protonn_edge.chain.input_quantizer.quantizer import InputQuantizer
 from protonn_edge.chain.integer_chain import IntegerChain
 from protonn_edge.chain.integer_stage import Range
+from protonn_edge.chain.model import Model
 from protonn_edge.errors import InputError
-from protonn_edge.kinds.bonsai.head import BonsaiModel, LocalDeepKernelModel
 from protonn_edge.kinds.bonsai.integers import IntegerBonsaiTree
 from protonn_edge.kinds.bonsai.quantize import coordinate_range
 from protonn_edge.kinds.bonsai.sums import Sums
@@ -20,10 +20,10 @@ from protonn_edge.kinds.bonsai.sums import Sums
 
 def random_kernel_model(
     seed: int = 0, *, features: int = 12, depth: int = 1, classes: int = 3, **parts: Any
-) -> LocalDeepKernelModel:
+) -> Model:
     """Return a float model with random weights."""
     X = random_points(seed, 300, features)
-    return LocalDeepKernelModel(
+    return kernel_model(
         **_random_tree(seed, features, depth, classes), **parts_for(X, classes), **parts
     )
 
@@ -36,7 +36,7 @@ def random_bonsai_model(
     depth: int = 1,
     classes: int = 3,
     **parts: Any,
-) -> BonsaiModel:
+) -> Model:
     """Return the same behind a projection that leaves points within -1..1."""
     rng = np.random.default_rng(seed)
     X = random_points(seed, 300, features)
@@ -46,7 +46,7 @@ def random_bonsai_model(
     tree = {
         name: 4 * rows for name, rows in _random_tree(seed, projections, depth, classes).items()
     }
-    return BonsaiModel(projection=Z.astype(np.float32), **tree, **shared, **parts)
+    return bonsai_model(projection=Z.astype(np.float32), **tree, **shared, **parts)
 
 
 def _random_tree(seed: int, d: int, depth: int, classes: int) -> dict[str, Any]:

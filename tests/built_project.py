@@ -6,13 +6,13 @@ from pathlib import Path
 
 from protonn_edge.build.folder import Project, generated_files
 from protonn_edge.chain.file import save_model
+from protonn_edge.chain.model import Model
 from protonn_edge.codegen import Float32Plan, Plan, make_plan
-from protonn_edge.kinds.protonn.head import ProtoNNModel
 from protonn_edge.quantization import DeviceModel, IntegerChain, quantize
 
 
 def write_project(
-    model: ProtoNNModel,
+    model: Model,
     folder: Path,
     plan: Plan | Float32Plan | None = None,
     reference: DeviceModel | None = None,

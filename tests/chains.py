@@ -1,4 +1,7 @@
-"""Integer models of given numbers: made of them, and changed, by their names in the hash."""
+"""Models of given numbers: made of them, and changed, by the names of these.
+
+Those of integer models are the ones in the hash.
+"""
 
 from __future__ import annotations
 
@@ -10,17 +13,18 @@ from typing import Any, TypeVar
 from protonn_edge.chain.input_quantizer.quantizer import InputQuantizer
 from protonn_edge.chain.integer_chain import IntegerChain
 from protonn_edge.chain.integer_stage import IntegerStage, Range
-from protonn_edge.kinds.bonsai.head import BonsaiModel, LocalDeepKernelModel
+from protonn_edge.chain.model import Model
+from protonn_edge.kinds.bonsai.head import BonsaiHead, LocalDeepKernelHead
 from protonn_edge.kinds.bonsai.integers import IntegerBonsaiTree
 from protonn_edge.kinds.bonsai.quantize import coordinate_range
 from protonn_edge.kinds.bonsai.sums import Sums
-from protonn_edge.kinds.dense.head import DenseModel
+from protonn_edge.kinds.dense.head import DenseHead
 from protonn_edge.kinds.dense.quantize import stages_of as dense_stages
-from protonn_edge.kinds.forest.head import ForestModel
+from protonn_edge.kinds.forest.head import ForestHead
 from protonn_edge.kinds.forest.integers import IntegerForest
-from protonn_edge.kinds.linear.head import LinearModel
+from protonn_edge.kinds.linear.head import LinearHead
 from protonn_edge.kinds.linear.integers import IntegerLinear
-from protonn_edge.kinds.protonn.head import ProtoNNModel
+from protonn_edge.kinds.protonn.head import ProtoNNHead
 from protonn_edge.kinds.protonn.projection.integers import IntegerProjection
 from protonn_edge.kinds.protonn.quantize import stages_of as protonn_stages
 
@@ -54,17 +58,17 @@ def _bonsai_stages(maximum: int, **numbers: Any) -> Stages:
 
 
 STAGES: dict[Any, Callable[..., Stages]] = {
-    ProtoNNModel: protonn_stages,
-    LinearModel: lambda maximum, **numbers: (IntegerLinear(**numbers, input_maximum=maximum),),
-    DenseModel: dense_stages,
-    BonsaiModel: _bonsai_stages,
-    LocalDeepKernelModel: _kernel_stages,
+    ProtoNNHead: protonn_stages,
+    LinearHead: lambda maximum, **numbers: (IntegerLinear(**numbers, input_maximum=maximum),),
+    DenseHead: dense_stages,
+    BonsaiHead: _bonsai_stages,
+    LocalDeepKernelHead: _kernel_stages,
 }
 """What makes the stages of these numbers, by the kind."""
 
 
 def stages_of(head: Any, inputs: InputQuantizer, numbers: dict[str, Any]) -> Stages:
-    if head is ForestModel:
+    if head is ForestHead:
         nodes, thresholds, leaves, bias = numbers.values()
         return (IntegerForest(nodes, thresholds, leaves, bias, len(inputs.zero)),)
     return STAGES[head](inputs.maximum, **numbers)
@@ -77,16 +81,41 @@ def chain_of(head: Any, *, inputs: InputQuantizer, **fields: Any) -> IntegerChai
     return IntegerChain(head=head, inputs=inputs, own_stages=own, **fields)
 
 
-protonn_chain = partial(chain_of, ProtoNNModel)
-linear_chain = partial(chain_of, LinearModel)
-dense_chain = partial(chain_of, DenseModel)
-forest_chain = partial(chain_of, ForestModel)
-bonsai_chain = partial(chain_of, BonsaiModel)
-kernel_chain = partial(chain_of, LocalDeepKernelModel)
+protonn_chain = partial(chain_of, ProtoNNHead)
+linear_chain = partial(chain_of, LinearHead)
+dense_chain = partial(chain_of, DenseHead)
+forest_chain = partial(chain_of, ForestHead)
+bonsai_chain = partial(chain_of, BonsaiHead)
+kernel_chain = partial(chain_of, LocalDeepKernelHead)
+
+
+def model_of(head: Any, **fields: Any) -> Model:
+    """Return the float model of a kind with these matrices and other fields."""
+    own = {field.name for field in dataclasses.fields(head)} & fields.keys()
+    if head is ForestHead:
+        fields["n_features"], own = len(fields["normalizer"].scale), own | {"n_features"}
+    return Model(head=head(**{name: fields.pop(name) for name in own}), **fields)
+
+
+protonn_model = partial(model_of, ProtoNNHead)
+linear_model = partial(model_of, LinearHead)
+forest_model = partial(model_of, ForestHead)
+bonsai_model = partial(model_of, BonsaiHead)
+kernel_model = partial(model_of, LocalDeepKernelHead)
+
+
+def dense_model_of(weights: Any, biases: Any, X: Any, **parts: Any) -> Model:
+    """Return the network of these layers, with statistics of their values on points X."""
+    return Model(head=DenseHead.of(weights, biases, X), **parts)
 
 
 def replace(instance: Instance, **changes: Any) -> Instance:
-    """Return a dataclass with other fields; of an integer model, these may be its numbers."""
+    """Return a dataclass with other fields; of a model, these may be its numbers."""
+    if isinstance(instance, Model):
+        own_names = {field.name for field in dataclasses.fields(instance.head)} & changes.keys()
+        changed = {name: changes.pop(name) for name in own_names}
+        head = dataclasses.replace(changes.pop("head", instance.head), **changed)
+        return dataclasses.replace(instance, head=head, **changes)
     if not isinstance(instance, IntegerChain):
         return dataclasses.replace(instance, **changes)  # type: ignore[type-var]
     numbers = instance.numbers

@@ -5,7 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from chains import linear_model
 
+from protonn_edge.chain.model import Model
 from protonn_edge.chain.normalizer import Normalizer
 from protonn_edge.chain.statistics import InputStatistics
 from protonn_edge.features.average_pooling.areas import Areas
@@ -14,7 +16,6 @@ from protonn_edge.features.convolution.integers import IntegerConvolution
 from protonn_edge.features.convolution.stage import Convolutions
 from protonn_edge.features.deskew.deskew import PixelScale
 from protonn_edge.features.pooling.integers import IntegerPooling
-from protonn_edge.kinds.linear.head import LinearModel
 
 
 def random_convolution(
@@ -78,11 +79,11 @@ def random_images_of(seed: int, n: int, stage: Convolutions) -> np.ndarray:
     return images.reshape(n, -1).astype(np.uint8)
 
 
-def random_model(stage: Convolutions, seed: int = 0, classes: int = 3) -> LinearModel:
+def random_model(stage: Convolutions, seed: int = 0, classes: int = 3) -> Model:
     """Return linear scores of what the layers give, with random weights."""
     rng = np.random.default_rng(seed)
     features = stage.apply(random_images_of(seed, 100, stage))
-    return LinearModel(
+    return linear_model(
         weights=rng.integers(-40, 41, (classes, stage.n_outputs)).astype(np.float32),
         bias=rng.integers(-99, 100, classes).astype(np.float64),
         normalizer=Normalizer("none", np.zeros(stage.n_outputs), np.ones(stage.n_outputs)),

@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from chains import dense_chain
+from chains import dense_chain, dense_model_of
 from model_factory import parts_for, random_points
 
 from protonn_edge.chain.input_quantizer.quantizer import InputQuantizer
 from protonn_edge.chain.integer_chain import IntegerChain
-from protonn_edge.kinds.dense.head import DenseModel
+from protonn_edge.chain.model import Model
 
 
 def random_dense_model(
@@ -22,7 +22,7 @@ def random_dense_model(
     classes: int = 4,
     density: float = 0.8,
     **parts: Any,
-) -> DenseModel:
+) -> Model:
     """Return a float model with random weights, of which not all are 0."""
     rng = np.random.default_rng(seed)
     shared = parts_for(random_points(seed, 300, features), classes)
@@ -35,7 +35,7 @@ def random_dense_model(
         weights.append(W.astype(np.float32))
     biases = [rng.normal(scale=0.3, size=len(W)) for W in weights]
     X = shared["normalizer"].apply(random_points(seed, 300, features))
-    return DenseModel.of(weights, biases, X.astype(np.float32), **{**shared, **parts})
+    return dense_model_of(weights, biases, X.astype(np.float32), **{**shared, **parts})
 
 
 def random_chain(

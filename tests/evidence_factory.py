@@ -10,11 +10,11 @@ from model_factory import random_model, random_points
 from protonn_edge.avr.program import Sections
 from protonn_edge.boards import load_board
 from protonn_edge.build.checks import Usage
+from protonn_edge.chain.model import Model
 from protonn_edge.codegen import make_plan
 from protonn_edge.device import Origin, Result
 from protonn_edge.evaluation.evidence import Evidence, EvidencePoints, Firmware
 from protonn_edge.features.average_pooling.pooling import Shape
-from protonn_edge.kinds.protonn.head import ProtoNNModel
 from protonn_edge.quantization import quantize, stage_losses
 
 HOSTILE = (
@@ -26,14 +26,14 @@ HOSTILE = (
 """Names of classes that would break out of a page or of a comment in C."""
 
 
-def hostile_model(seed: int = 0) -> ProtoNNModel:
+def hostile_model(seed: int = 0) -> Model:
     """Return a model of 12 features and 4 classes with names that want to break out."""
     features = tuple(f"--><script>alert({i})</script>" for i in range(12))
     return replace(random_model(seed), classes=HOSTILE, feature_names=features)
 
 
 def evidence_of(
-    model: ProtoNNModel, n: int = 60, *, name: str = "results.csv", shape: Shape | None = None
+    model: Model, n: int = 60, *, name: str = "results.csv", shape: Shape | None = None
 ) -> Evidence:
     """Return evidence of n random points that the reference answered, with labels at random."""
     reference = quantize(model)

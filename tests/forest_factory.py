@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from chains import forest_chain
+from chains import forest_chain, forest_model
 from model_factory import parts_for, random_points
 
 from protonn_edge.chain.input_quantizer.quantizer import InputQuantizer
 from protonn_edge.chain.integer_chain import IntegerChain
-from protonn_edge.kinds.forest.head import ForestModel
+from protonn_edge.chain.model import Model
 from protonn_edge.kinds.forest.integers import IntegerForest
 from protonn_edge.kinds.forest.trees import LEAF
 
@@ -76,7 +76,7 @@ def random_chain(
 
 def random_forest_model(
     seed: int = 0, *, features: int = 12, classes: int = 4, trees: int = 6, **parts: Any
-) -> ForestModel:
+) -> Model:
     """Return a float model of random trees whose thresholds are among its points."""
     rng = np.random.default_rng(seed)
     X = random_points(seed, 300, features)
@@ -85,7 +85,7 @@ def random_forest_model(
     asked = nodes[nodes != LEAF]
     normalized = shared["normalizer"].apply(X)
     leaves = random_leaves(rng, len(nodes) - len(asked), classes, 0.3)
-    return ForestModel(
+    return forest_model(
         features=nodes,
         thresholds=normalized[rng.integers(0, len(X), len(asked)), asked],
         leaves=(leaves / 500).astype(np.float32),

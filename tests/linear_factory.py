@@ -5,17 +5,17 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from chains import linear_chain
+from chains import linear_chain, linear_model
 from model_factory import parts_for, random_points
 
 from protonn_edge.chain.input_quantizer.quantizer import InputQuantizer
 from protonn_edge.chain.integer_chain import IntegerChain
-from protonn_edge.kinds.linear.head import LinearModel
+from protonn_edge.chain.model import Model
 
 
 def random_linear_model(
     seed: int = 0, *, features: int = 12, classes: int = 4, density: float = 0.8, **parts: Any
-) -> LinearModel:
+) -> Model:
     """Return a float model with random weights, of which not all are 0."""
     rng = np.random.default_rng(seed)
     X = random_points(seed, 300, features)
@@ -23,7 +23,7 @@ def random_linear_model(
     W = rng.normal(size=(rows, features))
     W[rng.random(W.shape) >= density] = 0
     W[0, 0] = 1
-    return LinearModel(
+    return linear_model(
         weights=W.astype(np.float32),
         bias=rng.normal(size=rows),
         **parts_for(X, classes),

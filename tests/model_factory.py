@@ -5,18 +5,18 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from chains import protonn_chain, replace
+from chains import protonn_chain, protonn_model, replace
 
 from protonn_edge.chain.decision.rejection import IntegerRejection, margins
 from protonn_edge.chain.feature_stage import FeatureStage
 from protonn_edge.chain.input_quantizer.quantizer import InputQuantizer
+from protonn_edge.chain.model import Model
 from protonn_edge.chain.normalizer import Normalizer
 from protonn_edge.chain.statistics import InputStatistics
 from protonn_edge.features.average_pooling.pooling import AveragePooling
 from protonn_edge.features.deskew.deskew import BYTES
 from protonn_edge.features.gradients.gradients import Gradients
 from protonn_edge.features.window_features import FeatureSet, WindowFeatureStage
-from protonn_edge.kinds.protonn.head import ProtoNNModel
 from protonn_edge.kinds.protonn.prototypes.exponential import exponential_table
 from protonn_edge.quantization import IntegerChain
 
@@ -51,7 +51,7 @@ def random_model(
     prototypes: int = 9,
     classes: int = 4,
     gamma_numerator: float = 2.5,
-) -> ProtoNNModel:
+) -> Model:
     """Return a float model whose prototypes are projected points, with gamma by the median."""
     rng = np.random.default_rng(seed)
     X = random_points(seed, max(300, prototypes), features)
@@ -60,7 +60,7 @@ def random_model(
     projected = parts["normalizer"].apply(X) @ W.T
     B = projected[:prototypes].T.astype(np.float32)
     distances = np.linalg.norm(projected[:, None, :] - B.T[None, :, :], axis=2)
-    return ProtoNNModel(
+    return protonn_model(
         projection=W,
         prototypes=B,
         labels=rng.normal(size=(classes, prototypes)).astype(np.float32),
@@ -84,7 +84,7 @@ def random_images(seed: int, n: int, stage: AveragePooling | Gradients) -> np.nd
     return images.reshape(n, -1).astype(np.uint8)
 
 
-def random_pooling_model(pooling: AveragePooling, seed: int = 0, **sizes: float) -> ProtoNNModel:
+def random_pooling_model(pooling: AveragePooling, seed: int = 0, **sizes: float) -> Model:
     """Return a float model of averages of images, else as `random_model` makes one."""
     images = random_images(seed, 300, pooling)
     averages = pooling.apply(images)
@@ -92,7 +92,7 @@ def random_pooling_model(pooling: AveragePooling, seed: int = 0, **sizes: float)
     return _model_of_features(pooling, averages, inputs, seed, **sizes)
 
 
-def random_gradients_model(stage: Gradients, seed: int = 0, **sizes: float) -> ProtoNNModel:
+def random_gradients_model(stage: Gradients, seed: int = 0, **sizes: float) -> Model:
     """Return a float model of gradients of images, else as `random_model` makes one."""
     images = random_images(seed, 300, stage)
     roots = stage.apply(images)
@@ -106,13 +106,13 @@ def _model_of_features(
     inputs: InputStatistics,
     seed: int,
     **sizes: float,
-) -> ProtoNNModel:
+) -> Model:
     rng = np.random.default_rng(seed)
     model = random_model(seed, features=stage.n_outputs, **sizes)
     scale = 1.0 / np.maximum(features.std(axis=0), 1.0)
     normalizer = Normalizer("standard", features.mean(axis=0), scale)
-    projected = normalizer.apply(features) @ model.projection.T.astype(np.float64)
-    chosen = projected[rng.integers(0, len(projected), model.n_prototypes)]
+    projected = normalizer.apply(features) @ model.head.projection.T.astype(np.float64)
+    chosen = projected[rng.integers(0, len(projected), model.head.n_prototypes)]
     distances = np.linalg.norm(projected[:, None] - chosen[None, :, :], axis=2)
     return replace(
         model,
@@ -124,11 +124,11 @@ def _model_of_features(
     )
 
 
-def plain_model() -> ProtoNNModel:
+def plain_model() -> Model:
     """Return a float model of exact binary fractions, the same on every machine."""
     i = np.arange(8 * 6).reshape(6, 8)
     lower = np.arange(8) / 4 - 1
-    return ProtoNNModel(
+    return protonn_model(
         projection=((i * 7 % 17 - 8) / 16).astype(np.float32),
         prototypes=((np.arange(6 * 5).reshape(6, 5) * 11 % 23 - 11) / 8).astype(np.float32),
         labels=((np.arange(3 * 5).reshape(3, 5) * 5 % 13 - 6) / 4).astype(np.float32),
@@ -251,7 +251,7 @@ def random_windows(seed: int, n: int, window_features: WindowFeatureStage) -> np
 
 def random_window_model(
     window_features: WindowFeatureStage, seed: int = 0, **sizes: float
-) -> ProtoNNModel:
+) -> Model:
     """Return a float model of features of windows, else as `random_model` makes one."""
     model = random_model(seed, features=window_features.n_outputs, **sizes)
     windows = window_features.zero + np.array(window_features.step) * random_windows(
@@ -260,8 +260,8 @@ def random_window_model(
     features = window_features.apply(windows.reshape(100, -1))
     scale = 1.0 / np.maximum(features.std(axis=0), 1.0)
     normalizer = Normalizer("standard", features.mean(axis=0), scale)
-    projected = normalizer.apply(features) @ model.projection.T.astype(np.float64)
-    chosen = projected[np.arange(model.n_prototypes) % len(projected)]
+    projected = normalizer.apply(features) @ model.head.projection.T.astype(np.float64)
+    chosen = projected[np.arange(model.head.n_prototypes) % len(projected)]
     distances = np.linalg.norm(projected[:, None] - chosen[None, :, :], axis=2)
     gamma = sizes.get("gamma_numerator", 2.5) / max(1e-9, float(np.median(distances)))
     widest = 25.0 / max(1e-9, float(np.ptp(chosen, axis=0).max()))  # that the integers hold

@@ -23,7 +23,7 @@ from protonn_edge.features.deskew.deskew import row_shifts
 from protonn_edge.features.deskew.kernels import moved_row_cycles
 from protonn_edge.features.deskew.slants import moved_rows
 from protonn_edge.features.images.cropped_image import CroppedImage
-from protonn_edge.kinds.protonn.head import ProtoNNModel
+from protonn_edge.kinds.protonn.head import ProtoNNHead
 from protonn_edge.kinds.protonn.projection.integers import REQUANTIZE_SHIFT, IntegerProjection
 from protonn_edge.kinds.protonn.prototypes.integers import IntegerPrototypes
 from protonn_edge.quantization import IntegerChain
@@ -71,7 +71,7 @@ def worst_inputs(
         The part of all steps that the search is to take, above 0.
     """
     generator = np.random.default_rng(seed)
-    if model.head is not ProtoNNModel:  # only inputs that are 0 take less
+    if model.head is not ProtoNNHead:  # only inputs that are 0 take less
         fed = model.fed_for(
             generator.integers(1, model.inputs.maximum + 1, (count, model.n_inputs))
         )

@@ -15,7 +15,7 @@ from protonn_edge.avr.interrupts import MaskedSpans, masked_spans
 from protonn_edge.avr.program import LinkedProgram, constants_in_sram, float_routines
 from protonn_edge.avr.stack import worst_case_stack
 from protonn_edge.boards import Board
-from protonn_edge.chain.remedies import FEWER_FEATURES, Remedies
+from protonn_edge.chain.head import FEWER_FEATURES, Remedies
 from protonn_edge.codegen import Float32Plan, Plan
 from protonn_edge.codegen.planner import READABLE_BYTES
 from protonn_edge.errors import CheckFailed

@@ -33,6 +33,7 @@ from protonn_edge.chain.array_checks import (
     single_value,
 )
 from protonn_edge.chain.decision import arrays as rejection
+from protonn_edge.chain.head import Head
 from protonn_edge.chain.input_quantizer import arrays as raw_units
 from protonn_edge.chain.model import Model
 from protonn_edge.chain.models import MODELS
@@ -164,8 +165,8 @@ def _arrays_of(model: Model) -> Arrays:
     text = json.dumps(model.record, sort_keys=True, allow_nan=False, ensure_ascii=False)
     arrays: Arrays = {
         "format_version": np.array(FORMAT_VERSION, dtype=np.int64),
-        "classifier": np.array(model.kind),
-        **model.own_arrays(),
+        "classifier": np.array(model.head.kind),
+        **model.head.to_arrays(),
         "normalizer_kind": np.array(model.normalizer.kind),
         "normalizer_offset": model.normalizer.offset,
         "normalizer_scale": model.normalizer.scale,
@@ -192,8 +193,8 @@ def _model_of(arrays: Arrays) -> Model:
         if name.startswith(("inputs_", "normalizer_")) and name != "normalizer_kind":
             check_type(arrays[name], name, "f8")
     statistics: dict[str, Any] = {name: arrays[f"inputs_{name}"] for name in _STATISTICS}
-    model = kind(
-        **kind.own_fields(arrays),
+    model = Model(
+        head=kind.from_arrays(arrays),
         normalizer=Normalizer(
             str(single_value(arrays["normalizer_kind"], "normalizer_kind", "U")),
             arrays["normalizer_offset"],
@@ -212,8 +213,8 @@ def _model_of(arrays: Arrays) -> Model:
     return replace(model, activity=known)
 
 
-def _kind_of(arrays: Arrays) -> type[Model]:
-    """Return the class of the model of a file's arrays."""
+def _kind_of(arrays: Arrays) -> type[Head]:
+    """Return the kind of classifier of a file's arrays."""
     if "classifier" not in arrays:
         raise _missing("classifier")
     kind = str(single_value(arrays["classifier"], "classifier", "U"))
@@ -225,7 +226,7 @@ def _kind_of(arrays: Arrays) -> type[Model]:
     return MODELS[kind]
 
 
-def _check_names(arrays: Arrays, kind: type[Model]) -> None:
+def _check_names(arrays: Arrays, kind: type[Head]) -> None:
     needed = (*_ARRAYS, *kind.ARRAYS)
     for name in needed:
         if name not in arrays:

@@ -27,6 +27,7 @@ from protonn_edge.chain.decision.integers import IntegerDecision, decide
 from protonn_edge.chain.decision.rejection import UNKNOWN, IntegerRejection
 from protonn_edge.chain.feature_stage import FeatureStage
 from protonn_edge.chain.hashed_names import hashed_name, hashed_text
+from protonn_edge.chain.head import Head, Size, Sized
 from protonn_edge.chain.input_quantizer.quantizer import InputQuantizer
 from protonn_edge.chain.input_quantizer.raw_inputs import (
     FloatQuantizer,
@@ -43,8 +44,6 @@ from protonn_edge.chain.integer_stage import (
     stage_names,
 )
 from protonn_edge.chain.model import Model
-from protonn_edge.chain.remedies import Remedies
-from protonn_edge.chain.sizes import Size, Sized
 from protonn_edge.errors import InputError
 
 _ROWS_AT_ONCE = 512  # keeps the (rows, m, d) differences in the cache, and memory bounded
@@ -125,7 +124,7 @@ class IntegerChain(FedBytes):
     score_tolerance: ClassVar[int] = 0
     """Tolerated difference of scores between executions: none."""
 
-    head: type[Model]
+    head: type[Head]
     inputs: InputQuantizer
     own_stages: tuple[IntegerStage, ...]
     score_scale: float
@@ -165,16 +164,6 @@ class IntegerChain(FedBytes):
         """Return its sizes and classes, its size in bytes, and its hash."""
         own = {"parameters": f"{self.model_bytes:,} B", "model": self.model_sha256[:16]}
         return {**super().facts(), **own}
-
-    @property
-    def title(self) -> str:  # type: ignore[override]
-        """The name of its kind of classifier in text."""
-        return self.head.title
-
-    @property
-    def remedies(self) -> Remedies:  # type: ignore[override]
-        """What to try in training if it does not fit."""
-        return self.head.remedies
 
     @property
     def score_bits(self) -> int:
@@ -381,7 +370,7 @@ def shared_fields(model: Model, score_scale: float, rbf_maximum: int = 1) -> dic
     """
     rejection = model.rejection
     return {
-        "head": type(model),
+        "head": type(model.head),
         "score_scale": score_scale,
         "classes": model.classes,
         "sizes": model.sizes,

@@ -1,4 +1,4 @@
-"""The base of all models, independent of how scores are computed.
+"""A trained model of any kind: what makes features of points, and the kind's own matrices.
 
 The trainer makes a model, and the quantizer turns it into integers. A model is validated once, when
 it is created, so its users need not check it again.
@@ -6,19 +6,18 @@ it is created, so its users need not check it again.
 
 from __future__ import annotations
 
-from abc import abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar, Self, cast
+from typing import Any, Self, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from protonn_edge.chain.activity import Activity, Sizes
-from protonn_edge.chain.array_checks import Arrays
 from protonn_edge.chain.checks import check_count, checked_record, set_checked
-from protonn_edge.chain.decision.rejection import UNKNOWN, Rejection, Statistic
+from protonn_edge.chain.decision.rejection import UNKNOWN, Rejection
 from protonn_edge.chain.feature_stage import FeatureStage
+from protonn_edge.chain.head import Head, Size, Sized
 from protonn_edge.chain.input_quantizer.raw_units import (
     EXPONENT_LIMIT,
     Exponents,
@@ -27,7 +26,6 @@ from protonn_edge.chain.input_quantizer.raw_units import (
     decimals_of_ranges,
 )
 from protonn_edge.chain.normalizer import Normalizer
-from protonn_edge.chain.sizes import Sized, paper_bytes
 from protonn_edge.chain.statistics import InputStatistics
 from protonn_edge.datasets.naming import check_names
 from protonn_edge.datasets.rows import Matrix, Sparse, dense_rows, is_sparse, sparse_rows
@@ -43,24 +41,10 @@ Float64 = NDArray[np.float64]
 class Model(Sized):
     """A trained classifier of D inputs and L classes.
 
-    A kind of classifier adds its matrices, and scores normalized points with them.
-
     Attributes
     ----------
-    kind : str
-        Its name in files and registries.
-    ARRAYS : tuple of str
-        Names in a file of the arrays that only this kind has.
-    OPTIONAL_ARRAYS : tuple of str
-        The same for arrays that not every file of the kind has.
-    LEAST_CLASSES : int
-        Minimum number of classes: a one-class model separates its points from others by rejection.
-    hashed : mapping of str to str
-        The places of an integer model's numbers in its own stages, as a stage's name and an
-        attribute, by their names in the model's hash, which never change. A pattern such as
-        ``dense*.multiplier`` is a tuple of all of them.
-    statistics : tuple of str
-        The statistics for rejection; see `stages.decision.rejection`.
+    head : Head
+        The matrices of its kind of classifier, which scores normalized points with them.
     normalizer : Normalizer
         From raw or computed features to those that the matrices expect.
     inputs : InputStatistics
@@ -99,13 +83,7 @@ class Model(Sized):
         If shapes, values or names are inconsistent; the sentence names the array.
     """
 
-    kind: ClassVar[str]
-    ARRAYS: ClassVar[tuple[str, ...]]
-    OPTIONAL_ARRAYS: ClassVar[tuple[str, ...]] = ()
-    LEAST_CLASSES: ClassVar[int] = 2
-    hashed: ClassVar[Mapping[str, str]]
-    statistics: ClassVar[tuple[Statistic, ...]] = ("score", "margin")
-
+    head: Head
     normalizer: Normalizer
     inputs: InputStatistics
     classes: tuple[str, ...]
@@ -124,137 +102,44 @@ class Model(Sized):
         set_checked(self, "classes", tuple(self.classes))
         set_checked(self, "feature_names", tuple(self.feature_names))
         set_checked(self, "record", checked_record(self.record))
-        self._check_threshold()
-        self._check_sharpness()
-        self._check_sizes()
-        self._check_feature_stage()
-        self._keep_whole_numbers()
-        self._check_rejection()
-        self._check_raw_exponents()
-        self._check_instrument()
+        _check_threshold(self)
+        _check_sharpness(self)
+        _check_sizes(self)
+        _check_feature_stage(self)
+        _keep_whole_numbers(self)
+        _check_rejection(self)
+        _check_raw_exponents(self)
+        _check_instrument(self)
         check_count(self.classes, "classes", self.n_classes)
         check_names(self.classes, "array 'classes'", distinct=True)
         if self.feature_names:
             check_count(self.feature_names, "feature_names", self.n_features)
             check_names(self.feature_names, "array 'feature_names'", distinct=False)
-        if self.threshold is None and self.n_classes < self.LEAST_CLASSES:
+        if self.threshold is None and self.n_classes < self.head.LEAST_CLASSES:
             raise InputError("the model has one class; a classifier needs at least 2 classes")
         if self.activity is not None:
             Activity.of_array(self.activity.to_array(), self.n_inputs, self.activity_sizes)
 
-    def _check_threshold(self) -> None:
-        if self.threshold is not None:
-            set_checked(self, "threshold", float(self.threshold))
-            if not np.isfinite(self.threshold):
-                raise InputError("'threshold' is not a finite number; train the model again")
-
-    def _check_sharpness(self) -> None:
-        if self.sharpness is None:
-            return
-        set_checked(self, "sharpness", float(self.sharpness))
-        if not (np.isfinite(self.sharpness) and self.sharpness > 0):
-            raise InputError(
-                f"'sharpness' is {self.sharpness}, it must be above 0; train the model again"
-            )
-
-    def _check_sizes(self) -> None:
-        for name, size in (
-            ("normalizer_scale", len(self.normalizer.scale)),
-            ("inputs_lower", len(self.inputs.lower)),
-        ):
-            if size != self.n_inputs:
-                raise InputError(
-                    f"array {name!r} has {size:,} features, 'W' has {self.n_inputs:,}; "
-                    "train the model again"
-                )
-
-    def _check_feature_stage(self) -> None:
-        stage = self.feature_stage
-        if stage is None:
-            return
-        if stage.n_outputs != self.n_inputs:
-            raise InputError(
-                f"array {stage.ARRAYS[0]!r} gives {stage.n_outputs:,} features, 'W' has "
-                f"{self.n_inputs:,} columns; train the model again"
-            )
-        for name in ("lower", "upper", "background") if stage.one_range else ():
-            if np.ptp(getattr(self.inputs, name)) > 0:
-                raise InputError(
-                    f"array 'inputs_{name}' differs from feature to feature, but the model "
-                    f"{stage.does}, which have one range; train the model again"
-                )
-
-    def _keep_whole_numbers(self) -> None:
-        stage = self.feature_stage
-        if stage is not None and stage.whole_maximum is not None:
-            set_checked(self, "inputs", self.inputs.of_whole_numbers(stage.whole_maximum))
-
-    def _check_raw_exponents(self) -> None:
-        if self.raw_exponents is None:
-            return
-        given, size = np.asarray(self.raw_exponents), len(self.raw_ends[0])
-        fits = given.shape == (size,) and given.dtype.kind == "i"
-        if not fits or max(-int(given.min()), int(given.max())) > EXPONENT_LIMIT:
-            raise InputError(
-                f"array 'raw_exponents' must have {size:,} integers within "
-                f"-{EXPONENT_LIMIT}..{EXPONENT_LIMIT}, one per feature; train the model again"
-            )
-        set_checked(self, "raw_exponents", given.astype(np.int64))
-
-    def _check_instrument(self) -> None:
-        if self.instrument is not None and self.n_features % len(self.instrument.units):
-            raise InputError(
-                f"array 'units' has {len(self.instrument.units):,} units for {self.n_features:,} "
-                "features; give one for each channel, and train the model again"
-            )
-
-    def _check_rejection(self) -> None:
-        if self.rejection is None:
-            return
-        if self.multilabel:
-            raise InputError(
-                "array 'rejection' is in a model of label sets, which may give a point none anyway"
-            )
-        if self.n_classes > UNKNOWN:
-            raise InputError(
-                f"array 'rejection' is in a model of {self.n_classes:,} classes; with at most "
-                f'{UNKNOWN} the answer "unknown" is told from them'
-            )
+    @property
+    def n_inputs(self) -> int:
+        """D, the number of inputs of the matrices."""
+        return self.head.n_inputs
 
     @property
-    @abstractmethod
-    def matrices(self) -> dict[str, NDArray[Any]]:
-        """The trained matrices, by their names in a file."""
+    def n_classes(self) -> int:
+        """L, the number of classes."""
+        return self.head.n_classes
 
     @property
-    def paper_bytes(self) -> int:
-        """Size of the matrices by the ProtoNN paper's accounting; see `model.sizes`."""
-        return paper_bytes(self.matrices.values())
-
-    @property
-    def settings(self) -> dict[str, float]:
-        """Numbers of its formula besides matrices, by name."""
-        return {}
+    def sizes(self) -> tuple[Size, ...]:
+        """Sizes of its matrices other than inputs and classes."""
+        return self.head.sizes
 
     @property
     def activity_sizes(self) -> Sizes:
         """Numbers of shares in the activity of its integer stages; see `Activity`."""
-        return {} if self.feature_stage is None else self.feature_stage.activity_sizes
-
-    def own_arrays(self) -> Arrays:
-        """Return the arrays of a file that are `ARRAYS`."""
-        return self.matrices
-
-    @classmethod
-    @abstractmethod
-    def own_fields(cls, arrays: Arrays) -> dict[str, Any]:
-        """Return the fields that this kind adds, from a file's arrays.
-
-        Raises
-        ------
-        InputError
-            If an array has a wrong type; values are checked when the model is created.
-        """
+        before = {} if self.feature_stage is None else self.feature_stage.activity_sizes
+        return {**before, **self.head.activity_sizes}
 
     @property
     def multilabel(self) -> bool:
@@ -296,23 +181,6 @@ class Model(Sized):
             X = np.clip(X, self.inputs.lower, self.inputs.upper)
         return self.normalizer.apply(X)
 
-    @abstractmethod
-    def scores_of_normalized(self, X: Any) -> Float64:
-        """Return the scores (n, L) of normalized points X (n, D)."""
-
-    def _scores_of(self, X: Float64) -> tuple[Float64, Float64]:
-        """Return scores (n, L) of normalized points (n, D), and nearness to known points, (n,).
-
-        The latter, 0..1, is compared with `Rejection.rbf`; 1 for kinds of classifiers without such
-        a measure.
-        """
-        return self.scores_of_normalized(X), np.ones(len(X))
-
-    @property
-    @abstractmethod
-    def _values_a_point(self) -> int:
-        """Intermediate values per point, which limit the rows of a chunk."""
-
     def scores(self, X: ArrayLike) -> Float64:
         """Return the scores of each row of X.
 
@@ -334,15 +202,15 @@ class Model(Sized):
         return self._scores_and_nearest(X)[0]
 
     def _scores_and_nearest(self, X: ArrayLike) -> tuple[Float64, Float64]:
-        """Return the result of `_scores_of` for raw points (n, features)."""
-        points = self.checked_points(X)
+        """Return scores (n, L) of raw points (n, features), and their nearness to known points."""
+        points = checked_points(self, X)
         scores = np.empty((points.shape[0], self.n_classes))
         nearest = np.empty(len(scores))
-        rows = max(1, _CHUNK_BYTES // (8 * self._values_a_point))
+        rows = max(1, _CHUNK_BYTES // (8 * (self.n_features + self.head.values_a_point)))
         for start in range(0, len(scores), rows):
             chunk = slice(start, start + rows)
             normalized = self.normalized(dense_rows(points, chunk))
-            scores[chunk], nearest[chunk] = self._scores_of(normalized)
+            scores[chunk], nearest[chunk] = self.head.scores_and_nearest(normalized)
         return scores, nearest
 
     def predict(self, X: ArrayLike) -> NDArray[np.int64]:
@@ -364,27 +232,113 @@ class Model(Sized):
         assert self.threshold is not None
         return (scores >= self.threshold).astype(np.int64)
 
-    def checked_points(self, X: ArrayLike) -> Matrix | Sparse:
-        """Return raw points as an array or a sparse matrix (n, features).
 
-        Raises
-        ------
-        InputError
-            If they are not finite numbers with one row per point.
-        """
-        points: Any = sparse_rows(X) if is_sparse(X) else np.asarray(X)
-        if points.dtype.kind not in "buif" or points.ndim != 2:
-            raise InputError("the points must be a table of numbers, one row per point")
-        if points.shape[1] != self.n_features:
+def checked_points(model: Model, X: ArrayLike) -> Matrix | Sparse:
+    """Return raw points as an array or a sparse matrix (n, features).
+
+    Raises
+    ------
+    InputError
+        If they are not finite numbers with one row per point.
+    """
+    points: Any = sparse_rows(X) if is_sparse(X) else np.asarray(X)
+    if points.dtype.kind not in "buif" or points.ndim != 2:
+        raise InputError("the points must be a table of numbers, one row per point")
+    if points.shape[1] != model.n_features:
+        raise InputError(
+            f"the points have {points.shape[1]:,} features, the model expects "
+            f"{model.n_features:,}; use the kind of data that it was trained on"
+        )
+    values = points.data if is_sparse(X) else points
+    if not np.isfinite(values).all():
+        place = int(np.argmin(np.isfinite(values).ravel()))
+        row = points.tocoo().row[place] if is_sparse(X) else place // model.n_features
+        raise InputError(f"row {row} of the points has a NaN or infinite feature; fix or drop it")
+    return cast("Matrix | Sparse", points)
+
+
+def _check_threshold(model: Model) -> None:
+    if model.threshold is not None:
+        set_checked(model, "threshold", float(model.threshold))
+        if not np.isfinite(model.threshold):
+            raise InputError("'threshold' is not a finite number; train the model again")
+
+
+def _check_sharpness(model: Model) -> None:
+    if model.sharpness is None:
+        return
+    set_checked(model, "sharpness", float(model.sharpness))
+    if not (np.isfinite(model.sharpness) and model.sharpness > 0):
+        raise InputError(
+            f"'sharpness' is {model.sharpness}, it must be above 0; train the model again"
+        )
+
+
+def _check_sizes(model: Model) -> None:
+    for name, size in (
+        ("normalizer_scale", len(model.normalizer.scale)),
+        ("inputs_lower", len(model.inputs.lower)),
+    ):
+        if size != model.n_inputs:
             raise InputError(
-                f"the points have {points.shape[1]:,} features, the model expects "
-                f"{self.n_features:,}; use the kind of data that it was trained on"
+                f"array {name!r} has {size:,} features, 'W' has {model.n_inputs:,}; "
+                "train the model again"
             )
-        values = points.data if is_sparse(X) else points
-        if not np.isfinite(values).all():
-            place = int(np.argmin(np.isfinite(values).ravel()))
-            row = points.tocoo().row[place] if is_sparse(X) else place // self.n_features
+
+
+def _check_feature_stage(model: Model) -> None:
+    stage = model.feature_stage
+    if stage is None:
+        return
+    if stage.n_outputs != model.n_inputs:
+        raise InputError(
+            f"array {stage.ARRAYS[0]!r} gives {stage.n_outputs:,} features, 'W' has "
+            f"{model.n_inputs:,} columns; train the model again"
+        )
+    for name in ("lower", "upper", "background") if stage.one_range else ():
+        if np.ptp(getattr(model.inputs, name)) > 0:
             raise InputError(
-                f"row {row} of the points has a NaN or infinite feature; fix or drop it"
+                f"array 'inputs_{name}' differs from feature to feature, but the model "
+                f"{stage.does}, which have one range; train the model again"
             )
-        return cast("Matrix | Sparse", points)
+
+
+def _keep_whole_numbers(model: Model) -> None:
+    stage = model.feature_stage
+    if stage is not None and stage.whole_maximum is not None:
+        set_checked(model, "inputs", model.inputs.of_whole_numbers(stage.whole_maximum))
+
+
+def _check_raw_exponents(model: Model) -> None:
+    if model.raw_exponents is None:
+        return
+    given, size = np.asarray(model.raw_exponents), len(model.raw_ends[0])
+    fits = given.shape == (size,) and given.dtype.kind == "i"
+    if not fits or max(-int(given.min()), int(given.max())) > EXPONENT_LIMIT:
+        raise InputError(
+            f"array 'raw_exponents' must have {size:,} integers within "
+            f"-{EXPONENT_LIMIT}..{EXPONENT_LIMIT}, one per feature; train the model again"
+        )
+    set_checked(model, "raw_exponents", given.astype(np.int64))
+
+
+def _check_instrument(model: Model) -> None:
+    if model.instrument is not None and model.n_features % len(model.instrument.units):
+        raise InputError(
+            f"array 'units' has {len(model.instrument.units):,} units for {model.n_features:,} "
+            "features; give one for each channel, and train the model again"
+        )
+
+
+def _check_rejection(model: Model) -> None:
+    if model.rejection is None:
+        return
+    if model.multilabel:
+        raise InputError(
+            "array 'rejection' is in a model of label sets, which may give a point none anyway"
+        )
+    if model.n_classes > UNKNOWN:
+        raise InputError(
+            f"array 'rejection' is in a model of {model.n_classes:,} classes; with at most "
+            f'{UNKNOWN} the answer "unknown" is told from them'
+        )

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from protonn_edge.chain.model import Model
-from protonn_edge.kinds.bonsai.head import BonsaiModel, LocalDeepKernelModel
-from protonn_edge.kinds.dense.head import DenseModel
-from protonn_edge.kinds.forest.head import ForestModel
-from protonn_edge.kinds.linear.head import LinearModel
-from protonn_edge.kinds.protonn.head import ProtoNNModel
+from protonn_edge.chain.head import Head
+from protonn_edge.kinds.bonsai.head import BonsaiHead, LocalDeepKernelHead
+from protonn_edge.kinds.dense.head import DenseHead
+from protonn_edge.kinds.forest.head import ForestHead
+from protonn_edge.kinds.linear.head import LinearHead
+from protonn_edge.kinds.protonn.head import ProtoNNHead
 
-MODELS: dict[str, type[Model]] = {
-    ProtoNNModel.kind: ProtoNNModel,
-    LinearModel.kind: LinearModel,
-    DenseModel.kind: DenseModel,
-    ForestModel.kind: ForestModel,
-    BonsaiModel.kind: BonsaiModel,
-    LocalDeepKernelModel.kind: LocalDeepKernelModel,
+MODELS: dict[str, type[Head]] = {
+    ProtoNNHead.kind: ProtoNNHead,
+    LinearHead.kind: LinearHead,
+    DenseHead.kind: DenseHead,
+    ForestHead.kind: ForestHead,
+    BonsaiHead.kind: BonsaiHead,
+    LocalDeepKernelHead.kind: LocalDeepKernelHead,
 }

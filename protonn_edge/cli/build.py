@@ -17,8 +17,8 @@ from protonn_edge.build.project import Build, BuildOptions, HostBuild, build, bu
 from protonn_edge.chain.activity import Activity
 from protonn_edge.chain.decision.rejection import UNKNOWN
 from protonn_edge.chain.file import load_model
+from protonn_edge.chain.head import Remedies
 from protonn_edge.chain.model import Model
-from protonn_edge.chain.remedies import Remedies
 from protonn_edge.cli.checks import refused_wrong_answers, say_tried, try_option
 from protonn_edge.cli.command import (
     Command,
@@ -150,7 +150,7 @@ def build_command(
         record |= compared.record
         facts, activity = compared.facts, compared.activity
         if max_drop is not None and 100 * compared.drop > max_drop:
-            out.finish(record, _drop_failure(compared, max_drop, model.remedies))
+            out.finish(record, _drop_failure(compared, max_drop, model.head.remedies))
     options = BuildOptions(max_flash, max_sram, kernel, activity, precision, tries=tries)
     try:
         target = board.name if board.is_chip else "this computer"

@@ -25,7 +25,7 @@ from protonn_edge.conversion.reference import LAYOUTS, Layout, write_reference_m
 from protonn_edge.datasets import MultiLabelDataset, TableOptions, load_dataset
 from protonn_edge.datasets.dataset import dense_features
 from protonn_edge.errors import InputError
-from protonn_edge.kinds.protonn.head import checked_protonn
+from protonn_edge.kinds.protonn.head import protonn_head
 from protonn_edge.training.accuracy_floor import with_accuracy_floor
 
 _PATH = click.Path(path_type=Path)
@@ -205,7 +205,8 @@ def _to_folder(job: _Job, layout: Layout, features: Features) -> dict[str, Any]:
             f"{source} is converted into a folder, but the output is called {output.name!r}; name "
             "a folder, or give a folder to convert"
         )
-    model = checked_protonn(load_model(source), "the reference implementation")
+    model = load_model(source)
+    cutoff = protonn_head(model, "the reference implementation").cutoff
     reference = to_reference(model, features)
     record: dict[str, Any] = {
         "layout": layout,
@@ -226,9 +227,9 @@ def _to_folder(job: _Job, layout: Layout, features: Features) -> dict[str, Any]:
         out.say(
             f"of {record['n']:,} points, {100 * record['same_answers']:.2f} % get the same answer"
         )
-    if model.cutoff > 0:
+    if cutoff > 0:
         out.say(
-            f"RBF values below {model.cutoff:.3g} are ignored by this model but not by the "
+            f"RBF values below {cutoff:.3g} are ignored by this model but not by the "
             "reference implementation: its answers may differ for some points"
         )
     if model.rejection is not None:

@@ -49,7 +49,7 @@ def inspect_command(
     model = load_model(model_file)
     record = _describe(model)
     facts = [
-        ("classifier", model.title),
+        ("classifier", model.head.title),
         *_sizes(model),
         *([("trained on", str(model.instrument))] if model.instrument else []),
         *_facts(model, record),
@@ -83,17 +83,17 @@ def _describe(model: Model) -> dict[str, Any]:
         "sensor": None if model.instrument is None else model.instrument.sensor,
         "units": [unit.text for unit in model.instrument.units] if model.instrument else [],
         "inputs": model.n_inputs,
-        "classifier": model.kind,
+        "classifier": model.head.kind,
         **{size.name: size.number for size in model.sizes},
-        **model.settings,
+        **model.head.settings,
         "classes": list(model.classes),
         "multilabel": model.multilabel,
         "threshold": model.threshold,
         "normalization": model.normalizer.kind,
         "clipped": model.clipped,
         "rejection": rejection_record(model),
-        "nonzero": {name: _nonzero_share(matrix) for name, matrix in model.matrices.items()},
-        "paper_bytes": model.paper_bytes,
+        "nonzero": {name: _nonzero_share(matrix) for name, matrix in model.head.matrices.items()},
+        "paper_bytes": model.head.paper_bytes,
         "record": dict(model.record),
     }
     return record | ({"no_device": reason} if reason else _describe_integers(model))
@@ -141,7 +141,7 @@ def _facts(model: Model, record: dict[str, Any]) -> list[tuple[str, str]]:
     facts = [
         *((f"{size.name} {size.symbol}", f"{size.number:,}") for size in model.sizes),
         ("classes L", f"{len(names):,}: {shown}"),
-        *((name.replace("_", " "), f"{value:.6g}") for name, value in model.settings.items()),
+        *((name.replace("_", " "), f"{value:.6g}") for name, value in model.head.settings.items()),
         ("normalization", record["normalization"] + ", clipped" * record["clipped"]),
         ("non-zero entries", shares),
         ("size as in the paper", f"{record['paper_bytes']:,} B"),

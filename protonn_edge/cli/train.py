@@ -11,6 +11,7 @@ import numpy as np
 
 from protonn_edge.chain.decision.rejection import Statistic
 from protonn_edge.chain.file import load_model, save_model
+from protonn_edge.chain.model import Model
 from protonn_edge.cli.calibrate import (
     DEFAULT_STATISTICS,
     by_option,
@@ -48,7 +49,7 @@ from protonn_edge.datasets import (
 from protonn_edge.datasets.dataset import dense_features
 from protonn_edge.datasets.rows import is_sparse
 from protonn_edge.errors import Interrupted
-from protonn_edge.kinds.protonn.head import ProtoNNModel, checked_protonn
+from protonn_edge.kinds.protonn.head import protonn_head
 from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
 from protonn_edge.quantization import check_margin, check_rate
 from protonn_edge.report.terminal import fact_table
@@ -229,15 +230,17 @@ def _calibrate(
         )
 
 
-def _start_model(path: Path, dataset: Dataset, normalization: str) -> ProtoNNModel:
+def _start_model(path: Path, dataset: Dataset, normalization: str) -> Model:
     """Return the model to continue from: a model file, or a folder of the reference's files."""
     if not path.is_dir():
-        return checked_protonn(load_model(path), "--start-from")
+        model = load_model(path)
+        protonn_head(model, "--start-from")
+        return model
     kind = normalization if was_given("normalization") else "none"
     return reference_model_for(dataset, path, kind)
 
 
-def reference_model_for(dataset: Dataset, folder: Path, normalization: str) -> ProtoNNModel:
+def reference_model_for(dataset: Dataset, folder: Path, normalization: str) -> Model:
     """Return the model of the reference's files in a folder, for this data."""
     label_sets = dataset.y_train if isinstance(dataset, MultiLabelDataset) else None
     return from_reference(

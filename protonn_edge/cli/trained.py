@@ -42,7 +42,11 @@ def describe(model: Model, dataset: Dataset, out: Output) -> dict[str, Any]:
     }
     reason = why_floats_alone(model)
     if reason is not None:
-        return record | {"accuracy": None, "paper_bytes": model.paper_bytes, "no_device": reason}
+        return record | {
+            "accuracy": None,
+            "paper_bytes": model.head.paper_bytes,
+            "no_device": reason,
+        }
     integer_model = quantize(model)
     in_integers = unknown = found = None
     if len(y) > 0:
@@ -123,7 +127,7 @@ def _describe_ranking(model: Model, dataset: Dataset) -> dict[str, Any]:
         "n": int(dataset.y_test.shape[0]),
         "restarts": list(model.record.get("restarts", ())),
         "threshold": model.threshold,
-        "paper_bytes": model.paper_bytes,
+        "paper_bytes": model.head.paper_bytes,
         "no_device": why_floats_alone(model),
     }
 

@@ -19,6 +19,7 @@ from numpy.typing import ArrayLike
 
 import protonn_edge
 from protonn_edge.boards import Board, board_of
+from protonn_edge.chain.model import Model
 from protonn_edge.chain.statistics import InputStatistics
 from protonn_edge.conversion.estimators import FittedEstimator, LinearRule, read_estimator
 from protonn_edge.conversion.kept import Conversion, Measured
@@ -34,9 +35,7 @@ from protonn_edge.datasets.dataset import dense_features
 from protonn_edge.datasets.naming import check_names, label_text
 from protonn_edge.errors import CheckFailed, InputError, ProtoNNEdgeError
 from protonn_edge.evaluation.accuracy import share_right
-from protonn_edge.kinds.forest.head import ForestModel
 from protonn_edge.kinds.forest.train.grown_trees import GrownTrees, fitting
-from protonn_edge.kinds.protonn.head import ProtoNNModel
 from protonn_edge.kinds.protonn.prototypes.exponential import RBF_CUTOFF
 from protonn_edge.kinds.protonn.train.budget_rules import ModelSizes
 from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
@@ -192,12 +191,12 @@ class _Candidate:
     """A model that fits, its integers, and the named float models that led to it."""
 
     integers: IntegerChain
-    steps: tuple[tuple[str, ProtoNNModel | ForestModel], ...]
+    steps: tuple[tuple[str, Model], ...]
     agreement: float
     flash_bytes: int
 
     @property
-    def model(self) -> ProtoNNModel | ForestModel:
+    def model(self) -> Model:
         return self.steps[-1][1]
 
 
@@ -302,7 +301,6 @@ class _Search:
             )
         if self._epochs == 0:
             return [start]
-        assert isinstance(start.model, ProtoNNModel)
         learner = ProtoNNClassifier(
             initial_model=start.model, epochs=self._epochs, random_state=self._seed
         )
@@ -355,7 +353,7 @@ class _Search:
     def _some_class_is_missing(self) -> bool:
         return len(np.unique(self._answers)) < len(self._classes)
 
-    def _candidate(self, *steps: tuple[str, ProtoNNModel | ForestModel]) -> _Candidate:
+    def _candidate(self, *steps: tuple[str, Model]) -> _Candidate:
         """Return the last of these models as a candidate; raises if it does not fit."""
         integers = quantize(steps[-1][1])
         plan = self._limit.plan(integers)
@@ -366,7 +364,7 @@ class _Search:
 
 def _conversion(
     found: _Candidate,
-    model: ProtoNNModel | ForestModel,
+    model: Model,
     estimator: FittedEstimator,
     test: Measured,
     *,

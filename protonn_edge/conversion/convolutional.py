@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from protonn_edge.chain.model import Model
 from protonn_edge.chain.normalizer import Normalizer
 from protonn_edge.chain.statistics import InputStatistics
 from protonn_edge.errors import InputError
@@ -25,7 +26,7 @@ from protonn_edge.features.average_pooling.integers import IntegerAveragePooling
 from protonn_edge.features.convolution.integers import SHIFTS, IntegerConvolution
 from protonn_edge.features.convolution.stage import Convolutions
 from protonn_edge.features.pooling.integers import IntegerPooling
-from protonn_edge.kinds.linear.head import LinearModel
+from protonn_edge.kinds.linear.head import LinearHead
 from protonn_edge.kinds.linear.quantize import quantize
 from protonn_edge.quantization.activity import measure_activity
 
@@ -37,7 +38,7 @@ Parameters = Mapping[str, NDArray[Any]]
 
 def convolutional_network(
     parameters: Parameters, images: NDArray[Any], side: int, classes: tuple[str, ...]
-) -> LinearModel:
+) -> Model:
     """Return the model of a network: layers of convolutions, then scores.
 
     - `parameters`: ``convN_weights`` (out, k, k, in), ``convN_bias`` (out,) and ``convN_shifts``,
@@ -61,9 +62,8 @@ def convolutional_network(
     stage = Convolutions(tuple(layers), averages)
     weights, bias, _ = _layer("dense", parameters)
     features = stage.apply(images)
-    model = LinearModel(
-        weights=weights.T.astype(np.float32),
-        bias=bias.astype(np.float64),
+    model = Model(
+        head=LinearHead(weights.T.astype(np.float32), bias.astype(np.float64)),
         normalizer=Normalizer("none", np.zeros(len(weights)), np.ones(len(weights))),
         inputs=InputStatistics.of(features).with_one_range(),
         classes=classes,

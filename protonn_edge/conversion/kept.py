@@ -8,12 +8,11 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from protonn_edge.chain.model import Model
 from protonn_edge.conversion.estimators import FittedEstimator, Indices
 from protonn_edge.datasets.naming import label_text
 from protonn_edge.errors import InputError
 from protonn_edge.evaluation.accuracy import share_right
-from protonn_edge.kinds.forest.head import ForestModel
-from protonn_edge.kinds.protonn.head import ProtoNNModel
 from protonn_edge.training.points import Float32
 
 
@@ -40,7 +39,7 @@ class Conversion:
     """A converted model, and the agreement after each step."""
 
     # it fits the board by the planner's figures; `build` has the exact ones of the linker
-    model: ProtoNNModel | ForestModel
+    model: Model
     estimator: str  # the estimator's name, such as "SVC"
     landmarks: int | None  # number of the estimator's support vectors or training points
     steps: tuple[ConversionStep, ...]  # from the estimator itself to the integers of the device

@@ -24,12 +24,13 @@ import numpy as np
 
 from protonn_edge.boards import Board
 from protonn_edge.build.checks import check_estimate
+from protonn_edge.chain.model import Model
 from protonn_edge.chain.statistics import InputStatistics
 from protonn_edge.codegen import Limits, Plan, make_plan
 from protonn_edge.conversion.estimators import FittedEstimator, Indices, LinearRule
 from protonn_edge.conversion.scaling import Float64
 from protonn_edge.errors import CheckFailed, InputError
-from protonn_edge.kinds.protonn.head import ProtoNNModel, rbf
+from protonn_edge.kinds.protonn.head import ProtoNNHead, rbf
 from protonn_edge.kinds.protonn.prototypes.exponential import RBF_CUTOFF
 from protonn_edge.kinds.protonn.train.budget_rules import ModelSizes, sizes_within
 from protonn_edge.quantization import IntegerChain
@@ -179,7 +180,7 @@ def as_model(
     inputs: InputStatistics,
     classes: tuple[str, ...],
     cutoff: float,
-) -> ProtoNNModel:
+) -> Model:
     """Return prototypes among an estimator's own features as a model of raw features.
 
     Training and quantizing use this package's own normalization; the estimator's becomes part of W.
@@ -187,15 +188,18 @@ def as_model(
     normalizer = normalizer_from("standard", inputs)
     W = estimator.features.weights(found.projection)
     origin = found.projection @ estimator.features.apply(normalizer.offset[None])[0]
-    model = ProtoNNModel(
+    head = ProtoNNHead(
         projection=(W / normalizer.scale).astype(np.float32),
         prototypes=(found.prototypes - origin[:, None]).astype(np.float32),
         labels=found.labels.astype(np.float32),
         gamma=found.gamma,
+        cutoff=cutoff,
+    )
+    model = Model(
+        head=head,
         normalizer=normalizer,
         inputs=inputs,
         classes=classes,
-        cutoff=cutoff,
     )
     return replace(model, feature_names=estimator.feature_names)
 

@@ -25,13 +25,14 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import issparse
 
+from protonn_edge.chain.head import paper_bytes
+from protonn_edge.chain.model import Model
 from protonn_edge.chain.normalizer import Normalizer
-from protonn_edge.chain.sizes import SizedByMatrices
 from protonn_edge.chain.statistics import InputStatistics
 from protonn_edge.datasets.archive import read_header
 from protonn_edge.datasets.rows import Sparse
 from protonn_edge.errors import InputError
-from protonn_edge.kinds.protonn.head import ProtoNNModel
+from protonn_edge.kinds.protonn.head import ProtoNNHead, protonn_head
 from protonn_edge.system.files import check_file, write_together
 from protonn_edge.training.label_sets import best_threshold
 from protonn_edge.training.normalization import normalizer_from
@@ -58,7 +59,7 @@ def from_reference(
     *,
     feature_names: Sequence[str] = (),
     label_sets: Sparse | None = None,
-) -> ProtoNNModel:
+) -> Model:
     """Return a model of the matrices of another program.
 
     Its float scores are that program's: all RBF values count, even the smallest ones.
@@ -85,13 +86,16 @@ def from_reference(
     InputError
         If the matrices have other numbers of features or classes.
     """
-    check_sizes(reference, int(points.shape[1]), len(classes))
+    check_sizes((reference.n_features, reference.n_classes), int(points.shape[1]), len(classes))
     inputs = sparse_statistics(points, None) if issparse(points) else InputStatistics.of(points)
-    model = ProtoNNModel(
+    head = ProtoNNHead(
         projection=reference.projection,
         prototypes=reference.prototypes,
         labels=reference.labels,
         gamma=reference.gamma,
+    )
+    model = Model(
+        head=head,
         normalizer=_normalizer(normalization, inputs),
         inputs=inputs,
         classes=tuple(classes),
@@ -105,15 +109,16 @@ def from_reference(
     return replace(model, threshold=best_threshold(model.scores(points[some]), label_sets[some]))
 
 
-def to_reference(model: ProtoNNModel, features: Features = "raw") -> ReferenceModel:
+def to_reference(model: Model, features: Features = "raw") -> ReferenceModel:
     """Return the matrices of a model for the reference implementation.
 
-    Those programs use every RBF value and have no `ProtoNNModel.cutoff`; a model with one may
+    Those programs use every RBF value and have no `ProtoNNHead.cutoff`; a model with one may
     classify some points differently there.
 
     Parameters
     ----------
-    model : ProtoNNModel
+    model : Model
+        A ProtoNN.
     features : {"raw", "normalized"}
         The inputs of the matrices. "raw" folds the normalization, and average pooling, into W and
         B; with "normalized", the other program's inputs must be normalized.
@@ -124,6 +129,7 @@ def to_reference(model: ProtoNNModel, features: Features = "raw") -> ReferenceMo
         If the model's preprocessing is not linear: it clips features, deskews images or divides
         points by their norms; or if float32 is too coarse for raw features.
     """
+    head = protonn_head(model, "the reference implementation")
     stage = model.feature_stage
     folding = None if stage is None else stage.matrix
     does = "" if stage is None else stage.does
@@ -131,17 +137,15 @@ def to_reference(model: ProtoNNModel, features: Features = "raw") -> ReferenceMo
     if features == "normalized":
         _check(model.clipped, "clips outliers", "train without clip")
         _check(stage is not None, does, "take raw features")
-        return ReferenceModel(model.projection, model.prototypes, model.labels, model.gamma)
+        return ReferenceModel(head.projection, head.prototypes, head.labels, head.gamma)
     _check(model.clipped, "clips outliers", "train without clip")
     _check(model.normalizer.kind == "l2", "scales points to unit norm", "take normalized features")
-    W = model.projection.astype(np.float64) * model.normalizer.scale
-    B = model.prototypes + (W @ model.normalizer.offset)[:, None]
+    W = head.projection.astype(np.float64) * model.normalizer.scale
+    B = head.prototypes + (W @ model.normalizer.offset)[:, None]
     if folding is not None:
         W = W @ folding
     with np.errstate(over="ignore"):
-        folded = ReferenceModel(
-            W.astype(np.float32), B.astype(np.float32), model.labels, model.gamma
-        )
+        folded = ReferenceModel(W.astype(np.float32), B.astype(np.float32), head.labels, head.gamma)
     _check_folded(folded, W, B, model)
     return folded
 
@@ -152,13 +156,13 @@ def _check(refused: bool, what: str, remedy: str) -> None:
 
 
 def _check_folded(
-    folded: ReferenceModel, W: NDArray[np.float64], B: NDArray[np.float64], model: ProtoNNModel
+    folded: ReferenceModel, W: NDArray[np.float64], B: NDArray[np.float64], model: Model
 ) -> None:
     """Refuse matrices whose rounding to float32 would noticeably change the RBF."""
     lower, upper = model.raw_ends
     extent = np.resize(np.maximum(np.abs(lower), np.abs(upper)), model.n_features)
     moved = np.abs(folded.projection - W) @ extent + np.abs(folded.prototypes - B).max(axis=1)
-    widths = model.gamma * float(np.sqrt(np.square(moved).sum()))
+    widths = folded.gamma * float(np.sqrt(np.square(moved).sum()))
     if not widths <= _FOLDING_TOLERANCE:  # not a number is too much, too
         raise InputError(
             "the features' offsets are too large for matrices of float32 on raw features: they "
@@ -175,7 +179,7 @@ def _normalizer(kind: str, inputs: InputStatistics) -> Normalizer:
 
 
 def same_answers(
-    model: ProtoNNModel, reference: ReferenceModel, X: Float32, features: Features = "raw"
+    model: Model, reference: ReferenceModel, X: Float32, features: Features = "raw"
 ) -> float:
     """Return the share of raw points X (n, D) that a model and its matrices classify alike.
 
@@ -194,13 +198,28 @@ LAYOUTS: tuple[Layout, ...] = get_args(Layout)
 
 
 @dataclass(frozen=True, eq=False)
-class ReferenceModel(SizedByMatrices):
+class ReferenceModel:
     """The contents of a folder."""
 
     projection: Float32  # (d, D): W
     prototypes: Float32  # (d, m): B
     labels: Float32  # (L, m): Z
     gamma: float  # above 0
+
+    @property
+    def n_features(self) -> int:
+        """D."""
+        return int(self.projection.shape[1])
+
+    @property
+    def n_classes(self) -> int:
+        """L."""
+        return len(self.labels)
+
+    @property
+    def paper_bytes(self) -> int:
+        """Size of the matrices by the ProtoNN paper's accounting."""
+        return paper_bytes((self.projection, self.prototypes, self.labels))
 
 
 def read_reference_model(folder: Path) -> ReferenceModel:

@@ -12,7 +12,7 @@ from sklearn.decomposition import PCA
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, RobustScaler, StandardScaler
 
-from protonn_edge.chain.model import Model
+from protonn_edge.chain.model import Model, checked_points
 from protonn_edge.chain.normalizer import Normalizer
 from protonn_edge.chain.statistics import InputStatistics
 from protonn_edge.conversion.reading import check_fitted, flag_of, numbers_of
@@ -196,7 +196,7 @@ def from_pipeline(pipeline: Pipeline, X: ArrayLike | None = None) -> Model:
     scaling = affine_map(scalers, _features_of(scalers, model))
     if scalers:
         model = _behind(scaling, model)
-    return model if X is None else model.with_units_of(model.checked_points(X).astype(np.float32))
+    return model if X is None else model.with_units_of(checked_points(model, X).astype(np.float32))
 
 
 def _features_of(scalers: list[tuple[str, Any]], model: Model) -> int:

@@ -16,11 +16,12 @@ from sklearn.ensemble import GradientBoostingClassifier
 from sklearn.tree import DecisionTreeClassifier
 
 from protonn_edge.chain.input_quantizer.saturation import BYTE_MAXIMUM
+from protonn_edge.chain.model import Model
 from protonn_edge.chain.statistics import InputStatistics
 from protonn_edge.conversion.reading import LARGEST, array_of, attribute, numbers_of, text_of
 from protonn_edge.conversion.scaling import AffineMap, Float64
 from protonn_edge.errors import InputError
-from protonn_edge.kinds.forest.head import ForestModel
+from protonn_edge.kinds.forest.head import ForestHead
 from protonn_edge.kinds.forest.train.grown_trees import GrownTrees
 from protonn_edge.kinds.forest.trees import sum_of_leaves
 from protonn_edge.training.normalization import normalizer_from
@@ -123,7 +124,7 @@ def _damaged(estimator: Any, what: str) -> InputError:
 
 def forest_model(
     grown: GrownTrees, features: AffineMap, X: Float32, names: dict[str, Any]
-) -> ForestModel:
+) -> Model:
     """Return trees of an estimator's own features as a model of raw features.
 
     - `grown`: the trees.
@@ -146,11 +147,15 @@ def forest_model(
     # Thresholds may be whole numbers; these are as far from whole numbers as possible.
     thresholds = np.where(whole, np.floor(thresholds + _ROUNDED) + 0.5, thresholds)
     inputs = InputStatistics.of(X)
-    return ForestModel(
+    head = ForestHead(
         features=grown.features,
         thresholds=thresholds,
         leaves=grown.leaves,
         bias=grown.bias,
+        n_features=len(inputs.lower),
+    )
+    return Model(
+        head=head,
         normalizer=normalizer_from("none", inputs),
         inputs=_between_thresholds(inputs, asked, thresholds),
         **names,

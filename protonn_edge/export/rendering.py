@@ -171,7 +171,7 @@ def _context(kind: Kind, library: Library, board: Board) -> dict[str, Any]:
         "name": library.name,
         "model_sha256": model.model_sha256,
         "n_features": model.n_features,
-        "title": model.title,
+        "title": model.head.title,
         "sizes": ", ".join(f"{size.number} {size.name}" for size in model.sizes),
         "n_classes": model.n_classes,
         "input_maximum": model.features.maximum,

@@ -28,12 +28,13 @@ from numpy.typing import NDArray
 
 from protonn_edge.chain.array_checks import little_endian
 from protonn_edge.chain.hashed_names import hashed_name
+from protonn_edge.chain.head import Size
 from protonn_edge.chain.input_quantizer.quantizer import InputQuantizer
 from protonn_edge.chain.input_quantizer.raw_units import Exponents
 from protonn_edge.chain.integer_chain import FedBytes, IntegerChain
-from protonn_edge.chain.sizes import SizedByMatrices
+from protonn_edge.chain.model import Model
 from protonn_edge.errors import InputError
-from protonn_edge.kinds.protonn.head import ProtoNNModel
+from protonn_edge.kinds.protonn.head import ProtoNNHead
 
 Float32 = NDArray[np.float32]
 
@@ -44,7 +45,7 @@ _UNHASHED = ("raw_exponents", "feature_names")  # which do not affect scores
 
 
 @dataclass(frozen=True, eq=False)
-class Float32Model(SizedByMatrices, FedBytes):
+class Float32Model(FedBytes):
     """All numbers of a float build; see the module's text for the arithmetic.
 
     Attributes
@@ -71,6 +72,7 @@ class Float32Model(SizedByMatrices, FedBytes):
     """
 
     rejection = None
+    head = ProtoNNHead
     score_tolerance: ClassVar[int] = 1 << 8
     """Tolerated difference of scores between executions, in units: 1/65536 of the largest score."""
 
@@ -84,6 +86,32 @@ class Float32Model(SizedByMatrices, FedBytes):
     classes: tuple[str, ...]
     raw_exponents: Exponents | None = None
     feature_names: tuple[str, ...] = ()
+
+    @property
+    def n_inputs(self) -> int:
+        """D."""
+        return int(self.projection.shape[1])
+
+    @property
+    def n_projections(self) -> int:
+        """d."""
+        return len(self.projection)
+
+    @property
+    def n_prototypes(self) -> int:
+        """m."""
+        return int(self.prototypes.shape[1])
+
+    @property
+    def n_classes(self) -> int:
+        """L."""
+        return len(self.labels)
+
+    @property
+    def sizes(self) -> tuple[Size, ...]:
+        """The numbers of projections and prototypes."""
+        projections = Size("projections", "d", self.n_projections)
+        return projections, Size("prototypes", "m", self.n_prototypes)
 
     @property
     def model_bytes(self) -> int:
@@ -137,7 +165,7 @@ class Float32Model(SizedByMatrices, FedBytes):
         return sums
 
 
-def float32_model(model: ProtoNNModel, integer_model: IntegerChain) -> Float32Model:
+def float32_model(model: Model, integer_model: IntegerChain) -> Float32Model:
     """Return the float build's numbers of a model, given its integer model.
 
     Raises
@@ -156,20 +184,22 @@ def float32_model(model: ProtoNNModel, integer_model: IntegerChain) -> Float32Mo
             'float builds do not support the answer "unknown", which the model gives; build in '
             "int8, or use the model from before its calibration"
         )
-    inputs, gamma = integer_model.inputs, model.gamma
+    head = model.head
+    assert isinstance(head, ProtoNNHead)
+    inputs, gamma = integer_model.inputs, head.gamma
     with np.errstate(over="ignore", invalid="ignore"):  # non-finite values are refused below
-        per_raw_unit = gamma * model.projection.astype(np.float64) * model.normalizer.scale
+        per_raw_unit = gamma * head.projection.astype(np.float64) * model.normalizer.scale
         bias = per_raw_unit @ (inputs.zero - model.normalizer.offset)
-        labels = model.labels.astype(np.float64)
+        labels = head.labels.astype(np.float64)
         largest = float(np.abs(labels).sum(axis=1).max())
         scale = 2.0 ** (math.ceil(math.log2(largest)) - _SCORE_BITS) if largest > 0 else math.nan
         made = Float32Model(
             inputs=inputs,
             projection=(per_raw_unit * inputs.step).astype(np.float32),
             bias=bias.astype(np.float32),
-            prototypes=(gamma * model.prototypes.astype(np.float64)).astype(np.float32),
+            prototypes=(gamma * head.prototypes.astype(np.float64)).astype(np.float32),
             labels=(labels / scale).astype(np.float32),
-            limit=float(np.float32(-math.log(model.cutoff))) if model.cutoff else math.inf,
+            limit=float(np.float32(-math.log(head.cutoff))) if head.cutoff else math.inf,
             score_scale=scale,
             classes=model.classes,
             raw_exponents=integer_model.raw_exponents,

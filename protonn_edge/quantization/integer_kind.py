@@ -48,7 +48,7 @@ def inputs_and(last: str) -> Callable[[Any, Any, NDArray[np.float32]], Iterator[
         yield "float", model.scores(X)
         fed = integers.quantize(X)
         restored = integers.inputs.restore(integers.own_inputs(fed))
-        yield "inputs", model.scores_of_normalized(model.normalizer.apply(restored))
+        yield "inputs", model.head.scores(model.normalizer.apply(restored))
         yield last, integers.scores(fed)
 
     return scores_by_step

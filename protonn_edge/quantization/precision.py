@@ -19,7 +19,7 @@ def precisions_of(model: Model) -> tuple[str, ...]:
 
     Float builds neither compute features nor reject.
     """
-    integers_alone = INTEGER_KINDS[model.kind].in_floats is None
+    integers_alone = INTEGER_KINDS[model.head.kind].in_floats is None
     integers_alone = integers_alone or (model.feature_stage, model.rejection) != (None, None)
     return PRECISIONS[:1] if integers_alone else PRECISIONS
 
@@ -42,9 +42,9 @@ def device_model(model: Model, precision: str = "int8") -> DeviceModel:
     integers: IntegerChain = quantize(model)
     if precision != "float32":
         return integers
-    in_floats = INTEGER_KINDS[model.kind].in_floats
+    in_floats = INTEGER_KINDS[model.head.kind].in_floats
     if in_floats is None:
         raise InputError(
-            f"there are no float builds of {model.kind} models; build in int8, the default"
+            f"there are no float builds of {model.head.kind} models; build in int8, the default"
         )
     return in_floats(model, integers)

@@ -113,10 +113,10 @@ def rejection_for(
 def check_statistics(model: Model, by: Sequence[Statistic]) -> None:
     """Refuse statistics that models of this kind do not have."""
     for name in by:
-        if name not in model.statistics:
+        if name not in model.head.statistics:
             raise InputError(
-                f"a {model.title} model has no {name} to reject points by; choose "
-                f"{' or '.join(model.statistics)}"
+                f"a {model.head.title} model has no {name} to reject points by; choose "
+                f"{' or '.join(model.head.statistics)}"
             )
     check_margin(model.n_classes, by)
 

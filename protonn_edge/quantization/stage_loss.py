@@ -50,7 +50,7 @@ def stage_losses(
     """
     if model.n_classes == 1:
         return ()
-    integers, kind = quantize(model), INTEGER_KINDS[model.kind]
+    integers, kind = quantize(model), INTEGER_KINDS[model.head.kind]
     found: dict[str, list[NDArray[np.int64]]] = {}
     for i in range(0, len(X), _ROWS_AT_ONCE):
         for stage, scores in kind.scores_by_step(model, integers, X[i : i + _ROWS_AT_ONCE]):

@@ -33,7 +33,7 @@ def quantize(model: Model) -> IntegerChain:
         raise InputError(reason)
     # A hostile file may hold numbers that overflow; non-finite values are refused later.
     with np.errstate(over="ignore", invalid="ignore"):
-        return INTEGER_KINDS[model.kind].quantize(model)
+        return INTEGER_KINDS[model.head.kind].quantize(model)
 
 
 def why_floats_alone(model: Model) -> str | None:

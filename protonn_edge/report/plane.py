@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from protonn_edge.chain.decision.rejection import answer_names
 from protonn_edge.device import Result
 from protonn_edge.evaluation.evidence import Evidence
-from protonn_edge.kinds.protonn.head import ProtoNNModel
+from protonn_edge.kinds.protonn.head import ProtoNNHead
 from protonn_edge.report.content import Mark, Scatter
 
 Floats = NDArray[np.float64]
@@ -148,7 +148,8 @@ def _space_of(one: Evidence, chosen: list[Result]) -> _Space | None:
     if one.points is None or len(chosen) < _LEAST_POINTS:
         return None
     model, rows = one.model, [result.index for result in chosen]
-    W = getattr(model, "projection", None)
+    head = model.head
+    W = getattr(head, "projection", None)
     if W is None:
         return _space_of_scores(chosen)
     W = W.astype(np.float64)
@@ -156,9 +157,9 @@ def _space_of(one: Evidence, chosen: list[Result]) -> _Space | None:
     k = model.n_features
     units = np.eye(k + 1, k, -1) if k <= _MOST_INPUTS else np.zeros((1, k))
     prototypes, labels = np.zeros((0, len(W))), np.zeros(0, np.int64)
-    if isinstance(model, ProtoNNModel):
-        prototypes = model.prototypes.T.astype(np.float64)
-        labels = model.labels.argmax(axis=0)
+    if isinstance(head, ProtoNNHead):
+        prototypes = head.prototypes.T.astype(np.float64)
+        labels = head.labels.argmax(axis=0)
     return _Space(
         name="projected space",
         source="bytes",

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from protonn_edge.chain.model import checked_points
 from protonn_edge.errors import InputError
-from protonn_edge.kinds.protonn.head import ProtoNNModel
+from protonn_edge.kinds.protonn.head import ProtoNNHead
 from protonn_edge.system.lazy import require
 from protonn_edge.training.base import DeviceClassifier
 
@@ -75,18 +76,19 @@ def plot_space(
         installed.
     """
     model = classifier.to_model()
-    if not isinstance(model, ProtoNNModel):
+    head = model.head
+    if not isinstance(head, ProtoNNHead):
         raise InputError(
             f"a {type(classifier).__name__} has no prototypes to draw; give a ProtoNNClassifier"
         )
     ax = _axes(ax)
-    places = model.normalized(model.checked_points(X)) @ model.projection.T.astype(np.float64)
+    places = model.normalized(checked_points(model, X)) @ head.projection.T.astype(np.float64)
     centre, axes = _plane(places)
-    prototypes = (model.prototypes.T - centre) @ axes.T
+    prototypes = (head.prototypes.T - centre) @ axes.T
     labels, names = np.asarray(y), classifier.classes_
     for index, (name, colour) in enumerate(zip(names, _colours(len(names)), strict=True)):
         flat = (places[labels == name] - centre) @ axes.T
-        own = prototypes[model.labels.argmax(axis=0) == index]
+        own = prototypes[head.labels.argmax(axis=0) == index]
         _draw(ax, flat, s=6, alpha=0.5, linewidths=0, color=colour, label=str(name))
         _draw(ax, own, s=60, marker="X", edgecolors="black", linewidths=0.5, color=colour)
     ax.set(aspect="equal", xlabel="first axis", ylabel="second axis")

@@ -20,7 +20,7 @@ from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
 from protonn_edge.chain.model import Model
-from protonn_edge.kinds.protonn.head import ProtoNNModel
+from protonn_edge.kinds.protonn.head import ProtoNNHead
 from protonn_edge.quantization import Statistics, statistics_of, together
 from protonn_edge.training.folds import check_classes_of_groups, fold_numbers
 
@@ -63,7 +63,7 @@ def held_out_statistics(
     if groups is not None:
         check_classes_of_groups(y, groups)
         folds = min(folds, len(np.unique(groups)))
-    alone = isinstance(model, ProtoNNModel) and model.n_classes == 1
+    alone = isinstance(model.head, ProtoNNHead) and model.n_classes == 1
     if alone and groups is None:
         folds = FOLDS_OF_ONE_CLASS
     fold_of = fold_numbers(np.unique(y, return_inverse=True)[1], folds, seed=0, groups=groups)
@@ -73,8 +73,8 @@ def held_out_statistics(
         held_out = fold_of == fold
         trained = ~held_out
         one = clone(classifier).set_params(callback=None, network_callback=None)
-        if isinstance(model, ProtoNNModel) and alone:
-            one.set_params(gamma=model.gamma, init_projection=model.projection)
+        if isinstance(model.head, ProtoNNHead) and alone:
+            one.set_params(gamma=model.head.gamma, init_projection=model.head.projection)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)
             of_trained = None if groups is None else groups[trained]

@@ -97,8 +97,9 @@ class PreparedPoints:
         self.test: tuple[Float32 | Sparse, Indices | Sparse] | None = None
         self.classes: tuple[str, ...] = ()
         self.feature_names: tuple[str, ...] = ()
-        if settings.initial_model is not None:
-            check_sizes(settings.initial_model, points.shape[1], n_classes)
+        given = settings.initial_model
+        if given is not None:
+            check_sizes((given.n_features, given.n_classes), points.shape[1], n_classes)
         if settings.strangers > 0:
             self._add_exposure_points()
         self.making = FeatureMaking.chosen(settings, self.raw, self._y, self._weights, seed=seed)
@@ -108,7 +109,6 @@ class PreparedPoints:
         self.data_sha256 = "" if stored is None else stored.survey(self.running)
         self.inputs = self._statistics()
         check_varying(self.inputs.lower, self.inputs.upper)
-        given = settings.initial_model
         self.normalizer = (
             normalizer_from(settings.normalization, self.inputs)
             if given is None

@@ -10,10 +10,11 @@ from __future__ import annotations
 
 import numpy as np
 
+from protonn_edge.chain.model import Model
 from protonn_edge.chain.normalizer import Normalizer
 from protonn_edge.chain.statistics import InputStatistics
 from protonn_edge.errors import InputError
-from protonn_edge.kinds.protonn.head import ProtoNNModel
+from protonn_edge.kinds.protonn.head import ProtoNNHead
 from protonn_edge.quantization import (
     Precision,
     check_counts,
@@ -89,14 +90,17 @@ class QuantizationAware:
             parameters.sharpness,
         )
 
-    def _model(self, parameters: Parameters) -> ProtoNNModel:
+    def _model(self, parameters: Parameters) -> Model:
         V, C, Z, _ = parameters
-        return ProtoNNModel(
+        head = ProtoNNHead(
             projection=(V / self._gamma).astype(np.float32),
             prototypes=(C / self._gamma).astype(np.float32),
             labels=Z,
             gamma=float(self._gamma),
             projection_bits=self._projection_bits,
+        )
+        return Model(
+            head=head,
             normalizer=self._normalizer,
             inputs=self._inputs,
             classes=tuple(f"class {index}" for index in range(len(Z))),

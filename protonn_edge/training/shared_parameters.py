@@ -6,12 +6,12 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from protonn_edge.chain.model import Model
 from protonn_edge.chain.normalizer import NORMALIZER_KINDS
 from protonn_edge.features.audio.train import AudioParameters
 from protonn_edge.features.average_pooling.train import AveragePoolingParameters
 from protonn_edge.features.convolution.train.parameters import ConvolutionParameters
 from protonn_edge.features.gradients.train import GradientParameters
-from protonn_edge.kinds.protonn.head import ProtoNNModel
 from protonn_edge.training.parameters import Choices, Number, parameter
 from protonn_edge.training.progress import Callback
 from protonn_edge.training.weighting import ClassWeight
@@ -84,7 +84,7 @@ class SharedParameters(
     group_shift: float = field(init=False, default=0.0)
     strangers: float = field(init=False, default=0.0)
     one_class: bool = field(init=False, default=False)
-    initial_model: ProtoNNModel | None = field(init=False, default=None)
+    initial_model: Model | None = field(init=False, default=None)
 
     @property
     def normalizer_kind(self) -> str:

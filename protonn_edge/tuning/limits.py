@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from protonn_edge.boards import Board
 from protonn_edge.build.checks import check_estimate
-from protonn_edge.chain.remedies import Remedies
+from protonn_edge.chain.head import Remedies
 from protonn_edge.codegen import Limits, Plan, plans
 from protonn_edge.errors import CheckFailed
 from protonn_edge.quantization import IntegerChain, measure_activity

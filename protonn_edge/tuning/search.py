@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from protonn_edge.chain.remedies import FEWER_FEATURES
+from protonn_edge.chain.head import FEWER_FEATURES
 from protonn_edge.errors import CheckFailed, InputError
 from protonn_edge.tuning.choice import Choice, candidates, robust_deviation
 from protonn_edge.tuning.limits import Figures

@@ -44,7 +44,7 @@ def fitted() -> BasisImagesClassifier:
 
 def test_the_model_is_a_student_and_its_extension(fitted: BasisImagesClassifier) -> None:
     model = fitted.to_model()
-    assert model.kind == "dense"
+    assert model.head.kind == "dense"
     assert (model.n_features, model.n_inputs) == (64, 8)
     integers = quantize(model)
     kinds = [stage.kind for stage in integers.stages]

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from protonn_edge.chain.file import load_model, save_model
+from protonn_edge.chain.model import Model
 from protonn_edge.datasets import load_digits_dataset
-from protonn_edge.kinds.protonn.head import ProtoNNModel
 from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
 
 POINTS = 100
@@ -21,7 +21,7 @@ class Digits:
     """A folder with model.npz and test.csv, and the model in it."""
 
     folder: Path
-    model: ProtoNNModel
+    model: Model
     X: np.ndarray
 
     @property

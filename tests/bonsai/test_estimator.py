@@ -54,7 +54,7 @@ def test_the_gradient_is_that_of_differences(classes: int, projections: int) -> 
 
 def test_coordinates_of_training_points_are_within_1() -> None:
     model = fitted(BonsaiClassifier, sparsity_projection=0.3).to_model()
-    reach = np.abs(model.coordinates(model.normalized(DIGITS.X_train[SOME]))).max(axis=0)
+    reach = np.abs(model.head.coordinates(model.normalized(DIGITS.X_train[SOME]))).max(axis=0)
     np.testing.assert_allclose(reach, 1, atol=1e-4)
 
 
@@ -63,7 +63,7 @@ def test_shares_of_weights_are_kept(kind: type[TreeClassifier]) -> None:
     shares = {"sparsity_weights": 0.3, "sparsity_gates": 0.2, "sparsity_branches": 0.5}
     model = fitted(kind, depth=2, **shares).to_model()
     for name, share in zip("WVT", shares.values(), strict=True):
-        matrix = model.matrices[name]
+        matrix = model.head.matrices[name]
         assert np.count_nonzero(matrix) <= share * matrix.size
         assert np.count_nonzero(matrix) > 0.9 * share * matrix.size - 1
 
@@ -71,14 +71,14 @@ def test_shares_of_weights_are_kept(kind: type[TreeClassifier]) -> None:
 def test_every_branch_of_a_thin_tree_keeps_weights() -> None:
     thin = {"sparsity_branches": 0.05, "learning_rate": 0.02, "batch_size": 32}
     model = fitted(LocalDeepKernelClassifier, depth=4, **thin).to_model()
-    assert np.count_nonzero(model.matrices["T"], axis=1).min() >= 2
+    assert np.count_nonzero(model.head.matrices["T"], axis=1).min() >= 2
 
 
 @both
 def test_two_classes_have_one_row_a_node(kind: type[TreeClassifier]) -> None:
     X, y = DIGITS.X_train[SOME], DIGITS.y_train[SOME] >= 5
     classifier = kind(depth=2, epochs=15, random_state=0).fit(X, y)
-    assert classifier.model_.weights.shape[0] == 7
+    assert classifier.model_.head.weights.shape[0] == 7
     assert classifier.score(DIGITS.X_test, DIGITS.y_test >= 5) > 0.8
 
 

@@ -13,10 +13,10 @@ from kinds.bonsai import scores_of_tree
 from model_factory import random_points
 
 from protonn_edge.chain.file import load_model, model_bytes, save_model
+from protonn_edge.chain.model import Model
 from protonn_edge.errors import InputError
-from protonn_edge.kinds.bonsai.head import TreeModel
 
-Make = Callable[..., TreeModel]
+Make = Callable[..., Model]
 both = pytest.mark.parametrize("make", [random_bonsai_model, random_kernel_model])
 
 
@@ -29,7 +29,7 @@ def test_scores_are_those_of_the_formula(make: Make, classes: int, depth: int) -
     expected = scores_of_tree(model, normalized)
     np.testing.assert_allclose(model.scores(X), expected, rtol=1e-9, atol=1e-12)
     assert (model.predict(X) == expected.argmax(axis=1)).all()
-    assert (model.depth, model.n_classes) == (depth, classes)
+    assert (model.head.depth, model.n_classes) == (depth, classes)
 
 
 @both
@@ -44,6 +44,6 @@ def test_a_file_gives_the_same_model(make: Make, depth: int, tmp_path: Path) -> 
 
 def test_a_kernel_has_no_projection() -> None:
     model = random_kernel_model(features=12)
-    assert set(model.matrices) == {"W", "V", "T"}
+    assert set(model.head.matrices) == {"W", "V", "T"}
     with pytest.raises(InputError, match="array 'T' has 13 columns, the others need 12"):
         replace(model, normalizer=random_kernel_model(features=11).normalizer)

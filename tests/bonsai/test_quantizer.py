@@ -17,13 +17,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from model_factory import random_points
 
+from protonn_edge.chain.model import Model
 from protonn_edge.errors import InputError
-from protonn_edge.kinds.bonsai.head import TreeModel
 from protonn_edge.kinds.bonsai.sums import Sums
 from protonn_edge.kinds.bonsai.table import TreeTable
 from protonn_edge.quantization import quantize
 
-Make = Callable[..., TreeModel]
+Make = Callable[..., Model]
 both = pytest.mark.parametrize("make", [random_bonsai_model, random_kernel_model])
 
 
@@ -65,7 +65,7 @@ def test_every_input_is_within_the_proven_range(
 
 def test_one_large_weight_does_not_make_the_others_coarse() -> None:
     model = random_kernel_model(1, features=40)
-    weights = model.weights.copy()
+    weights = model.head.weights.copy()
     weights[:, 0] = 30
     inputs, X = model.inputs, random_points(1, 300, 40)
     deviation = inputs.deviation.copy()
@@ -82,13 +82,13 @@ def test_one_large_weight_does_not_make_the_others_coarse() -> None:
 def test_what_has_no_integers_is_refused(make: Make, name: str, words: str) -> None:
     model = make()
     with pytest.raises(InputError, match=words):
-        quantize(replace(model, **{name: np.zeros_like(getattr(model, name))}))
+        quantize(replace(model, **{name: np.zeros_like(getattr(model.head, name))}))
 
 
 def test_a_projection_without_weights_is_refused() -> None:
     model = random_bonsai_model()
     with pytest.raises(InputError, match="no integer scale holds the weights of Z"):
-        quantize(replace(model, projection=np.zeros_like(model.projection)))
+        quantize(replace(model, projection=np.zeros_like(model.head.projection)))
 
 
 @pytest.mark.parametrize(

@@ -14,13 +14,14 @@ from plans import plan_with, with_first_cost
 from protonn_edge.boards import load_board
 from protonn_edge.build.checks import Usage, check_estimate
 from protonn_edge.build.project import BuildOptions, build
+from protonn_edge.chain.model import Model
 from protonn_edge.codegen import Plan, make_plan
 from protonn_edge.errors import CheckFailed
-from protonn_edge.kinds.protonn.head import ProtoNNModel
+from protonn_edge.kinds.protonn.head import ProtoNNHead
 from protonn_edge.quantization import quantize
 
 UNO = load_board("uno")
-REMEDIES = ProtoNNModel.remedies
+REMEDIES = ProtoNNHead.remedies
 COLUMNS = BuildOptions(kernel="columns")
 
 
@@ -59,7 +60,7 @@ def test_model_that_a_serial_line_feeds_too_fast_is_refused_unless_it_waits_for_
 
 @needs_avr_gcc
 def test_one_prototype_too_many_is_refused_and_nothing_is_written(tmp_path: Path) -> None:
-    def model(prototypes: int) -> ProtoNNModel:
+    def model(prototypes: int) -> Model:
         return random_model(projections=10, classes=54, prototypes=prototypes)
 
     usage = build(model(250), UNO, tmp_path / "some", COLUMNS).usage
@@ -84,7 +85,7 @@ def test_firmware_beyond_what_the_linker_knows_of_the_chip_is_refused_with_the_n
     assert re.match(r"needs 3[3456],\d{3} B flash, uno has 32,256; try fewer", reason)
 
 
-def refusal(model: ProtoNNModel, folder: Path) -> str | None:
+def refusal(model: Model, folder: Path) -> str | None:
     """Return why a model does not fit, or None if it does."""
     try:
         build(model, UNO, folder, COLUMNS)

@@ -78,7 +78,7 @@ MODELS_OF_ALL = (
 
 @pytest.mark.parametrize("model", MODELS_OF_ALL)
 def test_integers_have_the_remedies_of_their_model(model: Model) -> None:
-    assert device_model(model).remedies == model.remedies
+    assert device_model(model).head.remedies == model.head.remedies
 
 
 @pytest.mark.parametrize(

@@ -52,7 +52,7 @@ def test_a_runs_results_become_a_model(foo: Path, tmp_path: Path):
     record = json.loads(done.stdout)
     model, data = load_model(tmp_path / "model.npz"), load_dataset(foo)
     assert model.classes == ("1", "2", "3")
-    assert (model.n_projections, model.n_prototypes, model.gamma) == (3, 6, 0.4)
+    assert (model.head.n_projections, model.head.n_prototypes, model.head.gamma) == (3, 6, 0.4)
     assert record["float_accuracy"] == np.mean(model.predict(data.X_test) == data.y_test) > 0.9
     assert record["accuracy"] > 0.9
     assert "accuracy_floor" in model.record

@@ -107,7 +107,7 @@ def test_ctrl_c_in_the_last_epoch_keeps_them_all(folder: Path, answers: Any) -> 
         "error: stopped after all epochs; the best so far is kept in late.npz",
     )
     late, whole = (load_model(folder / name) for name in ("late.npz", "whole.npz"))
-    assert np.array_equal(late.projection, whole.projection)
+    assert np.array_equal(late.head.projection, whole.head.projection)
 
 
 @pytest.mark.parametrize(

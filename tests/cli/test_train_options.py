@@ -13,7 +13,7 @@ from click.testing import Result
 from command_line import run
 
 from protonn_edge.chain.file import load_model, model_bytes
-from protonn_edge.kinds.protonn.head import ProtoNNModel
+from protonn_edge.chain.model import Model
 
 
 @pytest.fixture(scope="module")
@@ -35,7 +35,7 @@ def run_train(data: Path, *options: object) -> Result:
     return run("train", data, "-o", data.parent / "model.npz", "--prototypes", 4, *options)
 
 
-def train(data: Path, *options: object) -> ProtoNNModel:
+def train(data: Path, *options: object) -> Model:
     result = run_train(
         data, "--epochs", 3, "--set", "iterations=2", "--set", "pass_epochs=2", *options
     )
@@ -78,18 +78,18 @@ def test_options_are_settings(data: Path, options: list[str], name: str, value: 
 
 
 def test_gamma_is_that_of_the_model(data: Path) -> None:
-    assert train(data, "--set", "gamma=0.5").gamma == 0.5
+    assert train(data, "--set", "gamma=0.5").head.gamma == 0.5
 
 
 def test_no_projection_is_the_identity_at_the_start(data: Path) -> None:
-    assert train(data, "--set", "init_projection=identity").n_projections == 12
+    assert train(data, "--set", "init_projection=identity").head.n_projections == 12
 
 
 def test_training_goes_on_from_a_file(data: Path) -> None:
     first = train(data, "--projection-dim", 2)
     (data.parent / "first.npz").write_bytes((data.parent / "model.npz").read_bytes())
     further = train(data, "--start-from", data.parent / "first.npz")
-    assert further.n_projections == 2
+    assert further.head.n_projections == 2
     assert (
         further.record["settings"]["initial_model"]
         == f"model {hashlib.sha256(model_bytes(first)).hexdigest()}"
@@ -101,7 +101,7 @@ def test_a_model_to_start_from_keeps_its_bits(data: Path) -> None:
         train(data, "--projection-bits", bits)
         first = data.parent / f"first{bits}.npz"
         first.write_bytes((data.parent / "model.npz").read_bytes())
-        assert train(data, "--start-from", first).projection_bits == bits
+        assert train(data, "--start-from", first).head.projection_bits == bits
         result = run_train(data, "--start-from", first, "--projection-bits", other)
         assert result.exit_code == 2
         said = f"--projection-bits is {other}, but the model to start from has {bits}"
@@ -180,8 +180,8 @@ def test_groups_are_held_out_whole_and_moved_between(data: Path) -> None:
     plain, still = train(data), train(data, "--groups", people, "--group-shift", 0)
     moved = train(data, "--groups", people)
     assert moved.record["settings"]["group_shift"] == 1.5
-    assert np.array_equal(plain.projection, still.projection)
-    assert not np.array_equal(plain.projection, moved.projection)
+    assert np.array_equal(plain.head.projection, still.head.projection)
+    assert not np.array_equal(plain.head.projection, moved.projection)
     half = train(data, "--groups", people, "--holdout", 0.3)
     assert half.record["n_train"] == 42
 
@@ -280,16 +280,16 @@ def test_training_goes_on_from_the_reference_implementations_files(data: Path) -
     folder = data.parent / "reference"
     folder.mkdir()
     for name, matrix in (
-        ("W", model.projection),
-        ("B", model.prototypes),
-        ("Z", model.labels),
-        ("gamma", [[model.gamma]]),
+        ("W", model.head.projection),
+        ("B", model.head.prototypes),
+        ("Z", model.head.labels),
+        ("gamma", [[model.head.gamma]]),
     ):
         np.savetxt(folder / name, matrix, delimiter="\t", fmt="%.9g")
     raw = train(data, "--start-from", folder)
-    assert raw.n_projections == 3
+    assert raw.head.n_projections == 3
     assert raw.normalizer.kind == "none"
-    assert raw.gamma == pytest.approx(model.gamma)
+    assert raw.head.gamma == pytest.approx(model.head.gamma)
     scaled = train(data, "--start-from", folder, "--normalization", "minmax")
     assert scaled.normalizer.kind == "minmax"
     (folder / "Z").write_text("1\t2\n3\n")

@@ -31,13 +31,13 @@ from protonn_edge.avr.program import read_program
 from protonn_edge.boards import load_board
 from protonn_edge.build.folder import Project
 from protonn_edge.build.project import BuildOptions, build, trial_build
+from protonn_edge.chain.model import Model
 from protonn_edge.codegen import Plan, make_plan
 from protonn_edge.device import Result
 from protonn_edge.emulator import EmulatedUno
 from protonn_edge.features.average_pooling.pooling import AveragePooling
 from protonn_edge.features.deskew.deskew import BYTES
 from protonn_edge.kernels.matvec.kernels import KERNELS, KernelName
-from protonn_edge.kinds.protonn.head import ProtoNNModel
 from protonn_edge.quantization import quantize
 from protonn_edge.verification.agreement import open_session, verify_device
 
@@ -93,7 +93,7 @@ def test_whole_firmware_gives_the_reference_scores(
 
 
 def assert_firmware_agrees(
-    model: ProtoNNModel, Q: np.ndarray, options: BuildOptions | None = None
+    model: Model, Q: np.ndarray, options: BuildOptions | None = None
 ) -> Plan:
     """Compare the scores with the reference's, cycles and stack with the emulator's."""
     board, integer_model = load_board("uno"), quantize(model)
@@ -244,7 +244,7 @@ def test_pushing_stays_within_the_bound_that_the_header_states(
     ],
 )
 def test_portable_kernels_give_the_reference_scores_on_the_avr_too(
-    tmp_path: Path, model: ProtoNNModel
+    tmp_path: Path, model: Model
 ) -> None:
     """What a chip without a multiplier runs, here with one, where the emulator knows the chip."""
     board = load_board("uno")
@@ -262,7 +262,7 @@ def test_portable_kernels_give_the_reference_scores_on_the_avr_too(
 
 def test_projections_that_leave_8_bits_are_clamped_and_agree() -> None:
     model = random_model(7, features=40, projections=4, prototypes=5, gamma_numerator=100.0)
-    model = replace(model, prototypes=model.prototypes * np.float32(0.02))
+    model = replace(model, prototypes=model.head.prototypes * np.float32(0.02))
     integer_model = quantize(model)
     assert integer_model.named_stages["projection"].clamps
     board = load_board("uno")

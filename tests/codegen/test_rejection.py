@@ -31,12 +31,12 @@ from random_integer_models import (
 from protonn_edge.boards import load_board
 from protonn_edge.build.project import trial_build
 from protonn_edge.chain.decision.rejection import STATISTICS, UNKNOWN, IntegerRejection
+from protonn_edge.chain.model import Model
 from protonn_edge.codegen import Plan, make_plan, render_c
 from protonn_edge.codegen.host import host_program
 from protonn_edge.emulator import EmulatedUno
 from protonn_edge.features.average_pooling.pooling import AveragePooling
 from protonn_edge.features.deskew.deskew import BYTES
-from protonn_edge.kinds.protonn.head import ProtoNNModel
 from protonn_edge.quantization import measure_activity, quantize, statistics_of, with_rejection
 from protonn_edge.verification.agreement import verify_device
 
@@ -89,11 +89,11 @@ def test_all_executions_reject_the_same_points_of_any_model(tmp_path: Path, firs
     assert_all_executions_agree(cases, tmp_path)
 
 
-def known_and_strange(by: tuple[str, ...], wide: bool = False) -> tuple[ProtoNNModel, np.ndarray]:
+def known_and_strange(by: tuple[str, ...], wide: bool = False) -> tuple[Model, np.ndarray]:
     """Return a calibrated model, and points of which some are unknown to it."""
     model = random_model(3, features=20, projections=4, prototypes=60, gamma_numerator=1.0)
     if wide:
-        model = replace(model, labels=np.where(model.labels >= 0, 1, 0.9).astype(np.float32))
+        model = replace(model, labels=np.where(model.head.labels >= 0, 1, 0.9).astype(np.float32))
     X = random_points(3, 400, 20)
     return with_rejection(model, statistics_of(model, X), 0.1, by), X
 
@@ -124,7 +124,7 @@ def test_the_uno_answers_unknown_within_the_plan(by: tuple[str, ...], wide: bool
     assert mean / 2 - 10 < float(np.mean(cycles - without)) <= mean
 
 
-def run_on_the_uno(model: ProtoNNModel, Q: np.ndarray) -> tuple[list[int | None], np.ndarray, int]:
+def run_on_the_uno(model: Model, Q: np.ndarray) -> tuple[list[int | None], np.ndarray, int]:
     """Return answers and cycles of points, all as the reference has them, and the plan's bound."""
     with trial_build(model, BOARD) as trial, EmulatedUno(trial.elf, board=BOARD) as uno:
         agreement, results = verify_device("emulated uno", uno.url, quantize(model), Q)

@@ -22,7 +22,7 @@ def instances() -> Iterator[Instance]:
     yield _instance("sparse", replace(model, projection=sparse))
     yield _instance("24 bits", _with_large_weights(model))
     many = random_model(7, features=40, projections=21, prototypes=5, gamma_numerator=100.0)
-    many = replace(many, prototypes=many.prototypes * np.float32(0.02))
+    many = replace(many, prototypes=many.head.prototypes * np.float32(0.02))
     yield _instance("21 coordinates", quantize(many))
     few = random_model(2, features=60, projections=6, prototypes=20)
     yield _instance("4 bits in sums of 24", _with_weights_of_4_bits(quantize(few)))

@@ -73,7 +73,7 @@ def test_each_estimator_keeps_its_answers(
 def test_linear_functions_are_exact_before_they_are_integers():
     _, found = digits(LogisticRegression(max_iter=2000))
     assert found.steps[1].agreement == 1.0
-    assert (found.model.n_projections, found.model.n_prototypes) == (9, 10)
+    assert (found.model.head.n_projections, found.model.head.n_prototypes) == (9, 10)
 
 
 def test_linear_functions_without_room_are_reduced():
@@ -112,19 +112,19 @@ def test_few_support_vectors_are_the_prototypes_themselves():
     assert count <= 40
     found = from_sklearn(machine, X, epochs=0)
     model = found.model
-    assert (model.n_prototypes, found.landmarks) == (count, count)
-    projected = model.normalizer.apply(machine.support_vectors_) @ model.projection.T
-    np.testing.assert_allclose(model.prototypes.T, projected, atol=1e-4)
+    assert (model.head.n_prototypes, found.landmarks) == (count, count)
+    projected = model.normalizer.apply(machine.support_vectors_) @ model.head.projection.T
+    np.testing.assert_allclose(model.head.prototypes.T, projected, atol=1e-4)
     assert found.agreement > 0.95
 
 
 def test_sizes_may_be_given():
     _, found = digits(SVC(), n_projections=7, n_prototypes=33, epochs=0)
-    assert (found.model.n_projections, found.model.n_prototypes) == (7, 33)
+    assert (found.model.head.n_projections, found.model.head.n_prototypes) == (7, 33)
     _, found = digits(SVC(), n_projections=7, epochs=0)
-    assert (found.model.n_projections, found.model.n_prototypes) == (7, 100)
+    assert (found.model.head.n_projections, found.model.head.n_prototypes) == (7, 100)
     _, found = digits(SVC(), n_prototypes=50, budget=1500, epochs=0)
-    assert found.model.n_prototypes <= 50
+    assert found.model.head.n_prototypes <= 50
     assert found.model_bytes <= 1500
 
 
@@ -244,7 +244,7 @@ def test_the_report_is_for_people_and_for_programs():
     record = json.loads(json.dumps(found.to_json()))
     assert record["steps"][-1]["name"] == "integers"
     assert record["accuracy"] == found.accuracy
-    assert record["prototypes"] == found.model.n_prototypes
+    assert record["prototypes"] == found.model.head.n_prototypes
 
 
 def test_sizes_shrink_until_nothing_is_left():

@@ -21,6 +21,7 @@ from model_factory import (
 from scipy.sparse import csr_array
 from sklearn.datasets import make_multilabel_classification
 
+from protonn_edge.chain.model import Model
 from protonn_edge.chain.normalizer import Normalizer
 from protonn_edge.conversion import from_reference, same_answers, to_reference
 from protonn_edge.conversion.reference import (
@@ -32,7 +33,6 @@ from protonn_edge.datasets import load_digits_dataset
 from protonn_edge.errors import InputError
 from protonn_edge.features.average_pooling.pooling import AveragePooling
 from protonn_edge.features.deskew.deskew import BYTES
-from protonn_edge.kinds.protonn.head import ProtoNNModel
 from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
 
 DIGITS = load_digits_dataset()
@@ -80,7 +80,7 @@ def test_its_predictions_are_equal(tmp_path: Path, normalization: str, layout: A
     expected = its_scores(run, seen(test))
     np.testing.assert_allclose(model.scores(DIGITS.X_test), expected, rtol=1e-4, atol=1e-7)
     assert np.array_equal(model.predict(DIGITS.X_test), expected.argmax(axis=1))
-    assert model.cutoff == 0
+    assert model.head.cutoff == 0
 
 
 def test_it_is_a_model_to_go_on_from():
@@ -89,7 +89,7 @@ def test_it_is_a_model_to_go_on_from():
     further = ProtoNNClassifier(
         initial_model=model, epochs=2, learning_rate=1e-4, quantization_aware=False
     )
-    assert further.fit(DIGITS.X_train, DIGITS.y_train).model_.n_prototypes == 30
+    assert further.fit(DIGITS.X_train, DIGITS.y_train).model_.head.n_prototypes == 30
 
 
 def test_sets_of_labels_get_a_threshold():
@@ -152,7 +152,7 @@ def test_averages_of_images_are_folded_in():
     np.testing.assert_allclose(there, model.scores(images), rtol=1e-3, atol=1e-4)
 
 
-def shifted(model: ProtoNNModel, offset: float) -> ProtoNNModel:
+def shifted(model: Model, offset: float) -> Model:
     normalizer = replace(model.normalizer, offset=np.full(12, offset))
     inputs = replace(model.inputs, lower=np.full(12, offset), upper=np.full(12, offset + 1))
     return replace(model, normalizer=normalizer, inputs=inputs)
@@ -182,7 +182,7 @@ def shifted(model: ProtoNNModel, offset: float) -> ProtoNNModel:
         (shifted(random_model(), 1e9), "raw", "offsets are too large"),
     ],
 )
-def test_what_no_matrix_does_is_refused(model: ProtoNNModel, features: Any, words: str):
+def test_what_no_matrix_does_is_refused(model: Model, features: Any, words: str):
     with pytest.raises(InputError, match=words) as caught:
         to_reference(model, features)
     assert "\n" not in str(caught.value)

@@ -67,7 +67,9 @@ def test_units_follow_from_the_decimals_of_raw_points() -> None:
 
 def test_without_scalers_it_is_the_classifiers_own_model() -> None:
     pipeline = make_pipeline(classifier()).fit(X, y)
-    assert np.array_equal(from_pipeline(pipeline).projection, pipeline[-1].to_model().projection)
+    assert np.array_equal(
+        from_pipeline(pipeline).head.projection, pipeline[-1].to_model().head.projection
+    )
 
 
 @pytest.mark.parametrize(
@@ -105,4 +107,4 @@ def test_each_way_names_the_other_where_it_is_wanted() -> None:
 def test_a_model_says_what_it_is() -> None:
     pipeline = make_pipeline(StandardScaler(), classifier()).fit(X, y)
     model: Model = from_pipeline(pipeline)
-    assert repr(model).startswith("<ProtoNNModel kind: ProtoNN, features: 13, classes: 3 (0, 1, 2)")
+    assert repr(model).startswith("<Model kind: ProtoNN, features: 13, classes: 3 (0, 1, 2)")

@@ -10,23 +10,23 @@ from chains import replace
 from convolution_factory import random_convolution, random_images_of, random_layers, random_model
 
 from protonn_edge.chain.file import load_model, model_bytes, save_model
+from protonn_edge.chain.model import Model
 from protonn_edge.codegen import make_plan
 from protonn_edge.errors import InputError
 from protonn_edge.features.convolution.stage import Convolutions
 from protonn_edge.features.deskew.deskew import PixelScale
-from protonn_edge.kinds.linear.head import LinearModel
 from protonn_edge.quantization import measure_activity, quantize
 
 
 @pytest.fixture(scope="module")
-def model() -> LinearModel:
+def model() -> Model:
     """Return scores of layers, with the activity that plans count their means for."""
     found = random_model(random_layers())
     integers, images = quantize(found), random_images_of(3, 20, random_layers())
     return replace(found, activity=measure_activity(integers, integers.quantize(images)))
 
 
-def test_the_features_are_the_bytes_of_the_last_layer(model: LinearModel) -> None:
+def test_the_features_are_the_bytes_of_the_last_layer(model: Model) -> None:
     integers, images = quantize(model), random_images_of(1, 20, random_layers())
     Q = integers.quantize(images)
     assert (255 - images == Q).all()
@@ -36,7 +36,7 @@ def test_the_features_are_the_bytes_of_the_last_layer(model: LinearModel) -> Non
     assert random_layers().apply(images.astype(np.float32)).dtype == np.float32
 
 
-def test_a_model_file_gives_the_same_layers(model: LinearModel, tmp_path: Path) -> None:
+def test_a_model_file_gives_the_same_layers(model: Model, tmp_path: Path) -> None:
     save_model(model, tmp_path / "model.npz")
     again = load_model(tmp_path / "model.npz")
     assert model_bytes(again) == model_bytes(model)
@@ -46,7 +46,7 @@ def test_a_model_file_gives_the_same_layers(model: LinearModel, tmp_path: Path) 
     assert (again.scores(images) == model.scores(images)).all()
 
 
-def test_every_weight_is_in_the_hash(model: LinearModel) -> None:
+def test_every_weight_is_in_the_hash(model: Model) -> None:
     stage = random_layers()
     first = stage.layers[0]
     weights = first.weights.copy()  # type: ignore[union-attr]
@@ -113,7 +113,7 @@ def test_layers_that_do_not_fit_together_are_refused() -> None:
         Convolutions(())
 
 
-def test_a_classifier_takes_the_values_as_they_are(model: LinearModel) -> None:
+def test_a_classifier_takes_the_values_as_they_are(model: Model) -> None:
     inputs = quantize(model).inputs
     with pytest.raises(InputError, match="values of a last layer up to 255 that are changed"):
         random_layers().integer_stages(replace(inputs, maximum=127))

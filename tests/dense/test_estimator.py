@@ -59,7 +59,7 @@ def test_a_budget_is_kept_and_used(hidden: str, budget: int) -> None:
 def test_what_fits_keeps_all_of_its_weights() -> None:
     for budget in (None, 1_480):
         model = fitted(size_budget=budget, epochs=3).to_model()
-        assert all((W != 0).all() for W in model.weights)
+        assert all((W != 0).all() for W in model.head.weights)
 
 
 def test_pruning_costs_little() -> None:

@@ -50,7 +50,7 @@ def test_values_of_training_points_fill_a_byte() -> None:
 
 def test_a_matrix_without_weights_is_refused() -> None:
     model = random_dense_model()
-    first, last = model.weights
+    first, last = model.head.weights
     with pytest.raises(InputError, match="all of W2 is zero"):
         quantize(replace(model, weights=(first, np.zeros_like(last))))
 

@@ -15,9 +15,9 @@ from model_factory import (
 )
 
 from protonn_edge.chain.decision.rejection import Rejection
+from protonn_edge.chain.model import Model
 from protonn_edge.features.average_pooling.pooling import AveragePooling
 from protonn_edge.features.deskew.deskew import BYTES
-from protonn_edge.kinds.protonn.head import ProtoNNModel
 
 MODELS = {
     "rejecting": lambda: replace(random_model(), rejection=Rejection(score=0.2, rbf=0.1)),
@@ -43,6 +43,6 @@ def arduino_core(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="session", params=MODELS)
-def model(request: pytest.FixtureRequest) -> ProtoNNModel:
+def model(request: pytest.FixtureRequest) -> Model:
     """Return a model of each kind that generated code tells apart."""
     return MODELS[request.param]()

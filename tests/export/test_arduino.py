@@ -18,13 +18,13 @@ from arduino_ide import (
     run_on_uno,
     spoil_score_of_vector_7,
 )
-from chains import replace
+from chains import protonn_model, replace
 from model_factory import random_model, random_points, random_window_model, window_features_of
 
 from protonn_edge.avr.program import read_program
 from protonn_edge.chain.decision.rejection import Rejection
+from protonn_edge.chain.model import Model
 from protonn_edge.export import Export
-from protonn_edge.kinds.protonn.head import ProtoNNModel
 from protonn_edge.quantization import quantize
 
 pytestmark = needs_arduino_core
@@ -40,7 +40,7 @@ class Compiled:
 
 
 @pytest.fixture(scope="module")
-def compiled(model: ProtoNNModel, tmp_path_factory: pytest.TempPathFactory) -> Compiled:
+def compiled(model: Model, tmp_path_factory: pytest.TempPathFactory) -> Compiled:
     """Return the library of a model."""
     folder = tmp_path_factory.mktemp("library")
     exported = export_for_uno(model, "arduino", folder / "digits")
@@ -57,7 +57,7 @@ def test_the_self_test_passes_on_the_uno(compiled: Compiled, arduino_core: Path)
 
 @pytest.mark.parametrize("example", ["Blink", "Classify", "Stream"])
 def test_examples_print_a_class_within_the_budget(
-    model: ProtoNNModel, compiled: Compiled, arduino_core: Path, example: str
+    model: Model, compiled: Compiled, arduino_core: Path, example: str
 ):
     ran = run_on_uno(link_sketch(compiled.library, example, arduino_core, compiled.objects))
     assert_within_budget(ran)
@@ -213,7 +213,7 @@ def test_examples_use_the_prefix_of_their_library(arduino_core: Path, tmp_path: 
 def test_a_name_and_classes_that_are_no_c_still_build(arduino_core: Path, tmp_path: Path):
     model = random_model(classes=3)
     names = ('"); } */ ??/', "a\\n%s$(x)", "höher")
-    hostile = ProtoNNModel(
+    hostile = protonn_model(
         **{**vars(model), "classes": names, "feature_names": ("*/ #error",) * 12}
     )
     folder = tmp_path / "folder"

@@ -18,18 +18,18 @@ from protonn_edge.boards import load_board
 from protonn_edge.build.sampling import Sampling
 from protonn_edge.build.windowing import Windowing, windowing_of
 from protonn_edge.chain.file import save_model
+from protonn_edge.chain.model import Model
 from protonn_edge.device.sensor_board import UNDECIDED
 from protonn_edge.emulator import EmulatedUno
 from protonn_edge.errors import CheckFailed
 from protonn_edge.features.audio.onset import onsets_of
-from protonn_edge.kinds.protonn.head import ProtoNNModel
 from protonn_edge.quantization import quantize
 from protonn_edge.sensors import MICROPHONE, PlayedSensor, sensor_kind
 
 UNO = load_board("uno")
 
 
-def moving(model: ProtoNNModel, samples: int) -> np.ndarray:
+def moving(model: Model, samples: int) -> np.ndarray:
     """Return raw samples over all of what the model tells apart."""
     stage = model.feature_stage
     assert stage is not None
@@ -40,7 +40,7 @@ def moving(model: ProtoNNModel, samples: int) -> np.ndarray:
     return np.rint(low + step * np.clip(128 + spread, 0, 255)).astype(np.int16)
 
 
-def windowing(model: ProtoNNModel, sensors: list[str], rate: float, **more: object) -> Windowing:
+def windowing(model: Model, sensors: list[str], rate: float, **more: object) -> Windowing:
     sampling = Sampling.of([sensor_kind(name) for name in sensors], rate, UNO)
     return windowing_of(quantize(model), (), sampling, **more)  # type: ignore[arg-type]
 

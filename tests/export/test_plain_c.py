@@ -10,7 +10,7 @@ import pytest
 from arduino_ide import export_for_uno, spoil_score_of_vector_7
 from model_factory import random_model, random_points
 
-from protonn_edge.kinds.protonn.head import ProtoNNModel
+from protonn_edge.chain.model import Model
 from protonn_edge.toolchain.host import build_host_executable
 
 SOURCES = ("main.c", "pnn_model.c", "pnn_self_test.c")
@@ -23,13 +23,13 @@ def run(folder: Path, prefix: str = "pnn") -> subprocess.CompletedProcess[str]:
     return subprocess.run([program], capture_output=True, text=True, timeout=60, check=False)
 
 
-def test_the_self_test_passes(model: ProtoNNModel, tmp_path: Path):
+def test_the_self_test_passes(model: Model, tmp_path: Path):
     export_for_uno(model, "c", tmp_path / "plain")
     done = run(tmp_path / "plain")
     assert (done.returncode, done.stdout, done.stderr) == (0, "PASS: 20 test vectors\n", "")
 
 
-def test_the_self_test_passes_with_another_prefix(model: ProtoNNModel, tmp_path: Path):
+def test_the_self_test_passes_with_another_prefix(model: Model, tmp_path: Path):
     export_for_uno(model, "c", tmp_path / "plain", prefix="wave")
     done = run(tmp_path / "plain", "wave")
     assert (done.returncode, done.stdout, done.stderr) == (0, "PASS: 20 test vectors\n", "")

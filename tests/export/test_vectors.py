@@ -10,25 +10,25 @@ import pytest
 from model_factory import random_gradients_model, random_inputs, random_model, random_points
 
 from protonn_edge.chain.example_points import drawings, signals
+from protonn_edge.chain.model import Model
 from protonn_edge.export import KnownAnswers, vectors_from_data, vectors_from_model
 from protonn_edge.features.gradients.gradients import Gradients
-from protonn_edge.kinds.protonn.head import ProtoNNModel
 from protonn_edge.quantization import IntegerChain, quantize
 
 
-def made(model: ProtoNNModel) -> tuple[IntegerChain, KnownAnswers]:
+def made(model: Model) -> tuple[IntegerChain, KnownAnswers]:
     reference = quantize(model)
     return reference, vectors_from_model(model, reference)
 
 
-def test_answers_are_the_integer_models(model: ProtoNNModel):
+def test_answers_are_the_integer_models(model: Model):
     reference, vectors = made(model)
     assert len(vectors) == 20
     assert np.array_equal(vectors.scores, reference.scores(vectors.inputs))
     assert np.array_equal(vectors.classes, reference.predict(vectors.inputs))
 
 
-def test_vectors_without_data_reach_prototypes_and_both_ends(model: ProtoNNModel):
+def test_vectors_without_data_reach_prototypes_and_both_ends(model: Model):
     reference, vectors = made(model)
     assert not vectors.inputs[0].any()
     assert vectors.inputs.max() == reference.features.maximum
@@ -37,7 +37,7 @@ def test_vectors_without_data_reach_prototypes_and_both_ends(model: ProtoNNModel
     assert len(set(vectors.classes[answered].tolist())) >= 2
 
 
-def test_the_same_model_gives_the_same_vectors(model: ProtoNNModel):
+def test_the_same_model_gives_the_same_vectors(model: Model):
     assert np.array_equal(made(model)[1].inputs, made(model)[1].inputs)
 
 
@@ -69,7 +69,7 @@ def test_runs_of_zeros_are_two_bytes_up_to_255():
     assert all(byte <= 255 for row in vectors.encoded for byte in row)
 
 
-def test_as_many_vectors_are_kept_as_fit_but_at_least_one(model: ProtoNNModel):
+def test_as_many_vectors_are_kept_as_fit_but_at_least_one(model: Model):
     vectors = made(model)[1]
     sizes = [vectors.within(flash_bytes).flash_bytes for flash_bytes in range(0, 20_000, 500)]
     assert all(size <= room for size, room in zip(sizes[5:], range(2500, 20_000, 500), strict=True))

@@ -41,11 +41,11 @@ def test_bytes_go_the_ways_of_the_points_that_they_stand_for(
     Q = integers.quantize(random_points(seed, 200, features))
     stage = integers.named_stages["forest"]
     normalized = model.normalizer.apply(integers.inputs.restore(Q))
-    ends = model.trees.leaves_of(normalized, model.thresholds)
+    ends = model.head.trees.leaves_of(normalized, model.head.thresholds)
     same = stage.trees.leaves_of(Q, stage.thresholds) == ends
     assert same.mean() > 0.95  # a threshold may be nearer to another byte's middle
     rounded = trees * 0.5 + 0.5
-    scores, expected = integers.scores(Q), model.scores_of_normalized(normalized)
+    scores, expected = integers.scores(Q), model.head.scores(normalized)
     whole = same.all(axis=1)
     error = np.abs(scores * integers.score_scale - expected)[whole]
     assert (error <= (rounded + 1e-6) * integers.score_scale).all()
@@ -88,7 +88,7 @@ def test_nodes_have_the_bytes_that_they_need(
 def test_what_has_no_integers_is_refused() -> None:
     model = random_forest_model()
     with pytest.raises(InputError, match="leaves have the value 0"):
-        quantize(replace(model, leaves=np.zeros_like(model.leaves)))
+        quantize(replace(model, leaves=np.zeros_like(model.head.leaves)))
     with pytest.raises(InputError, match="leaves have the value 0"):
         quantize(replace(model, bias=np.full(4, 1e30)))
     with pytest.raises(InputError, match="normalization 'l2'"):

@@ -30,7 +30,7 @@ from protonn_edge.conversion.reference import (
     read_reference_model,
     write_reference_model,
 )
-from protonn_edge.kinds.protonn.head import ProtoNNModel
+from protonn_edge.kinds.protonn.head import ProtoNNHead
 
 BRIEF_CASES = 10
 
@@ -53,7 +53,7 @@ def _check(model: Model, folder: Path) -> None:
     save_model(model, folder / "model.npz")
     again = load_model(folder / "model.npz")
     assert np.array_equal(again.scores(X), model.scores(X)), "a saved model has other scores"
-    if isinstance(model, ProtoNNModel) and not model.clipped:
+    if isinstance(model.head, ProtoNNHead) and not model.clipped:
         to_reference(model, "normalized")
 
 
@@ -133,7 +133,7 @@ def _points() -> tuple[np.ndarray, np.ndarray]:
 # --- folders of the reference implementation ------------------------------------------------------
 
 
-def _of_folder(rng: np.random.Generator, folder: Path) -> ProtoNNModel:
+def _of_folder(rng: np.random.Generator, folder: Path) -> Model:
     there = folder / "matrices"
     model = random_model(int(rng.integers(3)), features=4, classes=3)
     write_reference_model(to_reference(model), there, pick(rng, LAYOUTS))

@@ -24,13 +24,13 @@ from model_factory import (
 from random_integer_models import random_bytes, random_integer_model
 
 from protonn_edge.avr.cores import CORES
+from protonn_edge.chain.model import Model
 from protonn_edge.codegen import every_plan
 from protonn_edge.codegen.host import host_program
 from protonn_edge.errors import InputError
 from protonn_edge.features.average_pooling.pooling import AveragePooling
 from protonn_edge.features.deskew.deskew import BYTES
 from protonn_edge.features.window_features import KINDS
-from protonn_edge.kinds.protonn.head import ProtoNNModel
 from protonn_edge.quantization import IntegerChain, device_model, quantize
 from protonn_edge.verification.agreement import compare
 
@@ -77,7 +77,7 @@ def _integers(rng: np.random.Generator, folder: Path) -> _Made:
     return model, random_bytes(seed, _POINTS, model)
 
 
-def _plain_model(rng: np.random.Generator) -> ProtoNNModel:
+def _plain_model(rng: np.random.Generator) -> Model:
     return random_model(
         int(rng.integers(1 << 31)),
         features=int(rng.choice([1, 2, 12, 40, 300])),
@@ -125,7 +125,7 @@ def _changed(rng: np.random.Generator, folder: Path) -> _Made:
     return model, random_inputs(int(rng.integers(1 << 31)), _POINTS, model)
 
 
-def _check_floats(seed: int, model: ProtoNNModel) -> None:
+def _check_floats(seed: int, model: Model) -> None:
     floats = device_model(model, "float32")
     Q = np.random.default_rng(seed).integers(
         0, floats.features.maximum + 1, (_POINTS, floats.n_features), np.uint8

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 from audio_factory import audio_of, random_audio_model
 from bonsai_factory import random_bonsai_model, random_kernel_model
-from chains import replace
+from chains import protonn_model, replace
 from convolution_factory import random_layers
 from convolution_factory import random_model as random_convolutional_model
 from dense_factory import random_dense_model
@@ -34,13 +34,13 @@ from model_factory import (
 
 from protonn_edge.chain.decision.rejection import UNKNOWN, Rejection
 from protonn_edge.chain.file import load_model, model_bytes, save_model
+from protonn_edge.chain.model import Model
 from protonn_edge.chain.normalizer import Normalizer
 from protonn_edge.chain.statistics import InputStatistics
 from protonn_edge.codegen import make_plan, render_c
 from protonn_edge.features.average_pooling.pooling import AveragePooling
 from protonn_edge.features.deskew.deskew import BYTES
 from protonn_edge.features.gradients.gradients import Gradients
-from protonn_edge.kinds.protonn.head import ProtoNNModel
 from protonn_edge.quantization import IntegerChain, measure_activity, quantize
 
 BRIEF_CASES = 20
@@ -72,7 +72,7 @@ def run_case(seed: int, folder: Path) -> None:
         assert made == (folder / "library").exists(), "a refused export left a folder"
 
 
-def changed_model(rng: np.random.Generator, folder: Path) -> ProtoNNModel:
+def changed_model(rng: np.random.Generator, folder: Path) -> Model:
     """Return what a changed model file holds; `InputError` if the change is refused."""
     path = folder / "changed.npz"
     path.write_bytes(_changed_file(rng))
@@ -97,7 +97,7 @@ def _whole_file(rng: np.random.Generator) -> bytes:
 
 
 @functools.cache
-def _models() -> tuple[ProtoNNModel, ...]:
+def _models() -> tuple[Model, ...]:
     """Return small models of every kind."""
     plain = random_model(1)
     integers = quantize(plain)
@@ -123,13 +123,13 @@ def _models() -> tuple[ProtoNNModel, ...]:
     )
 
 
-def _large_model(rng: np.random.Generator) -> ProtoNNModel:
+def _large_model(rng: np.random.Generator) -> Model:
     """Return a model of up to 2 MB whose sizes differ much."""
     d, m, L = int(rng.choice([1, 10, 60])), int(rng.choice([3, 300, 20_000])), 2
     D = int(rng.choice([2, 100, 2_000]))
     m, D = min(m, 250_000 // (d + L)), min(D, 250_000 // d)
     lower = np.zeros(D)
-    return ProtoNNModel(
+    return protonn_model(
         projection=rng.normal(size=(d, D)) / np.sqrt(D),
         prototypes=rng.normal(size=(d, m)),
         labels=rng.normal(size=(L, m)),
@@ -140,13 +140,13 @@ def _large_model(rng: np.random.Generator) -> ProtoNNModel:
     )
 
 
-def _check_saved(model: ProtoNNModel, folder: Path) -> None:
+def _check_saved(model: Model, folder: Path) -> None:
     save_model(model, folder / "again.npz")
     again = load_model(folder / "again.npz")
     assert model_bytes(again) == model_bytes(model), "an accepted model changes when it is saved"
 
 
-def _check_scores(rng: np.random.Generator, model: ProtoNNModel) -> None:
+def _check_scores(rng: np.random.Generator, model: Model) -> None:
     X = _points(rng, model)
     scores = model.scores(X)
     assert np.isfinite(scores).all(), "scores of an accepted model are not finite"
@@ -156,7 +156,7 @@ def _check_scores(rng: np.random.Generator, model: ProtoNNModel) -> None:
         assert (known | (classes == UNKNOWN)).all(), "an accepted model answers no class of its own"
 
 
-def _points(rng: np.random.Generator, model: ProtoNNModel) -> np.ndarray:
+def _points(rng: np.random.Generator, model: Model) -> np.ndarray:
     """Return points (n, features), float32, of the range that the model was trained on."""
     lower, upper = np.clip([model.inputs.lower, model.inputs.upper], -_LARGE, _LARGE)
     size = (8, model.n_features)
@@ -165,7 +165,7 @@ def _points(rng: np.random.Generator, model: ProtoNNModel) -> np.ndarray:
     return (lower.min() + rng.random(size) * (upper.max() - lower.min())).astype(np.float32)
 
 
-def _check_integers(rng: np.random.Generator, model: ProtoNNModel) -> None:
+def _check_integers(rng: np.random.Generator, model: Model) -> None:
     try:
         integers = quantize(model)
         plan = make_plan(integers, activity=model.activity)

@@ -6,26 +6,27 @@ import numpy as np
 from bonsai_factory import random_bonsai_model
 from kinds.kind import Kind
 
-from protonn_edge.kinds.bonsai.head import BonsaiModel, TreeModel
+from protonn_edge.chain.model import Model
+from protonn_edge.kinds.bonsai.head import BonsaiHead
 from protonn_edge.kinds.bonsai.train.classifier import BonsaiClassifier
 
 
-def scores_of_tree(model: TreeModel, X: np.ndarray) -> np.ndarray:
+def scores_of_tree(model: Model, X: np.ndarray) -> np.ndarray:
     """Return the scores of normalized points, one node at a time."""
     return np.array([_scores_of_point(model, point) for point in X])
 
 
-def _scores_of_point(model: TreeModel, x: np.ndarray) -> np.ndarray:
-    z = model.projection @ x if isinstance(model, BonsaiModel) else x
+def _scores_of_point(model: Model, x: np.ndarray) -> np.ndarray:
+    z = model.head.projection @ x if isinstance(model.head, BonsaiHead) else x
     z = np.append(z, 1.0)
-    t, node = np.zeros(model.n_rows), 0
+    t, node = np.zeros(model.head.n_rows), 0
     while True:
-        for row in range(model.n_rows):
-            place = node * model.n_rows + row
-            t[row] += (model.weights[place] @ z) * np.tanh(model.gates[place] @ z)
-        if node >= len(model.branches):
+        for row in range(model.head.n_rows):
+            place = node * model.head.n_rows + row
+            t[row] += (model.head.weights[place] @ z) * np.tanh(model.head.gates[place] @ z)
+        if node >= len(model.head.branches):
             break
-        node = 2 * node + (2 if model.branches[node] @ z >= 0 else 1)
+        node = 2 * node + (2 if model.head.branches[node] @ z >= 0 else 1)
     return t if len(t) > 1 else np.array([-t[0] / 2, t[0] / 2])
 
 

@@ -6,13 +6,13 @@ import numpy as np
 from dense_factory import random_dense_model
 from kinds.kind import Kind
 
-from protonn_edge.kinds.dense.head import DenseModel
+from protonn_edge.chain.model import Model
 from protonn_edge.kinds.dense.train.classifier import DenseClassifier
 
 
-def _scores(model: DenseModel, X: np.ndarray) -> np.ndarray:
+def _scores(model: Model, X: np.ndarray) -> np.ndarray:
     """Return scores of a network of one hidden layer."""
-    (W, Z), (b, c) = model.weights, model.biases
+    (W, Z), (b, c) = model.head.weights, model.head.biases
     t = np.maximum(X @ W.T + b, 0) @ Z.T + c
     return np.hstack([-t / 2, t / 2]) if t.shape[1] == 1 else t
 

@@ -6,19 +6,19 @@ import numpy as np
 from forest_factory import random_forest_model
 from kinds.kind import Kind
 
-from protonn_edge.kinds.forest.head import ForestModel
+from protonn_edge.chain.model import Model
 from protonn_edge.kinds.forest.train.classifier import ForestClassifier
 from protonn_edge.kinds.forest.trees import LEAF
 
 
-def _scores(model: ForestModel, X: np.ndarray) -> np.ndarray:
+def _scores(model: Model, X: np.ndarray) -> np.ndarray:
     return np.array([_scores_of_point(model, point) for point in X])
 
 
-def _scores_of_point(model: ForestModel, point: np.ndarray) -> np.ndarray:
+def _scores_of_point(model: Model, point: np.ndarray) -> np.ndarray:
     """Return the scores of a normalized point, one node at a time."""
-    nodes, scores = iter(model.features.tolist()), model.bias.copy()
-    thresholds, leaves = iter(model.thresholds), iter(model.leaves.astype(np.float64))
+    nodes, scores = iter(model.head.features.tolist()), model.head.bias.copy()
+    thresholds, leaves = iter(model.head.thresholds), iter(model.head.leaves.astype(np.float64))
 
     def walk(reached: bool) -> None:
         feature = next(nodes)
@@ -29,12 +29,12 @@ def _scores_of_point(model: ForestModel, point: np.ndarray) -> np.ndarray:
         walk(reached and left)
         walk(reached and not left)
 
-    for _ in model.trees.roots:
+    for _ in model.head.trees.roots:
         walk(True)
     return scores
 
 
-_NODES = random_forest_model().features
+_NODES = random_forest_model().head.features
 _INNER = int((_NODES != LEAF).sum())
 _TREES = ("--trees", "8", "--size-budget", "6kB")
 

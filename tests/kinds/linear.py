@@ -6,12 +6,12 @@ import numpy as np
 from kinds.kind import Kind
 from linear_factory import random_linear_model
 
-from protonn_edge.kinds.linear.head import LinearModel
+from protonn_edge.chain.model import Model
 from protonn_edge.kinds.linear.train import LinearClassifier
 
 
-def _scores(model: LinearModel, X: np.ndarray) -> np.ndarray:
-    t = X @ model.weights.T + model.bias
+def _scores(model: Model, X: np.ndarray) -> np.ndarray:
+    t = X @ model.head.weights.T + model.head.bias
     return np.hstack([-t / 2, t / 2]) if t.shape[1] == 1 else t
 
 

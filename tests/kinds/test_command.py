@@ -69,7 +69,7 @@ def test_training_says_what_became_of_it(kind: str, trained: Trained, tmp_path: 
     record = run_json("train", trained.data(""), "-o", path, "--classifier", kind, *options)
     assert record["accuracy"] > 0.6
     model = load_model(path)
-    assert model.kind == (kind_of(kind).model or kind)
+    assert model.head.kind == (kind_of(kind).model or kind)
     settings = model.record["settings"].values()
     assert set(flags.values()) <= {_as_option(value) for value in settings}
 
@@ -87,12 +87,12 @@ def test_it_is_inspected(kind: str, variant: str, trained: Trained) -> None:
     model = trained.model(kind, variant)
     record = run_json("inspect", model, "--data", trained.data(variant))
     assert record["classifier"] == (kind_of(kind).model or kind)
-    title = load_model(model).title
+    title = load_model(model).head.title
     assert re.search(rf"classifier +{title}\b", succeed("inspect", model).output)
     assert [stage["stage"] for stage in record["stages"]] == list(kind_of(kind).steps)
     loaded = load_model(model)
     assert all(record[size.name] == size.number for size in loaded.sizes)
-    assert set(record["nonzero"]) == set(loaded.matrices)
+    assert set(record["nonzero"]) == set(loaded.head.matrices)
     if "--size-budget" in kind_of(kind).variants[variant]:
         assert record["model_bytes"] <= 6_000
     if kind_of(kind).reads_weights:
@@ -172,7 +172,7 @@ def test_the_best_that_fits_is_found(kind: str, trained: Trained, tmp_path: Path
     path, options = tmp_path / "model.npz", ("--folds", 2, "--jobs", 1, *kind_of(kind).tuning)
     done = succeed("tune", trained.data(""), "-o", path, "--classifier", kind, *options)
     found = load_model(path)
-    assert found.kind == (kind_of(kind).model or kind)
+    assert found.head.kind == (kind_of(kind).model or kind)
     assert f"protonn-edge build {path} --plan " in done.output
     latency = float(options[options.index("--max-latency-ms") + 1])
     plan = make_plan(quantize(found), activity=found.activity)

@@ -139,7 +139,7 @@ def test_it_rejects_by_score_and_margin(kind: str, tmp_path: Path) -> None:
     integers = quantize(load_model(tmp_path / "model.npz"))
     answers = integers.predict(integers.quantize(DIGITS.X_test))
     assert np.mean((answers == 255) == unknown) > 0.95
-    title = own.random_model().title
+    title = own.random_model().head.title
     with pytest.raises(InputError, match=f"a {title} model has no distance to reject points by"):
         classifier.calibrate_rejection(X_SOME, Y_SOME, by=("distance",))
 

@@ -45,5 +45,5 @@ def test_thresholds_are_those_of_the_float_model(kind: str) -> None:
 def test_there_are_no_float_builds(kind: str) -> None:
     model = kind_of(kind).random_model()
     assert precisions_of(model) == ("int8",)
-    with pytest.raises(InputError, match=f"no float builds of {model.kind} models"):
+    with pytest.raises(InputError, match=f"no float builds of {model.head.kind} models"):
         device_model(model, "float32")

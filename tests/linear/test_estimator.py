@@ -46,7 +46,9 @@ def test_it_finds_what_scikit_learn_finds(y: np.ndarray, solver: str) -> None:
 
 
 def test_a_larger_regularization_leaves_weights_out() -> None:
-    shares = [np.mean(fitted(regularization=each).model_.weights != 0) for each in (1e-4, 1e-2)]
+    shares = [
+        np.mean(fitted(regularization=each).model_.head.weights != 0) for each in (1e-4, 1e-2)
+    ]
     assert shares[0] > 0.6
     assert shares[1] < 0.25
 
@@ -58,14 +60,14 @@ def test_a_weight_of_two_is_a_point_given_twice() -> None:
     two = LinearClassifier(regularization=3e-2, **settings).fit(
         np.concatenate([X, X[:100]]), np.concatenate([Y, Y[:100]])
     )
-    np.testing.assert_allclose(one.model_.weights, two.model_.weights, atol=1e-3)
+    np.testing.assert_allclose(one.model_.head.weights, two.model_.head.weights, atol=1e-3)
 
 
 def test_sparse_points_stay_sparse_and_give_the_same() -> None:
     settings = {"normalization": "none", "random_state": 0, "regularization": 1e-2}
     dense = LinearClassifier(**settings).fit(X, TWO)
     sparse = LinearClassifier(**settings).fit(csr_array(X), TWO)
-    np.testing.assert_allclose(sparse.model_.weights, dense.model_.weights, atol=1e-4)
+    np.testing.assert_allclose(sparse.model_.head.weights, dense.model_.head.weights, atol=1e-4)
     assert (sparse.predict(csr_array(DIGITS.X_test)) == dense.predict(DIGITS.X_test)).all()
 
 

@@ -47,7 +47,7 @@ def test_every_input_is_within_the_proven_range(
     seed: int, features: int, classes: int, bias: float
 ) -> None:
     model = random_linear_model(seed, features=features, classes=classes)
-    integers = quantize(replace(model, bias=model.bias + bias))
+    integers = quantize(replace(model, bias=model.head.bias + bias))
     assert isinstance(integers, IntegerChain)
     weights, maximum = integers.numbers["weights"].astype(int), integers.inputs.maximum
     ends = np.concatenate([(weights > 0) * maximum, (weights < 0) * maximum]).astype(np.uint8)
@@ -74,7 +74,7 @@ def test_a_bias_that_is_far_off_takes_32_bits() -> None:
 def test_what_has_no_integers_is_refused() -> None:
     model = random_linear_model()
     with pytest.raises(InputError, match="all of W is zero"):
-        quantize(replace(model, weights=np.zeros_like(model.weights)))
+        quantize(replace(model, weights=np.zeros_like(model.head.weights)))
     with pytest.raises(InputError, match="normalization 'l2'"):
         quantize(replace(model, normalizer=Normalizer("l2", np.zeros(12), np.ones(12))))
     with pytest.raises(InputError, match="no integer scale fits both"):
@@ -113,7 +113,7 @@ def test_the_hash_depends_on_every_number() -> None:
 @pytest.mark.parametrize(("maximum", "bits"), [(15, 16), (255, 24)])
 def test_whole_weights_of_whole_features_stay_as_they_are(maximum: int, bits: int) -> None:
     model = random_linear_model(3, features=20, classes=4)
-    W = np.rint(np.clip(20 * model.weights, -127, 127)).astype(np.float32)
+    W = np.rint(np.clip(20 * model.head.weights, -127, 127)).astype(np.float32)
     plain = replace(
         model,
         weights=W,

@@ -20,6 +20,7 @@ from protonn_edge.build.sampling import Sampling
 from protonn_edge.build.sensor_projects import build_live, live_files
 from protonn_edge.build.windowing import Windowing, windowing_of
 from protonn_edge.chain.file import save_model
+from protonn_edge.chain.model import Model
 from protonn_edge.codegen import make_plan, template_environment
 from protonn_edge.datasets.naming import sample_names
 from protonn_edge.device.listener import AnswerStream
@@ -27,7 +28,6 @@ from protonn_edge.device.sensor_board import UNDECIDED, WindowAnswer
 from protonn_edge.emulator import EmulatedUno
 from protonn_edge.errors import CheckFailed, InputError
 from protonn_edge.features.audio.onset import onsets_of
-from protonn_edge.kinds.protonn.head import ProtoNNModel
 from protonn_edge.quantization import quantize
 from protonn_edge.sensors import (
     ADXL345,
@@ -51,23 +51,23 @@ HEARING = replace(
 )
 
 
-def plain_model(features: int, **more: int) -> ProtoNNModel:
+def plain_model(features: int, **more: int) -> Model:
     """Return a model of whole numbers without windows."""
     model = random_model(features=features, **more)
     return replace(model, raw_exponents=np.zeros(features, np.int64))
 
 
-def named(*names: str) -> ProtoNNModel:
+def named(*names: str) -> Model:
     return replace(MODEL, classes=(*names, *MODEL.classes[len(names) :]))
 
 
-def hearing_from(zero: float, step: float) -> ProtoNNModel:
+def hearing_from(zero: float, step: float) -> Model:
     """Return a model of sound of another full scale than an analog input's."""
     stage = replace(HEARING.feature_stage, zero=zero, step=step)
     return replace(HEARING, feature_stage=stage)
 
 
-def moving_from(zero: float, step: float) -> ProtoNNModel:
+def moving_from(zero: float, step: float) -> Model:
     """Return a model of windows of one channel that has reached so much."""
     stage = window_features_of("mean,min,max", 32, 1)
     model = random_window_model(replace(stage, zero=(zero,), step=(step,)))
@@ -75,7 +75,7 @@ def moving_from(zero: float, step: float) -> ProtoNNModel:
 
 
 def windows_of(
-    model: ProtoNNModel = MODEL, rate: float = 100.0, sensor: str = "mpu6050", **more: object
+    model: Model = MODEL, rate: float = 100.0, sensor: str = "mpu6050", **more: object
 ) -> Windowing:
     sampling = Sampling.of([sensor_kind(name) for name in sensor.split(",")], rate, UNO)
     return windowing_of(
@@ -178,7 +178,7 @@ def test_values_far_outside_the_training_are_told_by_monitor(tmp_path: Path) -> 
     assert "data: az from 1,028 to 1,034 (trained: 0 to 255); check the sensor" in line
 
 
-def in_units(model: ProtoNNModel, *units: str) -> ProtoNNModel:
+def in_units(model: Model, *units: str) -> Model:
     """Return the model of windows for data in other units than the counts of an ADXL345."""
     stage, found = model.feature_stage, tuple(map(unit_of, units))
     counts = [float(256 * unit.size) for unit in found]
@@ -291,7 +291,7 @@ def test_an_overlap_that_does_not_fit_is_refused_in_a_sentence() -> None:
     ],
 )
 def test_what_the_board_cannot_do_is_refused(
-    model: ProtoNNModel, more: dict[str, object], sentence: str
+    model: Model, more: dict[str, object], sentence: str
 ) -> None:
     with pytest.raises(InputError, match=sentence):
         windows_of(model, **more)  # type: ignore[arg-type]

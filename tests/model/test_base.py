@@ -13,18 +13,19 @@ from numpy.typing import NDArray
 
 from protonn_edge.chain.decision.rejection import UNKNOWN, Rejection
 from protonn_edge.chain.file import load_model, save_model
+from protonn_edge.chain.head import Head
 from protonn_edge.chain.model import Model
 from protonn_edge.chain.models import MODELS
 from protonn_edge.chain.normalizer import Normalizer
 from protonn_edge.chain.statistics import InputStatistics
 from protonn_edge.errors import InputError
-from protonn_edge.kinds.protonn.head import checked_protonn
+from protonn_edge.kinds.protonn.head import protonn_head
 
 X = np.random.default_rng(0).normal(size=(30, 5)).round(1)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Plane(Model):
+class Plane(Head):
     """Scores are W x."""
 
     kind = "plane"
@@ -38,8 +39,8 @@ class Plane(Model):
         return {"weights": self.weights}
 
     @classmethod
-    def own_fields(cls, arrays: dict[str, NDArray[Any]]) -> dict[str, Any]:
-        return {"weights": arrays["weights"]}
+    def from_arrays(cls, arrays: dict[str, NDArray[Any]]) -> Plane:
+        return cls(weights=arrays["weights"])
 
     @property
     def n_inputs(self) -> int:
@@ -50,27 +51,27 @@ class Plane(Model):
         return len(self.weights)
 
     @property
-    def _values_a_point(self) -> int:
-        return self.n_features
+    def values_a_point(self) -> int:
+        return 1
 
-    def scores_of_normalized(self, X: NDArray[Any]) -> NDArray[Any]:
+    def scores(self, X: NDArray[Any]) -> NDArray[Any]:
         return X @ self.weights.T
 
 
-def plane(**changes: Any) -> Plane:
+def plane(**changes: Any) -> Model:
     fields: dict[str, Any] = {
-        "weights": np.random.default_rng(1).normal(size=(3, 5)),
+        "head": Plane(weights=np.random.default_rng(1).normal(size=(3, 5))),
         "normalizer": Normalizer("standard", X.mean(axis=0), 1 / X.std(axis=0)),
         "inputs": InputStatistics.of(X),
         "classes": ("a", "b", "c"),
     }
-    return Plane(**(fields | changes))
+    return Model(**(fields | changes))
 
 
 def test_normalized_points_are_scored() -> None:
     model = plane()
     normalized = (X - X.mean(axis=0)) / X.std(axis=0)
-    np.testing.assert_allclose(model.scores(X), normalized @ model.weights.T, atol=1e-12)
+    np.testing.assert_allclose(model.scores(X), normalized @ model.head.weights.T, atol=1e-12)
     assert np.array_equal(model.predict(X), model.scores(X).argmax(axis=1))
 
 
@@ -86,7 +87,7 @@ def test_label_sets_are_those_above_the_threshold() -> None:
 
 def test_units_are_those_of_the_points() -> None:
     model = plane().with_units_of(X)
-    assert isinstance(model, Plane)
+    assert isinstance(model.head, Plane)
     assert model.units.tolist() == [1] * 5
 
 
@@ -106,7 +107,7 @@ def test_what_does_not_fit_is_refused(changes: dict[str, Any], problem: str) -> 
 
 def test_the_base_alone_scores_nothing() -> None:
     with pytest.raises(TypeError, match="abstract"):
-        Model(normalizer=Normalizer.identity(5), inputs=InputStatistics.of(X), classes=("a", "b"))
+        Head()
 
 
 def test_another_kind_goes_through_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -114,8 +115,8 @@ def test_another_kind_goes_through_a_file(tmp_path: Path, monkeypatch: pytest.Mo
     model = plane()
     save_model(model, tmp_path / "model.npz")
     loaded = load_model(tmp_path / "model.npz")
-    assert isinstance(loaded, Plane)
+    assert isinstance(loaded.head, Plane)
     assert np.array_equal(loaded.scores(X), model.scores(X))
-    assert loaded.paper_bytes == 4 * 15
+    assert loaded.head.paper_bytes == 4 * 15
     with pytest.raises(InputError, match="kind 'plane', the converter accepts 'protonn' only"):
-        checked_protonn(loaded, "the converter")
+        protonn_head(loaded, "the converter")

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from chains import replace
+from chains import protonn_model, replace
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from model_factory import (
@@ -32,18 +32,19 @@ from protonn_edge.chain.file import (
     model_bytes,
     save_model,
 )
+from protonn_edge.chain.model import Model
 from protonn_edge.chain.normalizer import Normalizer
 from protonn_edge.chain.statistics import InputStatistics
 from protonn_edge.errors import InputError
 from protonn_edge.features.average_pooling.pooling import AveragePooling
 from protonn_edge.features.deskew.deskew import PixelScale
-from protonn_edge.kinds.protonn.head import ProtoNNModel, rbf
+from protonn_edge.kinds.protonn.head import ProtoNNHead, rbf
 from protonn_edge.quantization import quantize
 
 
 def make_model(
     seed: int = 0, d: int = 3, D: int = 5, m: int = 4, L: int = 2, **changes: Any
-) -> ProtoNNModel:
+) -> Model:
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(20, D)).round(1)
     fields: dict[str, Any] = {
@@ -57,10 +58,10 @@ def make_model(
         "feature_names": tuple(f"f{index}" for index in range(D)),
         "record": {"seed": seed, "history": [0.5, 0.25]},
     }
-    return ProtoNNModel(**(fields | changes))
+    return protonn_model(**(fields | changes))
 
 
-def arrays_of(model: ProtoNNModel) -> dict[str, np.ndarray]:
+def arrays_of(model: Model) -> dict[str, np.ndarray]:
     with np.load(io.BytesIO(model_bytes(model)), allow_pickle=False) as archive:
         return {name: archive[name] for name in archive}
 
@@ -85,13 +86,14 @@ def test_scores_are_the_formula() -> None:
     model = make_model()
     x = np.arange(5.0)
     normalized = (x - model.normalizer.offset) * model.normalizer.scale
-    projected = model.projection.astype(float) @ normalized
+    projected = model.head.projection.astype(float) @ normalized
     expected = sum(
-        model.labels[:, j].astype(float)
+        model.head.labels[:, j].astype(float)
         * np.exp(
-            -(model.gamma**2) * np.sum((model.prototypes[:, j].astype(float) - projected) ** 2)
+            -(model.head.gamma**2)
+            * np.sum((model.head.prototypes[:, j].astype(float) - projected) ** 2)
         )
-        for j in range(model.n_prototypes)
+        for j in range(model.head.n_prototypes)
     )
     np.testing.assert_allclose(model.scores(x[None])[0], expected, rtol=1e-12)
 
@@ -114,7 +116,7 @@ def test_no_points_give_no_scores() -> None:
 
 def test_sizes_are_those_of_the_matrices() -> None:
     model = make_model(d=3, D=5, m=4, L=2)
-    sizes = (model.n_projections, model.n_features, model.n_prototypes, model.n_classes)
+    sizes = (model.head.n_projections, model.n_features, model.head.n_prototypes, model.n_classes)
     assert sizes == (3, 5, 4, 2)
 
 
@@ -146,7 +148,7 @@ def test_background_is_the_most_frequent_value_and_the_smallest_of_those() -> No
 
 def test_arrays_of_a_model_cannot_be_changed() -> None:
     with pytest.raises(ValueError, match="read-only"):
-        make_model().projection[0, 0] = 1.0
+        make_model().head.projection[0, 0] = 1.0
 
 
 def test_identity_normalizer_changes_nothing() -> None:
@@ -243,7 +245,7 @@ def test_numpy_reads_the_file_without_pickle(tmp_path: Path) -> None:
     save_model(model, tmp_path / "model.npz")
     with np.load(tmp_path / "model.npz", allow_pickle=False) as archive:
         assert int(archive["format_version"]) == FORMAT_VERSION
-        assert np.array_equal(archive["W"], model.projection)
+        assert np.array_equal(archive["W"], model.head.projection)
         assert json.loads(archive["record"].tobytes())["seed"] == 0
 
 
@@ -266,7 +268,7 @@ def test_bits_of_the_projection_are_in_the_file_where_they_are_not_8(tmp_path: P
     assert arrays_of(model)["projection_bits"] == 4
     save_model(model, tmp_path / "model.npz")
     loaded = load_model(tmp_path / "model.npz")
-    assert loaded.projection_bits == 4
+    assert loaded.head.projection_bits == 4
     assert model_bytes(loaded) == model_bytes(model)
 
 
@@ -395,7 +397,7 @@ def test_label_sets_and_very_many_classes_are_never_unknown() -> None:
     model = replace(plain_model(), rejection=Rejection(score=0.25))
     with pytest.raises(InputError, match="may give a point none anyway"):
         replace(model, threshold=0.5)
-    many = np.zeros((256, model.n_prototypes), np.float32)
+    many = np.zeros((256, model.head.n_prototypes), np.float32)
     names = tuple(f"class {label}" for label in range(256))
     with pytest.raises(InputError, match="a model of 256 classes"):
         replace(model, labels=many, classes=names)
@@ -449,14 +451,14 @@ def test_a_cutoff_comes_back_from_the_file_and_leaves_out_what_is_below(tmp_path
     whole = make_model()
     save_model(replace(whole, cutoff=0.5), tmp_path / "model.npz")
     cut = load_model(tmp_path / "model.npz")
-    assert cut.cutoff == 0.5
+    assert cut.head.cutoff == 0.5
     X = np.random.default_rng(0).normal(size=(200, whole.n_features))
-    projected = whole.normalizer.apply(X) @ whole.projection.T.astype(np.float64)
-    values = rbf(projected, whole.prototypes.astype(np.float64), whole.gamma)
+    projected = whole.normalizer.apply(X) @ whole.head.projection.T.astype(np.float64)
+    values = rbf(projected, whole.head.prototypes.astype(np.float64), whole.head.gamma)
     near = np.where(values >= 0.5, values, 0.0)
     assert near.any()
     assert (near != values).any()
-    assert np.allclose(cut.scores(X), near @ whole.labels.T)
+    assert np.allclose(cut.scores(X), near @ whole.head.labels.T)
 
 
 @pytest.mark.parametrize("cutoff", [-0.1, 1.0, np.nan])
@@ -561,8 +563,8 @@ def test_another_format_is_refused(tmp_path: Path, version: int, remedy: str) ->
 def test_a_file_that_was_written_long_ago_is_read_as_it_was() -> None:
     """Of pooled images, with a rejection."""
     model = load_model(Path(__file__).parent / "format_7.npz")
-    assert isinstance(model, ProtoNNModel)
-    assert (model.feature_stage.n_outputs, model.n_prototypes) == (16, 12)
+    assert isinstance(model.head, ProtoNNHead)
+    assert (model.feature_stage.n_outputs, model.head.n_prototypes) == (16, 12)
     assert model.activity.stages["prototypes"][1].shape == (12,)
     assert quantize(model).model_sha256.startswith("143b9203421d6eba")
 

@@ -42,7 +42,7 @@ def test_it_takes_the_bytes_of_the_integer_model_and_has_another_hash():
 def test_scores_use_24_bits_whatever_the_labels_are():
     for factor in (1e-6, 1.0, 1e6):
         model = random_model(3)
-        model = replace(model, labels=model.labels * np.float32(factor))
+        model = replace(model, labels=model.head.labels * np.float32(factor))
         floats = device_model(model, "float32")
         assert 1 << 23 <= np.abs(floats.labels).sum(axis=1).max() <= 1 << 24
 
@@ -56,7 +56,7 @@ def test_average_pooling_is_refused():
 def test_numbers_beyond_a_float_are_refused():
     model = random_model(4)
     integer_model = quantize(model)
-    far = model.prototypes * np.float32(1e30)
+    far = model.head.prototypes * np.float32(1e30)
     distant = replace(model, prototypes=far, gamma=1e15)
     with pytest.raises(InputError, match="do not fit floats of 32 bits"):
         float32_model(distant, integer_model)

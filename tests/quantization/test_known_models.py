@@ -36,16 +36,16 @@ def constant_features(model: Any) -> Any:
 
 def with_larger(model: Any, name: str, factor: float) -> Any:
     """Return a model one of whose arrays is multiplied."""
-    return replace(model, **{name: getattr(model, name) * np.float32(factor)})
+    return replace(model, **{name: getattr(model.head, name) * np.float32(factor)})
 
 
 def of_one_sign(model: Any) -> Any:
-    return replace(model, labels=np.abs(model.labels) + 1)
+    return replace(model, labels=np.abs(model.head.labels) + 1)
 
 
 def always_right(model: Any) -> Any:
     """Return a tree whose second node asks nothing."""
-    branches = model.branches.copy()
+    branches = model.head.branches.copy()
     branches[1] = 0
     return replace(model, branches=branches)
 
@@ -63,8 +63,8 @@ def of_whole_numbers(model: Any) -> Any:
     )
     return replace(
         model,
-        weights=np.rint(model.weights * 40),
-        bias=np.rint(model.bias * 40),
+        weights=np.rint(model.head.weights * 40),
+        bias=np.rint(model.head.bias * 40),
         normalizer=Normalizer("none", np.zeros(n), np.ones(n)),
         inputs=inputs,
     )

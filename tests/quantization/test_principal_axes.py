@@ -23,27 +23,29 @@ def test_axes_are_orthogonal_and_uncorrelated(d: int) -> None:
 
 def test_scores_stay_and_the_widest_coordinates_come_first() -> None:
     model = random_model(projections=8, prototypes=30)
-    turned = far_coordinates_first(model)
+    turned = far_coordinates_first(model.head)
     X = random_points(1, 50, model.n_features)
-    np.testing.assert_allclose(turned.scores(X), model.scores(X), rtol=1e-4, atol=1e-5)
+    np.testing.assert_allclose(
+        replace(model, head=turned).scores(X), model.scores(X), rtol=1e-4, atol=1e-5
+    )
     spread = turned.prototypes.std(axis=1)
     assert (np.diff(spread) <= 0).all()
-    assert spread[0] >= model.prototypes.std(axis=1).max()
+    assert spread[0] >= model.head.prototypes.std(axis=1).max()
 
 
 def test_a_sparse_projection_stays_sparse() -> None:
     model = random_model(projections=6)
-    W = model.projection * (np.arange(model.n_features) % 3 == np.arange(6)[:, None] % 3)
+    W = model.head.projection * (np.arange(model.n_features) % 3 == np.arange(6)[:, None] % 3)
     sparse = replace(model, projection=W.astype(np.float32))
-    turned = far_coordinates_first(sparse)
+    turned = far_coordinates_first(sparse.head)
     assert np.count_nonzero(turned.projection) == np.count_nonzero(W)
-    assert sorted(map(tuple, turned.projection)) == sorted(map(tuple, sparse.projection))
+    assert sorted(map(tuple, turned.projection)) == sorted(map(tuple, sparse.head.projection))
 
 
 def test_features_without_weight_do_not_keep_a_projection_from_being_turned() -> None:
     model = random_model(projections=6)
-    W = model.projection * (np.arange(model.n_features) != 3)
-    turned = far_coordinates_first(replace(model, projection=W.astype(np.float32)))
+    W = model.head.projection * (np.arange(model.n_features) != 3)
+    turned = far_coordinates_first(replace(model.head, projection=W.astype(np.float32)))
     assert (turned.projection[:, 3] == 0).all()
     assert np.count_nonzero(turned.projection) == np.count_nonzero(W)
     assert not np.isin(turned.projection, W).all()
@@ -52,13 +54,13 @@ def test_features_without_weight_do_not_keep_a_projection_from_being_turned() ->
 def test_axes_that_would_need_coarser_steps_are_not_taken() -> None:
     """One prototype far off in all coordinates is farther off along an axis."""
     model = random_model(2, features=20, prototypes=30)
-    outlier = model.prototypes.mean(axis=1, keepdims=True) + 40
+    outlier = model.head.prototypes.mean(axis=1, keepdims=True) + 40
     far = replace(
         model,
-        prototypes=np.append(model.prototypes, outlier, axis=1).astype(np.float32),
-        labels=np.append(model.labels, np.ones((4, 1)), axis=1).astype(np.float32),
+        prototypes=np.append(model.head.prototypes, outlier, axis=1).astype(np.float32),
+        labels=np.append(model.head.labels, np.ones((4, 1)), axis=1).astype(np.float32),
     )
-    assert np.isin(far_coordinates_first(far).projection, far.projection).all()
+    assert np.isin(far_coordinates_first(far.head).projection, far.head.projection).all()
     assert quantize(far).numbers["distance_shift"] == 2
 
 

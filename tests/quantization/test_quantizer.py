@@ -27,24 +27,24 @@ def test_integers_represent_the_floats_to_half_a_step(
 ) -> None:
     """With the arithmetic's own errors, see `test_dequantizer`, this bounds those of scores."""
     model = random_model(seed, features=features, projections=projections)
-    integers, turned = quantize(model), far_coordinates_first(model)
+    integers, turned = quantize(model), far_coordinates_first(model.head)
     floats, step = dequantize(integers), distance_step(integers.numbers["distance_shift"])
-    weights = turned.gamma * turned.projection.astype(float) * turned.normalizer.scale
+    weights = turned.gamma * turned.projection.astype(float) * model.normalizer.scale
     unit = integers.numbers["multiplier"] / (
         1 << (REQUANTIZE_SHIFT + integers.numbers["accumulator_bits"] - 16)
     )
     lost = np.abs(floats.projection - weights) * np.abs(integers.inputs.step)
     assert lost.max() <= step * unit / 2 * (1 + 1e-6)
 
-    mean = turned.inputs.mean
+    mean = model.inputs.mean
     here = (floats.projection @ mean + floats.bias)[:, None] - floats.prototypes
-    there = weights @ (mean - turned.normalizer.offset)
+    there = weights @ (mean - model.normalizer.offset)
     there = there[:, None] - turned.gamma * turned.prototypes.astype(float)
     of_the_offset = OFFSET_STEP / (2 << REQUANTIZE_SHIFT)
     assert np.abs(here - there).max() <= step * (0.5 + of_the_offset + 1e-3)
 
     label_step = RBF_MAXIMUM * integers.score_scale
-    assert np.abs(floats.labels - model.labels).max() <= label_step / 2 * (1 + 1e-6)
+    assert np.abs(floats.labels - model.head.labels).max() <= label_step / 2 * (1 + 1e-6)
 
 
 def test_residuals_use_the_range_that_they_have() -> None:
@@ -76,8 +76,8 @@ def test_weights_of_4_bits_keep_their_axes() -> None:
     """Training has fitted them to few steps, which other axes would not have."""
     model = replace(random_model(features=40), projection_bits=4)
     rows = quantize(model).numbers["projection"].astype(int)
-    unit = np.abs(model.projection * model.normalizer.scale).max()
-    alike = np.corrcoef(rows, model.projection / unit)[:5, 5:]
+    unit = np.abs(model.head.projection * model.normalizer.scale).max()
+    alike = np.corrcoef(rows, model.head.projection / unit)[:5, 5:]
     assert sorted(alike.argmax(axis=1)) == list(range(5))
     assert alike.max(axis=1).min() > 0.8
 
@@ -117,7 +117,7 @@ def test_prototypes_that_no_scale_reaches_are_refused() -> None:
         InputError,
         match="over 402.9 RBF widths, but the integer model covers only 31; .*smaller gamma",
     ):
-        quantize(replace(model, gamma=model.gamma * 100))
+        quantize(replace(model, gamma=model.head.gamma * 100))
 
 
 @pytest.mark.parametrize(
@@ -141,7 +141,7 @@ def test_statistics_too_large_to_compute_with_are_refused(
 def test_labels_that_are_all_zero_are_refused() -> None:
     model = random_model()
     with pytest.raises(InputError, match="all of Z is zero"):
-        quantize(replace(model, labels=np.zeros_like(model.labels)))
+        quantize(replace(model, labels=np.zeros_like(model.head.labels)))
 
 
 def test_sums_of_opposite_infinities_are_refused() -> None:

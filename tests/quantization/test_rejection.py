@@ -98,7 +98,7 @@ def test_distances_are_in_rbf_widths_and_stretch() -> None:
 def test_a_calibrated_model_rejects_its_share_of_the_points(by: tuple[str, ...]) -> None:
     X = random_points(1, 1_000, 12)
     model = random_model(1, prototypes=60, gamma_numerator=0.7)
-    model = replace(model, labels=np.abs(model.labels))
+    model = replace(model, labels=np.abs(model.head.labels))
     rejecting = with_rejection(model, statistics_of(model, X), 0.2, by)
     assert rejecting.record["rejection"] == {"rate": 0.2, "by": list(by), "n": 1_000}
     integers = quantize(rejecting)
@@ -114,7 +114,7 @@ def test_a_calibrated_model_rejects_its_share_of_the_points(by: tuple[str, ...])
 def test_the_float_model_rejects_about_the_same_points() -> None:
     X = random_points(1, 1_000, 12)
     model = random_model(1, prototypes=60, gamma_numerator=0.7)
-    model = replace(model, labels=np.abs(model.labels))
+    model = replace(model, labels=np.abs(model.head.labels))
     rejecting = with_rejection(model, statistics_of(model, X), 0.2, ("score", "distance"))
     integers = quantize(rejecting)
     in_integers = integers.predict(integers.quantize(X)) == UNKNOWN

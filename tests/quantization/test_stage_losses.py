@@ -32,9 +32,9 @@ def test_a_stage_with_coarse_numbers_shows():
     model = random_model(2, features=20, prototypes=30)
     X = random_points(2, 800, 20).astype(np.float32)
     near = np.concatenate(
-        [model.prototypes, model.prototypes.mean(axis=1, keepdims=True) + 40], axis=1
+        [model.head.prototypes, model.head.prototypes.mean(axis=1, keepdims=True) + 40], axis=1
     )
-    large = np.concatenate([model.labels, np.full((4, 1), 500, np.float32)], axis=1)
+    large = np.concatenate([model.head.labels, np.full((4, 1), 500, np.float32)], axis=1)
     coarse = replace(model, prototypes=near.astype(np.float32), labels=large)
     losses = stage_losses(coarse, X, coarse.predict(X))
     assert losses[-1].changed > 10 * max(loss.changed for loss in losses[:-1])
@@ -42,8 +42,9 @@ def test_a_stage_with_coarse_numbers_shows():
 
 @pytest.mark.parametrize("seed", range(4))
 def test_the_centre_is_that_of_the_quantizer(seed):
-    model = far_coordinates_first(random_model(seed))
-    coordinates = model.gamma * model.prototypes.astype(np.float64)
+    model = random_model(seed)
+    head = far_coordinates_first(model.head)
+    coordinates = head.gamma * head.prototypes.astype(np.float64)
     integer_model = quantize(model)
     stand_for = dequantize(integer_model).prototypes
     largest = np.unravel_index(

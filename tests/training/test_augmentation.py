@@ -100,7 +100,7 @@ def test_pixels_that_never_change_stay_as_they_are() -> None:
         np.arange(50), np.random.default_rng(0)
     )
     assert np.array_equal(batch[:, constant], images[:50, constant])
-    assert not fit(image_shape=(8, 8), augment=True).model_.projection[:, constant].any()
+    assert not fit(image_shape=(8, 8), augment=True).model_.head.projection[:, constant].any()
 
 
 def fit(**settings: Any) -> ProtoNNClassifier:
@@ -111,7 +111,7 @@ def fit(**settings: Any) -> ProtoNNClassifier:
 def test_augmentation_trains_and_is_repeatable() -> None:
     first, again = (fit(image_shape=(8, 8), augment=True).model_ for _ in range(2))
     assert model_bytes(first) == model_bytes(again)
-    assert not np.array_equal(first.projection, fit(image_shape=(8, 8)).model_.projection)
+    assert not np.array_equal(first.head.projection, fit(image_shape=(8, 8)).model_.head.projection)
 
 
 @pytest.mark.parametrize(

@@ -51,13 +51,13 @@ def test_some_constant_features_are_fine_and_all_of_them_are_not() -> None:
     points = np.full_like(X, 3.0)
     points[:, 5] = X[:, 20]
     model = fit(points).to_model()
-    assert np.flatnonzero(model.projection.any(axis=0)).tolist() == [5]
+    assert np.flatnonzero(model.head.projection.any(axis=0)).tolist() == [5]
 
 
 def test_more_prototypes_than_points_are_refused() -> None:
     refused("number of prototypes is 301, the training data has 300 points", n_prototypes=301)
     refused("number of prototypes is 310", prototypes_per_class=31)
-    assert fit(X[:12], Y[:12]).to_model().n_prototypes == 4 * len(np.unique(Y[:12]))
+    assert fit(X[:12], Y[:12]).to_model().head.n_prototypes == 4 * len(np.unique(Y[:12]))
 
 
 @pytest.mark.parametrize("share", [0.0, -0.1, 1.5])

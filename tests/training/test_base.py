@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 import click
 import numpy as np
 import pytest
+from chains import protonn_model
 from click.testing import CliRunner
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
@@ -20,7 +21,6 @@ from protonn_edge.datasets import load_digits_dataset
 from protonn_edge.errors import InputError
 from protonn_edge.features.average_pooling.pooling import AveragePooling
 from protonn_edge.features.window_features import WindowFeatureStage
-from protonn_edge.kinds.protonn.head import ProtoNNModel
 from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
 from protonn_edge.kinds.train import CLASSIFIERS
 from protonn_edge.quantization import quantize
@@ -49,7 +49,7 @@ class NearestMean(DeviceClassifier):
         data = prepared.training_set()
         counted = np.ones(len(data)) if data.weights is None else data.weights
         means = (data.Y.T * counted) @ data.X / (data.Y.T @ counted)[:, None]
-        model = ProtoNNModel(
+        model = protonn_model(
             projection=np.eye(data.X.shape[1], dtype=np.float32),
             prototypes=means.T.astype(np.float32),
             labels=np.eye(len(means), dtype=np.float32),
@@ -89,7 +89,7 @@ def test_it_predicts_and_says_how_sure_it_is() -> None:
 def test_the_stages_of_features_are_those_of_the_base() -> None:
     model = fitted(image_shape=(8, 8), reduced_shape=(4, 4)).to_model()
     assert isinstance(model.feature_stage, AveragePooling)
-    assert model.n_projections == 16
+    assert model.head.n_projections == 16
     model = fitted(features="mean,max", window_shape=(8, 8)).to_model()
     assert isinstance(model.feature_stage, WindowFeatureStage)
 

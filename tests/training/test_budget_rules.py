@@ -107,21 +107,21 @@ def test_the_integers_of_a_model_stay_within_its_budget(budget: int, optimizer: 
     model = fit(budget=budget, optimizer=optimizer, iterations=1, pass_epochs=1).to_model()
     taken = quantize(model).model_bytes
     assert taken <= budget
-    assert taken > budget - model.n_features - 2 * model.n_prototypes - model.n_classes - 100
+    assert taken > budget - model.n_features - 2 * model.head.n_prototypes - model.n_classes - 100
     assert model.record["settings"]["budget"] == budget
 
 
 def test_weights_of_4_bits_stay_within_a_budget_with_more_projections() -> None:
     wide, packed = (fit(budget=2_000, projection_bits=bits).to_model() for bits in (8, 4))
-    assert packed.n_projections > wide.n_projections
+    assert packed.head.n_projections > wide.head.n_projections
     assert quantize(packed).model_bytes <= 2_000
 
 
 def test_a_projection_that_is_given_is_kept_within_a_budget() -> None:
     model = fit(budget=2_000, init_projection=np.eye(64)[:7]).to_model()
-    assert model.n_projections == 7
+    assert model.head.n_projections == 7
     assert quantize(model).model_bytes <= 2_000
-    assert fit(budget=8_000, init_projection="identity").to_model().n_projections == 64
+    assert fit(budget=8_000, init_projection="identity").to_model().head.n_projections == 64
 
 
 @pytest.mark.parametrize("other", [{"n_prototypes": 20}, {"prototypes_per_class": 2}])

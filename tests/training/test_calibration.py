@@ -89,9 +89,9 @@ def test_nearness_is_less_the_distance_in_rbf_widths() -> None:
     classifier = fit(epochs=5)
     model = classifier.model_
     nearness = classifier.score_samples(DIGITS.X_test)
-    projected = model.normalizer.apply(DIGITS.X_test[:1]) @ model.projection.T.astype(float)
-    distances = np.linalg.norm(model.prototypes.T - projected, axis=1)
-    assert nearness[0] == pytest.approx(-model.gamma * distances.min())
+    projected = model.normalizer.apply(DIGITS.X_test[:1]) @ model.head.projection.T.astype(float)
+    distances = np.linalg.norm(model.head.prototypes.T - projected, axis=1)
+    assert nearness[0] == pytest.approx(-model.head.gamma * distances.min())
     assert (nearness <= 0).all()
 
 

@@ -14,7 +14,7 @@ from chains import replace
 from scipy.sparse import csr_array
 from sklearn.exceptions import ConvergenceWarning
 
-from protonn_edge.kinds.protonn.head import ProtoNNModel
+from protonn_edge.chain.model import Model
 from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
 from protonn_edge.kinds.train import CLASSIFIERS
 from protonn_edge.training import stored_points
@@ -35,8 +35,8 @@ WINDOWS = {"features": "mean,max", "window_shape": (4, 2)}
 SOUND = {"features": "audio:2x1"}
 
 
-def trained(y: Any = Y, **settings: Any) -> ProtoNNModel:
-    model: ProtoNNModel = ProtoNNClassifier(**BRIEF, **settings).fit(X, y).model_
+def trained(y: Any = Y, **settings: Any) -> Model:
+    model: Model = ProtoNNClassifier(**BRIEF, **settings).fit(X, y).model_
     return model
 
 

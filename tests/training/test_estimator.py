@@ -85,7 +85,7 @@ def test_shares_of_non_zero_entries_are_kept_exactly(
         sparsity_labels=shares[2],
     ).to_model()
     for matrix, share in zip(
-        (model.projection, model.prototypes, model.labels), shares, strict=True
+        (model.head.projection, model.head.prototypes, model.head.labels), shares, strict=True
     ):
         assert np.count_nonzero(matrix) == kept_entries(matrix.size, share)
 
@@ -94,8 +94,8 @@ def test_features_that_never_change_have_no_weight() -> None:
     constant = DIGITS.X_train.min(axis=0) == DIGITS.X_train.max(axis=0)
     assert constant.any()
     model = fitted().to_model()
-    assert not model.projection[:, constant].any()
-    assert model.projection[:, ~constant].any(axis=0).all()
+    assert not model.head.projection[:, constant].any()
+    assert model.head.projection[:, ~constant].any(axis=0).all()
 
 
 def test_the_model_knows_how_much_its_integers_have_to_do() -> None:
@@ -145,8 +145,8 @@ def test_labels_of_any_type_come_back() -> None:
 
 
 def test_prototypes_may_be_counted_per_class() -> None:
-    assert fitted(n_prototypes=None, prototypes_per_class=2).to_model().n_prototypes == 20
-    assert fitted(n_prototypes=None).to_model().n_prototypes == 40
+    assert fitted(n_prototypes=None, prototypes_per_class=2).to_model().head.n_prototypes == 20
+    assert fitted(n_prototypes=None).to_model().head.n_prototypes == 40
     with pytest.raises(InputError, match="give only one of the two"):
         fitted(prototypes_per_class=2)
 
@@ -154,7 +154,7 @@ def test_prototypes_may_be_counted_per_class() -> None:
 def test_there_are_no_more_projections_than_features() -> None:
     classifier = ProtoNNClassifier(n_projections=10, epochs=2, random_state=0)
     classifier.fit(DIGITS.X_train[:, 20:24], DIGITS.y_train)
-    assert classifier.to_model().n_projections == 4
+    assert classifier.to_model().head.n_projections == 4
 
 
 def test_the_record_says_how_the_model_came_about() -> None:

@@ -95,8 +95,8 @@ def test_groups_have_no_effect_without_a_shift() -> None:
         fitted(X, y, groups=people, group_shift=0.0).model_,
         fitted(X, y, groups=people).model_,
     )
-    assert np.array_equal(plain.projection, still.projection)
-    assert not np.array_equal(plain.projection, moved.projection)
+    assert np.array_equal(plain.head.projection, still.head.projection)
+    assert not np.array_equal(plain.head.projection, moved.head.projection)
 
 
 def test_the_order_of_points_does_not_matter() -> None:
@@ -105,8 +105,8 @@ def test_the_order_of_points_does_not_matter() -> None:
     order = np.random.default_rng(0).permutation(len(X))
     names = np.array(["ann", "bob", "eve"])[people]
     one, other = fitted(X, y, groups=people), fitted(X[order], y[order], groups=names[order])
-    assert np.array_equal(one.model_.projection, other.model_.projection)
-    assert np.array_equal(one.model_.prototypes, other.model_.prototypes)
+    assert np.array_equal(one.model_.head.projection, other.model_.head.projection)
+    assert np.array_equal(one.model_.head.prototypes, other.model_.head.prototypes)
 
 
 def test_a_weight_of_two_is_a_point_given_twice() -> None:
@@ -115,7 +115,7 @@ def test_a_weight_of_two_is_a_point_given_twice() -> None:
     twice = np.repeat(np.arange(len(y)), weights)
     weighted = fitted(X, y, groups=people, sample_weight=weights)
     repeated = fitted(X[twice], y[twice], groups=people[twice])
-    assert np.array_equal(weighted.model_.projection, repeated.model_.projection)
+    assert np.array_equal(weighted.model_.head.projection, repeated.model_.head.projection)
 
 
 def test_the_model_tells_of_other_groups_by_the_digest_of_its_data() -> None:

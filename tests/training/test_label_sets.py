@@ -14,10 +14,10 @@ from sklearn.datasets import make_multilabel_classification
 from sklearn.metrics import f1_score
 
 from protonn_edge.chain.file import load_model, model_bytes, save_model
+from protonn_edge.chain.model import Model
 from protonn_edge.datasets import holdout, load_dataset
 from protonn_edge.errors import InputError
 from protonn_edge.evaluation.accuracy import precision_at
-from protonn_edge.kinds.protonn.head import ProtoNNModel
 from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
 from protonn_edge.kinds.protonn.train.label_start import sleec_projection
 from protonn_edge.quantization import quantize
@@ -111,7 +111,7 @@ def test_all_forms_of_label_sets_give_the_same_model(form: str) -> None:
     labels = LABEL_FORMS[form]()
     assert are_label_sets(labels)
     classifier, expected = (fitted(y=y, epochs=2) for y in (labels, Y_TRAIN))
-    assert np.array_equal(classifier.model_.labels, expected.model_.labels)
+    assert np.array_equal(classifier.model_.head.labels, expected.model_.head.labels)
     predicted = classifier.predict(X_TEST)
     assert issparse(predicted) == form.startswith("csr")
     dense = predicted.toarray() if issparse(predicted) else predicted
@@ -157,7 +157,7 @@ def test_a_weight_of_two_is_a_point_given_twice_and_order_does_not_matter() -> N
     settings = {"n_projections": 6, "n_prototypes": 20, "epochs": 3, "random_state": 0}
     weighted = ProtoNNClassifier(**settings).fit(X_TRAIN, Y_TRAIN, sample_weight=weights)
     repeated = ProtoNNClassifier(**settings).fit(X_TRAIN[again], Y_TRAIN[again])
-    np.testing.assert_array_equal(weighted.model_.labels, repeated.model_.labels)
+    np.testing.assert_array_equal(weighted.model_.head.labels, repeated.model_.head.labels)
     assert weighted.model_.threshold == repeated.model_.threshold
 
 
@@ -218,7 +218,7 @@ def test_a_model_of_label_sets_is_the_same_after_its_file(tmp_path: Path) -> Non
 def test_what_is_for_floats_alone_has_no_integers(
     settings: dict[str, Any], y: np.ndarray, sentence: str
 ) -> None:
-    model: ProtoNNModel = fitted(y=y, epochs=2, **settings).to_model()
+    model: Model = fitted(y=y, epochs=2, **settings).to_model()
     with pytest.raises(InputError, match=sentence):
         quantize(model)
 
@@ -240,8 +240,8 @@ def test_training_goes_on_from_a_model_of_the_same_kind_alone() -> None:
 
 def test_shares_of_non_zero_entries_buy_bytes() -> None:
     model = fitted(sparsity_labels=0.25, epochs=8).to_model()
-    assert np.count_nonzero(model.labels) == kept_entries(model.labels.size, 0.25)
-    assert model.paper_bytes == 4 * (6 * 30 + 6 * 20 + 6 * 20 // 2)
+    assert np.count_nonzero(model.head.labels) == kept_entries(model.head.labels.size, 0.25)
+    assert model.head.paper_bytes == 4 * (6 * 30 + 6 * 20 + 6 * 20 // 2)
 
 
 @pytest.mark.parametrize(("name", "epochs", "floor"), [("delicious", 3, 0.64), ("bibtex", 6, 0.52)])

@@ -100,7 +100,7 @@ def test_classes_stay_low_where_there_is_outlier_exposure(loss: str) -> None:
             random_state=0,
         ).fit(digits.X_train, digits.y_train)
         assert classifier.model_.n_classes == 10
-        assert classifier.model_.labels.shape == (10, 30)
+        assert classifier.model_.head.labels.shape == (10, 30)
         assert classifier.score(digits.X_test, digits.y_test) > 0.9
         assert classifier.history_[-1].accuracy > 0.9
         known = classifier.decision_function(digits.X_test).max(axis=1)

@@ -56,7 +56,7 @@ def test_it_learns_from_the_averages_alone() -> None:
 def test_scores_in_training_are_the_integer_models() -> None:
     model = trained(normalization="standard").to_model()
     assert model.feature_stage is not None
-    rounding = QuantizationAware(model.gamma, model.normalizer, model.inputs)
+    rounding = QuantizationAware(model.head.gamma, model.normalizer, model.inputs)
     parameters = parameters_of(model, scores_are_logits=False)
     assert rounding.choose_precision(parameters)
     rounded = rounding.rounded(parameters)

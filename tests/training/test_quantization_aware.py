@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from protonn_edge.chain.model import Model
 from protonn_edge.chain.statistics import InputStatistics
 from protonn_edge.datasets import load_digits_dataset
 from protonn_edge.errors import InputError
-from protonn_edge.kinds.protonn.head import ProtoNNModel
 from protonn_edge.kinds.protonn.prototypes.exponential import tabulated_rbf
 from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
 from protonn_edge.quantization import quantize
@@ -19,13 +19,15 @@ from protonn_edge.training.warm_start import parameters_of
 DIGITS = load_digits_dataset()
 
 
-def trained_model(**settings: object) -> ProtoNNModel:
+def trained_model(**settings: object) -> Model:
     chosen = {"n_projections": 8, "n_prototypes": 30, "epochs": 20, "random_state": 0} | settings
     return ProtoNNClassifier(**chosen).fit(DIGITS.X_train, DIGITS.y_train).to_model()
 
 
-def rounding_of(model: ProtoNNModel) -> tuple[QuantizationAware, Parameters]:
-    rounding = QuantizationAware(model.gamma, model.normalizer, model.inputs, model.projection_bits)
+def rounding_of(model: Model) -> tuple[QuantizationAware, Parameters]:
+    rounding = QuantizationAware(
+        model.head.gamma, model.normalizer, model.inputs, model.head.projection_bits
+    )
     return rounding, parameters_of(model, scores_are_logits=False)
 
 
@@ -88,9 +90,9 @@ def test_twice_the_weights_of_4_bits_are_as_small_and_better() -> None:
 
 def test_a_model_of_4_bits_stays_one() -> None:
     model = trained_model(projection_bits=4, epochs=2)
-    assert model.projection_bits == 4
+    assert model.head.projection_bits == 4
     again = trained_model(initial_model=model, epochs=2)
-    assert again.projection_bits == 4
+    assert again.head.projection_bits == 4
 
 
 def test_a_dead_zone_of_pooled_images_is_refused() -> None:
@@ -110,7 +112,7 @@ def test_a_feature_that_never_changes_does_no_harm() -> None:
     X = DIGITS.X_train.copy()
     X[:, 0] = 3.0
     model = trained_model(epochs=1)
-    rounding = QuantizationAware(model.gamma, model.normalizer, InputStatistics.of(X))
+    rounding = QuantizationAware(model.head.gamma, model.normalizer, InputStatistics.of(X))
     _, parameters = rounding_of(model)
     assert rounding.choose_precision(parameters)
     assert np.isfinite(rounding.rounded_points(X[:10])).all()

@@ -64,7 +64,7 @@ def test_starts_take_more_features_than_can_be_solved_for(kind: str) -> None:
     model = ProtoNNClassifier(
         n_projections=12, epochs=2, normalization="l2", init_projection=kind, random_state=0
     ).fit(wide, np.arange(8) % 2)
-    assert 1 <= model.model_.n_projections <= 12
+    assert 1 <= model.model_.head.n_projections <= 12
 
 
 def test_points_with_quantization_in_mind_may_be_sparse() -> None:
@@ -76,7 +76,7 @@ def test_a_normalization_that_moves_zeros_gives_the_model_of_dense_points() -> N
     settings = {"n_projections": 3, "epochs": 3, "random_state": 0}
     sparse = ProtoNNClassifier(**settings).fit(X, Y)
     dense = ProtoNNClassifier(**settings).fit(X.toarray(), Y)
-    assert np.array_equal(sparse.model_.labels, dense.model_.labels)
+    assert np.array_equal(sparse.model_.head.labels, dense.model_.head.labels)
 
 
 def test_points_that_would_be_too_large_dense_are_refused() -> None:

@@ -7,7 +7,7 @@ import pytest
 from sklearn.exceptions import ConvergenceWarning
 
 from protonn_edge.kinds.bonsai.train.classifier import BonsaiClassifier
-from protonn_edge.kinds.dense.head import DenseModel
+from protonn_edge.kinds.dense.head import DenseHead
 from protonn_edge.kinds.dense.train.classifier import DenseClassifier
 from protonn_edge.kinds.forest.train.classifier import ForestClassifier
 from protonn_edge.kinds.linear.train import LinearClassifier
@@ -64,8 +64,8 @@ def test_a_training_that_nothing_stops_says_nothing_of_it(kind, points):
 def test_limits_of_size_hold_at_every_stop(points):
     X, y = points
     dense = DenseClassifier(hidden="6", epochs=9, size_budget=30, callback=stop_at(1)).fit(X, y)
-    assert isinstance(dense.model_, DenseModel)
-    assert sum(map(np.count_nonzero, dense.model_.weights)) <= 30
+    assert isinstance(dense.model_.head, DenseHead)
+    assert sum(map(np.count_nonzero, dense.model_.head.weights)) <= 30
     sparse = KINDS["joint"]().set_params(callback=stop_at(1)).fit(X, y).model_
     assert np.count_nonzero(sparse.projection) <= sparse.projection.size / 2
 

@@ -180,7 +180,7 @@ def test_text_is_no_points(small_limits: None) -> None:
 
 def test_a_budget_holds_for_many_points_too(small_limits: None) -> None:
     model = fit(DIGITS.X_train, DIGITS.y_train, n_prototypes=None, budget=900, epochs=1).to_model()
-    assert model.projection.size + model.prototypes.size + model.labels.size <= 900
+    assert model.head.projection.size + model.head.prototypes.size + model.head.labels.size <= 900
 
 
 @pytest.mark.parametrize("parts", [1, 3, 50])

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from sklearn.neighbors import KNeighborsClassifier
 
+from protonn_edge.chain.model import Model
 from protonn_edge.datasets import load_digits_dataset
-from protonn_edge.kinds.protonn.head import ProtoNNModel
 from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
 from protonn_edge.training.objective import MATRICES, neighbour_likelihood
 
@@ -19,7 +19,7 @@ SUBSETS = [subset for size in (1, 2, 3) for subset in itertools.combinations(MAT
 SMALL = {"n_projections": 5, "n_prototypes": 12, "random_state": 0}
 
 
-def fitted(**settings: Any) -> ProtoNNModel:
+def fitted(**settings: Any) -> Model:
     classifier = ProtoNNClassifier(**{**SMALL, **settings})
     return classifier.fit(DIGITS.X_train[:200], DIGITS.y_train[:200]).model_
 
@@ -44,9 +44,13 @@ def test_what_is_not_trained_stays_where_it_starts(
     start = fitted(trained=("W",), epochs=1, learning_rate=1e-9, quantization_aware=False)
     model = fitted(trained=trained, **optimizer)
     for name, before, after in (
-        ("W", start.projection, model.projection),
-        ("B", start.prototypes, model.prototypes),
-        ("Z", start.labels, model.labels),  # a factor of all is learned with the cross-entropy
+        ("W", start.head.projection, model.head.projection),
+        ("B", start.head.prototypes, model.head.prototypes),
+        (
+            "Z",
+            start.head.labels,
+            model.head.labels,
+        ),  # a factor of all is learned with the cross-entropy
     ):
         assert proportional(before, after) == (name not in trained), name
 

@@ -46,7 +46,7 @@ def test_it_begins_as_good_as_the_model(optimizer: str) -> None:
     before = np.mean(model.predict(DIGITS.X_train) == DIGITS.y_train)
     assert classifier.history_[0].accuracy >= before - 0.01
     assert classifier.model_.normalizer is model.normalizer
-    assert classifier.model_.n_prototypes == 30
+    assert classifier.model_.head.n_prototypes == 30
 
 
 def test_the_record_names_the_model() -> None:

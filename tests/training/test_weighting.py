@@ -96,7 +96,7 @@ def test_equal_weights_change_nothing() -> None:
     X, y = DIGITS.X_train, DIGITS.y_train
     weighted = classifier().fit(X, y, sample_weight=np.full(len(X), 3.0))
     plain = classifier().fit(X, y)
-    assert np.array_equal(weighted.model_.projection, plain.model_.projection)
+    assert np.array_equal(weighted.model_.head.projection, plain.model_.head.projection)
     assert model_bytes(plain.model_) != model_bytes(weighted.model_)  # the record has the weights
 
 

@@ -85,6 +85,6 @@ def test_the_better_kind_is_named(tmp_path: Path):
     done = succeed(*command, "--jobs", 1)
     record = run_json(*command, "--jobs", 1)  # the same search, which is over
     best = record["best_of_kinds"]
-    assert load_model(model).kind == max(best, key=best.get) == next(iter(best))
-    assert f"({load_model(model).kind})" in done.output
+    assert load_model(model).head.kind == max(best, key=best.get) == next(iter(best))
+    assert f"({load_model(model).head.kind})" in done.output
     assert "the best of each kind in cross-validation: " in done.output

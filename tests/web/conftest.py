@@ -19,11 +19,11 @@ from playwright.sync_api import Browser, Page, sync_playwright
 from protonn_edge.boards import load_board
 from protonn_edge.build.folder import Project
 from protonn_edge.build.project import build
+from protonn_edge.chain.model import Model
 from protonn_edge.datasets import load_digits_dataset
 from protonn_edge.evaluation.evidence import Evidence
 from protonn_edge.evaluation.gathering import gather
 from protonn_edge.evaluation.measurement import measure
-from protonn_edge.kinds.protonn.head import ProtoNNModel
 from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
 from protonn_edge.report.inputs import page_script
 from protonn_edge.report.page import render_page
@@ -33,7 +33,7 @@ BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 WIDE = (1120, 900)
 
 
-def evidence_from(folder: Path, model: ProtoNNModel, X: np.ndarray, y: np.ndarray) -> Evidence:
+def evidence_from(folder: Path, model: Model, X: np.ndarray, y: np.ndarray) -> Evidence:
     """Build a model, run points on the emulated board, and gather what a report rests on."""
     board, project, results = load_board("uno"), Project(folder), folder / "results.csv"
     build(model, board, folder)

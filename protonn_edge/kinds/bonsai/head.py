@@ -14,7 +14,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,9 +22,7 @@ from numpy.typing import NDArray
 from protonn_edge.chain.activity import Sizes
 from protonn_edge.chain.array_checks import Arrays, check_type
 from protonn_edge.chain.checks import checked_matrix, set_checked
-from protonn_edge.chain.model import Model
-from protonn_edge.chain.remedies import Remedies
-from protonn_edge.chain.sizes import Size, Sized
+from protonn_edge.chain.head import Head, Remedies, Size
 from protonn_edge.errors import InputError
 from protonn_edge.kinds.bonsai.paths import along, depth_of, paths
 from protonn_edge.kinds.linear.head import scores_of_sums
@@ -51,86 +49,9 @@ Float64 = NDArray[np.float64]
 Float32 = NDArray[np.float32]
 
 
-class SizedByTree(Sized):
-    """The sizes of a model with W and V (nodes R, ...), and T (inner nodes, ...).
-
-    Attributes
-    ----------
-    weights, gates, branches : ndarray
-        W, V and T.
-    """
-
-    weights: NDArray[Any]
-    gates: NDArray[Any]
-    branches: NDArray[Any]
-
-    @property
-    def n_nodes(self) -> int:
-        """The number of nodes."""
-        return 2 * len(self.branches) + 1
-
-    @property
-    def n_rows(self) -> int:
-        """R, the sums of a node: one for each class, or one for two classes."""
-        return len(self.weights) // self.n_nodes
-
-    @property
-    def n_classes(self) -> int:
-        """L."""
-        return max(2, self.n_rows)
-
-    @property
-    def depth(self) -> int:
-        """Levels of inner nodes."""
-        depth = depth_of(len(self.branches))
-        assert depth is not None
-        return depth
-
-    @property
-    def sizes(self) -> tuple[Size, ...]:
-        """The number of nodes."""
-        return (Size("nodes", "K", self.n_nodes),)
-
-
-class SizedByBonsai(SizedByTree):
-    """The same with Z (d, D)."""
-
-    title: ClassVar[str] = "Bonsai"
-    remedies: ClassVar[Remedies] = Remedies(
-        flash=("a smaller --projection-dim", "a smaller --lambda-w", "a smaller --depth"),
-        sram="a smaller --projection-dim or fewer classes",
-        cycles="a smaller --projection-dim or --lambda-w",
-        accuracy="a larger --projection-dim",
-    )
-
-    projection: NDArray[Any]
-
-    @property
-    def n_inputs(self) -> int:
-        """D."""
-        return int(self.projection.shape[1])
-
-    @property
-    def sizes(self) -> tuple[Size, ...]:
-        """The numbers of projections and nodes."""
-        return Size("projections", "d", len(self.projection)), *super().sizes
-
-
-class SizedByKernel(SizedByTree):
-    """The same if the tree reads the inputs themselves."""
-
-    title: ClassVar[str] = "local deep kernel"
-    remedies: ClassVar[Remedies] = Remedies(
-        flash=("a smaller --lambda-weights", "a smaller --depth"),
-        sram="fewer classes",
-        cycles="a smaller --lambda-weights",
-        accuracy="a larger --lambda-weights",
-    )
-
-
 @dataclass(frozen=True, eq=False, kw_only=True)
-class TreeModel(SizedByTree, Model):
-    """The common base of both; see the module's text. It has the fields of every `Model`, too.
+class TreeHead(Head):
+    """The common base of both; see the module's text.
 
     For two classes, R = 1 and the scores are -t/2 and t/2, so that their softmax is the logistic
     function of t; for more classes they are t. Nodes are numbered level by level.
@@ -168,7 +89,33 @@ class TreeModel(SizedByTree, Model):
                 f"array 'W' has {len(W):,} rows and 'T' {len(self.branches):,}, which is not a "
                 f"tree of at most {DEPTHS[-1]} levels; train the model again"
             )
-        super().__post_init__()
+
+    @property
+    def n_nodes(self) -> int:
+        """The number of nodes."""
+        return 2 * len(self.branches) + 1
+
+    @property
+    def n_rows(self) -> int:
+        """R, the sums of a node: one for each class, or one for two classes."""
+        return len(self.weights) // self.n_nodes
+
+    @property
+    def n_classes(self) -> int:
+        """L."""
+        return max(2, self.n_rows)
+
+    @property
+    def depth(self) -> int:
+        """Levels of inner nodes."""
+        depth = depth_of(len(self.branches))
+        assert depth is not None
+        return depth
+
+    @property
+    def sizes(self) -> tuple[Size, ...]:
+        """The number of nodes."""
+        return (Size("nodes", "K", self.n_nodes),)
 
     @property
     @abstractmethod
@@ -187,24 +134,25 @@ class TreeModel(SizedByTree, Model):
 
     @property
     def activity_sizes(self) -> Sizes:
-        """Those of the features, and a share for each node."""
-        return {**super().activity_sizes, "bonsai_tree": (self.n_nodes,)}
+        """A share for each node."""
+        return {"bonsai_tree": (self.n_nodes,)}
 
     @classmethod
-    def own_fields(cls, arrays: Arrays) -> dict[str, Any]:
-        """Return the tree from a file's arrays."""
-        names = [name for name in ("W", "V", "T") if name in arrays]
+    def from_arrays(cls, arrays: Arrays) -> Self:
+        """Return the matrices of a file's arrays."""
+        fields = {"Z": "projection", "W": "weights", "V": "gates", "T": "branches"}
+        names = [name for name in fields if name in arrays]
         for name in names:
             check_type(arrays[name], name, "f4")
-        fields = {"W": "weights", "V": "gates", "T": "branches"}
         found = {fields[name]: arrays[name] for name in names}
-        return {"branches": np.zeros((0, 1), np.float32), **found}
+        return cls(**{"branches": np.zeros((0, 1), np.float32), **found})
 
     @property
-    def _values_a_point(self) -> int:
-        return self.n_features + self.n_coordinates + 3 * len(self.weights)
+    def values_a_point(self) -> int:
+        """Values per point."""
+        return self.n_coordinates + 3 * len(self.weights)
 
-    def scores_of_normalized(self, X: Any) -> Float64:
+    def scores(self, X: Any) -> Float64:
         """Return the scores (n, L) of normalized points X (n, D), dense or sparse."""
         return self.scores_of_coordinates(self.coordinates(X))
 
@@ -226,7 +174,7 @@ def affine(z: NDArray[Any], rows: NDArray[Any]) -> Float64:
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class BonsaiModel(SizedByBonsai, TreeModel):
+class BonsaiHead(TreeHead):
     """A trained Bonsai (Kumar et al., ICML 2017).
 
     Attributes
@@ -236,6 +184,13 @@ class BonsaiModel(SizedByBonsai, TreeModel):
     """
 
     kind: ClassVar[str] = "bonsai"
+    title: ClassVar[str] = "Bonsai"
+    remedies: ClassVar[Remedies] = Remedies(
+        flash=("a smaller --projection-dim", "a smaller --lambda-w", "a smaller --depth"),
+        sram="a smaller --projection-dim or fewer classes",
+        cycles="a smaller --projection-dim or --lambda-w",
+        accuracy="a larger --projection-dim",
+    )
     ARRAYS: ClassVar[tuple[str, ...]] = ("Z", "W", "V")
     hashed: ClassVar[Mapping[str, str]] = {**_TREE_PLACES, **PROJECTION_PLACES}
 
@@ -244,6 +199,16 @@ class BonsaiModel(SizedByBonsai, TreeModel):
     def __post_init__(self) -> None:
         set_checked(self, "projection", checked_matrix(self.projection, "Z"))
         super().__post_init__()
+
+    @property
+    def n_inputs(self) -> int:
+        """D."""
+        return int(self.projection.shape[1])
+
+    @property
+    def sizes(self) -> tuple[Size, ...]:
+        """The numbers of projections and nodes."""
+        return Size("projections", "d", len(self.projection)), *super().sizes
 
     @property
     def n_coordinates(self) -> int:
@@ -260,23 +225,24 @@ class BonsaiModel(SizedByBonsai, TreeModel):
         """Z, and those of the tree."""
         return {"Z": self.projection, **super().matrices}
 
-    @classmethod
-    def own_fields(cls, arrays: Arrays) -> dict[str, Any]:
-        """Return Z and the tree from a file's arrays."""
-        check_type(arrays["Z"], "Z", "f4")
-        return {"projection": arrays["Z"], **super().own_fields(arrays)}
-
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class LocalDeepKernelModel(SizedByKernel, TreeModel):
+class LocalDeepKernelHead(TreeHead):
     """A trained local deep kernel (Jose et al., ICML 2013)."""
 
     kind: ClassVar[str] = "local-deep-kernel"
+    title: ClassVar[str] = "local deep kernel"
+    remedies: ClassVar[Remedies] = Remedies(
+        flash=("a smaller --lambda-weights", "a smaller --depth"),
+        sram="fewer classes",
+        cycles="a smaller --lambda-weights",
+        accuracy="a larger --lambda-weights",
+    )
 
     @property
     def n_inputs(self) -> int:
         """D."""
-        return len(self.normalizer.scale)
+        return int(np.shape(self.weights)[-1]) - 1
 
     @property
     def n_coordinates(self) -> int:

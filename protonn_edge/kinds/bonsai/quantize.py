@@ -35,11 +35,12 @@ from protonn_edge.chain.folding import (
 from protonn_edge.chain.input_quantizer.quantizer import InputQuantizer
 from protonn_edge.chain.integer_chain import IntegerChain, shared_fields
 from protonn_edge.chain.integer_stage import Range
+from protonn_edge.chain.model import Model
 from protonn_edge.errors import InputError
 from protonn_edge.kinds.bonsai.head import (
-    BonsaiModel,
-    LocalDeepKernelModel,
-    TreeModel,
+    BonsaiHead,
+    LocalDeepKernelHead,
+    TreeHead,
 )
 from protonn_edge.kinds.bonsai.integers import (
     PRODUCT_SHIFT,
@@ -82,7 +83,7 @@ def coordinate_range(n: int) -> Range:
     return Range(np.full(n, COORDINATE_MINIMUM), np.full(n, COORDINATE_MAXIMUM))
 
 
-def quantize_bonsai(model: BonsaiModel) -> IntegerChain:
+def quantize_bonsai(model: Model) -> IntegerChain:
     """Return the integer model, whose scores times `score_scale` approximate the float model's.
 
     Raises
@@ -90,10 +91,12 @@ def quantize_bonsai(model: BonsaiModel) -> IntegerChain:
     InputError
         If a matrix is 0, or numbers are too large to compute with.
     """
-    best = _best_projection(model)
+    head = model.head
+    assert isinstance(head, BonsaiHead)
+    best = _best_projection(model, head)
     feed = coordinate_range(len(best.bias))
-    maps = [_of_coordinates(rows) for rows in _rows(model)]
-    tree, score_scale = _quantized_tree(model, maps, feed)
+    maps = [_of_coordinates(rows) for rows in _rows(head)]
+    tree, score_scale = _quantized_tree(head, maps, feed)
     return IntegerChain(
         inputs=best.inputs,
         own_stages=(best.stage(feed), tree),
@@ -102,7 +105,7 @@ def quantize_bonsai(model: BonsaiModel) -> IntegerChain:
     )
 
 
-def quantize_kernel(model: LocalDeepKernelModel) -> IntegerChain:
+def quantize_kernel(model: Model) -> IntegerChain:
     """Return the integer model, whose scores times `score_scale` approximate the float model's.
 
     Raises
@@ -110,10 +113,12 @@ def quantize_kernel(model: LocalDeepKernelModel) -> IntegerChain:
     InputError
         If a matrix is 0, or numbers are too large to compute with.
     """
+    head = model.head
+    assert isinstance(head, LocalDeepKernelHead)
     inputs = input_quantizer(model.inputs, INPUT_BITS[0])
-    maps = [_of_inputs(model, inputs, rows) for rows in _rows(model)]
+    maps = [_of_inputs(model, inputs, rows) for rows in _rows(head)]
     feed = Range.of_bytes(model.n_inputs, inputs.maximum)
-    tree, score_scale = _quantized_tree(model, maps, feed)
+    tree, score_scale = _quantized_tree(head, maps, feed)
     return IntegerChain(
         inputs=inputs,
         own_stages=(tree,),
@@ -122,16 +127,16 @@ def quantize_kernel(model: LocalDeepKernelModel) -> IntegerChain:
     )
 
 
-def _rows(model: TreeModel) -> tuple[FloatArray, FloatArray, FloatArray]:
+def _rows(head: TreeHead) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Return W, V and T, with a column of biases."""
-    W, V = model.weights.astype(np.float64), model.gates.astype(np.float64)
-    T = model.branches.astype(np.float64) if len(model.branches) else np.zeros((0, W.shape[1]))
+    W, V = head.weights.astype(np.float64), head.gates.astype(np.float64)
+    T = head.branches.astype(np.float64) if len(head.branches) else np.zeros((0, W.shape[1]))
     return W, V, T
 
 
-def _best_projection(model: BonsaiModel) -> FittedProjection:
-    best = best_projection(lambda *bits: _fit(model, *bits), _TOLERATED_ERROR)
-    if best is None or not model.projection.any():
+def _best_projection(model: Model, head: BonsaiHead) -> FittedProjection:
+    best = best_projection(lambda *bits: _fit(model, head, *bits), _TOLERATED_ERROR)
+    if best is None or not head.projection.any():
         raise InputError(
             "no integer scale holds the weights of Z; train the model again with normalized "
             "features"
@@ -139,9 +144,11 @@ def _best_projection(model: BonsaiModel) -> FittedProjection:
     return best
 
 
-def _fit(model: BonsaiModel, input_bits: int, accumulator_bits: int) -> FittedProjection | None:
+def _fit(
+    model: Model, head: BonsaiHead, input_bits: int, accumulator_bits: int
+) -> FittedProjection | None:
     inputs = input_quantizer(model.inputs, input_bits)
-    per_raw_unit = model.projection.astype(np.float64) * model.normalizer.scale / _STEP
+    per_raw_unit = head.projection.astype(np.float64) * model.normalizer.scale / _STEP
     folded = FoldedMap.of(per_raw_unit, model.normalizer.offset, model.inputs, inputs)
     return fit_projection(folded, inputs, accumulator_bits)
 
@@ -152,7 +159,7 @@ def _of_coordinates(rows: FloatArray) -> FoldedMap:
     return FoldedMap(rows[:, :-1] * _STEP, rows[:, -1], mean, mean + _SPREAD)
 
 
-def _of_inputs(model: LocalDeepKernelModel, inputs: InputQuantizer, rows: FloatArray) -> FoldedMap:
+def _of_inputs(model: Model, inputs: InputQuantizer, rows: FloatArray) -> FoldedMap:
     """Return rows (r, D + 1) folded for inputs as bytes."""
     per_raw_unit = rows[:, :-1] * model.normalizer.scale
     folded = FoldedMap.of(per_raw_unit, model.normalizer.offset, model.inputs, inputs)
@@ -160,7 +167,7 @@ def _of_inputs(model: LocalDeepKernelModel, inputs: InputQuantizer, rows: FloatA
 
 
 def _quantized_tree(
-    model: TreeModel, maps: list[FoldedMap], feed: Range
+    head: TreeHead, maps: list[FoldedMap], feed: Range
 ) -> tuple[IntegerBonsaiTree, float]:
     """Return the stage, and the value of a unit of its scores."""
     of_weights, of_gates, of_branches = maps
@@ -185,7 +192,7 @@ def _quantized_tree(
         unit *= _COARSER
     scale = unit * (1 << (stage.weight_shift + PRODUCT_SHIFT)) / _GATE_MAXIMUM
     # With two classes a score is half the sum of the only row.
-    return stage, scale * (1.0 if model.n_rows > 1 else 0.5)
+    return stage, scale * (1.0 if head.n_rows > 1 else 0.5)
 
 
 def _least_shifted(
@@ -277,7 +284,7 @@ def _no_scale(what: str) -> InputError:
 
 
 def scores_by_step(
-    model: TreeModel, integers: IntegerChain, X: NDArray[np.float32]
+    model: Model, integers: IntegerChain, X: NDArray[np.float32]
 ) -> Iterator[Scored]:
     """Yield the scores (n, L) of raw points X (n, features) after each step.
 
@@ -286,12 +293,14 @@ def scores_by_step(
     coordinates  of Bonsai, Z in integers
     tree         all integers: what the device computes
     """
+    head = model.head
+    assert isinstance(head, TreeHead)
     yield "float", model.scores(X)
     fed = integers.quantize(X)
     own = integers.own_inputs(fed)
     normalized = model.normalizer.apply(integers.inputs.restore(own))
-    yield "inputs", model.scores_of_normalized(normalized)
-    if isinstance(model, BonsaiModel):
+    yield "inputs", head.scores(normalized)
+    if isinstance(head, BonsaiHead):
         p = integers.own_stages[0].run(own)
-        yield "coordinates", model.scores_of_coordinates(p.astype(np.float64) * _STEP)
+        yield "coordinates", head.scores_of_coordinates(p.astype(np.float64) * _STEP)
     yield "tree", integers.scores(fed)

@@ -12,10 +12,8 @@ from numpy.typing import NDArray
 from protonn_edge.chain.activity import Sizes
 from protonn_edge.chain.array_checks import Arrays, check_finite, check_type
 from protonn_edge.chain.checks import checked_matrix, checked_vector, set_checked
+from protonn_edge.chain.head import Head, Remedies, Size
 from protonn_edge.chain.integer_stage import stage_names
-from protonn_edge.chain.model import Model
-from protonn_edge.chain.remedies import Remedies
-from protonn_edge.chain.sizes import Size, Sized
 from protonn_edge.errors import InputError
 from protonn_edge.kinds.linear.head import scores_of_sums
 
@@ -28,51 +26,12 @@ _MOST_LAYERS = 2
 _KNOWN = 3  # statistics of a unit's values: mean, deviation and ceiling
 
 
-class SizedByLayers(Sized):
-    """The sizes of a model of consecutive weight matrices."""
-
-    title: ClassVar[str] = "dense"
-    remedies: ClassVar[Remedies] = Remedies(
-        flash=("a smaller --size-budget", "fewer --hidden units"),
-        sram="fewer --hidden units",
-        cycles="fewer --hidden units",
-        accuracy="more --hidden units or a larger --size-budget",
-    )
-
-    weights: tuple[NDArray[Any], ...]
-
-    @property
-    def hidden(self) -> tuple[int, ...]:
-        """The units of each hidden layer."""
-        return tuple(len(W) for W in self.weights[:-1])
-
-    @property
-    def sizes(self) -> tuple[Size, ...]:
-        """The units of each hidden layer."""
-        names = stage_names(["hidden"] * len(self.hidden))
-        return tuple(
-            Size(name, f"h{number}", units)
-            for number, (name, units) in enumerate(zip(names, self.hidden, strict=True), 1)
-        )
-
-    @property
-    def n_inputs(self) -> int:
-        """D, the number of inputs of the first matrix."""
-        return int(self.weights[0].shape[1])
-
-    @property
-    def n_classes(self) -> int:
-        """L: 2, if the last matrix has one row."""
-        return max(2, len(self.weights[-1]))
-
-
-@dataclass(frozen=True, eq=False, kw_only=True)
-class DenseModel(SizedByLayers, Model):
+@dataclass(frozen=True, eq=False)
+class DenseHead(Head):
     """A trained network of one or two hidden layers with rectified units.
 
     With ``v_0`` the point, ``v_k = max(W_k v_(k-1) + b_k, 0)`` are the values of layer k, and the
     scores ``t = W v + b`` of the last matrix; for two classes, with one row, they are -t/2 and t/2.
-    It has the fields of every `Model`, too.
 
     Attributes
     ----------
@@ -92,6 +51,13 @@ class DenseModel(SizedByLayers, Model):
     """
 
     kind: ClassVar[str] = "dense"
+    title: ClassVar[str] = "dense"
+    remedies: ClassVar[Remedies] = Remedies(
+        flash=("a smaller --size-budget", "fewer --hidden units"),
+        sram="fewer --hidden units",
+        cycles="fewer --hidden units",
+        accuracy="more --hidden units or a larger --size-budget",
+    )
     hashed: ClassVar[Mapping[str, str]] = {
         "weights": "*.weights",
         "biases": "*.bias",
@@ -121,7 +87,30 @@ class DenseModel(SizedByLayers, Model):
             for number, (given, units) in enumerate(zip(self.known, self.hidden, strict=True), 1)
         )
         set_checked(self, "known", tuple(known))
-        super().__post_init__()
+
+    @property
+    def hidden(self) -> tuple[int, ...]:
+        """The units of each hidden layer."""
+        return tuple(len(W) for W in self.weights[:-1])
+
+    @property
+    def sizes(self) -> tuple[Size, ...]:
+        """The units of each hidden layer."""
+        names = stage_names(["hidden"] * len(self.hidden))
+        return tuple(
+            Size(name, f"h{number}", units)
+            for number, (name, units) in enumerate(zip(names, self.hidden, strict=True), 1)
+        )
+
+    @property
+    def n_inputs(self) -> int:
+        """D, the number of inputs of the first matrix."""
+        return int(self.weights[0].shape[1])
+
+    @property
+    def n_classes(self) -> int:
+        """L: 2, if the last matrix has one row."""
+        return max(2, len(self.weights[-1]))
 
     @classmethod
     def of(
@@ -129,15 +118,14 @@ class DenseModel(SizedByLayers, Model):
         weights: Sequence[NDArray[np.float32]],
         biases: Sequence[NDArray[Any]],
         X: NDArray[np.float32],
-        **parts: Any,
     ) -> Self:
-        """Return the model of layers, with statistics of their values on normalized points X."""
+        """Return the network of layers, with statistics of their values on normalized points X."""
         known = []
         for W, b in zip(weights[:-1], biases[:-1], strict=True):
             X = rectified(X, W, b.astype(np.float32))
             ceiling = np.quantile(X, CEILING_SHARE, axis=0)
             known.append(np.stack([X.mean(axis=0), X.std(axis=0), ceiling]).astype(np.float64))
-        return cls(weights=tuple(weights), biases=tuple(biases), known=tuple(known), **parts)
+        return cls(tuple(weights), tuple(biases), tuple(known))
 
     @property
     def matrices(self) -> dict[str, NDArray[Any]]:
@@ -150,18 +138,17 @@ class DenseModel(SizedByLayers, Model):
 
     @property
     def activity_sizes(self) -> Sizes:
-        """Those of the features, and a share for each unit."""
+        """A share for each unit."""
         names = stage_names([self.kind] * len(self.hidden))
-        own = {name: (units,) for name, units in zip(names, self.hidden, strict=True)}
-        return {**super().activity_sizes, **own}
+        return {name: (units,) for name, units in zip(names, self.hidden, strict=True)}
 
-    def own_arrays(self) -> Arrays:
+    def to_arrays(self) -> Arrays:
         """Return the matrices, and the statistics of the values."""
         known = {f"V{number}": each for number, each in enumerate(self.known, 1)}
         return {**self.matrices, **known}
 
     @classmethod
-    def own_fields(cls, arrays: Arrays) -> dict[str, Any]:
+    def from_arrays(cls, arrays: Arrays) -> Self:
         """Return the layers from a file's arrays."""
         more = [name for name in cls.OPTIONAL_ARRAYS if name in arrays]
         if more and len(more) < len(cls.OPTIONAL_ARRAYS):
@@ -171,17 +158,18 @@ class DenseModel(SizedByLayers, Model):
                 "train the model again"
             )
         layers = _MOST_LAYERS if more else 1
-        return {
-            "weights": _numbered(arrays, "W", "f4", layers + 1),
-            "biases": _numbered(arrays, "b", "f8", layers + 1),
-            "known": _numbered(arrays, "V", "f8", layers),
-        }
+        return cls(
+            _numbered(arrays, "W", "f4", layers + 1),
+            _numbered(arrays, "b", "f8", layers + 1),
+            _numbered(arrays, "V", "f8", layers),
+        )
 
     @property
-    def _values_a_point(self) -> int:
-        return self.n_features + sum(self.hidden) + self.n_classes
+    def values_a_point(self) -> int:
+        """Values per point."""
+        return sum(self.hidden) + self.n_classes
 
-    def scores_of_normalized(self, X: Float64) -> Float64:
+    def scores(self, X: Float64) -> Float64:
         """Return the scores (n, L) of normalized points X (n, D)."""
         for W, b in zip(self.weights[:-1], self.biases[:-1], strict=True):
             X = rectified(X, W.astype(np.float64), b)

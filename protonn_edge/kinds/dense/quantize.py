@@ -29,8 +29,9 @@ from protonn_edge.chain.input_quantizer.quantizer import InputQuantizer
 from protonn_edge.chain.input_quantizer.saturation import BYTE_MAXIMUM
 from protonn_edge.chain.integer_chain import IntegerChain, shared_fields
 from protonn_edge.chain.integer_stage import IntArray, IntegerStage
+from protonn_edge.chain.model import Model
 from protonn_edge.errors import InputError
-from protonn_edge.kinds.dense.head import DenseModel
+from protonn_edge.kinds.dense.head import DenseHead
 from protonn_edge.kinds.dense.integers import MOST_MULTIPLIER, UNIT_SHIFT, IntegerDense
 from protonn_edge.kinds.linear.integers import IntegerLinear
 
@@ -75,13 +76,13 @@ def stages_of(
     return (*stages, IntegerLinear(*last, maximum))
 
 
-def quantize(model: DenseModel) -> IntegerChain:
+def quantize(model: Model) -> IntegerChain:
     """Return the integer model of a float model.
 
     Parameters
     ----------
-    model : DenseModel
-        A validated float model with D features and L classes.
+    model : Model
+        A network with D features and L classes.
 
     Returns
     -------
@@ -93,22 +94,24 @@ def quantize(model: DenseModel) -> IntegerChain:
     InputError
         If all weights of a matrix are 0, or numbers are too large to compute with.
     """
-    for number, W in enumerate(model.weights, 1):
+    head = model.head
+    assert isinstance(head, DenseHead)
+    for number, W in enumerate(head.weights, 1):
         if not W.any():
             raise InputError(
                 f"all of W{number} is zero, so every point would have the same scores; train with "
                 "a larger --size-budget or a smaller learning rate"
             )
-    inputs, first = _first(model)
+    inputs, first = _first(model, head)
     products, multipliers = [first], []
-    for number, known in enumerate(model.known, 1):
+    for number, known in enumerate(head.known, 1):
         multiplier, step = _values_of(products[-1], known)
         products[-1] = _rounding(products[-1], multiplier)
         multipliers.append(multiplier)
-        last = number == len(model.known)
-        products.append(_behind(model.weights[number], model.biases[number], known, step, last))
+        last = number == len(head.known)
+        products.append(_behind(head.weights[number], head.biases[number], known, step, last))
     # Of two classes a score is half of what the one row gives.
-    score_scale = products[-1].unit * (1.0 if len(model.weights[-1]) > 1 else 0.5)
+    score_scale = products[-1].unit * (1.0 if len(head.weights[-1]) > 1 else 0.5)
     stages = stages_of(
         inputs.maximum,
         [each.residuals for each in products],
@@ -124,14 +127,14 @@ def quantize(model: DenseModel) -> IntegerChain:
     )
 
 
-def _first(model: DenseModel) -> tuple[InputQuantizer, QuantizedProduct]:
+def _first(model: Model, head: DenseHead) -> tuple[InputQuantizer, QuantizedProduct]:
     """Return how features become bytes, and the first matrix."""
 
     def fitted(input_bits: int, accumulator_bits: int) -> tuple[InputQuantizer, QuantizedProduct]:
         inputs = input_quantizer(model.inputs, input_bits)
-        per_raw_unit = model.weights[0].astype(np.float64) * model.normalizer.scale
+        per_raw_unit = head.weights[0].astype(np.float64) * model.normalizer.scale
         folded = FoldedMap.of(per_raw_unit, model.normalizer.offset, model.inputs, inputs)
-        constant = folded.constant + model.biases[0]
+        constant = folded.constant + head.biases[0]
         return inputs, _hidden(folded, constant, inputs.maximum, accumulator_bits)
 
     best = min((fitted(bits, 16) for bits in INPUT_BITS), key=lambda found: found[1].error)

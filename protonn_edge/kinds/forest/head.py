@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from abc import abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,46 +13,19 @@ from numpy.typing import NDArray
 from protonn_edge.chain.activity import Sizes
 from protonn_edge.chain.array_checks import Arrays, check_type
 from protonn_edge.chain.checks import checked_matrix, checked_vector, set_checked
-from protonn_edge.chain.model import Model
-from protonn_edge.chain.remedies import Remedies
-from protonn_edge.chain.sizes import Size, Sized
+from protonn_edge.chain.head import Head, Remedies, Size
 from protonn_edge.errors import InputError
 from protonn_edge.kinds.forest.trees import LEAF, Trees, sum_of_leaves
 
 Float64 = NDArray[np.float64]
 
 
-class SizedByTrees(Sized):
-    """The sizes of a model of trees with values (leaves, L) of their leaves."""
-
-    title: ClassVar[str] = "forest"
-    remedies: ClassVar[Remedies] = Remedies(
-        flash=("a smaller --size-budget",),
-        sram="fewer classes",
-        cycles="fewer --trees",
-        accuracy="more --trees",
-    )
-
-    leaves: NDArray[Any]
-
-    @property
-    @abstractmethod
-    def trees(self) -> Trees:
-        """The trees' shape."""
-
-    @property
-    def sizes(self) -> tuple[Size, ...]:
-        """The numbers of trees and leaves."""
-        trees = Size("trees", "T", len(self.trees.roots))
-        return trees, Size("leaves", "n", len(self.leaves))
-
-
 @dataclass(frozen=True, eq=False, kw_only=True)
-class ForestModel(SizedByTrees, Model):
+class ForestHead(Head):
     """Trained decision trees: a random forest, extra trees, or gradient boosting.
 
     The scores of a point are the bias plus the values of the leaves that it reaches, one in each
-    tree. It has the fields of every `Model`, too.
+    tree.
 
     Attributes
     ----------
@@ -65,6 +37,8 @@ class ForestModel(SizedByTrees, Model):
         Their contributions to the scores.
     bias : ndarray of shape (L,), float64
         Initial scores.
+    n_features : int
+        D.
 
     Raises
     ------
@@ -73,6 +47,13 @@ class ForestModel(SizedByTrees, Model):
     """
 
     kind: ClassVar[str] = "forest"
+    title: ClassVar[str] = "forest"
+    remedies: ClassVar[Remedies] = Remedies(
+        flash=("a smaller --size-budget",),
+        sram="fewer classes",
+        cycles="fewer --trees",
+        accuracy="more --trees",
+    )
     hashed: ClassVar[Mapping[str, str]] = {
         "nodes": "forest.features",
         **{name: f"forest.{name}" for name in ("thresholds", "leaves", "bias")},
@@ -83,6 +64,7 @@ class ForestModel(SizedByTrees, Model):
     thresholds: Float64
     leaves: NDArray[np.float32]
     bias: Float64
+    n_features: int
 
     def __post_init__(self) -> None:
         set_checked(self, "features", self._checked_features())
@@ -94,7 +76,6 @@ class ForestModel(SizedByTrees, Model):
         rows, columns = len(self.features) - inner, len(self.bias)
         leaves = checked_matrix(self.leaves, "leaves", rows=rows, columns=columns)
         set_checked(self, "leaves", leaves)
-        super().__post_init__()
 
     def _checked_features(self) -> NDArray[np.int64]:
         given = np.asarray(self.features)
@@ -122,7 +103,13 @@ class ForestModel(SizedByTrees, Model):
     @property
     def n_inputs(self) -> int:
         """D."""
-        return len(self.normalizer.scale)
+        return self.n_features
+
+    @property
+    def sizes(self) -> tuple[Size, ...]:
+        """The numbers of trees and leaves."""
+        trees = Size("trees", "T", len(self.trees.roots))
+        return trees, Size("leaves", "n", len(self.leaves))
 
     @property
     def n_classes(self) -> int:
@@ -141,23 +128,29 @@ class ForestModel(SizedByTrees, Model):
 
     @property
     def activity_sizes(self) -> Sizes:
-        """Those of the features, and a share for each leaf."""
-        return {**super().activity_sizes, "forest": (len(self.leaves),)}
+        """A share for each leaf."""
+        return {"forest": (len(self.leaves),)}
 
     @classmethod
-    def own_fields(cls, arrays: Arrays) -> dict[str, Any]:
+    def from_arrays(cls, arrays: Arrays) -> Self:
         """Return the trees from a file's arrays."""
         for name, wanted in (("nodes", "i8"), ("thresholds", "f8"), ("leaves", "f4")):
             check_type(arrays[name], name, wanted)
         check_type(arrays["bias"], "bias", "f8")
-        names = {"features": "nodes", "thresholds": "thresholds", "leaves": "leaves"}
-        return {field: arrays[name] for field, name in names.items()} | {"bias": arrays["bias"]}
+        return cls(
+            features=arrays["nodes"],
+            thresholds=arrays["thresholds"],
+            leaves=arrays["leaves"],
+            bias=arrays["bias"],
+            n_features=arrays["normalizer_scale"].size,
+        )
 
     @property
-    def _values_a_point(self) -> int:
-        return self.n_features + 4 * len(self.trees.roots) + self.n_classes
+    def values_a_point(self) -> int:
+        """Values per point."""
+        return 4 * len(self.trees.roots) + self.n_classes
 
-    def scores_of_normalized(self, X: Float64) -> Float64:
+    def scores(self, X: Float64) -> Float64:
         """Return the scores (n, L) of normalized points X (n, D)."""
         ends = self.trees.leaves_of(X, self.thresholds)
         return np.asarray(sum_of_leaves(ends, self.leaves.astype(np.float64), self.bias))

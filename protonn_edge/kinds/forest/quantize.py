@@ -26,9 +26,11 @@ from protonn_edge.chain.input_quantizer.quantizer import InputQuantizer
 from protonn_edge.chain.input_quantizer.saturation import BYTE_MAXIMUM
 from protonn_edge.chain.integer_chain import IntegerChain, shared_fields
 from protonn_edge.chain.integer_stage import IntArray
+from protonn_edge.chain.model import Model
+from protonn_edge.chain.normalizer import Normalizer
 from protonn_edge.chain.statistics import InputStatistics
 from protonn_edge.errors import InputError
-from protonn_edge.kinds.forest.head import ForestModel
+from protonn_edge.kinds.forest.head import ForestHead
 from protonn_edge.kinds.forest.integers import SCORE_BITS, IntegerForest
 from protonn_edge.kinds.forest.table import MOST_FEATURES
 from protonn_edge.kinds.forest.trees import Trees
@@ -81,13 +83,13 @@ def device_bytes(
     return made
 
 
-def quantize(model: ForestModel) -> IntegerChain:
+def quantize(model: Model) -> IntegerChain:
     """Return the integer model of a float model.
 
     Parameters
     ----------
-    model : ForestModel
-        A validated float model with D features and L classes.
+    model : Model
+        A forest with D features and L classes.
 
     Returns
     -------
@@ -99,15 +101,17 @@ def quantize(model: ForestModel) -> IntegerChain:
     InputError
         If all leaves are the same, or numbers are too large to compute with.
     """
+    head = model.head
+    assert isinstance(head, ForestHead)
     if model.n_inputs > MOST_FEATURES:
         raise InputError(
             f"the model has {model.n_inputs:,} inputs, a node counts up to {MOST_FEATURES:,}; "
             "train it on fewer features"
         )
     inputs = byte_inputs(model.inputs)
-    leaves, bias, unit = quantized_leaves(model.trees, model.leaves, model.bias)
-    thresholds = _byte_thresholds(model, inputs)
-    stage = IntegerForest(model.features, thresholds, leaves, bias, model.n_inputs)
+    leaves, bias, unit = quantized_leaves(head.trees, head.leaves, head.bias)
+    thresholds = _byte_thresholds(head, model.normalizer, inputs)
+    stage = IntegerForest(head.features, thresholds, leaves, bias, model.n_inputs)
     return IntegerChain(
         inputs=inputs,
         own_stages=(stage,),
@@ -116,10 +120,12 @@ def quantize(model: ForestModel) -> IntegerChain:
     )
 
 
-def _byte_thresholds(model: ForestModel, inputs: InputQuantizer) -> NDArray[np.uint8]:
+def _byte_thresholds(
+    head: ForestHead, normalizer: Normalizer, inputs: InputQuantizer
+) -> NDArray[np.uint8]:
     """Return the largest bytes of features that are at most the thresholds."""
-    asked, normalizer = model.features[model.trees.inner], model.normalizer
-    raw = model.thresholds / normalizer.scale[asked] + normalizer.offset[asked]
+    asked = head.features[head.trees.inner]
+    raw = head.thresholds / normalizer.scale[asked] + normalizer.offset[asked]
     steps = (raw - inputs.zero[asked]) / inputs.step[asked]
     if not np.isfinite(steps).all():
         raise InputError(

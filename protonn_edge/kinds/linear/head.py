@@ -4,26 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from protonn_edge.chain.array_checks import Arrays, check_type
 from protonn_edge.chain.checks import checked_matrix, checked_vector, set_checked
-from protonn_edge.chain.model import Model
-from protonn_edge.chain.remedies import Remedies
+from protonn_edge.chain.head import Head, Remedies
 
 Float64 = NDArray[np.float64]
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
-class LinearModel(Model):
+@dataclass(frozen=True, eq=False)
+class LinearHead(Head):
     """A trained linear classifier, such as a logistic regression.
 
     The scores of a point x are ``t = W x + b``; for two classes, with one row of weights, they are
-    -t/2 and t/2. Their softmax then is the logistic regression's probability. It has the fields of
-    every `Model`, too.
+    -t/2 and t/2. Their softmax then is the logistic regression's probability.
 
     Attributes
     ----------
@@ -58,7 +56,6 @@ class LinearModel(Model):
         W = checked_matrix(self.weights, "W")
         set_checked(self, "weights", W)
         set_checked(self, "bias", checked_vector(self.bias, "b", size=len(W)))
-        super().__post_init__()
 
     @property
     def n_inputs(self) -> int:
@@ -76,17 +73,18 @@ class LinearModel(Model):
         return {"W": self.weights, "b": self.bias}
 
     @classmethod
-    def own_fields(cls, arrays: Arrays) -> dict[str, Any]:
+    def from_arrays(cls, arrays: Arrays) -> Self:
         """Return W and b from a file's arrays."""
         check_type(arrays["W"], "W", "f4")
         check_type(arrays["b"], "b", "f8")
-        return {"weights": arrays["W"], "bias": arrays["b"]}
+        return cls(arrays["W"], arrays["b"])
 
     @property
-    def _values_a_point(self) -> int:
-        return self.n_features + self.n_classes
+    def values_a_point(self) -> int:
+        """Values per point."""
+        return self.n_classes
 
-    def scores_of_normalized(self, X: Any) -> Float64:
+    def scores(self, X: Any) -> Float64:
         """Return the scores (n, L) of normalized points X (n, D), dense or sparse."""
         return scores_of_sums(X @ self.weights.astype(np.float64).T + self.bias)
 

@@ -22,8 +22,9 @@ import numpy as np
 from protonn_edge.chain.folding import INPUT_BITS, FoldedMap, QuantizedProduct, input_quantizer
 from protonn_edge.chain.input_quantizer.quantizer import InputQuantizer
 from protonn_edge.chain.integer_chain import IntegerChain, shared_fields
+from protonn_edge.chain.model import Model
 from protonn_edge.errors import InputError
-from protonn_edge.kinds.linear.head import LinearModel
+from protonn_edge.kinds.linear.head import LinearHead
 from protonn_edge.kinds.linear.integers import IntegerLinear
 
 # Error of scores as a share of their spread, both root mean squares over the classes, that sums of
@@ -40,13 +41,13 @@ class _Fitted(NamedTuple):
     product: QuantizedProduct
 
 
-def quantize(model: LinearModel) -> IntegerChain:
+def quantize(model: Model) -> IntegerChain:
     """Return the integer model of a float model.
 
     Parameters
     ----------
-    model : LinearModel
-        A validated float model with D features and L classes.
+    model : Model
+        A linear model with D features and L classes.
 
     Returns
     -------
@@ -58,14 +59,16 @@ def quantize(model: LinearModel) -> IntegerChain:
     InputError
         If all weights are 0, or numbers are too large to compute with.
     """
-    if not model.weights.any():
+    head = model.head
+    assert isinstance(head, LinearHead)
+    if not head.weights.any():
         raise InputError(
             "all of W is zero, so every point would have the same scores; train with a smaller "
             "regularization"
         )
-    inputs, best = _best(model)
+    inputs, best = _best(model, head)
     # With two classes a score is half the sum of the only row.
-    score_scale = best.unit * (1.0 if len(model.weights) > 1 else 0.5)
+    score_scale = best.unit * (1.0 if len(head.weights) > 1 else 0.5)
     stage = IntegerLinear(best.residuals, best.bias, best.accumulator_bits, inputs.maximum)
     return IntegerChain(
         inputs=inputs,
@@ -75,14 +78,14 @@ def quantize(model: LinearModel) -> IntegerChain:
     )
 
 
-def _best(model: LinearModel) -> _Fitted:
-    best = min((_fit(model, bits, 16) for bits in INPUT_BITS), key=_error)
+def _best(model: Model, head: LinearHead) -> _Fitted:
+    best = min((_fit(model, head, bits, 16) for bits in INPUT_BITS), key=_error)
     # Integer weights of integer features are unchanged.
-    whole = model.inputs.whole and bool((model.weights == np.rint(model.weights)).all())
+    whole = model.inputs.whole and bool((head.weights == np.rint(head.weights)).all())
     for accumulator_bits in (24, 32):
         if _error(best) <= (0.0 if whole else _TOLERATED_ERROR):
             break
-        best = min(best, _fit(model, INPUT_BITS[0], accumulator_bits), key=_error)
+        best = min(best, _fit(model, head, INPUT_BITS[0], accumulator_bits), key=_error)
     if not best.product.residuals.any():
         raise InputError(
             "the bias is so large compared with the weights that no integer scale fits both; train "
@@ -95,10 +98,10 @@ def _error(fitted: _Fitted) -> float:
     return fitted.product.error
 
 
-def _fit(model: LinearModel, input_bits: int, accumulator_bits: int) -> _Fitted:
+def _fit(model: Model, head: LinearHead, input_bits: int, accumulator_bits: int) -> _Fitted:
     """Return W and b in the finest unit that fits these bits."""
     inputs = input_quantizer(model.inputs, input_bits)
-    per_raw_unit = model.weights.astype(np.float64) * model.normalizer.scale
+    per_raw_unit = head.weights.astype(np.float64) * model.normalizer.scale
     folded = FoldedMap.of(per_raw_unit, model.normalizer.offset, model.inputs, inputs)
-    constant = folded.constant + model.bias
+    constant = folded.constant + head.bias
     return _Fitted(inputs, QuantizedProduct.of(folded, constant, inputs.maximum, accumulator_bits))

@@ -13,10 +13,11 @@ from scipy.special import logsumexp
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
 
+from protonn_edge.chain.model import Model
 from protonn_edge.errors import InputError
 from protonn_edge.features.convolution.train.heads import DenseHead
 from protonn_edge.features.convolution.train.learning import LearnedNetwork
-from protonn_edge.kinds.linear.head import LinearModel
+from protonn_edge.kinds.linear.head import LinearHead
 from protonn_edge.training.base import DeviceClassifier
 from protonn_edge.training.parameters import PASSES, Choices, Number, parameter
 from protonn_edge.training.points import TrainingSet
@@ -150,7 +151,7 @@ class LinearClassifier(DeviceClassifier):
             warnings.simplefilter("ignore", ConvergenceWarning)  # reported as a remark
             regression.fit(data.X, data.y, sample_weight=weights)
         bias = regression.intercept_.astype(np.float64)
-        model = LinearModel(weights=regression.coef_, bias=bias, **prepared.parts)
+        model = Model(head=LinearHead(regression.coef_, bias), **prepared.parts)
         report = _report(model, data, weights, settings.regularization)
         passes = int(np.max(regression.n_iter_))
         converged = passes < most_passes
@@ -158,14 +159,14 @@ class LinearClassifier(DeviceClassifier):
         facts = {"trainer": solver, "passes": passes}
         return self._learned(model, report, remarks=remarks, facts=facts)
 
-    def _learned(self, model: LinearModel, report: EpochReport, **known: Any) -> Learned:
+    def _learned(self, model: Model, report: EpochReport, **known: Any) -> Learned:
         if self.callback is not None:
             with suppress(TrainingStopped):  # nothing is left to stop
                 self.callback(report)
         return Learned(model, (report,), **known)
 
 
-def _head_of(network: LearnedNetwork, prepared: PreparedPoints) -> LinearModel:
+def _head_of(network: LearnedNetwork, prepared: PreparedPoints) -> Model:
     """Return a network's last layer as a model of normalized features."""
     head, normalizer = network.head, prepared.normalizer
     assert isinstance(head, DenseHead)
@@ -174,9 +175,8 @@ def _head_of(network: LearnedNetwork, prepared: PreparedPoints) -> LinearModel:
         weights, bias = np.diff(weights, axis=0), np.diff(bias)
     scale = np.where(normalizer.scale == 0, np.inf, normalizer.scale)
     normalized = (weights / scale).astype(np.float32)
-    return LinearModel(
-        weights=normalized, bias=bias + weights @ normalizer.offset, **prepared.parts
-    )
+    own = LinearHead(normalized, bias + weights @ normalizer.offset)
+    return Model(head=own, **prepared.parts)
 
 
 def _solver(settings: LinearClassifier, n_classes: int) -> str:
@@ -197,12 +197,12 @@ def _l1_penalty() -> dict[str, Any]:
 
 
 def _report(
-    model: LinearModel, data: TrainingSet, weights: NDArray[Any] | None, regularization: float
+    model: Model, data: TrainingSet, weights: NDArray[Any] | None, regularization: float
 ) -> EpochReport:
     """Return the report of the only epoch."""
-    scores = model.scores_of_normalized(data.X)
+    scores = model.head.scores(data.X)
     losses = logsumexp(scores, axis=1) - scores[np.arange(len(data)), data.y]
-    penalty = regularization * float(np.abs(model.weights).sum())
+    penalty = regularization * float(np.abs(model.head.matrices["W"]).sum())
     return EpochReport(
         epoch=1,
         epochs=1,
@@ -212,8 +212,8 @@ def _report(
     )
 
 
-def _share_right(model: LinearModel, X: Any, y: Any) -> float:
-    return float(np.mean(model.scores_of_normalized(X).argmax(axis=1) == y))
+def _share_right(model: Model, X: Any, y: Any) -> float:
+    return float(np.mean(model.head.scores(X).argmax(axis=1) == y))
 
 
 def _not_converged(passes: int) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,8 +13,8 @@ from protonn_edge.chain.activity import Sizes
 from protonn_edge.chain.array_checks import Arrays, check_type, single_value
 from protonn_edge.chain.checks import checked_matrix, set_checked
 from protonn_edge.chain.decision.rejection import STATISTICS, Statistic
+from protonn_edge.chain.head import Head, Remedies, Size
 from protonn_edge.chain.model import Model
-from protonn_edge.chain.sizes import SizedByMatrices
 from protonn_edge.errors import InputError
 
 # Within these, no sum or square in inference overflows float64, for any features in float32.
@@ -35,12 +35,11 @@ Float64 = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class ProtoNNModel(SizedByMatrices, Model):
+class ProtoNNHead(Head):
     """A trained ProtoNN classifier (Gupta et al., ICML 2017, equation 2).
 
     Its scores are ``sum_j z_j exp(-gamma^2 ||b_j - W x||^2)`` for a point x (paper, section 3);
-    terms whose exponential is below the `cutoff` are omitted. It has the fields of every `Model`,
-    too.
+    terms whose exponential is below the `cutoff` are omitted.
 
     Attributes
     ----------
@@ -64,6 +63,13 @@ class ProtoNNModel(SizedByMatrices, Model):
     """
 
     kind: ClassVar[str] = "protonn"
+    title: ClassVar[str] = "ProtoNN"
+    remedies: ClassVar[Remedies] = Remedies(
+        flash=("fewer --prototypes", "a smaller --projection-dim"),
+        sram="a smaller --projection-dim or fewer classes",
+        cycles="a smaller --projection-dim",
+        accuracy="more --prototypes or a larger --projection-dim",
+    )
     LEAST_CLASSES: ClassVar[int] = 1
     statistics: ClassVar[tuple[Statistic, ...]] = STATISTICS
     ARRAYS: ClassVar[tuple[str, ...]] = ("W", "B", "Z", "gamma", "cutoff")
@@ -97,7 +103,37 @@ class ProtoNNModel(SizedByMatrices, Model):
             raise InputError(f"'cutoff' is {self.cutoff:g}; it must be at least 0 and below 1")
         if self.projection_bits not in PROJECTION_BITS:
             raise InputError(f"'projection_bits' is {self.projection_bits}; it must be 8 or 4")
-        super().__post_init__()
+
+    @property
+    def matrices(self) -> dict[str, NDArray[Any]]:
+        """W, B and Z."""
+        return {"W": self.projection, "B": self.prototypes, "Z": self.labels}
+
+    @property
+    def sizes(self) -> tuple[Size, ...]:
+        """The numbers of projections and prototypes."""
+        projections = Size("projections", "d", self.n_projections)
+        return projections, Size("prototypes", "m", self.n_prototypes)
+
+    @property
+    def n_inputs(self) -> int:
+        """D, the number of inputs of the projection."""
+        return int(self.projection.shape[1])
+
+    @property
+    def n_projections(self) -> int:
+        """d, the dimension of the projected space."""
+        return int(self.projection.shape[0])
+
+    @property
+    def n_prototypes(self) -> int:
+        """m, the number of prototypes."""
+        return int(self.prototypes.shape[1])
+
+    @property
+    def n_classes(self) -> int:
+        """L, the number of classes."""
+        return int(self.labels.shape[0])
 
     @property
     def settings(self) -> dict[str, float]:
@@ -107,11 +143,10 @@ class ProtoNNModel(SizedByMatrices, Model):
 
     @property
     def activity_sizes(self) -> Sizes:
-        """Shares of coordinates and prototypes, after those of features."""
-        own = {"prototypes": (self.n_projections, self.n_prototypes)}
-        return {**super().activity_sizes, **own}
+        """Shares of coordinates and prototypes."""
+        return {"prototypes": (self.n_projections, self.n_prototypes)}
 
-    def own_arrays(self) -> Arrays:
+    def to_arrays(self) -> Arrays:
         """Return W, B, Z and two numbers, and the bits of W if they are not 8."""
         arrays = {
             **self.matrices,
@@ -123,48 +158,44 @@ class ProtoNNModel(SizedByMatrices, Model):
         return arrays
 
     @classmethod
-    def own_fields(cls, arrays: Arrays) -> dict[str, Any]:
-        """Return the fields for W, B, Z, gamma, cutoff and, if present, bits of W in a file.
-
-        Raises
-        ------
-        InputError
-            If an array has a wrong type.
-        """
+    def from_arrays(cls, arrays: Arrays) -> Self:
+        """Return the matrices and numbers of a file."""
         for name in ("W", "B", "Z"):
             check_type(arrays[name], name, "f4")
         bits = arrays.get("projection_bits", np.array(8))
-        return {
-            "projection": arrays["W"],
-            "prototypes": arrays["B"],
-            "labels": arrays["Z"],
-            "gamma": float(single_value(arrays["gamma"], "gamma", "f")),
-            "cutoff": float(single_value(arrays["cutoff"], "cutoff", "f")),
-            "projection_bits": int(single_value(bits, "projection_bits", "i")),
-        }
+        return cls(
+            projection=arrays["W"],
+            prototypes=arrays["B"],
+            labels=arrays["Z"],
+            gamma=float(single_value(arrays["gamma"], "gamma", "f")),
+            cutoff=float(single_value(arrays["cutoff"], "cutoff", "f")),
+            projection_bits=int(single_value(bits, "projection_bits", "i")),
+        )
 
     @property
-    def _values_a_point(self) -> int:
-        return self.n_features + self.n_prototypes
+    def values_a_point(self) -> int:
+        """Values per point."""
+        return self.n_prototypes
 
-    def scores_of_normalized(self, X: Float64) -> Float64:
+    def scores(self, X: Any) -> Float64:
         """Return the scores (n, L) of normalized points X (n, D)."""
-        return self._scores_of(X)[0]
+        return self.scores_and_nearest(X)[0]
 
-    def _scores_of(self, X: Float64) -> tuple[Float64, Float64]:
+    def scores_and_nearest(self, X: Float64) -> tuple[Float64, Float64]:
+        """Return the scores of normalized points, and the RBF of the nearest prototype, (n,)."""
         projected = X @ self.projection.astype(np.float64).T
         values = rbf(projected, self.prototypes.astype(np.float64), self.gamma, self.cutoff)
         return values @ self.labels.astype(np.float64).T, values.max(axis=1)
 
 
-def checked_protonn(model: Model, use: str) -> ProtoNNModel:
-    """Return the model if it is a ProtoNN; `use` names what requires that, for the error."""
-    if not isinstance(model, ProtoNNModel):
+def protonn_head(model: Model, use: str) -> ProtoNNHead:
+    """Return the matrices of a ProtoNN; `use` names what requires one, for the error."""
+    if not isinstance(model.head, ProtoNNHead):
         raise InputError(
-            f"the model is of the kind {model.kind!r}, {use} accepts 'protonn' only; give a model "
-            "that was trained with --classifier protonn"
+            f"the model is of the kind {model.head.kind!r}, {use} accepts 'protonn' only; give a "
+            "model that was trained with --classifier protonn"
         )
-    return model
+    return model.head
 
 
 def check_gamma(gamma: float) -> None:

@@ -14,22 +14,22 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from protonn_edge.kinds.protonn.head import ProtoNNModel
+from protonn_edge.kinds.protonn.head import ProtoNNHead
 
 _SWEEPS = 5  # more would not change the axes noticeably
 
 
-def along_principal_axes(model: ProtoNNModel) -> ProtoNNModel:
-    """Return the same model with its coordinates along the principal axes of the prototypes.
+def along_principal_axes(head: ProtoNNHead) -> ProtoNNHead:
+    """Return the same classifier with its coordinates along the principal axes of the prototypes.
 
-    A model whose W is sparse is returned as it is.
+    One whose W is sparse is returned as it is.
     """
-    W, B = model.projection.astype(np.float64), model.prototypes.astype(np.float64)
+    W, B = head.projection.astype(np.float64), head.prototypes.astype(np.float64)
     if not (np.isfinite(W).all() and np.isfinite(B).all() and _is_dense(W)):
-        return model
+        return head
     axes = principal_axes(B)
     return replace(
-        model,
+        head,
         projection=_product(axes, W).astype(np.float32),
         prototypes=_product(axes, B).astype(np.float32),
     )

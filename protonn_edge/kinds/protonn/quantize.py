@@ -56,13 +56,14 @@ from protonn_edge.chain.folding import RESIDUAL_MAXIMUM, FoldedMap, input_quanti
 from protonn_edge.chain.integer_chain import IntegerChain, shared_fields
 from protonn_edge.chain.integer_stage import IntArray
 from protonn_edge.chain.matvec import NIBBLE_MAXIMUM
+from protonn_edge.chain.model import Model
 from protonn_edge.errors import InputError
 from protonn_edge.kinds.protonn.fitted_projection import (
     FittedProjection,
     best_projection,
     fit_projection,
 )
-from protonn_edge.kinds.protonn.head import ProtoNNModel, rbf
+from protonn_edge.kinds.protonn.head import ProtoNNHead, rbf
 from protonn_edge.kinds.protonn.principal_axes import along_principal_axes
 from protonn_edge.kinds.protonn.projection.integers import (
     COORDINATE_MAXIMUM,
@@ -99,7 +100,7 @@ _CLIPPED_AT = 4.0
 _LABEL_MAXIMUM_LIMIT = 24
 
 
-def quantize(model: ProtoNNModel) -> IntegerChain:
+def quantize(model: Model) -> IntegerChain:
     """Return the integer model of a float model, as `quantization.quantize`.
 
     Raises
@@ -107,7 +108,7 @@ def quantize(model: ProtoNNModel) -> IntegerChain:
     InputError
         If no integer scale of the model's numbers is safe for every input.
     """
-    return quantize_in_order(far_coordinates_first(model))
+    return quantize_in_order(replace(model, head=far_coordinates_first(_head(model))))
 
 
 def stages_of(
@@ -140,7 +141,7 @@ class Precision:
     label_maximum: int
 
 
-def precision_for(model: ProtoNNModel) -> Precision:
+def precision_for(model: Model) -> Precision:
     """Return the precision that `quantize` uses for this model; see the module's text.
 
     Raises
@@ -148,18 +149,19 @@ def precision_for(model: ProtoNNModel) -> Precision:
     InputError
         As `quantize`.
     """
-    prototypes = _quantize_prototypes(model)
+    head = _head(model)
+    prototypes = _quantize_prototypes(head)
     best = _best_projection(model, prototypes)
     bits = int(best.inputs.maximum).bit_length()
-    return Precision(bits, best.accumulator_bits, _label_maximum(model, prototypes))
+    return Precision(bits, best.accumulator_bits, _label_maximum(head, prototypes))
 
 
-def quantize_in_order(model: ProtoNNModel, precision: Precision | None = None) -> IntegerChain:
+def quantize_in_order(model: Model, precision: Precision | None = None) -> IntegerChain:
     """Return the integer model with the rows of W and B in the float model's order.
 
     Parameters
     ----------
-    model : ProtoNNModel
+    model : Model
         As for `quantize`, which reorders the rows first.
     precision : Precision, optional
         The bits, if already known; by default the best for the model.
@@ -169,17 +171,18 @@ def quantize_in_order(model: ProtoNNModel, precision: Precision | None = None) -
     InputError
         As `quantize`.
     """
-    prototypes = _quantize_prototypes(model)
+    head = _head(model)
+    prototypes = _quantize_prototypes(head)
     if precision is None:
         best = _best_projection(model, prototypes)
-        label_maximum = _label_maximum(model, prototypes)
+        label_maximum = _label_maximum(head, prototypes)
     else:
         bits, label_maximum = precision.input_bits, precision.label_maximum
         fitted = _fit_projection(model, prototypes, bits, precision.accumulator_bits)
         if fitted is None:
             raise _no_scale()
         best = fitted
-    score_scale = float(np.abs(model.labels).max()) / label_maximum / RBF_MAXIMUM
+    score_scale = float(np.abs(head.labels).max()) / label_maximum / RBF_MAXIMUM
     stages = stages_of(
         best.inputs.maximum,
         projection=best.residuals,
@@ -190,7 +193,7 @@ def quantize_in_order(model: ProtoNNModel, precision: Precision | None = None) -
         prototypes=prototypes.residuals,
         distance_shift=prototypes.distance_shift,
         table=exponential_table(),
-        labels=_quantize_labels(model, label_maximum),
+        labels=_quantize_labels(head, label_maximum),
     )
     return IntegerChain(
         inputs=best.inputs,
@@ -200,37 +203,42 @@ def quantize_in_order(model: ProtoNNModel, precision: Precision | None = None) -
     )
 
 
-def far_coordinates_first(model: ProtoNNModel) -> ProtoNNModel:
+def _head(model: Model) -> ProtoNNHead:
+    assert isinstance(model.head, ProtoNNHead)
+    return model.head
+
+
+def far_coordinates_first(head: ProtoNNHead) -> ProtoNNHead:
     """Rotate the projected space such that its first coordinates spread the prototypes most.
 
     This does not change distances, but far prototypes are detected after fewer coordinates. Axes
     are not used if the prototypes' range along them would make steps coarser, nor if W has 4 bits,
     as training has fitted the weights to their few steps.
     """
-    turned = model if _clips(model) else along_principal_axes(model)
-    if _finest_shift(turned) < _finest_shift(model):
-        turned = model
+    turned = head if _clips(head) else along_principal_axes(head)
+    if _finest_shift(turned) < _finest_shift(head):
+        turned = head
     order = np.argsort(-turned.prototypes.std(axis=1), kind="stable")
     return replace(turned, projection=turned.projection[order], prototypes=turned.prototypes[order])
 
 
-def _clips(model: ProtoNNModel) -> bool:
+def _clips(head: ProtoNNHead) -> bool:
     """Return whether large weights of W are clipped."""
-    return model.projection_bits < 8
+    return head.projection_bits < 8
 
 
-def _finest_shift(model: ProtoNNModel) -> int:
-    """Return the `distance_shift` of a model's prototypes, -1 if there is none."""
+def _finest_shift(head: ProtoNNHead) -> int:
+    """Return the `distance_shift` of its prototypes, -1 if there is none."""
     try:
-        return _quantize_prototypes(model).distance_shift
+        return _quantize_prototypes(head).distance_shift
     except InputError:
         return -1
 
 
-def _best_projection(model: ProtoNNModel, prototypes: _Prototypes) -> FittedProjection:
+def _best_projection(model: Model, prototypes: _Prototypes) -> FittedProjection:
     best = best_projection(
         lambda *bits: _fit_projection(model, prototypes, *bits),
-        math.inf if _clips(model) else _TOLERATED_ERROR,
+        math.inf if _clips(_head(model)) else _TOLERATED_ERROR,
         distance_step(prototypes.distance_shift),
     )
     if best is None:
@@ -254,9 +262,9 @@ class _Prototypes:
     distance_shift: int
 
 
-def _quantize_prototypes(model: ProtoNNModel) -> _Prototypes:
+def _quantize_prototypes(head: ProtoNNHead) -> _Prototypes:
     """Return the finest steps in which the prototypes, and all points near them, fit bytes."""
-    widths = model.gamma * model.prototypes.astype(np.float64)
+    widths = head.gamma * head.prototypes.astype(np.float64)
     spread = float(np.ptp(widths, axis=1).max())
     for distance_shift in range(_DISTANCE_SHIFT, -1, -1):
         step = distance_step(distance_shift)
@@ -273,12 +281,12 @@ def _quantize_prototypes(model: ProtoNNModel) -> _Prototypes:
     )
 
 
-def _label_maximum(model: ProtoNNModel, prototypes: _Prototypes) -> int:
+def _label_maximum(head: ProtoNNHead, prototypes: _Prototypes) -> int:
     """Return the largest label for which scores are proven to fit 16 bits, or 127."""
     table = exponential_table()
     maximum = RESIDUAL_MAXIMUM
     while maximum >= _LABEL_MAXIMUM_LIMIT:
-        labels = _quantize_labels(model, maximum)
+        labels = _quantize_labels(head, maximum)
         norms = score_norms(labels, prototypes.residuals, table, prototypes.distance_shift)
         sums = RBF_MAXIMUM * np.abs(labels.astype(np.int64)).sum(axis=1)
         largest = float(np.minimum(norms, sums).max())
@@ -288,21 +296,21 @@ def _label_maximum(model: ProtoNNModel, prototypes: _Prototypes) -> int:
     return RESIDUAL_MAXIMUM
 
 
-def _quantize_labels(model: ProtoNNModel, maximum: int) -> NDArray[np.int8]:
+def _quantize_labels(head: ProtoNNHead, maximum: int) -> NDArray[np.int8]:
     """Return Z (L, m) as integers, -maximum..maximum."""
-    unit = float(np.abs(model.labels).max()) / maximum
+    unit = float(np.abs(head.labels).max()) / maximum
     if unit == 0:
         raise InputError("all of Z is zero, so every score would be 0; train the model again")
-    return np.rint(model.labels.astype(np.float64) / unit).astype(np.int8)
+    return np.rint(head.labels.astype(np.float64) / unit).astype(np.int8)
 
 
 def _fit_projection(
-    model: ProtoNNModel, prototypes: _Prototypes, input_bits: int, accumulator_bits: int
+    model: Model, prototypes: _Prototypes, input_bits: int, accumulator_bits: int
 ) -> FittedProjection | None:
     """Return the projection in the finest scale that fits these bits; None if there is none."""
-    inputs = input_quantizer(model.inputs, input_bits)
+    head, inputs = _head(model), input_quantizer(model.inputs, input_bits)
     step = distance_step(prototypes.distance_shift)
-    per_raw_unit = model.gamma * model.projection.astype(np.float64) * model.normalizer.scale
+    per_raw_unit = head.gamma * head.projection.astype(np.float64) * model.normalizer.scale
     per_raw_unit /= step
     folded = FoldedMap.of(per_raw_unit, model.normalizer.offset, model.inputs, inputs)
     return fit_projection(
@@ -310,8 +318,8 @@ def _fit_projection(
         inputs,
         accumulator_bits,
         centre=prototypes.centre,
-        weights=_clipped(folded.weights) if _clips(model) else None,
-        most=NIBBLE_MAXIMUM if _clips(model) else RESIDUAL_MAXIMUM,
+        weights=_clipped(folded.weights) if _clips(head) else None,
+        most=NIBBLE_MAXIMUM if _clips(head) else RESIDUAL_MAXIMUM,
     )
 
 
@@ -367,7 +375,7 @@ def dequantize(model: IntegerChain) -> DequantizedModel:
 
 
 def scores_by_step(
-    model: ProtoNNModel, integer_model: IntegerChain, X: NDArray[np.float32]
+    model: Model, integer_model: IntegerChain, X: NDArray[np.float32]
 ) -> Iterator[Scored]:
     """Yield the scores (n, L) of raw points X (n, features) after each step.
 
@@ -378,18 +386,18 @@ def scores_by_step(
     Z            the labels: all integers, what the device computes
     """
     yield "float", model.scores(X)
-    ordered = far_coordinates_first(model)
+    ordered = far_coordinates_first(_head(model))
     W, Z = ordered.projection.astype(np.float64), ordered.labels.astype(np.float64)
     coordinates = ordered.gamma * ordered.prototypes.astype(np.float64)
     fed = integer_model.quantize(X)
     inputs = integer_model.own_inputs(fed)
     restored = integer_model.inputs.restore(inputs)
-    projected = ordered.gamma * (ordered.normalizer.apply(restored) @ W.T)
-    yield "inputs", rbf(projected, coordinates, 1.0, model.cutoff) @ Z.T
+    projected = ordered.gamma * (model.normalizer.apply(restored) @ W.T)
+    yield "inputs", rbf(projected, coordinates, 1.0, ordered.cutoff) @ Z.T
     integers = dequantize(integer_model)
     centred = coordinates - centre_of(coordinates)
     projected = restored @ integers.projection.T + integers.bias
-    yield "W", rbf(projected, centred, 1.0, model.cutoff) @ Z.T
+    yield "W", rbf(projected, centred, 1.0, ordered.cutoff) @ Z.T
     P = integer_model.stage(IntegerProjection).run(inputs)
     values = integer_model.stage(IntegerPrototypes).rbf(P).astype(np.float64)
     yield "prototypes", values @ Z.T

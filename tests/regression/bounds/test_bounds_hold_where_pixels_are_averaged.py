@@ -7,12 +7,12 @@ setting the sums of areas to 0 takes was not counted.
 
 from __future__ import annotations
 
-import dataclasses
 from pathlib import Path
 
 import numpy as np
 import pytest
 from avr_tools import needs_emulated_avr
+from chains import replace
 from fuzz.bounds import check_points
 from plans import plan_with
 from random_shapes import Shape, random_model_of
@@ -29,7 +29,7 @@ def busy_model(d: int, pooling: AveragePooling) -> IntegerChain:
     shape = Shape(d=d, m=1, classes=2, inputs=pooling.n_outputs, before=pooling)
     model = random_model_of(np.random.default_rng(0), shape)
     projection = np.where(np.arange(model.numbers["projection"].size) % 2, 3, -2)
-    return dataclasses.replace(
+    return replace(
         model,
         projection=projection.reshape(model.numbers["projection"].shape).astype(np.int8),
         bias=np.zeros(d, np.int64),

@@ -15,10 +15,10 @@ from protonn_edge.avr.program import read_program
 from protonn_edge.boards import load_board
 from protonn_edge.build.folder import Project
 from protonn_edge.build.project import build
+from protonn_edge.chain.model import Model
 from protonn_edge.codegen import make_plan
 from protonn_edge.device import Origin, Result, ResultsFile
 from protonn_edge.evaluation.gathering import gather
-from protonn_edge.kinds.protonn.head import ProtoNNModel
 from protonn_edge.quantization import quantize
 
 UNO = load_board("uno")
@@ -30,7 +30,7 @@ extra_scripts = pre:run.py
 """
 
 
-def results_of(model: ProtoNNModel, path: Path) -> Path:
+def results_of(model: Model, path: Path) -> Path:
     reference = quantize(model)
     fed = reference.quantize(random_points(0, 3, model.n_features).astype(np.float32))
     labels = np.zeros(3, np.int64)

@@ -16,10 +16,10 @@ from model_factory import (
 from plans import keeps_averages, with_first_cost
 
 from protonn_edge.boards import load_board
+from protonn_edge.chain.model import Model
 from protonn_edge.codegen import Float32Plan, Plan, every_plan, make_float32_plan, make_plan
 from protonn_edge.errors import InputError
 from protonn_edge.features.average_pooling.pooling import AveragePooling
-from protonn_edge.kinds.protonn.head import ProtoNNModel
 from protonn_edge.quantization import device_model, measure_activity, quantize
 
 MODELS = {
@@ -42,9 +42,7 @@ def test_a_plan_that_keeps_no_averages_is_recognized(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("board", ["uno", "mega2560", "attiny85"])
 @pytest.mark.parametrize("model", MODELS.values(), ids=MODELS.keys())
-def test_every_plan_for_a_board_is_recognized(
-    model: ProtoNNModel, board: str, tmp_path: Path
-) -> None:
+def test_every_plan_for_a_board_is_recognized(model: Model, board: str, tmp_path: Path) -> None:
     reference = quantize(model)
     for number, plan in enumerate(every_plan(reference, load_board(board).cpu)):
         project = write_project(model, tmp_path / str(number), plan)

@@ -76,7 +76,7 @@ def test_the_ends_of_the_ranges_give_finite_scores(changed, gamma, scale, featur
 
 def test_a_start_too_large_for_float32_is_refused():
     model = random_model(classes=2)
-    far = replace(model, prototypes=model.prototypes * np.float32(1e30), gamma=1e15)
+    far = replace(model, prototypes=model.head.prototypes * np.float32(1e30), gamma=1e15)
     X = random_points(0, 30, 12)
     with pytest.raises(InputError, match="numbers too large for float32"):
         ProtoNNClassifier(initial_model=far, epochs=1).fit(X, np.arange(30) % 2)

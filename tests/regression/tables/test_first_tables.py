@@ -223,7 +223,7 @@ def test_defaults_suit_small_data(write: Write, flowers: Flowers) -> None:
     few = [next(each for each in flowers if each[1] == kind) for kind in CODES] + flowers[:4]
     path, model = write([[kind, *x] for x, kind in few], ["label", *NAMES]), "m.npz"
     succeed("train", path, "-o", path.with_name(model), "--epochs", 1)
-    assert load_model(path.with_name(model)).n_prototypes == 12
+    assert load_model(path.with_name(model)).head.n_prototypes == 12
     asked = run("train", path, "-o", path.with_name(model), "--prototypes", 40)
     assert "--prototypes is 40, but the data has only 7 training points" in refusal(asked)
 

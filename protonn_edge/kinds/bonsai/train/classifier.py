@@ -6,7 +6,8 @@ from abc import abstractmethod
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from protonn_edge.kinds.bonsai.head import DEPTHS, BonsaiModel, LocalDeepKernelModel, TreeModel
+from protonn_edge.chain.model import Model
+from protonn_edge.kinds.bonsai.head import DEPTHS, BonsaiHead, LocalDeepKernelHead, TreeHead
 from protonn_edge.kinds.bonsai.train.tree_gradient import TreeParameters
 from protonn_edge.kinds.bonsai.train.tree_training import TreeSchedule, TreeTraining
 from protonn_edge.training.base import DeviceClassifier
@@ -75,8 +76,8 @@ class TreeClassifier(DeviceClassifier):
         return {"n_projections": 0, "sparsity": (1.0, *sparsity)}
 
     @abstractmethod
-    def _model(self, parameters: TreeParameters, parts: dict[str, Any]) -> TreeModel:
-        """Return the trained model."""
+    def _head(self, parameters: TreeParameters) -> TreeHead:
+        """Return the trained tree."""
 
     def _train(self, prepared: PreparedPoints) -> Learned:
         data, noise, size = prepared.training_set(), self.input_noise, self.batch_size
@@ -92,9 +93,8 @@ class TreeClassifier(DeviceClassifier):
             **self._projection(sparsity),
         )
         training = TreeTraining(data, schedule, prepared.seed)
-        parts = prepared.parts
-        history = training.train(lambda found: self._model(found, parts), self.callback)
-        model = self._model(training.parameters, parts)
+        history = training.train(self._head, self.callback)
+        model = Model(head=self._head(training.parameters), **prepared.parts)
         return Learned(model, history, facts={"input_noise": float(noise)})
 
 
@@ -164,8 +164,8 @@ class BonsaiClassifier(TreeClassifier):
         shares = (self.sparsity_projection, *sparsity)
         return {"n_projections": self.n_projections, "sparsity": shares}
 
-    def _model(self, parameters: TreeParameters, parts: dict[str, Any]) -> BonsaiModel:
-        return BonsaiModel(projection=parameters.projection, **_tree_of(parameters), **parts)
+    def _head(self, parameters: TreeParameters) -> TreeHead:
+        return BonsaiHead(projection=parameters.projection, **_tree_of(parameters))
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -217,5 +217,5 @@ class LocalDeepKernelClassifier(TreeClassifier):
             columns={"depth": ("depth",)},
         )
 
-    def _model(self, parameters: TreeParameters, parts: dict[str, Any]) -> LocalDeepKernelModel:
-        return LocalDeepKernelModel(**_tree_of(parameters), **parts)
+    def _head(self, parameters: TreeParameters) -> TreeHead:
+        return LocalDeepKernelHead(**_tree_of(parameters))

@@ -15,7 +15,7 @@ import numpy as np
 
 from protonn_edge.datasets.rows import dense_rows
 from protonn_edge.errors import InputError
-from protonn_edge.kinds.bonsai.head import TreeModel
+from protonn_edge.kinds.bonsai.head import TreeHead
 from protonn_edge.kinds.bonsai.train.tree_gradient import (
     TreeParameters,
     branch_magnitudes,
@@ -83,13 +83,13 @@ class TreeTraining:
         self._sparsifier = Sparsifier(schedule.sparsity, by_row=(_BRANCHES,))
 
     def train(
-        self, model_of: Callable[[TreeParameters], TreeModel], callback: Callback | None
+        self, head_of: Callable[[TreeParameters], TreeHead], callback: Callback | None
     ) -> tuple[EpochReport, ...]:
         """Go through all epochs and return their reports.
 
         Parameters
         ----------
-        model_of : callable
+        head_of : callable
             Makes a model with hard branches from `parameters`, for measuring accuracy.
         callback : callable, optional
             Called with each report.
@@ -100,14 +100,14 @@ class TreeTraining:
             If training diverges.
         """
         best = BestEpoch(self.parameters)
-        history = best.through(self._epochs(model_of, best), callback)
+        history = best.through(self._epochs(head_of, best), callback)
         if was_stopped(history):
             self._sparsifier.apply(self.parameters, 1.0)
         self._scale_coordinates()
         return tuple(history)
 
     def _epochs(
-        self, model_of: Callable[[TreeParameters], TreeModel], best: BestEpoch
+        self, head_of: Callable[[TreeParameters], TreeHead], best: BestEpoch
     ) -> Iterator[EpochReport]:
         epochs = self._schedule.epochs
         for epoch in range(1, epochs + 1):
@@ -118,7 +118,7 @@ class TreeTraining:
                     f"training diverges at the learning rate {self._schedule.learning_rate:g}; try "
                     "a smaller one, or another normalization"
                 )
-            accuracy, test_accuracy = self._accuracies(model_of(self.parameters))
+            accuracy, test_accuracy = self._accuracies(head_of(self.parameters))
             if self._sparsifier.tightens(epoch / epochs):
                 best.forget()
             yield EpochReport(epoch, epochs, objective, accuracy, test_accuracy=test_accuracy)
@@ -165,10 +165,10 @@ class TreeTraining:
         found = branch_magnitudes(self.parameters, points)
         return np.asarray(wanted / np.maximum(found, np.float32(1e-12)))
 
-    def _accuracies(self, model: TreeModel) -> tuple[float, float | None]:
+    def _accuracies(self, head: TreeHead) -> tuple[float, float | None]:
         test = self._data.test
         measured = [self._data.evaluated, *([] if test is None else [test])]
-        found = (model.scores_of_normalized(dense_rows(X, slice(None))) for X, _ in measured)
+        found = (head.scores(dense_rows(X, slice(None))) for X, _ in measured)
         shares = [
             float(np.mean(scores.argmax(axis=1) == y))
             for scores, (_, y) in zip(found, measured, strict=True)

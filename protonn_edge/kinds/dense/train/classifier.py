@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
+from protonn_edge.chain.model import Model
 from protonn_edge.datasets.rows import dense_rows
 from protonn_edge.errors import InputError
-from protonn_edge.kinds.dense.head import DenseModel
+from protonn_edge.kinds.dense.head import DenseHead
 from protonn_edge.kinds.dense.integers import MOST_UNITS
 from protonn_edge.kinds.dense.train.network import Network, Schedule, minimize
 from protonn_edge.training.base import DeviceClassifier
@@ -139,7 +140,8 @@ class DenseClassifier(DeviceClassifier):
         )
         trained = minimize(start, data, schedule, seed=prepared.seed, callback=self.callback)
         X = dense_rows(data.evaluated[0], slice(None))
-        model = DenseModel.of(trained.network.weights, trained.network.biases, X, **prepared.parts)
+        head = DenseHead.of(trained.network.weights, trained.network.biases, X)
+        model = Model(head=head, **prepared.parts)
         facts = {"trainer": "adam"}
         return Learned(model, trained.history, trained.restarts, facts=facts)
 

@@ -15,8 +15,9 @@ from sklearn.ensemble import (
     RandomForestClassifier,
 )
 
+from protonn_edge.chain.model import Model
 from protonn_edge.datasets.rows import dense_rows
-from protonn_edge.kinds.forest.head import ForestModel
+from protonn_edge.kinds.forest.head import ForestHead
 from protonn_edge.kinds.forest.quantize import (
     byte_inputs,
     device_bytes,
@@ -154,13 +155,14 @@ class ForestClassifier(DeviceClassifier):
         inputs, asked = byte_inputs(statistics), trees.features[inner]
         raw = threshold_of(np.floor(trees.thresholds[inner]), inputs, asked)
         normalizer = prepared.normalizer
-        model = ForestModel(
+        head = ForestHead(
             features=trees.features,
             thresholds=(raw - normalizer.offset[asked]) * normalizer.scale[asked],
             leaves=trees.leaves,
             bias=trees.bias,
-            **{**prepared.parts, "inputs": statistics},
+            n_features=len(normalizer.scale),
         )
+        model = Model(head=head, **{**prepared.parts, "inputs": statistics})
         report = _report(model, prepared)
         if self.callback is not None:
             with suppress(TrainingStopped):  # nothing is left to stop
@@ -189,7 +191,7 @@ def _raw_points(prepared: PreparedPoints) -> NDArray[Any]:
     return dense_rows(raw, slice(None)) if issparse(raw) else raw
 
 
-def _report(model: ForestModel, prepared: PreparedPoints) -> EpochReport:
+def _report(model: Model, prepared: PreparedPoints) -> EpochReport:
     """Return the report of the only epoch; its loss is the error rate."""
     accuracy = _share_right(model, *prepared.calibration)
     return EpochReport(
@@ -201,5 +203,5 @@ def _report(model: ForestModel, prepared: PreparedPoints) -> EpochReport:
     )
 
 
-def _share_right(model: ForestModel, X: Any, y: Any) -> float:
+def _share_right(model: Model, X: Any, y: Any) -> float:
     return float(np.mean(model.predict(X) == y))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, Self, cast
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -13,9 +13,10 @@ from sklearn.utils import check_random_state
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from protonn_edge.chain.model import Model
 from protonn_edge.datasets.rows import Sparse
 from protonn_edge.errors import InputError
-from protonn_edge.kinds.protonn.head import ProtoNNModel
+from protonn_edge.kinds.protonn.head import protonn_head
 from protonn_edge.kinds.protonn.train.fitting import ProtoNNTraining
 from protonn_edge.kinds.protonn.train.online import OnlineTraining
 from protonn_edge.kinds.protonn.train.parameters import ProtoNNParameters
@@ -155,19 +156,20 @@ class ProtoNNClassifier(ProtoNNParameters, DeviceClassifier):
         return self._nearness(points)
 
     def _nearness(self, points: Float32 | Sparse) -> NDArray[np.float64]:
-        model = cast("ProtoNNModel", self.model_)
+        model = self.model_
+        head = protonn_head(model, "the nearness")
         inputs = dense_unless_kept(points, model.normalizer.kind)
         if issparse(inputs):
             inputs = normalized(model.normalizer, inputs)
         else:
             inputs = model.normalized(inputs)
-        projected = inputs @ model.projection.T.astype(np.float64)
+        projected = inputs @ head.projection.T.astype(np.float64)
         nearest = [
             np.square(projected - prototype).sum(axis=1)
-            for prototype in model.prototypes.T.astype(np.float64)
+            for prototype in head.prototypes.T.astype(np.float64)
         ]
         distances: NDArray[np.float64] = np.sqrt(np.min(nearest, axis=0))
-        return -model.gamma * distances
+        return -head.gamma * distances
 
     @classmethod
     def searched(cls, task: SearchTask) -> Searched:
@@ -194,7 +196,7 @@ class ProtoNNClassifier(ProtoNNParameters, DeviceClassifier):
 
     def _settings_to_go_on(self) -> ProtoNNParameters:
         """Return the settings of `partial_fit`, which continues from an existing model."""
-        model: ProtoNNModel | None = getattr(self, "model_", None)
+        model: Model | None = getattr(self, "model_", None)
         return self.frozen() if model is None else self.frozen(initial_model=model, budget=None)
 
     def _began_online(
@@ -205,7 +207,7 @@ class ProtoNNClassifier(ProtoNNParameters, DeviceClassifier):
         weights: NDArray[np.float64] | None,
     ) -> OnlineTraining:
         """Return a training that begins with these points, or continues from the fitted model."""
-        model: ProtoNNModel | None = getattr(self, "model_", None)
+        model: Model | None = getattr(self, "model_", None)
         online = OnlineTraining(
             settings,
             points,

@@ -8,8 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from protonn_edge.chain.model import Model
 from protonn_edge.errors import InputError
-from protonn_edge.kinds.protonn.head import ProtoNNModel, check_gamma
+from protonn_edge.kinds.protonn.head import ProtoNNHead, check_gamma, protonn_head
 from protonn_edge.kinds.protonn.train.alternating import (
     AlternatingSchedule,
     alternate,
@@ -81,21 +82,21 @@ class ProtoNNTraining:
         size = self._settings.batch_size
         return _BATCH_SIZE if size == "auto" else int(size)
 
-    def model(self, trained: Trained) -> ProtoNNModel:
+    def model(self, trained: Trained) -> Model:
         """Return the trained model."""
         V, C, Z, sharpness = trained.parameters
         with np.errstate(over="ignore", invalid="ignore"):  # the model checks that all are finite
             W, B = ((matrix / self._gamma).astype(np.float32) for matrix in (V, C))
             Z = Z * np.exp(sharpness) if self._settings.loss == "cross_entropy" else Z
-        return ProtoNNModel(
+        head = ProtoNNHead(
             projection=W,
             prototypes=B,
             labels=Z,
             gamma=self._gamma,
             cutoff=trained.cutoff,
             projection_bits=self._settings.weight_bits,
-            **self.prepared.parts,
         )
+        return Model(head=head, **self.prepared.parts)
 
     def choose_noise(self, points: Any, generator: np.random.Generator) -> float:
         """Return the noise for normalized points (n, D), and store it in `input_noise`."""
@@ -163,7 +164,7 @@ class ProtoNNTraining:
         if given is None:
             start = self._new_start(data)
         else:
-            self._gamma = given.gamma
+            self._gamma = protonn_head(given, "the start of training").gamma
             logits = self._settings.loss == "cross_entropy"
             start = parameters_of(given, scores_are_logits=logits)
         check_gamma(self._gamma)

@@ -17,8 +17,8 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
+from protonn_edge.chain.model import Model
 from protonn_edge.errors import InputError
-from protonn_edge.kinds.protonn.head import ProtoNNModel
 from protonn_edge.kinds.protonn.train.fitting import ProtoNNTraining
 from protonn_edge.kinds.protonn.train.parameters import ProtoNNParameters
 from protonn_edge.training.adam import WARM_UP_STEPS
@@ -57,7 +57,7 @@ class OnlineTraining:
         L.
     seed : int
         Everything random follows from it.
-    model : ProtoNNModel, optional
+    model : Model, optional
         The model to continue from, after `epochs` passes over `n_seen` points.
 
     Attributes
@@ -81,7 +81,7 @@ class OnlineTraining:
         *,
         n_classes: int,
         seed: int,
-        model: ProtoNNModel | None = None,
+        model: Model | None = None,
         n_seen: int = 0,
         epochs: int = 0,
     ) -> None:

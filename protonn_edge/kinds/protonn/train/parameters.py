@@ -8,7 +8,8 @@ from typing import Any, Self, cast
 import numpy as np
 from numpy.typing import ArrayLike
 
-from protonn_edge.kinds.protonn.head import GAMMAS, PROJECTION_BITS, ProtoNNModel
+from protonn_edge.chain.model import Model
+from protonn_edge.kinds.protonn.head import GAMMAS, PROJECTION_BITS, protonn_head
 from protonn_edge.training.parameters import (
     BATCH_SIZE,
     BYTES,
@@ -107,7 +108,7 @@ class ProtoNNParameters(SharedParameters):
         For sets of labels the first means the second.
     gamma : float, default=None
         Initial RBF width, instead of `gamma_numerator`.
-    initial_model : ProtoNNModel, default=None
+    initial_model : Model, default=None
         A model to continue from, with its normalizer, pooling and bits; sizes and initializations
         are then ignored.
     augment : bool, default=False
@@ -198,7 +199,7 @@ class ProtoNNParameters(SharedParameters):
     )
     init_prototypes: str = parameter("per_class", Choices(PROTOTYPES), help="Where B and Z start.")
     gamma: float | None = parameter(None, Number(float, *GAMMAS), None, help="Initial RBF width.")
-    initial_model: ProtoNNModel | None = parameter(None, ProtoNNModel, None)
+    initial_model: Model | None = parameter(None, Model, None)
     augment: bool = parameter(
         False,
         "boolean",
@@ -245,7 +246,9 @@ class ProtoNNParameters(SharedParameters):
     def weight_bits(self) -> int:
         """Bits of a weight of W; those of the model to start from, if any."""
         given = self.initial_model
-        return self.projection_bits if given is None else given.projection_bits
+        if given is None:
+            return self.projection_bits
+        return protonn_head(given, "the start of training").projection_bits
 
     @property
     def sparsity(self) -> tuple[float, float, float]:

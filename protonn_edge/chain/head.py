@@ -1,0 +1,226 @@
+"""The float form of a kind of classifier, and what is said of models in any form.
+
+In the ProtoNN paper a value takes 4 bytes, plus 4 for its index if the matrix is stored sparse; a
+matrix is stored whichever way is smaller (Gupta et al., 2017, section 5). The size on a board is
+different: see `IntegerChain.model_bytes` and the budget gate.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Mapping
+from typing import Any, ClassVar, NamedTuple, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from protonn_edge.chain.activity import Sizes
+from protonn_edge.chain.array_checks import Arrays
+from protonn_edge.chain.decision.rejection import Statistic
+from protonn_edge.chain.feature_stage import FeatureStage
+from protonn_edge.system.facts_repr import FactsRepr
+
+_VALUE_BYTES = 4
+_SHOWN_CLASSES = 5
+
+FEWER_FEATURES = "fewer features (of images: --average-pooling)"
+"""A remedy that makes any model smaller."""
+
+
+class Remedies(NamedTuple):
+    """Training options that help, each as part of a sentence.
+
+    Attributes
+    ----------
+    flash : tuple of str
+        For a smaller model.
+    sram : str
+        For fewer variables.
+    cycles : str
+        For fewer cycles for a feature.
+    accuracy : str
+        For less loss of accuracy in integers.
+    """
+
+    flash: tuple[str, ...]
+    sram: str
+    cycles: str
+    accuracy: str
+
+
+class Size(NamedTuple):
+    """A size: its name, its symbol in formulas, and the number."""
+
+    name: str
+    symbol: str
+    number: int
+
+
+class Head(ABC):
+    """A kind of classifier: its matrices, and the scores of normalized points.
+
+    A kind is a frozen dataclass of them in the `head` of its folder, which is checked when it is
+    created.
+
+    Attributes
+    ----------
+    kind : str
+        Its name in files and in the registry.
+    title : str
+        Its name in text.
+    remedies : Remedies
+        What to try in training if a model does not fit, whatever its features.
+    ARRAYS : tuple of str
+        Names in a file of the arrays that only this kind has.
+    OPTIONAL_ARRAYS : tuple of str
+        The same for arrays that not every file of the kind has.
+    LEAST_CLASSES : int
+        Minimum number of classes: a one-class model separates its points from others by rejection.
+    hashed : mapping of str to str
+        The places of an integer model's numbers in its own stages, as a stage's name and an
+        attribute, by their names in the model's hash, which never change. A pattern such as
+        ``dense*.multiplier`` is a tuple of all of them.
+    statistics : tuple of str
+        The statistics for rejection; see `chain.decision.rejection`.
+    """
+
+    kind: ClassVar[str]
+    title: ClassVar[str]
+    remedies: ClassVar[Remedies]
+    ARRAYS: ClassVar[tuple[str, ...]]
+    OPTIONAL_ARRAYS: ClassVar[tuple[str, ...]] = ()
+    LEAST_CLASSES: ClassVar[int] = 2
+    hashed: ClassVar[Mapping[str, str]]
+    statistics: ClassVar[tuple[Statistic, ...]] = ("score", "margin")
+
+    @property
+    @abstractmethod
+    def n_inputs(self) -> int:
+        """D, the number of inputs."""
+
+    @property
+    @abstractmethod
+    def n_classes(self) -> int:
+        """L, the number of classes."""
+
+    @property
+    def sizes(self) -> tuple[Size, ...]:
+        """Sizes other than inputs and classes."""
+        return ()
+
+    @property
+    @abstractmethod
+    def matrices(self) -> dict[str, NDArray[Any]]:
+        """The trained matrices, by their names in a file."""
+
+    @property
+    def paper_bytes(self) -> int:
+        """Size of the matrices by the ProtoNN paper's accounting; see the module's text."""
+        return paper_bytes(self.matrices.values())
+
+    @property
+    def settings(self) -> dict[str, float]:
+        """Numbers of its formula besides matrices, by name."""
+        return {}
+
+    @property
+    def activity_sizes(self) -> Sizes:
+        """Numbers of shares in the activity of its integer stages; see `Activity`."""
+        return {}
+
+    def to_arrays(self) -> Arrays:
+        """Return the arrays of a file that are `ARRAYS`."""
+        return self.matrices
+
+    @classmethod
+    @abstractmethod
+    def from_arrays(cls, arrays: Arrays) -> Self:
+        """Return the form of a file's arrays.
+
+        Raises
+        ------
+        InputError
+            If an array has a wrong type, or is inconsistent.
+        """
+
+    @property
+    @abstractmethod
+    def values_a_point(self) -> int:
+        """Intermediate values per point, which limit the rows that are computed at once."""
+
+    @abstractmethod
+    def scores(self, X: Any) -> NDArray[np.float64]:
+        """Return the scores (n, L) of normalized points X (n, D)."""
+
+    def scores_and_nearest(
+        self, X: NDArray[np.float64]
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Return the scores (n, L) of normalized points, and nearness to known points, (n,).
+
+        The latter, 0..1, is compared with `Rejection.rbf`; 1 for kinds of classifiers without such
+        a measure.
+        """
+        return self.scores(X), np.ones(len(X))
+
+
+class Sized(FactsRepr, ABC):
+    """The sizes of any model, in floats or in integers.
+
+    Its inputs are the features of a point, or those that a feature stage computes.
+    """
+
+    head: Any  # a Head, or the class of one
+    classes: tuple[str, ...]
+    feature_stage: FeatureStage | None = None
+
+    @property
+    @abstractmethod
+    def n_inputs(self) -> int:
+        """D, the number of inputs of the classifier."""
+
+    @property
+    @abstractmethod
+    def n_classes(self) -> int:
+        """L, the number of classes."""
+
+    @property
+    @abstractmethod
+    def sizes(self) -> tuple[Size, ...]:
+        """Sizes other than inputs and classes."""
+
+    @property
+    def all_remedies(self) -> Remedies:
+        """What to try if it does not fit: those of the feature stage first."""
+        stage = self.feature_stage
+        own: Remedies = self.head.remedies
+        if stage is None or not stage.smaller:
+            return own
+        sram = f"{', '.join(stage.smaller)}, or {own.sram}"
+        return own._replace(flash=(*stage.smaller, *own.flash), sram=sram)
+
+    def facts(self) -> dict[str, str]:
+        """Return its sizes and classes."""
+        names = ", ".join(self.classes[:_SHOWN_CLASSES])
+        more = ", ..." if len(self.classes) > _SHOWN_CLASSES else ""
+        return {
+            "kind": self.head.title,
+            "features": f"{self.n_features:,}",
+            "classes": f"{self.n_classes:,} ({names}{more})",
+            **{size.name: f"{size.number:,}" for size in self.sizes},
+        }
+
+    @property
+    def n_features(self) -> int:
+        """Number of features of a point, as sent to the device: at least D."""
+        return self.n_inputs if self.feature_stage is None else self.feature_stage.n_features
+
+    @property
+    def n_channels(self) -> int | None:
+        """Number of interleaved channels in a point; see `FeatureStage`."""
+        return None if self.feature_stage is None else self.feature_stage.n_channels
+
+
+def paper_bytes(matrices: Iterable[NDArray[Any]]) -> int:
+    """Return the sum of ``4 min(1, 2 lambda) size`` over matrices, lambda the non-zero share."""
+    stored = (min(matrix.size, 2 * int(np.count_nonzero(matrix))) for matrix in matrices)
+    return _VALUE_BYTES * sum(stored)
