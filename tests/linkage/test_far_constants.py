@@ -11,9 +11,9 @@ from plans import with_first_cost
 from protonn_edge.avr.program import read_program
 from protonn_edge.boards import load_board
 from protonn_edge.build.checks import check_constants_within_reach
-from protonn_edge.chain.model import Model
 from protonn_edge.codegen import Limits, make_plan
 from protonn_edge.errors import CheckFailed
+from protonn_edge.kinds.protonn.head import ProtoNNHead
 from protonn_edge.quantization import quantize
 
 SOURCE = """
@@ -31,10 +31,10 @@ int main(void) { for (;;) PORTB = READ(low) + READ(middle) + READ(high); }
 def test_constants_beyond_64_kb_are_refused(tmp_path):
     elf = tmp_path / "far.elf"
     compile_text(SOURCE, elf, "-Os", "-DSIZE=1000", mcu="atmega2560")
-    check_constants_within_reach(read_program(elf), Model.head.remedies)
+    check_constants_within_reach(read_program(elf), ProtoNNHead.remedies)
     compile_text(SOURCE, elf, "-Os", "-DSIZE=2000", mcu="atmega2560")
     with pytest.raises(CheckFailed, match=r"constants reach up to 66,\d{3} B of flash.*65,536"):
-        check_constants_within_reach(read_program(elf), Model.head.remedies)
+        check_constants_within_reach(read_program(elf), ProtoNNHead.remedies)
 
 
 def test_a_plan_with_more_constants_than_can_be_read_does_not_fit():
