@@ -44,7 +44,6 @@ LONG_MODULES: set[str] = set()
 TWO_MEANINGS = {
     "Line",
     "Network",
-    "Run",
     "Schedule",
     "Step",
     "Trained",

@@ -57,7 +57,7 @@ _CHUNK_BYTES = 4 * 2**20
 
 
 @dataclass(frozen=True)
-class Run:
+class PlaceRun:
     """Consecutive pixels of a line that are added to the same cells.
 
     Attributes
@@ -100,9 +100,9 @@ class CellAxis(CroppedAxis):
         return tuple(places)
 
     @property
-    def runs(self) -> tuple[Run, ...]:
+    def runs(self) -> tuple[PlaceRun, ...]:
         """The cells of pixels as runs of pixels."""
-        return tuple(Run(len(list(some)), *place) for place, some in groupby(self.places))
+        return tuple(PlaceRun(len(list(some)), *place) for place, some in groupby(self.places))
 
     def members(self) -> NDArray[np.float32]:
         """Return 1 where a pixel is added to a cell, (pixels, cells)."""
