@@ -152,8 +152,7 @@ class Column:
     def may_be_label(self) -> bool:
         """Whether its first cells may be classes: all numbers are whole, and some are equal."""
         cells = {label_text(cell) for cell in self.first}
-        numbers = [float(with_point(cell)) for cell in cells if is_number(cell)]
-        whole = all(number.is_integer() for number in numbers)
+        whole = all(map(is_whole, filter(is_number, cells)))
         return whole and "" not in cells and 2 * len(cells) <= len(self.first)
 
 
@@ -248,9 +247,11 @@ def _label(
 
 def label_refusal(path: object, label: Column, columns: Iterable[Column]) -> InputError:
     """Return the error for a last column that has no classes, with the columns that may have."""
-    numbers = sorted(set(map(label_text, label.cells)))
-    has = f"only {numbers[0]}" if len(numbers) == 1 else f"measurements, not classes: {numbers[0]}"
-    likely = [each.flag_value for each in columns if each is not label and each.may_be_label]
+    fraction = next((cell.strip() for cell in label.cells if not is_whole(cell)), None)
+    has = f"only {label.cells[0].strip()}"
+    if fraction is not None:
+        has = f"measurements, not classes: {fraction}"
+    likely = [each.flag_value for each in columns if each.may_be_label]
     hint = f", such as --label {likely[0]}" if likely else ""
     others = f" (or {', '.join(likely[1:6])})" if likely[1:] else ""
     return InputError(
@@ -418,6 +419,11 @@ def text_refusal(path: object, column: Column) -> InputError:
 def is_number(cell: str) -> bool:
     """Return whether a cell is written as a number, with a decimal point or comma."""
     return _NUMBER.fullmatch(cell) is not None
+
+
+def is_whole(cell: str) -> bool:
+    """Return whether a number is whole."""
+    return float(with_point(cell)).is_integer()
 
 
 def with_point(cell: str) -> str:

@@ -22,7 +22,7 @@ from protonn_edge.datasets.cells import (
     recording_head,
     rows_of,
 )
-from protonn_edge.datasets.dataset import Float32, Table, TableLayout, measurements_in
+from protonn_edge.datasets.dataset import Float32, Table, TableLayout
 from protonn_edge.datasets.naming import Notice, label_text
 from protonn_edge.datasets.rules import (
     DELIMITERS,
@@ -34,6 +34,7 @@ from protonn_edge.datasets.rules import (
     delimiter_in,
     header_found,
     is_number,
+    is_whole,
     label_refusal,
     left_out_notice,
     roles_of,
@@ -253,8 +254,8 @@ def _label_notice(file: _File, roles: Roles, labels: Sequence[str], *, judged: b
     label, distinct, first = roles.label, set(labels), roles.features[0]
     assert label is not None
     numeric = all(map(is_number, distinct))
-    if judged and numeric and (len(distinct) == 1 or measurements_in(distinct, len(labels))):
-        raise label_refusal(file.path, label, file.columns)
+    if judged and numeric and (len(distinct) == 1 or not all(map(is_whole, distinct))):
+        raise label_refusal(file.path, label, roles.features)
     doubtful = numeric and first.index == 0 and first.may_be_label
     hint = ", but the first could be, too; --label first takes that" if doubtful else ""
     text = f"labels: {label.title}, {roles.label_found}{hint}"

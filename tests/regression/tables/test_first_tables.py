@@ -307,3 +307,11 @@ def test_the_label_is_the_last_column_without_another_role(write: Write) -> None
     rows = [[i % 7, "ab"[i % 2], "anna", i, ""] for i in range(12)]
     dataset = load_dataset(write(rows, ["x", "kind", "person", "ms", ""]))
     assert (dataset.classes, dataset.feature_names) == (("a", "b"), ("x",))
+
+
+def test_a_few_fractions_are_labels_only_if_they_are_named(write: Write) -> None:
+    path = write([["ab"[i % 2], i, i % 3 + 0.5] for i in range(30)], ["kind", "x", "level"])
+    with pytest.raises(InputError, match="not classes: 0.5; name the labels with --label$"):
+        load_dataset(path, TableOptions(drop=("kind",)))
+    named = load_dataset(path, TableOptions(label="level", drop=("kind",)))
+    assert named.classes == ("0.5", "1.5", "2.5")
