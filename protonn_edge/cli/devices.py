@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -150,66 +151,52 @@ def read_sensors(options: tuple[str, ...], output: Path | None = None) -> list[P
     return [read_sensor(option) for option in options]
 
 
-@contextlib.contextmanager
-def heard_board(
-    out: Output,
-    make: Callable[[SerialLine, str], _Heard],
-    board: Board,
-    port: str | None,
-    folder: Path | None,
-    sensors: Sequence[PlayedSensor],
-    *,
-    kind: str,
-    remedy: str,
-    baud: int,
-    wire_speed: bool,
-) -> Iterator[tuple[str, _Heard]]:
-    """Find a board that samples a sensor, open its line, and wait until it describes itself.
+@dataclass(frozen=True)
+class SensorSource:
+    """A board that samples a sensor: a real one or, with a folder, the emulated one."""
 
-    It is a real one or, with a folder, the emulated one that runs the project in it, with sensors;
-    for people at the wall clock's speed. A notice is printed for each sensor that plays at another
-    rate than the board samples at.
+    board: Board
+    port: str | None
+    folder: Path | None  # of the project that the emulated board runs
+    sensors: Sequence[PlayedSensor]  # of the emulated board
+    kind: str  # of the project
+    remedy: str  # how to write one
+    wire_speed: bool  # whether the emulated board runs at the wall clock's speed, for people
 
-    - `make`: makes of a line and its name what listens: `Recorder`, `Listener`.
-    - `kind`, `remedy`: the kind of the project, and how to write one.
+    @contextlib.contextmanager
+    def heard(
+        self, out: Output, make: Callable[[SerialLine, str], _Heard], baud: int
+    ) -> Iterator[tuple[str, _Heard]]:
+        """Find the board, open its line, and wait until it describes itself.
 
-    Yields the line's URL, and what listens.
+        Yields the line's URL, and the `Recorder` or `Listener` that is made of the line. A notice
+        is printed for each sensor that plays at another rate than the board samples at.
 
-    Raises `InputError` if there is no board, no project, one of another `kind`, or the firmware
-    does not read what is played.
-    Raises `CheckFailed` if the board does not describe itself, or does not find its sensor.
-    """
-    waiting = "waiting for a logger at" if kind == LOGGER else "waiting for a board at"
-    with (
-        _board_url(out, board, port, folder, sensors, kind, remedy, wire_speed) as url,
-        contextlib.closing(Link(url, baud)) as line,
-    ):
-        heard = make(line, url)
-        with out.status(f"{waiting} {url}"):
-            heard.wait()
-        check_read(sensors, heard.description.sensors, emulate=folder is not None)
-        out.notice(rates_unlike(sensors, heard.description.rate))
-        yield url, heard
+        Raises `InputError` if there is no board, no project, one of another kind, or the firmware
+        does not read what is played, `CheckFailed` if the board does not describe itself, or does
+        not find its sensor.
+        """
+        what = "logger" if self.kind == LOGGER else "board"
+        with self._url(out) as url, contextlib.closing(Link(url, baud)) as line:
+            heard = make(line, url)
+            with out.status(f"waiting for a {what} at {url}"):
+                heard.wait()
+            reads, rate = heard.description.sensors, heard.description.rate
+            check_read(self.sensors, reads, emulate=self.folder is not None)
+            out.notice(rates_unlike(self.sensors, rate))
+            yield url, heard
 
-
-@contextlib.contextmanager
-def _board_url(
-    out: Output,
-    board: Board,
-    port: str | None,
-    folder: Path | None,
-    sensors: Sequence[PlayedSensor],
-    kind: str,
-    remedy: str,
-    wire_speed: bool,
-) -> Iterator[str]:
-    if folder is None:
-        yield port_to_hear(out, port, board)
-        return
-    if not (folder / "platformio.ini").is_file():
-        raise InputError(f"{folder} has no project; {remedy}")
-    check_project(folder, kind)
-    with out.status(f"building {folder}"):
-        elf = build_firmware(folder, board.environment)
-    with EmulatedBoard(elf, board=board, sensors=sensors, wire_speed=wire_speed) as emulated:
-        yield emulated.url
+    @contextlib.contextmanager
+    def _url(self, out: Output) -> Iterator[str]:
+        board, folder = self.board, self.folder
+        if folder is None:
+            yield port_to_hear(out, self.port, board)
+            return
+        if not (folder / "platformio.ini").is_file():
+            raise InputError(f"{folder} has no project; {self.remedy}")
+        check_project(folder, self.kind)
+        with out.status(f"building {folder}"):
+            elf = build_firmware(folder, board.environment)
+        sensors, wire_speed = self.sensors, self.wire_speed
+        with EmulatedBoard(elf, board=board, sensors=sensors, wire_speed=wire_speed) as emulated:
+            yield emulated.url

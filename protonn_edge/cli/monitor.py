@@ -21,9 +21,9 @@ from protonn_edge.build.plan_file import PLAN_FILE, read_plan
 from protonn_edge.chain.decision.rejection import UNKNOWN
 from protonn_edge.cli.command import Command, FiniteRange, Output, board_option, port_option
 from protonn_edge.cli.devices import (
+    SensorSource,
     check_played,
     check_source,
-    heard_board,
     read_sensors,
     sensor_option,
 )
@@ -78,19 +78,10 @@ def monitor_command(
     played = read_sensors(sensors)
     drawn = not as_json and sys.stdout.isatty()
     with contextlib.ExitStack() as stack:
-        found = heard_board(
-            out,
-            Listener,
-            board,
-            port,
-            folder if emulate else None,
-            played,
-            kind=LIVE,
-            remedy=f"write it with 'protonn-edge build MODEL --sensor ... -o {folder}'",
-            baud=board.baud,
-            wire_speed=drawn,
-        )
-        _, listener = stack.enter_context(found)
+        remedy = f"write it with 'protonn-edge build MODEL --sensor ... -o {folder}'"
+        project = folder if emulate else None
+        source = SensorSource(board, port, project, played, LIVE, remedy, drawn)
+        _, listener = stack.enter_context(source.heard(out, Listener, board.baud))
         if not emulate:
             out.notice(_another_model(folder, listener.description))
         with contextlib.suppress(KeyboardInterrupt):

@@ -29,9 +29,9 @@ from protonn_edge.cli.command import (
     port_option,
 )
 from protonn_edge.cli.devices import (
+    SensorSource,
     check_played,
     check_source,
-    heard_board,
     read_sensors,
     sensor_option,
 )
@@ -139,19 +139,10 @@ def record_command(
     board = load_board(board_name)
     played = read_sensors(sensors, output)
     with contextlib.ExitStack() as stack:
-        found = heard_board(
-            out,
-            Recorder,
-            board,
-            port,
-            folder if emulate else None,
-            played,
-            kind=LOGGER,
-            remedy=f"write a logger with 'protonn-edge logger -o {folder}'",
-            baud=baud or board.baud,
-            wire_speed=by_keys,
-        )
-        url, recorder = stack.enter_context(found)
+        remedy = f"write a logger with 'protonn-edge logger -o {folder}'"
+        project = folder if emulate else None
+        source = SensorSource(board, port, project, played, LOGGER, remedy, by_keys)
+        url, recorder = stack.enter_context(source.heard(out, Recorder, baud or board.baud))
         file = RecordingFile(output, recorder.description, session)
         recorder.record_to(stack.enter_context(file))
         failure: ProtoNNEdgeError | None = None
@@ -167,8 +158,7 @@ def record_command(
         except KeyboardInterrupt:
             failure = Interrupted("stopped; what was recorded is in the file")
         recorder.end()
-    source = None if emulate else url
-    _report(out, recorder, output, session, source, failure)
+    _report(out, recorder, output, session, None if emulate else url, failure)
 
 
 def _record_takes(
