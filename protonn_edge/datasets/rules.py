@@ -17,7 +17,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import TYPE_CHECKING, Literal
@@ -293,29 +293,26 @@ def roles_of(
     """
     dropped = _found(columns, options.drop, "--drop", path)
     channels = _found(columns, options.channels, "--channels", path)
-    kept = [column for column in columns if column not in set(dropped)]
+    kept = [column for column in columns if column not in dropped]
     if not kept:
         raise InputError(f"--drop names all columns of {path}; keep the label and the features")
-    reasons = {each: reason for each in kept if (reason := _reason(each, header=header))}
-    named = _named(columns, kept, path, options)
-    reasons |= named
     wanted = expected.feature_names if expected is not None and header else ()
+    given = None
+    if options.label is not None:
+        given = find_column(columns, options.label, "--label", path)
     if expected is not None and not expected.labelled:
-        given = [] if options.label is None else [options.label]
-        others = [each for each in kept if each not in _found(columns, given, "--label", path)]
-        if wanted or len(others) == expected.n_features:
-            return Roles(None, "not needed", _in_order(others, wanted, path)[0], {})
-    if options.label is None:
-        free = [column for column in kept if column not in set(channels)]
+        rest = [column for column in kept if column is not given]
+        if wanted or len(rest) == expected.n_features:
+            return Roles(None, "not needed", _in_order(rest, wanted, path)[0], {})
+    named = _named(columns, kept, path, options)
+    reasons = {each: reason for each in kept if (reason := _reason(each, header=header))} | named
+    if given is None:
+        free = [column for column in kept if column not in channels]
         first = label_first and not header
         label, how = _label(free, path, options, frozenset(wanted), reasons, first=first)
     else:
-        label, how = find_column(columns, options.label, "--label", path), "as --label says"
-        for flag, others in (("--drop", dropped), ("--channels", channels)):
-            if label in others:
-                raise InputError(
-                    f"--label and {flag} both name {label.title} of {path}; leave one out"
-                )
+        _refuse_two_roles(given, {"--drop": dropped, "--channels": channels}, path)
+        label, how = given, "as --label says"
     rest = [column for column in kept if column is not label]
     if wanted:
         features, notices = _in_order(rest, wanted, path)
@@ -325,7 +322,7 @@ def roles_of(
     others = [column for column in rest if column in reasons]
     others.sort(key=lambda each: (each not in named, not each.may_be_person))
     left_out = {column: reasons[column] for column in others}
-    features = channels or [column for column in rest if column not in left_out]
+    features = [*channels] or [column for column in rest if column not in left_out]
     if len(features) > 1 and not channels and features[0].index == 0 and _counts_rows(features[0]):
         left_out = {features.pop(0): "index", **left_out}
     return Roles(label, how, features, left_out)
@@ -333,8 +330,17 @@ def roles_of(
 
 def _found(
     columns: Sequence[Column], texts: Iterable[str], flag: str, path: object
-) -> list[Column]:
-    return [find_column(columns, text, flag, path) for text in texts]
+) -> dict[Column, None]:
+    """Return the columns that an option lists, in its order."""
+    return dict.fromkeys(find_column(columns, text, flag, path) for text in texts)
+
+
+def _refuse_two_roles(
+    label: Column, others: Mapping[str, Collection[Column]], path: object
+) -> None:
+    for flag, columns in others.items():
+        if label in columns:
+            raise InputError(f"--label and {flag} both name {label.title} of {path}; leave one out")
 
 
 def _in_order(
