@@ -25,7 +25,7 @@ from printing import Columns, print_table
 
 from protonn_edge.datasets import Dataset, load_digits_dataset
 from protonn_edge.errors import ProtoNNEdgeError
-from protonn_edge.kinds.train import CLASSIFIERS
+from protonn_edge.training.base import CLASSIFIERS
 
 KEPT = Path(__file__).with_name("figures.json")
 SEED = 0

@@ -13,7 +13,7 @@ from network import Network
 
 from protonn_edge.chain.model import Model
 from protonn_edge.datasets import Dataset
-from protonn_edge.kinds.train import CLASSIFIERS
+from protonn_edge.training.base import CLASSIFIERS
 
 
 @dataclass(frozen=True)

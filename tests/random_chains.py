@@ -35,7 +35,7 @@ from protonn_edge.features.audio.stage import AudioStage
 from protonn_edge.features.convolution.integers import IntegerConvolution
 from protonn_edge.features.convolution.stage import Convolutions
 from protonn_edge.features.pooling.integers import IntegerPooling
-from protonn_edge.kernels.registry import kernels_of
+from protonn_edge.kernels.kernel import kernels_of
 from protonn_edge.quantization import IntegerChain
 
 _DRAWS = 2_000

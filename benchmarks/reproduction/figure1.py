@@ -25,7 +25,7 @@ from rows import SplitRow
 from protonn_edge.datasets import Dataset
 from protonn_edge.errors import InputError
 from protonn_edge.evaluation.accuracy import share_right
-from protonn_edge.kinds.train import CLASSIFIERS
+from protonn_edge.training.base import CLASSIFIERS
 from reproduction.drawing import OTHERS, PROTONN, PROTONN_PAPER, panels
 from reproduction.figure4 import DENSE, FOREST
 from reproduction.part import Part, percent

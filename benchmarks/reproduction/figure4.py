@@ -26,7 +26,7 @@ from rows import SplitRow
 from protonn_edge.build.project import BuildOptions
 from protonn_edge.chain.model import Model
 from protonn_edge.datasets import Dataset
-from protonn_edge.kinds.train import CLASSIFIERS
+from protonn_edge.training.base import CLASSIFIERS
 from reproduction.drawing import OTHERS, PROTONN, panels
 from reproduction.part import Part, percent
 from reproduction.sets import BINARY_SETS

@@ -1,7 +1,7 @@
 """The float form of a stage that computes features of raw points, before a classifier.
 
 A kind of feature is a folder of `protonn_edge.features` with a subclass of `FeatureStage`, the
-parameters that train it in its `train`, and a line in `protonn_edge.features.registry`. This is its
+parameters that train it in its `train`, and a line in `protonn_edge.chain.registry`. This is its
 interface for models, their files and integers, the generated code, exports and reports.
 
 The existing kinds avoid circular imports by this layout: the arithmetic (`areas.py`, `windows.py`),

@@ -33,16 +33,16 @@ from protonn_edge.chain.array_checks import (
     single_value,
 )
 from protonn_edge.chain.decision import arrays as rejection
+from protonn_edge.chain.feature_stage import FeatureStage
 from protonn_edge.chain.head import Head
 from protonn_edge.chain.input_quantizer import arrays as raw_units
 from protonn_edge.chain.model import Model
-from protonn_edge.chain.models import MODELS
 from protonn_edge.chain.normalizer import Normalizer
+from protonn_edge.chain.registry import FEATURE_STAGES, HEADS
 from protonn_edge.chain.statistics import InputStatistics
 from protonn_edge.datasets.archive import ArrayArchive
 from protonn_edge.datasets.naming import NAME_LIMIT
 from protonn_edge.errors import InputError
-from protonn_edge.features import registry as feature_registry
 from protonn_edge.sensors import kinds
 from protonn_edge.system.files import write_atomically
 
@@ -83,10 +83,33 @@ class _Part(NamedTuple):
     from_arrays: Callable[[Arrays], Any]
 
 
+def _feature_arrays() -> tuple[str, ...]:
+    """Return the names of the arrays of all kinds."""
+    return tuple(name for kind in FEATURE_STAGES.values() for name in kind.ARRAYS)
+
+
+def _feature_stage_to_arrays(stage: FeatureStage | None) -> Arrays:
+    """Return the arrays of a model file for a stage, or for none."""
+    arrays: Arrays = {}
+    for kind in FEATURE_STAGES.values():
+        arrays |= kind.ABSENT
+    return arrays if stage is None else arrays | stage.to_arrays()
+
+
+def _feature_stage_from_arrays(arrays: Arrays) -> FeatureStage | None:
+    """Return the stage of a model file's arrays, or None."""
+    found = [kind.from_arrays(arrays) for kind in FEATURE_STAGES.values()]
+    stages = [stage for stage in found if stage is not None]
+    if len(stages) > 1:
+        raise InputError(
+            f"the model {' and '.join(stage.does for stage in stages)}; train it again with one of "
+            "the two"
+        )
+    return stages[0] if stages else None
+
+
 _PARTS = (
-    _Part(
-        "feature_stage", "feature_stage", feature_registry.to_arrays, feature_registry.from_arrays
-    ),
+    _Part("feature_stage", "feature_stage", _feature_stage_to_arrays, _feature_stage_from_arrays),
     _Part("rejection", "rejection", rejection.to_arrays, rejection.from_arrays),
     _Part("raw_exponents", "units", raw_units.to_arrays, raw_units.from_arrays),
     _Part("instrument", "instrument", kinds.to_arrays, kinds.from_arrays),
@@ -218,12 +241,12 @@ def _kind_of(arrays: Arrays) -> type[Head]:
     if "classifier" not in arrays:
         raise _missing("classifier")
     kind = str(single_value(arrays["classifier"], "classifier", "U"))
-    if kind not in MODELS:
+    if kind not in HEADS:
         raise InputError(
-            f"array 'classifier' is {kind[:40]!r}, this protonn-edge knows {', '.join(MODELS)}; "
+            f"array 'classifier' is {kind[:40]!r}, this protonn-edge knows {', '.join(HEADS)}; "
             "install a newer protonn-edge, one that has this kind"
         )
-    return MODELS[kind]
+    return HEADS[kind]
 
 
 def _check_names(arrays: Arrays, kind: type[Head]) -> None:
@@ -231,7 +254,7 @@ def _check_names(arrays: Arrays, kind: type[Head]) -> None:
     for name in needed:
         if name not in arrays:
             raise _missing(name)
-    optional = (*_OPTIONAL_ARRAYS, *kind.OPTIONAL_ARRAYS, *feature_registry.array_names())
+    optional = (*_OPTIONAL_ARRAYS, *kind.OPTIONAL_ARRAYS, *_feature_arrays())
     known = {*needed, *optional}
     for name in arrays:
         if name not in known:

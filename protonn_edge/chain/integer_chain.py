@@ -388,3 +388,23 @@ def _canonical_bytes(value: object) -> bytes:
         little = little_endian(value)
         return f"{little.dtype.str}{little.shape}".encode() + little.tobytes()
     return hashed_text(value).encode()
+
+
+Scored = tuple[str, NDArray[Any]]
+"""The name of the step, and the scores (n, L) of the model quantized up to it."""
+
+
+def scores_in_two_steps(
+    model: Model, integers: IntegerChain, X: NDArray[np.float32], last: str
+) -> Iterator[Scored]:
+    """Yield the scores of raw points X (n, features) as a model is quantized in two steps.
+
+    float   the float model
+    inputs  features, or what is made of them, as the bytes that its stages take
+    `last`  all integers: what the device computes
+    """
+    yield "float", model.scores(X)
+    fed = integers.quantize(X)
+    restored = integers.inputs.restore(integers.own_inputs(fed))
+    yield "inputs", model.head.scores(model.normalizer.apply(restored))
+    yield last, integers.scores(fed)

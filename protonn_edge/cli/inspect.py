@@ -15,13 +15,13 @@ from protonn_edge.chain.file import load_model
 from protonn_edge.chain.hashed_names import hashed_name
 from protonn_edge.chain.input_quantizer.raw_units import unit_words
 from protonn_edge.chain.model import Model
+from protonn_edge.chain.registry import FEATURE_STAGES
 from protonn_edge.cli.calibrate import rejection_facts, rejection_record
 from protonn_edge.cli.command import Command, Output, json_option
 from protonn_edge.cli.tables import points_for, table_options
 from protonn_edge.codegen import make_plan
 from protonn_edge.datasets import TableOptions
 from protonn_edge.errors import shortened
-from protonn_edge.features.registry import FEATURE_STAGES
 from protonn_edge.quantization import quantize, why_floats_alone
 from protonn_edge.report.terminal import fact_table, stage_table
 

@@ -15,8 +15,7 @@ from protonn_edge.cli.option_groups import row
 from protonn_edge.cli.quantities import Bytes, ShapeType, Some
 from protonn_edge.errors import InputError, shortened
 from protonn_edge.features.convolution.stage import Convolutions
-from protonn_edge.kinds.train import CLASSIFIERS
-from protonn_edge.training.base import DeviceClassifier
+from protonn_edge.training.base import CLASSIFIERS, DeviceClassifier
 from protonn_edge.training.parameters import (
     ByteCount,
     Choices,

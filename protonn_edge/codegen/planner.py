@@ -14,8 +14,7 @@ from protonn_edge.boards import Board
 from protonn_edge.chain.activity import Activity
 from protonn_edge.codegen.plan import Plan, of_each_stage, plan_with
 from protonn_edge.errors import InputError
-from protonn_edge.kernels.kernel import Cost, Kernel, Push
-from protonn_edge.kernels.registry import kernels_of
+from protonn_edge.kernels.kernel import Cost, Kernel, Push, kernels_of
 from protonn_edge.quantization import IntegerChain
 
 READABLE_BYTES = 0x10000

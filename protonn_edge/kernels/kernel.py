@@ -7,7 +7,7 @@ pushing into a stage is part of the previous stage's cost.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, MutableMapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import ceil
 from typing import Any, ClassVar
@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from protonn_edge.avr.cores import Core
 from protonn_edge.chain.activity import Activity
 from protonn_edge.chain.integer_stage import IntegerStage
+from protonn_edge.chain.registry import STAGES
 
 CHUNK_CYCLES = 2_500
 """The maximum cycles of a push by the firmware, with interrupts disabled.
@@ -214,3 +215,12 @@ class Kernel(ABC):
     def context(self) -> Any:
         """Return what its template reads: the kernel itself, if no class lays it out for C."""
         return self
+
+
+KERNELS: MutableMapping[str, Callable[[Any, Core], tuple[Kernel, ...]]] = STAGES
+"""What finds the kernels of an integer stage, by its kind."""
+
+
+def kernels_of(stage: IntegerStage, core: Core) -> tuple[Kernel, ...]:
+    """Return the ways to compute a stage on chips of a core, the first choice first."""
+    return KERNELS[stage.kind](stage, core)

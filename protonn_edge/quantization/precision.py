@@ -5,8 +5,8 @@ from __future__ import annotations
 from protonn_edge.chain.integer_chain import IntegerChain
 from protonn_edge.chain.model import Model
 from protonn_edge.errors import InputError
-from protonn_edge.quantization.float32 import Float32Model
-from protonn_edge.quantization.registry import INTEGER_KINDS
+from protonn_edge.kinds.protonn.head import ProtoNNHead
+from protonn_edge.quantization.float32 import Float32Model, float32_model
 from protonn_edge.quantization.to_integers import quantize
 
 PRECISIONS = ("int8", "float32")
@@ -19,9 +19,8 @@ def precisions_of(model: Model) -> tuple[str, ...]:
 
     Float builds neither compute features nor reject.
     """
-    integers_alone = INTEGER_KINDS[model.head.kind].in_floats is None
-    integers_alone = integers_alone or (model.feature_stage, model.rejection) != (None, None)
-    return PRECISIONS[:1] if integers_alone else PRECISIONS
+    plain = (model.feature_stage, model.rejection) == (None, None)
+    return PRECISIONS if plain and isinstance(model.head, ProtoNNHead) else PRECISIONS[:1]
 
 
 def device_model(model: Model, precision: str = "int8") -> DeviceModel:
@@ -42,9 +41,8 @@ def device_model(model: Model, precision: str = "int8") -> DeviceModel:
     integers: IntegerChain = quantize(model)
     if precision != "float32":
         return integers
-    in_floats = INTEGER_KINDS[model.head.kind].in_floats
-    if in_floats is None:
+    if not isinstance(model.head, ProtoNNHead):
         raise InputError(
             f"there are no float builds of {model.head.kind} models; build in int8, the default"
         )
-    return in_floats(model, integers)
+    return float32_model(model, integers)

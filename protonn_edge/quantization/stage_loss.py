@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from protonn_edge.chain.model import Model
-from protonn_edge.quantization.registry import INTEGER_KINDS
+from protonn_edge.chain.registry import quantizer_of
 from protonn_edge.quantization.to_integers import quantize
 
 _ROWS_AT_ONCE = 1024
@@ -50,10 +50,10 @@ def stage_losses(
     """
     if model.n_classes == 1:
         return ()
-    integers, kind = quantize(model), INTEGER_KINDS[model.head.kind]
+    integers, steps = quantize(model), quantizer_of(model.head.kind)
     found: dict[str, list[NDArray[np.int64]]] = {}
     for i in range(0, len(X), _ROWS_AT_ONCE):
-        for stage, scores in kind.scores_by_step(model, integers, X[i : i + _ROWS_AT_ONCE]):
+        for stage, scores in steps.scores_by_step(model, integers, X[i : i + _ROWS_AT_ONCE]):
             found.setdefault(stage, []).append(scores.argmax(axis=1))
     classes = {stage: np.concatenate(parts) for stage, parts in found.items()}
     first = earlier = next(iter(classes.values()))

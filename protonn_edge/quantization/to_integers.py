@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from typing import cast
+
 import numpy as np
 
 from protonn_edge.chain.integer_chain import IntegerChain
 from protonn_edge.chain.model import Model
+from protonn_edge.chain.registry import quantizer_of
 from protonn_edge.errors import InputError
-from protonn_edge.quantization.registry import INTEGER_KINDS
 
 
 def quantize(model: Model) -> IntegerChain:
@@ -33,7 +35,7 @@ def quantize(model: Model) -> IntegerChain:
         raise InputError(reason)
     # A hostile file may hold numbers that overflow; non-finite values are refused later.
     with np.errstate(over="ignore", invalid="ignore"):
-        return INTEGER_KINDS[model.head.kind].quantize(model)
+        return cast("IntegerChain", quantizer_of(model.head.kind).quantize(model))
 
 
 def why_floats_alone(model: Model) -> str | None:

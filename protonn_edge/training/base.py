@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import warnings
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, MutableMapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import Any, ClassVar, Self
@@ -23,6 +23,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from protonn_edge.chain.decision.rejection import Statistic
+from protonn_edge.chain.registry import ESTIMATORS
 from protonn_edge.datasets.naming import label_text
 from protonn_edge.datasets.rows import Sparse
 from protonn_edge.datasets.splits import group_numbers
@@ -285,3 +286,7 @@ class DeviceClassifier(Answers, OnDevice, SharedParameters, ABC):
 def _takes_label_sets(kind: type[DeviceClassifier]) -> bool:
     case = Case(settings=kind().frozen(), multilabel=True)
     return refusal_of(case, kind.refusals) is None
+
+
+CLASSIFIERS: MutableMapping[str, type[DeviceClassifier]] = ESTIMATORS
+"""The kinds of classifiers, by their names on the command line; the first one is the default."""

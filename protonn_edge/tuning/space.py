@@ -18,7 +18,7 @@ from optuna.distributions import (
     distribution_to_json,
 )
 
-from protonn_edge.kinds.train import CLASSIFIERS
+from protonn_edge.training.base import CLASSIFIERS
 from protonn_edge.training.feature_stages import count_inputs
 from protonn_edge.training.searched import (
     ANY,

@@ -19,10 +19,9 @@ from sklearn.exceptions import ConvergenceWarning
 
 from protonn_edge.boards import Board
 from protonn_edge.errors import InputError
-from protonn_edge.kinds.train import CLASSIFIERS
 from protonn_edge.quantization import quantize
 from protonn_edge.system.rounding import one_thread
-from protonn_edge.training.base import DeviceClassifier
+from protonn_edge.training.base import CLASSIFIERS, DeviceClassifier
 from protonn_edge.training.compatibility import check_compatible
 from protonn_edge.training.feature_parameters import NO_FEATURES
 from protonn_edge.training.feature_stages import count_inputs

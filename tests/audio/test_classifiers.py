@@ -15,8 +15,8 @@ from protonn_edge.codegen.host import host_program
 from protonn_edge.codegen.planner import Limits, make_plan
 from protonn_edge.errors import InputError
 from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
-from protonn_edge.kinds.train import CLASSIFIERS
 from protonn_edge.quantization import quantize
+from protonn_edge.training.base import CLASSIFIERS
 
 _BRIEF = {"epochs": 40, "n_trees": 5, "depth": 2}
 _OF_SOUND = [kind for name, kind in CLASSIFIERS.items() if name != "basis-images"]

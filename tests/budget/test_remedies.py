@@ -20,10 +20,10 @@ from protonn_edge.boards import load_board
 from protonn_edge.build.checks import Usage
 from protonn_edge.chain.file import save_model
 from protonn_edge.chain.model import Model
-from protonn_edge.chain.models import MODELS
+from protonn_edge.chain.registry import HEADS
 from protonn_edge.errors import CheckFailed
-from protonn_edge.kinds.train import CLASSIFIERS
 from protonn_edge.quantization import device_model, quantize
+from protonn_edge.training.base import CLASSIFIERS
 
 LARGE = {
     "flash": Usage(flash_bytes=40_000, sram_bytes=0, stack_bytes=0, stack_path=()),
@@ -31,10 +31,10 @@ LARGE = {
 }
 
 
-@pytest.mark.parametrize("kind", MODELS)
+@pytest.mark.parametrize("kind", HEADS)
 def test_the_options_are_those_of_the_classifier(kind: str) -> None:
     flags = {each.option for each in CLASSIFIERS[kind].parameters.values()}
-    remedies = MODELS[kind].remedies
+    remedies = HEADS[kind].remedies
     words = " ".join((*remedies.flash, remedies.sram, remedies.cycles, remedies.accuracy))
     options = set(re.findall(r"--[a-z-]+", words))
     assert options
@@ -56,7 +56,7 @@ def test_the_options_are_those_of_the_classifier(kind: str) -> None:
 )
 def test_a_board_that_is_too_small(kind: str, large: str, words: str) -> None:
     with pytest.raises(CheckFailed, match=words):
-        LARGE[large].check(load_board("uno"), MODELS[kind].remedies)
+        LARGE[large].check(load_board("uno"), HEADS[kind].remedies)
 
 
 def test_layers_are_what_takes_most() -> None:
@@ -66,7 +66,7 @@ def test_layers_are_what_takes_most() -> None:
         LARGE["sram"].check(load_board("uno"), remedies)
 
 
-MODELS_OF_ALL = (
+HEADS_OF_ALL = (
     random_model(),
     random_linear_model(),
     random_forest_model(),
@@ -76,7 +76,7 @@ MODELS_OF_ALL = (
 )
 
 
-@pytest.mark.parametrize("model", MODELS_OF_ALL)
+@pytest.mark.parametrize("model", HEADS_OF_ALL)
 def test_integers_have_the_remedies_of_their_model(model: Model) -> None:
     assert device_model(model).head.remedies == model.head.remedies
 

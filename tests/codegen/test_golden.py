@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from avr_tools import needs_avr_gcc
 
-from protonn_edge.kernels.registry import KERNELS
+from protonn_edge.kernels.kernel import KERNELS
 
 RENEW = runpy.run_path(str(Path(__file__).with_name("renew_golden.py")))
 GOLDEN, CASES, WHOLE = RENEW["GOLDEN"], RENEW["CASES"], RENEW["WHOLE"]

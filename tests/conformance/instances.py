@@ -15,7 +15,7 @@ from protonn_edge.chain.integer_stage import IntegerStage
 from protonn_edge.codegen import Plan
 from protonn_edge.codegen.plan import plan_with
 from protonn_edge.codegen.planner import plan_of
-from protonn_edge.kernels.registry import KERNELS, kernels_of
+from protonn_edge.kernels.kernel import KERNELS, kernels_of
 from protonn_edge.quantization import IntegerChain, measure_activity
 
 KINDS = tuple(KERNELS)

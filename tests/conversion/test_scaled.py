@@ -16,8 +16,8 @@ from protonn_edge.chain.model import Model
 from protonn_edge.conversion import from_pipeline, from_sklearn
 from protonn_edge.errors import InputError
 from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
-from protonn_edge.kinds.train import CLASSIFIERS
 from protonn_edge.quantization import quantize
+from protonn_edge.training.base import CLASSIFIERS
 
 X, y = load_wine(return_X_y=True)
 SCALERS = {

@@ -6,10 +6,10 @@ import pytest
 from checkout import CHECKOUT
 from jinja2 import ChoiceLoader, FileSystemLoader
 
+from protonn_edge.chain.registry import FEATURE_STAGES
 from protonn_edge.codegen import PREFIX
 from protonn_edge.codegen.renderer import template_environment
-from protonn_edge.features import registry as feature_registry
-from protonn_edge.kernels import registry
+from protonn_edge.kernels.kernel import KERNELS
 
 EXAMPLE = CHECKOUT / "docs" / "adding-a-stage"
 
@@ -20,8 +20,8 @@ def example(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.syspath_prepend(EXAMPLE)
     from scale import kernels, stage  # noqa: PLC0415
 
-    monkeypatch.setitem(registry.KERNELS, "scale", kernels.kernels)
-    monkeypatch.setitem(feature_registry.FEATURE_STAGES, "scale", stage.Scale)
+    monkeypatch.setitem(KERNELS, "scale", kernels.kernels)
+    monkeypatch.setitem(FEATURE_STAGES, "scale", stage.Scale)
     environment = template_environment("c", PREFIX)
     assert environment.loader is not None
     both = ChoiceLoader([environment.loader, FileSystemLoader(EXAMPLE)])

@@ -18,7 +18,7 @@ from protonn_edge.codegen import Plan, render_c
 from protonn_edge.codegen.host import host_program
 from protonn_edge.codegen.plan import plan_with
 from protonn_edge.errors import InputError
-from protonn_edge.kernels import registry
+from protonn_edge.kernels.kernel import kernels_of
 from protonn_edge.quantization import IntegerChain, quantize
 
 FEATURES = 70  # more than two parts
@@ -56,7 +56,7 @@ def model_behind() -> IntegerChain:
 
 def plans_of(scale: IntegerStage, model: IntegerChain) -> list[Plan]:
     """Return every plan of the model with the stage before it."""
-    kernels = [registry.kernels_of(stage, UNO_CORE) for stage in (scale, *model.stages)]
+    kernels = [kernels_of(stage, UNO_CORE) for stage in (scale, *model.stages)]
     return [plan_with(each, held=held) for each in product(*kernels) for held in (True, False)]
 
 
@@ -90,7 +90,7 @@ def test_its_c_gives_the_values_of_the_reference(scale: IntegerStage) -> None:
 def test_it_may_be_in_a_chain_twice(scale: IntegerStage) -> None:
     model = model_behind()
     Q = random_inputs(1, 60, model)
-    twice = [registry.kernels_of(stage, UNO_CORE)[0] for stage in (scale, scale, *model.stages)]
+    twice = [kernels_of(stage, UNO_CORE)[0] for stage in (scale, scale, *model.stages)]
     plan = plan_with(twice)
     assert "scale_2_push" in render_c(model, plan)["pnn_model.c"]
     assert list(plan.choices)[1:4] == ["scale", "scale_2", "projection"]

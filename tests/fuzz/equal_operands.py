@@ -27,7 +27,7 @@ from protonn_edge.codegen import Plan, render_c
 from protonn_edge.codegen.planner import plan_of
 from protonn_edge.codegen.renderer import with_prefix
 from protonn_edge.errors import InputError
-from protonn_edge.kernels.registry import kernels_of
+from protonn_edge.kernels.kernel import kernels_of
 from protonn_edge.quantization import IntegerChain
 
 BRIEF_CASES = 1

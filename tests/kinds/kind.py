@@ -10,8 +10,7 @@ from typing import Any
 import numpy as np
 
 from protonn_edge.chain.model import Model
-from protonn_edge.kinds.train import CLASSIFIERS
-from protonn_edge.training.base import DeviceClassifier
+from protonn_edge.training.base import CLASSIFIERS, DeviceClassifier
 
 KINDS = tuple(name for name in CLASSIFIERS if name != "protonn")
 """ProtoNN is what most other tests are about."""

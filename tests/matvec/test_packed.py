@@ -15,9 +15,9 @@ from protonn_edge.avr.cores import CORES, UNO_CORE, Core
 from protonn_edge.chain.input_quantizer.quantizer import InputQuantizer
 from protonn_edge.chain.matvec import packed
 from protonn_edge.codegen.host import host_program
+from protonn_edge.kernels.kernel import kernels_of
 from protonn_edge.kernels.matvec.kernels import Matvec
 from protonn_edge.kernels.matvec.loops import blocks_of
-from protonn_edge.kernels.registry import kernels_of
 from protonn_edge.quantization import IntegerChain
 
 

@@ -15,8 +15,8 @@ from protonn_edge.chain.decision.rejection import UNKNOWN, Rejection
 from protonn_edge.chain.file import load_model, save_model
 from protonn_edge.chain.head import Head
 from protonn_edge.chain.model import Model
-from protonn_edge.chain.models import MODELS
 from protonn_edge.chain.normalizer import Normalizer
+from protonn_edge.chain.registry import HEADS
 from protonn_edge.chain.statistics import InputStatistics
 from protonn_edge.errors import InputError
 from protonn_edge.kinds.protonn.head import protonn_head
@@ -111,7 +111,7 @@ def test_the_base_alone_scores_nothing() -> None:
 
 
 def test_another_kind_goes_through_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(MODELS, "plane", Plane)
+    monkeypatch.setitem(HEADS, "plane", Plane)
     model = plane()
     save_model(model, tmp_path / "model.npz")
     loaded = load_model(tmp_path / "model.npz")

@@ -24,14 +24,6 @@ WHOLE = ("", "__main__")  # the package's own names, imported when they are used
 
 # What is still to be parted: the names below protonn_edge of who imports, and of what.
 UPWARDS = {
-    ("chain.file", "features.registry"),
-    ("chain.models", "kinds.bonsai.head"),
-    ("chain.models", "kinds.dense.head"),
-    ("chain.models", "kinds.forest.head"),
-    ("chain.models", "kinds.linear.head"),
-    ("chain.models", "kinds.protonn.head"),
-    ("kinds.bonsai.quantize", "quantization.integer_kind"),
-    ("kinds.protonn.quantize", "quantization.integer_kind"),
     ("training.shared_parameters", "features.audio.train"),
     ("training.shared_parameters", "features.average_pooling.train"),
     ("training.shared_parameters", "features.convolution.train.parameters"),

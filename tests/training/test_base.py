@@ -22,9 +22,8 @@ from protonn_edge.errors import InputError
 from protonn_edge.features.average_pooling.pooling import AveragePooling
 from protonn_edge.features.window_features import WindowFeatureStage
 from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
-from protonn_edge.kinds.train import CLASSIFIERS
 from protonn_edge.quantization import quantize
-from protonn_edge.training.base import DeviceClassifier
+from protonn_edge.training.base import CLASSIFIERS, DeviceClassifier
 from protonn_edge.training.parameters import Number, parameter
 from protonn_edge.training.preparation import PreparedPoints
 from protonn_edge.training.progress import EpochReport, Learned

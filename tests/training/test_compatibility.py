@@ -16,8 +16,8 @@ from sklearn.exceptions import ConvergenceWarning
 
 from protonn_edge.chain.model import Model
 from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
-from protonn_edge.kinds.train import CLASSIFIERS
 from protonn_edge.training import stored_points
+from protonn_edge.training.base import CLASSIFIERS
 from protonn_edge.training.compatibility import REFUSALS, Incompatible, check_compatible, refusal_of
 from protonn_edge.training.refusals import Case
 

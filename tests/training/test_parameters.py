@@ -9,8 +9,7 @@ import re
 import pytest
 from command_line import every_command, run
 
-from protonn_edge.kinds.train import CLASSIFIERS
-from protonn_edge.training.base import DeviceClassifier
+from protonn_edge.training.base import CLASSIFIERS, DeviceClassifier
 from protonn_edge.training.shared_parameters import SharedParameters
 
 every_kind = pytest.mark.parametrize("kind", CLASSIFIERS.values(), ids=CLASSIFIERS)

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from optuna.distributions import CategoricalDistribution
 
-from protonn_edge.kinds.train import CLASSIFIERS
+from protonn_edge.training.base import CLASSIFIERS
 from protonn_edge.tuning import InProcessWorkers, Points, SearchSpace, candidates
 from protonn_edge.tuning.trial import sketch
 

@@ -10,7 +10,7 @@ from command_line import run_json, succeed
 
 from protonn_edge.chain.file import load_model
 from protonn_edge.datasets import load_digits_dataset
-from protonn_edge.kinds.train import CLASSIFIERS
+from protonn_edge.training.base import CLASSIFIERS
 from protonn_edge.training.searched import (
     ANY,
     KIND,

@@ -33,13 +33,12 @@ from protonn_edge.chain.folding import (
     input_quantizer,
 )
 from protonn_edge.chain.input_quantizer.quantizer import InputQuantizer
-from protonn_edge.chain.integer_chain import IntegerChain, shared_fields
-from protonn_edge.chain.integer_stage import Range
+from protonn_edge.chain.integer_chain import IntegerChain, Scored, shared_fields
+from protonn_edge.chain.integer_stage import IntegerStage, Range
 from protonn_edge.chain.model import Model
 from protonn_edge.errors import InputError
 from protonn_edge.kinds.bonsai.head import (
     BonsaiHead,
-    LocalDeepKernelHead,
     TreeHead,
 )
 from protonn_edge.kinds.bonsai.integers import (
@@ -60,7 +59,6 @@ from protonn_edge.kinds.protonn.projection.integers import (
     COORDINATE_MAXIMUM,
     COORDINATE_MINIMUM,
 )
-from protonn_edge.quantization.integer_kind import Scored
 
 FloatArray = NDArray[np.float64]
 
@@ -83,7 +81,7 @@ def coordinate_range(n: int) -> Range:
     return Range(np.full(n, COORDINATE_MINIMUM), np.full(n, COORDINATE_MAXIMUM))
 
 
-def quantize_bonsai(model: Model) -> IntegerChain:
+def quantize(model: Model) -> IntegerChain:
     """Return the integer model, whose scores times `score_scale` approximate the float model's.
 
     Raises
@@ -92,36 +90,21 @@ def quantize_bonsai(model: Model) -> IntegerChain:
         If a matrix is 0, or numbers are too large to compute with.
     """
     head = model.head
-    assert isinstance(head, BonsaiHead)
-    best = _best_projection(model, head)
-    feed = coordinate_range(len(best.bias))
-    maps = [_of_coordinates(rows) for rows in _rows(head)]
-    tree, score_scale = _quantized_tree(head, maps, feed)
-    return IntegerChain(
-        inputs=best.inputs,
-        own_stages=(best.stage(feed), tree),
-        raw_exponents=model.units,
-        **shared_fields(model, score_scale),
-    )
-
-
-def quantize_kernel(model: Model) -> IntegerChain:
-    """Return the integer model, whose scores times `score_scale` approximate the float model's.
-
-    Raises
-    ------
-    InputError
-        If a matrix is 0, or numbers are too large to compute with.
-    """
-    head = model.head
-    assert isinstance(head, LocalDeepKernelHead)
-    inputs = input_quantizer(model.inputs, INPUT_BITS[0])
-    maps = [_of_inputs(model, inputs, rows) for rows in _rows(head)]
-    feed = Range.of_bytes(model.n_inputs, inputs.maximum)
+    assert isinstance(head, TreeHead)
+    before: tuple[IntegerStage, ...] = ()
+    if isinstance(head, BonsaiHead):
+        best = _best_projection(model, head)
+        inputs, feed = best.inputs, coordinate_range(len(best.bias))
+        before = (best.stage(feed),)
+        maps = [_of_coordinates(rows) for rows in _rows(head)]
+    else:
+        inputs = input_quantizer(model.inputs, INPUT_BITS[0])
+        feed = Range.of_bytes(model.n_inputs, inputs.maximum)
+        maps = [_of_inputs(model, inputs, rows) for rows in _rows(head)]
     tree, score_scale = _quantized_tree(head, maps, feed)
     return IntegerChain(
         inputs=inputs,
-        own_stages=(tree,),
+        own_stages=(*before, tree),
         raw_exponents=model.units,
         **shared_fields(model, score_scale),
     )

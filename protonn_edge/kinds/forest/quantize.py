@@ -15,6 +15,7 @@ and all scores 16 bits.
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -24,7 +25,7 @@ from protonn_edge.chain.feature_stage import FeatureStage
 from protonn_edge.chain.folding import RESIDUAL_MAXIMUM, input_quantizer
 from protonn_edge.chain.input_quantizer.quantizer import InputQuantizer
 from protonn_edge.chain.input_quantizer.saturation import BYTE_MAXIMUM
-from protonn_edge.chain.integer_chain import IntegerChain, shared_fields
+from protonn_edge.chain.integer_chain import IntegerChain, scores_in_two_steps, shared_fields
 from protonn_edge.chain.integer_stage import IntArray
 from protonn_edge.chain.model import Model
 from protonn_edge.chain.normalizer import Normalizer
@@ -170,3 +171,7 @@ def quantized_leaves(
         "all leaves have the value 0, so every point would have the same scores; train with more "
         "--trees or a larger --size-budget"
     )
+
+
+scores_by_step = partial(scores_in_two_steps, last="leaves")
+"""Yield the scores (n, L) of raw points X (n, features) after each step."""

@@ -15,13 +15,14 @@ on an 8-bit chip. If the predicted error of scores relative to their spread is t
 
 from __future__ import annotations
 
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
 
 from protonn_edge.chain.folding import INPUT_BITS, FoldedMap, QuantizedProduct, input_quantizer
 from protonn_edge.chain.input_quantizer.quantizer import InputQuantizer
-from protonn_edge.chain.integer_chain import IntegerChain, shared_fields
+from protonn_edge.chain.integer_chain import IntegerChain, scores_in_two_steps, shared_fields
 from protonn_edge.chain.model import Model
 from protonn_edge.errors import InputError
 from protonn_edge.kinds.linear.head import LinearHead
@@ -105,3 +106,7 @@ def _fit(model: Model, head: LinearHead, input_bits: int, accumulator_bits: int)
     folded = FoldedMap.of(per_raw_unit, model.normalizer.offset, model.inputs, inputs)
     constant = folded.constant + head.bias
     return _Fitted(inputs, QuantizedProduct.of(folded, constant, inputs.maximum, accumulator_bits))
+
+
+scores_by_step = partial(scores_in_two_steps, last="W")
+"""Yield the scores (n, L) of raw points X (n, features) after each step."""

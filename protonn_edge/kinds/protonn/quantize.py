@@ -53,7 +53,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from protonn_edge.chain.folding import RESIDUAL_MAXIMUM, FoldedMap, input_quantizer
-from protonn_edge.chain.integer_chain import IntegerChain, shared_fields
+from protonn_edge.chain.integer_chain import IntegerChain, Scored, shared_fields
 from protonn_edge.chain.integer_stage import IntArray
 from protonn_edge.chain.matvec import NIBBLE_MAXIMUM
 from protonn_edge.chain.model import Model
@@ -78,7 +78,6 @@ from protonn_edge.kinds.protonn.prototypes.exponential import (
     exponential_table,
 )
 from protonn_edge.kinds.protonn.prototypes.integers import IntegerPrototypes, score_norms
-from protonn_edge.quantization.integer_kind import Scored
 
 FloatArray = NDArray[np.float64]
 

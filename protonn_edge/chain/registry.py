@@ -1,0 +1,151 @@
+"""The kinds of classifiers and of features: a line each, imported when they are used.
+
+A kind of classifier is a folder of `protonn_edge.kinds`. By convention it has in
+
+``head``      ``<Prefix>Head``, its float form; kinds that train another's model have none
+``quantize``  ``quantize(model)``, which returns its `IntegerChain`, and ``scores_by_step(model,
+              integers, X)``, the scores of raw points X as it is quantized step by step
+``kernels``   ``kernels(stage, core)``, the ways to compute each stage that only it has
+``train``     ``<Prefix>Classifier``, the estimator
+
+A kind of feature is a folder of `protonn_edge.features`, with a subclass of `FeatureStage` and the
+kernels of its stages.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, MutableMapping
+from importlib import import_module
+from typing import Any, NamedTuple
+
+from protonn_edge.chain.feature_stage import FeatureStage
+from protonn_edge.chain.head import Head
+
+
+class Kind(NamedTuple):
+    """A kind of classifier.
+
+    Attributes
+    ----------
+    prefix : str
+        How the names of its classes begin.
+    folder : str
+        In `protonn_edge.kinds`.
+    stages : mapping of str to str
+        The folders of the kernels of its stages, by the stages' kinds.
+    training : str
+        The module of its estimator, in the folder.
+    has_models : bool
+        Whether there are models of the kind, and not only an estimator that trains another's.
+    """
+
+    prefix: str
+    folder: str
+    stages: Mapping[str, str] = {}
+    training: str = "train.classifier"
+    has_models: bool = True
+
+
+class Feature(NamedTuple):
+    """A kind of feature: its stage's class, its module, and the folders of kernels by stage."""
+
+    stage: str
+    module: str
+    stages: Mapping[str, str]
+
+
+_PROTONN = {name: f"kinds.protonn.{name}" for name in ("projection", "prototypes")}
+_POOLED = {name: f"features.{name}" for name in ("average_pooling", "deskew")}
+_LAYERS = {name: f"features.{name}" for name in ("convolution", "pooling")}
+
+KINDS = {
+    "protonn": Kind("ProtoNN", "protonn", _PROTONN),
+    "linear": Kind("Linear", "linear", {"linear": "kinds.linear"}, "train"),
+    "dense": Kind("Dense", "dense", {"dense": "kinds.dense"}),
+    "forest": Kind("Forest", "forest", {"forest": "kinds.forest"}),
+    "bonsai": Kind("Bonsai", "bonsai", {"bonsai_tree": "kinds.bonsai"}),
+    "local-deep-kernel": Kind("LocalDeepKernel", "bonsai"),
+    "basis-images": Kind("BasisImages", "basis_images", has_models=False),
+}
+"""By their names in files and on the command line; the first one is the default."""
+
+FEATURES = {
+    "average_pooling": Feature("AveragePooling", "average_pooling.pooling", _POOLED),
+    "window_features": Feature(
+        "WindowFeatureStage",
+        "window_features.stage",
+        {"window_features": "features.window_features"},
+    ),
+    "gradients": Feature("Gradients", "gradients.gradients", {"gradients": "features.gradients"}),
+    "convolutions": Feature("Convolutions", "convolution.stage", _LAYERS),
+    "audio": Feature("AudioStage", "audio.stage", {"audio": "features.audio"}),
+}
+"""By the kinds of their stages."""
+
+
+class Imported(MutableMapping[str, Any]):
+    """Names of this package, as "module:name" below it, each imported when it is asked for."""
+
+    def __init__(self, places: Mapping[str, str]) -> None:
+        self._places: dict[str, Any] = dict(places)
+
+    def __getitem__(self, key: str) -> Any:
+        found = self._places[key]
+        if isinstance(found, str):
+            module, name = found.split(":")
+            found = getattr(import_module(f"protonn_edge.{module}"), name)
+            self._places[key] = found
+        return found
+
+    def __setitem__(self, key: str, value: Any) -> None:
+        self._places[key] = value
+
+    def __delitem__(self, key: str) -> None:
+        del self._places[key]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._places)
+
+    def __len__(self) -> int:
+        return len(self._places)
+
+
+HEADS: MutableMapping[str, type[Head]] = Imported(
+    {
+        name: f"kinds.{kind.folder}.head:{kind.prefix}Head"
+        for name, kind in KINDS.items()
+        if kind.has_models
+    }
+)
+"""The float forms of the kinds of classifiers."""
+
+FEATURE_STAGES: MutableMapping[str, type[FeatureStage]] = Imported(
+    {name: f"features.{each.module}:{each.stage}" for name, each in FEATURES.items()}
+)
+"""The float forms of the kinds of features."""
+
+ESTIMATORS = Imported(
+    {
+        name: f"kinds.{kind.folder}.{kind.training}:{kind.prefix}Classifier"
+        for name, kind in KINDS.items()
+    }
+)
+"""The estimators; `training.base` has them with their type."""
+
+_OF_FEATURES = [each.stages for each in FEATURES.values()]
+_OF_KINDS = [each.stages for each in KINDS.values()]
+
+STAGES = Imported(
+    {
+        kind: f"{folder}.kernels:kernels"
+        for stages in (*_OF_FEATURES, *_OF_KINDS)
+        for kind, folder in stages.items()
+    }
+    | {"decision": "kernels.decision:kernels"}
+)
+"""What finds the kernels of an integer stage; `kernels.kernel` has it with its type."""
+
+
+def quantizer_of(kind: str) -> Any:
+    """Return the module that quantizes models of a kind."""
+    return import_module(f"protonn_edge.kinds.{KINDS[kind].folder}.quantize")
