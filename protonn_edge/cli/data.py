@@ -13,7 +13,7 @@ from protonn_edge.cli.command import Command, Output, json_option
 from protonn_edge.cli.tables import table_options
 from protonn_edge.datasets import Dataset, Notice, TableOptions, load_dataset
 from protonn_edge.datasets.naming import channel_names
-from protonn_edge.datasets.summary import DataSummary, FeatureSummary, Repetitions
+from protonn_edge.datasets.summary import DataSummary, FeatureSummary, repetitions
 from protonn_edge.report.terminal import fact_table
 
 _CLASSES_SHOWN = 20
@@ -31,14 +31,13 @@ def data_command(data: Path, table: TableOptions, as_json: bool) -> None:
     """
     out = Output(as_json)
     dataset = load_dataset(data, table)
-    summary, repetitions = DataSummary.of(dataset), Repetitions.of(dataset)
+    summary, repeated = DataSummary.of(dataset), repetitions(dataset)
     rules = [] if dataset.layout is None else dataset.layout.rules.items()
     out.say(f"{data.name}:", fact_table([*rules, *data_facts(summary, dataset)]))
-    if repetitions is not None and any(asdict(repetitions).values()):
-        out.say(_repetition_sentence(repetitions))
+    if repeated is not None and any(repeated.values()):
+        out.say(_repetition_sentence(**repeated))
     out.notice(dataset.notices)
     layout = None if dataset.layout is None else asdict(dataset.layout)
-    repeated = None if repetitions is None else asdict(repetitions)
     out.finish({"table": layout, **summary.to_json(), "repeated": repeated})
 
 
@@ -113,10 +112,10 @@ def _range(values: DataSummary | FeatureSummary) -> str:
     return f"{values.minimum:g} to {values.maximum:g}"
 
 
-def _repetition_sentence(repetitions: Repetitions) -> str:
-    sentence = f"duplicate training points: {repetitions.in_train:,}"
-    if repetitions.contradicting:
-        sentence += f", {repetitions.contradicting:,} of them with another label"
-    if repetitions.in_test:
-        sentence += f"; test points that are also training points: {repetitions.in_test:,}"
+def _repetition_sentence(in_train: int, contradicting: int, in_test: int) -> str:
+    sentence = f"duplicate training points: {in_train:,}"
+    if contradicting:
+        sentence += f", {contradicting:,} of them with another label"
+    if in_test:
+        sentence += f"; test points that are also training points: {in_test:,}"
     return sentence

@@ -57,22 +57,15 @@ class DataSummary:
     def of(cls, dataset: Dataset) -> DataSummary:
         """Return the summary of a data set with at least one training point."""
         X = dataset.X_train
+        counts = (_counts(y, dataset.n_classes) for y in (dataset.y_train, dataset.y_test))
         return cls(
             n_train=int(X.shape[0]),
             n_test=int(dataset.X_test.shape[0]),
             n_features=dataset.n_features,
-            classes=tuple(
-                ClassSummary(name, train, test)
-                for name, train, test in zip(
-                    dataset.classes,
-                    _counts(dataset.y_train, dataset.n_classes),
-                    _counts(dataset.y_test, dataset.n_classes),
-                    strict=True,
-                )
-            ),
+            classes=tuple(map(ClassSummary, dataset.classes, *counts)),
             minimum=float(X.min()),
             maximum=float(X.max()),
-            features=_features(X, dataset.feature_names) if _are_described(X) else (),
+            features=() if is_sparse(X) else _features(X, dataset.feature_names),
         )
 
     def to_json(self) -> dict[str, Any]:
@@ -80,18 +73,12 @@ class DataSummary:
         return asdict(self)
 
 
-def _are_described(X: Any) -> bool:
-    return not is_sparse(X) and X.shape[1] <= _MOST_FEATURES
-
-
 def _features(X: NDArray[np.float32], names: Sequence[str]) -> tuple[FeatureSummary, ...]:
-    least, most = X.min(axis=0).tolist(), X.max(axis=0).tolist()
-    return tuple(
-        FeatureSummary(
-            names[index] if names else "", least[index], most[index], _decimals(X[:, index])
-        )
-        for index in range(X.shape[1])
-    )
+    if X.shape[1] > _MOST_FEATURES:
+        return ()
+    names = names or [""] * X.shape[1]
+    ranges = zip(names, X.T, X.min(axis=0).tolist(), X.max(axis=0).tolist(), strict=True)
+    return tuple(FeatureSummary(name, low, high, _decimals(x)) for name, x, low, high in ranges)
 
 
 def _counts(y: Any, n_classes: int) -> list[int]:
@@ -112,28 +99,22 @@ def _decimals(values: NDArray[np.float32]) -> int | None:
     return None
 
 
-@dataclass(frozen=True)
-class Repetitions:
-    """Training points that repeat an earlier one, those with another label, and test points."""
+def repetitions(dataset: Dataset) -> dict[str, int] | None:
+    """Count repeated points; None for sparse features or sets of labels.
 
-    in_train: int
-    contradicting: int
-    in_test: int
-
-    @classmethod
-    def of(cls, dataset: Dataset) -> Repetitions | None:
-        """Count them; None for sparse features or sets of labels."""
-        X, tested = dataset.X_train, dataset.X_test
-        if is_sparse(X) or is_sparse(tested) or dataset.y_train.ndim != 1:
-            return None
-        first: dict[bytes, int] = {}
-        repeated = contradicting = 0
-        for row, label in zip(X, dataset.y_train.tolist(), strict=True):
-            known = first.setdefault((row + 0.0).tobytes(), label)  # + 0: -0 is 0
-            repeated += 1
-            contradicting += known != label
-        in_test = sum((row + 0.0).tobytes() in first for row in tested)
-        return cls(repeated - len(first), contradicting, in_test)
+    ``in_train`` repeat an earlier training point, ``contradicting`` with another label; ``in_test``
+    are test points that are also training points.
+    """
+    X, tested = dataset.X_train, dataset.X_test
+    if is_sparse(X) or is_sparse(tested) or dataset.y_train.ndim != 1:
+        return None
+    first: dict[bytes, int] = {}
+    contradicting = 0
+    for row, label in zip(X, dataset.y_train.tolist(), strict=True):
+        contradicting += first.setdefault((row + 0.0).tobytes(), label) != label  # + 0: -0 is 0
+    in_test = sum((row + 0.0).tobytes() in first for row in tested)
+    in_train = len(X) - len(first)
+    return {"in_train": in_train, "contradicting": contradicting, "in_test": in_test}
 
 
 def remarks(dataset: Dataset) -> tuple[Notice, ...]:
@@ -142,20 +123,17 @@ def remarks(dataset: Dataset) -> tuple[Notice, ...]:
 
 
 def _about_classes(dataset: Dataset) -> list[Notice]:
-    if dataset.y_train.ndim != 1:
-        return []  # sets of labels
-    counts = np.bincount(dataset.y_train, minlength=dataset.n_classes)
-    n = len(dataset.y_train)
-    if n > _JUDGED_POINTS and 2 * dataset.n_classes > n:
-        text = f"{dataset.n_classes:,} classes for {n:,} points; are the labels measurements?"
+    n, classes = dataset.y_train.shape[0], dataset.n_classes
+    if dataset.y_train.ndim != 1 or n <= _JUDGED_POINTS:
+        return []  # sets of labels, or few points
+    if 2 * classes > n:
+        text = f"{classes:,} classes for {n:,} points; are the labels measurements?"
         return [Notice("many_classes", text, warning=True)]
-    if n <= _JUDGED_POINTS:
-        return []
+    counts = np.bincount(dataset.y_train, minlength=classes)
     single = [dataset.classes[index] for index in np.flatnonzero(counts == 1)]
+    text = f"{len(single)} classes have 1 point each, {listed(single)}; typos?"
     if len(single) == 1:
         text = f"class {listed(single)} has 1 point; a typo?"
-    else:
-        text = f"{len(single)} classes have 1 point each, {listed(single)}; typos?"
     return [Notice("rare_class", text, warning=True)] if single else []
 
 
