@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
-from chains import replace
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
@@ -23,6 +22,7 @@ import dense_factory
 import forest_factory
 import linear_factory
 from audio_factory import audio_of
+from chains import replace
 from convolution_factory import random_convolution, random_model
 from model_factory import (
     tiny_deskew_model,
