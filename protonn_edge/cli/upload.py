@@ -70,12 +70,8 @@ def upload(
 ) -> Upload:
     """Upload a project, and print the port.
 
-    Raises
-    ------
-    InputError
-        If the folder has no project or no sources, or no board is plugged in.
-    CheckFailed
-        If PlatformIO fails.
+    Raises `InputError` if the folder has no project or no sources, or no board is plugged in.
+    Raises `CheckFailed` if PlatformIO fails.
     """
     environment = environment or _default_environment(folder)
     board = _board_of(folder, environment, port)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from contextlib import ExitStack
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
 import click
@@ -87,20 +87,20 @@ def verify_command(
     Q = reference.quantize(X)
 
     emulator = _emulator(out, emulator, board)
+    device = _Device(out, board, reference, Q)
     plan_at_port = None
     if port is not None:
         plan_at_port = _plan_at_port(folder, reference)
-        with open_session(port, reference, _chip(board)):
+        with open_session(port, reference, device.chip):
             pass  # fail at once if the board is missing or has another model
     with out.status("host C"):
         agreements = [verify_host(reference, Q)]
     plan = None
     if emulator is not None:
-        plan, agreement = _verify_emulated(out, model, board, reference, Q, emulator)
+        plan, agreement = device.emulated(model, emulator)
         agreements.append(agreement)
     if port is not None:
-        possible_at_port = _possible_at_port(out, plan_at_port, reference, board)
-        agreements.append(_verify_device(out, port, port, board, reference, Q, possible_at_port))
+        agreements.append(device.at(port, port, device.possible_at_port(plan_at_port)))
 
     out.say("scores against the NumPy model:", _table(agreements))
     say_agreement(agreements, out, reference.score_tolerance)
@@ -137,48 +137,58 @@ def _emulator(out: Output, name: str | None, board: Board) -> str | None:
         return None
 
 
-def _verify_emulated(
-    out: Output,
-    model: Model,
-    board: Board,
-    reference: DeviceModel,
-    Q: NDArray[np.uint8],
-    emulator: str,
-) -> tuple[Plan | Float32Plan, Agreement]:
-    """Compare firmware that is built now with NumPy on the emulated board."""
-    precision = "float32" if isinstance(reference, Float32Model) else "int8"
-    with ExitStack() as stack:
-        with out.status(f"building for {board.name}"):
-            options = BuildOptions(precision=precision)
-            trial = stack.enter_context(trial_build(model, board, options=options))
-        emulated = stack.enter_context(EmulatedBoard(trial.elf, board=board, emulator=emulator))
-        possible = PossibleCycles.of(trial.plan, board)
-        name = f"emulated {board.name}"
-        agreement = _verify_device(out, name, emulated.url, board, reference, Q, possible)
-        say_unproven(possible, out)
-        return trial.plan, agreement
+@dataclass(frozen=True, eq=False)
+class _Device:
+    """What a device is compared with."""
 
+    out: Output
+    board: Board
+    reference: DeviceModel
+    Q: NDArray[np.uint8]
 
-def _verify_device(
-    out: Output,
-    name: str,
-    url: str,
-    board: Board,
-    reference: DeviceModel,
-    Q: NDArray[np.uint8],
-    possible: PossibleCycles | None,
-) -> Agreement:
-    with out.progress(name, len(Q)) as bar:
-        agreement, _ = verify_device(
-            name,
-            url,
-            reference,
-            Q,
-            sink=lambda _: bar.advance(),
-            board=_chip(board),
-            possible=possible,
+    @property
+    def chip(self) -> Board | None:
+        return self.board if self.board.is_chip else None
+
+    def at(self, name: str, url: str, possible: PossibleCycles | None) -> Agreement:
+        """Compare the firmware at a line with NumPy."""
+        with self.out.progress(name, len(self.Q)) as bar:
+            agreement, _ = verify_device(
+                name,
+                url,
+                self.reference,
+                self.Q,
+                sink=lambda _: bar.advance(),
+                board=self.chip,
+                possible=possible,
+            )
+        return agreement
+
+    def emulated(self, model: Model, emulator: str) -> tuple[Plan | Float32Plan, Agreement]:
+        """Compare firmware that is built now with NumPy on the emulated board."""
+        precision = "float32" if isinstance(self.reference, Float32Model) else "int8"
+        board = self.board
+        with ExitStack() as stack:
+            with self.out.status(f"building for {board.name}"):
+                options = BuildOptions(precision=precision)
+                trial = stack.enter_context(trial_build(model, board, options=options))
+            emulated = stack.enter_context(EmulatedBoard(trial.elf, board=board, emulator=emulator))
+            possible = PossibleCycles.of(trial.plan, board)
+            agreement = self.at(f"emulated {board.name}", emulated.url, possible)
+            say_unproven(possible, self.out)
+            return trial.plan, agreement
+
+    def possible_at_port(self, plan: Plan | Float32Plan | None) -> PossibleCycles | None:
+        """Return the possible cycles of a prediction; None if cycles are not counted."""
+        if not self.board.is_chip:
+            return None
+        if plan is not None:
+            return PossibleCycles.of(plan, self.board)
+        self.out.say(
+            "the plan of the firmware at --port is unknown, so the cycles of any plan are "
+            "accepted; name the folder that 'build' wrote with --project"
         )
-    return agreement
+        return PossibleCycles.of_any_plan(self.reference, self.board)
 
 
 def _plan_at_port(folder: Path | None, reference: DeviceModel) -> Plan | Float32Plan | None:
@@ -194,25 +204,6 @@ def _plan_at_port(folder: Path | None, reference: DeviceModel) -> Plan | Float32
             f"{reference.model_sha256[:16]}; name another --project, or leave it out"
         )
     return plan
-
-
-def _possible_at_port(
-    out: Output, plan: Plan | Float32Plan | None, reference: DeviceModel, board: Board
-) -> PossibleCycles | None:
-    """Return the possible cycles of a prediction at --port; None if cycles are not counted."""
-    if not board.is_chip:
-        return None
-    if plan is not None:
-        return PossibleCycles.of(plan, board)
-    out.say(
-        "the plan of the firmware at --port is unknown, so the cycles of any plan are accepted; "
-        "name the folder that 'build' wrote with --project"
-    )
-    return PossibleCycles.of_any_plan(reference, board)
-
-
-def _chip(board: Board) -> Board | None:
-    return board if board.is_chip else None
 
 
 def _table(agreements: list[Agreement]) -> Table:

@@ -36,17 +36,36 @@ class ConversionStep:
 
 @dataclass(frozen=True, eq=False)
 class Conversion:
-    """A converted model, and the agreement after each step."""
+    """A converted model, and the agreement after each step.
 
-    # it fits the board by the planner's figures; `build` has the exact ones of the linker
+    Attributes
+    ----------
+    model : Model
+        It fits the board by the planner's figures; `build` has the exact ones of the linker.
+    estimator : str
+        The estimator's name, such as "SVC".
+    landmarks : int or None
+        Number of the estimator's support vectors or training points.
+    steps : tuple of ConversionStep
+        From the estimator itself to the integers of the device.
+    n : int
+        Points that the steps were measured on.
+    held_out : bool
+        Whether they are other points than those of the conversion.
+    model_bytes : int
+        Size of W, B and Z as int8, or of trees.
+    flash_bytes : int
+        Flash of the whole firmware, by the planner.
+    """
+
     model: Model
-    estimator: str  # the estimator's name, such as "SVC"
-    landmarks: int | None  # number of the estimator's support vectors or training points
-    steps: tuple[ConversionStep, ...]  # from the estimator itself to the integers of the device
-    n: int  # points that the steps were measured on
-    held_out: bool  # whether they are other points than those of the conversion
-    model_bytes: int  # size of W, B and Z as int8, or of trees
-    flash_bytes: int  # flash of the whole firmware, by the planner
+    estimator: str
+    landmarks: int | None
+    steps: tuple[ConversionStep, ...]
+    n: int
+    held_out: bool
+    model_bytes: int
+    flash_bytes: int
 
     @property
     def agreement(self) -> float:

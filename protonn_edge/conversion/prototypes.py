@@ -253,10 +253,7 @@ class SizeLimit:
     def plan(self, model: IntegerChain) -> Plan:
         """Return the fastest plan that fits the board.
 
-        Raises
-        ------
-        CheckFailed
-            If none does, or the parameters exceed the budget.
+        Raises `CheckFailed` if none does, or the parameters exceed the budget.
         """
         limits = Limits.of(self.board)
         plan = make_plan(model, limits)

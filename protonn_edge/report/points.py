@@ -229,12 +229,8 @@ def _image(ink: Floats, description: str) -> Markup:
 def payload(one: Evidence, *, runs: bool) -> dict[str, Any]:
     """Return the data for ``web/page.js``, as JSON types.
 
-    Parameters
-    ----------
-    one : Evidence
-        The run.
-    runs : bool
-        Whether the firmware can run in the page.
+    - `one`: the run.
+    - `runs`: whether the firmware can run in the page.
     """
     points = chosen_points(one)
     reference, levels = one.reference, levels_of(one)

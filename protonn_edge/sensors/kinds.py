@@ -239,10 +239,7 @@ def to_arrays(instrument: Instrument | None) -> dict[str, NDArray[Any]]:
 def from_arrays(arrays: Mapping[str, NDArray[Any]]) -> Instrument | None:
     """Return the instrument of a file's arrays, or None without units.
 
-    Raises
-    ------
-    InputError
-        If they are no texts, or not units; the sentence names the array.
+    Raises `InputError` if they are no texts, or not units; the sentence names the array.
     """
     if "units" not in arrays:
         return None
