@@ -47,7 +47,7 @@ _CASES = 4  # that this sketch spells out
 
 
 @dataclass(frozen=True)
-class Feature:
+class FeatureLine:
     """A line of the table of features: which raw values become 0 and the largest input."""
 
     name: str
@@ -199,12 +199,12 @@ def _context(kind: Kind, library: Library, board: Board) -> dict[str, Any]:
     }
 
 
-def _features(model: IntegerChain, names: tuple[str, ...]) -> tuple[Feature, ...]:
+def _features(model: IntegerChain, names: tuple[str, ...]) -> tuple[FeatureLine, ...]:
     """Return the table of features, one line where all are alike; empty if it would be long."""
     inputs = model.features
     full = inputs.zero + inputs.step * inputs.maximum
     if np.ptp(inputs.zero) == 0 and np.ptp(inputs.step) == 0:
-        return (Feature("all", f"{inputs.zero[0]:.6g}", f"{full[0]:.6g}"),)
+        return (FeatureLine("all", f"{inputs.zero[0]:.6g}", f"{full[0]:.6g}"),)
     if model.n_channels is not None:
         channels = range(model.n_channels)
         called = [c_comment(name) for name in channel_names(names, len(channels))]
@@ -216,7 +216,7 @@ def _features(model: IntegerChain, names: tuple[str, ...]) -> tuple[Feature, ...
         shown = [c_comment(name) for name in names] or [""] * model.n_features
         labels = [f"{i} {name}".strip() for i, name in enumerate(shown)]
     return tuple(
-        Feature(label, f"{zero:.6g}", f"{end:.6g}")
+        FeatureLine(label, f"{zero:.6g}", f"{end:.6g}")
         for label, zero, end in zip(labels, inputs.zero, full, strict=False)
     )
 

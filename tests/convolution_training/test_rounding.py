@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from chains import replace
 
-from protonn_edge.features.convolution.train.heads import DenseHead
+from protonn_edge.features.convolution.train.heads import MatrixHead
 from protonn_edge.features.convolution.train.integers import integer_stages
 from protonn_edge.features.convolution.train.layers import Convolution, Rectifier
 from protonn_edge.features.convolution.train.network import Network, layers_of
@@ -29,7 +29,7 @@ def rounded_network(text: str, bits: Bits, seed: int = 0) -> tuple[Network, np.n
     images = rng.integers(256, size=(17, 15, 60)).astype(np.float32)
     images[:, :, ::2] *= images[:, :, ::2] > 128
     features = int(np.prod(list(shapes_of(layouts, (17, 15)))[-1]))
-    network = Network(layers_of(layouts, rng), DenseHead.random(features, 3, rng))
+    network = Network(layers_of(layouts, rng), MatrixHead.random(features, 3, rng))
     Y = np.eye(3, dtype=np.float32)[rng.integers(3, size=60)]
     network.gradient(images / np.float32(255), Y, None)  # moves the running moments
     return network.rounded(images / np.float32(255), bits, 1 / 255, 255), images
@@ -97,7 +97,7 @@ def test_values_are_smaller_where_the_next_sums_have_many_inputs() -> None:
         for each in ((read_layers("40x3p")[0], 1), (read_layers("8x5")[0], 40))
     )
     layers = (first, Rectifier(), wide, Rectifier())
-    network = Network(layers, DenseHead.random(8, 3, rng))
+    network = Network(layers, MatrixHead.random(8, 3, rng))
     images = rng.random((5, 5, 100), dtype=np.float32)
     rounded = network.rounded(images, Bits(4, 8), 1 / 255, 255)
     one, two = (each for each in rounded.layers if isinstance(each, RoundedConvolution))

@@ -30,7 +30,6 @@ LONG_FUNCTIONS = {
 LARGE_CLASSES = {
     "chain/feature_stage.py FeatureStage",
     "chain/integer_chain.py IntegerChain",
-    "chain/model.py Model",
     "features/convolution/integers.py IntegerConvolution",
     "features/convolution/pixel.py PixelCode",
     "features/convolution/stage.py Convolutions",

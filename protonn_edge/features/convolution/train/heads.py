@@ -25,7 +25,7 @@ _NO_SHARPNESS = np.zeros(1, np.float32)
 _LARGEST_DISTANCE = 3.0  # between projected points and prototypes at first, squared, on average
 
 
-class Head(Protocol):
+class TrainableHead(Protocol):
     """From features (n, F) to scores."""
 
     @property
@@ -42,7 +42,7 @@ class Head(Protocol):
 
 
 @dataclass(frozen=True, eq=False)
-class DenseHead:
+class MatrixHead:
     """Scores that are sums of weighted features.
 
     Attributes

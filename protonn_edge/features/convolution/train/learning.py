@@ -16,7 +16,7 @@ from protonn_edge.chain.feature_stage import Shape
 from protonn_edge.chain.input_quantizer.saturation import BYTE_MAXIMUM
 from protonn_edge.features.average_pooling.integers import IntegerAveragePooling
 from protonn_edge.features.convolution.integers import IntegerConvolution
-from protonn_edge.features.convolution.train.heads import DenseHead, Head, PrototypeHead
+from protonn_edge.features.convolution.train.heads import MatrixHead, PrototypeHead, TrainableHead
 from protonn_edge.features.convolution.train.integers import integer_stages
 from protonn_edge.features.convolution.train.network import Network, features_of, layers_of
 from protonn_edge.features.convolution.train.notation import Layout, shapes_of
@@ -97,7 +97,7 @@ class LearnedNetwork:
     ----------
     layers : tuple of IntegerConvolution and IntegerPooling
         What computes its features on a device, behind the averages.
-    head : Head
+    head : TrainableHead
     unit : float
         What the head takes one of the last layer's integers for.
     stopped : bool
@@ -105,7 +105,7 @@ class LearnedNetwork:
     """
 
     layers: Layers
-    head: Head
+    head: TrainableHead
     unit: float
     stopped: bool = False
 
@@ -155,17 +155,17 @@ def untrained_layers(wanted: Wanted) -> Layers:
     """Return layers of the right shapes whose weights are random."""
     generator = np.random.default_rng(0)
     images = generator.random((*wanted.shape, 1), dtype=np.float32)
-    network = Network(layers_of(wanted.layouts, generator), DenseHead.random(1, 1, generator))
+    network = Network(layers_of(wanted.layouts, generator), MatrixHead.random(1, 1, generator))
     rounded = network.rounded(images, wanted.bits, 1 / BYTE_MAXIMUM, BYTE_MAXIMUM)
     return integer_stages(rounded.layers, wanted.shape, BYTE_MAXIMUM)
 
 
 def _new_network(wanted: Wanted, images: Images, generator: np.random.Generator) -> Network:
     layers = layers_of(wanted.layouts, generator)
-    head: Head
+    head: TrainableHead
     if wanted.prototypes is None:
         n_classes = images.Y.shape[1]
-        head = DenseHead.random(wanted.n_features, n_classes, generator)
+        head = MatrixHead.random(wanted.n_features, n_classes, generator)
     else:
         rows = generator.permutation(len(images.raw))[:_LOOKED_AT]
         some = images.of(rows, 0.0, generator) / np.float32(BYTE_MAXIMUM)

@@ -9,7 +9,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from protonn_edge.features.convolution.train.heads import Head
+from protonn_edge.features.convolution.train.heads import TrainableHead
 from protonn_edge.features.convolution.train.layers import (
     Convolution,
     Layer,
@@ -32,13 +32,13 @@ class Network:
     Attributes
     ----------
     layers : tuple of Layer
-    head : Head
+    head : TrainableHead
     unit : float
         What the last layer's values are multiplied with before the head.
     """
 
     layers: tuple[Layer, ...]
-    head: Head
+    head: TrainableHead
     unit: float = 1.0
 
     @property
