@@ -140,7 +140,9 @@ def train(spoken: Spoken, seed: int) -> Model:
     """Return a model of the recordings."""
     generator = np.random.default_rng(seed)
     clips = [spoken.clips, *(spoken.moved(generator) for _ in range(_COPIES))]
-    classifier = ProtoNNClassifier(features=FEATURES, onset=ONSET, random_state=seed, **SETTINGS)
+    classifier = ProtoNNClassifier(
+        features=f"{FEATURES},onset:{ONSET}", random_state=seed, **SETTINGS
+    )
     X = np.concatenate(clips).astype(np.float32)
     classifier.fit(X, np.tile(spoken.digits, 1 + _COPIES))
     model = classifier.to_model()

@@ -53,8 +53,7 @@ HEADLINE = {
     "teacher": "average2,16x3,20x3,max2,48x3,64x3",
     "teacher_epochs": 9,
     "teacher_moved_share": 0.7,
-    "convolutions": "average2,8x3,12x3,max2,16x3",
-    "convolution_bits": 4,
+    "features": "conv:average2,8x3,12x3,max2,16x3,bits:4",
     "network_epochs": 18,
     "basis_images": 32,
     "similarity": 0.1,
@@ -75,7 +74,7 @@ ON_UNO: Columns = [
 OF_EXPERIMENTS: Columns = [
     ("experiment", lambda r: r["experiment"]),
     ("model", lambda r: r["name"]),
-    ("student", lambda r: r["convolutions"]),
+    ("student", lambda r: r["features"]),
     ("images", lambda r: f"{r['images']}"),
     ("parts", lambda r: "x".join(map(str, r["parts"]))),
     ("parameters", lambda r: f"{r['parameters']:,} of {r['teacher_parameters']:,}"),

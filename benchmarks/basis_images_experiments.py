@@ -66,7 +66,7 @@ class Task:
         """The teacher."""
         layers, epochs = self.settings["teacher"], self.settings["teacher_epochs"]
         return self.wanted(
-            convolutions=layers, network_epochs=epochs, network_moved_share=self.moved_share
+            features=f"conv:{layers}", network_epochs=epochs, network_moved_share=self.moved_share
         ).student
 
     def teacher(self) -> Teacher:
@@ -128,7 +128,7 @@ _SMALL = {
     "teacher": "average2,12x3,max2,24x3,48x3",
     "teacher_epochs": 10,
     "teacher_moved_share": 0.5,
-    "convolutions": "average2,6x3,max2,8x3",
+    "features": "conv:average2,6x3,max2,8x3",
     "network_epochs": 12,
     "network_moved_share": 0.5,
     "basis_images": 32,
@@ -141,7 +141,7 @@ _SPOKEN = {
     "teacher": "16x3,max2,32x3,average",
     "teacher_epochs": 20,
     "teacher_moved_share": 0.0,
-    "convolutions": "8x3,max2,12x3",
+    "features": "conv:8x3,max2,12x3",
     "network_epochs": 20,
     "network_moved_share": 0.0,
     "epochs": 20,
@@ -176,7 +176,7 @@ def _students(dataset: Dataset) -> Iterator[Found]:
     task = Task.of(dataset, _SMALL, POINTS)
     teacher = task.teacher()
     for name, layers in _STUDENTS.items():
-        yield _found(task, teacher, name, convolutions=layers)
+        yield _found(task, teacher, name, features=f"conv:{layers}")
 
 
 def _similarity(dataset: Dataset) -> Iterator[Found]:
@@ -215,7 +215,7 @@ def _found(task: Task, teacher: Teacher, name: str, **changed: Any) -> Found:
     settings = {**task.settings, **changed}
     record = {
         "name": name,
-        "convolutions": settings["convolutions"],
+        "features": settings["features"],
         "images": settings["basis_images"],
         "parts": settings.get("image_parts") or (1, 1),
         "learned": changed.get("learned", True),

@@ -60,7 +60,7 @@ class Case(SplitRow):
 
 
 USPS, MNIST, LETTER, HAR = "usps10_libsvm.npz", "mnist10.npz", "letter26.npz", "har_hapt.npz"
-POOLED = {"image_shape": (28, 28), "reduced_shape": (14, 14), "epochs": 40, "input_noise": 0.3}
+POOLED = {"image_shape": (28, 28), "features": "pool:14x14", "epochs": 40, "input_noise": 0.3}
 
 
 def thin(share: float) -> dict[str, float]:

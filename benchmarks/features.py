@@ -54,7 +54,7 @@ class Case(Row):
 
 
 _DIGITS = {"image_shape": (8, 8)}
-_MNIST = {"image_shape": (28, 28), "cropped_shape": (24, 24), "epochs": 30}
+_MNIST = {"image_shape": (28, 28), "epochs": 30}
 
 
 def _digits(name: str, **settings: Any) -> list[Case]:
@@ -78,14 +78,14 @@ def _mnist(name: str, **settings: Any) -> list[Case]:
 
 CASES = [
     *_digits("pixels"),
-    *_digits("averages-4x4", reduced_shape=(4, 4)),
-    *_digits("gradients-3x3", gradients=(3, 3)),
-    *_digits("gradients-4x4", gradients=(4, 4)),
-    *_digits("gradients-4x4-4", gradients=(4, 4), directions=4),
-    *_mnist("averages-9x9", reduced_shape=(9, 9)),
-    *_mnist("gradients-4x4-4", gradients=(4, 4), directions=4),
-    *_mnist("gradients-4x4", gradients=(4, 4)),
-    *_mnist("gradients-5x5", gradients=(5, 5)),
+    *_digits("averages-4x4", features="pool:4x4"),
+    *_digits("gradients-3x3", features="gradients:3x3"),
+    *_digits("gradients-4x4", features="gradients:4x4"),
+    *_digits("gradients-4x4-4", features="gradients:4x4/4"),
+    *_mnist("averages-9x9", features="crop:24x24,pool:9x9"),
+    *_mnist("gradients-4x4-4", features="crop:24x24,gradients:4x4/4"),
+    *_mnist("gradients-4x4", features="crop:24x24,gradients:4x4"),
+    *_mnist("gradients-5x5", features="crop:24x24,gradients:5x5"),
 ]
 COLUMNS: Columns = [
     ("features and budget", lambda r: r["name"]),

@@ -36,11 +36,11 @@ CASES: dict[str, tuple[str, dict[str, Any]]] = {
     "protonn, 4 bits": ("protonn", {"epochs": 20, "projection_bits": 4}),
     "protonn, averages": (
         "protonn",
-        {"epochs": 20, "reduced_shape": (4, 4), "image_shape": (8, 8)},
+        {"epochs": 20, "features": "pool:4x4", "image_shape": (8, 8)},
     ),
     "protonn, gradients": (
         "protonn",
-        {"epochs": 20, "gradients": (4, 4), "image_shape": (8, 8)},
+        {"epochs": 20, "features": "gradients:4x4", "image_shape": (8, 8)},
     ),
     "linear": ("linear", {"regularization": 1e-3}),
     "dense": ("dense", {"epochs": 25}),

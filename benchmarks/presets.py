@@ -14,12 +14,12 @@ from rows import Row
 
 from protonn_edge.datasets import Dataset
 
-_DIGITS = {"image_shape": (28, 28), "cropped_shape": (24, 24)}
-_DIGITS_8 = {**_DIGITS, "reduced_shape": (8, 8), "epochs": 60}
-_DIGITS_12 = {**_DIGITS, "reduced_shape": (12, 12)}
+_DIGITS = {"image_shape": (28, 28)}
+_DIGITS_8 = {**_DIGITS, "features": "crop:24x24,pool:8x8", "epochs": 60}
+_DIGITS_12 = {**_DIGITS, "features": "crop:24x24,pool:12x12"}
 _DESKEWED_12 = {
-    **_DIGITS_12,
-    "deskew": True,
+    **_DIGITS,
+    "features": "deskew,crop:24x24,pool:12x12",
     "augment": True,
     "input_noise": 0.05,
     "gamma_numerator": 2.5,
@@ -27,16 +27,17 @@ _DESKEWED_12 = {
 }
 _GRADIENTS = {
     **_DIGITS,
-    "gradients": (4, 4),
+    "features": "crop:24x24,gradients:4x4",
     "augment": True,
     "moved_share": 0.5,
     "batch_size": 512,
 }
-_UPRIGHT = {**_GRADIENTS, "deskew": True, "input_noise": 0.25}
-_GRADIENTS_2KB = {**_GRADIENTS, "deskew": True, "input_noise": 0.15, "projection_bits": 4}
+_DESKEWED = {**_GRADIENTS, "features": "deskew,crop:24x24,gradients:4x4"}
+_UPRIGHT = {**_DESKEWED, "input_noise": 0.25}
+_GRADIENTS_2KB = {**_DESKEWED, "input_noise": 0.15, "projection_bits": 4}
 _USPS = {"image_shape": (16, 16)}
-_USPS_8 = {**_USPS, "reduced_shape": (8, 8)}
-_USPS_GRADIENTS = {**_USPS, "gradients": (4, 4), "deskew": True, "augment": True}
+_USPS_8 = {**_USPS, "features": "pool:8x8"}
+_USPS_GRADIENTS = {**_USPS, "features": "deskew,gradients:4x4", "augment": True}
 
 
 @dataclass(frozen=True)
@@ -109,7 +110,7 @@ PRESETS = [
     _preset("mnist10-gradients-2kB", "mnist10", 2_000, 16, 37, paper=_MNIST10, **_GRADIENTS_2KB,
             epochs=60),
     _preset("mnist10-gradients-fast", "mnist10", 5_200, 16, 120, paper=_MNIST10,
-            **{**_UPRIGHT, "deskew": False}, epochs=60),
+            **_GRADIENTS, input_noise=0.25, epochs=60),
     _preset("mnist2-gradients-2kB", "mnist10", 2_000, 16, 54, paper=_MNIST2, halves=True,
             **_GRADIENTS_2KB, epochs=60),
     _preset("usps10-gradients", "usps10_libsvm", 5_200, 16, 90, paper=_USPS10,

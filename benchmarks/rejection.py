@@ -134,7 +134,7 @@ def _rows() -> Sequence[Known]:
          {"n_projections": 24, "n_prototypes": 120, "image_shape": (16, 16), "epochs": 60}),
         ("mnist10", "mnist10.npz", Canvas(28, 20, 0.0, 255.0, by_mass=True),
          {"n_projections": 24, "n_prototypes": 200, "image_shape": (28, 28), "epochs": 20,
-          "cropped_shape": (24, 24), "reduced_shape": (12, 12)}),
+          "features": "crop:24x24,pool:12x12"}),
     )  # fmt: skip
     activities = {"n_projections": 10, "n_prototypes": 30, "epochs": 60}
     return [

@@ -30,7 +30,7 @@ class Trained(Network):
         return [each.to_model(classes=dataset.classes) for each in fitted]
 
 
-_MNIST = {"image_shape": (28, 28), "convolution_bits": 4}
+_MNIST = {"image_shape": (28, 28)}
 _LARGER = {
     **_MNIST,
     "network_epochs": 24,
@@ -44,7 +44,7 @@ CASES = [
         "mnist10.npz",
         {
             **_MNIST,
-            "convolutions": "average2,8x3,6x3,8x3,10x3,max2,18x3",
+            "features": "conv:average2,8x3,6x3,8x3,10x3,max2,18x3,bits:4",
             "network_epochs": 36,
         },
     ),
@@ -53,7 +53,7 @@ CASES = [
         "mnist10.npz",
         {
             **_MNIST,
-            "convolutions": "average2,8x3,6x3,8x3,10x3,max2",
+            "features": "conv:average2,8x3,6x3,8x3,10x3,max2,bits:4",
             "network_epochs": 18,
             "n_projections": 10,
             "n_prototypes": 32,
@@ -65,20 +65,19 @@ CASES = [
     Trained(
         "mnist10-12kB",
         "mnist10.npz",
-        {**_LARGER, "convolutions": "8x5/2,8x3,12x3,24x3,max2,80x3"},
+        {**_LARGER, "features": "conv:8x5/2,8x3,12x3,24x3,max2,80x3,bits:4"},
     ),
     Trained(
         "mnist10-12kB-fast",
         "mnist10.npz",
-        {**_LARGER, "convolutions": "6x5/2,12x3,max2,30x3,64x3"},
+        {**_LARGER, "features": "conv:6x5/2,12x3,max2,30x3,64x3,bits:4"},
     ),
     Trained(
         "usps10-4kB",
         "usps10_libsvm.npz",
         {
             "image_shape": (16, 16),
-            "convolutions": "8x3,12x3,max2,16x3,28x3,average",
-            "convolution_bits": 4,
+            "features": "conv:8x3,12x3,max2,16x3,28x3,average,bits:4",
             "network_epochs": 100,
             "network_moved_share": 1.0,
         },

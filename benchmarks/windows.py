@@ -91,7 +91,7 @@ CASES = [
             "features": "mean,min,max,bands:6",
             "window_shape": (119, 6),
         },
-        {"image_shape": (119, 6), "reduced_shape": (17, 6)},
+        {"image_shape": (119, 6), "features": "pool:17x6"},
     ),
     Case(
         "har",
@@ -102,7 +102,7 @@ CASES = [
             "features": "mean,min,max,crossings:2,bands:5",
             "window_shape": (128, 6),
         },
-        {"image_shape": (128, 6), "reduced_shape": (16, 6)},
+        {"image_shape": (128, 6), "features": "pool:16x6"},
     ),
     Case(
         "ecg5000",
@@ -113,7 +113,7 @@ CASES = [
             "input_noise": 0.4,
             "features": "mean,deviation,min,max,change,crossings:4,bands:7",
         },
-        {"image_shape": (1, 140), "reduced_shape": (1, 35)},
+        {"image_shape": (1, 140), "features": "pool:1x35"},
     ),
 ]
 COLUMNS = [

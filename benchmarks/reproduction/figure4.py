@@ -33,8 +33,8 @@ from reproduction.sets import BINARY_SETS
 
 SEED = 0
 
-_USPS = {"image_shape": (16, 16), "reduced_shape": (8, 8)}
-_MNIST = {"image_shape": (28, 28), "cropped_shape": (24, 24), "reduced_shape": (8, 8)}
+_USPS = {"image_shape": (16, 16), "features": "pool:8x8"}
+_MNIST = {"image_shape": (28, 28), "features": "crop:24x24,pool:8x8"}
 _NEAR = {"n_projections": 16, "n_prototypes": 54, "gamma_numerator": 3.5}
 _PROTONN: dict[str, dict[str, Any]] = {
     "usps": {**_USPS, **_NEAR, "augment": True, "epochs": 100},
@@ -95,7 +95,7 @@ class Bar:
 _OFTEN = {"epochs": 100, "learning_rate": 0.02}
 _POOLED = {
     "image_shape": (28, 28),
-    "reduced_shape": (14, 14),
+    "features": "pool:14x14",
     "epochs": 40,
     "input_noise": 0.3,
 }

@@ -33,9 +33,9 @@ SEED = 0
 HIDDEN = 100
 
 _USPS = {"image_shape": (16, 16), "augment": True}
-_MNIST_12 = {"image_shape": (28, 28), "cropped_shape": (24, 24), "reduced_shape": (12, 12)}
+_MNIST_12 = {"image_shape": (28, 28), "features": "crop:24x24,pool:12x12"}
 _SETTINGS: dict[str, dict[str, Any]] = {
-    "usps": {**_USPS, "reduced_shape": (8, 8), "n_projections": 12, "n_prototypes": 150},
+    "usps": {**_USPS, "features": "pool:8x8", "n_projections": 12, "n_prototypes": 150},
     "mnist": {**_MNIST_12, "n_projections": 12, "n_prototypes": 160, "epochs": 60},
     "letter": {"n_projections": 16, "n_prototypes": 200},
     "har": {"n_projections": 10, "n_prototypes": 40},
@@ -47,7 +47,7 @@ _SETTINGS: dict[str, dict[str, Any]] = {
     },
     "mnist-10": {
         **_MNIST_12,
-        "deskew": True,
+        "features": "deskew,crop:24x24,pool:12x12",
         "augment": True,
         "input_noise": 0.05,
         "gamma_numerator": 2.5,

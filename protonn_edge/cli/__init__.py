@@ -49,7 +49,7 @@ EXAMPLES = {
         "train.csv -o model.npz",
         "train.csv -o small.npz --budget 2kB --holdout 0.2",
         "windows.npz -o model.npz --features mean,deviation,min,max,crossings,bands:4",
-        "images.npz -o digits.npz --image-shape 28x28 --gradients 4x4 --deskew",
+        "images.npz -o digits.npz --image-shape 28x28 --features deskew,gradients:4x4",
     ],
     "tune": [
         "train.csv -o model.npz --timeout 60",

@@ -32,9 +32,8 @@ from protonn_edge.cli.train_options import (
 from protonn_edge.cli.trained import describe, one_class_report, sentence_of
 from protonn_edge.cli.training_data import (
     load_grouped,
-    settled_onset,
-    settled_windows,
-    with_windows_told,
+    settled_samples,
+    with_sample_notices,
 )
 from protonn_edge.conversion import from_reference
 from protonn_edge.conversion.reference import read_reference_model
@@ -146,12 +145,8 @@ def train_command(
         dataset = dataset.matched(learner.initial_model.feature_names, str(data))
     if share is not None:
         dataset = holdout(dataset, share, seed)
-    learner.window_shape, learner.sample_rate = settled_windows(
-        dataset, learner.features, learner.window_shape, learner.sample_rate
-    )
-    given = learner.onset if was_given("onset") else None
-    learner.onset = settled_onset(dataset, given) or learner.onset
-    dataset = with_windows_told(dataset, learner, given)
+    learner.set_params(**settled_samples(dataset, learner))
+    dataset = with_sample_notices(dataset, learner.asked)
     by = by or DEFAULT_STATISTICS
     if rate is not None and not one_class:
         _settle_strangers(learner, dataset)

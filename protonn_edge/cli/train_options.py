@@ -9,12 +9,12 @@ from typing import Any, TypeVar
 import click
 from click.core import ParameterSource
 
+from protonn_edge.chain.feature_stage import FeatureStage
 from protonn_edge.chain.file import load_model
 from protonn_edge.cli.command import Command, FiniteRange
 from protonn_edge.cli.option_groups import row
 from protonn_edge.cli.quantities import Bytes, ShapeType, Some
 from protonn_edge.errors import InputError, shortened
-from protonn_edge.features.convolution.stage import Convolutions
 from protonn_edge.training.base import CLASSIFIERS, DeviceClassifier
 from protonn_edge.training.parameters import (
     ByteCount,
@@ -181,8 +181,8 @@ def given_parameters(classifier: str, options: Mapping[str, Any]) -> dict[str, A
                 f"{classifier!r} does not have it; leave it out, or choose another --classifier"
             )
     given |= dict(_set_values(options[_SET], known))
-    if str(given.get("convolutions")).endswith(".npz"):
-        given["convolutions"] = _layers_of(Path(given["convolutions"]))
+    if str(given.get("features")).endswith(".npz"):
+        given["features"] = _features_of(Path(given["features"]))
     return given
 
 
@@ -222,15 +222,15 @@ def _has_word(declared: Parameter, word: str) -> bool:
     return Choices((word,)) in declared.values or (word == "none" and None in declared.values)
 
 
-def _layers_of(path: Path) -> Convolutions:
-    """Return the convolutions of the model in a file."""
+def _features_of(path: Path) -> FeatureStage:
+    """Return the features of the model in a file."""
     stage = load_model(path).feature_stage
-    if isinstance(stage, Convolutions):
-        return stage
-    raise InputError(
-        f"the model in {path.name} has no convolutions; name a model that has, or give layers, "
-        "such as 8x3,max2"
-    )
+    if stage is None:
+        raise InputError(
+            f"the model in {path.name} has no features; name a model that has, or give some, such "
+            "as conv:8x3,max2"
+        )
+    return stage
 
 
 def was_given(name: str) -> bool:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from protonn_edge.cli.train_options import was_given
 from protonn_edge.datasets import Dataset, Notice, TableOptions, load_dataset, with_groups
 from protonn_edge.datasets.naming import quoted
 from protonn_edge.errors import InputError
-from protonn_edge.training.base import DeviceClassifier
+from protonn_edge.features.audio.train import AudioRequest, with_onset
+from protonn_edge.training.features import FeatureParameters, FeatureRequest
 
 _WINDOW_AXES = 2  # samples and channels
 
@@ -25,40 +26,44 @@ def load_grouped(
     return dataset if groups is None else with_groups(dataset, groups, data)
 
 
-def settled_windows(
-    dataset: Dataset, features: str | None, shape: tuple[int, int] | None, rate: float | None
-) -> tuple[tuple[int, int] | None, float | None]:
-    """Return the shape and the rate of windows; by default those of the data's points."""
-    if features is None:
-        return shape, rate
-    return shape or _window_of(dataset), rate or dataset.sample_rate
-
-
-def settled_onset(dataset: Dataset, given: int | None) -> int | None:
-    """Return the level at which clips of sound begin: that at which those of the data were cut.
+def settled_samples(dataset: Dataset, settings: FeatureParameters) -> dict[str, Any]:
+    """Return what the points say of the parameters for features of samples, where these ask for it.
 
     Raises
     ------
     InputError
-        If --onset is another one: the board would not begin its clips where those of the data do.
+        If clips of sound are to begin at another level than those of the data: the board would not
+        begin its clips where they do.
     """
-    if given is None or dataset.onset in (None, given):
-        return given or dataset.onset
-    raise InputError(
-        f"--onset is {given}, but the clips of the data begin at a level of {dataset.onset}; leave "
-        f"it out, or cut them with 'windows --onset {given}'"
-    )
+    asked = settings.asked
+    if asked is None or not asked.of_samples:
+        return {}
+    found: dict[str, Any] = {}
+    if not was_given("window_shape"):
+        found["window_shape"] = _window_of(dataset)
+    if not was_given("sample_rate") and dataset.sample_rate is not None:
+        found["sample_rate"] = dataset.sample_rate
+    if isinstance(asked, AudioRequest) and dataset.onset is not None:
+        if asked.onset not in (None, dataset.onset):
+            raise InputError(
+                f"--features has onset:{asked.onset}, but the clips of the data begin at a level "
+                f"of {dataset.onset}; leave it out, or cut them with 'windows --onset "
+                f"{asked.onset}'"
+            )
+        if asked.onset is None:
+            found["features"] = with_onset(str(settings.features), dataset.onset)
+    return found
 
 
-def with_windows_told(dataset: Dataset, learner: DeviceClassifier, onset: int | None) -> Dataset:
-    """Return the data set with a word about windows of which something had to be assumed.
+def with_sample_notices(dataset: Dataset, asked: FeatureRequest | None) -> Dataset:
+    """Return the data set with notices about windows of which something had to be assumed.
 
     Without features, each sample of a window is a feature, which is seldom what is meant. Rows of
-    a table may be windows of one channel, or something else. Clips that were not cut at an `onset`,
+    a table may be windows of one channel, or something else. Clips that were not cut at an onset,
     such as windows at regular intervals, are unlike the ones that the board takes.
     """
     notices = []
-    if learner.features is None or learner.window_shape is None:
+    if asked is None or not asked.of_samples:
         if dataset.sample_rate is not None and len(dataset.point_shape) == _WINDOW_AXES:
             text = "each sample of a window is a feature; --features computes features of windows"
             notices.append(Notice("samples", text))
@@ -69,10 +74,10 @@ def with_windows_told(dataset: Dataset, learner: DeviceClassifier, onset: int | 
             "--window gives another shape, 'windows' cuts recordings"
         )
         notices.append(Notice("window", text))
-    if learner.features.lstrip().startswith("audio") and (onset, dataset.onset) == (None, None):
+    if isinstance(asked, AudioRequest) and (asked.onset, dataset.onset) == (None, None):
         text = (
             "the data does not say where its clips begin; the board begins them at a level of "
-            f"{learner.onset}, as 'windows --onset {learner.onset}' does"
+            f"{asked.level}, as 'windows --onset {asked.level}' does"
         )
         notices.append(Notice("onset", text))
     return replace(dataset, notices=(*dataset.notices, *notices))

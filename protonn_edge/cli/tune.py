@@ -31,7 +31,7 @@ from protonn_edge.cli.train_options import (
     given_parameters,
 )
 from protonn_edge.cli.trained import describe
-from protonn_edge.cli.training_data import load_grouped, settled_onset, settled_windows
+from protonn_edge.cli.training_data import load_grouped, settled_samples
 from protonn_edge.datasets import TableOptions
 from protonn_edge.errors import CheckFailed, Interrupted
 from protonn_edge.report.tuning import Columns, candidate_table, front_figure, progress_table
@@ -40,6 +40,7 @@ from protonn_edge.system.lazy import require
 from protonn_edge.system.shell import command_line
 from protonn_edge.training.accuracy_floor import with_accuracy_floor
 from protonn_edge.training.searched import FEATURES, KIND, settings_of_kind
+from protonn_edge.training.shared_parameters import SharedParameters
 from protonn_edge.training.stored_points import is_large
 from protonn_edge.tuning import (
     Candidate,
@@ -212,10 +213,7 @@ def tune_command(
     check_points(dataset.X_train, dataset.y_train)
     report = DataReport(dataset, dataset.notices, out)
     fixed = given_parameters(classifier, options)
-    fixed["window_shape"], fixed["sample_rate"] = settled_windows(
-        dataset, fixed.get("features"), fixed.get("window_shape"), fixed.get("sample_rate")
-    )
-    fixed["onset"] = settled_onset(dataset, fixed.get("onset"))
+    fixed |= settled_samples(dataset, SharedParameters(features=fixed.get("features")))
     fixed = {name: value for name, value in fixed.items() if value is not None}
     X, y, of_group = dataset.X_train, dataset.y_train, dataset.groups
     numbers = fold_numbers(y, folds or usual_folds(of_group), seed, of_group)

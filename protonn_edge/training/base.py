@@ -12,6 +12,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, MutableMapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
+from itertools import chain
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -48,7 +49,7 @@ from protonn_edge.training.points import Float32, Indices
 from protonn_edge.training.preparation import PreparedPoints
 from protonn_edge.training.progress import EpochReport, Learned, Restart
 from protonn_edge.training.record import training_record
-from protonn_edge.training.refusals import Case
+from protonn_edge.training.refusals import Case, Refusal
 from protonn_edge.training.searched import FEATURES_SEARCHED, Searched, SearchTask
 from protonn_edge.training.shared_parameters import SharedParameters
 
@@ -88,11 +89,14 @@ class DeviceClassifier(Answers, OnDevice, SharedParameters, ABC):
     remarks_: tuple[str, ...] = field(init=False)
     n_iter_: int = field(init=False)
 
+    refusals: ClassVar[tuple[Refusal, ...]] = ()
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {}
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
         cls._parameter_constraints = constraints(cls.parameters)
+        rows = chain(*(vars(base).get("refusals", ()) for base in reversed(cls.__mro__)))
+        cls.refusals = tuple(dict.fromkeys(rows))  # with those of the bases
         cls.__doc__ = with_parameters_of_bases(cls)
 
     @classmethod

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 from protonn_edge.errors import InputError
+from protonn_edge.system.lazy import later
 from protonn_edge.training.refusals import (
     AUGMENTED,
     IN_BLOCKS,
@@ -21,6 +22,8 @@ from protonn_edge.training.refusals import (
     but,
 )
 from protonn_edge.training.stored_points import LARGE_BYTES
+
+_feature_refusals = later("protonn_edge.features.train", "refusals")
 
 
 class Incompatible(InputError):
@@ -35,9 +38,9 @@ def check_compatible(
     Parameters
     ----------
     own : iterable of Refusal
-        Rows of the kind of classifier, and of all kinds of features.
+        Rows of the kind of classifier.
     names : mapping of str to str, optional
-        The caller's names for the parameters, such as ``--average-pooling`` for ``reduced_shape``.
+        The caller's names for the parameters, such as ``--prototypes`` for ``n_prototypes``.
 
     Raises
     ------
@@ -51,7 +54,8 @@ def check_compatible(
 
 def refusal_of(case: Case, own: Iterable[Refusal] = ()) -> Refusal | None:
     """Return the first row that refuses a case, or None."""
-    return next((each for each in (*REFUSALS, *own) if each.refuses(case)), None)
+    rows = (*REFUSALS, *_feature_refusals(), *own)
+    return next((each for each in rows if each.refuses(case)), None)
 
 
 _NOT_CLASSES_IN_MEMORY = (LABEL_SETS, SPARSE, IN_BLOCKS)
@@ -136,6 +140,11 @@ REFUSALS: tuple[Refusal, ...] = (
     # Training in parts.
     *map(all_at_once, ("augment", "clip", "strangers")),
     Refusal(
+        lambda case: case.in_parts and case.asked is not None and case.asked.all_at_once,
+        "partial_fit was called with {features}, which needs all points at once; leave {features} "
+        "out, or call fit",
+    ),
+    Refusal(
         lambda case: case.in_parts and case.clips_on,
         "partial_fit continues from a model that clips outliers, whose range more points would "
         "widen; use another model, or call fit",
@@ -150,6 +159,14 @@ REFUSALS: tuple[Refusal, ...] = (
         lambda case: case.model is not None and case.multilabel and not case.model.multilabel,
         "the model to start from is for one class per point, but the data has sets of labels; "
         "start from a model of the same kind, or from none",
+    ),
+    Refusal(
+        lambda case: (
+            case.model is not None
+            and case.asked is not None
+            and not case.asked.continues(case.model.feature_stage, case.settings)
+        ),
+        "features are given, but the model to start from has its own or none; leave {features} out",
     ),
     # Images.
     *but(

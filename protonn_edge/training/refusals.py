@@ -63,10 +63,16 @@ class Case:
         return given
 
     @property
+    def asked(self) -> Any:
+        """The `FeatureRequest` of the settings, if any."""
+        return self.settings.asked
+
+    @property
     def kinds(self) -> frozenset[str]:
         """The kinds of features in the settings, or in the model to start from."""
         stage = None if self.model is None else self.model.feature_stage
-        return frozenset(self.settings.kinds_asked) | ({stage.kind} if stage else set())
+        of_stages = (each.kind for each in (self.asked, stage) if each is not None)
+        return frozenset(filter(None, of_stages))
 
     @property
     def clips_on(self) -> bool:
@@ -169,5 +175,4 @@ SPARSE = Refusal(lambda case: case.sparse, "the points are sparse")
 LABEL_SETS = Refusal(lambda case: case.multilabel, "points have sets of labels")
 IN_BLOCKS = Refusal(lambda case: case.in_blocks > 0, "the points are read in blocks")
 AUGMENTED = Refusal(lambda case: case.settings.augment, "{augment} moves images")
-OTHER_FEATURES = Refusal(lambda case: len(case.kinds) > 1, "other features are to be made, too")
 """Clauses for `but`."""

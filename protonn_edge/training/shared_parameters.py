@@ -3,25 +3,23 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from protonn_edge.chain.model import Model
 from protonn_edge.chain.normalizer import NORMALIZER_KINDS
-from protonn_edge.features.audio.train import AudioParameters
-from protonn_edge.features.average_pooling.train import AveragePoolingParameters
-from protonn_edge.features.convolution.train.parameters import ConvolutionParameters
-from protonn_edge.features.gradients.train import GradientParameters
+from protonn_edge.training.features import FeatureParameters
 from protonn_edge.training.parameters import Choices, Number, parameter
-from protonn_edge.training.progress import Callback
-from protonn_edge.training.weighting import ClassWeight
+
+if TYPE_CHECKING:
+    from protonn_edge.training.progress import Callback
+    from protonn_edge.training.weighting import ClassWeight
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class SharedParameters(
-    AveragePoolingParameters, AudioParameters, GradientParameters, ConvolutionParameters
-):
-    """What every classifier has, beside features: see `protonn_edge.features`.
+class SharedParameters(FeatureParameters):
+    """What every classifier has, beside the parameters of features.
 
     Parameters
     ----------

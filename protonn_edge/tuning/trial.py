@@ -23,8 +23,8 @@ from protonn_edge.quantization import quantize
 from protonn_edge.system.rounding import one_thread
 from protonn_edge.training.base import CLASSIFIERS, DeviceClassifier
 from protonn_edge.training.compatibility import check_compatible
-from protonn_edge.training.feature_parameters import NO_FEATURES
 from protonn_edge.training.feature_stages import count_inputs
+from protonn_edge.training.features import NO_FEATURES
 from protonn_edge.training.progress import EpochReport
 from protonn_edge.training.refusals import Case
 from protonn_edge.training.searched import ANY, FEATURES, Searched, settings_of_kind
@@ -58,11 +58,11 @@ def alternatives_of(
     - `X` (n, features): raw points.
     """
     given = kind(**fixed).frozen()
-    if given.kinds_asked or given.initial_model is not None:
+    if (given.asked is not None and given.asked.kind) or given.initial_model is not None:
         return {}
     found = {}
     for name, wanted in given.alternatives().items():
-        own = {key: value for key, value in wanted.items() if key not in fixed}
+        own = {key: value for key, value in wanted.items() if key not in fixed or key == "features"}
         settings = kind(**{**fixed, **own}).frozen()
         try:
             check_compatible(Case.of(settings, X, multilabel=False), kind.refusals)

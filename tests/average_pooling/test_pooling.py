@@ -14,8 +14,8 @@ from protonn_edge.errors import InputError
 from protonn_edge.features.average_pooling.areas import Areas, Axis
 from protonn_edge.features.average_pooling.integers import IntegerAveragePooling
 from protonn_edge.features.average_pooling.pooling import AveragePooling
-from protonn_edge.features.average_pooling.train import AveragePoolingParameters
 from protonn_edge.features.deskew.deskew import PixelScale
+from protonn_edge.training.shared_parameters import SharedParameters
 
 SIDES = st.integers(1, 40)
 
@@ -116,15 +116,15 @@ def test_sizes_that_are_named_would_do(cropped: tuple[int, int], shape: tuple[in
 
 def test_settings_of_training_say_which_pooling() -> None:
     def stage_of(**settings: object) -> object:
-        parameters = AveragePoolingParameters(image_shape=(8, 8), **settings)
+        parameters = SharedParameters(image_shape=(8, 8), **settings)
         return parameters.feature_stage_for(np.arange(128, dtype=np.float32).reshape(2, 64), None)
 
     assert stage_of() is None
-    assert stage_of(reduced_shape=(4, 4)) == AveragePooling((8, 8), (8, 8), (4, 4))
-    cropped = stage_of(reduced_shape=(3, 3), cropped_shape=(6, 6))
+    assert stage_of(features="pool:4x4") == AveragePooling((8, 8), (8, 8), (4, 4))
+    cropped = stage_of(features="crop:6x6,pool:3x3")
     assert cropped == AveragePooling((8, 8), (6, 6), (3, 3))
     scale = PixelScale(0.0, 127 / 255)
-    deskewed = stage_of(reduced_shape=(4, 4), deskew=True)
+    deskewed = stage_of(features="deskew,pool:4x4")
     assert deskewed == AveragePooling((8, 8), (8, 8), (4, 4), scale)
 
 

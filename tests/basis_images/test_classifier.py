@@ -24,7 +24,7 @@ DIGITS = load_digits_dataset()
 X, Y = DIGITS.X_train[:600], DIGITS.y_train[:600]
 SETTINGS: dict[str, Any] = {
     "image_shape": (8, 8),
-    "convolutions": "6x3,max2",
+    "features": "conv:6x3,max2",
     "teacher_epochs": 4,
     "basis_images": 8,
     "network_epochs": 5,
@@ -109,16 +109,14 @@ def test_prototypes_are_an_extension_too(fitted: BasisImagesClassifier) -> None:
     student = fitted.to_model().feature_stage
     sizes = {"n_projections": 6, "n_prototypes": 20, "epochs": 20}
     extension = ProtoNNClassifier(
-        image_shape=(8, 8), convolutions=student, random_state=0, **sizes
+        image_shape=(8, 8), features=student, random_state=0, **sizes
     ).fit(X, Y)
     model = extension.to_model()
     assert (model.kind, model.n_inputs) == ("protonn", 8)
-    assert model.record["settings"]["convolutions"] == f"Convolutions {student.digest}"
+    assert model.record["settings"]["features"] == f"Convolutions {student.digest}"
     integers = quantize(model)
     assert np.mean(integers.predict(integers.quantize(DIGITS.X_test)) == DIGITS.y_test) > 0.75
-    with pytest.raises(
-        InputError, match="for images with 64 pixels, but the points have 32 features"
-    ):
+    with pytest.raises(InputError, match="of points with 64 values, but these have 32"):
         clone(extension).set_params(image_shape=(4, 8)).fit(X[:, :32], Y)
 
 
@@ -128,12 +126,10 @@ def test_the_layers_of_a_models_file_are_taken(
     data, path = tmp_path / "digits.npz", tmp_path / "student.npz"
     fitted.save(path)
     np.savez(data, X_train=X, y_train=Y, X_test=X[:9], y_test=Y[:9])
-    options = ("--image-shape", "8x8", "--epochs", "2", "--convolutions")
+    options = ("--image-shape", "8x8", "--epochs", "2", "--features")
     run_json("train", data, "-o", tmp_path / "model.npz", *options, path)
     stages = [load_model(each).feature_stage for each in (path, tmp_path / "model.npz")]
     assert stages[0].digest == stages[1].digest
     run_json("train", data, "-o", path, "--epochs", "2")
     refused = run("train", data, "-o", tmp_path / "model.npz", *options, path)
-    assert_one_sentence(
-        refused, "the model in student.npz has no convolutions; name a model that has"
-    )
+    assert_one_sentence(refused, "the model in student.npz has no features; name a model that has")

@@ -72,7 +72,7 @@ def test_inspect_names_the_sizes_and_the_classes(folder: Path) -> None:
 
 
 def test_inspect_says_what_is_averaged(folder: Path) -> None:
-    options = ("--epochs", 3, "--image-shape", "1x4", "--average-pooling", "1x2")
+    options = ("--epochs", 3, "--image-shape", "1x4", "--features", "pool:1x2")
     succeed("train", folder / "iris.csv", "-o", folder / "pairs.npz", *options)
     record = run_json("inspect", folder / "pairs.npz")
     assert record["reduction"] == {

@@ -157,7 +157,7 @@ def read_or_empty(path: Path) -> str:
         (["--groups", "X_train"], "groups"),
         (["--max-flash", "much"], "not a number of bytes"),
         (["--folds", "100"], "--folds"),
-        (["--crop", "6x6"], "with --average-pooling or --gradients"),
+        (["--features", "crop:6x6"], "such as pool:4x4 or gradients:4x4"),
         (["--window", "32"], "--window is given, but no features of windows are"),
     ],
 )
@@ -180,7 +180,7 @@ def test_sets_of_labels_are_refused(tmp_path: Path) -> None:
 
 def test_images_find_their_features(data: Path, tmp_path: Path) -> None:
     model = tmp_path / "model.npz"
-    options = ("--image-shape", "8x8", "--deskew", "--trials", 2, "--jobs", 1)
+    options = ("--image-shape", "8x8", "--features", "deskew", "--trials", 2, "--jobs", 1)
     found = tune(data, "-o", model, *options, "--classifier", "linear")
     assert found.exit_code == 0, found.output
     assert "(features: " in found.stdout

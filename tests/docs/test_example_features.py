@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 from command_line import run
+from scipy.sparse import csr_array
 
 from protonn_edge.boards import load_board
 from protonn_edge.chain.file import load_model, model_bytes, save_model
@@ -17,7 +17,9 @@ from protonn_edge.chain.model import Model
 from protonn_edge.codegen.host import host_program
 from protonn_edge.codegen.planner import plans
 from protonn_edge.datasets import load_digits_dataset
+from protonn_edge.errors import InputError
 from protonn_edge.export import export
+from protonn_edge.features import train
 from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
 from protonn_edge.quantization import quantize
 from protonn_edge.training.compatibility import Incompatible
@@ -27,32 +29,33 @@ BRIEF = {"n_projections": 8, "n_prototypes": 30, "epochs": 8, "random_state": 0}
 
 
 @pytest.fixture
-def classifier(example: None) -> type[ProtoNNClassifier]:
-    """Return the classifier that a line of the registry would make: with the parameter, too."""
-    from scale.parameters import ScaleParameters  # noqa: PLC0415
+def classifier(example: None, monkeypatch: pytest.MonkeyPatch) -> type[ProtoNNClassifier]:
+    """Return the classifier, with one more line in the registry of what features ask for."""
+    from scale.request import ScaleRequest  # noqa: PLC0415
 
-    @dataclass(kw_only=True, eq=False, repr=False)
-    class Classifier(ScaleParameters, ProtoNNClassifier):
-        pass
-
-    return Classifier
+    monkeypatch.setattr(train, "REQUESTS", [*train.REQUESTS, ScaleRequest])
+    return ProtoNNClassifier
 
 
 def trained(classifier: type[ProtoNNClassifier], **settings: Any) -> Model:
-    fitted = classifier(**BRIEF, falloff=0.99, **settings).fit(DIGITS.X_train, DIGITS.y_train)
+    asked = {"features": "scale:0.99", **settings}
+    fitted = classifier(**BRIEF, **asked).fit(DIGITS.X_train, DIGITS.y_train)
     return fitted.to_model(classes=DIGITS.classes)
 
 
-def test_it_is_a_parameter_like_all_others(classifier: type[ProtoNNClassifier]) -> None:
-    made = classifier()
-    assert made.get_params()["falloff"] is None
-    assert made.frozen().kinds_asked == ()
-    assert made.set_params(falloff=0.5).frozen().kinds_asked == ("scale",)
-    with pytest.raises(ValueError, match="'falloff' parameter of Classifier must be a float"):
-        made.set_params(falloff=2.0).fit(DIGITS.X_train, DIGITS.y_train)
-    both = {"image_shape": (8, 8), "reduced_shape": (4, 4)}
-    with pytest.raises(Incompatible, match="to be scaled, but other features are to be made"):
-        trained(classifier, **both)
+def test_it_is_asked_for_like_all_others(classifier: type[ProtoNNClassifier]) -> None:
+    assert classifier().asked is None
+    asked = classifier(features="scale:0.5").asked
+    assert asked is not None
+    assert asked.kind == "scale"
+    with pytest.raises(InputError, match="'scale:much' of the features has to be like scale:0.99"):
+        trained(classifier, features="scale:much")
+    with pytest.raises(InputError, match="'pool:4x4' of the features does not go with scale:0.5"):
+        trained(classifier, features="scale:0.5,pool:4x4")
+    with pytest.raises(Incompatible, match="to be scaled, but the points are sparse"):
+        classifier(features="scale:0.5", normalization="none").fit(
+            csr_array(np.eye(4)), [0, 1, 0, 1]
+        )
 
 
 def test_scaled_features_are_learned_from(classifier: type[ProtoNNClassifier]) -> None:

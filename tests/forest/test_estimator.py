@@ -146,8 +146,8 @@ def test_the_normalization_has_no_influence() -> None:
 @pytest.mark.parametrize(
     ("settings", "features"),
     [
-        ({"image_shape": (8, 8), "reduced_shape": (4, 4)}, 16),
-        ({"image_shape": (8, 8), "reduced_shape": (4, 4), "deskew": True}, 16),
+        ({"image_shape": (8, 8), "features": "pool:4x4"}, 16),
+        ({"image_shape": (8, 8), "features": "deskew,pool:4x4"}, 16),
         ({"features": "mean,deviation,max", "window_shape": (8, 8)}, 24),
     ],
 )

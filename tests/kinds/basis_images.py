@@ -8,7 +8,7 @@ from kinds import dense
 
 from protonn_edge.kinds.basis_images.train.classifier import BasisImagesClassifier
 
-_STUDENT = ("--image-shape", "8x8", "--convolutions", "4x3/2")
+_STUDENT = ("--image-shape", "8x8", "--features", "conv:4x3/2")
 _BRIEF = ("--set", "teacher_epochs=2", "--set", "network_epochs=6", "--epochs", "15")
 _SMALL = (*_STUDENT, *_BRIEF, "--basis-images", "4", "--set", "image_parts=2x1", "--hidden", "10")
 
@@ -20,7 +20,7 @@ KIND = replace(
     images_only=True,
     settings={
         "image_shape": (8, 8),
-        "convolutions": "4x3/2",
+        "features": "conv:4x3/2",
         "teacher_epochs": 2,
         "basis_images": 8,
         "network_epochs": 6,
@@ -40,7 +40,7 @@ KIND = replace(
         "network_epochs": "7",
         "--hidden": "12",
         "--epochs": "16",
-        "--convolutions": "5x3,max2",
+        "--features": "conv:5x3,max2",
         "--image-shape": "8x8",
     },
     tuning=(*_STUDENT, "--set", "network_epochs=4", "--trials", "1", "--max-latency-ms", "4"),
@@ -53,13 +53,13 @@ KIND = replace(
         ),
     ),
     refused_settings=(
-        ({"convolutions": None}, "basis images need the layers of a student"),
+        ({"features": None}, "basis images need the layers of a student"),
         ({"image_shape": None}, "the shape of the image is not given"),
         ({"image_parts": (5, 5)}, "basis images have 200 weights, but a layer has at most 128"),
         ({"image_parts": (0, 1)}, "the parts of an image are .0, 1.; they must be"),
         ({"basis_images": 129}, "'basis_images' parameter of BasisImagesClassifier"),
         ({"teacher": "8x4"}, "a layer of convolutions is '8x4'"),
         ({"teacher": object()}, "the teacher is a object; it must be a fitted MLPClassifier"),
-        ({"reduced_shape": (4, 4)}, "convolutions are to be learned, but"),
+        ({"features": "pool:4x4"}, "basis images need the layers of a student"),
     ),
 )

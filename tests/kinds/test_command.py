@@ -155,7 +155,7 @@ def test_it_rejects_what_comes_as_features_on_the_device_too(
 ) -> None:
     path, data, own = tmp_path / "model.npz", trained.data(""), kind_of(kind)
     by = ("--rejection", "10%", "--rejection-by", "score", "--rejection-by", "margin")
-    averages = ("--image-shape", "8x8", "--average-pooling", "4x4", "--deskew")
+    averages = ("--image-shape", "8x8", "--features", "deskew,pool:4x4")
     pooling, inputs = ((), 8) if own.images_only else (averages, 16)
     options = own.rejecting or own.variants[FIRST[kind]]
     succeed("train", data, "-o", path, "--classifier", kind, *options, *by, *pooling)

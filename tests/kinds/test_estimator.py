@@ -111,7 +111,7 @@ def test_there_are_reports_and_a_record(kind: str) -> None:
 @pytest.mark.parametrize(
     ("settings", "features"),
     [
-        ({"image_shape": (8, 8), "reduced_shape": (4, 4), "deskew": True}, 16),
+        ({"image_shape": (8, 8), "features": "deskew,pool:4x4"}, 16),
         ({"features": "mean,deviation,max", "window_shape": (8, 8)}, 24),
     ],
 )

@@ -89,7 +89,7 @@ def test_it_takes_the_weights_that_convolutions_were_learned_with(
         own(settings, network)
 
     monkeypatch.setattr(LinearClassifier, "keep_network", keep)
-    layers = {"image_shape": (8, 8), "convolutions": "4x3,max2", "network_epochs": 4}
+    layers = {"image_shape": (8, 8), "features": "conv:4x3,max2", "network_epochs": 4}
     classifier = LinearClassifier(random_state=0, solver="network", **layers).fit(X, y)
     model = classifier.to_model()
     (network,) = kept
@@ -108,7 +108,7 @@ def test_it_takes_the_weights_that_convolutions_were_learned_with(
     [
         ({}, "solver is network, whose weights are learned with convolutions, but none are to be"),
         (
-            {"image_shape": (8, 8), "convolutions": "4x3", "normalization": "l2"},
+            {"image_shape": (8, 8), "features": "conv:4x3", "normalization": "l2"},
             "solver is network, which has seen no points of length 1",
         ),
     ],

@@ -24,10 +24,6 @@ WHOLE = ("", "__main__")  # the package's own names, imported when they are used
 
 # What is still to be parted: the names below protonn_edge of who imports, and of what.
 UPWARDS = {
-    ("training.shared_parameters", "features.audio.train"),
-    ("training.shared_parameters", "features.average_pooling.train"),
-    ("training.shared_parameters", "features.convolution.train.parameters"),
-    ("training.shared_parameters", "features.gradients.train"),
 }
 
 Imports = set[tuple[str, str]]

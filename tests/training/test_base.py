@@ -86,7 +86,7 @@ def test_it_predicts_and_says_how_sure_it_is() -> None:
 
 
 def test_the_stages_of_features_are_those_of_the_base() -> None:
-    model = fitted(image_shape=(8, 8), reduced_shape=(4, 4)).to_model()
+    model = fitted(image_shape=(8, 8), features="pool:4x4").to_model()
     assert isinstance(model.feature_stage, AveragePooling)
     assert model.head.n_projections == 16
     model = fitted(features="mean,max", window_shape=(8, 8)).to_model()
@@ -94,11 +94,11 @@ def test_the_stages_of_features_are_those_of_the_base() -> None:
 
 
 def test_settings_do_not_change() -> None:
-    settings = NearestMean(deskew=True).frozen()
-    for name in ("clip", "deskew", "brand_new"):
+    settings = NearestMean(clip=0.25).frozen()
+    for name in ("clip", "features", "brand_new"):
         with pytest.raises(FrozenInstanceError, match=f"cannot assign to field '{name}'"):
             setattr(settings, name, 0)
-    assert settings.deskew
+    assert settings.clip == 0.25
 
 
 def test_the_record_is_made_for_it() -> None:
@@ -125,7 +125,7 @@ def test_it_refuses_rows_of_its_own_and_of_the_table() -> None:
     with pytest.raises(InputError, match="one mean a class"):
         NearestMean().fit(DIGITS.X_train, np.eye(10, dtype=int)[DIGITS.y_train])
     with pytest.raises(InputError, match="clip is 0.1, but images are pooled"):
-        fitted(image_shape=(8, 8), reduced_shape=(4, 4), clip=0.1)
+        fitted(image_shape=(8, 8), features="pool:4x4", clip=0.1)
     with pytest.raises(ValueError, match="'width' parameter of NearestMean"):
         fitted(width=-1.0)
 

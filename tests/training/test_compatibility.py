@@ -15,6 +15,7 @@ from scipy.sparse import csr_array
 from sklearn.exceptions import ConvergenceWarning
 
 from protonn_edge.chain.model import Model
+from protonn_edge.features.train import refusals
 from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
 from protonn_edge.training import stored_points
 from protonn_edge.training.base import CLASSIFIERS
@@ -28,9 +29,10 @@ LABELS = np.stack([Y, np.arange(24) % 3 > 0], axis=1).astype(int)
 BRIEF = {"epochs": 1, "iterations": 1, "pass_epochs": 1, "network_epochs": 1, "random_state": 0}
 
 IMAGES = {"image_shape": (2, 4)}
-AVERAGES = {**IMAGES, "reduced_shape": (1, 2)}
-GRADIENTS = {**IMAGES, "gradients": (1, 2)}
-CONVOLUTIONS = {**IMAGES, "convolutions": "2x1"}
+DESKEWED = {**IMAGES, "features": "deskew,pool:1x2"}
+AVERAGES = {**IMAGES, "features": "pool:1x2"}
+GRADIENTS = {**IMAGES, "features": "gradients:1x2"}
+CONVOLUTIONS = {**IMAGES, "features": "conv:2x1"}
 WINDOWS = {"features": "mean,max", "window_shape": (4, 2)}
 SOUND = {"features": "audio:2x1"}
 
@@ -81,28 +83,20 @@ CASES: list[tuple[dict[str, Any], dict[str, Any], str]] = [
     ({"augment": True, **IMAGES}, BLOCKS, "augment is True, which needs all points in memory"),
     ({"augment": True, **IMAGES}, PARTS, "called with augment, which needs all points"),
     ({"clip": 0.1}, PARTS, "called with clip, which needs all points"),
-    ({"deskew": True, **AVERAGES}, PARTS, "called with deskew, which needs all points"),
+    (DESKEWED, PARTS, "called with features, which needs all points"),
     (WINDOWS, PARTS, "called with features, which needs all points"),
-    (GRADIENTS, PARTS, "called with gradients, which needs all points"),
     ({"initial_model": OF_GRADIENTS}, PARTS, "goes on from a model of gradients"),
-    ({"initial_model": PLAIN, **GRADIENTS}, {}, r"in \(1, 2\) cells, but the model to start from"),
-    ({"gradients": (1, 2)}, {}, "the shape of the image is not given"),
     (GRADIENTS, SPARSE, "to be summed, but the points are sparse"),
-    (GRADIENTS | {"reduced_shape": (1, 2)}, {}, "summed, but other features are to be made, too"),
     (GRADIENTS, BLOCKS, "summed, but the points are read in blocks"),
-    (CONVOLUTIONS, PARTS, "called with convolutions, which needs all points"),
     ({"initial_model": OF_CONVOLUTIONS}, PARTS, "goes on from a model of convolutions"),
-    ({"initial_model": PLAIN, **CONVOLUTIONS}, {}, "to be learned, but the model to start from"),
-    ({"convolutions": "2x1"}, {}, "to be learned, but the shape of the image is not given"),
     (CONVOLUTIONS, SPARSE, "convolutions are to be learned, but the points are sparse"),
     (CONVOLUTIONS, SETS, "convolutions are to be learned, but points have sets of labels"),
-    (CONVOLUTIONS | AVERAGES, {}, "convolutions are to be learned, but other features"),
     (CONVOLUTIONS, BLOCKS, "convolutions are to be learned, but the points are read in blocks"),
-    (CONVOLUTIONS | {"cropped_shape": (2, 2)}, {}, "use the whole image unless it is pooled"),
+    ({**IMAGES, "features": "crop:2x2,conv:2x1"}, {}, "use the whole image unless it is pooled"),
     (
-        {"deskew": True, **CONVOLUTIONS},
+        {**IMAGES, "features": "deskew,conv:2x1"},
         {},
-        "learned, but only reduced_shape and gradients can deskew",
+        "learned, but only pool and gradients can deskew",
     ),
     ({"dead_zone": 0.1, **CONVOLUTIONS}, {}, "dead_zone is 0.1, but images are convolved"),
     ({"clip": 0.1, **CONVOLUTIONS}, {}, "clip is 0.1, but images are convolved"),
@@ -114,25 +108,15 @@ CASES: list[tuple[dict[str, Any], dict[str, Any], str]] = [
     ({"initial_model": OF_WINDOWS}, PARTS, "goes on from a model of windows of samples"),
     ({"initial_model": OF_SETS}, {}, "is for sets of labels, but the data has one class per point"),
     ({"initial_model": PLAIN}, SETS, "is for one class per point, but the data has sets of labels"),
-    ({"initial_model": PLAIN, **AVERAGES}, {}, "differently from reduced_shape, cropped_shape"),
     (
         {"initial_model": PLAIN, "features": "mean"},
         {},
         "features are given, but the model to start from",
     ),
-    ({"deskew": True, **AVERAGES}, SPARSE, "needs dense images that fit in memory, but the points"),
-    ({"deskew": True, **AVERAGES}, BLOCKS, "that fit in memory, but the points are read in blocks"),
-    (
-        {**IMAGES, "cropped_shape": (2, 2)},
-        {},
-        "to be cropped, but no features are to be computed from it",
-    ),
-    ({**IMAGES, "deskew": True}, {}, "to be deskewed, but no features are to be computed from it"),
-    (
-        {"reduced_shape": (1, 2)},
-        {},
-        r"reduced_shape is \(1, 2\), but the shape of the image is not given",
-    ),
+    (DESKEWED, SPARSE, "needs dense images that fit in memory, but the points"),
+    (DESKEWED, BLOCKS, "that fit in memory, but the points are read in blocks"),
+    ({**IMAGES, "features": "deskew"}, {}, "deskew, but no features are to be computed from the"),
+    ({"features": "pool:1x2"}, {}, "is pool:1x2, but the shape of the image is not given"),
     (AVERAGES, SPARSE, "pooled to averages, but the points are sparse"),
     ({**IMAGES, "augment": True}, SPARSE, "augment is True, but the points are sparse"),
     ({"augment": True}, {}, "augment is True, but image_shape is None"),
@@ -140,16 +124,10 @@ CASES: list[tuple[dict[str, Any], dict[str, Any], str]] = [
     ({"moved_share": 0.5}, {}, "moved_share is 0.5, but images are only moved with augment"),
     ({"window_shape": (4, 2)}, {}, "window_shape is given, but no features of windows are"),
     (WINDOWS, SPARSE, "windows are to be computed, but the points are sparse; leave features out"),
-    (WINDOWS | AVERAGES, {}, "windows are to be computed, but other features are to be made, too"),
     (
         WINDOWS | IMAGES | {"augment": True},
         {},
         "windows are to be computed, but augment moves images",
-    ),
-    (
-        WINDOWS | {"deskew": True},
-        {},
-        "windows are to be computed, but images are to be deskewed or cropped",
     ),
     (WINDOWS, BLOCKS, "windows are to be computed, but the points are read in blocks"),
     (SOUND, SPARSE, "windows are to be computed, but the points are sparse; leave features out"),
@@ -230,7 +208,7 @@ def test_every_row_is_the_first_to_refuse_something() -> None:
         refusal_of(case_of(settings, facts), ProtoNNClassifier.refusals)
         for settings, facts, _ in CASES
     ]
-    table = (*REFUSALS, *ProtoNNClassifier.refusals)
+    table = (*REFUSALS, *refusals(), *ProtoNNClassifier.refusals)
     assert [row.sentence for row in table if row not in first] == []
 
 
@@ -238,14 +216,14 @@ def test_every_row_is_the_first_to_refuse_something() -> None:
 def test_every_row_of_every_kind_can_be_said(kind: Any) -> None:
     settings = {"budget": 900, "n_prototypes": 4, "prototypes_per_class": 2}
     case = case_of(settings, {})
-    for row in (*REFUSALS, *kind.refusals):
+    for row in (*REFUSALS, *refusals(), *kind.refusals):
         assert "{" not in row.said_of(case)
         assert ("{clip}" in row.sentence) == ("--clip" in row.said_of(case, {"clip": "--clip"}))
 
 
 def test_a_row_for_parameters_of_another_kind_does_not_apply() -> None:
     class Other:
-        augment, strangers, initial_model, group_shift = False, 0.5, None, 0.0
+        augment, strangers, initial_model, group_shift, asked = False, 0.5, None, 0.0, None
 
     in_turn = [row for row in REFUSALS if "alternating" in row.sentence]
     assert in_turn
@@ -287,24 +265,23 @@ CHOICES: dict[str, dict[str, Any]] = {
     "a model of sets": {"initial_model": OF_SETS},
     "images": IMAGES,
     "averages": AVERAGES,
-    "averages of nothing": {"reduced_shape": (1, 2)},
-    "cropped": {**AVERAGES, "cropped_shape": (2, 2)},
-    "cropped alone": {"cropped_shape": (2, 2)},
+    "averages of nothing": {"features": "pool:1x2"},
+    "cropped": {**IMAGES, "features": "crop:2x2,pool:1x2"},
+    "cropped alone": {"features": "crop:2x2"},
     "gradients": GRADIENTS,
-    "gradients alone": {"gradients": (1, 2)},
-    "directions": {"directions": 4},
+    "gradients alone": {"features": "gradients:1x2"},
+    "directions": {**IMAGES, "features": "gradients:1x2/4"},
     "convolutions": CONVOLUTIONS,
-    "small convolutions": {**CONVOLUTIONS, "convolution_bits": 2, "activation_bits": 4},
+    "small convolutions": {**IMAGES, "features": "conv:2x1,bits:2/4"},
     "images that stay": {"network_moved_share": 0.0, "network_still_epochs": 1},
     "a model of convolutions": {"initial_model": OF_CONVOLUTIONS},
     "a model of gradients": {"initial_model": OF_GRADIENTS},
-    "deskew": {**AVERAGES, "deskew": True},
-    "upright alone": {"deskew": True},
+    "deskew": DESKEWED,
+    "upright alone": {"features": "deskew"},
     "windows": WINDOWS,
     "features": {"features": "mean,max"},
     "a window": {"window_shape": (4, 2)},
     "samples": {"sample_rate": 10.0},
-    "onset": {"onset": 9},
     "augment": {**IMAGES, "augment": True},
     "augment alone": {"augment": True},
     "half of them": {"moved_share": 0.5},

@@ -17,7 +17,7 @@ from protonn_edge.features.gradients.gradients import Gradients
 from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
 from protonn_edge.quantization import measure_activity, quantize
 
-SMALL = {"image_shape": (8, 8), "gradients": (3, 3), "n_projections": 6, "epochs": 4}
+SMALL = {"image_shape": (8, 8), "features": "gradients:3x3", "n_projections": 6, "epochs": 4}
 
 
 @pytest.fixture(scope="module")
@@ -53,7 +53,7 @@ def test_dark_strokes_on_light_ground_have_a_background_of_0() -> None:
     stage = Gradients((8, 8), (8, 8), (2, 2))
     X = 1.0 - random_images(0, 200, stage) / 255
     y = np.arange(200) % 2
-    settings = {**SMALL, "gradients": (2, 2), "random_state": 0}
+    settings = {**SMALL, "features": "gradients:2x2", "random_state": 0}
     model = ProtoNNClassifier(**settings).fit(X, y).to_model()
     assert isinstance(model.feature_stage, Gradients)
     assert model.feature_stage.pixels.zero == 1.0
@@ -66,7 +66,7 @@ def test_images_are_moved_before_their_gradients_are_taken(
     digits: tuple[np.ndarray, np.ndarray],
 ) -> None:
     X, y = digits
-    settings = {**SMALL, "deskew": True, "directions": 4, "random_state": 0}
+    settings = {**SMALL, "features": "deskew,gradients:3x3/4", "random_state": 0}
     plain, moved = (
         ProtoNNClassifier(**settings, augment=augment).fit(X[:300], y[:300]).to_model()
         for augment in (False, True)
@@ -80,10 +80,10 @@ def test_images_are_moved_before_their_gradients_are_taken(
     ("settings", "problem"),
     [
         ({"image_shape": None}, "the shape of the image is not given"),
-        ({"reduced_shape": (4, 4)}, "other features are to be made, too"),
+        ({"features": "pool:4x4,gradients:3x3"}, "'gradients:3x3' .* does not go with pool:4x4"),
         ({"clip": 0.02}, "clip is 0.02, but gradients are summed, which become bytes alike"),
-        ({"gradients": (9, 2)}, "8x8 pixels have up to 8x8 cells, 9x2 are asked for"),
-        ({"directions": 6}, "directions"),
+        ({"features": "gradients:9x2"}, "8x8 pixels have up to 8x8 cells, 9x2 are asked for"),
+        ({"features": "gradients:3x3/6"}, "has 6 directions, but there are 8 or 4"),
     ],
 )
 def test_what_does_not_go_together_is_refused(
@@ -96,7 +96,7 @@ def test_what_does_not_go_together_is_refused(
 
 def test_parts_are_refused(digits: tuple[np.ndarray, np.ndarray]) -> None:
     X, y = digits
-    with pytest.raises(InputError, match="partial_fit was called with gradients"):
+    with pytest.raises(InputError, match="partial_fit was called with features"):
         ProtoNNClassifier(**SMALL).partial_fit(X[:50], y[:50], classes=np.arange(10))
 
 
@@ -107,7 +107,7 @@ def test_a_model_to_start_from_keeps_its_gradients(
     model = ProtoNNClassifier(**SMALL, random_state=0).fit(X[:100], y[:100]).to_model()
     again = ProtoNNClassifier(initial_model=model, epochs=1).fit(X[:100], y[:100]).to_model()
     assert again.feature_stage == model.feature_stage
-    with pytest.raises(InputError, match="has its own features or none; leave gradients out"):
+    with pytest.raises(InputError, match="has its own or none; leave features out"):
         ProtoNNClassifier(**{**SMALL, "initial_model": model}).fit(X[:100], y[:100])
 
 
@@ -116,7 +116,7 @@ def test_the_command_line_trains_on_gradients(
 ) -> None:
     X, y = digits
     np.savez(tmp_path / "digits.npz", X_train=X[:300], y_train=y[:300])
-    options = "--image-shape 8x8 --gradients 3x2 --crop 8x7 --directions 4 --deskew --epochs 2"
+    options = "--image-shape 8x8 --features crop:8x7,deskew,gradients:3x2/4 --epochs 2"
     model = tmp_path / "model.npz"
     command = ["train", str(tmp_path / "digits.npz"), "-o", str(model), *options.split()]
     result = CliRunner().invoke(main, command)

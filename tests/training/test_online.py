@@ -171,7 +171,7 @@ def test_a_long_history_is_thinned_in_the_record_and_ends_at_its_end() -> None:
 
 def test_images_that_come_in_parts_are_pooled() -> None:
     estimator = gone_through(
-        classifier(image_shape=(8, 8), reduced_shape=(4, 4), budget=600, n_prototypes=None)
+        classifier(image_shape=(8, 8), features="pool:4x4", budget=600, n_prototypes=None)
     )
     model = estimator.to_model()
     assert model.n_inputs == 16

@@ -71,7 +71,7 @@ def test_training_goes_on_with_the_ends_of_the_model_it_starts_from() -> None:
     ("settings", "sparse", "what"),
     [
         ({"normalization": "none"}, True, "the points are sparse"),
-        ({"image_shape": (1, 2), "reduced_shape": (1, 1)}, False, "images are pooled"),
+        ({"image_shape": (1, 2), "features": "pool:1x1"}, False, "images are pooled"),
         ({"image_shape": (1, 2), "augment": True}, False, "augment moves images"),
     ],
 )
@@ -83,11 +83,11 @@ def test_clipping_is_refused_where_it_means_nothing(
         ProtoNNClassifier(clip=0.02, **_SMALL, **settings).fit(csr_array(X) if sparse else X, y)
 
 
-@pytest.mark.parametrize("name", ["clip", "deskew"])
-def test_partial_fit_refuses_what_needs_all_points(name: str) -> None:
+@pytest.mark.parametrize(("name", "value"), [("clip", 0.1), ("features", "deskew,pool:1x1")])
+def test_partial_fit_refuses_what_needs_all_points(name: str, value: object) -> None:
     X, y = _clusters_with_jumps(0)
     with pytest.raises(InputError, match=f"partial_fit was called with {name}"):
-        ProtoNNClassifier(**{name: 0.1 if name == "clip" else True}).partial_fit(X, y, [0, 1])
+        ProtoNNClassifier(image_shape=(1, 2), **{name: value}).partial_fit(X, y, [0, 1])
 
 
 def test_a_model_that_clips_is_no_start_for_sparse_points() -> None:

@@ -23,7 +23,7 @@ DIGITS = load_digits_dataset()
 
 def classifier(**settings: Any) -> ProtoNNClassifier:
     chosen = {"n_projections": 8, "n_prototypes": 30, "epochs": 30, "random_state": 0}
-    shapes = {"image_shape": (8, 8), "reduced_shape": (6, 6)}
+    shapes = {"image_shape": (8, 8), "features": "pool:6x6"}
     return ProtoNNClassifier(**(chosen | shapes | settings))
 
 
@@ -33,7 +33,7 @@ def trained(**settings: Any) -> ProtoNNClassifier:
 
 @pytest.mark.parametrize(("shape", "accuracy"), [((4, 4), 0.9), ((6, 6), 0.93)])
 def test_integers_are_as_accurate_as_floats(shape: tuple[int, int], accuracy: float) -> None:
-    estimator = trained(reduced_shape=shape)
+    estimator = trained(features=f"pool:{shape[0]}x{shape[1]}")
     model = estimator.to_model()
     integers = quantize(model)
     right = integers.predict(integers.quantize(DIGITS.X_test)) == DIGITS.y_test
@@ -46,8 +46,8 @@ def test_integers_are_as_accurate_as_floats(shape: tuple[int, int], accuracy: fl
 def test_it_learns_from_the_averages_alone() -> None:
     averages = AveragePooling((8, 8), (6, 6), (3, 3))
     settings = {"normalization": "none", "quantization_aware": False}
-    pooled = trained(cropped_shape=(6, 6), reduced_shape=(3, 3), **settings)
-    plain = classifier(image_shape=None, reduced_shape=None, **settings)
+    pooled = trained(features="crop:6x6,pool:3x3", **settings)
+    plain = classifier(image_shape=None, features=None, **settings)
     plain.fit(averages.apply(DIGITS.X_train), DIGITS.y_train)
     accuracy = plain.score(averages.apply(DIGITS.X_test), DIGITS.y_test)
     assert pooled.score(DIGITS.X_test, DIGITS.y_test) == pytest.approx(accuracy, abs=0.03)
@@ -104,8 +104,8 @@ def test_going_on_keeps_average_pooling() -> None:
     model = trained(epochs=3).to_model()
     more = ProtoNNClassifier(initial_model=model, epochs=2, random_state=0)
     assert more.fit(DIGITS.X_train, DIGITS.y_train).to_model().feature_stage == model.feature_stage
-    with pytest.raises(InputError, match="differently"):
-        trained(initial_model=model, reduced_shape=(4, 4))
+    with pytest.raises(InputError, match="has its own or none"):
+        trained(initial_model=model, features="pool:4x4")
 
 
 def test_the_same_settings_give_the_same_model() -> None:
@@ -116,13 +116,10 @@ def test_the_same_settings_give_the_same_model() -> None:
     ("settings", "words"),
     [
         ({"image_shape": None}, "the shape of the image is not given"),
-        (
-            {"reduced_shape": None, "cropped_shape": (6, 6)},
-            "no features are to be computed from it",
-        ),
+        ({"features": "crop:6x6"}, "no features are to be computed from the image"),
         ({"image_shape": (8, 9)}, "72 pixels, the points have 64"),
-        ({"reduced_shape": (9, 8)}, "larger than its 8x8 pixels"),
-        ({"cropped_shape": (4, 4)}, "6x6, which is larger than its 4x4"),
+        ({"features": "pool:9x8"}, "larger than its 8x8 pixels"),
+        ({"features": "crop:4x4,pool:6x6"}, "6x6, which is larger than its 4x4"),
     ],
 )
 def test_shapes_that_do_not_fit_are_refused(settings: dict[str, Any], words: str) -> None:
@@ -148,7 +145,7 @@ def _slanted_strokes(seed: int) -> tuple[np.ndarray, np.ndarray]:
 def test_images_are_deskewed_in_training_in_the_model_and_in_the_integers() -> None:
     X, y = _slanted_strokes(0)
     X_test, y_test = _slanted_strokes(1)
-    shapes = {"image_shape": (16, 16), "reduced_shape": (8, 8), "deskew": True}
+    shapes = {"image_shape": (16, 16), "features": "deskew,pool:8x8"}
     sizes = {"n_projections": 4, "prototypes_per_class": 4, "epochs": 40}
     model = ProtoNNClassifier(random_state=0, **shapes, **sizes).fit(X, y).model_
     integers = quantize(model)
@@ -163,5 +160,5 @@ def test_images_are_deskewed_in_training_in_the_model_and_in_the_integers() -> N
 
 def test_deskewing_without_average_pooling_is_refused() -> None:
     X, y = _slanted_strokes(0)
-    with pytest.raises(InputError, match="deskewed, but no features are to be computed from it"):
-        ProtoNNClassifier(image_shape=(16, 16), deskew=True).fit(X, y)
+    with pytest.raises(InputError, match="deskew, but no features are to be computed"):
+        ProtoNNClassifier(image_shape=(16, 16), features="deskew").fit(X, y)

@@ -97,7 +97,7 @@ def test_a_model_of_4_bits_stays_one() -> None:
 
 def test_a_dead_zone_of_pooled_images_is_refused() -> None:
     with pytest.raises(InputError, match=r"dead_zone is 0\.1, but images are pooled"):
-        trained_model(dead_zone=0.1, image_shape=(8, 8), reduced_shape=(4, 4), epochs=1)
+        trained_model(dead_zone=0.1, image_shape=(8, 8), features="pool:4x4", epochs=1)
 
 
 def test_what_no_integer_model_holds_is_trained_as_it_is() -> None:

@@ -129,7 +129,7 @@ def test_layers_that_are_not_learned_to_the_end_keep_their_head():
             raise TrainingStopped
 
     classifier = LinearClassifier(
-        image_shape=(6, 6), convolutions="2x3,max2", network_epochs=15, network_callback=on_pass,
+        image_shape=(6, 6), features="conv:2x3,max2", network_epochs=15, network_callback=on_pass,
         random_state=0,
     )  # fmt: skip
     with pytest.warns(ConvergenceWarning, match="the classifier is the head"):

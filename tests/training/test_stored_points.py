@@ -262,7 +262,7 @@ def test_a_large_file_takes_less_memory_than_half_of_it(large_file: tuple[Path, 
 def test_images_in_blocks_are_pooled_as_those_in_memory(
     monkeypatch: pytest.MonkeyPatch, small_limits: None
 ) -> None:
-    shapes = {"image_shape": (8, 8), "reduced_shape": (4, 4)}
+    shapes = {"image_shape": (8, 8), "features": "pool:4x4"}
     stored = fit(DIGITS.X_train, DIGITS.y_train, epochs=20, **shapes)
     monkeypatch.undo()
     plain = fit(DIGITS.X_train, DIGITS.y_train, epochs=20, **shapes)

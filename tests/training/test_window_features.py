@@ -90,13 +90,13 @@ def test_the_same_seed_gives_the_same_model() -> None:
 @pytest.mark.parametrize(
     ("settings", "sentence"),
     [
-        ({"features": "mode"}, "no feature 'mode'"),
+        ({"features": "mode"}, "'mode' of the features is none of mean"),
         ({"window_shape": (30, 2)}, "windows of 30x2 have 60 samples"),
         ({"window_shape": None, "features": "bands:7"}, "at most 6 bands"),
         ({"features": None}, "window_shape is given, but no features"),
         (
-            {"image_shape": (32, 2), "reduced_shape": (16, 2)},
-            "but other features are to be made",
+            {"image_shape": (32, 2), "features": "pool:16x2"},
+            "window_shape is given, but no features of windows",
         ),
         ({"image_shape": (32, 2), "augment": True}, "but augment moves images"),
     ],

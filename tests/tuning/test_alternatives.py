@@ -17,11 +17,11 @@ IMAGES = {"image_shape": (8, 8)}
 WITH_FEATURES = [kind for kind in CLASSIFIERS if kind != "basis-images"]  # they are features
 TRIED = {
     "none": 64,
-    "gradients 4x4": 128,
-    "gradients 5x5": 200,
-    "gradients 3x3": 72,
-    "average_pooling 4x4": 16,
-    "average_pooling 3x3": 9,
+    "gradients:4x4": 128,
+    "gradients:5x5": 200,
+    "gradients:3x3": 72,
+    "pool:4x4": 16,
+    "pool:3x3": 9,
 }
 
 
@@ -62,8 +62,8 @@ def test_a_search_begins_with_each_of_them_in_sizes_of_its_own(make_points, clas
     "fixed",
     [
         {},
-        {**IMAGES, "reduced_shape": (4, 4)},
-        {**IMAGES, "gradients": (4, 4), "directions": 4},
+        {**IMAGES, "features": "pool:4x4"},
+        {**IMAGES, "features": "gradients:4x4/4"},
         {"features": "mean,min"},
     ],
 )
@@ -75,14 +75,16 @@ def test_nothing_is_drawn_where_features_are_given_or_no_images(make_points, fix
 
 
 def test_alternatives_that_do_not_go_with_what_is_fixed_are_left_out(make_points):
-    deskewed = with_fixed(make_points(), **IMAGES, deskew=True)
+    deskewed = with_fixed(make_points(), **IMAGES, features="deskew")
     assert set(deskewed.alternatives) == set(TRIED) - {"none"}
+    of_pixels = deskewed.alternatives["pool:4x4"].settings
+    assert of_pixels["features"] == "deskew,pool:4x4"
     clipped = with_fixed(make_points(), **IMAGES, clip=0.02)
     assert clipped.alternatives == {}
     large = replace(
         with_fixed(make_points(), image_shape=(2, 40)), X=np.zeros((60, 80), np.float32)
     )
-    assert set(large.alternatives) == {"none", "average_pooling 1x20", "average_pooling 1x14"}
+    assert set(large.alternatives) == {"none", "pool:1x20", "pool:1x14"}
 
 
 def test_what_is_drawn_goes_with_every_alternative(make_points):
@@ -99,5 +101,5 @@ def test_a_search_trains_what_it_drew(make_points, search, tmp_path):
     space = SearchSpace.of(points)
     found = search(points, InProcessWorkers(points), tmp_path / "s", trials=4, space=space)
     complete = candidates(found.records.values())
-    assert {each.record.settings["feature_stage"] for each in complete} >= {"gradients 4x4", "none"}
+    assert {each.record.settings["feature_stage"] for each in complete} >= {"gradients:4x4", "none"}
     assert "feature_stage" in {name for names in space.searched.columns.values() for name in names}

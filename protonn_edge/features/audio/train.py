@@ -1,54 +1,44 @@
-"""The parameters of energies of sound: features of windows whose list begins with ``audio:``."""
+"""Energies of sound as features ask for them: "audio:12x20", or "audio:12x20,onset:6"."""
 
 from __future__ import annotations
 
-import re
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar, Self
 
-from protonn_edge.chain.feature_stage import FeatureStage
-from protonn_edge.errors import InputError, shortened
+from protonn_edge.chain.feature_stage import FeatureStage, Shape
 from protonn_edge.features.audio.onset import THRESHOLDS
 from protonn_edge.features.audio.stage import DEFAULT_RATE, AudioStage
-from protonn_edge.features.window_features.train import KIND as WINDOWS
-from protonn_edge.features.window_features.train import WindowFeatureParameters
-from protonn_edge.training.parameters import Number, parameter
+from protonn_edge.training.features import (
+    FeatureParameters,
+    FeatureRequest,
+    only_term,
+    sides_of,
+    unread,
+)
 from protonn_edge.training.points import Float32
 from protonn_edge.training.refusals import Refusal, but, models_all_at_once
 
-KIND = AudioStage.kind
+_ONSET = "onset:"
+_DEFAULT_ONSET = 4
 
-_FORM = re.compile(r"\s*audio\s*:\s*(\d{1,4})\s*x\s*(\d{1,4})\s*")
-
-_HEARD = Refusal(lambda case: KIND in case.kinds, "energies of sound are taken")
+_HEARD = Refusal(lambda case: AudioStage.kind in case.kinds, "energies of sound are taken")
 
 
-@dataclass(kw_only=True, eq=False, repr=False)
-class AudioParameters(WindowFeatureParameters):
-    """Parameters of energies of sound, beside those of windows.
+@dataclass(frozen=True, kw_only=True, eq=False)
+class AudioRequest(FeatureRequest):
+    """The energies of sound in bands and frames, `sizes`; clips begin at a level, if it is said."""
 
-    With ``features="audio:12x20"`` a point is a clip of sound, of which the energies of 12 bands in
-    20 frames are taken: see `stages.audio`. `sample_rate` is then 8,000 unless it is given.
-
-    Parameters
-    ----------
-    onset : int, default=4
-        The mean difference of samples, in steps of a byte, above which a clip of sound begins: for
-        the device, which hears without end.
-    """
-
-    onset: int = parameter(
-        4,
-        Number(int, *THRESHOLDS),
-        help="Loudness where a clip begins, in steps of a byte.",
-        option="--onset",
-    )
-
+    kind: ClassVar[str] = AudioStage.kind
+    word: ClassVar[str] = "audio"
+    form: ClassVar[str] = "audio:12x20"
+    of_samples: ClassVar[bool] = True
     refusals: ClassVar[tuple[Refusal, ...]] = (
-        models_all_at_once(KIND, "clips of sound"),
+        models_all_at_once(AudioStage.kind, "clips of sound"),
         Refusal(
             lambda case: (
-                KIND in case.settings.kinds_asked
+                case.asked is not None
+                and case.asked.kind == AudioStage.kind
                 and case.settings.window_shape is not None
                 and case.settings.window_shape[1] > 1
             ),
@@ -74,22 +64,42 @@ class AudioParameters(WindowFeatureParameters):
         ),
     )
 
-    @property
-    def kinds_asked(self) -> tuple[str, ...]:
-        """The kinds of features that the parameters ask for."""
-        heard = self.features is not None and self.features.lstrip().startswith("audio")
-        return tuple(KIND if heard and kind == WINDOWS else kind for kind in super().kinds_asked)
+    sizes: Shape
+    onset: int | None = None
 
-    def feature_stage_for(self, points: Float32, weights: Float32 | None) -> FeatureStage | None:
-        """Return energies of sound where they are asked for."""
-        if KIND not in self.kinds_asked:
-            return super().feature_stage_for(points, weights)
-        found = _FORM.fullmatch(self.features or "")
-        if found is None:
-            raise InputError(
-                f"{shortened(repr(self.features))} does not give the bands and frames of sound; "
-                "give, for example, audio:12x20"
-            )
-        bands, frames = int(found[1]), int(found[2])
-        rate = DEFAULT_RATE if self.sample_rate is None else float(self.sample_rate)
-        return AudioStage.fitted(bands, frames, points, rate, self.onset)
+    @classmethod
+    def read(cls, terms: Sequence[str], **image: Any) -> Self:
+        """Return what the terms ask for: sizes, and where clips begin."""
+        onsets = [term for term in terms[1:] if term.startswith(_ONSET)][:1]
+        term = only_term([each for each in terms if each not in onsets])
+        sizes, more = sides_of(term, cls.form)
+        if more is not None:
+            raise unread(term, f"has to be like {cls.form}")
+        return cls(sizes=sizes, onset=_level(onsets[0]) if onsets else None, **image)
+
+    @property
+    def level(self) -> int:
+        """The level at which clips begin."""
+        return self.onset or _DEFAULT_ONSET
+
+    def stage_for(
+        self,
+        settings: FeatureParameters,
+        points: Float32,
+        weights: Float32 | None,  # noqa: ARG002
+    ) -> FeatureStage:
+        """Return energies of sound."""
+        rate = DEFAULT_RATE if settings.sample_rate is None else float(settings.sample_rate)
+        return AudioStage.fitted(*self.sizes, points, rate, self.level)
+
+
+def with_onset(text: str, level: int) -> str:
+    """Return the text of features of sound with the level at which clips begin."""
+    return f"{text},{_ONSET}{level}"
+
+
+def _level(term: str) -> int:
+    text, (low, high) = term.removeprefix(_ONSET).strip(), THRESHOLDS
+    if not text.isdecimal() or not low <= int(text[:9]) <= high:
+        raise unread(term, f"has to be a level of {low} to {high}, such as onset:6")
+    return int(text)

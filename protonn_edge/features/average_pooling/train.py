@@ -1,74 +1,40 @@
-"""The parameters of average pooling."""
+"""Average pooling as features ask for it: "pool:4x4"."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 from protonn_edge.chain.feature_stage import FeatureStage, Shape
 from protonn_edge.features.average_pooling.pooling import AveragePooling
-from protonn_edge.features.images.train import ImageParameters
-from protonn_edge.training.parameters import IMAGE_SHAPE, parameter
+from protonn_edge.features.images.cropped_image import shape_text
+from protonn_edge.training.features import (
+    FeatureParameters,
+    ImageRequest,
+    only_term,
+    pixel_scale,
+    sides_of,
+    unread,
+)
 from protonn_edge.training.points import Float32
-from protonn_edge.training.refusals import Case, Refusal, but
-
-KIND = AveragePooling.kind
+from protonn_edge.training.refusals import Refusal, but
 
 _PIXELS_SEARCHED = (2, 3)  # along each side of an area, about
 
-
-def _pools_otherwise(case: Case) -> bool:
-    asked = case.settings
-    if case.model is None or asked.reduced_shape is None:
-        return False
-    there = case.model.feature_stage
-    if not isinstance(there, AveragePooling):
-        return True
-    shapes = (asked.image_shape, asked.cropped_shape or asked.image_shape, asked.reduced_shape)
-    same = shapes == (there.image_shape, there.cropped_shape, there.shape)
-    return not same or asked.deskew != (there.deskewed is not None)
+_POOLED = Refusal(lambda case: AveragePooling.kind in case.kinds, "images are pooled")
 
 
-_POOLED = Refusal(lambda case: KIND in case.kinds, "images are pooled")
+@dataclass(frozen=True, kw_only=True, eq=False)
+class PoolingRequest(ImageRequest):
+    """Averages over areas of an image: `shape` is their number in height and width."""
 
-
-@dataclass(kw_only=True, eq=False, repr=False)
-class AveragePoolingParameters(ImageParameters):
-    """Parameters of average pooling, beside those of images.
-
-    Parameters
-    ----------
-    reduced_shape : tuple of two int, default=None
-        Height and width of area averages of the image, made before anything else, on the device
-        too: see `stages.average_pooling`. The model then has an input for each average, not for
-        each pixel.
-    """
-
-    reduced_shape: Shape | None = parameter(
-        None,
-        IMAGE_SHAPE,
-        None,
-        help="Average an image over this many areas first.",
-        option="--average-pooling",
-    )
-
-    asked_by: ClassVar[dict[str, str]] = {KIND: "reduced_shape"}
+    kind: ClassVar[str] = AveragePooling.kind
+    word: ClassVar[str] = "pool"
+    form: ClassVar[str] = "pool:4x4"
     refusals: ClassVar[tuple[Refusal, ...]] = (
         Refusal(
-            _pools_otherwise,
-            "the model to start from pools its images differently from {reduced_shape}, "
-            "{cropped_shape} and {deskew}; leave them out",
-        ),
-        Refusal(
-            lambda case: (
-                case.settings.reduced_shape is not None and case.settings.image_shape is None
-            ),
-            "{reduced_shape} is {settings.reduced_shape}, but the shape of the image is not "
-            "given; give its height and width with {image_shape}",
-        ),
-        Refusal(
-            lambda case: KIND in case.kinds and case.sparse,
+            lambda case: AveragePooling.kind in case.kinds and case.sparse,
             "the images are pooled to averages, but the points are sparse; give dense images",
         ),
         *but(
@@ -84,23 +50,45 @@ class AveragePoolingParameters(ImageParameters):
         *but(
             lambda case: case.settings.dead_zone > 0,
             "{dead_zone} is {settings.dead_zone:g}, but <but>, and their pixels have none; leave "
-            "it, or {reduced_shape}, out",
+            "it, or {features}, out",
             _POOLED,
         ),
     )
 
-    def alternatives(self) -> Mapping[str, Mapping[str, Any]]:
-        """Add areas of about 2x2 and 3x3 pixels."""
-        height, width = self._counted_shape
-        shapes = ((-(-height // n), -(-width // n)) for n in _PIXELS_SEARCHED)
-        pooled = self._of_shapes(KIND, "reduced_shape", shapes, clip=0.0, dead_zone=0.0)
-        return {**super().alternatives(), **pooled}
+    shape: Shape
 
-    def feature_stage_for(self, points: Float32, weights: Float32 | None) -> FeatureStage | None:
-        """Return average pooling where it is asked for."""
-        if self.reduced_shape is None:
-            return super().feature_stage_for(points, weights)
-        assert self.image_shape is not None  # or it is refused
-        cropped = self.cropped_shape or self.image_shape
-        scale = self.pixel_scale(points, weights)
-        return AveragePooling(self.image_shape, cropped, self.reduced_shape, scale)
+    @property
+    def all_at_once(self) -> bool:
+        """Whether it needs all points of a training at once."""
+        return self.deskew
+
+    @classmethod
+    def read(cls, terms: Sequence[str], **image: Any) -> Self:
+        """Return what the only term asks for."""
+        term = only_term(terms)
+        shape, more = sides_of(term, cls.form)
+        if more is not None:
+            raise unread(term, f"has to be like {cls.form}")
+        return cls(shape=shape, **image)
+
+    @classmethod
+    def alternatives(cls, shape: Shape) -> Iterator[tuple[str, Mapping[str, Any]]]:
+        """Yield areas of about 2x2 and 3x3 pixels."""
+        for n in _PIXELS_SEARCHED:
+            areas = tuple(-(-side // n) for side in shape)
+            yield f"{cls.word}:{shape_text((areas[0], areas[1]))}", {"clip": 0.0, "dead_zone": 0.0}
+
+    def continues(self, stage: FeatureStage | None, settings: FeatureParameters) -> bool:
+        """Return whether the model to start from pools its images in the same way."""
+        if not isinstance(stage, AveragePooling) or settings.image_shape is None:
+            return False
+        there = (stage.image_shape, stage.cropped_shape, stage.shape)
+        same = (*self.shapes(settings), self.shape) == there
+        return same and self.deskew == (stage.deskewed is not None)
+
+    def stage_for(
+        self, settings: FeatureParameters, points: Float32, weights: Float32 | None
+    ) -> FeatureStage:
+        """Return average pooling."""
+        scale = pixel_scale(points, weights) if self.deskew else None
+        return AveragePooling(*self.shapes(settings), self.shape, scale)

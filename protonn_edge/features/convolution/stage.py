@@ -56,7 +56,7 @@ class Convolutions(FeatureStage):
     kind: ClassVar[str] = "convolutions"
     ARRAYS: ClassVar[tuple[str, ...]] = model_file.NAMES
     smaller: ClassVar[tuple[str, ...]] = (
-        "fewer channels in --convolutions",
+        "fewer channels in --features conv:",
         "a stride of 2 or averages in its first layer",
     )
 

@@ -1,80 +1,44 @@
-"""The parameters of sums of gradients by direction."""
+"""Sums of gradients by direction as features ask for them: "gradients:4x4", "gradients:4x4/4"."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 from protonn_edge.chain.feature_stage import FeatureStage, Shape
-from protonn_edge.chain.statistics import common_range
-from protonn_edge.features.deskew.deskew import PixelScale
 from protonn_edge.features.gradients.cells import DIRECTIONS
 from protonn_edge.features.gradients.gradients import Gradients
-from protonn_edge.features.images.train import ImageParameters
-from protonn_edge.training.parameters import IMAGE_SHAPE, Choices, parameter
-from protonn_edge.training.points import Float32
-from protonn_edge.training.refusals import (
-    IN_BLOCKS,
-    OTHER_FEATURES,
-    SPARSE,
-    Refusal,
-    all_at_once,
-    but,
-    models_all_at_once,
+from protonn_edge.features.images.cropped_image import shape_text
+from protonn_edge.training.features import (
+    FeatureParameters,
+    ImageRequest,
+    only_term,
+    pixel_scale,
+    sides_of,
+    unread,
 )
-
-KIND = Gradients.kind
+from protonn_edge.training.points import Float32
+from protonn_edge.training.refusals import IN_BLOCKS, SPARSE, Refusal, but, models_all_at_once
 
 _CELLS_SEARCHED = (4, 5, 3)  # along each side
 
-_SUMMED = Refusal(lambda case: KIND in case.kinds, "gradients are summed")
+_SUMMED = Refusal(lambda case: Gradients.kind in case.kinds, "gradients are summed")
 
 
-@dataclass(kw_only=True, eq=False, repr=False)
-class GradientParameters(ImageParameters):
-    """Parameters of gradients, beside those of images.
+@dataclass(frozen=True, kw_only=True, eq=False)
+class GradientRequest(ImageRequest):
+    """Sums of gradients over `cells`, up to 8 rows and columns, by so many `directions`."""
 
-    Parameters
-    ----------
-    gradients : tuple of two int, default=None
-        Rows and columns of cells, up to 8 each, over which gradients of the image are summed by
-        direction before anything else, on the device too: see `stages.gradients.cells`. The model
-        then has an input for each cell and direction, not for each pixel.
-    directions : int, default=8
-        Of gradients: 8, or 4 that do not tell light from dark.
-    """
-
-    gradients: Shape | None = parameter(
-        None,
-        IMAGE_SHAPE,
-        None,
-        help="Sum an image's gradients over this many cells first.",
-        option="--gradients",
-    )
-    directions: int = parameter(
-        8, Choices(DIRECTIONS), help="Directions of gradients: 8 or 4.", option="--directions"
-    )
-
-    asked_by: ClassVar[dict[str, str]] = {KIND: "gradients"}
+    kind: ClassVar[str] = Gradients.kind
+    word: ClassVar[str] = "gradients"
+    form: ClassVar[str] = "gradients:4x4 or gradients:4x4/4"
     refusals: ClassVar[tuple[Refusal, ...]] = (
-        all_at_once("gradients"),
-        models_all_at_once(KIND, "gradients"),
-        Refusal(
-            lambda case: case.settings.gradients is not None and case.model is not None,
-            "gradients are to be summed in {settings.gradients} cells, but the model to start "
-            "from has its own features or none; leave {gradients} out",
-        ),
-        Refusal(
-            lambda case: case.settings.gradients is not None and case.settings.image_shape is None,
-            "gradients are to be summed in {settings.gradients} cells, but the shape of the "
-            "image is not given; give its height and width with {image_shape}",
-        ),
+        models_all_at_once(Gradients.kind, "gradients"),
         *but(
-            lambda case: KIND in case.kinds,
-            "gradients are to be summed, but <but>; leave {gradients} out",
+            lambda case: Gradients.kind in case.kinds,
+            "gradients are to be summed, but <but>; leave {features} out",
             SPARSE,
-            OTHER_FEATURES,
             IN_BLOCKS,
         ),
         *but(
@@ -89,20 +53,29 @@ class GradientParameters(ImageParameters):
         ),
     )
 
-    def alternatives(self) -> Mapping[str, Mapping[str, Any]]:
-        """Add a few cells a side, and no more than there are pixels."""
-        height, width = self._counted_shape
-        shapes = ((min(height, n), min(width, n)) for n in _CELLS_SEARCHED)
-        return {**super().alternatives(), **self._of_shapes(KIND, "gradients", shapes, clip=0.0)}
+    cells: Shape
+    directions: int = 8
 
-    def feature_stage_for(self, points: Float32, weights: Float32 | None) -> FeatureStage | None:
-        """Return sums of gradients where they are asked for."""
-        if self.gradients is None:
-            return super().feature_stage_for(points, weights)
-        assert self.image_shape is not None  # or it is refused
-        cropped = self.cropped_shape or self.image_shape
-        pixels = PixelScale.between(*common_range(points, weights))
-        stage = Gradients(
-            self.image_shape, cropped, self.gradients, self.directions, pixels, self.deskew
-        )
+    @classmethod
+    def read(cls, terms: Sequence[str], **image: Any) -> Self:
+        """Return what the only term asks for."""
+        term = only_term(terms)
+        cells, directions = sides_of(term, cls.form)
+        if directions not in (None, *DIRECTIONS):
+            raise unread(term, f"has {directions} directions, but there are 8 or 4")
+        return cls(cells=cells, directions=directions or cls.directions, **image)
+
+    @classmethod
+    def alternatives(cls, shape: Shape) -> Iterator[tuple[str, Mapping[str, Any]]]:
+        """Yield a few cells a side, and no more than there are pixels."""
+        for n in _CELLS_SEARCHED:
+            cells = (min(shape[0], n), min(shape[1], n))
+            yield f"{cls.word}:{shape_text(cells)}", {"clip": 0.0}
+
+    def stage_for(
+        self, settings: FeatureParameters, points: Float32, weights: Float32 | None
+    ) -> FeatureStage:
+        """Return sums of gradients."""
+        pixels = pixel_scale(points, weights)
+        stage = Gradients(*self.shapes(settings), self.cells, self.directions, pixels, self.deskew)
         return stage.fitted(points)

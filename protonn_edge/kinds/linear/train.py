@@ -17,6 +17,7 @@ from protonn_edge.chain.model import Model
 from protonn_edge.errors import InputError
 from protonn_edge.features.convolution.train.heads import DenseHead
 from protonn_edge.features.convolution.train.learning import LearnedNetwork
+from protonn_edge.features.convolution.train.request import ConvolutionRequest
 from protonn_edge.kinds.linear.head import LinearHead
 from protonn_edge.training.base import DeviceClassifier
 from protonn_edge.training.parameters import PASSES, Choices, Number, parameter
@@ -54,8 +55,8 @@ class LinearClassifier(DeviceClassifier):
     solver : {"auto", "liblinear", "saga", "network"}, default="auto"
         scikit-learn's solvers: liblinear is faster, but only for two classes, and penalizes the
         bias, too. "auto" uses it for two classes, and saga otherwise. "network", for use with
-        `convolutions` only, keeps the weights of the network that they were learned in, which was
-        trained on moved images.
+        learned convolutions only, keeps the weights of the network that they were learned in, which
+        was trained on moved images.
     max_iterations : int, default=500
         Maximum number of passes over the points.
     tolerance : float, default=3e-3
@@ -96,10 +97,10 @@ class LinearClassifier(DeviceClassifier):
         *one_class_in_memory("a linear classifier"),
         Refusal(
             lambda case: (
-                case.settings.solver == NETWORK and not isinstance(case.settings.convolutions, str)
+                case.settings.solver == NETWORK and not isinstance(case.asked, ConvolutionRequest)
             ),
             "{solver} is network, whose weights are learned with convolutions, but none are to be; "
-            "say their layers with {convolutions}, or take saga",
+            "say their layers with {features}, such as conv:8x3,max2, or take saga",
         ),
         Refusal(
             lambda case: case.settings.solver == NETWORK and case.for_floats_alone,

@@ -31,8 +31,8 @@ def test_a_model_has_the_onset_of_its_clips(clips: Path, tmp_path: Path) -> None
     options = ("--features", "audio:4x2", "--epochs", "2")
     run_json("train", clips, "-o", model, *options)
     assert load_model(model).feature_stage.onset == 9
-    other = run("train", clips, "-o", model, *options, "--onset", "4")
-    assert "--onset is 4, but the clips of the data begin at a level of 9; leave" in refusal(other)
+    other = run("train", clips, "-o", model, "--features", "audio:4x2,onset:4")
+    assert "has onset:4, but the clips of the data begin at a level of 9; leave" in refusal(other)
 
 
 @pytest.mark.parametrize("onset", [0, 256, 4.5, [4]])
@@ -50,5 +50,6 @@ def test_clips_that_may_begin_anywhere_are_told(clips: Path, tmp_path: Path) -> 
     options = ("-o", tmp_path / "m.npz", "--features", "audio:4x2", "--epochs", "2")
     told = "the data does not say where its clips begin; the board begins them at a level of 4, as"
     assert told in run("train", tmp_path / "raster.npz", *options).stderr
-    for data, *more in ((clips,), (tmp_path / "raster.npz", "--onset", 4)):
+    level = ("--features", "audio:4x2,onset:4")
+    for data, *more in ((clips,), (tmp_path / "raster.npz", *level)):
         assert "where its clips begin" not in run("train", data, *options, *more).stderr

@@ -39,8 +39,8 @@ class Bits:
     activations : {8, 4}
     """
 
-    weights: int
-    activations: int
+    weights: int = 8
+    activations: int = 8
 
     @property
     def largest_weight(self) -> int:

@@ -9,6 +9,7 @@ from protonn_edge.chain.feature_stage import FeatureStage, Shape
 from protonn_edge.features.convolution.stage import Convolutions
 from protonn_edge.features.convolution.train.learning import Wanted, untrained_layers
 from protonn_edge.features.convolution.train.notation import MOST_CHANNELS
+from protonn_edge.features.convolution.train.request import ConvolutionRequest
 from protonn_edge.features.convolution.train.training import reporting
 from protonn_edge.kinds.basis_images.train.learning import (
     TaughtStudent,
@@ -41,13 +42,13 @@ class BasisImagesClassifier(DenseClassifier):
     layers. A device gets student and extension; teacher and basis images stay on the host.
 
     Its further parameters are those of `DenseClassifier`, which are the extension's. The student's
-    layers are `convolutions`; one that gives the weights is added. `image_shape` and `convolutions`
-    have to be given.
+    layers are `features`; one that gives the weights is added. `image_shape` and `features` have to
+    be given.
 
     Parameters
     ----------
     teacher : str, estimator or object, default=None
-        Layers of the teacher, as of `convolutions`; None is the student's with four times as many
+        Layers of the teacher, such as "16x3,max2"; None is the student's with four times as many
         channels, at most 128. Or a fitted `MLPClassifier` or linear classifier of scikit-learn, for
         raw images, or an object like `protonn_edge.kinds.basis_images.train.teachers.Teacher`. An
         estimator that is cloned, as folds do, has to be in a `sklearn.frozen.FrozenEstimator`. Or
@@ -77,7 +78,7 @@ class BasisImagesClassifier(DenseClassifier):
     >>> from protonn_edge.kinds.basis_images.train.classifier import BasisImagesClassifier
     >>> digits = load_digits_dataset()
     >>> classifier = BasisImagesClassifier(
-    ...     image_shape=(8, 8), convolutions="6x3,max2", teacher="12x3,max2", teacher_epochs=4,
+    ...     image_shape=(8, 8), features="conv:6x3,max2", teacher="12x3,max2", teacher_epochs=4,
     ...     basis_images=16, network_epochs=8, epochs=20, random_state=0,
     ... )
     >>> classifier = classifier.fit(digits.X_train, digits.y_train)
@@ -113,9 +114,9 @@ class BasisImagesClassifier(DenseClassifier):
 
     refusals: ClassVar[tuple[Refusal, ...]] = (
         Refusal(
-            lambda case: not isinstance(case.settings.convolutions, str),
-            "basis images need the layers of a student; give them with {convolutions}, such as "
-            "8x3,max2",
+            lambda case: not isinstance(case.asked, ConvolutionRequest),
+            "basis images need the layers of a student; give them with {features}, such as "
+            "conv:8x3,max2",
         ),
     )
 
@@ -132,7 +133,7 @@ class BasisImagesClassifier(DenseClassifier):
 
     def feature_stage_for(self, points: Float32, weights: Float32 | None) -> FeatureStage | None:
         """Return a student with random weights."""
-        if not isinstance(self.convolutions, str):  # which is refused
+        if not isinstance(self.asked, ConvolutionRequest):  # which is refused
             return super().feature_stage_for(points, weights)
         if isinstance(self.teacher, TaughtStudent):
             return _stage(self.teacher)
@@ -152,9 +153,15 @@ class BasisImagesClassifier(DenseClassifier):
         self.taught = learned_student(wanted, teacher, points, y, weights, seed=seed, callback=told)
         return _stage(self.taught)
 
+    @property
+    def _student(self) -> ConvolutionRequest:
+        asked = self.asked
+        assert isinstance(asked, ConvolutionRequest)  # or it is refused
+        return asked
+
     def wanted_images(self, points: Float32, weights: Float32 | None) -> WantedImages:
         """Return the student and the images that are to be learned from raw points."""
-        student = self._network(points, weights)
+        student = self._student.network(self, points, weights)
         grid = self.image_parts or (1, 1)
         return WantedImages(student, self.basis_images, grid, float(self.similarity))
 
@@ -163,9 +170,9 @@ class BasisImagesClassifier(DenseClassifier):
     ) -> Teacher:
         given = self.teacher
         if isinstance(given, str | None):
-            text = wider(str(self.convolutions)) if given is None else given
-            settings = self.frozen(convolutions=text, network_epochs=self.teacher_epochs)
-            wanted = settings._network(points, weights)
+            layers = wider(self._student.layers) if given is None else given
+            settings = self.frozen(network_epochs=self.teacher_epochs)
+            wanted = replace(self._student, layers=layers).network(settings, points, weights)
             told = reporting(self.network_callback, "teacher", self.teacher_epochs)
             return learned_teacher(wanted, points, y, weights, seed=seed, callback=told)
         if hasattr(given, "forward"):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Self, cast
+from typing import TYPE_CHECKING, Any, Self, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -27,8 +27,10 @@ from protonn_edge.training.parameters import (
     Subset,
     parameter,
 )
-from protonn_edge.training.points import Float32
 from protonn_edge.training.shared_parameters import SharedParameters
+
+if TYPE_CHECKING:
+    from protonn_edge.training.points import Float32
 
 MATRICES = ("W", "B", "Z")
 LOSSES = ("cross_entropy", "squared_error", "hinge", "neighbour_likelihood")

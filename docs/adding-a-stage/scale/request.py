@@ -1,0 +1,53 @@
+"""The example as features ask for it, "scale:0.99", and the stage that training makes of it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, Self
+
+import numpy as np
+
+from protonn_edge.chain.feature_stage import FeatureStage
+from protonn_edge.chain.statistics import common_range
+from protonn_edge.training.features import FeatureParameters, FeatureRequest, only_term, unread
+from protonn_edge.training.points import Float32
+from protonn_edge.training.refusals import SPARSE, Refusal, but
+from scale.stage import Scale
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class ScaleRequest(FeatureRequest):
+    """What each feature is worth of the one before it: samples further away tell less."""
+
+    kind: ClassVar[str] = "scale"
+    word: ClassVar[str] = "scale"
+    form: ClassVar[str] = "scale:0.99"
+    refusals: ClassVar[tuple[Refusal, ...]] = but(
+        lambda case: "scale" in case.kinds,
+        "features are to be scaled, but <but>; leave {features} out",
+        SPARSE,
+    )
+
+    falloff: float
+
+    @classmethod
+    def read(cls, terms: Sequence[str], **image: Any) -> Self:
+        """Return what the only term asks for."""
+        term = only_term(terms)
+        try:
+            return cls(falloff=float(term.partition(":")[2]), **image)
+        except ValueError:
+            raise unread(term, f"has to be like {cls.form}") from None
+
+    def stage_for(
+        self,
+        settings: FeatureParameters,  # noqa: ARG002
+        points: Float32,
+        weights: Float32 | None,
+    ) -> FeatureStage:
+        """Return the stage."""
+        lower, upper, background = common_range(points, weights)
+        zero = upper if upper - background < background - lower else lower
+        factors = self.falloff ** np.arange(points.shape[1])
+        return Scale(tuple(factors.tolist()), zero)

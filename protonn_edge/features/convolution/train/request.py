@@ -1,0 +1,165 @@
+"""Convolutions as features ask for them, "conv:8x3,max2": learned before the classifier."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Self
+
+from protonn_edge.chain.feature_stage import FeatureStage
+from protonn_edge.chain.input_quantizer.saturation import BYTE_MAXIMUM
+from protonn_edge.features.average_pooling.areas import Areas
+from protonn_edge.features.average_pooling.integers import IntegerAveragePooling
+from protonn_edge.features.convolution.integers import WEIGHT_BITS
+from protonn_edge.features.convolution.stage import Convolutions
+from protonn_edge.features.convolution.train.learning import (
+    Wanted,
+    learned_network,
+    untrained_layers,
+)
+from protonn_edge.features.convolution.train.notation import read_network
+from protonn_edge.features.convolution.train.rounding import ACTIVATION_BITS, Bits
+from protonn_edge.features.convolution.train.training import Schedule, reporting
+from protonn_edge.training.features import FeatureParameters, ImageRequest, pixel_scale, unread
+from protonn_edge.training.points import Float32, Indices
+from protonn_edge.training.refusals import (
+    IN_BLOCKS,
+    LABEL_SETS,
+    SPARSE,
+    Case,
+    Refusal,
+    but,
+    models_all_at_once,
+)
+
+KIND = Convolutions.kind
+
+_BITS = re.compile(r"bits:(\d)(?:/(\d))?")
+
+_CONVOLVED = Refusal(lambda case: KIND in case.kinds, "images are convolved")
+
+
+def _cropped_alone(case: Case) -> bool:
+    asked = case.asked
+    if not isinstance(asked, ConvolutionRequest):
+        return False
+    whole = asked.cropped_shape in (None, case.settings.image_shape)
+    return not whole and read_network(asked.layers)[0] == 1
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class ConvolutionRequest(ImageRequest):
+    """Layers of a small network, to be learned, with the bits of a weight and of a value."""
+
+    kind: ClassVar[str] = KIND
+    word: ClassVar[str] = "conv"
+    form: ClassVar[str] = "conv:8x3,max2"
+    refusals: ClassVar[tuple[Refusal, ...]] = (
+        models_all_at_once(KIND, "convolutions"),
+        Refusal(
+            _cropped_alone,
+            "convolutions use the whole image unless it is pooled, but {features} is "
+            "{settings.features}; let the layers begin with average2, or leave crop out",
+        ),
+        *but(
+            lambda case: KIND in case.kinds,
+            "convolutions are to be learned, but <but>; leave {features} out",
+            SPARSE,
+            LABEL_SETS,
+            IN_BLOCKS,
+        ),
+        Refusal(
+            lambda case: isinstance(case.asked, ConvolutionRequest) and case.asked.deskew,
+            "convolutions are to be learned, but only pool and gradients can deskew images; leave "
+            "deskew out",
+        ),
+        *but(
+            lambda case: case.settings.dead_zone > 0,
+            "{dead_zone} is {settings.dead_zone:g}, but <but>, whose values are read as they are; "
+            "leave {dead_zone} out",
+            _CONVOLVED,
+        ),
+        *but(
+            lambda case: case.settings.clip > 0 and not case.clips_on,
+            "{clip} is {settings.clip:g}, but <but>, which gives bytes; leave {clip} out",
+            _CONVOLVED,
+        ),
+        *but(
+            lambda case: case.clips_on,
+            "the model to start from clips outliers, but <but>; take another one",
+            _CONVOLVED,
+        ),
+    )
+
+    layers: str
+    bits: Bits = field(default_factory=Bits)
+
+    @classmethod
+    def read(cls, terms: Sequence[str], **image: Any) -> Self:
+        """Return the layers of the terms; the last one may give bits."""
+        found = _BITS.fullmatch(terms[-1])
+        if found is None:
+            return cls(layers=_layers(terms), **image)
+        weight, value = int(found[1]), int(found[2] or 8)
+        if weight not in WEIGHT_BITS or value not in ACTIVATION_BITS:
+            raise unread(terms[-1], "has to be 8, 4 or 2 bits of a weight, and 8 or 4 of a value")
+        return cls(layers=_layers(terms[:-1]), bits=Bits(weight, value), **image)
+
+    def stage_for(
+        self, settings: FeatureParameters, points: Float32, weights: Float32 | None
+    ) -> FeatureStage:
+        """Return convolutions with random weights."""
+        wanted = self.network(settings, points, weights)
+        return Convolutions(untrained_layers(wanted), wanted.averages, wanted.pixels)
+
+    def learned_for(
+        self,
+        settings: FeatureParameters,
+        points: Float32,
+        y: Indices,
+        weights: Float32 | None,
+        *,
+        seed: int,
+    ) -> FeatureStage:
+        """Return convolutions that are learned; the settings keep the whole network."""
+        wanted = self.network(settings, points, weights)
+        told = reporting(settings.network_callback, "layers", settings.network_epochs)
+        network = learned_network(wanted, points, y, weights, seed=seed, callback=told)
+        settings.keep_network(network)
+        return Convolutions(network.layers, wanted.averages, wanted.pixels)
+
+    def network(
+        self, settings: FeatureParameters, points: Float32, weights: Float32 | None
+    ) -> Wanted:
+        """Return the network that is to be learned from raw points (n, H W)."""
+        side, layouts = read_network(self.layers)
+        image_shape, cropped = self.shapes(settings)
+        averages, (rows, columns) = None, (-(-pixels // side) for pixels in cropped)
+        if side > 1:
+            areas = Areas(image_shape, cropped, (rows, columns))
+            averages = IntegerAveragePooling(areas, BYTE_MAXIMUM)
+        return Wanted(
+            image_shape,
+            averages,
+            pixel_scale(points, weights),
+            layouts,
+            self.bits,
+            Schedule(
+                settings.network_epochs,
+                moved_share=float(settings.network_moved_share),
+                still_epochs=settings.network_still_epochs,
+            ),
+            _prototypes(settings),
+        )
+
+
+def _layers(terms: Sequence[str]) -> str:
+    return ",".join(terms).partition(":")[2]
+
+
+def _prototypes(settings: FeatureParameters) -> tuple[int, int] | None:
+    """Return projections and prototypes of a ProtoNN whose sizes are said: the network's head."""
+    d: int | None = getattr(settings, "n_projections", None)
+    m: int | None = getattr(settings, "n_prototypes", None)
+    return (d, m) if d and m else None

@@ -1,1 +1,0 @@
-"""The parameters of what comes before a classifier: a module for each kind of feature."""
