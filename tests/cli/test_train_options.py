@@ -181,7 +181,7 @@ def test_groups_are_held_out_whole_and_moved_between(data: Path) -> None:
     moved = train(data, "--groups", people)
     assert moved.record["settings"]["group_shift"] == 1.5
     assert np.array_equal(plain.head.projection, still.head.projection)
-    assert not np.array_equal(plain.head.projection, moved.projection)
+    assert not np.array_equal(plain.head.projection, moved.head.projection)
     half = train(data, "--groups", people, "--holdout", 0.3)
     assert half.record["n_train"] == 42
 
