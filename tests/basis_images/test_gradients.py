@@ -12,7 +12,7 @@ from sklearn.neural_network import MLPClassifier
 from sklearn.svm import SVC
 
 from protonn_edge.errors import InputError
-from protonn_edge.features.convolution.train.heads import DenseHead
+from protonn_edge.features.convolution.train.heads import MatrixHead
 from protonn_edge.features.convolution.train.layers import Limit
 from protonn_edge.features.convolution.train.network import Network, layers_of
 from protonn_edge.features.convolution.train.notation import read_layers
@@ -138,7 +138,7 @@ def assert_gradient(teacher: Teacher, images: Any, scores: Any, kept: Any) -> No
 
 def network(text: str = "4x3,max2,3x1") -> Network:
     rng = np.random.default_rng(6)
-    made = Network(layers_of(read_layers(text), rng), DenseHead.random(6, 3, rng))
+    made = Network(layers_of(read_layers(text), rng), MatrixHead.random(6, 3, rng))
     for _ in range(5):  # moves the running moments
         made.gradient(rng.random((*SHAPE, 20)).astype(np.float32), np.eye(3)[[0, 1] * 10], None)
     return made

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from chains import replace
 
-from protonn_edge.features.convolution.train.heads import DenseHead, Head, PrototypeHead
+from protonn_edge.features.convolution.train.heads import Head, MatrixHead, PrototypeHead
 from protonn_edge.features.convolution.train.layers import (
     Convolution,
     Layer,
@@ -80,8 +80,8 @@ def test_layers_have_the_gradient_of_their_values(text: str) -> None:
 def head_of(kind: str, features: int, Y: np.ndarray) -> Head:
     rng = np.random.default_rng(5)
     if kind == "dense":
-        dense = DenseHead.random(features, 3, rng)
-        return DenseHead(*(array.astype(float) for array in dense.parameters))
+        dense = MatrixHead.random(features, 3, rng)
+        return MatrixHead(*(array.astype(float) for array in dense.parameters))
     prototypes = PrototypeHead.of_points(rng.random((20, features)), Y, (4, 6), rng)
     return PrototypeHead(Parameters(*(array.astype(float) for array in prototypes.of)))
 

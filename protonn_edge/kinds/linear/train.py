@@ -15,7 +15,7 @@ from sklearn.linear_model import LogisticRegression
 
 from protonn_edge.chain.model import Model
 from protonn_edge.errors import InputError
-from protonn_edge.features.convolution.train.heads import DenseHead
+from protonn_edge.features.convolution.train.heads import MatrixHead
 from protonn_edge.features.convolution.train.learning import LearnedNetwork
 from protonn_edge.features.convolution.train.request import ConvolutionRequest
 from protonn_edge.kinds.linear.head import LinearHead
@@ -170,7 +170,7 @@ class LinearClassifier(DeviceClassifier):
 def _head_of(network: LearnedNetwork, prepared: PreparedPoints) -> Model:
     """Return a network's last layer as a model of normalized features."""
     head, normalizer = network.head, prepared.normalizer
-    assert isinstance(head, DenseHead)
+    assert isinstance(head, MatrixHead)
     weights, bias = network.unit * head.weights.astype(np.float64), head.biases.astype(np.float64)
     if len(bias) == 2:  # one row is enough for two classes
         weights, bias = np.diff(weights, axis=0), np.diff(bias)

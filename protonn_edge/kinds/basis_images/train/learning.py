@@ -9,7 +9,7 @@ import numpy as np
 from protonn_edge.chain.feature_stage import Shape
 from protonn_edge.chain.input_quantizer.saturation import BYTE_MAXIMUM
 from protonn_edge.errors import InputError
-from protonn_edge.features.convolution.train.heads import DenseHead
+from protonn_edge.features.convolution.train.heads import MatrixHead
 from protonn_edge.features.convolution.train.integers import integer_stages
 from protonn_edge.features.convolution.train.learning import Layers, Wanted
 from protonn_edge.features.convolution.train.network import Network, layers_of
@@ -131,7 +131,7 @@ def learned_teacher(
     """Return a convolutional network in floats, trained on raw points (n, H W)."""
     generator = np.random.default_rng(seed)
     images = wanted.images(points, y, weights)
-    head = DenseHead.random(wanted.n_features, images.Y.shape[1], generator)
+    head = MatrixHead.random(wanted.n_features, images.Y.shape[1], generator)
     network = Network(layers_of(wanted.layouts, generator), head)
     train_in_floats(network, images, wanted.schedule, generator=generator, callback=callback)
     return NetworkTeacher.of(network, wanted.shape)
