@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from chains import replace
 
-from protonn_edge.features.convolution.train.heads import Head, MatrixHead, PrototypeHead
+from protonn_edge.features.convolution.train.heads import MatrixHead, PrototypeHead, TrainableHead
 from protonn_edge.features.convolution.train.layers import (
     Convolution,
     Layer,
@@ -77,7 +77,7 @@ def test_layers_have_the_gradient_of_their_values(text: str) -> None:
         assert (derivative * towards).sum() == pytest.approx(expected, rel=1e-5, abs=1e-7)
 
 
-def head_of(kind: str, features: int, Y: np.ndarray) -> Head:
+def head_of(kind: str, features: int, Y: np.ndarray) -> TrainableHead:
     rng = np.random.default_rng(5)
     if kind == "dense":
         dense = MatrixHead.random(features, 3, rng)
