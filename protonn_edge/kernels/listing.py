@@ -52,10 +52,10 @@ class Instruction:
         """The label that it may branch to."""
         return self.text.split()[1] if re.match(r"br|r?jmp", self.text) else None
 
-    @property
-    def condition(self) -> str:
-        """What the odds of a branch or skip are given by: its label, or the skip's operands."""
-        return self.target or self.text.partition(" ")[2].strip()
+    def share_of(self, odds: Mapping[str, float]) -> float | None:
+        """Return the share of branches or skips that are taken; see `Listing.mean`."""
+        where = self.target or self.text.partition(" ")[2].strip()
+        return odds.get(f"{self.mnemonic} {where}", odds.get(where))
 
 
 @dataclass(frozen=True)
@@ -144,7 +144,8 @@ class Listing:
             Labels that end the path, after its first instruction.
         odds : mapping of str to float
             The share, 0..1, of branches taken to a label, or of skips by ``sbrc rN, b`` (by its
-            operands). For bounds, missing ones can go both ways.
+            operands); or of those of one mnemonic in front of that. For bounds, missing ones can
+            go both ways.
         """
         return self._fold(start, ends, odds, lambda one, other, p: p * one + (1 - p) * other)
 
@@ -192,7 +193,7 @@ class Listing:
         else:
             return ((_CYCLES.get(each.mnemonic, 1), place + 1),)
         ways = (2, there), (1, place + 1)
-        share = odds.get(each.condition)
+        share = each.share_of(odds)
         return (ways[share == 0],) if share in (0, 1) else ways
 
     def _cycles(
@@ -206,8 +207,7 @@ class Listing:
         left = [cycles + known[there] for cycles, there in self._ways(place, odds)]
         if len(left) == 1:
             return left[0]
-        share = odds.get(self._parsed[0][place].condition, -1.0)
-        return combine(left[0], left[1], share)
+        return combine(left[0], left[1], self._parsed[0][place].share_of(odds) or 0.0)
 
 
 Fold = Callable[[Listing, str, Collection[str], Mapping[str, float]], float]

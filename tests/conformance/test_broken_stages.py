@@ -259,7 +259,7 @@ def test_a_mean_that_is_a_quarter_off_fails(kind: str, sign: int) -> None:
     assert program.plan.mean_cycles is not None
     plan = with_step(program, mean=sign * 0.25 * program.plan.mean_cycles).plan
     with pytest.raises(AssertionError, match="on average"):
-        assert_mean_is_known(kind, plan, run_of(program))
+        assert_mean_is_known(plan, run_of(program))
 
 
 @every_kind

@@ -38,9 +38,9 @@ _COPIED_PIXEL_CYCLES = 9
 _LAST_PIXEL_CYCLES = 2  # of a run, which continues with the next one
 _ROW_CALLS = 4  # maximum per row or call
 
-# For a row in parts: per call and part, and per run of pixels in it; and the cycles of a row that
-# are saved then.
-_PART_CYCLES, _PART_RUN_CYCLES = 210, 108
+# For a row in parts, mean and maximum: per call and part, and per run of pixels in it; and the
+# cycles of a row that are saved then.
+_PART_CYCLES, _PART_RUN_CYCLES = (120, 210), (72, 108)
 _WHOLE_ROW_CYCLES = 100
 
 _CODE_BYTES = {"streamed": 760, "rows": 420}
@@ -113,12 +113,12 @@ class GradientsKernel(Kernel):
         """Return its cost."""
         assert following is not None
         push = self._push
-        around = self._around(feed, push, following)
-        worst = self.pixel_cycles(None) + around
+        worst = self.pixel_cycles(None) + self._around(feed, push, following, at_most=True)
         mean = None
         if activity is not None:
             active = activity.stages.get(self.kind, (np.full(4, _ACTIVE),))[0]
-            mean = self.pixel_cycles(active) + around
+            mean = self.pixel_cycles(active)
+            mean += self._around(feed, push, following, at_most=False)
         least = self._least
         code = _CODE_BYTES[self.name] + self._pixels.code_bytes + self._roots.code_bytes
         step = Step(self.kind, self.name, LEVELS + code, mean, math.ceil(worst), least)
@@ -140,14 +140,14 @@ class GradientsKernel(Kernel):
         A call involves one more part of a row than its pixels fill, and two more runs.
         """
         columns = self.stage.cells.columns
-        part = _PART_CYCLES + self._row_calls
+        part = _PART_CYCLES[True] + self._row_calls
         row = self._row_cycles + _RUN_OF_ROWS_CYCLES + part
-        run = _PART_RUN_CYCLES + self._row_calls
+        run = _PART_RUN_CYCLES[True] + self._row_calls
         pixel = math.ceil(self._most + row / columns.pixels + run * _runs_a_pixel(columns))
         call = row + part + 2 * run
         return Push(pixel, pixel, call, call)
 
-    def _around(self, feed: Feed | None, push: Push, following: Push) -> float:
+    def _around(self, feed: Feed | None, push: Push, following: Push, *, at_most: bool) -> float:
         """Return the cycles that do not depend on the pixels.
 
         A call that ends within a row, or a run, makes two parts of it.
@@ -159,9 +159,12 @@ class GradientsKernel(Kernel):
         if feed is not None and not feed.whole:
             calls = math.ceil(feed.calls(push, [push.value] * feed.values))
             parts = cells.rows.pixels + calls
-            rows += parts * (_PART_CYCLES + self._row_calls) - cells.rows.pixels * _WHOLE_ROW_CYCLES
+            rows += (
+                parts * (_PART_CYCLES[at_most] + self._row_calls)
+                - cells.rows.pixels * _WHOLE_ROW_CYCLES
+            )
             runs = cells.rows.pixels * len(cells.columns.runs) + calls
-            rows += runs * (_PART_RUN_CYCLES + self._row_calls)
+            rows += runs * (_PART_RUN_CYCLES[at_most] + self._row_calls)
         return _IMAGE_CYCLES + self._begin + rows + self._root_cycles + following.whole
 
     @property

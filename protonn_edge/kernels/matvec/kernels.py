@@ -36,11 +36,12 @@ _LOOPS = {"columns": columns, "masked": masked, "packed": packed}
 
 # What the compiler makes around the loops (avr-gcc 5.4 at -O2): per call that pushes, and per block
 # of sums in it; at most, for pointers on the stack where sums leave no registers for them, which a
-# block may; what a mean is spared whose sums do not use r18..r21, or fewer registers of the caller.
+# block may; what a mean is spared whose sums do not use r18..r21, or fewer registers of the caller,
+# and for each block but one, as what is saved is saved once.
 PUSH_CALL_BY_COMPILER = 56
 _BLOCK_CYCLES = 79
 _FRAME_CYCLES = 10
-_FREE_REGISTERS_CYCLES = 14
+_FREE_REGISTERS_CYCLES, _SAVED_ONCE_CYCLES = 14, 40
 SAVED_REGISTER_CYCLES = 4  # push and pop
 SAVED_BY_CALLEE = range(2, 18)
 
@@ -51,7 +52,7 @@ _UPPER_BYTE_CYCLES = 2
 # For weights as instructions: around groups, and for an input that waits for the rest of its group,
 # mean and maximum.
 _GROUPS_CYCLES = 110
-_WAITING_CYCLES = (30, 40)
+_WAITING_CYCLES = (34, 40)
 
 # To begin: once, more if inputs wait, for each byte of a sum, and for a pointer to next weights.
 _BEGIN_CYCLES, _BEGIN_WAITING_CYCLES = 20, 2
@@ -162,10 +163,12 @@ class Matvec:
 
     @property
     def _mean_call(self) -> int:
-        """The approximate mean of `_call`: few sums need fewer registers to be saved."""
+        """The approximate mean of `_call`: few sums need fewer registers to be saved, and once."""
         free = len(SAVED_BY_CALLEE) - max(each.block.bytes for each in self.passes)
-        spared = SAVED_REGISTER_CYCLES * free + _FREE_REGISTERS_CYCLES
-        return self._call - (spared if free >= 0 else 0)
+        spared = _SAVED_ONCE_CYCLES * (len(self.passes) - 1) * (self.kernel != "unrolled")
+        if free >= 0:
+            spared += SAVED_REGISTER_CYCLES * free + _FREE_REGISTERS_CYCLES
+        return self._call - spared
 
     @cached_property
     def push(self) -> Push:

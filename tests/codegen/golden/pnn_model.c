@@ -7,7 +7,7 @@
  * The plan, on an ATmega328P, compiled by avr-gcc -O2:
  *     projection      columns, 130 B flash, at most 416 cycles
  *     requantize      loop, 15 B flash, at most 166 cycles
- *     prototypes      point in registers, 16-bit scores, 280 B flash, at most 415 cycles
+ *     prototypes      point in registers, 16-bit scores, 280 B flash, at most 418 cycles
  *     decision        largest, 0 B flash, at most 39 cycles
  *
  * The arithmetic:
@@ -268,29 +268,26 @@ static uint8_t decision_find_largest(pnn_score_t *largest_score)
 /* ---- Prototypes: functions ---------------------------------------------------------------- */
 
 /* Set all scores to 0. */
-#ifdef PNN_ASSEMBLY
 static void prototypes_clear_scores(void)
 {
+#ifdef PNN_ASSEMBLY
     pnn_score_t *next = prototypes_scores;
     uint8_t left = PNN_CLASSES;
     __asm__ volatile(
-        "1:\n"
+        ".Lscore_%=:\n"
         "    st    %a[next]+, __zero_reg__\n"
         "    st    %a[next]+, __zero_reg__\n"
         "    dec   %[left]\n"
-        "    brne  1b\n"
+        "    brne  .Lscore_%=\n"
         : [next] "+e"(next), [left] "+r"(left)
         :
         : "memory");
-}
 #else
-static void prototypes_clear_scores(void)
-{
     for (uint8_t l = 0; l < PNN_CLASSES; ++l) {
         prototypes_scores[l] = 0;
     }
-}
 #endif
+}
 
 /* List near prototypes until the list is full or none is left, add their labels, times their RBF,
  * to the scores, and go on. A prototype is left as soon as one difference, or the sum of the squares,
@@ -303,49 +300,49 @@ static void prototypes_add_votes(void)
         "    push  r29\n"
         "    ldi   r22, lo8(%[first])\n"
         "    ldi   r23, hi8(%[first])\n"
-        "0:\n"
+        ".Lagain_%=:\n"
         "    lds   r2, %[point] + 0\n"
         "    lds   r3, %[point] + 1\n"
         "    lds   r4, %[point] + 2\n"
         "    ldi   r26, lo8(%[list])\n"
         "    ldi   r27, hi8(%[list])\n"
         "    movw  r30, r22\n"
-        "    rjmp  2f\n"
-        "7:  cpi   r23, hi8(%[last])\n"
-        "    brne  2f\n"
-        "    rjmp  8f\n"
-        "1:  subi  r22, lo8(-(6))\n" /* this prototype is far: the next one */
+        "    rjmp  .Lcompare_%=\n"
+        ".Laccident_%=: cpi   r23, hi8(%[last])\n"
+        "    brne  .Lcompare_%=\n"
+        "    rjmp  .Lvote_%=\n"
+        ".Lfar_%=: subi  r22, lo8(-(6))\n" /* this prototype is far: the next one */
         "    sbci  r23, hi8(-(6))\n"
         "    movw  r30, r22\n"
         "    cpi   r22, lo8(%[last])\n"
-        "    breq  7b\n"
-        "2:\n"
-        "    lpm   r18, Z+\n"
+        "    breq  .Laccident_%=\n"
+        ".Lcompare_%=:\n"
+        ".Lstep0_%=: lpm   r18, Z+\n"
         "    sub   r18, r2\n"
-        "    brvs  1b\n"
+        "    brvs  .Lfar_%=\n"
         "    muls  r18, r18\n"
         "    movw  r20, r0\n"
         "    subi  r21, 16\n"
-        "    brpl  1b\n"
-        "    lpm   r18, Z+\n"
+        "    brpl  .Lfar_%=\n"
+        ".Lstep1_%=: lpm   r18, Z+\n"
         "    sub   r18, r3\n"
         "    muls  r18, r18\n"
         "    add   r20, r0\n"
         "    adc   r21, r1\n"
-        "    brpl  1b\n"
-        "    lpm   r18, Z+\n"
+        "    brpl  .Lfar_%=\n"
+        ".Lstep2_%=: lpm   r18, Z+\n"
         "    sub   r18, r4\n"
-        "    brvs  1b\n"
+        "    brvs  .Lfar_%=\n"
         "    muls  r18, r18\n"
         "    add   r20, r0\n"
         "    adc   r21, r1\n"
-        "    brpl  1b\n"
-        "    swap  r20\n" /* this prototype is near: look its RBF up */
+        "    brpl  .Lfar_%=\n"
+        "    swap  r20\n"
         "    andi  r20, 0x0f\n"
         "    swap  r21\n"
         "    andi  r21, 0xf0\n"
         "    or    r20, r21\n"
-        "    movw  r18, r30\n" /* its labels follow its coordinates */
+        "    movw  r18, r30\n" /* this prototype is near: its labels follow its coordinates */
         "    mov   r30, r20\n"
         "    ldi   r31, 0\n"
         "    subi  r30, lo8(-(%[table]))\n"
@@ -355,15 +352,15 @@ static void prototypes_add_votes(void)
         "    st    X+, r18\n"
         "    st    X+, r19\n"
         "    cpi   r26, lo8(%[full])\n"
-        "    breq  6f\n"
-        "    rjmp  1b\n"
-        "6:  subi  r22, lo8(-(6))\n"
+        "    breq  .Lfull_%=\n"
+        "    rjmp  .Lfar_%=\n"
+        ".Lfull_%=: subi  r22, lo8(-(6))\n"
         "    sbci  r23, hi8(-(6))\n"
-        "8:  movw  r24, r22\n"
+        ".Lvote_%=: movw  r24, r22\n"
         "    cpi   r26, lo8(%[list])\n"
-        "    brne  4f\n"
-        "    %~jmp 9f\n" /* the list is empty */
-        "4:  mov   r28, r26\n"
+        "    brne  .Lsome_%=\n"
+        "    %~jmp .Lvoted_%=\n" /* the list is empty */
+        ".Lsome_%=: mov   r28, r26\n"
         "    ldi   r26, lo8(%[list])\n" /* scores 0..2 */
         "    ldi   r27, hi8(%[list])\n"
         "    ldi   r30, lo8(%[scores] + 0)\n"
@@ -374,8 +371,7 @@ static void prototypes_add_votes(void)
         "    ld    r5, Z+\n"
         "    ld    r6, Z+\n"
         "    ld    r7, Z+\n"
-
-        "1:  ld    r23, X+\n"
+        ".Lvoter0_%=: ld    r23, X+\n"
         "    ld    r30, X+\n"
         "    ld    r31, X+\n"
         "    lpm   r22, Z+\n"
@@ -391,7 +387,7 @@ static void prototypes_add_votes(void)
         "    add   r6, r0\n"
         "    adc   r7, r1\n"
         "    cp    r26, r28\n"
-        "    brne  1b\n"
+        "    brne  .Lvoter0_%=\n"
         "    ldi   r30, lo8(%[scores] + 0)\n"
         "    ldi   r31, hi8(%[scores] + 0)\n"
         "    st    Z+, r2\n"
@@ -400,14 +396,13 @@ static void prototypes_add_votes(void)
         "    st    Z+, r5\n"
         "    st    Z+, r6\n"
         "    st    Z+, r7\n"
-
-        "9:  cpi   r24, lo8(%[last])\n"
-        "    brne  1f\n"
+        ".Lvoted_%=: cpi   r24, lo8(%[last])\n"
+        "    brne  .Lon_%=\n"
         "    cpi   r25, hi8(%[last])\n"
-        "    breq  2f\n"
-        "1:  movw  r22, r24\n"
-        "    %~jmp 0b\n"
-        "2:  clr   __zero_reg__\n"
+        "    breq  .Ldone_%=\n"
+        ".Lon_%=: movw  r22, r24\n"
+        "    %~jmp .Lagain_%=\n"
+        ".Ldone_%=: clr   __zero_reg__\n"
         "    pop   r29\n"
         "    pop   r28\n"
         :

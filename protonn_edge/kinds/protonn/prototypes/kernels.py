@@ -13,22 +13,16 @@ from protonn_edge.avr.cores import Core
 from protonn_edge.chain.activity import Activity
 from protonn_edge.chain.integer_stage import IntArray
 from protonn_edge.kernels.kernel import Cost, Feed, Kernel, Push, Step
+from protonn_edge.kernels.listing import Listing
 from protonn_edge.kernels.matvec.kernels import SAVED_REGISTER_CYCLES
-from protonn_edge.kernels.matvec.loops import Block, blocks_of
-from protonn_edge.kinds.protonn.prototypes.comparison import (
-    ACCIDENT_CYCLES,
-    CLEAR_CYCLES,
-    FINISH_BY_COMPILER,
-    NEAREST_CYCLES,
-    ROUND_CYCLES,
-    VOTES_CYCLES,
-    Comparison,
-    comparison,
-    saved_registers,
-    vote_cycles,
-)
-from protonn_edge.kinds.protonn.prototypes.comparison import Step as Compared
+from protonn_edge.kernels.matvec.loops import blocks_of
 from protonn_edge.kinds.protonn.prototypes.integers import IntegerPrototypes
+from protonn_edge.kinds.protonn.prototypes.loops import (
+    Voting,
+    clearing,
+    compared_steps,
+    saved_registers,
+)
 from protonn_edge.kinds.protonn.prototypes.reach import near_at_most
 
 # Near prototypes that are listed before they vote: more need more SRAM, fewer take longer.
@@ -39,48 +33,15 @@ _NEIGHBOUR_BYTES = 3
 # Number of prototypes up to which all pairs are examined to choose checks.
 _PROTOTYPES_COMPARED = 200
 
-# Registers that a function saves in addition to those of its loops, and the maximum in total.
+# What the compiler makes around the loops (avr-gcc 5.4 at -O2), mean and maximum: registers that a
+# function saves in addition to those of the loops, up to a number in total, and the rest.
 _SAVED_BESIDES, _SAVED_AT_MOST = 6, 18
-
+_AROUND_CYCLES = (10, 50)
 
 # Time of the compiler's loops relative to assembly, on a chip without a multiplier.
 _PORTABLE = 10.1
 
 _CODE_BYTES_PER_SCORE = 16
-
-
-@dataclass(frozen=True)
-class ComparisonContext:
-    """The loop over the prototypes, and its constants; `distant` if its beginning is out of reach.
-
-    `saved_registers` are those of the caller that it and the votes use.
-    """
-
-    steps: tuple[Compared, ...]
-    saved_registers: tuple[int, ...]
-    distant: bool
-    stride: int
-    distance_shift: int
-    limit_high: int
-
-
-@dataclass(frozen=True)
-class PrototypesContext:
-    """The context of ``templates/c/prototypes``."""
-
-    n_coordinates: int
-    n_prototypes: int
-    n_classes: int
-    distance_shift: int
-    distance_limit: int
-    neighbours_at_once: int
-    score_bits: int
-    score_range: tuple[int, int]
-    nearest: bool
-    comparison: ComparisonContext
-    votes: tuple[Block, ...]
-    rows: tuple[tuple[int, ...], ...]
-    table: tuple[tuple[int, ...], ...]
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,16 +55,42 @@ class PrototypesKernel(Kernel):
     name: str = "listed"
 
     @cached_property
-    def comparison(self) -> Comparison:
-        """The comparison of a point with a prototype."""
+    def voting(self) -> Voting:
+        """The comparisons, and the votes of near prototypes."""
         stage = self.stage
         overflows = [coordinate.overflows for coordinate in coordinates_of(stage)]
-        return comparison(overflows, checked_coordinates(stage), stage.distance_shift)
+        return Voting(
+            compared_steps(overflows, checked_coordinates(stage)),
+            blocks_of(stage.n_outputs, stage.output_bits // 8),
+            stride=stage.n_inputs + stage.n_outputs,
+            shift=stage.distance_shift,
+            limit=stage.distance_limit >> 8,
+            nearest=stage.gives_nearest,
+        )
+
+    @property
+    def saved_registers(self) -> tuple[int, ...]:
+        """Registers of the caller that comparisons and votes use."""
+        return saved_registers(self.voting)
 
     @cached_property
-    def votes(self) -> tuple[Block, ...]:
-        """The passes of the scores over the near prototypes."""
-        return blocks_of(self.stage.n_outputs, self.stage.output_bits // 8)
+    def clearing(self) -> Listing:
+        """The loop that sets all scores to 0."""
+        return clearing(self.stage.output_bits // 8)
+
+    @property
+    def rows(self) -> list[list[int]]:
+        """A row per prototype: its coordinates and labels."""
+        rows: list[list[int]] = np.concatenate(
+            [self.stage.prototypes, self.stage.labels]
+        ).T.tolist()
+        return rows
+
+    @property
+    def table(self) -> list[int]:
+        """The RBF by distance."""
+        table: list[int] = self.stage.table.tolist()
+        return table
 
     @property
     def neighbours_at_once(self) -> int:
@@ -113,21 +100,9 @@ class PrototypesKernel(Kernel):
         return min(m, max(_NEIGHBOURS_AT_LEAST, min(share, _NEIGHBOURS_AT_MOST)))
 
     @property
-    def saved_registers(self) -> tuple[int, ...]:
-        """Registers of the caller that the loops use."""
-        return saved_registers(self.comparison, self.votes)
-
-    @property
     def costs(self) -> IntArray:
         """Cycles (d + 1,) of a prototype far from coordinates 1..d on, and of a near one."""
-        vote = self._vote_cycles[1]
-        return np.append(self.comparison.left_after, self.comparison.near + vote)
-
-    @property
-    def _vote_cycles(self) -> tuple[int, int]:
-        """Cycles of a vote, and those for each near prototype in it."""
-        call, each = vote_cycles(self.votes)
-        return call, each + NEAREST_CYCLES * self.stage.gives_nearest
+        return np.append(self.voting.left_after, self.voting.near)
 
     def cost(
         self,
@@ -148,60 +123,32 @@ class PrototypesKernel(Kernel):
         )
 
     def _step(self, activity: Activity | None, flash_bytes: int) -> Step:
-        stage, loop = self.stage, self.comparison
-        call, each = self._vote_cycles
-        call += loop.start
+        stage, voting = self.stage, self.voting
         m = stage.n_prototypes
         saved = min(len(self.saved_registers) + _SAVED_BESIDES, _SAVED_AT_MOST)
-        around = FINISH_BY_COMPILER + 3 * self.core.call_cycles + SAVED_REGISTER_CYCLES * saved
-        around += VOTES_CYCLES + ACCIDENT_CYCLES * _accidents(stage)
-        clear = CLEAR_CYCLES[stage.output_bits // 8] * stage.n_outputs
-        around += clear
+        clear = int(self.clearing.worst("score", ["score"], {"score": 1})) * stage.n_outputs
+        around = 3 * self.core.call_cycles + SAVED_REGISTER_CYCLES * saved + clear
+        around += voting.once + voting.accident * _accidents(stage)
         at_most = near_at_most(stage)
         full, rest = divmod(int(at_most[-1]), self.neighbours_at_once)
-        votes = (full + 1) * call if rest else full * call + loop.start + ROUND_CYCLES
+        rounds = full * voting.round + (voting.round if rest else voting.empty_round)
         costs = np.maximum.accumulate(self.costs)
-        worst = around + int(m * costs[0] + at_most @ np.diff(costs)) + votes
+        worst = int(m * costs[0] + at_most @ np.diff(costs)) + rounds + around + _AROUND_CYCLES[1]
         mean = None
         if activity is not None:
             coordinates, prototypes = activity.stages[stage.kind]
             near = float(prototypes.sum())
             left = m * (coordinates - np.append(coordinates[1:], near / m))
-            mean = around + float(left @ loop.left_after) + near * (loop.near + each)
-            mean += (near / self.neighbours_at_once + 0.5) * call
-        fetched = any(step.register is None for step in loop.steps)
+            some = (prototypes.max() + 1 - np.prod(1 - prototypes)) / 2  # how often any, about
+            lists = max(0.0, near / self.neighbours_at_once - 0.5)
+            votes = (some + lists) * voting.round + (1 - some) * voting.empty_round
+            mean = float(left @ voting.left_after + near * voting.near + votes)
+            mean += around + _AROUND_CYCLES[0]
+        fetched = any(step.register is None for step in voting.steps)
         where = "partly in registers" if fetched else "in registers"
         kernel = f"point {where}, {stage.output_bits}-bit scores"
-        least = m * loop.least + loop.start + clear
+        least = m * voting.least + voting.start + clear
         return Step("prototypes", kernel, flash_bytes, mean, worst, least)
-
-    def context(self) -> PrototypesContext:
-        """Return the template context, with data in the order of the generated program."""
-        stage = self.stage
-        table = stage.table.tolist()
-        rows = np.concatenate([stage.prototypes, stage.labels]).T.tolist()
-        return PrototypesContext(
-            n_coordinates=stage.n_inputs,
-            n_prototypes=stage.n_prototypes,
-            n_classes=stage.n_outputs,
-            distance_shift=stage.distance_shift,
-            distance_limit=stage.distance_limit,
-            neighbours_at_once=self.neighbours_at_once,
-            score_bits=stage.output_bits,
-            score_range=stage.output.ends,
-            nearest=stage.gives_nearest,
-            comparison=ComparisonContext(
-                steps=self.comparison.steps,
-                saved_registers=self.saved_registers,
-                distant=self.comparison.steps[-1].far != "1b",
-                stride=stage.n_inputs + stage.n_outputs,
-                distance_shift=stage.distance_shift,
-                limit_high=stage.distance_limit >> 8,
-            ),
-            votes=self.votes,
-            rows=tuple(map(tuple, rows)),
-            table=tuple(tuple(table[i : i + 16]) for i in range(0, len(table), 16)),
-        )
 
 
 def _accidents(stage: IntegerPrototypes) -> int:

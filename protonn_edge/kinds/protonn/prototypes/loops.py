@@ -1,0 +1,355 @@
+"""The loops that compare a point with prototypes, and that let near ones vote, in assembly.
+
+All is in one statement, so that no register changes hands and every cycle is known. To compare, the
+point's first coordinates are in registers, the others in SRAM. A squared distance is in r21:r20,
+less the limit, so that it is negative while the prototype is near; r23:r22 is where that is, and
+the list of near ones grows at X. When it is full, or no prototype is left, they vote, a block of
+scores after the other: r25:r24 is then the next prototype, r28 the lower byte of the list's end (it
+has less than 256), and r29 the largest RBF.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import accumulate
+
+import numpy as np
+from numpy.typing import NDArray
+
+from protonn_edge.kernels.listing import BEGIN, END, Listing, repeated
+from protonn_edge.kernels.matvec.kernels import SAVED_BY_CALLEE
+from protonn_edge.kernels.matvec.loops import Block, multiply_add
+
+# Registers for coordinates of the point. The others are loaded, in two cycles each.
+_COORDINATE_REGISTERS = (*range(2, 18), 24, 25)
+
+# The reach of branches in words, with a margin; the code before the first coordinate.
+_REACH = 60
+_NEXT_WORDS = 5
+
+_ISLAND = "island"
+
+
+@dataclass(frozen=True)
+class Compared:
+    """The comparison of one coordinate of a point with a prototype's.
+
+    Attributes
+    ----------
+    number : int
+        The coordinate, from 0.
+    register : int or None
+        The register with the point's; None if it is in SRAM.
+    overflows : bool
+        Whether the difference may exceed a byte, and seem small without the rest.
+    checked : bool
+        Whether the loop leaves the prototype here if it is far.
+    island : bool
+        Whether a jump to the next prototype precedes it, for branches that do not reach that.
+    far : str
+        The label to branch to: "far", or a jump to it before or after.
+    """
+
+    number: int
+    register: int | None
+    overflows: bool
+    checked: bool
+    island: bool = False
+    far: str = "far"
+
+    def code(self, limit: int, *, leaves: str) -> Listing:
+        """Return its instructions, for the upper byte of the limit, and where it may be left."""
+        summed = "add r20, r0\nadc r21, r1"
+        if self.number == 0:
+            summed = f"movw r20, r0\nsubi r21, {limit}"
+        fetched = f"lds r19, %[point] + {self.number}" if self.register is None else ""
+        return Listing(
+            f"""
+        step{self.number}: lpm r18, Z+
+            {fetched}
+            sub  r18, r{19 if self.register is None else self.register}
+            {f"brvs {self.far}" if self.overflows else ""}
+            muls r18, r18
+            {summed}
+            {leaves}
+            """
+        )
+
+    @property
+    def words(self) -> int:
+        """Flash words of its code, without an island."""
+        return self.code(0, leaves="brpl far" if self.checked else "").code_bytes // 2
+
+
+@dataclass(frozen=True)
+class Voting:
+    """The statement, and its cycles.
+
+    Attributes
+    ----------
+    steps : tuple of Compared
+        One for each coordinate.
+    blocks : tuple of Block
+        The passes of the scores over the near prototypes.
+    stride : int
+        Bytes of a prototype and its labels.
+    shift : int
+        From a squared distance to its place in the table, 0..6.
+    limit : int
+        The upper byte of the distance from which prototypes are far.
+    nearest : bool
+        Whether the largest RBF is returned.
+    """
+
+    steps: tuple[Compared, ...]
+    blocks: tuple[Block, ...]
+    stride: int
+    shift: int
+    limit: int
+    nearest: bool
+
+    @cached_property
+    def listing(self) -> Listing:
+        """The instructions."""
+        loaded = [step for step in self.steps if step.register is not None]
+        distant = self.steps[-1].far != "far"
+        return Listing(
+            f"""
+            push r28
+            push r29
+            {"ldi r29, 0" if self.nearest else ""}
+            ldi  r22, lo8(%[first])
+            ldi  r23, hi8(%[first])
+        again:
+            {repeated(loaded, "lds r{0.register}, %[point] + {0.number}")}
+            ldi  r26, lo8(%[list])
+            ldi  r27, hi8(%[list])
+            movw r30, r22
+            rjmp compare
+        accident: cpi r23, hi8(%[last])
+            brne compare
+            rjmp vote
+        far: subi r22, lo8(-({self.stride})) ; this prototype is far: the next one
+            sbci r23, hi8(-({self.stride}))
+            movw r30, r22
+            cpi  r22, lo8(%[last])
+            breq accident
+        compare:
+            {"".join(self._step(step) for step in self.steps)}
+            {f"{_ISLAND}{len(self.steps)}: rjmp far" if distant else ""}
+            {"near:" if distant else ""}
+            {_listed(self.shift, self.stride)}
+            {self._voted}
+            """
+        )
+
+    @property
+    def _voted(self) -> str:
+        """What lets those of the list vote, and goes on."""
+        return f"""
+        vote: movw r24, r22
+            cpi  r26, lo8(%[list])
+            brne some
+            jmp  voted ; the list is empty
+        some: mov r28, r26
+            {"".join(self._votes(block) for block in self.blocks)}
+        voted: cpi r24, lo8(%[last])
+            brne on
+            cpi  r25, hi8(%[last])
+            breq done
+        on: movw r22, r24
+            jmp  again
+        done: clr __zero_reg__
+            {"mov r24, r29" if self.nearest else ""}
+            pop  r29
+            pop  r28
+            """
+
+    def _step(self, step: Compared) -> str:
+        leaves = f"brpl {step.far}" if step.checked else ""
+        if step is self.steps[-1] and step.far != "far":
+            leaves = "brmi near"
+        island = f"rjmp step{step.number}\n{_ISLAND}{step.number}: rjmp far\n"
+        return island * step.island + step.code(self.limit, leaves=leaves).source
+
+    def _votes(self, block: Block) -> str:
+        place = block.first * block.width
+        behind = f"adiw r30, {block.first}" if block.first else ""
+        if block.first > 63:
+            behind = f"subi r30, lo8(-({block.first}))\nsbci r31, hi8(-({block.first}))"
+        elif self.nearest and not block.first:
+            behind = "cp r29, r23\nbrsh nearer\nmov r29, r23\nnearer:"
+        registers = range(2, 2 + block.bytes)
+        scores = f"ldi r30, lo8(%[scores] + {place})\nldi r31, hi8(%[scores] + {place})"
+        return f"""
+            ldi  r26, lo8(%[list]) ; scores {block.first}..{block.last}
+            ldi  r27, hi8(%[list])
+            {scores}
+            {repeated(registers, "ld r{0}, Z+")}
+        voter{block.number}: ld r23, X+
+            ld   r30, X+
+            ld   r31, X+
+            {behind}
+            {"".join(multiply_add(register, block.width) for register in block.sums)}
+            cp   r26, r28
+            brne voter{block.number}
+            {scores}
+            {repeated(registers, "st Z+, r{0}")}
+        """
+
+    def _cycles(
+        self, start: str, end: str, *, overflows: int = 0, far: int = 0, **odds: int
+    ) -> int:
+        """Return the cycles from a label to another, where each branch but these goes its way."""
+        usual = {"accident": 0, "compare": 1, "near": 1, "full": 0, "some": 1}
+        for label in ("far", *(f"{_ISLAND}{number}" for number in range(len(self.steps) + 1))):
+            usual |= {f"brvs {label}": overflows, f"brpl {label}": far}
+        return int(self.listing.worst(start, [end], {**usual, **odds}))
+
+    @cached_property
+    def _reached(self) -> list[int]:
+        """Cycles (d,) from one prototype to each coordinate of the next."""
+        steps = [self._cycles(f"step{k}", f"step{k + 1}") for k in range(len(self.steps) - 1)]
+        return list(accumulate([self._cycles("far", "step0"), *steps]))
+
+    def _left(self, step: Compared, **odds: int) -> int:
+        """Return the cycles of a prototype that is found far at a coordinate."""
+        return self._reached[step.number] + self._cycles(f"step{step.number}", "far", **odds)
+
+    @cached_property
+    def left_after(self) -> NDArray[np.int64]:
+        """Cycles (d,) of a prototype that is found far at each coordinate."""
+        cycles: list[int] = []
+        for step in self.steps:
+            if step.checked:
+                cycles += [self._left(step, far=1, near=0)] * (step.number + 1 - len(cycles))
+        return np.array(cycles, np.int64)
+
+    @property
+    def least(self) -> int:
+        """Cycles of a prototype that is left at the first check."""
+        first = next(step for step in self.steps if step.overflows or step.checked)
+        odds = {"overflows": 1} if first.overflows else {"far": 1, "near": 0}
+        return self._left(first, **odds)
+
+    @cached_property
+    def near(self) -> int:
+        """Cycles of a near prototype, with its vote."""
+        last = len(self.steps) - 1
+        votes = sum(
+            self._cycles(f"voter{b.number}", f"voter{b.number}", **{f"voter{b.number}": 1})
+            for b in self.blocks
+        )
+        return self._reached[last] + self._cycles(f"step{last}", "far") + votes
+
+    @cached_property
+    def round(self) -> int:
+        """Cycles of a list that votes, without its prototypes, and of going on."""
+        votes = 0
+        for block in self.blocks:
+            here, last = f"voter{block.number}", block is self.blocks[-1]
+            there = "voted" if last else f"voter{block.number + 1}"
+            votes += self._cycles(here, there, **{here: 0}) - self._cycles(here, here, **{here: 1})
+        listed = (
+            self._cycles("vote", "voter0") + votes + self._cycles("voted", "again", on=0, done=0)
+        )
+        return listed + self.start
+
+    @property
+    def empty_round(self) -> int:
+        """Cycles of a list that is empty."""
+        return self.start + self._cycles("vote", "voted", some=0)
+
+    @property
+    def start(self) -> int:
+        """Cycles up to the first prototype of a list."""
+        return self._cycles("again", "step0")
+
+    @property
+    def accident(self) -> int:
+        """Cycles of a prototype more if only the upper byte of its end differs from the last's."""
+        return self._cycles("far", "step0", accident=1) - self._cycles("far", "step0")
+
+    @cached_property
+    def once(self) -> int:
+        """Cycles around all lists."""
+        end = self._cycles("far", "vote", accident=1, compare=0)
+        return self._cycles(BEGIN, "again") + end + self._cycles("done", END)
+
+
+def saved_registers(voting: Voting) -> tuple[int, ...]:
+    """Return the registers of the caller that a statement uses."""
+    compared = {step.register for step in voting.steps if step.register is not None}
+    summed = range(2, 2 + max(block.bytes for block in voting.blocks))
+    return tuple(sorted((compared | {*summed}) & {*SAVED_BY_CALLEE}))
+
+
+def _listed(shift: int, stride: int) -> str:
+    """Return what lists a near prototype, with its RBF."""
+    return f"""
+            {_shifted(shift)}
+            movw r18, r30 ; this prototype is near: its labels follow its coordinates
+            mov  r30, r{21 if shift > 4 else 20}
+            ldi  r31, 0
+            subi r30, lo8(-(%[table]))
+            sbci r31, hi8(-(%[table]))
+            lpm  r20, Z
+            st   X+, r20
+            st   X+, r18
+            st   X+, r19
+            cpi  r26, lo8(%[full])
+            breq full
+            rjmp far
+        full: subi r22, lo8(-({stride}))
+            sbci r23, hi8(-({stride}))
+    """
+
+
+def _shifted(shift: int) -> str:
+    """Return what leaves in r20, or in r21, the byte of r21:r20 that begins at bit 0..6."""
+    if shift == 4:
+        return "swap r20\nandi r20, 0x0f\nswap r21\nandi r21, 0xf0\nor r20, r21"
+    if shift > 4:
+        return repeated(range(8 - shift), "lsl r20", "rol r21")
+    return repeated(range(shift), "lsr r21", "ror r20")
+
+
+def clearing(score_bytes: int) -> Listing:
+    """Return the loop that sets all scores to 0."""
+    return Listing(
+        f"""
+        score:
+            {repeated(range(score_bytes), "st %a[next]+, __zero_reg__")}
+            dec  %[left]
+            brne score
+        """
+    )
+
+
+def compared_steps(overflows: Sequence[bool], checked: Sequence[bool]) -> tuple[Compared, ...]:
+    """Return the comparison of coordinates that may overflow a byte, and of those checked."""
+    registers = (*_COORDINATE_REGISTERS, *([None] * len(overflows)))
+    each = zip(range(len(overflows)), registers[: len(overflows)], overflows, checked, strict=True)
+    return tuple(_with_islands([Compared(*step) for step in each]))
+
+
+def _with_islands(steps: Sequence[Compared]) -> Iterator[Compared]:
+    """Yield the steps with the labels that their branches reach."""
+    place, island, last = _NEXT_WORDS, -_REACH - 1, _ISLAND
+    placed: list[Compared] = []
+    waiting: int | None = None  # where the first branch is that needs an island behind it
+    for step in steps:
+        needs_island = waiting is not None and place + step.words + 2 - waiting > _REACH
+        if needs_island:
+            island, waiting, place, last = place + 1, None, place + 2, f"{_ISLAND}{step.number}"
+            placed = [replace(one, far=last) if one.far == "" else one for one in placed]
+        end = place + step.words
+        far = "far" if end <= _REACH else last if end - island <= _REACH else ""
+        if not far and waiting is None:
+            waiting = place
+        placed.append(replace(step, island=needs_island, far=far))
+        place = end
+    behind = f"{_ISLAND}{len(steps)}"
+    yield from (replace(one, far=behind) if one.far == "" else one for one in placed)
