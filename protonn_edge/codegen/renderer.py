@@ -18,6 +18,8 @@ from protonn_edge.codegen.context import c_float, program_context, render_contex
 from protonn_edge.codegen.plan import Float32Plan, Plan, make_float32_plan
 from protonn_edge.codegen.planner import make_plan
 from protonn_edge.errors import InputError, shortened
+from protonn_edge.features.images.cropped_image import shape_text
+from protonn_edge.features.images.image_stage import image_text
 from protonn_edge.quantization import DeviceModel, Float32Model
 from protonn_edge.system.resources import resource
 
@@ -154,5 +156,9 @@ def template_environment(folder: str, prefix: str = PREFIX) -> Environment:
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
-    environment.filters["c_float"] = c_float
+    environment.filters |= {
+        "c_float": c_float,
+        "image_text": image_text,
+        "shape_text": shape_text,
+    }
     return environment

@@ -39,44 +39,26 @@ _STATE_BYTES = 8 + 5
 _PORTABLE = 14.0
 
 
-@dataclass(frozen=True)
-class AudioContext:
-    """The context of ``templates/c/audio``."""
-
-    samples: int
-    frames: int
-    length: int
-    bands: int
-    mirrored: int
-    coefficients: tuple[tuple[int, int, int], ...]
-    most: int
-    energy_maximum: int
-    n_outputs: int
-    quiet: int
-    base: int
-    octave: int
-    steps: tuple[int, ...]
-    maximum: int
-    onset: int
-    level_shift: int
-    level_maximum: int
-    band_bytes: int
-    band_lines: tuple[str, ...]
-
-
 @dataclass(frozen=True, eq=False)
 class AudioKernel(Kernel):
     """Energies of the current frame, and features of completed ones."""
 
     template: ClassVar[str] = "audio/audio.j2"
     chunk: ClassVar[int] = 16
+    octave: ClassVar[int] = OCTAVE
+    steps: ClassVar[tuple[int, ...]] = STEPS
+    maximum: ClassVar[int] = FEATURE_MAXIMUM
+    level_shift: ClassVar[int] = LEVEL_SHIFT
+    level_maximum: ClassVar[int] = (255 << LEVEL_SHIFT) + (1 << LEVEL_SHIFT) - 1
+    band_bytes: ClassVar[int] = BAND_BYTES
 
     stage: IntegerAudio
     core: Core
     name: str = "energies"
 
     @cached_property
-    def _bands(self) -> Listing:
+    def band_loop(self) -> Listing:
+        """What passes a sample through all bands."""
         return all_bands(self.stage.clip.bands)
 
     @property
@@ -95,7 +77,7 @@ class AudioKernel(Kernel):
         assert following is not None
         clip, push = self.stage.clip, self._push(following)
         tables = len(STEPS)
-        code = _CODE_BYTES + self._bands.code_bytes + _STREAMING_CODE_BYTES * (not feed.whole)
+        code = _CODE_BYTES + self.band_loop.code_bytes + _STREAMING_CODE_BYTES * (not feed.whole)
         step = Step(
             self.kind,
             self.name,
@@ -120,7 +102,7 @@ class AudioKernel(Kernel):
     @property
     def _band_cycles(self) -> int:
         """Cycles of the bands per sample."""
-        return band_cycles(self._bands, len(self.stage.clip.bands))
+        return band_cycles(self.band_loop, len(self.stage.clip.bands))
 
     @property
     def _most_octaves(self) -> int:
@@ -154,30 +136,25 @@ class AudioKernel(Kernel):
         logarithms = clip.n_outputs * self._logarithm(at_most=at_most)
         return calls * call + samples + logarithms + self._begin + _END_CYCLES
 
-    def context(self) -> AudioContext:
-        """Return the template context, with data in the order of the generated program."""
-        clip = self.stage.clip
-        return AudioContext(
-            samples=clip.n_features,
-            frames=clip.frames,
-            length=clip.length,
-            bands=len(clip.bands),
-            mirrored=len(clip.bands) - clip.upright,
-            coefficients=tuple((band.turn, band.decay, band.gain) for band in clip.bands),
-            most=int(max(band.most for band in clip.bands)),
-            energy_maximum=127 * clip.length,
-            n_outputs=clip.n_outputs,
-            quiet=clip.quiet,
-            base=clip.base,
-            octave=OCTAVE,
-            steps=STEPS,
-            maximum=FEATURE_MAXIMUM,
-            onset=self.stage.onset << LEVEL_SHIFT,
-            level_shift=LEVEL_SHIFT,
-            level_maximum=(255 << LEVEL_SHIFT) + (1 << LEVEL_SHIFT) - 1,
-            band_bytes=BAND_BYTES,
-            band_lines=self._bands.lines,
-        )
+    @property
+    def most(self) -> int:
+        """The largest value of a band."""
+        return int(max(band.most for band in self.stage.clip.bands))
+
+    @property
+    def energy_maximum(self) -> int:
+        """The largest energy of a frame."""
+        return 127 * self.stage.clip.length
+
+    @property
+    def mirrored(self) -> int:
+        """The number of bands of alternating samples."""
+        return len(self.stage.clip.bands) - self.stage.clip.upright
+
+    @property
+    def onset(self) -> int:
+        """The level at which a clip begins, in the units of levels."""
+        return self.stage.onset << LEVEL_SHIFT
 
 
 def kernels(stage: IntegerAudio, core: Core) -> tuple[Kernel, ...]:

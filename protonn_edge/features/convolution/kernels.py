@@ -14,9 +14,7 @@ from protonn_edge.chain.activity import Activity
 from protonn_edge.features.convolution.integers import IntegerConvolution
 from protonn_edge.features.convolution.pixel import PixelCode
 from protonn_edge.features.convolution.window import Name
-from protonn_edge.features.images.cropped_image import shape_text
 from protonn_edge.features.images.image_rows import ImageRows
-from protonn_edge.features.images.image_stage import image_text
 from protonn_edge.kernels.kernel import Cost, Feed, Kernel, Push, Step
 
 # Around the pixels of a row, by the compiler (avr-gcc 5.4 at -O2): a row that is taken, a value of
@@ -35,49 +33,12 @@ _PORTABLE = 12.0
 _ACTIVE, _SMALL, _LARGE = 0.5, 0.4, 0.1
 
 
-@dataclass(frozen=True)
-class GroupContext:
-    """Channels that are computed at once, from `first` on."""
-
-    first: int
-    size: int
-    bias: tuple[int, ...]
-
-
-@dataclass(frozen=True)
-class ConvolutionContext:
-    """What ``templates/c/convolution`` sees; `loop` has the lines of the assembly."""
-
-    weights_in_flash: bool
-    packed_bits: int
-    image: str
-    output: str
-    rows: ImageRows
-    side: int
-    stride: int
-    padding: int
-    margin: int
-    places: int
-    pixel_values: int
-    channels: int
-    depthwise: bool
-    input_maximum: int
-    accumulator_range: tuple[int, int]
-    multiplier: int
-    shift: int
-    to_even: bool
-    maximum: int
-    groups: tuple[GroupContext, ...]
-    weights: tuple[tuple[int, ...], ...]
-    loop: tuple[str, ...]
-    changed: tuple[str, ...]
-
-
 @dataclass(frozen=True, eq=False)
 class ConvolutionKernel(Kernel):
     """Sums of a window in registers: weights in "columns", "packed", or "unrolled" as code."""
 
     template: ClassVar[str] = "convolution/convolution.j2"
+    changed: ClassVar[tuple[str, ...]] = ("r0", *(f"r{number}" for number in range(2, 28)))
 
     stage: IntegerConvolution
     name: Name
@@ -89,12 +50,13 @@ class ConvolutionKernel(Kernel):
         return PixelCode(self.stage, self.name)
 
     @cached_property
-    def _rows(self) -> ImageRows:
+    def rows(self) -> ImageRows:
+        """The rows of the image."""
         return ImageRows(self.stage)
 
     def cost(self, feed: Feed | None, following: Push | None, activity: Activity | None) -> Cost:
         """Return what it takes."""
-        rows, stage = self._rows, self.stage
+        rows, stage = self.rows, self.stage
         around = self._around
         mean = None
         if activity is not None:
@@ -117,12 +79,13 @@ class ConvolutionKernel(Kernel):
         )
 
     @property
-    def _margin(self) -> int:
+    def margin(self) -> int:
+        """Values of the padding at a row's end."""
         return self.stage.padding * self.stage.shape[2]
 
     @property
     def _begin(self) -> int:
-        cleared = _TAKEN_CYCLES + _CLEARED_CYCLES * self._rows.row_values
+        cleared = _TAKEN_CYCLES + _CLEARED_CYCLES * self.rows.row_values
         return _BEGIN_CYCLES + self.stage.padding * cleared
 
     @property
@@ -131,7 +94,7 @@ class ConvolutionKernel(Kernel):
         stage = self.stage
         outputs = stage.output_shape[0]
         cycles = (stage.shape[0] + 2 * stage.padding) * _TAKEN_CYCLES
-        cycles += 2 * stage.padding * _CLEARED_CYCLES * self._rows.row_values + _BEGIN_CYCLES
+        cycles += 2 * stage.padding * _CLEARED_CYCLES * self.rows.row_values + _BEGIN_CYCLES
         return cycles + outputs * (_OUTPUT_CYCLES + _WINDOW_ROW_CYCLES * stage.side)
 
     @cached_property
@@ -160,39 +123,20 @@ class ConvolutionKernel(Kernel):
         inputs = float((zero + active * (other - zero)).sum())
         return float(height * places * (self.code.fixed + out * mean + inputs))
 
-    def context(self) -> ConvolutionContext:
-        """Lay the stage out in the order in which the generated program reads it."""
-        stage, groups = self.stage, self.code.groups
-        height, places, channels = stage.output_shape
-        bias = stage.bias.tolist()
-        return ConvolutionContext(
-            weights_in_flash=self.name != "unrolled",
-            packed_bits=stage.weight_bits if self.name == "packed" else 0,
-            image=image_text(stage.shape),
-            output=shape_text((height, places)),
-            rows=self._rows,
-            side=stage.side,
-            stride=stage.stride,
-            padding=stage.padding,
-            margin=self._margin,
-            places=places,
-            pixel_values=stage.shape[2],
-            channels=channels,
-            depthwise=stage.depthwise,
-            input_maximum=stage.input_maximum,
-            accumulator_range=stage.accumulators.ends,
-            multiplier=stage.multiplier,
-            shift=stage.shift,
-            to_even=stage.to_even,
-            maximum=stage.maximum,
-            groups=tuple(
-                GroupContext(group.first, group.size, tuple(bias[group.channels]))
-                for group in groups
-            ),
-            weights=tuple(row for rows in self.code.weights for row in rows),
-            loop=self.code.listing.lines,
-            changed=("r0", *(f"r{number}" for number in (*range(2, 28),))),
-        )
+    @property
+    def weights(self) -> tuple[tuple[int, ...], ...]:
+        """The weights in the order in which the generated program reads them."""
+        return tuple(row for rows in self.code.weights for row in rows)
+
+    @property
+    def weights_in_flash(self) -> bool:
+        """Whether weights are no instructions."""
+        return self.name != "unrolled"
+
+    @property
+    def packed_bits(self) -> int:
+        """Bits of a weight of which a byte has several, or 0."""
+        return self.stage.weight_bits if self.name == "packed" else 0
 
 
 def kernels(stage: IntegerConvolution, core: Core) -> tuple[Kernel, ...]:

@@ -33,27 +33,15 @@ _COPIED_PIXEL_CYCLES, _COPYING_CALL_CYCLES = (8, 12), (54, 40)
 _PORTABLE = 8.2
 
 
-@dataclass(frozen=True)
-class DeskewContext:
-    """The image, its crop, and the moments' units."""
-
-    height: int
-    width: int
-    first_row: int
-    first_column: int
-    rows: int
-    row_pixels: int
-    centre_bits: int
-    moment_bits: int
-    slope_bits: int
-
-
 @dataclass(frozen=True, eq=False)
 class DeskewKernel(Kernel):
     """Reads the image in place, from a buffer of the firmware or the library."""
 
     template: ClassVar[str] = "deskew/deskew.j2"
     chunk: ClassVar[int] = INPUTS_AT_ONCE
+    centre_bits: ClassVar[int] = CENTRE_BITS
+    moment_bits: ClassVar[int] = MOMENT_BITS
+    slope_bits: ClassVar[int] = SLOPE_BITS
 
     stage: IntegerDeskew
     core: Core
@@ -87,21 +75,6 @@ class DeskewKernel(Kernel):
             buffer=held.buffer(feed),
             push=replace(held.push, more=following.more),
             exclusive=exclusive,
-        )
-
-    def context(self) -> DeskewContext:
-        """Return the template context, with data in the order of the generated program."""
-        rows, columns = self.stage.image.rows, self.stage.image.columns
-        return DeskewContext(
-            height=rows.side,
-            width=columns.side,
-            first_row=rows.first,
-            first_column=columns.first,
-            rows=rows.pixels,
-            row_pixels=columns.pixels,
-            centre_bits=CENTRE_BITS,
-            moment_bits=MOMENT_BITS,
-            slope_bits=SLOPE_BITS,
         )
 
 

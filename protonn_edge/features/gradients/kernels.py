@@ -22,7 +22,6 @@ from protonn_edge.features.gradients.loop import (
     pixel_loop,
     root_loop,
 )
-from protonn_edge.features.images.cropped_image import shape_text
 from protonn_edge.kernels.kernel import Cost, Feed, Kernel, Push, Step
 from protonn_edge.kernels.listing import Listing
 
@@ -61,52 +60,29 @@ Name = Literal["streamed", "rows"]
 Float64 = NDArray[np.float64]
 
 
-@dataclass(frozen=True)
-class GradientsContext:
-    """The context of ``templates/c/gradients``: sides in pixels, runs in bytes, loops in lines."""
-
-    kernel: Name
-    image: str
-    cropped: str
-    cells: str
-    is_cropped: bool
-    directions: int
-    n_outputs: int
-    row_sums: int
-    sum_maximum: int
-    shift: int
-    roots: tuple[int, ...]
-    pixels: int
-    row_pixels: int
-    pixels_before: int
-    pixels_between: int
-    run_count: int
-    run_next: int
-    run_shared: int
-    row_runs: tuple[int, ...]
-    column_runs: tuple[int, ...]
-    pixel_loop: tuple[str, ...]
-    root_loop: tuple[str, ...]
-
-
 @dataclass(frozen=True, eq=False)
 class GradientsKernel(Kernel):
     """Sums of gradients: "streamed" processes pixels as they arrive, "rows" whole rows."""
 
     template: ClassVar[str] = "gradients/gradients.j2"
     chunk: ClassVar[int] = 32
+    run_count: ClassVar[int] = COUNT
+    run_next: ClassVar[int] = NEXT_CELL
+    run_shared: ClassVar[int] = SHARED
 
     stage: IntegerGradients
     name: Name
     core: Core
 
     @cached_property
-    def _pixels(self) -> Listing:
+    def pixel_loop(self) -> Listing:
+        """What adds the gradients of pixels."""
         cells = self.stage.cells
         return pixel_loop(cells.directions, SUM_BYTES * cells.directions * cells.cells[1])
 
     @cached_property
-    def _roots(self) -> Listing:
+    def root_loop(self) -> Listing:
+        """What makes features of sums."""
         return root_loop(1 << (8 - self.stage.shift))
 
     def cost(self, feed: Feed | None, following: Push | None, activity: Activity | None) -> Cost:
@@ -120,7 +96,7 @@ class GradientsKernel(Kernel):
             mean = self.pixel_cycles(active)
             mean += self._around(feed, push, following, at_most=False)
         least = self._least
-        code = _CODE_BYTES[self.name] + self._pixels.code_bytes + self._roots.code_bytes
+        code = _CODE_BYTES[self.name] + self.pixel_loop.code_bytes + self.root_loop.code_bytes
         step = Step(self.kind, self.name, LEVELS + code, mean, math.ceil(worst), least)
         cells = self.stage.cells
         tables = LEVELS + len(cells.rows.runs) + len(cells.columns.runs) + 2
@@ -174,11 +150,12 @@ class GradientsKernel(Kernel):
     @property
     def _row_cycles(self) -> int:
         """Cycles of a row, without its pixels and runs."""
-        cropped = self.name == "streamed" and self._is_cropped
+        cropped = self.name == "streamed" and self.is_cropped
         return _ROW_CYCLES[self.name] + _CROPPED_ROW_CYCLES * cropped + self._row_calls
 
     @property
-    def _is_cropped(self) -> bool:
+    def is_cropped(self) -> bool:
+        """Whether some pixels of the image do not count."""
         return self.stage.cells.cropped_shape != self.stage.cells.image_shape
 
     @property
@@ -190,30 +167,30 @@ class GradientsKernel(Kernel):
 
     @property
     def _root_cycles(self) -> float:
-        return self.stage.n_outputs * self._roots.worst("sum", ("sum",), {"sum": 1})
+        return self.stage.n_outputs * self.root_loop.worst("sum", ("sum",), {"sum": 1})
 
     @property
     def _run_cycles(self) -> float:
         """Maximum cycles of a row's runs, without their pixels."""
-        cycles = self._pixels.worst("row", ("pixel",), {"r16, 6": 1})
+        cycles = self.pixel_loop.worst("row", ("pixel",), {"r16, 6": 1})
         runs = _run_bytes(self.stage.cells.columns)
         for run in runs[1:]:
             odds = {"begin": 1, "r16, 6": 0 if run & NEXT_CELL else 1}
-            cycles += self._pixels.worst("run", ("pixel",), odds)
-        cycles += self._pixels.worst("run", ("done",), {"begin": 0})
+            cycles += self.pixel_loop.worst("run", ("pixel",), odds)
+        cycles += self.pixel_loop.worst("run", ("done",), {"begin": 0})
         return cycles + _LAST_PIXEL_CYCLES * len(runs)
 
     @property
     def _most(self) -> float:
         """The maximum cycles of a pixel."""
-        return self._pixels.worst("pixel", ("pixel",), {"pixel": 1})
+        return self.pixel_loop.worst("pixel", ("pixel",), {"pixel": 1})
 
     @property
     def _least(self) -> int:
         """Return the cycles of all pixels if none has a gradient."""
         cells = self.stage.cells
-        pixel = self._pixels.least("pixel", ("pixel",), {"pixel": 1})
-        roots = self._roots.least("sum", ("sum",), {"sum": 1})
+        pixel = self.pixel_loop.least("pixel", ("pixel",), {"pixel": 1})
+        roots = self.root_loop.least("sum", ("sum",), {"sum": 1})
         pixels = cells.rows.pixels * cells.columns.pixels
         return int(pixel * pixels + roots * cells.n_outputs)
 
@@ -226,11 +203,11 @@ class GradientsKernel(Kernel):
             odds = {"pixel": 1.0, "shared": sharing & 1, "corner": sharing & 1}
             odds["r19, 0"] = 0 if sharing & 2 else 1
             if active is None:
-                cycles += number * self._pixels.worst("pixel", ("pixel",), odds)
+                cycles += number * self.pixel_loop.worst("pixel", ("pixel",), odds)
                 continue
             carry = _CARRIES[sharing.bit_count()]
             odds |= {**_ODDS, **dict.fromkeys(_SUMS, 1 - carry), "gradient": float(active[sharing])}
-            cycles += number * self._pixels.mean("pixel", ("pixel",), odds)
+            cycles += number * self.pixel_loop.mean("pixel", ("pixel",), odds)
         return cycles
 
     @property
@@ -239,37 +216,36 @@ class GradientsKernel(Kernel):
         cells = self.stage.cells
         streaming = 0
         if self.name == "streamed":
-            streaming = 1 + 2 * self._is_cropped
+            streaming = 1 + 2 * self.is_cropped
         return streaming + 7 + 3 * (cells.columns.pixels + 2) + SUM_BYTES * cells.n_outputs
 
-    def context(self) -> GradientsContext:
-        """Return the template context, with data in the order of the generated program."""
+    @property
+    def row_sums(self) -> int:
+        """Sums of a row of cells."""
+        return self.stage.cells.directions * self.stage.cells.cells[1]
+
+    @property
+    def pixels_before(self) -> int:
+        """Pixels before the first that counts."""
         cells = self.stage.cells
-        rows, columns = cells.rows, cells.columns
-        return GradientsContext(
-            kernel=self.name,
-            image=shape_text(cells.image_shape),
-            cropped=shape_text(cells.cropped_shape),
-            cells=shape_text(cells.cells),
-            is_cropped=self._is_cropped,
-            directions=cells.directions,
-            n_outputs=cells.n_outputs,
-            row_sums=cells.directions * cells.cells[1],
-            sum_maximum=int(cells.most.max()),
-            shift=self.stage.shift,
-            roots=tuple(self.stage.table.tolist()),
-            pixels=(rows.first + rows.pixels - 1) * columns.side + columns.first + columns.pixels,
-            row_pixels=columns.pixels,
-            pixels_before=rows.first * columns.side + columns.first,
-            pixels_between=columns.side - columns.pixels,
-            run_count=COUNT,
-            run_next=NEXT_CELL,
-            run_shared=SHARED,
-            row_runs=_run_bytes(rows),
-            column_runs=_run_bytes(columns),
-            pixel_loop=self._pixels.lines,
-            root_loop=self._roots.lines,
-        )
+        return cells.rows.first * cells.columns.side + cells.columns.first
+
+    @property
+    def pixels_between(self) -> int:
+        """Pixels between those of consecutive rows that count."""
+        return self.stage.cells.columns.side - self.stage.cells.columns.pixels
+
+    @property
+    def pixels_to_last(self) -> int:
+        """Pixels of the image up to the last that counts."""
+        rows, columns = self.stage.cells.rows, self.stage.cells.columns
+        return (rows.first + rows.pixels - 1) * columns.side + columns.first + columns.pixels
+
+    @property
+    def runs(self) -> dict[str, tuple[int, ...]]:
+        """The runs of rows and columns as bytes."""
+        cells = self.stage.cells
+        return {"rows": _run_bytes(cells.rows), "columns": _run_bytes(cells.columns)}
 
 
 def _run_bytes(axis: CellAxis) -> tuple[int, ...]:

@@ -8,11 +8,11 @@ from typing import ClassVar
 
 from protonn_edge.avr.cores import Core
 from protonn_edge.chain.activity import Activity
-from protonn_edge.features.images.cropped_image import shape_text
 from protonn_edge.features.images.image_rows import ImageRows
 from protonn_edge.features.pooling.integers import IntegerPooling
 from protonn_edge.features.pooling.loop import RowLoop, average_loop
 from protonn_edge.kernels.kernel import Cost, Feed, Kernel, Push, Step
+from protonn_edge.kernels.listing import Listing
 
 # By the compiler (avr-gcc 5.4 at -O2): a row that is taken; a row of windows that begins, and a
 # value or a sum of it that is set to 0; and one that is complete.
@@ -26,24 +26,6 @@ _CODE_BYTES = 240
 _PORTABLE = 3.0
 
 
-@dataclass(frozen=True)
-class PoolingContext:
-    """What ``templates/c/pooling`` sees; loops have the lines of the assembly."""
-
-    image: str
-    output: str
-    channels: int
-    window: str
-    averages: bool
-    rows: ImageRows
-    height: int
-    width: int
-    windows: int
-    multiplier: int
-    loop: tuple[str, ...]
-    average_loop: tuple[str, ...]
-
-
 @dataclass(frozen=True, eq=False)
 class PoolingKernel(Kernel):
     """The largest values, or sums, of windows under way."""
@@ -55,16 +37,19 @@ class PoolingKernel(Kernel):
     name: str = "rows"
 
     @property
-    def _averages(self) -> bool:
+    def averages(self) -> bool:
+        """Whether values are averages, and not the largest."""
         return self.stage.how == "average"
 
     @cached_property
-    def _loop(self) -> RowLoop:
+    def loop(self) -> RowLoop:
+        """What takes a row of the image."""
         _, windows, channels = self.stage.output_shape
-        return RowLoop(windows, self.stage.window[1], channels, self._averages)
+        return RowLoop(windows, self.stage.window[1], channels, self.averages)
 
     @cached_property
-    def _rows(self) -> ImageRows:
+    def rows(self) -> ImageRows:
+        """The rows of the image."""
         return ImageRows(self.stage)
 
     def cost(
@@ -74,20 +59,20 @@ class PoolingKernel(Kernel):
         activity: Activity | None,  # noqa: ARG002  (all values take the same)
     ) -> Cost:
         """Return what it takes."""
-        rows, loop, count = self._rows, self._loop, self._rows.rows
+        rows, loop, count = self.rows, self.loop, self.rows.rows
         least = count * loop.least + rows.outputs * self._averaging
-        begins = 1 if self._averages else -(-count // self.stage.window[0])
+        begins = 1 if self.averages else -(-count // self.stage.window[0])
         cycles = count * (loop.cycles + _TAKEN_CYCLES) + begins * self._begun
         cycles += rows.outputs * self._output
         calls = count * _CALLS * self.core.call_cycles
         worst = cycles + calls + rows.worst(feed, following, self.core)
-        code = _CODE_BYTES + loop.listing.code_bytes + average_loop().code_bytes * self._averages
+        code = _CODE_BYTES + loop.listing.code_bytes + average_loop().code_bytes * self.averages
         step = Step(self.kind, self.name, code, cycles + rows.mean(feed, following), worst, least)
         return Cost(
             steps=(step.on(self.core, _PORTABLE),),
             tables=0,
             code=code,
-            state=1 + 2 * rows.output_values * self._averages + rows.state(feed),
+            state=1 + 2 * rows.output_values * self.averages + rows.state(feed),
             buffer=rows.buffer(feed),
             push=rows.push,
             begin=self._begun,
@@ -96,39 +81,25 @@ class PoolingKernel(Kernel):
     @property
     def _begun(self) -> int:
         """Cycles of values, or sums, that are set to 0: by rows of windows, or once."""
-        return _BEGUN_CYCLES + _CLEARED_CYCLES * self._rows.output_values
+        return _BEGUN_CYCLES + _CLEARED_CYCLES * self.rows.output_values
 
     @property
     def _averaging(self) -> int:
         """Cycles of the loop that makes a row of averages."""
-        if not self._averages:
+        if not self.averages:
             return 0
         value = average_loop().worst("average", ("average",), {"average": 1})
-        return self._rows.output_values * int(value)
+        return self.rows.output_values * int(value)
 
     @property
     def _output(self) -> int:
         """Cycles of a row of the output."""
-        return _OUTPUT_CYCLES + self._averaging + _AVERAGING_CYCLES * self._averages
+        return _OUTPUT_CYCLES + self._averaging + _AVERAGING_CYCLES * self.averages
 
-    def context(self) -> PoolingContext:
-        """Lay the stage out in the order in which the generated program reads it."""
-        stage = self.stage
-        height, width = stage.window
-        return PoolingContext(
-            image=shape_text(stage.shape[:2]),
-            output=shape_text(stage.output_shape[:2]),
-            channels=stage.shape[2],
-            window=shape_text(stage.window),
-            averages=self._averages,
-            rows=self._rows,
-            height=height,
-            width=width,
-            windows=stage.output_shape[1],
-            multiplier=stage.multiplier,
-            loop=self._loop.listing.lines,
-            average_loop=average_loop().lines,
-        )
+    @property
+    def average_loop(self) -> Listing:
+        """What makes averages of sums."""
+        return average_loop()
 
 
 def kernels(stage: IntegerPooling, core: Core) -> tuple[Kernel, ...]:

@@ -32,27 +32,6 @@ _CODE_BYTES = 80  # around the walk
 _PORTABLE = 7.0
 
 
-@dataclass(frozen=True)
-class BonsaiTreeContext:
-    """The context of ``templates/c/bonsai_tree``; `lines` are the rows of the table."""
-
-    n_inputs: int
-    n_rows: int
-    n_scores: int
-    n_nodes: int
-    depth: int
-    weight_shift: int
-    gate_shift: int
-    in_place: bool
-    sparse: bool
-    input_range: tuple[int, int]
-    score_range: tuple[int, int]
-    table: tuple[int, ...]
-    lines: tuple[tuple[int, ...], ...]
-    walk: tuple[str, ...]
-    clobbered: tuple[int, ...]
-
-
 @dataclass(frozen=True, eq=False)
 class BonsaiTreeKernel(Kernel):
     """Walks through the tree; inputs are in the projection's output, or in a buffer.
@@ -66,6 +45,7 @@ class BonsaiTreeKernel(Kernel):
     template: ClassVar[str] = "bonsai_tree/bonsai_tree.j2"
     chunk: ClassVar[int] = INPUTS_AT_ONCE
     names_plan: ClassVar[bool] = True
+    clobbered: ClassVar[tuple[int, ...]] = CLOBBERED
 
     stage: IntegerBonsaiTree
     core: Core
@@ -156,26 +136,15 @@ class BonsaiTreeKernel(Kernel):
                 whole[k] += self.walk.cycles.leaf
         return int(whole[0])
 
-    def context(self) -> BonsaiTreeContext:
-        """Return the template context, with data in the order of the generated program."""
-        stage = self.stage
-        return BonsaiTreeContext(
-            n_inputs=stage.n_inputs,
-            n_rows=stage.n_rows,
-            n_scores=stage.n_outputs,
-            n_nodes=stage.n_nodes,
-            depth=stage.depth,
-            weight_shift=stage.weight_shift,
-            gate_shift=stage.gate_shift,
-            in_place=stage.signed,
-            sparse=stage.flash.sparse,
-            input_range=stage.feed.ends,
-            score_range=stage.output.ends,
-            table=tuple(stage.table.tolist()),
-            lines=tuple(tuple(line) for line in stage.flash.lines),
-            walk=self.walk.listing.lines,
-            clobbered=CLOBBERED,
-        )
+    @property
+    def lines(self) -> tuple[tuple[int, ...], ...]:
+        """The rows of the tree in flash."""
+        return tuple(tuple(line) for line in self.stage.flash.lines)
+
+    @property
+    def table(self) -> tuple[int, ...]:
+        """The tanh."""
+        return tuple(self.stage.table.tolist())
 
 
 def kernels(stage: IntegerBonsaiTree, core: Core) -> tuple[Kernel, ...]:

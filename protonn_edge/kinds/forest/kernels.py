@@ -36,35 +36,6 @@ _PORTABLE = 1.5
 WALK, IF_ELSE = KERNELS = ("walk", "if-else")
 
 
-@dataclass(frozen=True)
-class ForestContext:
-    """The context of ``templates/c/forest``.
-
-    Attributes
-    ----------
-    lines : tuple of tuple of int
-        The bytes of the table.
-    code : tuple of str
-        The assembly: a walk through the table, or trees as instructions.
-    changed : tuple of str
-        The registers that instructions change; none for a walk.
-    """
-
-    n_inputs: int
-    n_classes: int
-    n_trees: int
-    n_nodes: int
-    score_range: tuple[int, int]
-    first_mark: int
-    feature_bytes: int
-    skip_bytes: int
-    counts: bool
-    vote: int
-    lines: tuple[tuple[int, ...], ...]
-    code: tuple[str, ...]
-    changed: tuple[str, ...]
-
-
 @dataclass(frozen=True, eq=False)
 class ForestKernel(Kernel):
     """Evaluates a forest; inputs are in a buffer of the firmware or the library."""
@@ -75,6 +46,16 @@ class ForestKernel(Kernel):
 
     stage: IntegerForest
     core: Core
+
+    @property
+    @abstractmethod
+    def listing(self) -> Listing:
+        """The assembly: a walk through the table, or trees as instructions."""
+
+    @property
+    def changed(self) -> tuple[str, ...]:
+        """The registers that instructions change; none for a walk."""
+        return ()
 
     @property
     @abstractmethod
@@ -122,26 +103,10 @@ class ForestKernel(Kernel):
             push=held.push,
         )
 
-    def _context(self, code: Listing, changed: tuple[str, ...]) -> ForestContext:
-        stage, table = self.stage, self.stage.table
-        return ForestContext(
-            n_inputs=stage.n_inputs,
-            n_classes=stage.n_outputs,
-            n_trees=len(stage.trees.roots),
-            n_nodes=len(stage.features),
-            score_range=stage.output.ends,
-            first_mark=table.first_mark,
-            feature_bytes=table.feature_bytes,
-            skip_bytes=table.skip_bytes,
-            counts=table.counts,
-            vote=table.vote,
-            lines=self._lines(table.content),
-            code=code.lines,
-            changed=changed,
-        )
-
-    def _lines(self, content: bytes) -> tuple[tuple[int, ...], ...]:
-        """Return the bytes of the initial scores, and of each tree, as lines."""
+    @property
+    def lines(self) -> tuple[tuple[int, ...], ...]:
+        """The bytes of the initial scores, and of each tree."""
+        content = self.stage.table.content
         sizes = [2 * self.stage.n_outputs, *(2 + self.stage.table.tree_bytes).tolist()]
         ends = np.cumsum(sizes).tolist()
         return tuple(
@@ -182,9 +147,10 @@ class WalkKernel(ForestKernel):
         """Flash of the table, and approximately of the loop."""
         return self.stage.table.n_bytes, _WALK_BYTES
 
-    def context(self) -> ForestContext:
-        """Return the template context, with data in the order of the generated program."""
-        return self._context(self.walk.listing, ())
+    @property
+    def listing(self) -> Listing:
+        """The walk."""
+        return self.walk.listing
 
 
 @dataclass(frozen=True, eq=False)
@@ -220,9 +186,15 @@ class IfElseKernel(ForestKernel):
         """No flash for tables, and that of the code."""
         return 0, self.code.listing.code_bytes + _SAVED_BYTES * self._saved + _COPYING_BYTES
 
-    def context(self) -> ForestContext:
-        """Return the template context, with data in the order of the generated program."""
-        return self._context(self.code.listing, self.code.registers)
+    @property
+    def listing(self) -> Listing:
+        """The instructions."""
+        return self.code.listing
+
+    @property
+    def changed(self) -> tuple[str, ...]:
+        """Their registers."""
+        return self.code.registers
 
 
 @lru_cache(maxsize=8)
