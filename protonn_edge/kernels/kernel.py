@@ -1,4 +1,4 @@
-"""One implementation of an integer stage on a chip: its cost, and the context of its C.
+"""One implementation of an integer stage on a chip: its cost, and what the template of its C reads.
 
 Values are pushed from stage to stage. Costs are computed in the opposite order, because the cost of
 pushing into a stage is part of the previous stage's cost.

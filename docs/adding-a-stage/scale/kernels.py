@@ -26,21 +26,14 @@ _CODE_BYTES = 120
 _PORTABLE = 4.0
 
 
-@dataclass(frozen=True)
-class ScaleContext:
-    """What ``scale.j2`` sees."""
-
-    factors: tuple[int, ...]
-    shift: int
-    at_once: int
-
-
 @dataclass(frozen=True, eq=False)
 class ScaleKernel(Kernel):
-    """A table of factors in flash."""
+    """A table of factors in flash; its template reads what is public."""
 
     template: ClassVar[str] = "scale/scale.j2"
     chunk: ClassVar[int] = AT_ONCE
+    shift: ClassVar[int] = FACTOR_BITS
+    at_once: ClassVar[int] = AT_ONCE
 
     stage: IntegerScale
     core: Core
@@ -86,10 +79,6 @@ class ScaleKernel(Kernel):
     def _part(self, following: Push) -> int:
         """Return the cycles of pushing a part on, besides its values."""
         return _PART_CYCLES + self.core.call_cycles + following.call
-
-    def context(self) -> ScaleContext:
-        """Lay the stage out in the order in which the generated program reads it."""
-        return ScaleContext(tuple(self.stage.factors.tolist()), FACTOR_BITS, AT_ONCE)
 
 
 def kernels(stage: IntegerScale, core: Core) -> tuple[Kernel, ...]:
