@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -21,7 +22,7 @@ import protonn_edge
 from protonn_edge.boards import Board, board_of
 from protonn_edge.chain.model import Model
 from protonn_edge.chain.statistics import InputStatistics
-from protonn_edge.conversion.estimators import FittedEstimator, LinearRule, read_estimator
+from protonn_edge.conversion.estimators import FittedEstimator, Indices, LinearRule, read_estimator
 from protonn_edge.conversion.kept import Conversion, Measured
 from protonn_edge.conversion.prototypes import (
     GAMMA_NUMERATORS,
@@ -200,24 +201,24 @@ class _Candidate:
         return self.steps[-1][1]
 
 
+@dataclass(frozen=True, eq=False)
 class _Search:
     """Finds the model that fits whose integers agree best with an estimator."""
 
-    def __init__(
-        self,
-        estimator: FittedEstimator,
-        X: Float32,
-        classes: tuple[str, ...],
-        limit: SizeLimit,
-        epochs: int,
-        seed: int,
-    ) -> None:
-        self._estimator, self._X, self._classes = estimator, X, classes
-        self._limit, self._epochs, self._seed = limit, epochs, seed
-        self._inputs = InputStatistics.of(X)
-        check_varying(self._inputs.lower, self._inputs.upper)
-        self._answers = estimator.answers(X)
-        self._some = slice(None, None, -(-len(X) // _COMPARED_POINTS))
+    estimator: FittedEstimator
+    X: Float32
+    classes: tuple[str, ...]
+    limit: SizeLimit
+    epochs: int
+    seed: int
+
+    @cached_property
+    def inputs(self) -> InputStatistics:
+        return InputStatistics.of(self.X)
+
+    @cached_property
+    def answers(self) -> Indices:
+        return self.estimator.answers(self.X)
 
     def best(self) -> _Candidate:
         """Return the best model.
@@ -227,10 +228,11 @@ class _Search:
         CheckFailed
             If none fits.
         """
-        if isinstance(self._estimator.rule, TreeRule):
-            return self._trees(self._estimator.rule)
+        check_varying(self.inputs.lower, self.inputs.upper)
+        if isinstance(self.estimator.rule, TreeRule):
+            return self._trees(self.estimator.rule)
         found = self._exact()
-        if found and (self._epochs == 0 or found[0].agreement >= _GOOD_AGREEMENT):
+        if found and (self.epochs == 0 or found[0].agreement >= _GOOD_AGREEMENT):
             return found[0]
         found += self._reduced(needed=not found)
         return max(found, key=lambda candidate: candidate.agreement)  # the first of equals
@@ -244,8 +246,8 @@ class _Search:
         fitting_ones = [candidate for candidate in found if candidate is not None]
         if not fitting_ones:
             raise CheckFailed(
-                f"no subset of the {self._estimator.name}'s trees fits the "
-                f"{self._limit.board.name} or the budget; use fewer classes, or a larger board"
+                f"no subset of the {self.estimator.name}'s trees fits the "
+                f"{self.limit.board.name} or the budget; use fewer classes, or a larger board"
             )
         return max(fitting_ones, key=lambda candidate: candidate.agreement)
 
@@ -253,13 +255,13 @@ class _Search:
         self, grown: GrownTrees, finished: Callable[[GrownTrees], GrownTrees] = lambda trees: trees
     ) -> _Candidate | None:
         """Return the largest pruned form of these trees that fits."""
-        names = {"classes": self._classes, "feature_names": self._estimator.feature_names}
-        for budget in cuts(self._limit.budget, self._limit.board.flash_bytes):
+        names = {"classes": self.classes, "feature_names": self.estimator.feature_names}
+        for budget in cuts(self.limit.budget, self.limit.board.flash_bytes):
             try:
                 trees = fitting(grown, budget, finished)[0]
             except InputError:  # no tree is left
                 return None
-            model = forest_model(trees, self._estimator.features, self._X, names)
+            model = forest_model(trees, self.estimator.features, self.X, names)
             try:
                 return self._candidate(("exact" if trees is grown else "pruned", model))
             except CheckFailed:
@@ -268,13 +270,13 @@ class _Search:
 
     def _exact(self) -> list[_Candidate]:
         """Return the best exact model, if the estimator has one and it fits."""
-        rule = self._estimator.rule
+        rule = self.estimator.rule
         if not isinstance(rule, LinearRule):
             return []
         candidates = []
-        Z = self._estimator.features.apply(self._X)
-        for prototypes in exact_prototypes(rule, Z, self._answers):
-            model = as_model(prototypes, self._estimator, self._inputs, self._classes, 0.0)
+        Z = self.estimator.features.apply(self.X)
+        for prototypes in exact_prototypes(rule, Z, self.answers):
+            model = as_model(prototypes, self.estimator, self.inputs, self.classes, 0.0)
             try:
                 candidates.append(self._candidate(("exact", model)))
             except ProtoNNEdgeError:  # too large, or without integers
@@ -287,25 +289,25 @@ class _Search:
             if not needed:
                 return []
             raise InputError(
-                f"the {self._estimator.name} answers {len(np.unique(self._answers)):,} of its "
-                f"{len(self._classes):,} classes on these points; give points of all classes"
+                f"the {self.estimator.name} answers {len(np.unique(self.answers)):,} of its "
+                f"{len(self.classes):,} classes on these points; give points of all classes"
             )
         start = self._largest_that_fits()
         if start is None:
             if not needed:
                 return []
             raise CheckFailed(
-                f"not even the smallest model of {self._X.shape[1]:,} features and "
-                f"{len(self._classes):,} classes fits the {self._limit.board.name} or the budget; "
+                f"not even the smallest model of {self.X.shape[1]:,} features and "
+                f"{len(self.classes):,} classes fits the {self.limit.board.name} or the budget; "
                 "use fewer features, or a larger board"
             )
-        if self._epochs == 0:
+        if self.epochs == 0:
             return [start]
         learner = ProtoNNClassifier(
-            initial_model=start.model, epochs=self._epochs, random_state=self._seed
+            initial_model=start.model, epochs=self.epochs, random_state=self.seed
         )
-        trained = learner.fit(self._X, self._answers).to_model(
-            classes=self._classes, feature_names=self._estimator.feature_names
+        trained = learner.fit(self.X, self.answers).to_model(
+            classes=self.classes, feature_names=self.estimator.feature_names
         )
         try:
             return [self._candidate(*start.steps, ("trained", trained)), start]
@@ -313,11 +315,11 @@ class _Search:
             return [start]
 
     def _largest_that_fits(self) -> _Candidate | None:
-        given = self._limit.n_projections is not None and self._limit.n_prototypes is not None
-        for sizes in self._limit.sizes(
-            n_features=self._X.shape[1],
-            n_classes=len(self._classes),
-            n_points=len(self._X),
+        given = self.limit.n_projections is not None and self.limit.n_prototypes is not None
+        for sizes in self.limit.sizes(
+            n_features=self.X.shape[1],
+            n_classes=len(self.classes),
+            n_points=len(self.X),
             most_projections=self._directions(),
         ):
             try:
@@ -331,34 +333,35 @@ class _Search:
         """Return a model of these sizes, with the narrowest RBF that can be quantized."""
         for numerator in GAMMA_NUMERATORS:
             found = reduced_prototypes(
-                self._estimator, self._X, self._answers, sizes, self._seed, numerator
+                self.estimator, self.X, self.answers, sizes, self.seed, numerator
             )
-            model = as_model(found, self._estimator, self._inputs, self._classes, RBF_CUTOFF)
+            model = as_model(found, self.estimator, self.inputs, self.classes, RBF_CUTOFF)
             try:
                 return self._candidate(("reduced", model))
             except InputError:  # its prototypes are too far apart for integers
                 continue
         raise InputError(
             "integers cannot represent both the outliers and the other points of the "
-            f"{self._estimator.name}; clip or scale the features, and fit it again"
+            f"{self.estimator.name}; clip or scale the features, and fit it again"
         )
 
     def _directions(self) -> int:
         """Return the maximum number of dimensions of the estimator's features."""
-        rule = self._estimator.rule
+        rule = self.estimator.rule
         if not isinstance(rule, LinearRule):
-            return self._estimator.features.n_outputs
+            return self.estimator.features.n_outputs
         return max(1, int(np.linalg.matrix_rank(rule.differences)))
 
     def _some_class_is_missing(self) -> bool:
-        return len(np.unique(self._answers)) < len(self._classes)
+        return len(np.unique(self.answers)) < len(self.classes)
 
     def _candidate(self, *steps: tuple[str, Model]) -> _Candidate:
         """Return the last of these models as a candidate; raises if it does not fit."""
         integers = quantize(steps[-1][1])
-        plan = self._limit.plan(integers)
-        predicted = integers.predict(integers.quantize(self._X[self._some]))
-        agreement = share_right(predicted, self._answers[self._some])
+        plan = self.limit.plan(integers)
+        some = slice(None, None, -(-len(self.X) // _COMPARED_POINTS))
+        predicted = integers.predict(integers.quantize(self.X[some]))
+        agreement = share_right(predicted, self.answers[some])
         return _Candidate(integers, steps, agreement, plan.flash_bytes)
 
 

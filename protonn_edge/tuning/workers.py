@@ -8,11 +8,13 @@ import os
 import signal
 import sys
 import threading
+from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
-from typing import Any, Protocol, Self
+from dataclasses import dataclass
+from typing import Any, Self
 
 from threadpoolctl import threadpool_limits
 
@@ -23,57 +25,42 @@ from protonn_edge.tuning.trial import FoldResult, Job, Points, run_fold
 _CONNECT_S = 15
 
 
-class Workers(Protocol):
-    """Runs folds; a context manager."""
+@dataclass(eq=False)
+class Workers(ABC):
+    """Runs folds; a context manager. Without processes of its own it has none to end or lose."""
+
+    points: Points  # the data shared by all trials
 
     def __enter__(self) -> Self:
         """Start."""
+        return self
 
-    def __exit__(self, *_: object) -> None:
+    def __exit__(self, *_: object) -> None:  # noqa: B027
         """End running folds without waiting for them."""
 
+    @abstractmethod
     def submit(self, job: Job) -> Future[FoldResult]:
         """Submit a fold."""
 
-    def renew(self) -> None:
+    def renew(self) -> None:  # noqa: B027
         """Replace a lost worker, so that its folds can be submitted again."""
 
 
-class InProcessWorkers:
-    """Runs a fold when it is submitted.
-
-    - `points`: the data shared by all trials.
-    """
-
-    def __init__(self, points: Points) -> None:
-        self._points = points
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        pass
+class InProcessWorkers(Workers):
+    """Runs a fold when it is submitted."""
 
     def submit(self, job: Job) -> Future[FoldResult]:
         """Run the fold."""
         future: Future[FoldResult] = Future()
-        future.set_result(run_fold(self._points, job))
+        future.set_result(run_fold(self.points, job))
         return future
 
-    def renew(self) -> None:
-        """Do nothing: there are no workers to lose."""
 
+@dataclass(eq=False)
+class Processes(Workers):
+    """Runs folds in processes of this machine, each with one thread."""
 
-class Processes:
-    """Runs folds in processes of this machine, each with one thread.
-
-    - `points`: the data shared by all trials.
-    - `jobs`: the number of processes.
-    """
-
-    def __init__(self, points: Points, jobs: int) -> None:
-        self._points = points
-        self._jobs = jobs
+    jobs: int  # the number of processes
 
     def __enter__(self) -> Self:
         self.renew()
@@ -97,10 +84,10 @@ class Processes:
         if hasattr(self, "_pool"):
             self._end()
         self._pool = ProcessPoolExecutor(
-            self._jobs,
+            self.jobs,
             mp_context=multiprocessing.get_context("spawn"),
             initializer=_begin_process,
-            initargs=(self._points,),
+            initargs=(self.points,),
         )
 
     def _end(self) -> None:
@@ -148,29 +135,25 @@ def _run_in_process(job: Job) -> FoldResult:
     return run_fold(_shared[0], job)
 
 
-class DaskWorkers:
+@dataclass(eq=False)
+class DaskWorkers(Workers):
     """Runs folds on a Dask cluster, whose workers must have this package installed.
-
-    - `points`: the data shared by all trials; each worker receives them once.
-    - `address`: the scheduler's, such as ``tcp://host:8786``.
 
     Raises `InputError` on entering, if there is no scheduler, or dask.distributed is not installed.
     """
 
-    def __init__(self, points: Points, address: str) -> None:
-        self._points = points
-        self._address = address
+    address: str  # the scheduler's, such as ``tcp://host:8786``
 
     def __enter__(self) -> Self:
         require("distributed")
         distributed: Any = importlib.import_module("distributed")
         try:
             self._client: Any = distributed.Client(
-                self._address, timeout=_CONNECT_S, set_as_default=False
+                self.address, timeout=_CONNECT_S, set_as_default=False
             )
         except (OSError, ValueError, TimeoutError) as error:
             raise InputError(
-                f"no Dask scheduler answers at {self._address} within {_CONNECT_S} s; start one "
+                f"no Dask scheduler answers at {self.address} within {_CONNECT_S} s; start one "
                 "with 'dask scheduler', and name its address"
             ) from error
         try:
@@ -194,10 +177,10 @@ class DaskWorkers:
             self._client.wait_for_workers(1, timeout=_CONNECT_S)
         except TimeoutError as error:
             raise InputError(
-                f"the Dask scheduler at {self._address} has no workers; start some with 'dask "
-                f"worker {self._address}'"
+                f"the Dask scheduler at {self.address} has no workers; start some with 'dask "
+                f"worker {self.address}'"
             ) from error
-        self._shared = self._client.scatter(self._points, broadcast=True, hash=False)
+        self._shared = self._client.scatter(self.points, broadcast=True, hash=False)
         self._executor = self._client.get_executor(pure=False, retries=2)
 
 
