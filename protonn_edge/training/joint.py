@@ -9,16 +9,15 @@ model.
 
 from __future__ import annotations
 
-import math
 import operator
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from protonn_edge.kinds.protonn.prototypes.exponential import RBF_CUTOFF, cut_rbf, tabulated_rbf
-from protonn_edge.training.adam import Adam, factor_of_inputs, rate_at
+from protonn_edge.training.loop import MiniBatchTraining, factor_of_inputs
 from protonn_edge.training.objective import (
     LABEL_LOSSES,
     LOSSES,
@@ -31,13 +30,10 @@ from protonn_edge.training.objective import (
 )
 from protonn_edge.training.points import Batch, Float32, Indices, Source
 from protonn_edge.training.progress import (
-    BestEpoch,
     Callback,
-    DivergedError,
     EpochReport,
     Trained,
     accuracies,
-    was_stopped,
     with_back_off,
 )
 from protonn_edge.training.quantization_aware import QuantizationAware
@@ -115,8 +111,8 @@ def minimize(
         If it still diverges after three restarts.
     """
 
-    def attempt(rate: float) -> tuple[_Run, list[EpochReport]]:
-        run = _Run(start.copy(), data, replace(schedule, learning_rate=rate), seed)
+    def attempt(rate: float) -> tuple[_JointTraining, list[EpochReport]]:
+        run = _JointTraining(start.copy(), data, replace(schedule, learning_rate=rate), seed)
         run.quantization, run.augment = quantization, augment
         run.cutoff = RBF_CUTOFF if quantization is not None else 0.0
         return run, run.train(callback)
@@ -129,66 +125,40 @@ def minimize(
     return Trained(run.parameters, rate, tuple(history), restarts, run.cutoff)
 
 
-class _Run:
-    """One training from start to end at one learning rate; updates `parameters` in place."""
+class _JointTraining(MiniBatchTraining[Parameters]):
+    """The training of all matrices together at one learning rate."""
 
     quantization: QuantizationAware | None = None
     augment: Augment | None = None
     cutoff = 0.0
 
     def __init__(self, parameters: Parameters, data: Source, schedule: Schedule, seed: int) -> None:
-        self.parameters = parameters
-        self._data = self._source = data
-        self._schedule = schedule
-        self._generator = np.random.default_rng(seed)
+        factors = step_factors(parameters, schedule.trained)
+        super().__init__(parameters, factors, data, schedule, np.random.default_rng(seed))
+        self._data = data
         self._loss = _losses_for(data)[schedule.loss]
-        self._noise = np.float32(schedule.input_noise) * data.changing
-        self._steps = schedule.epochs * math.ceil(len(data) / schedule.batch_size)
-        self._adam = adam_of(parameters, schedule.trained)
         self._sparsifier = Sparsifier(schedule.sparsity)
-        self._best = BestEpoch(parameters)
-        self._step = 0
         self._rounding = False
 
-    def train(self, callback: Callback | None) -> list[EpochReport]:
-        """Run all epochs and return their reports."""
-        history = self._best.through(self._epochs(), callback)
-        if was_stopped(history):
-            self._sparsifier.apply(self.parameters, 1.0)
-        return history
-
-    def _epochs(self) -> Iterator[EpochReport]:
-        epochs = self._schedule.epochs
-        for epoch in range(1, epochs + 1):
-            objective = self._epoch()
-            try:
-                accuracy, test_accuracy = accuracies(self.parameters, self._data, self.cutoff)
-            except DivergedError as error:
-                error.epoch = epoch
-                raise
-            if self._sparsifier.tightens(epoch / epochs):
-                self._best.forget()
-            yield EpochReport(epoch, epochs, objective, accuracy, test_accuracy=test_accuracy)
-
     def _epoch(self) -> float:
-        """Pass over the points once and return the mean loss."""
         unrounded = self._source is self._data and self.augment is None
         if self._rounding and self.quantization is not None and unrounded:
             self._source = self._data.through(self.quantization.rounded_points)
-        total = 0.0
-        for batch in self._source.batches(self._schedule.batch_size, self._generator):
-            self._begin_rounding_in_time()
-            value, gradient = self._gradient(self._points(batch), batch.Y, batch.weights)
-            total += value * len(batch.rows)
-            self._step += 1
-            rate = rate_at(self._schedule.learning_rate, self._step, self._steps)
-            self._adam.step(self.parameters, gradient, rate)
-            self._sparsifier.apply(self.parameters, self._step / self._steps)
-        return total / len(self._data)
+        return super()._epoch()
 
-    def _gradient(
-        self, points: Float32, Y: Float32, weights: Float32 | None
-    ) -> tuple[float, Parameters]:
+    def _after_step(self, progress: float) -> None:
+        self._sparsifier.apply(self.parameters, progress)
+
+    def _tighten(self, progress: float) -> None:
+        if self._sparsifier.tightens(progress):
+            self._best.forget()
+
+    def _accuracies(self) -> tuple[float, float | None]:
+        return accuracies(self.parameters, self._data, self.cutoff)
+
+    def _gradient(self, batch: Batch) -> tuple[float, Parameters]:
+        self._begin_rounding_in_time()
+        points, Y, weights = self._points(batch), batch.Y, batch.weights
         if self._rounding and self.quantization is not None:
             rounded = self.quantization.rounded(self.parameters)
             if rounded is not None:
@@ -205,13 +175,10 @@ class _Run:
             points = self.augment(batch.rows, self._generator)
         if self._rounding and self.quantization is not None and self._source is self._data:
             points = self.quantization.rounded_points(points)
-        if self._schedule.input_noise > 0:
-            noise = self._generator.standard_normal(points.shape, dtype=np.float32)
-            points += self._noise * noise
-        return points
+        return self._noisy(points)
 
     def _begin_rounding_in_time(self) -> None:
-        late = self._step >= QUANTIZATION_BEGINS * self._steps
+        late = self._adam.steps >= QUANTIZATION_BEGINS * self._steps
         if late and not self._rounding and self.quantization is not None:
             self._rounding = self.quantization.choose_precision(self.parameters)
             if not self._rounding:
@@ -224,11 +191,11 @@ def _losses_for(data: Source) -> dict[str, Loss]:
     return OUTLIER_EXPOSURE_LOSSES if data.outlier_exposure else LOSSES
 
 
-def adam_of(parameters: Parameters, trained: tuple[str, ...] = MATRICES) -> Adam:
-    """Return Adam for these parameters, with smaller steps for V and none for fixed matrices."""
+def step_factors(parameters: Parameters, trained: tuple[str, ...] = MATRICES) -> tuple[float, ...]:
+    """Return factors on the steps of Adam: smaller for V, and none for fixed matrices."""
     factors = (factor_of_inputs(parameters.projection.shape[1]), 1.0, 1.0)
     moved = (name in trained for name in MATRICES)
-    return Adam(parameters, (*map(operator.mul, factors, moved), 1.0))
+    return (*map(operator.mul, factors, moved), 1.0)
 
 
 class Sparsifier:

@@ -49,7 +49,6 @@ TWO_MEANINGS = {
     "Walk",
     "WalkCycles",
     "Windows",
-    "_Run",
 }
 """Names of classes that several modules have."""
 

@@ -14,9 +14,9 @@ from protonn_edge.chain.input_quantizer.saturation import BYTE_MAXIMUM
 from protonn_edge.errors import InputError
 from protonn_edge.features.convolution.train.network import Network
 from protonn_edge.features.convolution.train.rounding import Bits
-from protonn_edge.training.adam import Adam, rate_at
 from protonn_edge.training.augmentation import move
-from protonn_edge.training.points import Float32, Indices
+from protonn_edge.training.loop import Adam, rate_at
+from protonn_edge.training.points import Batch, Float32, Indices
 from protonn_edge.training.progress import TrainingStopped
 
 _FLOAT_SHARE = 0.6  # of the epochs
@@ -118,6 +118,16 @@ class Images:
             move(raw, self.shape, generator, moved_share)
         return np.ascontiguousarray(np.moveaxis(self.to_bytes(raw), 0, -1), np.float32)
 
+    def batches(
+        self, size: int, unit: np.float32, moved_share: float, generator: np.random.Generator
+    ) -> Iterator[Batch]:
+        """Yield all images once, in random order, `size` at a time, multiplied with `unit`."""
+        order = generator.permutation(len(self.raw))
+        for start in range(0, len(order), size):
+            rows = order[start : start + size]
+            weights = None if self.weights is None else self.weights[rows]
+            yield Batch(rows, self.of(rows, moved_share, generator) * unit, self.Y[rows], weights)
+
 
 def trained(
     network: Network,
@@ -214,25 +224,20 @@ class _Run:
         size = _batch_size_for(len(images.raw))
         steps = epochs * math.ceil(len(images.raw) / size)
         adam = Adam(network.parameters, network.factors)
-        step = 0
         for _ in range(epochs):
-            order, total = self._generator.permutation(len(images.raw)), 0.0
             moved_share = self._schedule.moved_share_in(self._epoch)
-            for start in range(0, len(order), size):
-                rows = order[start : start + size]
-                x = images.of(rows, moved_share, self._generator) * unit
-                weights = None if images.weights is None else images.weights[rows]
-                loss, gradient = network.gradient(x, images.Y[rows], weights)
-                step += 1
-                adam.step(network.parameters, gradient, rate_at(rate, step, steps))
-                network.hold()
-                total += loss * len(rows)
-            if not math.isfinite(total):
+            loss = adam.epoch(
+                images.batches(size, unit, moved_share, self._generator),
+                lambda batch: network.gradient(batch.X, batch.Y, batch.weights),
+                lambda step: rate_at(rate, step, steps),
+                network.hold,
+            )
+            if not math.isfinite(loss):
                 raise InputError(
                     f"the training of convolutions diverges in pass {self._epoch + 1}; look for "
                     "points of enormous weight, or take fewer layers"
                 )
-            yield total / len(images.raw)
+            yield loss
 
 
 def _batch_size_for(images: int) -> int:

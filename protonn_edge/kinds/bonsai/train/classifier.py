@@ -92,8 +92,8 @@ class TreeClassifier(DeviceClassifier):
             input_noise=float(noise),
             **self._projection(sparsity),
         )
-        training = TreeTraining(data, schedule, prepared.seed)
-        history = training.train(self._head, self.callback)
+        training = TreeTraining(data, schedule, prepared.seed, self._head)
+        history = tuple(training.train(self.callback))
         model = Model(head=self._head(training.parameters), **prepared.parts)
         return Learned(model, history, facts={"input_noise": float(noise)})
 

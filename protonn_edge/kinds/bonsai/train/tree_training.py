@@ -8,7 +8,7 @@ last quarter. Branches start soft and end hard; see `tree_gradient`.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -21,12 +21,12 @@ from protonn_edge.kinds.bonsai.train.tree_gradient import (
     branch_magnitudes,
     tree_gradient,
 )
-from protonn_edge.training.adam import Adam, factor_of_inputs, rate_at
 from protonn_edge.training.initialization import discriminant_projection
 from protonn_edge.training.joint import Sparsifier
+from protonn_edge.training.loop import MiniBatchTraining, factor_of_inputs
 from protonn_edge.training.objective import cross_entropy
-from protonn_edge.training.points import Float32, TrainingSet
-from protonn_edge.training.progress import BestEpoch, Callback, EpochReport, was_stopped
+from protonn_edge.training.points import Batch, Float32, TrainingSet
+from protonn_edge.training.progress import Callback, EpochReport
 
 # Initial and final sharpness of the branches, for sums with mean magnitude 1. The magnitude is
 # measured on some points of each step; otherwise training would keep branches soft by shrinking
@@ -59,7 +59,7 @@ class TreeSchedule:
     sparsity: tuple[float, float, float, float]
 
 
-class TreeTraining:
+class TreeTraining(MiniBatchTraining[TreeParameters]):
     """One training from start to end.
 
     Parameters
@@ -69,59 +69,60 @@ class TreeTraining:
         Its `n_projections` is 0 if the tree reads the points themselves.
     seed : int
         Seed of all random numbers.
+    head_of : callable
+        Makes a model with hard branches from `parameters`, for measuring accuracy.
     """
 
-    def __init__(self, data: TrainingSet, schedule: TreeSchedule, seed: int) -> None:
-        self._data, self._schedule = data, schedule
-        self._generator = np.random.default_rng(seed)
-        self.parameters = self._start()
-        self._noise = np.float32(schedule.input_noise) * data.changing
-        self._steps = schedule.epochs * math.ceil(len(data) / schedule.batch_size)
-        self._step = 0
-        factor = factor_of_inputs(self.parameters.projection.shape[1])
-        self._adam = Adam(self.parameters, (factor, 1.0, 1.0, 1.0))
+    def __init__(
+        self,
+        data: TrainingSet,
+        schedule: TreeSchedule,
+        seed: int,
+        head_of: Callable[[TreeParameters], TreeHead],
+    ) -> None:
+        generator = np.random.default_rng(seed)
+        start = _start(data, schedule, generator)
+        factors = (factor_of_inputs(start.projection.shape[1]), 1.0, 1.0, 1.0)
+        super().__init__(start, factors, data, schedule, generator)
+        self._data, self._head_of = data, head_of
         self._sparsifier = Sparsifier(schedule.sparsity, by_row=(_BRANCHES,))
 
-    def train(
-        self, head_of: Callable[[TreeParameters], TreeHead], callback: Callback | None
-    ) -> tuple[EpochReport, ...]:
+    def train(self, callback: Callback | None) -> list[EpochReport]:
         """Go through all epochs and return their reports.
-
-        Parameters
-        ----------
-        head_of : callable
-            Makes a model with hard branches from `parameters`, for measuring accuracy.
-        callback : callable, optional
-            Called with each report.
 
         Raises
         ------
         InputError
             If training diverges.
         """
-        best = BestEpoch(self.parameters)
-        history = best.through(self._epochs(head_of, best), callback)
-        if was_stopped(history):
-            self._sparsifier.apply(self.parameters, 1.0)
+        history = super().train(callback)
         self._scale_coordinates()
-        return tuple(history)
+        return history
 
-    def _epochs(
-        self, head_of: Callable[[TreeParameters], TreeHead], best: BestEpoch
-    ) -> Iterator[EpochReport]:
-        epochs = self._schedule.epochs
-        for epoch in range(1, epochs + 1):
-            with np.errstate(over="ignore", invalid="ignore"):
-                objective = self._epoch()
-            if not all(np.isfinite(matrix).all() for matrix in (*self.parameters, objective)):
-                raise InputError(
-                    f"training diverges at the learning rate {self._schedule.learning_rate:g}; try "
-                    "a smaller one, or another normalization"
-                )
-            accuracy, test_accuracy = self._accuracies(head_of(self.parameters))
-            if self._sparsifier.tightens(epoch / epochs):
-                best.forget()
-            yield EpochReport(epoch, epochs, objective, accuracy, test_accuracy=test_accuracy)
+    def _epoch(self) -> float:
+        with np.errstate(over="ignore", invalid="ignore"):
+            return super()._epoch()
+
+    def _check(self, epoch: int, objective: float) -> None:  # noqa: ARG002
+        if not all(np.isfinite(matrix).all() for matrix in (*self.parameters, objective)):
+            raise InputError(
+                f"training diverges at the learning rate {self._timing.learning_rate:g}; try "
+                "a smaller one, or another normalization"
+            )
+
+    def _gradient(self, batch: Batch) -> tuple[float, TreeParameters]:
+        points = self._noisy(batch.X)
+        sharpness = self._sharpness(points[:_MEASURED_POINTS])
+        return tree_gradient(
+            self.parameters, points, batch.Y, cross_entropy, sharpness, batch.weights
+        )
+
+    def _after_step(self, progress: float) -> None:
+        self._sparsifier.apply(self.parameters, progress)
+
+    def _tighten(self, progress: float) -> None:
+        if self._sparsifier.tightens(progress):
+            self._best.forget()
 
     def _scale_coordinates(self) -> None:
         """Scale the coordinates of training points to -1..1, which leaves the scores unchanged."""
@@ -134,39 +135,16 @@ class TreeTraining:
             for matrix in tree:
                 matrix[:, :-1] *= reach
 
-    def _epoch(self) -> float:
-        """Pass over the points once and return the mean loss."""
-        total = 0.0
-        for batch in self._data.batches(self._schedule.batch_size, self._generator):
-            points = batch.X
-            if self._schedule.input_noise > 0:
-                noise = self._generator.standard_normal(points.shape, dtype=np.float32)
-                points = points + self._noise * noise
-            value, gradient = tree_gradient(
-                self.parameters,
-                points,
-                batch.Y,
-                cross_entropy,
-                self._sharpness(points[:_MEASURED_POINTS]),
-                batch.weights,
-            )
-            total += value * len(batch.rows)
-            self._step += 1
-            rate = rate_at(self._schedule.learning_rate, self._step, self._steps)
-            self._adam.step(self.parameters, gradient, rate)
-            self._sparsifier.apply(self.parameters, self._step / self._steps)
-        return total / len(self._data)
-
     def _sharpness(self, points: Float32) -> Float32:
         """Return the sharpness of each branch now."""
         first, last = _SHARPNESS
-        progress = min(1.0, self._step / self._steps / _SHARPENED)
+        progress = min(1.0, self._progress / _SHARPENED)
         wanted = np.float32(first * (last / first) ** progress)
         found = branch_magnitudes(self.parameters, points)
         return np.asarray(wanted / np.maximum(found, np.float32(1e-12)))
 
-    def _accuracies(self, head: TreeHead) -> tuple[float, float | None]:
-        test = self._data.test
+    def _accuracies(self) -> tuple[float, float | None]:
+        head, test = self._head_of(self.parameters), self._data.test
         measured = [self._data.evaluated, *([] if test is None else [test])]
         found = (head.scores(dense_rows(X, slice(None))) for X, _ in measured)
         shares = [
@@ -175,27 +153,27 @@ class TreeTraining:
         ]
         return shares[0], shares[1] if len(shares) > 1 else None
 
-    def _start(self) -> TreeParameters:
-        """Return the initial parameters: discriminants, and random weights of their outputs."""
-        schedule, (points, y) = self._schedule, self._data.evaluated
-        X = dense_rows(points, slice(None))
-        d = min(schedule.n_projections, X.shape[1])
-        Z = np.zeros((0, X.shape[1]), np.float32)
-        if d:
-            Z = discriminant_projection(X, y, d)
-            Z /= np.maximum((X @ Z.T).std(axis=0), np.float32(1e-6))[:, None]
-        n_classes = self._data.Y.shape[1]
-        rows = n_classes if n_classes > 2 else 1
-        inner = (1 << schedule.depth) - 1
-        nodes = 2 * inner + 1
-        return TreeParameters(
-            Z,
-            self._random(rows * nodes, d or X.shape[1], _START),
-            self._random(rows * nodes, d or X.shape[1], _START),
-            self._random(inner, d or X.shape[1], 1.0),
-        )
 
-    def _random(self, rows: int, columns: int, deviation: float) -> Float32:
-        scale = deviation / math.sqrt(columns + 1)
-        drawn = self._generator.standard_normal((rows, columns + 1), dtype=np.float32)
+def _start(
+    data: TrainingSet, schedule: TreeSchedule, generator: np.random.Generator
+) -> TreeParameters:
+    """Return the initial parameters: discriminants, and random weights of their outputs."""
+    points, y = data.evaluated
+    X = dense_rows(points, slice(None))
+    d = min(schedule.n_projections, X.shape[1])
+    Z = np.zeros((0, X.shape[1]), np.float32)
+    if d:
+        Z = discriminant_projection(X, y, d)
+        Z /= np.maximum((X @ Z.T).std(axis=0), np.float32(1e-6))[:, None]
+    n_classes, columns = data.Y.shape[1], (d or X.shape[1]) + 1
+    rows = n_classes if n_classes > 2 else 1
+    inner = (1 << schedule.depth) - 1
+    nodes = 2 * inner + 1
+
+    def random(rows: int, deviation: float) -> Float32:
+        scale = deviation / math.sqrt(columns)
+        drawn = generator.standard_normal((rows, columns), dtype=np.float32)
         return np.float32(scale) * drawn
+
+    weights, gates = random(rows * nodes, _START), random(rows * nodes, _START)
+    return TreeParameters(Z, weights, gates, random(inner, 1.0))

@@ -8,7 +8,7 @@ where they are; the last epochs, with the smallest steps, train what remains.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Self
 
@@ -18,16 +18,14 @@ from protonn_edge.datasets.rows import dense_rows
 from protonn_edge.kinds.dense.head import rectified
 from protonn_edge.kinds.dense.train.pruning import check_budget, masks_of_share, masks_within
 from protonn_edge.kinds.linear.head import scores_of_sums
-from protonn_edge.training.adam import Adam, factor_of_inputs, rate_at
+from protonn_edge.training.loop import MiniBatchTraining, factor_of_inputs
 from protonn_edge.training.objective import Matrix, cross_entropy
 from protonn_edge.training.points import Batch, Float32, TrainingSet
 from protonn_edge.training.progress import (
-    BestEpoch,
     Callback,
     DivergedError,
     EpochReport,
     Restart,
-    was_stopped,
     with_back_off,
 )
 
@@ -150,8 +148,8 @@ def minimize(
     """
     check_budget(start.weights, schedule.size_budget)
 
-    def attempt(rate: float) -> tuple[_Run, list[EpochReport]]:
-        run = _Run(start.copy(), data, replace(schedule, learning_rate=rate), seed)
+    def attempt(rate: float) -> tuple[_NetworkTraining, list[EpochReport]]:
+        run = _NetworkTraining(start.copy(), data, replace(schedule, learning_rate=rate), seed)
         with np.errstate(over="ignore", invalid="ignore"):
             return run, run.train(callback)
 
@@ -161,63 +159,34 @@ def minimize(
     return Trained(run.network, tuple(history), restarts)
 
 
-class _Run:
-    """One training from start to end at one learning rate; moves `network` in place."""
+class _NetworkTraining(MiniBatchTraining[list[Float32]]):
+    """The training of a network at one learning rate; moves it in place."""
 
     def __init__(self, network: Network, data: TrainingSet, schedule: Schedule, seed: int) -> None:
-        self.network = network
-        self._data, self._schedule = data, schedule
-        self._generator = np.random.default_rng(seed)
         factors = [factor_of_inputs(W.shape[1]) for W in network.weights]
-        self._adam = Adam(network.parameters, (*factors, *[1.0] * len(network.biases)))
-        self._steps = schedule.epochs * math.ceil(len(data) / schedule.batch_size)
-        self._step = self._round = 0
-        self._noise = np.float32(schedule.input_noise) * data.changing
-        self._best = BestEpoch(network.parameters)
+        factors += [1.0] * len(network.biases)
+        generator = np.random.default_rng(seed)
+        super().__init__(network.parameters, factors, data, schedule, generator)
+        self.network = network
+        self._data, self._schedule, self._round = data, schedule, 0
         self._masks = [np.ones(W.shape, np.bool_) for W in network.weights[:-1]]
-
-    def train(self, callback: Callback | None) -> list[EpochReport]:
-        """Go through all epochs and return their reports."""
-        history = self._best.through(self._epochs(), callback)
-        if was_stopped(history):
-            self._prune(1.0)
-            self._apply_masks()
-        return history
-
-    def _epochs(self) -> Iterator[EpochReport]:
-        for epoch in range(1, self._schedule.epochs + 1):
-            objective = self._epoch()
-            self._check(epoch, objective)
-            self._prune(epoch / self._schedule.epochs)
-            yield self._report(epoch, objective)
 
     def _check(self, epoch: int, objective: float) -> None:
         """Refuse parameters that are no numbers, or, in the end, far worse than a guess."""
         guess = math.log(self._data.Y.shape[1])
         last = epoch == self._schedule.epochs
         if not objective < (_LOST * guess if last else math.inf):
-            error = DivergedError(f"the loss is {objective:.3g}, that of a guess is {guess:.3g}")
-            error.epoch = epoch
-            raise error
+            raise DivergedError(f"the loss is {objective:.3g}, that of a guess is {guess:.3g}")
 
-    def _epoch(self) -> float:
-        """Go through the points once and return the mean loss on the way."""
-        schedule, total = self._schedule, 0.0
-        for batch in self._data.batches(schedule.batch_size, self._generator):
-            if schedule.input_noise > 0:
-                noise = self._generator.standard_normal(batch.X.shape, dtype=np.float32)
-                batch.X[...] += self._noise * noise
-            loss, gradient = self.network.gradient(batch)
-            total += loss * len(batch.rows)
-            self._step += 1
-            rate = rate_at(schedule.learning_rate, self._step, self._steps)
-            self._adam.step(self.network.parameters, gradient, rate)
-            if self._round:
-                self._apply_masks()
-        return total / len(self._data)
+    def _gradient(self, batch: Batch) -> tuple[float, list[Matrix]]:
+        return self.network.gradient(replace(batch, X=self._noisy(batch.X)))
 
-    def _prune(self, progress: float) -> None:
-        """Prune if a round's time has come; `progress` is the share of the epochs that are done."""
+    def _after_step(self, progress: float) -> None:  # noqa: ARG002
+        if self._round:
+            self._apply_masks()
+
+    def _tighten(self, progress: float) -> None:
+        """Prune if a round's time has come."""
         begin, end = _PRUNING
         passed = math.floor((progress - begin) / (end - begin) * (_ROUNDS - 1) + 1e-9) + 1
         due = min(max(0, passed), _ROUNDS)
@@ -244,15 +213,10 @@ class _Run:
         for W, mask in zip(self.network.weights, self._masks, strict=False):
             np.multiply(W, mask, out=W)
 
-    def _report(self, epoch: int, objective: float) -> EpochReport:
+    def _accuracies(self) -> tuple[float, float | None]:
         test = self._data.test
-        return EpochReport(
-            epoch,
-            self._schedule.epochs,
-            objective,
-            self._share_right(*self._data.evaluated),
-            test_accuracy=None if test is None else self._share_right(*test),
-        )
+        of_test = None if test is None else self._share_right(*test)
+        return self._share_right(*self._data.evaluated), of_test
 
     def _share_right(self, X: Any, y: Any) -> float:
         return float(np.mean(self.network.scores(X).argmax(axis=1) == y))

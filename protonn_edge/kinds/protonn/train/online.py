@@ -21,10 +21,10 @@ from protonn_edge.chain.model import Model
 from protonn_edge.errors import InputError
 from protonn_edge.kinds.protonn.train.fitting import ProtoNNTraining
 from protonn_edge.kinds.protonn.train.parameters import ProtoNNParameters
-from protonn_edge.training.adam import WARM_UP_STEPS
-from protonn_edge.training.joint import Sparsifier, adam_of
+from protonn_edge.training.joint import Sparsifier, step_factors
+from protonn_edge.training.loop import WARM_UP_STEPS, Adam, noisy
 from protonn_edge.training.objective import LOSSES, Parameters, objective_gradient
-from protonn_edge.training.points import Float32, Indices, TrainingSet
+from protonn_edge.training.points import Batch, Float32, Indices, TrainingSet
 from protonn_edge.training.preparation import PreparedPoints
 from protonn_edge.training.progress import (
     ATTEMPTS,
@@ -99,11 +99,11 @@ class OnlineTraining:
         prepared.n_rows = _MANY  # more points will come
         self.training = ProtoNNTraining(settings, prepared)
         self._batch_size = self.training.batch_size
-        self._steps = epochs * -(-n_seen // self._batch_size)
+        self._steps_before = epochs * -(-n_seen // self._batch_size)
         start = self.training.start()
         self.training.choose_noise(prepared.normalized(points), self._generator)
-        self._parameters = _with_all_classes(start, present, n_classes)
-        self._adam = adam_of(self._parameters, settings.trained)
+        parameters = _with_all_classes(start, present, n_classes)
+        self._adam = Adam(parameters, step_factors(parameters, settings.trained))
         self._sparsifier = Sparsifier(settings.sparsity)
         self._background = prepared.inputs.background
         if model is not None:
@@ -125,13 +125,13 @@ class OnlineTraining:
         data = TrainingSet(self.training.prepared.normalized(points), y, Y, counted)
         call = len(self.history) + 1
         for _ in range(ATTEMPTS):
-            before = copy.deepcopy((self._parameters, self._adam, self._steps))
+            before = copy.deepcopy(self._adam)
             try:
                 with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
                     objective = self._pass(data)
-                    accuracy, _ = accuracies(self._parameters, data)
+                    accuracy, _ = accuracies(self._adam.parameters, data)
             except DivergedError as error:
-                self._parameters, self._adam, self._steps = before
+                self._adam = before
                 lowered = self._rate / BACK_OFF
                 self.restarts.append(Restart(self._rate, call, str(error), lowered))
                 self._rate = lowered
@@ -148,27 +148,29 @@ class OnlineTraining:
         """Return the current model; its input statistics are those of all points."""
         prepared = self.training.prepared
         prepared.inputs = prepared.running.inputs(self._background)
-        return Trained(self._parameters, self._rate, tuple(self.history), tuple(self.restarts))
+        return Trained(self._adam.parameters, self._rate, tuple(self.history), tuple(self.restarts))
 
     def _pass(self, data: TrainingSet) -> float:
         deviation = self.training.input_noise
         noise = np.float32(deviation) * self.training.prepared.running.changing
-        total = 0.0
-        for batch in data.batches(self._batch_size, self._generator):
-            if deviation > 0:
-                batch.X[...] += noise * self._generator.standard_normal(
-                    batch.X.shape, dtype=np.float32
-                )
-            value, gradient = objective_gradient(
-                self._parameters, batch.X, batch.Y, self._loss, batch.weights
-            )
-            total += value * len(batch.rows)
-            self._steps += 1
-            warm = min(1.0, self._steps / WARM_UP_STEPS)
-            rate = self._rate * warm / math.sqrt(1.0 + self._steps / _STEPS_TO_SHRINK)
-            self._adam.step(self._parameters, gradient, rate)
-            self._sparsifier.apply(self._parameters, _THINNED)
-        return total / len(data)
+        parameters = self._adam.parameters
+
+        def gradient(batch: Batch) -> tuple[float, Parameters]:
+            points = noisy(batch.X, noise, self._generator) if deviation > 0 else batch.X
+            return objective_gradient(parameters, points, batch.Y, self._loss, batch.weights)
+
+        return self._adam.epoch(
+            data.batches(self._batch_size, self._generator),
+            gradient,
+            self._rate_at,
+            lambda: self._sparsifier.apply(parameters, _THINNED),
+        )
+
+    def _rate_at(self, step: int) -> float:
+        """Return the learning rate: linear warm-up, then less and less."""
+        step += self._steps_before
+        warm = min(1.0, step / WARM_UP_STEPS)
+        return self._rate * warm / math.sqrt(1.0 + step / _STEPS_TO_SHRINK)
 
     def _take_in(self, points: Float32, y: Indices, weights: NDArray[np.float64] | None) -> None:
         """Add the points to the statistics and the digest of all data."""
