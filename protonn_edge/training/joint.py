@@ -49,7 +49,7 @@ Augment = Callable[[Indices, np.random.Generator], Float32]
 
 
 @dataclass(frozen=True)
-class Schedule:
+class JointSchedule:
     """Epochs, step sizes and constraints of training.
 
     Attributes
@@ -83,7 +83,7 @@ class Schedule:
 def minimize(
     start: Parameters,
     data: Source,
-    schedule: Schedule,
+    schedule: JointSchedule,
     *,
     seed: int,
     callback: Callback | None = None,
@@ -132,7 +132,9 @@ class _JointTraining(MiniBatchTraining[Parameters]):
     augment: Augment | None = None
     cutoff = 0.0
 
-    def __init__(self, parameters: Parameters, data: Source, schedule: Schedule, seed: int) -> None:
+    def __init__(
+        self, parameters: Parameters, data: Source, schedule: JointSchedule, seed: int
+    ) -> None:
         factors = step_factors(parameters, schedule.trained)
         super().__init__(parameters, factors, data, schedule, np.random.default_rng(seed))
         self._data = data

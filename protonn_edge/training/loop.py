@@ -111,7 +111,7 @@ def noisy(points: Float32, noise: Float32, generator: np.random.Generator) -> Fl
     return points
 
 
-class Schedule(Protocol):
+class Timing(Protocol):
     """Epochs, points a step, the largest step, and the deviation of noise on the inputs."""
 
     @property
@@ -133,7 +133,7 @@ class MiniBatchTraining(ABC, Generic[Arrays]):
     factors : sequence of float
         On the steps of each.
     data : Source
-    schedule : Schedule
+    timing : Timing
     generator : Generator
     """
 
@@ -142,14 +142,14 @@ class MiniBatchTraining(ABC, Generic[Arrays]):
         parameters: Arrays,
         factors: Sequence[float],
         data: Source,
-        schedule: Schedule,
+        timing: Timing,
         generator: np.random.Generator,
     ) -> None:
         self.parameters = parameters
         self._source, self._generator = data, generator
-        self._timing = schedule
-        self._noise = np.float32(schedule.input_noise) * data.changing
-        self._steps = schedule.epochs * math.ceil(len(data) / schedule.batch_size)
+        self._timing = timing
+        self._noise = np.float32(timing.input_noise) * data.changing
+        self._steps = timing.epochs * math.ceil(len(data) / timing.batch_size)
         self._adam = Adam(parameters, factors)
         self._best = BestEpoch(parameters)
 

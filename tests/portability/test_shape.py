@@ -43,9 +43,7 @@ LONG_MODULES: set[str] = set()
 TWO_MEANINGS = {
     "Line",
     "Network",
-    "Schedule",
     "Step",
-    "Trained",
     "Walk",
     "WalkCycles",
     "Windows",

@@ -8,13 +8,13 @@ from chains import replace
 
 from protonn_edge.errors import InputError
 from protonn_edge.training.initialization import initial_parameters
-from protonn_edge.training.joint import Schedule, minimize
+from protonn_edge.training.joint import JointSchedule, minimize
 from protonn_edge.training.objective import LOSSES, Parameters, objective
 from protonn_edge.training.points import TrainingSet
 from protonn_edge.training.progress import EpochReport
 from protonn_edge.training.quantization_aware import QuantizationAware
 
-SCHEDULE = Schedule("cross_entropy", 20, 32, 0.01, 0.1, (1.0, 1.0, 1.0))
+SCHEDULE = JointSchedule("cross_entropy", 20, 32, 0.01, 0.1, (1.0, 1.0, 1.0))
 
 
 def start() -> tuple[Parameters, TrainingSet]:

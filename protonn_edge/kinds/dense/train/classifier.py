@@ -10,7 +10,7 @@ from protonn_edge.datasets.rows import dense_rows
 from protonn_edge.errors import InputError
 from protonn_edge.kinds.dense.head import DenseHead
 from protonn_edge.kinds.dense.integers import MOST_UNITS
-from protonn_edge.kinds.dense.train.network import Network, Schedule, minimize
+from protonn_edge.kinds.dense.train.network import Network, NetworkSchedule, minimize
 from protonn_edge.training.base import DeviceClassifier
 from protonn_edge.training.normalization import neighbour_noise
 from protonn_edge.training.parameters import (
@@ -131,7 +131,7 @@ class DenseClassifier(DeviceClassifier):
         noise = self.input_noise
         if noise == "auto":
             noise = neighbour_noise(data.X, prepared.generator, prepared.normalizer.kind)
-        schedule = Schedule(
+        schedule = NetworkSchedule(
             epochs=self.epochs,
             batch_size=_batch_size(len(data)) if size == "auto" else int(size),
             learning_rate=self.learning_rate,

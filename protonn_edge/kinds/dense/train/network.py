@@ -37,7 +37,7 @@ _NO_SHARPNESS = np.zeros(1, np.float32)
 
 
 @dataclass(frozen=True)
-class Schedule:
+class NetworkSchedule:
     """How long and how fast to train, and how large the network may be.
 
     Attributes
@@ -123,7 +123,7 @@ class Network:
 
 
 @dataclass(frozen=True, eq=False)
-class Trained:
+class TrainedNetwork:
     """What training found: the network, its reports, and the attempts that were given up."""
 
     network: Network
@@ -134,11 +134,11 @@ class Trained:
 def minimize(
     start: Network,
     data: TrainingSet,
-    schedule: Schedule,
+    schedule: NetworkSchedule,
     *,
     seed: int,
     callback: Callback | None = None,
-) -> Trained:
+) -> TrainedNetwork:
     """Train from `start`; if it diverges, begin again with a third of the learning rate.
 
     Raises
@@ -156,13 +156,15 @@ def minimize(
     (run, history), _, restarts = with_back_off(
         attempt, schedule.learning_rate, "a smaller learning rate, or another normalization"
     )
-    return Trained(run.network, tuple(history), restarts)
+    return TrainedNetwork(run.network, tuple(history), restarts)
 
 
 class _NetworkTraining(MiniBatchTraining[list[Float32]]):
     """The training of a network at one learning rate; moves it in place."""
 
-    def __init__(self, network: Network, data: TrainingSet, schedule: Schedule, seed: int) -> None:
+    def __init__(
+        self, network: Network, data: TrainingSet, schedule: NetworkSchedule, seed: int
+    ) -> None:
         factors = [factor_of_inputs(W.shape[1]) for W in network.weights]
         factors += [1.0] * len(network.biases)
         generator = np.random.default_rng(seed)

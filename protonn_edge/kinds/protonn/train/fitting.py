@@ -22,7 +22,7 @@ from protonn_edge.kinds.protonn.train.label_start import initial_label_parameter
 from protonn_edge.kinds.protonn.train.parameters import PROTOTYPES_PER_CLASS, ProtoNNParameters
 from protonn_edge.training.augmentation import ImageAugmentation
 from protonn_edge.training.initialization import initial_parameters
-from protonn_edge.training.joint import Augment, Schedule, minimize
+from protonn_edge.training.joint import Augment, JointSchedule, minimize
 from protonn_edge.training.normalization import neighbour_noise
 from protonn_edge.training.objective import Parameters
 from protonn_edge.training.one_class import as_it_starts
@@ -123,7 +123,7 @@ class ProtoNNTraining:
         self, start: Parameters, data: TrainingSet, augment: Augment | None
     ) -> Trained:
         settings, prepared = self._settings, self.prepared
-        schedule = Schedule(
+        schedule = JointSchedule(
             loss=settings.loss,
             epochs=settings.epochs,
             batch_size=self.batch_size,
