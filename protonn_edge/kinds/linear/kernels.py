@@ -8,18 +8,36 @@ from typing import ClassVar
 from protonn_edge.avr.cores import Core
 from protonn_edge.chain.activity import Activity
 from protonn_edge.kernels.kernel import Cost, Feed, Kernel, Push, Step
+from protonn_edge.kernels.listing import Listing
 from protonn_edge.kernels.matvec.kernels import MatvecKernel, kernel_names
 from protonn_edge.kinds.linear.integers import IntegerLinear
 
-# For scores, compiled by avr-gcc 5.4 at -O2: from one sum, by its bytes, mean and maximum; from
-# each sum of three bytes, and around that loop.
+# What the compiler makes for scores (avr-gcc 5.4 at -O2), mean and maximum: from one sum, by its
+# bytes; and around the loop for several sums of three bytes.
 _NEGATE = {2: (10, 24), 3: (34, 48), 4: (36, 52)}
-_WIDEN_CYCLES, _WIDEN_AROUND = 20, (8, 30)
+_WIDEN_AROUND = (8, 30)
 
 # What the compiler's loops take on a chip without a multiplier, of what is taken with one.
 _PORTABLE = {"negate": 1.0, "widen": 2.4}
 
 _CODE_BYTES = 60
+
+_WIDENING = Listing(
+    """
+    sum: ld r22, -X
+        ld   r21, -X
+        ld   r20, -X
+        mov  r23, r22
+        lsl  r23
+        sbc  r23, r23 ; the sign
+        st   -Z, r23
+        st   -Z, r22
+        st   -Z, r21
+        st   -Z, r20
+        dec  %[left]
+        brne sum
+    """
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,6 +45,7 @@ class LinearKernel(MatvecKernel):
     """Scores with weights in columns, behind masks, as instructions, or two to a byte."""
 
     template: ClassVar[str] = "linear/linear.j2"
+    widening: ClassVar[Listing] = _WIDENING
 
     stage: IntegerLinear
 
@@ -65,7 +84,7 @@ class LinearKernel(MatvecKernel):
         if stage.n_sums == 1:
             mean, worst = _NEGATE[stage.accumulator_bits // 8]
             return Step("scores", "negate", 0, mean, worst, 0)
-        least = _WIDEN_CYCLES * stage.n_sums
+        least = int(self.widening.worst("sum", ["sum"], {"sum": 1})) * stage.n_sums
         mean, worst = (least + around for around in _WIDEN_AROUND)
         return Step("scores", "widen", 0, mean, worst, least)
 

@@ -35,12 +35,12 @@ static uint16_t linear_consumed; /* inputs */
 #ifdef PNN_ASSEMBLY
 static void linear_add_0(const pnn_input_t *feature, const pnn_input_t *end)
 {
-    const uint8_t *weights = linear_weights_0 + (size_t)linear_consumed * 2u;
+    const uint8_t *weight = linear_weights_0 + (size_t)linear_consumed * 2u;
     const uint16_t count = (uint16_t)(end - feature);
     /* The lower byte of what is left reaches 0 once for each unit of the upper byte. */
-    uint16_t bytes = (uint16_t)(count + 0xff);
-    bytes = (uint16_t)((bytes & 0xff00) | (count & 0xff));
-    register uint16_t left __asm__("r24") = bytes; /* the text changes r29:r28 */
+    uint16_t left = (uint16_t)(count + 0xff);
+    left = (uint16_t)((left & 0xff00) | (count & 0xff));
+    register uint16_t bytes __asm__("r24") = left; /* the text changes r29:r28 */
     __asm__ volatile(
         "    push  r28\n"
         "    push  r29\n"
@@ -143,7 +143,7 @@ static void linear_add_0(const pnn_input_t *feature, const pnn_input_t *end)
         "    st    X+, r10\n"
         "    pop   r29\n"
         "    pop   r28\n"
-        : [feature] "+x"(feature), [weights] "+z"(weights), [left] "+r"(left)
+        : [feature] "+x"(feature), [weight] "+z"(weight), [left] "+r"(bytes)
         : [sums] "i"(&linear.sums[0])
         : "memory", "r0", "r2", "r3", "r4", "r5", "r6", "r7", "r8", "r9", "r10", "r20", "r22", "r23", "r21");
 }
@@ -189,7 +189,7 @@ static void linear_score(void)
         "    ldi   r27, hi8(%[sums])\n"
         "    ldi   r30, lo8(%[scores])\n"
         "    ldi   r31, hi8(%[scores])\n"
-        "1:  ld    r22, -X\n"
+        ".Lsum_%=: ld    r22, -X\n"
         "    ld    r21, -X\n"
         "    ld    r20, -X\n"
         "    mov   r23, r22\n"
@@ -200,7 +200,7 @@ static void linear_score(void)
         "    st    -Z, r21\n"
         "    st    -Z, r20\n"
         "    dec   %[left]\n"
-        "    brne  1b\n"
+        "    brne  .Lsum_%=\n"
         : [left] "+r"(left)
         : [sums] "i"(linear.sums + LINEAR_SCORES), [scores] "i"(linear.scores + LINEAR_SCORES)
         : "memory", "r20", "r21", "r22", "r23", "r26", "r27", "r30", "r31");

@@ -289,12 +289,50 @@ static void prototypes_clear_scores(void)
 #endif
 }
 
+#ifndef PNN_ASSEMBLY
+static struct prototypes_near *prototypes_compare(const int8_t **prototype)
+{
+    struct prototypes_near *end = prototypes_list;
+    while (*prototype != prototypes_rows + sizeof prototypes_rows && end != prototypes_list + PROTOTYPES_AT_ONCE) {
+        const int8_t *coordinate = *prototype;
+        uint16_t distance = 0;
+        uint8_t k = 0;
+        while (k < PROJECTION_OUTPUTS && distance < PROTOTYPES_LIMIT) {
+            const int16_t difference = (int16_t)(PNN_NEXT_I8(coordinate) - projection_values[k++]);
+            if (difference < -128 || difference > 127) {
+                distance = PROTOTYPES_LIMIT;
+            } else {
+                distance = (uint16_t)(distance + (uint16_t)(difference * difference));
+            }
+        }
+        if (distance < PROTOTYPES_LIMIT) {
+            end->rbf = PNN_READ_U8(&prototypes_table[distance >> PROTOTYPES_SHIFT]);
+            end->labels = *prototype + PROJECTION_OUTPUTS;
+            ++end;
+        }
+        *prototype += PROJECTION_OUTPUTS + PNN_CLASSES;
+    }
+    return end;
+}
+
+static void prototypes_vote(const struct prototypes_near *end)
+{
+    for (const struct prototypes_near *next = prototypes_list; next != end; ++next) {
+        const int8_t *label = next->labels;
+        for (uint8_t l = 0; l < PNN_CLASSES; ++l) {
+            const pnn_score_t vote = (int16_t)(PNN_NEXT_I8(label) * next->rbf);
+            prototypes_scores[l] = (pnn_score_t)((pnn_unsigned_score_t)prototypes_scores[l] + (pnn_unsigned_score_t)vote);
+        }
+    }
+}
+
+#endif
 /* List near prototypes until the list is full or none is left, add their labels, times their RBF,
  * to the scores, and go on. A prototype is left as soon as one difference, or the sum of the squares,
  * shows that it is far. */
-#ifdef PNN_ASSEMBLY
 static void prototypes_add_votes(void)
 {
+#ifdef PNN_ASSEMBLY
     __asm__ volatile(
         "    push  r28\n"
         "    push  r29\n"
@@ -411,53 +449,14 @@ static void prototypes_add_votes(void)
           [last] "i"(prototypes_rows + sizeof prototypes_rows)
         : "memory", "r0", "r2", "r3", "r4", "r5", "r6", "r7", "r18", "r19", "r20", "r21", "r22", "r23",
           "r24", "r25", "r26", "r27", "r30", "r31");
-}
 #else
-static struct prototypes_near *prototypes_compare(const int8_t **prototype)
-{
-    struct prototypes_near *end = prototypes_list;
-    while (*prototype != prototypes_rows + sizeof prototypes_rows && end != prototypes_list + PROTOTYPES_AT_ONCE) {
-        const int8_t *coordinate = *prototype;
-        uint16_t distance = 0;
-        uint8_t k = 0;
-        while (k < PROJECTION_OUTPUTS && distance < PROTOTYPES_LIMIT) {
-            const int16_t difference = (int16_t)(PNN_NEXT_I8(coordinate) - projection_values[k++]);
-            if (difference < -128 || difference > 127) {
-                distance = PROTOTYPES_LIMIT;
-            } else {
-                distance = (uint16_t)(distance + (uint16_t)(difference * difference));
-            }
-        }
-        if (distance < PROTOTYPES_LIMIT) {
-            end->rbf = PNN_READ_U8(&prototypes_table[distance >> PROTOTYPES_SHIFT]);
-            end->labels = *prototype + PROJECTION_OUTPUTS;
-            ++end;
-        }
-        *prototype += PROJECTION_OUTPUTS + PNN_CLASSES;
-    }
-    return end;
-}
-
-static void prototypes_vote(const struct prototypes_near *end)
-{
-    for (const struct prototypes_near *next = prototypes_list; next != end; ++next) {
-        const int8_t *label = next->labels;
-        for (uint8_t l = 0; l < PNN_CLASSES; ++l) {
-            const pnn_score_t vote = (int16_t)(PNN_NEXT_I8(label) * next->rbf);
-            prototypes_scores[l] = (pnn_score_t)((pnn_unsigned_score_t)prototypes_scores[l] + (pnn_unsigned_score_t)vote);
-        }
-    }
-}
-
-static void prototypes_add_votes(void)
-{
     const int8_t *prototype = prototypes_rows;
     while (prototype != prototypes_rows + sizeof prototypes_rows) {
         const struct prototypes_near *end = prototypes_compare(&prototype);
         prototypes_vote(end);
     }
-}
 #endif
+}
 
 /* ---- Projection: functions ---------------------------------------------------------------- */
 
