@@ -8,6 +8,9 @@ from typing import TYPE_CHECKING
 from pygments.lexers.special import TextLexer
 
 from protonn_edge import __version__
+from protonn_edge.cli.train_options import parameters_of
+from protonn_edge.training.base import CLASSIFIERS
+from protonn_edge.training.shared_parameters import SharedParameters
 
 if TYPE_CHECKING:
     from sphinx.application import Sphinx
@@ -33,6 +36,9 @@ _ELSEWHERE = {
 }
 # The index names these pages, and Sphinx is told only of those that are there.
 _PLACES = ("sensors", "boards", "conversion", "rejection")
+
+# Where this stands, the page lists the parameters of each kind of classifier, as they are declared.
+_SETTINGS = "<!-- the settings of each kind -->"
 
 # --- Python --------------------------------------------------------------------------------------
 
@@ -64,6 +70,19 @@ def _within(source: list[str]) -> None:
     for outside, page in _ELSEWHERE.items():
         source[0] = source[0].replace(f"]({outside}", f"]({page}")
     source[0] = source[0].replace("](docs/", "](")
+    if _SETTINGS in source[0]:
+        source[0] = source[0].replace(_SETTINGS, "\n\n".join(map(_settings_of, CLASSIFIERS)))
     for place in _PLACES:
         if not Path(__file__).with_name(f"{place}.md").is_file():
             source[0] = source[0].replace(f"\n{place}\n", "\n")
+
+
+def _settings_of(kind: str) -> str:
+    """Return a table of the parameters that belong to a kind of classifier."""
+    shared = SharedParameters.parameters
+    rows = [
+        f"| `{declared.option or f'--set {name}'}` | {declared.help} |"
+        for name, declared in parameters_of(kind).items()
+        if not (declared.common and name in shared)
+    ]
+    return "\n".join([f"### {kind}", "", "| setting | meaning |", "|---|---|", *rows])
