@@ -63,7 +63,7 @@ import gradient_loop
 import numpy as np
 from numpy.typing import NDArray
 
-from protonn_edge.chain.input_quantizer.quantizer import InputQuantizer
+from protonn_edge.chain.input_quantizer import InputQuantizer
 from protonn_edge.chain.matvec import NIBBLE_MAXIMUM
 from protonn_edge.codegen import render_c
 from protonn_edge.codegen.plan import Plan
@@ -75,7 +75,7 @@ from protonn_edge.kernels.matvec.loops import Block
 from protonn_edge.kernels.matvec.unrolled import GROUP, GROUP_CYCLES, PASS_CYCLES
 from protonn_edge.kinds.protonn.head import ProtoNNHead
 from protonn_edge.kinds.protonn.projection.integers import IntegerProjection
-from protonn_edge.kinds.protonn.prototypes.exponential import exponential_table
+from protonn_edge.kinds.protonn.prototypes.integers import exponential_table
 from protonn_edge.kinds.protonn.quantize import stages_of
 from protonn_edge.quantization import IntegerChain
 

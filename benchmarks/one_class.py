@@ -27,7 +27,7 @@ from printing import print_table
 from rows import Row, chosen
 from scipy.stats import betabinom
 
-from protonn_edge.chain.decision.rejection import UNKNOWN
+from protonn_edge.chain.decision import UNKNOWN
 from protonn_edge.chain.model import Model
 from protonn_edge.datasets import Dataset, hold_out_normal, of_normal_points
 from protonn_edge.errors import ProtoNNEdgeError

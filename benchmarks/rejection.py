@@ -26,7 +26,7 @@ from rows import Row, chosen
 
 from protonn_edge.boards import load_board
 from protonn_edge.build.project import trial_build
-from protonn_edge.chain.decision.rejection import UNKNOWN, Statistic
+from protonn_edge.chain.decision import UNKNOWN, Statistic
 from protonn_edge.chain.model import Model
 from protonn_edge.codegen import make_plan
 from protonn_edge.datasets import Dataset

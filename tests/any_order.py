@@ -18,7 +18,7 @@ from avr_programs import compile_text
 from checkout import CHECKOUT
 from generated_programs import write_c
 
-from protonn_edge.chain.decision.rejection import UNKNOWN
+from protonn_edge.chain.decision import UNKNOWN
 from protonn_edge.codegen import Plan
 from protonn_edge.emulator import EmulatedUno
 from protonn_edge.quantization import DeviceModel, IntegerChain

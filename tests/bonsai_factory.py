@@ -8,14 +8,13 @@ import numpy as np
 from chains import bonsai_chain, bonsai_model, kernel_chain, kernel_model
 from model_factory import parts_for, random_points
 
-from protonn_edge.chain.input_quantizer.quantizer import InputQuantizer
+from protonn_edge.chain.input_quantizer import InputQuantizer
 from protonn_edge.chain.integer_chain import IntegerChain
 from protonn_edge.chain.integer_stage import Range
 from protonn_edge.chain.model import Model
 from protonn_edge.errors import InputError
-from protonn_edge.kinds.bonsai.integers import IntegerBonsaiTree
+from protonn_edge.kinds.bonsai.integers import IntegerBonsaiTree, Sums
 from protonn_edge.kinds.bonsai.quantize import coordinate_range
-from protonn_edge.kinds.bonsai.sums import Sums
 
 
 def random_kernel_model(

@@ -10,14 +10,13 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any, TypeVar
 
-from protonn_edge.chain.input_quantizer.quantizer import InputQuantizer
+from protonn_edge.chain.input_quantizer import InputQuantizer
 from protonn_edge.chain.integer_chain import IntegerChain
 from protonn_edge.chain.integer_stage import IntegerStage, Range
 from protonn_edge.chain.model import Model
 from protonn_edge.kinds.bonsai.head import BonsaiHead, LocalDeepKernelHead
-from protonn_edge.kinds.bonsai.integers import IntegerBonsaiTree
+from protonn_edge.kinds.bonsai.integers import IntegerBonsaiTree, Sums
 from protonn_edge.kinds.bonsai.quantize import coordinate_range
-from protonn_edge.kinds.bonsai.sums import Sums
 from protonn_edge.kinds.dense.head import DenseHead
 from protonn_edge.kinds.dense.quantize import stages_of as dense_stages
 from protonn_edge.kinds.forest.head import ForestHead

@@ -9,7 +9,7 @@ import numpy as np
 from chains import dense_chain, dense_model_of
 from model_factory import parts_for, random_points
 
-from protonn_edge.chain.input_quantizer.quantizer import InputQuantizer
+from protonn_edge.chain.input_quantizer import InputQuantizer
 from protonn_edge.chain.integer_chain import IntegerChain
 from protonn_edge.chain.model import Model
 

@@ -8,11 +8,10 @@ import numpy as np
 from chains import forest_chain, forest_model
 from model_factory import parts_for, random_points
 
-from protonn_edge.chain.input_quantizer.quantizer import InputQuantizer
+from protonn_edge.chain.input_quantizer import InputQuantizer
 from protonn_edge.chain.integer_chain import IntegerChain
 from protonn_edge.chain.model import Model
-from protonn_edge.kinds.forest.integers import IntegerForest
-from protonn_edge.kinds.forest.trees import LEAF
+from protonn_edge.kinds.forest.integers import LEAF, IntegerForest
 
 
 def random_shape(

@@ -8,7 +8,7 @@ import numpy as np
 from chains import linear_chain, linear_model
 from model_factory import parts_for, random_points
 
-from protonn_edge.chain.input_quantizer.quantizer import InputQuantizer
+from protonn_edge.chain.input_quantizer import InputQuantizer
 from protonn_edge.chain.integer_chain import IntegerChain
 from protonn_edge.chain.model import Model
 

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 from chains import protonn_chain, protonn_model, replace
 
-from protonn_edge.chain.decision.rejection import IntegerRejection, margins
+from protonn_edge.chain.decision import IntegerRejection, margins
 from protonn_edge.chain.feature_stage import FeatureStage
-from protonn_edge.chain.input_quantizer.quantizer import InputQuantizer
+from protonn_edge.chain.input_quantizer import InputQuantizer
 from protonn_edge.chain.model import Model
 from protonn_edge.chain.normalizer import Normalizer
 from protonn_edge.chain.statistics import InputStatistics
@@ -17,7 +17,7 @@ from protonn_edge.features.average_pooling.pooling import AveragePooling
 from protonn_edge.features.deskew.deskew import BYTES
 from protonn_edge.features.gradients.gradients import Gradients
 from protonn_edge.features.window_features import FeatureSet, WindowFeatureStage
-from protonn_edge.kinds.protonn.prototypes.exponential import exponential_table
+from protonn_edge.kinds.protonn.prototypes.integers import exponential_table
 from protonn_edge.quantization import IntegerChain
 
 

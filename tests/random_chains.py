@@ -25,7 +25,7 @@ from random_shapes import (
 )
 
 from protonn_edge.avr.cores import UNO_CORE
-from protonn_edge.chain.decision.rejection import IntegerRejection
+from protonn_edge.chain.decision import IntegerRejection
 from protonn_edge.chain.feature_stage import FeatureStage
 from protonn_edge.codegen import Plan
 from protonn_edge.codegen.plan import plan_with

@@ -9,11 +9,11 @@ from chains import protonn_chain, replace
 from generated_programs import answers_in_bytes, assert_prints, write_c
 from plans import plan_with
 
-from protonn_edge.chain.input_quantizer.quantizer import InputQuantizer
+from protonn_edge.chain.input_quantizer import InputQuantizer
 from protonn_edge.chain.matvec import NIBBLE_MAXIMUM
 from protonn_edge.kernels.matvec.kernels import KERNELS, KernelName
 from protonn_edge.kinds.protonn.projection.integers import COORDINATE_MAXIMUM, COORDINATE_MINIMUM
-from protonn_edge.kinds.protonn.prototypes.exponential import exponential_table
+from protonn_edge.kinds.protonn.prototypes.integers import exponential_table
 from protonn_edge.quantization import IntegerChain
 
 _MAIN = Path(__file__).with_name("codegen") / "many_models.c"

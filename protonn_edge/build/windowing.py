@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from protonn_edge.boards import Board
 from protonn_edge.build.sampling import Sampling, byte_cycles, bytes_carried
-from protonn_edge.chain.input_quantizer.raw_units import RAW_MAXIMUM, RAW_MINIMUM, in_raw_units
+from protonn_edge.chain.raw_inputs import RAW_MAXIMUM, RAW_MINIMUM, in_raw_units
 from protonn_edge.codegen import Plan
 from protonn_edge.codegen.context import as_it_is
 from protonn_edge.datasets import Notice

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from protonn_edge.chain.array_checks import Arrays, check_type
+from protonn_edge.chain.checks import Arrays, check_type
 from protonn_edge.chain.integer_stage import IntegerStage, stage_names
 from protonn_edge.errors import InputError
 

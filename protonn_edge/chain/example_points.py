@@ -10,7 +10,7 @@ from random import Random
 import numpy as np
 from numpy.typing import NDArray
 
-from protonn_edge.chain.input_quantizer.saturation import BYTE_MAXIMUM
+from protonn_edge.chain.input_quantizer import BYTE_MAXIMUM
 
 Bytes = NDArray[np.uint8]
 

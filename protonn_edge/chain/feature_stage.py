@@ -19,10 +19,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from protonn_edge.chain.activity import Sizes
-from protonn_edge.chain.array_checks import Arrays
+from protonn_edge.chain.checks import Arrays
 from protonn_edge.chain.example_points import drawings, signals
-from protonn_edge.chain.input_quantizer.quantizer import InputQuantizer
-from protonn_edge.chain.input_quantizer.saturation import BYTE_MAXIMUM
+from protonn_edge.chain.input_quantizer import BYTE_MAXIMUM, InputQuantizer
 from protonn_edge.chain.integer_stage import IntegerStage
 
 Shape = tuple[int, int]

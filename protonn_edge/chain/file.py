@@ -17,7 +17,7 @@ import io
 import json
 import zipfile
 from collections.abc import Callable
-from dataclasses import fields, replace
+from dataclasses import astuple, fields, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -25,19 +25,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from protonn_edge.chain import activity
-from protonn_edge.chain.array_checks import (
+from protonn_edge.chain.checks import (
     Arrays,
     check_type,
     little_endian,
     parsed_json,
     single_value,
 )
-from protonn_edge.chain.decision import arrays as rejection
+from protonn_edge.chain.decision import Rejection
 from protonn_edge.chain.feature_stage import FeatureStage
 from protonn_edge.chain.head import Head
-from protonn_edge.chain.input_quantizer import arrays as raw_units
 from protonn_edge.chain.model import Model
 from protonn_edge.chain.normalizer import Normalizer
+from protonn_edge.chain.raw_inputs import Exponents
 from protonn_edge.chain.registry import FEATURE_STAGES, HEADS
 from protonn_edge.chain.statistics import InputStatistics
 from protonn_edge.datasets.archive import ArrayArchive
@@ -108,10 +108,40 @@ def _feature_stage_from_arrays(arrays: Arrays) -> FeatureStage | None:
     return stages[0] if stages else None
 
 
+def _rejection_to_arrays(rejection: Rejection | None) -> Arrays:
+    """Return the thresholds, (3,); nothing without rejection."""
+    return {} if rejection is None else {"rejection": np.array(astuple(rejection), np.float64)}
+
+
+def _rejection_from_arrays(arrays: Arrays) -> Rejection | None:
+    """Return the thresholds of a model file's arrays, or None."""
+    array = arrays.get("rejection")
+    if array is None:
+        return None
+    check_type(array, "rejection", "f8")
+    if array.shape != (3,):
+        raise InputError(
+            f"array 'rejection' has the shape {array.shape}; it must be the least score, RBF "
+            "and margin; calibrate the model again"
+        )
+    return Rejection(*array.tolist())
+
+
+def _exponents_to_arrays(exponents: Exponents) -> Arrays:
+    """Return the exponents, (n,)."""
+    return {"raw_exponents": exponents}
+
+
+def _exponents_from_arrays(arrays: Arrays) -> Exponents | None:
+    """Return the exponents of a model file's arrays, or None; the model checks them."""
+    array = arrays["raw_exponents"]
+    return array if array.size else None
+
+
 _PARTS = (
     _Part("feature_stage", "feature_stage", _feature_stage_to_arrays, _feature_stage_from_arrays),
-    _Part("rejection", "rejection", rejection.to_arrays, rejection.from_arrays),
-    _Part("raw_exponents", "units", raw_units.to_arrays, raw_units.from_arrays),
+    _Part("rejection", "rejection", _rejection_to_arrays, _rejection_from_arrays),
+    _Part("raw_exponents", "units", _exponents_to_arrays, _exponents_from_arrays),
     _Part("instrument", "instrument", kinds.to_arrays, kinds.from_arrays),
 )
 

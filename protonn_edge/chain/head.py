@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from protonn_edge.chain.activity import Sizes
-from protonn_edge.chain.array_checks import Arrays
-from protonn_edge.chain.decision.rejection import Statistic
+from protonn_edge.chain.checks import Arrays
+from protonn_edge.chain.decision import Statistic
 from protonn_edge.chain.feature_stage import FeatureStage
 from protonn_edge.system.facts_repr import FactsRepr
 
@@ -81,7 +81,7 @@ class Head(ABC):
         attribute, by their names in the model's hash, which never change. A pattern such as
         ``dense*.multiplier`` is a tuple of all of them.
     statistics : tuple of str
-        The statistics for rejection; see `chain.decision.rejection`.
+        The statistics for rejection; see `chain.decision`.
     """
 
     kind: ClassVar[str]

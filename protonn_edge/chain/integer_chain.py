@@ -20,22 +20,13 @@ from typing import Any, ClassVar, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from protonn_edge.chain.array_checks import little_endian
-from protonn_edge.chain.checks import set_checked
+from protonn_edge.chain.checks import little_endian, set_checked
 from protonn_edge.chain.confidence import Confidence
-from protonn_edge.chain.decision.integers import IntegerDecision, decide
-from protonn_edge.chain.decision.rejection import UNKNOWN, IntegerRejection
+from protonn_edge.chain.decision import UNKNOWN, IntegerDecision, IntegerRejection, decide
 from protonn_edge.chain.feature_stage import FeatureStage
 from protonn_edge.chain.hashed_names import hashed_name, hashed_text
 from protonn_edge.chain.head import Head, Size, Sized
-from protonn_edge.chain.input_quantizer.quantizer import InputQuantizer
-from protonn_edge.chain.input_quantizer.raw_inputs import (
-    FloatQuantizer,
-    RawQuantizer,
-    float_quantizer,
-    raw_quantizer,
-)
-from protonn_edge.chain.input_quantizer.raw_units import Exponents
+from protonn_edge.chain.input_quantizer import InputQuantizer
 from protonn_edge.chain.integer_stage import (
     IntArray,
     IntegerStage,
@@ -44,6 +35,13 @@ from protonn_edge.chain.integer_stage import (
     stage_names,
 )
 from protonn_edge.chain.model import Model
+from protonn_edge.chain.raw_inputs import (
+    Exponents,
+    FloatQuantizer,
+    RawQuantizer,
+    float_quantizer,
+    raw_quantizer,
+)
 from protonn_edge.errors import InputError
 
 _ROWS_AT_ONCE = 512  # keeps the (rows, m, d) differences in the cache, and memory bounded

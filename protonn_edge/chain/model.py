@@ -15,17 +15,17 @@ from numpy.typing import ArrayLike, NDArray
 
 from protonn_edge.chain.activity import Activity, Sizes
 from protonn_edge.chain.checks import check_count, checked_record, set_checked
-from protonn_edge.chain.decision.rejection import UNKNOWN, Rejection
+from protonn_edge.chain.decision import UNKNOWN, Rejection
 from protonn_edge.chain.feature_stage import FeatureStage
 from protonn_edge.chain.head import Head, Size, Sized
-from protonn_edge.chain.input_quantizer.raw_units import (
+from protonn_edge.chain.normalizer import Normalizer
+from protonn_edge.chain.raw_inputs import (
     EXPONENT_LIMIT,
     Exponents,
     choose_exponents,
     decimals_of,
     decimals_of_ranges,
 )
-from protonn_edge.chain.normalizer import Normalizer
 from protonn_edge.chain.statistics import InputStatistics
 from protonn_edge.datasets.naming import check_names
 from protonn_edge.datasets.rows import Matrix, Sparse, dense_rows, is_sparse, sparse_rows

@@ -15,7 +15,7 @@ from protonn_edge.build.checks import OverBudget
 from protonn_edge.build.folder import check_folder
 from protonn_edge.build.project import Build, BuildOptions, HostBuild, build, build_for_host
 from protonn_edge.chain.activity import Activity
-from protonn_edge.chain.decision.rejection import UNKNOWN
+from protonn_edge.chain.decision import UNKNOWN
 from protonn_edge.chain.file import load_model
 from protonn_edge.chain.head import Remedies
 from protonn_edge.chain.model import Model

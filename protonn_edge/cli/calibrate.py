@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 import click
 import numpy as np
 
-from protonn_edge.chain.decision.rejection import STATISTICS, UNKNOWN, Statistic
+from protonn_edge.chain.decision import STATISTICS, UNKNOWN, Statistic
 from protonn_edge.chain.file import load_model, save_model
 from protonn_edge.chain.model import Model
 from protonn_edge.cli.command import Command, Output, json_option

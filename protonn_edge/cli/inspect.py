@@ -13,8 +13,8 @@ import numpy as np
 from protonn_edge.chain.feature_stage import Facts
 from protonn_edge.chain.file import load_model
 from protonn_edge.chain.hashed_names import hashed_name
-from protonn_edge.chain.input_quantizer.raw_units import unit_words
 from protonn_edge.chain.model import Model
+from protonn_edge.chain.raw_inputs import unit_words
 from protonn_edge.chain.registry import FEATURE_STAGES
 from protonn_edge.cli.calibrate import rejection_facts, rejection_record
 from protonn_edge.cli.command import Command, Output, json_option

@@ -18,7 +18,7 @@ from rich.text import Text
 
 from protonn_edge.boards import load_board
 from protonn_edge.build.plan_file import PLAN_FILE, read_plan
-from protonn_edge.chain.decision.rejection import UNKNOWN
+from protonn_edge.chain.decision import UNKNOWN
 from protonn_edge.cli.command import Command, FiniteRange, Output, board_option, port_option
 from protonn_edge.cli.devices import (
     SensorSource,

@@ -9,7 +9,7 @@ from pathlib import Path
 import click
 import numpy as np
 
-from protonn_edge.chain.decision.rejection import UNKNOWN
+from protonn_edge.chain.decision import UNKNOWN
 from protonn_edge.chain.file import load_model
 from protonn_edge.cli.command import Command, Output, json_option
 from protonn_edge.cli.paths import PREDICTIONS, PREDICTIONS_MARK, OutputFile

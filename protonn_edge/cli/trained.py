@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from rich.console import RenderableType
 
-from protonn_edge.chain.decision.rejection import UNKNOWN
+from protonn_edge.chain.decision import UNKNOWN
 from protonn_edge.chain.model import Model
 from protonn_edge.cli.calibrate import rejection_record
 from protonn_edge.cli.command import Output

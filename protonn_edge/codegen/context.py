@@ -17,9 +17,8 @@ from numpy.typing import NDArray
 from protonn_edge import __version__
 from protonn_edge.avr.cores import BOUND_FLAGS
 from protonn_edge.chain.confidence import TABLE
-from protonn_edge.chain.decision.rejection import UNKNOWN
-from protonn_edge.chain.input_quantizer.raw_inputs import RAW_SHIFT
-from protonn_edge.chain.input_quantizer.raw_units import unit_words
+from protonn_edge.chain.decision import UNKNOWN
+from protonn_edge.chain.raw_inputs import RAW_SHIFT, unit_words
 from protonn_edge.codegen.plan import Plan
 from protonn_edge.datasets.naming import channel_names
 from protonn_edge.kernels.kernel import CHUNK_CYCLES

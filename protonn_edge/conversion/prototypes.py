@@ -31,7 +31,7 @@ from protonn_edge.conversion.estimators import FittedEstimator, Indices, LinearR
 from protonn_edge.conversion.scaling import Float64
 from protonn_edge.errors import CheckFailed, InputError
 from protonn_edge.kinds.protonn.head import ProtoNNHead, rbf
-from protonn_edge.kinds.protonn.prototypes.exponential import RBF_CUTOFF
+from protonn_edge.kinds.protonn.prototypes.integers import RBF_CUTOFF
 from protonn_edge.kinds.protonn.train.budget_rules import ModelSizes, sizes_within
 from protonn_edge.quantization import IntegerChain
 from protonn_edge.training.calibration import fitted_sharpness

@@ -15,15 +15,15 @@ from sklearn.dummy import DummyClassifier
 from sklearn.ensemble import GradientBoostingClassifier
 from sklearn.tree import DecisionTreeClassifier
 
-from protonn_edge.chain.input_quantizer.saturation import BYTE_MAXIMUM
+from protonn_edge.chain.input_quantizer import BYTE_MAXIMUM
 from protonn_edge.chain.model import Model
 from protonn_edge.chain.statistics import InputStatistics
 from protonn_edge.conversion.reading import LARGEST, array_of, attribute, numbers_of, text_of
 from protonn_edge.conversion.scaling import AffineMap, Float64
 from protonn_edge.errors import InputError
 from protonn_edge.kinds.forest.head import ForestHead
+from protonn_edge.kinds.forest.integers import sum_of_leaves
 from protonn_edge.kinds.forest.train.grown_trees import GrownTrees
-from protonn_edge.kinds.forest.trees import sum_of_leaves
 from protonn_edge.training.normalization import normalizer_from
 from protonn_edge.training.points import Float32
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping
 
-from protonn_edge.chain.decision.rejection import UNKNOWN
+from protonn_edge.chain.decision import UNKNOWN
 from protonn_edge.device.framing import ProtocolError
 from protonn_edge.device.link import Deadline, SerialLine
 from protonn_edge.device.protocol import Message

@@ -27,7 +27,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from protonn_edge.boards import Board
-from protonn_edge.chain.decision.rejection import UNKNOWN
+from protonn_edge.chain.decision import UNKNOWN
 from protonn_edge.errors import InputError
 from protonn_edge.quantization import DeviceModel
 from protonn_edge.system.files import check_file, write_atomically

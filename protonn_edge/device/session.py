@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from protonn_edge.boards import Board, load_board
-from protonn_edge.chain.decision.rejection import UNKNOWN
+from protonn_edge.chain.decision import UNKNOWN
 from protonn_edge.device import protocol
 from protonn_edge.device.connection import REFLASH_HINT, Connection, ExpectedDevice, NoReplyError
 from protonn_edge.device.exchange import Exchange, RetryPolicy

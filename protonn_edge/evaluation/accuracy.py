@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from protonn_edge.chain.decision.rejection import UNKNOWN
+from protonn_edge.chain.decision import UNKNOWN
 
 if TYPE_CHECKING:
     from protonn_edge.datasets.rows import Sparse

@@ -2,7 +2,7 @@
 
 `verify` and `hil` send the device bytes that the host has quantized from floats. A sketch has no
 such bytes: it rounds each value to an integer of 16 bits, in the unit that the header names (see
-`raw_units`), and passes it to ``pnn_quantize``. Here the same points are quantized that way, in
+`raw_inputs`), and passes it to ``pnn_quantize``. Here the same points are quantized that way, in
 NumPy, by the generated C on the host, and by firmware that calls ``pnn_quantize`` on the emulated
 board, and the three must agree score by score. The cost is the difference of two accuracies.
 """

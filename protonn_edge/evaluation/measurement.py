@@ -15,7 +15,7 @@ from protonn_edge.avr.program import read_program
 from protonn_edge.boards import Board
 from protonn_edge.build.checks import Usage, check_budget, check_linked
 from protonn_edge.build.folder import Project, exclusive
-from protonn_edge.chain.decision.rejection import UNKNOWN
+from protonn_edge.chain.decision import UNKNOWN
 from protonn_edge.codegen import Float32Plan, Plan
 from protonn_edge.device import (
     DeviceComparison,

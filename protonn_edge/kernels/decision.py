@@ -8,8 +8,7 @@ from typing import ClassVar
 
 from protonn_edge.avr.cores import Core
 from protonn_edge.chain.activity import Activity
-from protonn_edge.chain.decision.integers import IntegerDecision
-from protonn_edge.chain.decision.rejection import UNKNOWN, Statistic
+from protonn_edge.chain.decision import UNKNOWN, IntegerDecision, Statistic
 from protonn_edge.kernels.kernel import Cost, Feed, Kernel, Push, Step
 from protonn_edge.kernels.listing import Listing, repeated
 

@@ -26,13 +26,13 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from protonn_edge.chain.array_checks import little_endian
+from protonn_edge.chain.checks import little_endian
 from protonn_edge.chain.hashed_names import hashed_name
 from protonn_edge.chain.head import Size
-from protonn_edge.chain.input_quantizer.quantizer import InputQuantizer
-from protonn_edge.chain.input_quantizer.raw_units import Exponents
+from protonn_edge.chain.input_quantizer import InputQuantizer
 from protonn_edge.chain.integer_chain import FedBytes, IntegerChain
 from protonn_edge.chain.model import Model
+from protonn_edge.chain.raw_inputs import Exponents
 from protonn_edge.errors import InputError
 from protonn_edge.kinds.protonn.head import ProtoNNHead
 

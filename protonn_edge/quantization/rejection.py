@@ -15,10 +15,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from protonn_edge.chain.decision.rejection import STATISTICS, Rejection, Statistic, margins
+from protonn_edge.chain.decision import STATISTICS, Rejection, Statistic, margins
 from protonn_edge.chain.model import Model
 from protonn_edge.errors import InputError
-from protonn_edge.kinds.protonn.prototypes.exponential import RBF_MAXIMUM
+from protonn_edge.kinds.protonn.prototypes.integers import RBF_MAXIMUM
 from protonn_edge.quantization.to_integers import quantize
 
 Floats = NDArray[np.float64]

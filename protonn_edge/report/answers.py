@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from protonn_edge.chain.decision.rejection import (
+from protonn_edge.chain.decision import (
     UNKNOWN,
     Statistic,
     answer_name,

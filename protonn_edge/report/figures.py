@@ -24,7 +24,7 @@ from matplotlib.patches import Rectangle
 from matplotlib.ticker import MaxNLocator, PercentFormatter
 from numpy.typing import NDArray
 
-from protonn_edge.chain.decision.rejection import answer_names
+from protonn_edge.chain.decision import answer_names
 from protonn_edge.chain.feature_stage import Seen
 
 # Placeholder colours of the roles, which no figure has by chance, and their names in the page.

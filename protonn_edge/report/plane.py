@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from protonn_edge.chain.decision.rejection import answer_names
+from protonn_edge.chain.decision import answer_names
 from protonn_edge.device import Result
 from protonn_edge.evaluation.evidence import Evidence
 from protonn_edge.kinds.protonn.head import ProtoNNHead

@@ -13,7 +13,7 @@ import numpy as np
 from markupsafe import Markup
 from numpy.typing import NDArray
 
-from protonn_edge.chain.decision.rejection import UNKNOWN
+from protonn_edge.chain.decision import UNKNOWN
 from protonn_edge.datasets.naming import channel_names
 from protonn_edge.device import Result
 from protonn_edge.evaluation.evidence import Evidence

@@ -13,7 +13,7 @@ from rich.table import Table
 from rich.text import Text
 
 from protonn_edge.avr.cores import BOUND_FLAGS
-from protonn_edge.chain.decision.rejection import answer_names
+from protonn_edge.chain.decision import answer_names
 from protonn_edge.evaluation.accuracy import ClassFigures, frequent_confusions, wilson_interval
 
 if TYPE_CHECKING:  # a command imports those that it uses

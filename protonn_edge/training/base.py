@@ -23,7 +23,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from protonn_edge.chain.decision.rejection import Statistic
+from protonn_edge.chain.decision import Statistic
 from protonn_edge.chain.registry import ESTIMATORS
 from protonn_edge.datasets.naming import label_text
 from protonn_edge.datasets.rows import Sparse
@@ -217,7 +217,7 @@ class DeviceClassifier(Answers, OnDevice, SharedParameters, ABC):
         rate : float
             Share of such points that may be rejected by mistake, above 0 and below 1.
         by : sequence of {"score", "distance", "margin"}
-            See `protonn_edge.chain.decision.rejection`.
+            See `protonn_edge.chain.decision`.
         groups : array of shape (n,), optional
             With `y`: points of a group are held out together.
         on_fold : callable

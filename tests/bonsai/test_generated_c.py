@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from model_factory import random_inputs
 
 from protonn_edge.codegen.host import host_program
-from protonn_edge.kinds.bonsai.walk import Walk
+from protonn_edge.kinds.bonsai.kernels import Walk
 
 
 @pytest.mark.parametrize(

@@ -19,8 +19,7 @@ from model_factory import random_points
 
 from protonn_edge.chain.model import Model
 from protonn_edge.errors import InputError
-from protonn_edge.kinds.bonsai.sums import Sums
-from protonn_edge.kinds.bonsai.table import TreeTable
+from protonn_edge.kinds.bonsai.integers import Sums, TreeTable
 from protonn_edge.quantization import quantize
 
 Make = Callable[..., Model]

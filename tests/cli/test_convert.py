@@ -13,7 +13,7 @@ from command_line import assert_one_sentence, run, succeed
 from model_factory import random_model
 from sklearn.svm import SVC
 
-from protonn_edge.chain.decision.rejection import Rejection
+from protonn_edge.chain.decision import Rejection
 from protonn_edge.chain.file import load_model, save_model
 from protonn_edge.datasets import load_dataset
 

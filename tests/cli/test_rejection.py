@@ -9,7 +9,7 @@ import pytest
 from avr_tools import needs_emulated_avr
 from command_line import assert_one_sentence, run, run_json
 
-from protonn_edge.chain.decision.rejection import UNKNOWN
+from protonn_edge.chain.decision import UNKNOWN
 from protonn_edge.chain.file import load_model
 from protonn_edge.datasets import load_digits_dataset
 from protonn_edge.quantization import quantize

@@ -32,7 +32,7 @@ from model_factory import (
     tiny_windows_model,
 )
 
-from protonn_edge.chain.input_quantizer.quantizer import InputQuantizer
+from protonn_edge.chain.input_quantizer import InputQuantizer
 from protonn_edge.codegen import render_c
 from protonn_edge.codegen.planner import plan_of
 from protonn_edge.features.convolution.stage import Convolutions

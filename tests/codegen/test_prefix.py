@@ -25,7 +25,7 @@ from model_factory import (
 from plans import plan_with
 
 from protonn_edge.avr.cores import CORES, UNO_CORE, Core
-from protonn_edge.chain.decision.rejection import UNKNOWN
+from protonn_edge.chain.decision import UNKNOWN
 from protonn_edge.codegen import check_prefix, render_c
 from protonn_edge.errors import InputError
 from protonn_edge.features.average_pooling.pooling import AveragePooling

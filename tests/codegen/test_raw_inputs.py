@@ -15,8 +15,8 @@ from model_factory import random_model, random_pooling_model
 
 from protonn_edge.avr.program import read_program
 from protonn_edge.build.checks import check_no_floats
-from protonn_edge.chain.input_quantizer.quantizer import InputQuantizer
-from protonn_edge.chain.input_quantizer.raw_units import MANY_DECIMALS, choose_exponents
+from protonn_edge.chain.input_quantizer import InputQuantizer
+from protonn_edge.chain.raw_inputs import MANY_DECIMALS, choose_exponents
 from protonn_edge.emulator import EmulatedUno
 from protonn_edge.errors import CheckFailed
 from protonn_edge.features.average_pooling.pooling import AveragePooling

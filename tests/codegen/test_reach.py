@@ -8,7 +8,7 @@ from chains import replace
 from model_factory import random_model, tiny_integer_model
 from worst_inputs import moved_cycles, prototype_cycles, worst_inputs
 
-from protonn_edge.chain.input_quantizer.quantizer import InputQuantizer
+from protonn_edge.chain.input_quantizer import InputQuantizer
 from protonn_edge.codegen import make_plan
 from protonn_edge.features.average_pooling.pooling import AveragePooling
 from protonn_edge.features.deskew.deskew import BYTES, row_shifts

@@ -30,7 +30,7 @@ from random_integer_models import (
 
 from protonn_edge.boards import load_board
 from protonn_edge.build.project import trial_build
-from protonn_edge.chain.decision.rejection import STATISTICS, UNKNOWN, IntegerRejection
+from protonn_edge.chain.decision import STATISTICS, UNKNOWN, IntegerRejection
 from protonn_edge.chain.model import Model
 from protonn_edge.codegen import Plan, make_plan, render_c
 from protonn_edge.codegen.host import host_program

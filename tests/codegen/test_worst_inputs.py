@@ -16,7 +16,7 @@ from model_factory import (
 )
 from worst_inputs import prototype_cycles, worst_inputs
 
-from protonn_edge.chain.input_quantizer.quantizer import InputQuantizer
+from protonn_edge.chain.input_quantizer import InputQuantizer
 from protonn_edge.codegen import make_plan
 from protonn_edge.features.average_pooling.pooling import AveragePooling
 from protonn_edge.features.deskew.deskew import BYTES

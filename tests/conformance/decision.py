@@ -9,7 +9,7 @@ from chains import replace
 from conformance.instances import Instance
 from model_factory import random_inputs, random_model, rejecting_some
 
-from protonn_edge.chain.decision.integers import IntegerDecision
+from protonn_edge.chain.decision import IntegerDecision
 from protonn_edge.quantization import IntegerChain, quantize
 
 _UNKNOWN = 255

@@ -10,8 +10,7 @@ from forest_factory import ends_of_range, random_chain, tiny_chain
 from model_factory import random_inputs
 
 from protonn_edge.chain.integer_chain import IntegerChain
-from protonn_edge.kinds.forest.integers import IntegerForest
-from protonn_edge.kinds.forest.trees import LEAF
+from protonn_edge.kinds.forest.integers import LEAF, IntegerForest
 
 
 def instances() -> Iterator[Instance]:

@@ -21,7 +21,7 @@ from conformance.checks import (
 )
 from conformance.instances import KINDS, Program, instances_of, programs_of
 
-from protonn_edge.chain.decision.integers import IntegerDecision
+from protonn_edge.chain.decision import IntegerDecision
 from protonn_edge.chain.integer_stage import IntegerStage, Range
 from protonn_edge.features.average_pooling.integers import IntegerAveragePooling
 from protonn_edge.features.deskew.deskew import row_shifts, sheared

@@ -10,7 +10,7 @@ import numpy as np
 from conformance.instances import Instance
 from model_factory import random_window_model, random_windows, window_features_of
 
-from protonn_edge.chain.input_quantizer.quantizer import InputQuantizer
+from protonn_edge.chain.input_quantizer import InputQuantizer
 from protonn_edge.features.window_features import FeatureSet
 from protonn_edge.features.window_features.integers import IntegerWindowFeatures
 from protonn_edge.quantization import IntegerChain, quantize

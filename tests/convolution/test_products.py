@@ -7,8 +7,13 @@ import re
 from hypothesis import given
 from hypothesis import strategies as st
 
-from protonn_edge.features.convolution.products import CONSTANT, INPUT, ZERO, added_products
-from protonn_edge.features.convolution.window import REGISTERS
+from protonn_edge.features.convolution.window import (
+    CONSTANT,
+    INPUT,
+    REGISTERS,
+    ZERO,
+    added_products,
+)
 
 
 def run(lines: list[str], registers: dict[str, int]) -> None:

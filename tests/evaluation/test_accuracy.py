@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from model_factory import tiny_integer_model
 
-from protonn_edge.chain.decision.rejection import UNKNOWN, IntegerRejection
+from protonn_edge.chain.decision import UNKNOWN, IntegerRejection
 from protonn_edge.device import Result
 from protonn_edge.evaluation.accuracy import (
     answer_matrix,

@@ -14,7 +14,7 @@ from model_factory import (
     window_features_of,
 )
 
-from protonn_edge.chain.decision.rejection import Rejection
+from protonn_edge.chain.decision import Rejection
 from protonn_edge.chain.model import Model
 from protonn_edge.features.average_pooling.pooling import AveragePooling
 from protonn_edge.features.deskew.deskew import BYTES

@@ -22,7 +22,7 @@ from chains import protonn_model, replace
 from model_factory import random_model, random_points, random_window_model, window_features_of
 
 from protonn_edge.avr.program import read_program
-from protonn_edge.chain.decision.rejection import Rejection
+from protonn_edge.chain.decision import Rejection
 from protonn_edge.chain.model import Model
 from protonn_edge.export import Export
 from protonn_edge.quantization import quantize

@@ -14,7 +14,7 @@ from evidence_factory import hostile_model
 from model_factory import random_model, random_points, random_window_model, window_features_of
 
 from protonn_edge.boards import load_board
-from protonn_edge.chain.decision.rejection import Rejection
+from protonn_edge.chain.decision import Rejection
 from protonn_edge.chain.file import save_model
 from protonn_edge.export.rendering import NAME, own_sketch
 from protonn_edge.quantization import quantize

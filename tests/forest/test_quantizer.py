@@ -15,14 +15,13 @@ from protonn_edge.chain.normalizer import Normalizer
 from protonn_edge.chain.statistics import InputStatistics
 from protonn_edge.errors import InputError
 from protonn_edge.features.average_pooling.pooling import AveragePooling
-from protonn_edge.kinds.forest.integers import IntegerForest
+from protonn_edge.kinds.forest.integers import LEAF, IntegerForest, Trees
 from protonn_edge.kinds.forest.quantize import (
     byte_inputs,
     device_bytes,
     quantized_leaves,
     with_whole_steps,
 )
-from protonn_edge.kinds.forest.trees import LEAF, Trees
 from protonn_edge.quantization import quantize
 
 

@@ -8,7 +8,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from protonn_edge.kinds.forest.reading import REACH, SCRATCH, Reading
+from protonn_edge.kinds.forest.layout import REACH, SCRATCH, Reading
 
 UPPER = (2, 3, 4)
 PAIRS = (6, 8)

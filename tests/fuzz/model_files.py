@@ -32,7 +32,7 @@ from model_factory import (
     window_features_of,
 )
 
-from protonn_edge.chain.decision.rejection import UNKNOWN, Rejection
+from protonn_edge.chain.decision import UNKNOWN, Rejection
 from protonn_edge.chain.file import load_model, model_bytes, save_model
 from protonn_edge.chain.model import Model
 from protonn_edge.chain.normalizer import Normalizer

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from model_factory import random_model
 
 from protonn_edge.boards import load_board
-from protonn_edge.chain.decision.rejection import UNKNOWN
+from protonn_edge.chain.decision import UNKNOWN
 from protonn_edge.device.results import (
     Origin,
     RecordedRun,

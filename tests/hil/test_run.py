@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from fake_device import HostileDevice, SimulatedHost, silent_at_first
 
-from protonn_edge.chain.decision.rejection import UNKNOWN
+from protonn_edge.chain.decision import UNKNOWN
 from protonn_edge.device import (
     NoReplyError,
     Origin,

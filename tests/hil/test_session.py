@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from fake_device import HostileDevice, ImpatientHost, SimulatedHost, silent_at_first
 
-from protonn_edge.chain.decision.rejection import UNKNOWN
+from protonn_edge.chain.decision import UNKNOWN
 from protonn_edge.device import LinkError, NoReplyError, Prediction, Session, framing, protocol
 from protonn_edge.errors import CheckFailed, InputError
 

@@ -7,8 +7,8 @@ from forest_factory import random_forest_model
 from kinds.kind import Kind
 
 from protonn_edge.chain.model import Model
+from protonn_edge.kinds.forest.integers import LEAF
 from protonn_edge.kinds.forest.train.classifier import ForestClassifier
-from protonn_edge.kinds.forest.trees import LEAF
 
 
 def _scores(model: Model, X: np.ndarray) -> np.ndarray:

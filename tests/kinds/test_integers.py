@@ -9,7 +9,7 @@ import pytest
 from kinds.kind import kind_of, kinds_with_models
 from model_factory import random_points
 
-from protonn_edge.chain.decision.rejection import UNKNOWN, Rejection
+from protonn_edge.chain.decision import UNKNOWN, Rejection
 from protonn_edge.errors import InputError
 from protonn_edge.quantization import device_model, precisions_of, quantize, stage_losses
 

@@ -10,7 +10,7 @@ from chains import replace
 from kinds.kind import kind_of, kinds_with_models, pairs_of
 from model_factory import random_points
 
-from protonn_edge.chain.decision.rejection import UNKNOWN, Rejection
+from protonn_edge.chain.decision import UNKNOWN, Rejection
 from protonn_edge.chain.file import load_model, model_bytes, save_model
 from protonn_edge.errors import InputError
 

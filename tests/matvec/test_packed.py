@@ -12,7 +12,7 @@ from model_factory import random_inputs, tiny_integer_model, tiny_packed_model
 from plans import plan_with
 
 from protonn_edge.avr.cores import CORES, UNO_CORE, Core
-from protonn_edge.chain.input_quantizer.quantizer import InputQuantizer
+from protonn_edge.chain.input_quantizer import InputQuantizer
 from protonn_edge.chain.matvec import packed
 from protonn_edge.codegen.host import host_program
 from protonn_edge.kernels.kernel import kernels_of

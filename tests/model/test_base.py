@@ -11,7 +11,7 @@ import pytest
 from chains import replace
 from numpy.typing import NDArray
 
-from protonn_edge.chain.decision.rejection import UNKNOWN, Rejection
+from protonn_edge.chain.decision import UNKNOWN, Rejection
 from protonn_edge.chain.file import load_model, save_model
 from protonn_edge.chain.head import Head
 from protonn_edge.chain.model import Model

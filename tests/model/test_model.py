@@ -24,7 +24,7 @@ from model_factory import (
 
 from protonn_edge.chain import model as base
 from protonn_edge.chain.activity import Activity
-from protonn_edge.chain.decision.rejection import Rejection
+from protonn_edge.chain.decision import Rejection
 from protonn_edge.chain.file import (
     FILE_LIMIT_BYTES,
     FORMAT_VERSION,

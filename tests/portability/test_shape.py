@@ -25,7 +25,7 @@ LONG_FUNCTIONS = {
     "cli/train.py train_command",
     "cli/tune.py tune_command",
     "features/gradients/loop.py pixel_loop",
-    "kinds/bonsai/walk.py listing",
+    "kinds/bonsai/kernels.py listing",
 }
 LARGE_CLASSES = {
     "chain/feature_stage.py FeatureStage",

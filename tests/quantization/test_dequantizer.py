@@ -7,7 +7,7 @@ import pytest
 from chains import replace
 from model_factory import random_model, random_points
 
-from protonn_edge.kinds.protonn.prototypes.exponential import (
+from protonn_edge.kinds.protonn.prototypes.integers import (
     EXPONENT_LIMIT,
     RBF_MAXIMUM,
     TABLE_SIZE,

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from protonn_edge.kinds.protonn.prototypes.exponential import (
+from protonn_edge.kinds.protonn.prototypes.integers import (
     EXPONENT_LIMIT,
     exponential_table,
     rbf_of_squares,

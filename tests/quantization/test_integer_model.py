@@ -16,8 +16,8 @@ from model_factory import (
     tiny_windows_model,
 )
 
-from protonn_edge.chain.decision.rejection import IntegerRejection
-from protonn_edge.chain.input_quantizer.quantizer import InputQuantizer
+from protonn_edge.chain.decision import IntegerRejection
+from protonn_edge.chain.input_quantizer import InputQuantizer
 from protonn_edge.chain.integer_stage import Range
 from protonn_edge.chain.matvec import products
 from protonn_edge.errors import InputError

@@ -11,7 +11,7 @@ from protonn_edge.chain.folding import FoldedMap
 from protonn_edge.chain.statistics import InputStatistics
 from protonn_edge.errors import InputError
 from protonn_edge.kinds.protonn.projection.integers import OFFSET_STEP, REQUANTIZE_SHIFT
-from protonn_edge.kinds.protonn.prototypes.exponential import (
+from protonn_edge.kinds.protonn.prototypes.integers import (
     RBF_MAXIMUM,
     distance_step,
     exponential_table,

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from protonn_edge.chain.input_quantizer.quantizer import InputQuantizer
-from protonn_edge.chain.input_quantizer.raw_inputs import RAW_SHIFT, raw_quantizer
+from protonn_edge.chain.input_quantizer import InputQuantizer
+from protonn_edge.chain.raw_inputs import RAW_SHIFT, raw_quantizer
 from protonn_edge.errors import InputError
 
 EVERY = np.arange(-32768, 32768)[:, None]

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_matrix
 
-from protonn_edge.chain.input_quantizer.raw_units import (
+from protonn_edge.chain.raw_inputs import (
     MANY_DECIMALS,
     choose_exponents,
     decimals_of,

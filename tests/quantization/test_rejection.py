@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from model_factory import random_inputs, random_model, random_points, tiny_integer_model
 
-from protonn_edge.chain.decision.rejection import UNKNOWN, IntegerRejection, Rejection
+from protonn_edge.chain.decision import UNKNOWN, IntegerRejection, Rejection
 from protonn_edge.errors import InputError
 from protonn_edge.quantization import (
     Statistics,

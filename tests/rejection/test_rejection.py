@@ -9,7 +9,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from protonn_edge.chain.decision.rejection import IntegerRejection, Rejection, margins
+from protonn_edge.chain.decision import IntegerRejection, Rejection, margins
 from protonn_edge.errors import InputError
 
 SCORES = np.array([[9, 5, -3], [4, 4, 0], [0, 0, 0], [-2, -9, -1]])

@@ -16,7 +16,7 @@ from linear_factory import random_linear_model
 from model_factory import random_gradients_model, random_model
 
 from protonn_edge.boards import load_board
-from protonn_edge.chain.decision.rejection import Rejection
+from protonn_edge.chain.decision import Rejection
 from protonn_edge.datasets.naming import sample_names
 from protonn_edge.features.gradients.gradients import Gradients
 from protonn_edge.report.inputs import PageScript

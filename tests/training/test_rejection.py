@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from model_factory import random_model
 
-from protonn_edge.chain.decision.rejection import UNKNOWN
+from protonn_edge.chain.decision import UNKNOWN
 from protonn_edge.chain.model import Model
 from protonn_edge.datasets import load_digits_dataset
 from protonn_edge.errors import InputError

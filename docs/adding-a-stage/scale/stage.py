@@ -9,10 +9,9 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from protonn_edge.chain.array_checks import Arrays, check_finite, check_type
+from protonn_edge.chain.checks import Arrays, check_finite, check_type
 from protonn_edge.chain.feature_stage import FeatureStage
-from protonn_edge.chain.input_quantizer.quantizer import InputQuantizer
-from protonn_edge.chain.input_quantizer.saturation import BYTE_MAXIMUM
+from protonn_edge.chain.input_quantizer import BYTE_MAXIMUM, InputQuantizer
 from protonn_edge.chain.integer_stage import IntegerStage
 from protonn_edge.errors import InputError
 from scale.integers import FACTOR_BITS, IntegerScale

@@ -9,7 +9,7 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
-from protonn_edge.chain.input_quantizer.saturation import BYTE_MAXIMUM, saturated_steps
+from protonn_edge.chain.input_quantizer import BYTE_MAXIMUM, saturated_steps
 from protonn_edge.features.audio.onset import onsets_of
 from protonn_edge.features.audio.stage import full_scale
 

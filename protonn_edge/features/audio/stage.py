@@ -11,10 +11,9 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from protonn_edge.chain.array_checks import Arrays, parsed_json
+from protonn_edge.chain.checks import Arrays, parsed_json
 from protonn_edge.chain.feature_stage import Facts, FeatureStage, Signal
-from protonn_edge.chain.input_quantizer.quantizer import InputQuantizer
-from protonn_edge.chain.input_quantizer.saturation import BYTE_MAXIMUM, saturated_steps
+from protonn_edge.chain.input_quantizer import BYTE_MAXIMUM, InputQuantizer, saturated_steps
 from protonn_edge.chain.integer_stage import check_holds
 from protonn_edge.errors import InputError
 from protonn_edge.features.audio.bands import BandPass, mel_bands

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from protonn_edge.chain.input_quantizer.saturation import BYTE_MAXIMUM
+from protonn_edge.chain.input_quantizer import BYTE_MAXIMUM
 from protonn_edge.features.average_pooling.areas import Areas
 from protonn_edge.features.average_pooling.integers import IntegerAveragePooling
 

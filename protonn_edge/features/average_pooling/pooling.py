@@ -12,9 +12,9 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from protonn_edge.chain.array_checks import Arrays, check_type
+from protonn_edge.chain.checks import Arrays, check_type
 from protonn_edge.chain.feature_stage import Facts, FeatureStage, Shape
-from protonn_edge.chain.input_quantizer.quantizer import InputQuantizer
+from protonn_edge.chain.input_quantizer import InputQuantizer
 from protonn_edge.chain.integer_stage import IntegerStage
 from protonn_edge.errors import InputError
 from protonn_edge.features.average_pooling.areas import Areas

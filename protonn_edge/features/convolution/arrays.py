@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from protonn_edge.chain.array_checks import Arrays, check_finite, check_type, little_endian
+from protonn_edge.chain.checks import Arrays, check_finite, check_type, little_endian
 from protonn_edge.errors import InputError
 from protonn_edge.features.average_pooling.areas import Areas
 from protonn_edge.features.average_pooling.integers import IntegerAveragePooling

@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from protonn_edge.features.convolution.integers import SHIFTS, IntegerConvolution
-from protonn_edge.features.convolution.products import ZERO
 from protonn_edge.features.convolution.window import (
+    ZERO,
     Group,
     Name,
     Part,

@@ -14,10 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from protonn_edge.chain.activity import Sizes
-from protonn_edge.chain.array_checks import Arrays
+from protonn_edge.chain.checks import Arrays
 from protonn_edge.chain.feature_stage import Facts, FeatureStage, Shape
-from protonn_edge.chain.input_quantizer.quantizer import InputQuantizer
-from protonn_edge.chain.input_quantizer.saturation import BYTE_MAXIMUM, saturated_steps
+from protonn_edge.chain.input_quantizer import BYTE_MAXIMUM, InputQuantizer, saturated_steps
 from protonn_edge.chain.integer_stage import IntegerStage, check_holds, stage_names
 from protonn_edge.errors import InputError
 from protonn_edge.features.average_pooling.integers import IntegerAveragePooling

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from protonn_edge.chain.array_checks import Arrays, check_finite, check_type
+from protonn_edge.chain.checks import Arrays, check_finite, check_type
 from protonn_edge.errors import InputError
 from protonn_edge.features.deskew.deskew import PixelScale
 

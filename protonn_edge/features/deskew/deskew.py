@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from protonn_edge.chain.input_quantizer.saturation import BYTE_MAXIMUM, saturated_steps
+from protonn_edge.chain.input_quantizer import BYTE_MAXIMUM, saturated_steps
 
 Int64 = NDArray[np.int64]
 

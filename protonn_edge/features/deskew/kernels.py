@@ -1,18 +1,132 @@
-"""The kernel of deskew: it pushes the shifted rows of an image in a buffer."""
+"""The kernel of deskew: it pushes the shifted rows of an image in a buffer.
+
+Bound the cycles of shifted rows and non-zero inputs, which no image has all at once.
+
+A row that is shifted by more than the cropped margin takes longer, but pixels from outside the
+image are 0. All slants are tried that the device's integers can have.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
 
 from protonn_edge.avr.cores import Core
 from protonn_edge.chain.activity import Activity
-from protonn_edge.features.deskew.deskew import CENTRE_BITS, MOMENT_BITS, SLOPE_BITS
+from protonn_edge.features.average_pooling.areas import Areas, Axis
+from protonn_edge.features.deskew.deskew import CENTRE_BITS, MOMENT_BITS, SLOPE_BITS, along_slope
 from protonn_edge.features.deskew.integers import IntegerDeskew
-from protonn_edge.features.deskew.slants import most_deskewed
 from protonn_edge.features.images.cropped_image import CroppedImage
-from protonn_edge.kernels.held_inputs import INPUTS_AT_ONCE, HeldInputs
-from protonn_edge.kernels.kernel import Cost, Feed, Kernel, Push, Step
+from protonn_edge.kernels.kernel import INPUTS_AT_ONCE, Cost, Feed, HeldInputs, Kernel, Push, Step
+
+Int64 = NDArray[np.int64]
+
+
+def most_deskewed(image: CroppedImage, moved_row: int, inputs: Int64) -> int:
+    """Return the maximum cycles of shifted rows, minus those of the inputs that are 0 then.
+
+    Parameters
+    ----------
+    image : CroppedImage
+        The image to deskew.
+    moved_row : int
+        Cycles of a row that is not read in place.
+    inputs : ndarray of shape (D,), int64
+        Cycles that each average of the image saves if it is 0; (0,) without averages.
+    """
+    return _most_deskewed(image, moved_row, tuple(inputs.tolist()))
+
+
+@lru_cache(maxsize=8)
+def _most_deskewed(image: CroppedImage, moved_row: int, inputs: tuple[int, ...]) -> int:
+    rows, empty = image.rows, None
+    if inputs and isinstance(image, Areas):
+        empty = _EmptyAreas(image, np.array(inputs, np.int64).reshape(image.shape))
+    middle = rows.side // 2
+    centres = np.arange(-middle << CENTRE_BITS, (rows.side - middle) << CENTRE_BITS)
+    most = 0
+    for slope in range(-(1 << SLOPE_BITS), (1 << SLOPE_BITS) + 1):
+        first = (slope * ((-middle << CENTRE_BITS) - centres)) >> CENTRE_BITS
+        distinct = first[np.append(True, first[1:] != first[:-1])]  # they rise, or fall, throughout
+        shifts = along_slope(distinct, slope, rows.side)
+        begin, moved = moved_rows(image, shifts)
+        longer = moved * moved_row > most
+        if not longer.any():
+            continue
+        cycles = moved[longer] * moved_row
+        if empty is not None:
+            cycles -= empty.saved_by(begin[longer])
+        most = max(most, int(cycles.max()))
+    return most
+
+
+def moved_rows(image: CroppedImage, shifts: Int64) -> tuple[Int64, Int64]:
+    """Return the beginnings of the cropped rows, (n, h), and how many are shifted too far, (n,).
+
+    `shifts` (n, H) says by how many pixels to the left each row of an image moves. A row that does
+    not move too far is read in place.
+    """
+    rows, columns = image.rows, image.columns
+    begin: Int64 = columns.first + shifts[:, rows.first : rows.first + rows.pixels]
+    far = (begin < 0) | (begin > columns.side - columns.pixels)
+    return begin, far.sum(axis=1)
+
+
+class _EmptyAreas:
+    """The cycles that areas save where rows have moved away from them, so that they are 0.
+
+    Parameters
+    ----------
+    image : Areas
+        The image, whose rows of areas touch several rows of pixels each.
+    inputs : ndarray of shape (h, w), int64
+        Cycles that each area takes less if it is 0.
+    """
+
+    def __init__(self, image: Areas, inputs: Int64) -> None:
+        self._columns = image.columns
+        self._bands = _rows_of_bands(image.rows)
+        self._left, self._right = _saved(image.columns, inputs)
+
+    def saved_by(self, begin: Int64) -> Int64:
+        """Return the cycles (n,) that are saved where rows (n, H) begin at these pixels."""
+        pixels = self._columns.pixels
+        places = begin.T.astype(np.int16, order="C")  # pixels of a side, which are few
+        before = np.clip(-places, 0, pixels)
+        after = np.clip(places + (pixels - self._columns.side), 0, pixels)
+        areas = np.arange(len(self._left))[:, None]
+        from_left = self._left[areas, before[self._bands].min(axis=0)]
+        from_right = self._right[areas, after[self._bands].min(axis=0)]
+        saved: Int64 = (from_left + from_right).sum(axis=0)
+        return saved
+
+
+def _rows_of_bands(rows: Axis) -> Int64:
+    """Return the cropped rows (r, h) that each row of areas overlaps.
+
+    One that touches fewer than others has its last one several times.
+    """
+    height, pixel = rows.output_units, rows.pixel_units
+    band = np.arange(rows.outputs)
+    first, last = band * height // pixel, -(-(band + 1) * height // pixel) - 1
+    return np.minimum(first + np.arange((last - first).max() + 1)[:, None], last)
+
+
+def _saved(columns: Axis, inputs: Int64) -> tuple[Int64, Int64]:
+    """Return the cycles (h, 0..w pixels) of each row's areas that 0s from the left cover whole.
+
+    And those of 0s from the right.
+    """
+    pixels = np.arange(columns.pixels + 1)
+    covered = pixels * columns.pixel_units // columns.output_units
+    from_left = np.pad(np.cumsum(inputs, axis=1), ((0, 0), (1, 0)))
+    from_right = np.pad(np.cumsum(inputs[:, ::-1], axis=1), ((0, 0), (1, 0)))
+    return from_left[:, covered], from_right[:, covered]
+
 
 # Cycles: once, for a row's moments, for a shifted row, and for a pixel in it.
 _CODE_BYTES = 900

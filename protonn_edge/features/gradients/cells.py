@@ -25,7 +25,7 @@ from itertools import groupby
 import numpy as np
 from numpy.typing import NDArray
 
-from protonn_edge.chain.input_quantizer.saturation import BYTE_MAXIMUM
+from protonn_edge.chain.input_quantizer import BYTE_MAXIMUM
 from protonn_edge.chain.integer_stage import IntArray
 from protonn_edge.errors import InputError
 from protonn_edge.features.deskew.deskew import SIDE_LIMIT

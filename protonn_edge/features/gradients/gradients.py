@@ -13,10 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from protonn_edge.chain.activity import Sizes
-from protonn_edge.chain.array_checks import Arrays, check_finite, check_type
+from protonn_edge.chain.checks import Arrays, check_finite, check_type
 from protonn_edge.chain.feature_stage import Facts, FeatureStage, Seen, Shape
-from protonn_edge.chain.input_quantizer.quantizer import InputQuantizer
-from protonn_edge.chain.input_quantizer.saturation import BYTE_MAXIMUM
+from protonn_edge.chain.input_quantizer import BYTE_MAXIMUM, InputQuantizer
 from protonn_edge.chain.integer_stage import IntegerStage, check_holds
 from protonn_edge.errors import InputError
 from protonn_edge.features.deskew.deskew import BYTES, PixelScale, deskewed

@@ -2,17 +2,165 @@
 
 Each writes the rows of its output to where the next one wants them. The first one holds all of its
 inputs before it computes, and has the memory of all their rows.
+
+Where the layers of a network keep their rows in SRAM: lines that are not live at once share it.
+
+An image that is held is read once, row by row. Lines of later layers are first written when many
+of its rows have been read, and are placed over these.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
+from itertools import islice, permutations
 
 from protonn_edge.avr.cores import Core
 from protonn_edge.features.images.image_stage import ImageStage
-from protonn_edge.features.images.row_memory import RowMemory, row_memory
-from protonn_edge.kernels.held_inputs import COUNTER_BYTES, HeldInputs
-from protonn_edge.kernels.kernel import Feed, Push
+from protonn_edge.kernels.kernel import COUNTER_BYTES, Feed, HeldInputs, Push
+
+_MOST_ORDERS = 720  # all of six layers
+
+
+@dataclass(frozen=True)
+class RowMemory:
+    """One array that all layers share.
+
+    Attributes
+    ----------
+    size : int
+        Its bytes.
+    places : tuple of int
+        Where the lines of each layer begin.
+    """
+
+    size: int
+    places: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class LiveRange:
+    """When the lines of a layer are in use, counted in rows that layers take.
+
+    Attributes
+    ----------
+    size : int
+        Bytes of all of them.
+    first, last : int
+        When the first one is first written, and when one is last read.
+    latest : int
+        The last place in the image at which none of them is written over pixels that are still
+        needed; negative if there is none.
+    """
+
+    size: int
+    first: int
+    last: int
+    latest: int
+
+    def overlaps(self, other: LiveRange) -> bool:
+        """Return whether both are in use at the same time."""
+        return self.first <= other.last and other.first <= self.last
+
+
+def row_memory(layers: Sequence[ImageStage], *, holds_image: bool) -> RowMemory:
+    """Return where the lines of layers go.
+
+    Parameters
+    ----------
+    layers : sequence of ImageStage
+        One behind the other.
+    holds_image : bool
+        Whether the image that the first one takes lies at the beginning of the array.
+    """
+    return _smallest(_Schedule(layers).live_ranges, layers[0].n_inputs if holds_image else 0)
+
+
+@lru_cache(maxsize=64)
+def _smallest(ranges: tuple[LiveRange, ...], image: int) -> RowMemory:
+    """Return the smallest memory of those in which lines were placed in one order or another.
+
+    In the first one the largest come first.
+    """
+    by_size = sorted(range(len(ranges)), key=lambda number: -ranges[number].size)
+    orders = islice(permutations(by_size), _MOST_ORDERS)
+    return min((_placed(ranges, image, order) for order in orders), key=lambda memory: memory.size)
+
+
+def _placed(ranges: Sequence[LiveRange], image: int, order: Sequence[int]) -> RowMemory:
+    """Return the memory in which each layer's lines, in this order, have the lowest place."""
+    places: dict[int, int] = {}
+    for number in order:
+        live = ranges[number]
+        taken = [
+            (places[n], places[n] + ranges[n].size) for n in places if live.overlaps(ranges[n])
+        ]
+        places[number] = _lowest(live, image, taken)
+    size = max([image, *(places[number] + live.size for number, live in enumerate(ranges))])
+    return RowMemory(size, tuple(places[number] for number in range(len(ranges))))
+
+
+def _lowest(live: LiveRange, image: int, taken: Sequence[tuple[int, int]]) -> int:
+    """Return the lowest place beside what others have taken, from one byte to another."""
+    place = 0 if live.latest >= 0 else image
+    for begin, end in sorted(taken):
+        if begin < place + live.size:
+            place = max(place, end)
+        if live.latest < place < image:
+            place = image
+    return place
+
+
+class _Schedule:
+    """The order in which a prediction writes and takes rows."""
+
+    def __init__(self, layers: Sequence[ImageStage]) -> None:
+        self._layers = layers
+        self._now = self._used_up = 0
+        self._taken = [layer.padding for layer in layers]
+        self._times: list[list[int]] = [[] for _ in layers]
+        self._latest = [layers[0].n_inputs] * len(layers)
+        height, width, channels = layers[0].shape
+        for row in range(height):
+            self._write(0)
+            self._used_up = (row + 1) * width * channels
+            self._take(0)
+        for number, layer in enumerate(layers):
+            for _ in range(layer.padding):
+                self._take(number)
+
+    @property
+    def live_ranges(self) -> tuple[LiveRange, ...]:
+        """Those of all layers; padded lines are always live, as the zeros around rows must stay."""
+        return tuple(
+            LiveRange(layer.lines * layer.line_bytes, 0, self._now, -1)
+            if layer.padding
+            else LiveRange(layer.lines * layer.line_bytes, times[0], times[-1], latest)
+            for layer, times, latest in zip(self._layers, self._times, self._latest, strict=True)
+        )
+
+    def _write(self, number: int) -> None:
+        """Write the row that a layer takes next to its line."""
+        layer, line = self._layers[number], self._taken[number]
+        self._times[number].append(self._now)
+        if line < layer.lines:
+            fits = self._used_up - (line + 1) * layer.line_bytes
+            self._latest[number] = min(self._latest[number], fits)
+
+    def _take(self, number: int) -> None:
+        """Take a row, which may complete a row of the output."""
+        self._now += 1
+        layer, row = self._layers[number], self._taken[number]
+        self._taken[number] += 1
+        self._times[number].append(self._now)
+        if number + 1 == len(self._layers):
+            return
+        if layer.writes_at(row):
+            self._write(number + 1)
+        if layer.completes_at(row):
+            self._take(number + 1)
+
 
 # Of an input that is copied to where its row is taken, on average and at most, and of a row. By the
 # compiler (avr-gcc 5.4 at -O2).

@@ -8,8 +8,8 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from protonn_edge.chain.input_quantizer.raw_inputs import RawQuantizer
 from protonn_edge.chain.integer_stage import IntegerStage, Range
+from protonn_edge.chain.raw_inputs import RawQuantizer
 from protonn_edge.features.window_features.windows import Windows
 
 

@@ -14,8 +14,8 @@ from typing import ClassVar
 
 from protonn_edge.avr.cores import Core
 from protonn_edge.chain.activity import Activity
-from protonn_edge.chain.input_quantizer.raw_inputs import RawScale
-from protonn_edge.chain.input_quantizer.saturation import BYTE_MAXIMUM
+from protonn_edge.chain.input_quantizer import BYTE_MAXIMUM
+from protonn_edge.chain.raw_inputs import RawScale
 from protonn_edge.features.window_features.declaration import BAND_LIMIT, FeatureSet
 from protonn_edge.features.window_features.integers import IntegerWindowFeatures
 from protonn_edge.features.window_features.loops import sample_listing

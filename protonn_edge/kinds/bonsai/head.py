@@ -20,11 +20,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from protonn_edge.chain.activity import Sizes
-from protonn_edge.chain.array_checks import Arrays, check_type
-from protonn_edge.chain.checks import checked_matrix, set_checked
+from protonn_edge.chain.checks import Arrays, check_type, checked_matrix, set_checked
 from protonn_edge.chain.head import Head, Remedies, Size
 from protonn_edge.errors import InputError
-from protonn_edge.kinds.bonsai.paths import along, depth_of, paths
+from protonn_edge.kinds.bonsai.integers import along, depth_of, paths
 from protonn_edge.kinds.linear.head import scores_of_sums
 from protonn_edge.kinds.protonn.head import PROJECTION_PLACES
 

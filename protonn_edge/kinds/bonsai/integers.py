@@ -1,8 +1,23 @@
-"""A tree of gated sums in integers: products of bytes, and a table for the tanh."""
+"""A tree of gated sums in integers: products of bytes, and a table for the tanh.
+
+Paths through complete binary trees, whose nodes are numbered level by level.
+
+Node j has the children 2 j + 1, on the left, and 2 j + 2.
+
+A tree of gated sums in flash: read from front to back, except for jumps to the right.
+
+Nodes are in preorder. Each has, for each of its scores, the row of the gate and then that of the
+weights. In an inner node, the row of its branch follows, and the size of its left subtree in bytes,
+as two bytes in little endian.
+
+A row is the initial value of its sum, three bytes in little endian, and its weights. These are all
+weights, or, if that takes fewer bytes, their count in a byte and each weight after its distance
+from the previous one in inputs. Weights of 0 bridge distances that do not fit a byte.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar
@@ -11,10 +26,173 @@ import numpy as np
 from numpy.typing import NDArray
 
 from protonn_edge.chain.integer_stage import IntArray, IntegerStage, Range, check_holds
-from protonn_edge.kinds.bonsai.paths import along, depth_of, paths
-from protonn_edge.kinds.bonsai.sums import Sums
-from protonn_edge.kinds.bonsai.table import TreeTable
-from protonn_edge.kinds.bonsai.walk import LARGEST_SHIFT
+from protonn_edge.chain.matvec import products
+from protonn_edge.errors import InputError
+
+LARGEST_SHIFT = 8
+"""Shifts from a sum of 24 bits to 16."""
+
+
+@dataclass(frozen=True, eq=False)
+class Sums:
+    """Sums ``bias_k + sum_i weights_ki x_i``.
+
+    Attributes
+    ----------
+    weights : ndarray of shape (r, d), int8
+    bias : ndarray of shape (r,), int64
+    """
+
+    weights: NDArray[np.int8]
+    bias: IntArray
+
+    def of(self, x: NDArray[Any]) -> IntArray:
+        """Return the sums (n, r) of inputs x (n, d)."""
+        return products(self.weights, self.bias, x)
+
+    def range_for(self, feed: Range) -> Range:
+        """Return the range of each sum for a range of inputs."""
+        wide = self.weights.astype(np.int64)
+        positive: IntArray = np.maximum(wide, 0)
+        negative: IntArray = np.minimum(wide, 0)
+        low: IntArray = self.bias + positive @ feed.low + negative @ feed.high
+        high: IntArray = self.bias + positive @ feed.high + negative @ feed.low
+        return Range(low, high)
+
+
+Nodes = NDArray[np.int64]
+
+
+def depth_of(inner: int) -> int | None:
+    """Return the depth of a tree by its number of inner nodes, None if it is not complete."""
+    depth = (inner + 1).bit_length() - 1
+    return depth if inner + 1 == 1 << depth else None
+
+
+def paths(sums: NDArray[Any]) -> Nodes:
+    """Return the nodes (n, depth + 1) on the paths of points from the root to a leaf.
+
+    A point goes right from inner node j if its sum j is not negative.
+
+    Parameters
+    ----------
+    sums : ndarray of shape (n, inner)
+        The sums of the inner nodes.
+    """
+    n, inner = sums.shape
+    depth = depth_of(inner)
+    assert depth is not None
+    ways = np.zeros((n, depth + 1), np.int64)
+    rows = np.arange(n)
+    for level in range(depth):
+        here = ways[:, level]
+        ways[:, level + 1] = 2 * here + 1 + (sums[rows, here] >= 0)
+    return ways
+
+
+def along(ways: Nodes, values: NDArray[Any]) -> NDArray[Any]:
+    """Return the sums (n, R) of values (n, nodes, R) over the nodes on paths (n, depth + 1)."""
+    met: NDArray[Any] = np.take_along_axis(values, ways[:, :, None], axis=1)
+    return np.asarray(met.sum(axis=1))
+
+
+BIAS_BYTES = 3
+SKIP_BYTES = 2
+_BYTE, _WORD = 0xFF, 0xFFFF  # the largest numbers of one byte, and of two
+
+
+@dataclass(frozen=True, eq=False)
+class TreeTable:
+    """The bytes of a tree; see the module's text.
+
+    Attributes
+    ----------
+    weights, gates, branches : Sums
+        As in `IntegerBonsaiTree`.
+    sparse : bool
+        Whether rows have only weights that are not 0.
+    """
+
+    weights: Sums
+    gates: Sums
+    branches: Sums
+    sparse: bool
+
+    @classmethod
+    def smaller(cls, weights: Sums, gates: Sums, branches: Sums) -> TreeTable:
+        """Return the smaller form of the table."""
+        dense, sparse = (cls(weights, gates, branches, each) for each in (False, True))
+        rows = (row for sums in (weights, gates, branches) for row in sums.weights)
+        counted = all(_entries(row)[0].size <= _BYTE for row in rows)
+        return sparse if counted and len(sparse.content) < len(dense.content) else dense
+
+    @cached_property
+    def content(self) -> bytes:
+        """The bytes.
+
+        Raises
+        ------
+        InputError
+            If a subtree is too large.
+        """
+        return self._subtree(0)
+
+    @cached_property
+    def lines(self) -> tuple[bytes, ...]:
+        """The same, row by row, with the sizes of left subtrees in between."""
+        lines: list[bytes] = []
+        self._subtree(0, lines.append)
+        return tuple(lines)
+
+    def entries(self, sums: Sums) -> IntArray:
+        """Return how many weights each row has in flash, (r,)."""
+        counts = [_entries(row)[0].size if self.sparse else row.size for row in sums.weights]
+        return np.array(counts, np.int64)
+
+    def _subtree(self, node: int, keep: Callable[[bytes], object] = lambda _: None) -> bytes:
+        """Return the bytes of a subtree; `keep` is called with each part."""
+        inner = len(self.branches.bias)
+        n_rows = len(self.weights.bias) // (2 * inner + 1)
+        places = range(node * n_rows, (node + 1) * n_rows)
+        own = [self._row(sums, place) for place in places for sums in (self.gates, self.weights)]
+        if node < inner:
+            size = len(self._subtree(2 * node + 1))
+            if size > _WORD:
+                raise InputError(
+                    f"the model has {size:,} bytes in a subtree, generated code counts up to "
+                    f"{_WORD:,}; train it with smaller shares of weights that are not 0"
+                )
+            own += [self._row(self.branches, node), size.to_bytes(SKIP_BYTES, "little")]
+        for part in own:
+            keep(part)
+        below = (2 * node + 1, 2 * node + 2) if node < inner else ()
+        return b"".join([*own, *(self._subtree(child, keep) for child in below)])
+
+    def _row(self, sums: Sums, place: int) -> bytes:
+        weights, bias = sums.weights[place], int(sums.bias[place])
+        begin = bias.to_bytes(BIAS_BYTES, "little", signed=True)
+        if not self.sparse:
+            dense: bytes = weights.tobytes()
+            return begin + dense
+        gaps, values = _entries(weights)
+        pairs = np.stack([gaps, values.astype(np.uint8)], axis=1).astype(np.uint8)
+        entries: bytes = pairs.tobytes()
+        return begin + bytes([len(gaps)]) + entries
+
+
+def _entries(weights: NDArray[np.int8]) -> tuple[IntArray, NDArray[np.int8]]:
+    """Return gaps and weights of a row, at least one."""
+    places = np.flatnonzero(weights)
+    gaps: list[int] = []
+    values: list[int] = []
+    at = 0
+    for place in places.tolist() if len(places) else [0]:
+        far, rest = divmod(place - at, _BYTE)
+        gaps += [_BYTE] * far + [rest]
+        values += [0] * far + [int(weights[place])]
+        at = place
+    return np.array(gaps, np.int64), np.array(values, np.int8)
+
 
 SCORE_BITS = 16
 SUM_BITS = 24

@@ -1,4 +1,11 @@
-"""The kernel of a tree of gated sums: a walk through its table, with all inputs in SRAM."""
+"""The kernel of a tree of gated sums: a walk through its table, with all inputs in SRAM.
+
+The walk through a tree of gated sums in assembly, with the cycles of each of its parts.
+
+Registers: X and Z point to inputs, scores and the table. r20:r19:r18 is a sum, r21 an input, r22 a
+weight, r23 a gate. r16 counts rows, r24 and r25 weights, r15 levels; r13:r12 is the address of the
+next score. r17 is 0.
+"""
 
 from __future__ import annotations
 
@@ -12,10 +19,220 @@ from numpy.typing import NDArray
 from protonn_edge.avr.cores import Core
 from protonn_edge.chain.activity import Activity
 from protonn_edge.chain.integer_stage import IntArray
-from protonn_edge.kernels.held_inputs import INPUTS_AT_ONCE, HeldInputs
-from protonn_edge.kernels.kernel import Cost, Feed, Kernel, Push, Step
-from protonn_edge.kinds.bonsai.integers import IntegerBonsaiTree
-from protonn_edge.kinds.bonsai.walk import CLOBBERED, Walk
+from protonn_edge.kernels.kernel import INPUTS_AT_ONCE, Cost, Feed, HeldInputs, Kernel, Push, Step
+from protonn_edge.kernels.listing import Listing
+from protonn_edge.kinds.bonsai.integers import LARGEST_SHIFT, IntegerBonsaiTree
+
+CLOBBERED = (*range(10, 28), 0)
+"""Registers that the walk uses in addition to Z and those of its operands."""
+
+
+_COUNTED_IN_A_BYTE = 255
+
+
+@dataclass(frozen=True)
+class WalkCycles:
+    """Cycles of the walk.
+
+    Attributes
+    ----------
+    around : int
+        For the setup, without the rows of scores.
+    clear : int
+        To clear a score.
+    node : int
+        Around the rows of a node.
+    weight : int
+        Per weight, in any row.
+    row : tuple of int
+        Around the weights of both rows of a score: minimum and maximum.
+    leaf : int
+        At the end of a leaf.
+    left, right : int
+        Around the weights of a branch, and to the node on its left or right.
+    """
+
+    around: int
+    clear: int
+    node: int
+    weight: int
+    row: tuple[int, int]
+    leaf: int
+    left: int
+    right: int
+
+
+@dataclass(frozen=True)
+class Walk:
+    """The loop, for a table with rows of all `n_inputs` weights, or `sparse` ones.
+
+    Attributes
+    ----------
+    n_inputs, n_rows, depth : int
+    weight_shift, gate_shift : int
+        As in `IntegerBonsaiTree`.
+    signed : bool
+        Whether inputs are signed.
+    sparse : bool
+        See `stages.bonsai_tree.table`.
+    """
+
+    n_inputs: int
+    n_rows: int
+    depth: int
+    weight_shift: int
+    gate_shift: int
+    signed: bool
+    sparse: bool
+
+    @cached_property
+    def listing(self) -> Listing:
+        """The instructions."""
+        branch = f"""
+                dec  r15
+            branch:
+                {self._sum("branch_weight")}
+            branched:
+                lpm  r22, Z+ ; bytes of the left subtree
+                lpm  r23, Z+
+                sbrc r20, 7
+                rjmp node ; on the left
+                add  r30, r22
+                adc  r31, r23
+                rjmp node
+        """
+        inner = f"tst r15\nbreq done\n{branch}" if self.depth else ""
+        return Listing(
+            f"""
+            start:
+                clr  r17
+                ldi  r16, {self.depth}
+                mov  r15, r16
+                ldi  r16, {self.n_rows}
+                movw r26, %[scores]
+            clear:
+                st   X+, r17
+                st   X+, r17
+                dec  r16
+                brne clear
+            node:
+                movw r12, %[scores]
+                ldi  r16, {self.n_rows}
+            row:
+                {self._sum("gate_weight")}
+            gated:
+                {_shifted(self.gate_shift)}
+                subi r19, 0x80 ; from 0 on
+                sbci r20, 0xff
+                tst  r20
+                breq inside
+                ldi  r19, 0xff ; limited
+                sbrc r20, 7
+                clr  r19
+            inside:
+                movw r10, r30
+                ldi  r30, lo8(%[gates])
+                ldi  r31, hi8(%[gates])
+                add  r30, r19
+                adc  r31, r17
+                lpm  r23, Z
+                movw r30, r10
+            weight:
+                {self._sum("weight_weight")}
+            weighted:
+                {_shifted(self.weight_shift)}
+                mulsu r23, r19 ; times the gate, without the lowest byte
+                sbc  r18, r18
+                mov  r21, r1
+                muls r23, r20
+                add  r21, r0
+                adc  r18, r1
+                movw r26, r12
+                ld   r0, X
+                add  r0, r21
+                st   X+, r0
+                ld   r0, X
+                adc  r0, r18
+                st   X+, r0
+                movw r12, r26
+                dec  r16
+                breq ended
+                rjmp row
+            ended:
+                {inner}
+            done:
+                clr  __zero_reg__
+            finish:
+            """
+        )
+
+    def _sum(self, each: str) -> str:
+        """Return the instructions that add a row's products; `each` is the label of the loop."""
+        multiply = "muls" if self.signed else "mulsu"
+        wide = not self.sparse and self.n_inputs > _COUNTED_IN_A_BYTE
+        if self.sparse:
+            count = "lpm  r24, Z+"
+            fetch = "lpm  r21, Z+\nadd r26, r21\nadc r27, r17\nld r21, X"
+        else:
+            count = f"ldi r24, {self.n_inputs & 0xFF}"
+            count += f"\nldi r25, {self.n_inputs >> 8}" if wide else ""
+            fetch = "ld   r21, X+"
+        return f"""
+                lpm  r18, Z+ ; what the sum begins with
+                lpm  r19, Z+
+                lpm  r20, Z+
+                {count}
+                movw r26, %[values]
+            {each}:
+                {fetch}
+                lpm  r22, Z+
+                {multiply} r22, r21
+                sbc  r20, r17 ; less 1 if the product is negative
+                add  r18, r0
+                adc  r19, r1
+                adc  r20, r17
+                {"sbiw r24, 1" if wide else "dec  r24"}
+                brne {each}
+        """
+
+    @cached_property
+    def cycles(self) -> WalkCycles:
+        """The cycles of the parts."""
+        walk = self.listing
+
+        def way(begin: str, end: str, **odds: int) -> int:
+            return round(walk.mean(begin, [end], odds))
+
+        weight = way("gate_weight", "gate_weight", gate_weight=1)
+        # The last branch of a loop is not taken, which saves a cycle.
+        around_sum = way("row", "gate_weight") - 1
+        gate = [round(bound("gated", ["weight"], {})) for bound in (walk.least, walk.worst)]
+        add = way("weighted", "row", ended=0)
+        left = right = 0
+        if self.depth:
+            going = way("ended", "branch", done=0) + around_sum
+            left, right = (
+                going + round(walk.mean("branched", ["node"], {"r20, 7": share}))
+                for share in (0, 1)
+            )
+        return WalkCycles(
+            around=way("start", "clear") - 1 + way("done", "finish"),
+            clear=way("clear", "clear", clear=1),
+            node=way("node", "row") - 1,
+            weight=weight,
+            row=(2 * around_sum + gate[0] + add, 2 * around_sum + gate[1] + add),
+            leaf=way("ended", "done", done=1) if self.depth else 0,
+            left=left,
+            right=right,
+        )
+
+
+def _shifted(shift: int) -> str:
+    """Return the instructions that leave the 16 bits of a sum, shifted right, in r20:r19."""
+    right = "asr r20\nror r19\nror r18\n" * shift + "mov r20, r19\nmov r19, r18\n"
+    left = "lsl r18\nrol r19\nrol r20\n" * (LARGEST_SHIFT - shift)
+    return min(right, left, key=len)
+
 
 # Compiled code, measured on the emulator (avr-gcc 5.4 at -O2): on average and at most. Around the
 # walk, less where inputs are in place.

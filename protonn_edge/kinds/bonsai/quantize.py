@@ -32,7 +32,7 @@ from protonn_edge.chain.folding import (
     RoundedWeights,
     input_quantizer,
 )
-from protonn_edge.chain.input_quantizer.quantizer import InputQuantizer
+from protonn_edge.chain.input_quantizer import InputQuantizer
 from protonn_edge.chain.integer_chain import IntegerChain, Scored, shared_fields
 from protonn_edge.chain.integer_stage import IntegerStage, Range
 from protonn_edge.chain.model import Model
@@ -42,22 +42,20 @@ from protonn_edge.kinds.bonsai.head import (
     TreeHead,
 )
 from protonn_edge.kinds.bonsai.integers import (
+    LARGEST_SHIFT,
     PRODUCT_SHIFT,
     SUM_BITS,
     TABLE_SIZE,
     UPPER_BITS,
     IntegerBonsaiTree,
-)
-from protonn_edge.kinds.bonsai.sums import Sums
-from protonn_edge.kinds.bonsai.walk import LARGEST_SHIFT
-from protonn_edge.kinds.protonn.fitted_projection import (
-    FittedProjection,
-    best_projection,
-    fit_projection,
+    Sums,
 )
 from protonn_edge.kinds.protonn.projection.integers import (
     COORDINATE_MAXIMUM,
     COORDINATE_MINIMUM,
+    FittedProjection,
+    best_projection,
+    fit_projection,
 )
 
 FloatArray = NDArray[np.float64]

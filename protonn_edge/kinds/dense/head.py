@@ -10,8 +10,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from protonn_edge.chain.activity import Sizes
-from protonn_edge.chain.array_checks import Arrays, check_finite, check_type
-from protonn_edge.chain.checks import checked_matrix, checked_vector, set_checked
+from protonn_edge.chain.checks import (
+    Arrays,
+    check_finite,
+    check_type,
+    checked_matrix,
+    checked_vector,
+    set_checked,
+)
 from protonn_edge.chain.head import Head, Remedies, Size
 from protonn_edge.chain.integer_stage import stage_names
 from protonn_edge.errors import InputError

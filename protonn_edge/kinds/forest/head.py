@@ -11,11 +11,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from protonn_edge.chain.activity import Sizes
-from protonn_edge.chain.array_checks import Arrays, check_type
-from protonn_edge.chain.checks import checked_matrix, checked_vector, set_checked
+from protonn_edge.chain.checks import (
+    Arrays,
+    check_type,
+    checked_matrix,
+    checked_vector,
+    set_checked,
+)
 from protonn_edge.chain.head import Head, Remedies, Size
 from protonn_edge.errors import InputError
-from protonn_edge.kinds.forest.trees import LEAF, Trees, sum_of_leaves
+from protonn_edge.kinds.forest.integers import LEAF, Trees, sum_of_leaves
 
 Float64 = NDArray[np.float64]
 

@@ -17,10 +17,8 @@ from functools import cached_property
 import numpy as np
 
 from protonn_edge.kernels.listing import Listing
-from protonn_edge.kinds.forest.layout import Line, TreeLines
-from protonn_edge.kinds.forest.reading import SCRATCH, Reading
-from protonn_edge.kinds.forest.table import ForestTable
-from protonn_edge.kinds.forest.trees import Places
+from protonn_edge.kinds.forest.integers import ForestTable, Places
+from protonn_edge.kinds.forest.layout import SCRATCH, Line, Reading, TreeLines
 
 _CLASS, _VALUE = 23, 25  # registers
 _FIRST_COUNT = 2

@@ -1,4 +1,25 @@
-"""Forests in integers: bytes are compared with bytes, and leaves add to the scores."""
+"""Forests in integers: bytes are compared with bytes, and leaves add to the scores.
+
+The shape of binary trees, defined only by their nodes in preorder.
+
+An inner node is followed by its left subtree, then by its right one; a tree ends with the leaf that
+completes it, and the next one follows. So nodes need no pointers, which could be invalid.
+
+A forest in flash: bytes that are read from front to back, except for jumps to the right.
+
+First the initial scores, two bytes each, in little endian. Then, for each tree, the size of its
+nodes in two bytes, and the nodes in preorder::
+
+    inner node   feature, threshold, bytes of its left subtree
+    leaf         its mark, and what it adds to scores
+
+A feature has one byte, or two in big endian if one could be mistaken for a mark. The size of a
+subtree has one byte, or two in little endian if one is larger than 255.
+
+If each leaf adds to one score, its mark, one of the last L numbers of a byte, is the class. The
+value follows, unless it is the same for all leaves. If some leaf adds to several scores, the mark
+is 255, followed by their number and, for each, class and value.
+"""
 
 from __future__ import annotations
 
@@ -11,8 +32,245 @@ import numpy as np
 from numpy.typing import NDArray
 
 from protonn_edge.chain.integer_stage import IntArray, IntegerStage, Range, check_holds
-from protonn_edge.kinds.forest.table import ForestTable
-from protonn_edge.kinds.forest.trees import Trees, sum_of_leaves
+from protonn_edge.errors import InputError
+
+LEAF = -1
+
+Places = NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class Trees:
+    """Binary trees in which a point goes left if a feature is at most a threshold.
+
+    Attributes
+    ----------
+    features : ndarray of shape (N,), int64
+        In preorder: the feature that an inner node tests, `LEAF` at leaves.
+    """
+
+    features: Places
+
+    @cached_property
+    def _walked(self) -> tuple[Places, Places]:
+        """The right child of each node, the node itself at leaves; and the roots of trees."""
+        right, roots = np.arange(len(self.features)), [0]
+        waiting: list[int] = []  # inner nodes whose right subtree is to come
+        for place, feature in enumerate(self.features.tolist()):
+            if feature != LEAF:
+                waiting.append(place)
+            elif waiting:
+                right[waiting.pop()] = place + 1
+            else:
+                roots.append(place + 1)
+        if waiting or roots.pop() != len(self.features):
+            raise InputError(
+                f"the last of {len(roots):,} trees has no end: {len(waiting):,} of its nodes lack "
+                "a right subtree; train the model again"
+            )
+        return right, np.array(roots, np.int64)
+
+    @property
+    def right(self) -> Places:
+        """The right child of each inner node, (N,); the left one is the next node."""
+        return self._walked[0]
+
+    @property
+    def roots(self) -> Places:
+        """The roots of the trees, (T,)."""
+        return self._walked[1]
+
+    @property
+    def inner(self) -> NDArray[np.bool_]:
+        """Which nodes test a feature, (N,)."""
+        inner: NDArray[np.bool_] = self.features != LEAF
+        return inner
+
+    @property
+    def leaf_starts(self) -> Places:
+        """The number of the first leaf of each tree, (T,)."""
+        before: Places = np.cumsum(~self.inner) - ~self.inner
+        return before[self.roots]
+
+    def at_nodes(self, of_inner: NDArray[Any]) -> NDArray[np.float64]:
+        """Return values of inner nodes as values of all nodes, (N,), 0 at leaves."""
+        every = np.zeros(len(self.features))
+        every[self.inner] = of_inner
+        return every
+
+    def leaves_of(self, x: NDArray[Any], thresholds: NDArray[Any]) -> NDArray[np.int64]:
+        """Return the leaf of each tree that points reach.
+
+        Parameters
+        ----------
+        x : ndarray of shape (n, D)
+            Points.
+        thresholds : ndarray of shape (inner nodes,)
+            A point whose feature is at most this goes left.
+
+        Returns
+        -------
+        ndarray of shape (n, T), int64
+            Leaves by their number in preorder, over all trees.
+        """
+        limits, rows = self.at_nodes(thresholds), np.arange(len(x))[:, None]
+        inner, at = self.inner, np.tile(self.roots, (len(x), 1))
+        while inner[at].any():
+            left = x[rows, self.features[at]] <= limits[at]
+            at = np.where(inner[at], np.where(left, at + 1, self.right[at]), at)
+        leaves: NDArray[np.int64] = np.cumsum(~inner) - 1
+        return leaves[at]
+
+    def down(self, left: NDArray[np.int64], right: NDArray[np.int64]) -> Places:
+        """Return the sum along the path from its tree's root to each node, (N,).
+
+        Parameters
+        ----------
+        left, right : ndarray of shape (N,), int64
+            The terms for going left, or right, from an inner node.
+        """
+        sums = np.zeros(len(self.features), np.int64)
+        for place in np.flatnonzero(self.inner).tolist():
+            sums[place + 1] = sums[place] + left[place]
+            sums[self.right[place]] = sums[place] + right[place]
+        return sums
+
+
+def sum_of_leaves(
+    leaves: NDArray[np.int64], values: NDArray[Any], start: NDArray[Any]
+) -> NDArray[Any]:
+    """Return ``start`` (L,) plus the values (leaves, L) of the leaves (n, T) of points."""
+    total = np.repeat(start[None], len(leaves), axis=0)
+    for of_tree in leaves.T:
+        total = total + values[of_tree]
+    return total
+
+
+MOST_FEATURES = 255 << 8
+_BYTE, _WORD = 0xFF, 0xFFFF  # the largest numbers of one byte, and of two
+
+
+@dataclass(frozen=True, eq=False)
+class ForestTable:
+    """The bytes of a forest, and their sizes; see the module's text.
+
+    Attributes
+    ----------
+    trees : Trees
+    thresholds, leaves, bias : ndarray
+        As in `IntegerForest`.
+    """
+
+    trees: Trees
+    thresholds: NDArray[np.uint8]
+    leaves: NDArray[np.int8]
+    bias: Places
+
+    @property
+    def feature_bytes(self) -> int:
+        """Bytes of a feature."""
+        return 1 if int(self.trees.features.max()) < self.first_mark else 2
+
+    @property
+    def first_mark(self) -> int:
+        """The smallest mark of a leaf, in the place of a feature or of its upper byte."""
+        return _BYTE if self.counts else _BYTE + 1 - len(self.bias)
+
+    @cached_property
+    def pairs(self) -> Places:
+        """The number of scores that each leaf adds to, at least one."""
+        pairs: Places = np.maximum(1, np.count_nonzero(self.leaves, axis=1))
+        return pairs
+
+    @cached_property
+    def counts(self) -> bool:
+        """Whether leaves have the number of scores that they add to."""
+        last = int(self.trees.features.max()) >> 8
+        return int(self.pairs.max()) > 1 or last > _BYTE - len(self.bias)
+
+    @cached_property
+    def vote(self) -> int:
+        """The value that every leaf adds to the score of its mark; 0 if they differ."""
+        values = self.leaves[self.leaves != 0]
+        alike = len(values) == len(self.leaves) and values.min() == values.max() > 0
+        return int(values[0]) if alike and not self.counts else 0
+
+    @cached_property
+    def skip_bytes(self) -> int:
+        """Bytes of the size of a left subtree."""
+        return 1 if int(self._subtrees(1).max(initial=0)) <= _BYTE else 2
+
+    def _starts(self, skip_bytes: int) -> Places:
+        """Return the beginnings of nodes and the end of the last one, (N + 1,), within nodes."""
+        inner = self.trees.inner
+        sizes = np.full(len(inner), self.feature_bytes + 1 + skip_bytes)
+        sizes[~inner] = 2 + 2 * self.pairs if self.counts else 1 + (not self.vote)
+        return np.concatenate([[0], np.cumsum(sizes)])
+
+    def _subtrees(self, skip_bytes: int) -> Places:
+        """Return the bytes of the left subtrees of inner nodes."""
+        starts, inner = self._starts(skip_bytes), np.flatnonzero(self.trees.inner)
+        return starts[self.trees.right[inner]] - starts[inner + 1]
+
+    @cached_property
+    def tree_bytes(self) -> Places:
+        """Bytes of the nodes of each tree, (T,)."""
+        starts = self._starts(self.skip_bytes)
+        return np.diff(np.append(starts[self.trees.roots], starts[-1]))
+
+    @property
+    def n_bytes(self) -> int:
+        """The size in bytes."""
+        return 2 * len(self.bias) + 2 * len(self.tree_bytes) + int(self.tree_bytes.sum())
+
+    @cached_property
+    def content(self) -> bytes:
+        """The bytes.
+
+        Raises
+        ------
+        InputError
+            If a tree is too large, or there are too many.
+        """
+        for what, most in (
+            ("trees", len(self.tree_bytes)),
+            ("bytes in a tree", int(self.tree_bytes.max())),
+        ):
+            if most > _WORD:
+                raise InputError(
+                    f"the model has {most:,} {what}, generated code counts up to {_WORD:,}; train "
+                    "it with a smaller --size-budget"
+                )
+        sizes = iter(self.tree_bytes.tolist())
+        roots = set(self.trees.roots.tolist())
+        inner = zip(self.thresholds.tolist(), self._subtrees(self.skip_bytes).tolist(), strict=True)
+        leaves = iter(self.leaves)
+        made = [_word(int(start)) for start in self.bias]
+        for place, feature in enumerate(self.trees.features.tolist()):
+            if place in roots:
+                made.append(_word(next(sizes)))
+            if feature < 0:
+                made.append(self._leaf(next(leaves)))
+            else:
+                threshold, skip = next(inner)
+                made.append(feature.to_bytes(self.feature_bytes, "big") + bytes([threshold]))
+                made.append(skip.to_bytes(self.skip_bytes, "little"))
+        return b"".join(made)
+
+    def _leaf(self, values: NDArray[np.int8]) -> bytes:
+        classes = np.flatnonzero(values)
+        if not len(classes):
+            classes = np.zeros(1, np.int64)
+        pairs = np.stack([classes, values[classes]], axis=1).astype(np.uint8)
+        if self.counts:
+            return bytes([self.first_mark, len(classes)]) + pairs.tobytes()
+        label, value = pairs[0].tolist()
+        return bytes([self.first_mark + label, *([] if self.vote else [value])])
+
+
+def _word(number: int) -> bytes:
+    return (number & _WORD).to_bytes(2, "little")
+
 
 SCORE_BITS = 16
 

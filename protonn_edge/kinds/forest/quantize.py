@@ -23,8 +23,7 @@ from numpy.typing import NDArray
 
 from protonn_edge.chain.feature_stage import FeatureStage
 from protonn_edge.chain.folding import RESIDUAL_MAXIMUM, input_quantizer
-from protonn_edge.chain.input_quantizer.quantizer import InputQuantizer
-from protonn_edge.chain.input_quantizer.saturation import BYTE_MAXIMUM
+from protonn_edge.chain.input_quantizer import BYTE_MAXIMUM, InputQuantizer
 from protonn_edge.chain.integer_chain import IntegerChain, scores_in_two_steps, shared_fields
 from protonn_edge.chain.integer_stage import IntArray
 from protonn_edge.chain.model import Model
@@ -32,9 +31,7 @@ from protonn_edge.chain.normalizer import Normalizer
 from protonn_edge.chain.statistics import InputStatistics
 from protonn_edge.errors import InputError
 from protonn_edge.kinds.forest.head import ForestHead
-from protonn_edge.kinds.forest.integers import SCORE_BITS, IntegerForest
-from protonn_edge.kinds.forest.table import MOST_FEATURES
-from protonn_edge.kinds.forest.trees import Trees
+from protonn_edge.kinds.forest.integers import MOST_FEATURES, SCORE_BITS, IntegerForest, Trees
 
 _ROWS_AT_ONCE = 512
 _COARSER = 1.02  # from unit to unit, until all scores of rounded values fit

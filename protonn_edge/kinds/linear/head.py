@@ -9,8 +9,13 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from protonn_edge.chain.array_checks import Arrays, check_type
-from protonn_edge.chain.checks import checked_matrix, checked_vector, set_checked
+from protonn_edge.chain.checks import (
+    Arrays,
+    check_type,
+    checked_matrix,
+    checked_vector,
+    set_checked,
+)
 from protonn_edge.chain.head import Head, Remedies
 
 Float64 = NDArray[np.float64]

@@ -21,7 +21,7 @@ from typing import NamedTuple
 import numpy as np
 
 from protonn_edge.chain.folding import INPUT_BITS, FoldedMap, QuantizedProduct, input_quantizer
-from protonn_edge.chain.input_quantizer.quantizer import InputQuantizer
+from protonn_edge.chain.input_quantizer import InputQuantizer
 from protonn_edge.chain.integer_chain import IntegerChain, scores_in_two_steps, shared_fields
 from protonn_edge.chain.model import Model
 from protonn_edge.errors import InputError

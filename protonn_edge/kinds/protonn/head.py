@@ -10,9 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from protonn_edge.chain.activity import Sizes
-from protonn_edge.chain.array_checks import Arrays, check_type, single_value
-from protonn_edge.chain.checks import checked_matrix, set_checked
-from protonn_edge.chain.decision.rejection import STATISTICS, Statistic
+from protonn_edge.chain.checks import Arrays, check_type, checked_matrix, set_checked, single_value
+from protonn_edge.chain.decision import STATISTICS, Statistic
 from protonn_edge.chain.head import Head, Remedies, Size
 from protonn_edge.chain.model import Model
 from protonn_edge.errors import InputError

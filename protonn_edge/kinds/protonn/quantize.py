@@ -26,7 +26,7 @@ the last one fits.
 
 A common float scale is factored out of each matrix and int8 residuals are kept. The normalizer and
 gamma are folded into the projection first, so that they cost the device nothing; the scale of the
-projection follows from the exponential table's (see `exponential`).
+projection follows from the exponential table's (see `prototypes.integers`).
 
 The number of input bits and the width of the accumulators are a trade-off: inputs of few bits leave
 room for finer weights in a 16-bit accumulator, which is the fastest on an 8-bit chip. The quantizer
@@ -58,26 +58,25 @@ from protonn_edge.chain.integer_stage import IntArray
 from protonn_edge.chain.matvec import NIBBLE_MAXIMUM
 from protonn_edge.chain.model import Model
 from protonn_edge.errors import InputError
-from protonn_edge.kinds.protonn.fitted_projection import (
-    FittedProjection,
-    best_projection,
-    fit_projection,
-)
 from protonn_edge.kinds.protonn.head import ProtoNNHead, rbf
 from protonn_edge.kinds.protonn.principal_axes import along_principal_axes
 from protonn_edge.kinds.protonn.projection.integers import (
     COORDINATE_MAXIMUM,
     COORDINATE_MINIMUM,
     REQUANTIZE_SHIFT,
+    FittedProjection,
     IntegerProjection,
+    best_projection,
+    fit_projection,
 )
-from protonn_edge.kinds.protonn.prototypes.exponential import (
+from protonn_edge.kinds.protonn.prototypes.integers import (
     RBF_MAXIMUM,
     TABLE_SIZE,
+    IntegerPrototypes,
     distance_step,
     exponential_table,
+    score_norms,
 )
-from protonn_edge.kinds.protonn.prototypes.integers import IntegerPrototypes, score_norms
 
 FloatArray = NDArray[np.float64]
 

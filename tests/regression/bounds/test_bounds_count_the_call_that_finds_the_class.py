@@ -17,7 +17,7 @@ from chains import replace
 from linear_factory import random_chain
 from measured_predictions import build_program, measure
 
-from protonn_edge.chain.decision.rejection import IntegerRejection
+from protonn_edge.chain.decision import IntegerRejection
 from protonn_edge.codegen.planner import plan_of
 
 pytestmark = needs_emulated_avr

@@ -15,7 +15,7 @@ from fuzz.bounds import check_points
 from plans import plan_with
 from random_shapes import Shape, random_model_of, random_points
 
-from protonn_edge.chain.decision.rejection import IntegerRejection
+from protonn_edge.chain.decision import IntegerRejection
 from protonn_edge.codegen import Plan
 from protonn_edge.features.average_pooling.pooling import AveragePooling
 from protonn_edge.features.deskew.deskew import BYTES

@@ -15,8 +15,8 @@ from chains import protonn_chain
 from fuzz.bounds import check_points
 from plans import plan_with
 
-from protonn_edge.chain.input_quantizer.quantizer import InputQuantizer
-from protonn_edge.kinds.protonn.prototypes.exponential import exponential_table
+from protonn_edge.chain.input_quantizer import InputQuantizer
+from protonn_edge.kinds.protonn.prototypes.integers import exponential_table
 from protonn_edge.kinds.protonn.prototypes.kernels import checked_coordinates, coordinates_of
 from protonn_edge.quantization import IntegerChain
 

@@ -16,12 +16,12 @@ from model_factory import (
 )
 
 from protonn_edge.boards import load_board
-from protonn_edge.chain.input_quantizer.quantizer import InputQuantizer
-from protonn_edge.chain.input_quantizer.raw_inputs import raw_quantizer
-from protonn_edge.chain.input_quantizer.raw_units import (
+from protonn_edge.chain.input_quantizer import InputQuantizer
+from protonn_edge.chain.raw_inputs import (
     MANY_DECIMALS,
     choose_exponents,
     decimals_of,
+    raw_quantizer,
 )
 from protonn_edge.codegen import make_plan
 from protonn_edge.codegen.context import sendings

@@ -14,7 +14,7 @@ from protonn_edge.boards import load_board
 from protonn_edge.build.sampling import Sampling
 from protonn_edge.build.windowing import Windowing, windowing_of
 from protonn_edge.chain.file import load_model
-from protonn_edge.chain.input_quantizer.quantizer import InputQuantizer
+from protonn_edge.chain.input_quantizer import InputQuantizer
 from protonn_edge.chain.model import Model
 from protonn_edge.codegen import make_plan, render_c
 from protonn_edge.errors import InputError

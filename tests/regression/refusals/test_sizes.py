@@ -10,8 +10,7 @@ from chains import replace
 from model_factory import random_inputs, tiny_integer_model
 
 from protonn_edge.kinds.protonn.prototypes import integers, reach
-from protonn_edge.kinds.protonn.prototypes.exponential import exponential_table
-from protonn_edge.kinds.protonn.prototypes.integers import score_norms
+from protonn_edge.kinds.protonn.prototypes.integers import exponential_table, score_norms
 
 
 def parts(m, d=3):

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from protonn_edge.chain.feature_stage import Shape
-from protonn_edge.chain.input_quantizer.saturation import BYTE_MAXIMUM
+from protonn_edge.chain.input_quantizer import BYTE_MAXIMUM
 from protonn_edge.errors import InputError
 from protonn_edge.features.convolution.train.heads import MatrixHead
 from protonn_edge.features.convolution.train.integers import integer_stages

@@ -17,9 +17,8 @@ from numpy.typing import NDArray
 from sklearn.ensemble import GradientBoostingClassifier
 
 from protonn_edge.errors import InputError
+from protonn_edge.kinds.forest.integers import LEAF, ForestTable, Trees
 from protonn_edge.kinds.forest.quantize import quantized_leaves
-from protonn_edge.kinds.forest.table import ForestTable
-from protonn_edge.kinds.forest.trees import LEAF, Trees
 
 Float64 = NDArray[np.float64]
 

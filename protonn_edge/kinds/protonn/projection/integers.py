@@ -1,7 +1,13 @@
-"""The projection in integers: the sums of a matrix product, requantized to signed bytes."""
+"""Fit a projection from bytes to signed bytes into integers, for a given scale of the outputs.
+
+The steps of the coordinates are given; this module finds a unit of the weights for which nothing
+overflows, and predicts the rounding error.
+"""
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar
@@ -9,6 +15,14 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from protonn_edge.chain.folding import (
+    INPUT_BITS,
+    RESIDUAL_MAXIMUM,
+    FloatArray,
+    FoldedMap,
+    RoundedWeights,
+)
+from protonn_edge.chain.input_quantizer import InputQuantizer
 from protonn_edge.chain.integer_stage import IntArray, Range, check_counts, check_holds
 from protonn_edge.chain.matvec import IntegerMatvec, products
 
@@ -104,3 +118,140 @@ class IntegerProjection(IntegerMatvec):
         """Return the coordinates (n, d), -128..127, of bytes (n, D)."""
         unlimited = self.requantized(products(self.weights, self.bias, x))
         return np.clip(unlimited, COORDINATE_MINIMUM, COORDINATE_MAXIMUM)
+
+
+_ACCUMULATOR_SPAN = {16: (1 << 16) - 2, 24: (1 << 24) - 2}
+
+
+@dataclass(frozen=True)
+class FittedProjection:
+    """A quantized projection, and its predicted error."""
+
+    inputs: InputQuantizer
+    rounded: RoundedWeights
+    bias: IntArray
+    accumulator_bits: int
+    multiplier: int
+    offset: IntArray
+
+    @property
+    def residuals(self) -> NDArray[np.int8]:
+        """The weights, (d, D)."""
+        return self.rounded.residuals.astype(np.int8)
+
+    @property
+    def error(self) -> float:
+        """Root mean square error of the coordinates, in their steps."""
+        dropped = (1 << (self.accumulator_bits - 16)) - 1
+        noise = self.rounded.noise + (self.rounded.unit * dropped) ** 2 / 12
+        return float(np.sqrt(noise.mean()))
+
+    def stage(self, wanted: Range) -> IntegerProjection:
+        """Return the stage, outside of whose `wanted` range coordinates are equivalent."""
+        return IntegerProjection(
+            self.residuals,
+            self.bias,
+            self.accumulator_bits,
+            self.inputs.maximum,
+            self.multiplier,
+            self.offset,
+            wanted,
+        )
+
+
+def best_projection(
+    fit: Callable[[int, int], FittedProjection | None],
+    tolerated_error: float,
+    step: float = 1.0,
+) -> FittedProjection | None:
+    """Return the most exact projection; None if none fits.
+
+    Parameters
+    ----------
+    fit : callable
+        Fits a projection with given bits of inputs and accumulators.
+    tolerated_error : float
+        If the error with 16-bit accumulators is larger, 24-bit ones are tried, too.
+    step : float
+        A factor on the errors before the comparison.
+    """
+    found = [fit(bits, 16) for bits in INPUT_BITS]
+    choices = [choice for choice in found if choice is not None]
+    least = min((choice.error for choice in choices), default=math.inf)
+    if not choices or least * step > tolerated_error:
+        wide = fit(INPUT_BITS[0], 24)
+        choices += [] if wide is None else [wide]
+    return min(choices, key=lambda choice: choice.error, default=None)
+
+
+def fit_projection(
+    folded: FoldedMap,
+    inputs: InputQuantizer,
+    accumulator_bits: int,
+    *,
+    centre: FloatArray | float = 0.0,
+    weights: FloatArray | None = None,
+    most: int = RESIDUAL_MAXIMUM,
+) -> FittedProjection | None:
+    """Return a projection in the finest scale that fits these bits; None if there is none.
+
+    Parameters
+    ----------
+    folded : FoldedMap
+        From inputs to coordinates, in steps of these.
+    inputs : InputQuantizer
+        What the map was folded for.
+    accumulator_bits : int
+        16 or 24.
+    centre : ndarray of shape (d,), or float
+        The coordinates, in steps, that map to 0.
+    weights : ndarray of shape (d, D), optional
+        The weights that the unit must represent, if not all of the map's; larger ones are clipped.
+    most : int
+        The largest weight.
+    """
+    weights = folded.weights if weights is None else weights
+    target = folded.constant - centre
+    dropped = accumulator_bits - 16
+    divisor = 1 << (REQUANTIZE_SHIFT + dropped)
+    for multiplier in _multipliers(weights, most, inputs.maximum, accumulator_bits):
+        unit = multiplier / divisor
+        rounded = RoundedWeights(folded, unit, most)
+        residuals = rounded.residuals
+        span = inputs.maximum * np.abs(residuals).sum(axis=1)
+        if span.max() > _ACCUMULATOR_SPAN[accumulator_bits]:
+            continue
+        bias = -(inputs.maximum * residuals.sum(axis=1)) // 2
+        # The mean rounding error is known, so it is subtracted.
+        constant = target - rounded.drift - unit * bias
+        lost = multiplier * ((1 << dropped) - 1) / (2 << dropped)
+        offset = np.rint(((constant + 0.5) * (1 << REQUANTIZE_SHIFT) + lost) / OFFSET_STEP)
+        offset *= OFFSET_STEP
+        reach = (span.max() // 2 + 1 >> dropped) + 1
+        if not np.abs(offset).max() + reach * multiplier < REQUANTIZED_LIMIT:
+            continue
+        return FittedProjection(
+            inputs=inputs,
+            rounded=rounded,
+            bias=bias,
+            accumulator_bits=accumulator_bits,
+            multiplier=multiplier,
+            offset=offset.astype(np.int64),
+        )
+    return None
+
+
+def _multipliers(weights: FloatArray, most: int, input_maximum: int, bits: int) -> range:
+    """List multipliers, from that of the finest unit that may fit to coarser ones.
+
+    A residual is `most` at most, and the accumulator must hold the largest row sum of magnitudes
+    times the largest input, for any input.
+    """
+    largest = float(np.abs(weights).max()) / most
+    row = float(np.abs(weights).sum(axis=1).max()) * input_maximum
+    unit = max(largest, row / _ACCUMULATOR_SPAN[bits])
+    scale = 1 << (REQUANTIZE_SHIFT + bits - 16)
+    if not unit * scale <= MAXIMUM_MULTIPLIER:
+        return range(0)
+    first = max(1, math.ceil(unit * scale))
+    return range(first, min(first + max(8, first // 16), MAXIMUM_MULTIPLIER + 1))

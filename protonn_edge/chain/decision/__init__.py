@@ -1,1 +1,0 @@
-"""The decision that follows from scores: a class, or rejection."""

@@ -1,1 +1,0 @@
-"""Quantization of raw features to bytes."""
