@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from protonn_edge.kinds.protonn.prototypes.exponential import RBF_CUTOFF, cut_rbf, tabulated_rbf
+from protonn_edge.kinds.protonn.prototypes.integers import RBF_CUTOFF, cut_rbf, tabulated_rbf
 from protonn_edge.training.loop import MiniBatchTraining, factor_of_inputs
 from protonn_edge.training.objective import (
     LABEL_LOSSES,
