@@ -20,9 +20,9 @@ from protonn_edge.datasets import Notice, TableOptions
 from protonn_edge.datasets.naming import listed, title
 from protonn_edge.datasets.recorded import Recording, read_recording
 from protonn_edge.datasets.recordings import (
+    CutWindows,
     SegmentDetector,
     Trigger,
-    Windows,
     classes_that_move,
     cut_windows,
     last_takes,
@@ -211,7 +211,7 @@ def _windows(
     stride: int | None,
     share: float,
     trigger: SegmentDetector | None,
-) -> Windows:
+) -> CutWindows:
     """Return the windows; in a folder, whole takes are held out for testing."""
     labels, tested = recorded.dataset.y_train, recorded.tested
     if share and tested.any():
@@ -230,7 +230,7 @@ def _windows(
 class _Cut:
     """Windows, what they were cut from, and where they begin, if not at regular intervals."""
 
-    windows: Windows
+    windows: CutWindows
     recorded: Recording
     trigger: SegmentDetector | None
 

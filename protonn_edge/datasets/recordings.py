@@ -54,7 +54,7 @@ class SegmentDetector(Protocol):
 
 
 @dataclass(frozen=True, eq=False)
-class Windows:
+class CutWindows:
     """Labelled windows.
 
     Attributes
@@ -84,7 +84,7 @@ def cut_windows(
     *,
     tested: NDArray[np.bool_] | None = None,
     trigger: SegmentDetector | None = None,
-) -> Windows:
+) -> CutWindows:
     """Cut a recording into windows.
 
     Parameters
@@ -133,7 +133,7 @@ def cut_windows(
     if not train:
         raise _no_windows(labels, runs, window, test_share, trigger)
     cut = [_windows_at(samples, labels, np.array(each, np.int64), window) for each in (train, test)]
-    return Windows(*cut[0], *cut[1], np.array(train, dtype=np.int64))
+    return CutWindows(*cut[0], *cut[1], np.array(train, dtype=np.int64))
 
 
 def _no_windows(

@@ -46,7 +46,6 @@ TWO_MEANINGS = {
     "Step",
     "Walk",
     "WalkCycles",
-    "Windows",
 }
 """Names of classes that several modules have."""
 
