@@ -6,7 +6,8 @@ A kind of classifier is a folder of `protonn_edge.kinds`. By convention it has i
 ``quantize``  ``quantize(model)``, which returns its `IntegerChain`, and ``scores_by_step(model,
               integers, X)``, the scores of raw points X as it is quantized step by step
 ``kernels``   ``kernels(stage, core)``, the ways to compute each stage that only it has
-``train``     ``<Prefix>Classifier``, the estimator
+``parameters``  ``<Prefix>Parameters``, its parameters, declared without heavy imports
+``train``     ``<Prefix>Classifier``, the estimator, of which they are a base
 
 A kind of feature is a folder of `protonn_edge.features`, with a subclass of `FeatureStage` and the
 kernels of its stages.
@@ -131,6 +132,14 @@ ESTIMATORS = Imported(
     }
 )
 """The estimators; `training.base` has them with their type."""
+
+PARAMETERS = Imported(
+    {
+        name: f"kinds.{kind.folder}.parameters:{kind.prefix}Parameters"
+        for name, kind in KINDS.items()
+    }
+)
+"""The parameters of the estimators, which are imported at once."""
 
 _OF_FEATURES = [each.stages for each in FEATURES.values()]
 _OF_KINDS = [each.stages for each in KINDS.values()]

@@ -16,8 +16,8 @@ from protonn_edge.cli.command import Command, Output, board_option, json_option
 from protonn_edge.cli.paths import MODEL, OutputFile, check_output
 from protonn_edge.cli.quantities import Bytes
 from protonn_edge.cli.tables import table_options
-from protonn_edge.cli.train import reference_model_for
 from protonn_edge.cli.trained import describe, sentence_of
+from protonn_edge.cli.training import reference_model_for
 from protonn_edge.conversion import Features, from_sklearn, same_answers, to_reference
 from protonn_edge.conversion.converting import EPOCHS
 from protonn_edge.conversion.reading import SUFFIX, load_estimator

@@ -18,8 +18,8 @@ from protonn_edge.cli.train_options import flags, given_options, was_given
 from protonn_edge.datasets import Dataset, MultiLabelDataset
 from protonn_edge.errors import InputError, Interrupted
 from protonn_edge.features.convolution.train.training import PassReport
+from protonn_edge.kinds.protonn.parameters import ProtoNNParameters
 from protonn_edge.kinds.protonn.train.fitting import default_prototypes
-from protonn_edge.kinds.protonn.train.parameters import ProtoNNParameters
 from protonn_edge.quantization import check_counts
 from protonn_edge.training.base import DeviceClassifier
 from protonn_edge.training.compatibility import check_compatible

@@ -1,64 +1,20 @@
-"""``protonn-edge train``: train a model and write it."""
+"""``protonn-edge train``: train a model and write it; its options, for help at once."""
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import click
-import numpy as np
 
-from protonn_edge.chain.decision import Statistic
-from protonn_edge.chain.file import load_model, save_model
-from protonn_edge.chain.model import Model
-from protonn_edge.cli.calibrate import (
-    DEFAULT_STATISTICS,
-    by_option,
-    rejection_facts,
-    rejection_option,
-)
-from protonn_edge.cli.command import FiniteRange, Output, json_option
-from protonn_edge.cli.data import DataReport
-from protonn_edge.cli.fitting import check_options, check_sizes, fit_classifier
-from protonn_edge.cli.paths import MODEL, NameOrPath, OutputFile, check_output
+from protonn_edge.cli.calibrate import by_option, rejection_option
+from protonn_edge.cli.command import FiniteRange, json_option
+from protonn_edge.cli.paths import MODEL, NameOrPath, OutputFile
 from protonn_edge.cli.tables import table_options
-from protonn_edge.cli.train_options import (
-    ClassifierCommand,
-    classifier_options,
-    new_classifier,
-    was_given,
-)
-from protonn_edge.cli.trained import describe, one_class_report, sentence_of
-from protonn_edge.cli.training_data import (
-    load_grouped,
-    settled_samples,
-    with_sample_notices,
-)
-from protonn_edge.conversion import from_reference
-from protonn_edge.conversion.reference import read_reference_model
-from protonn_edge.datasets import (
-    Dataset,
-    MultiLabelDataset,
-    TableOptions,
-    hold_out_normal,
-    holdout,
-    of_normal_points,
-)
-from protonn_edge.datasets.dataset import dense_features
-from protonn_edge.datasets.rows import is_sparse
-from protonn_edge.errors import Interrupted
-from protonn_edge.kinds.protonn.head import protonn_head
-from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
-from protonn_edge.quantization import check_margin, check_rate
-from protonn_edge.report.terminal import fact_table
-from protonn_edge.training.accuracy_floor import with_accuracy_floor
-from protonn_edge.training.base import DeviceClassifier
-from protonn_edge.training.folds import check_classes_of_groups
-from protonn_edge.training.held_out import FOLDS
+from protonn_edge.cli.train_options import ClassifierCommand, classifier_options
+from protonn_edge.system.lazy import later
 
-_OUTLIER_EXPOSURE = 0.5  # with --rejection
-_FALSE_ALARMS, _HELD_OUT = 0.01, 0.2  # with --one-class
+_train_model = later("protonn_edge.cli.training", "train_model")
 
 
 @click.command("train", cls=ClassifierCommand)
@@ -109,140 +65,10 @@ _FALSE_ALARMS, _HELD_OUT = 0.01, 0.2  # with --one-class
 )
 @table_options
 @json_option
-def train_command(
-    data: Path,
-    output: Path,
-    classifier: str,
-    seed: int,
-    share: float | None,
-    groups: str | None,
-    start_from: Path | None,
-    rate: float | None,
-    by: tuple[Statistic, ...],
-    normal: str | None,
-    verbose: bool,
-    table: TableOptions,
-    as_json: bool,
-    **options: Any,
-) -> None:
+def train_command(**options: Any) -> None:
     """Train a model on DATA and write it.
 
     DATA is an .npz, .csv, .tsv or libsvm file, or a folder with train.txt and test.txt. Sets of
     labels are ranked, in floats only.
     """
-    check_output(output)
-    out = Output(as_json)
-    learner = new_classifier(classifier, seed, options)
-    one_class = learner.frozen().one_class
-    if normal is not None and not one_class:
-        raise click.UsageError("--normal names the class that --one-class learns; give both")
-    dataset = load_grouped(data, table, groups, least_classes=1 if one_class else 2)
-    if one_class:
-        dataset = _normal_points(dataset, normal, share, seed)
-        rate, by, share = rate or _FALSE_ALARMS, by or ("distance",), None
-    if start_from is not None and isinstance(learner, ProtoNNClassifier):
-        learner.initial_model = _start_model(start_from, dataset, learner.normalization)
-        dataset = dataset.matched(learner.initial_model.feature_names, str(data))
-    if share is not None:
-        dataset = holdout(dataset, share, seed)
-    learner.set_params(**settled_samples(dataset, learner))
-    dataset = with_sample_notices(dataset, learner.asked)
-    by = by or DEFAULT_STATISTICS
-    if rate is not None and not one_class:
-        _settle_strangers(learner, dataset)
-    check_options(learner, dataset, rejecting=rate is not None)
-    check_sizes(learner, dataset)
-    if rate is not None:
-        _check_rejection(dataset, rate, by)
-    report = DataReport(dataset, dataset.notices, out)
-    stopped = fit_classifier(learner, dataset, out, verbose=verbose, on_progress=report.say)
-    report.say()
-    if rate is not None and not stopped:
-        try:
-            _calibrate(learner, dataset, out, rate, by)
-            out.say(fact_table(rejection_facts(learner.model_)))
-        except KeyboardInterrupt:
-            stopped = "all epochs"
-    model = learner.to_model(classes=dataset.classes, feature_names=dataset.feature_names)
-    model = replace(model, instrument=dataset.instrument)
-    model = with_accuracy_floor(model, dataset.X_test, dataset.y_test)
-    if stopped:
-        stopped += ", before --rejection" if rate is not None else ""
-        model = replace(model, record={**model.record, "stopped": stopped})
-    save_model(model, output)
-    record = describe(model, dataset, out) | {"data": report.to_json()}
-    out.say(*one_class_report(record), sentence_of(record), f"wrote {output}")
-    out.finish(record, _interrupted(stopped, output))
-
-
-def _interrupted(stopped: str, output: Path) -> Interrupted | None:
-    """Return what a command ends with whose training was stopped after something."""
-    if not stopped:
-        return None
-    return Interrupted(f"stopped after {stopped}; the best so far is kept in {output}")
-
-
-def _normal_points(dataset: Dataset, normal: str | None, share: float | None, seed: int) -> Dataset:
-    """Return the points for --one-class; hold out some normal ones if none are for testing."""
-    dataset = of_normal_points(dataset, normal)
-    if share is None and (dataset.y_test == 0).any():
-        return dataset
-    return hold_out_normal(dataset, share or _HELD_OUT, seed)
-
-
-def _settle_strangers(learner: DeviceClassifier, dataset: Dataset) -> None:
-    """Add outlier exposure if the optimizer supports it and the option is not given."""
-    if not isinstance(learner, ProtoNNClassifier) or was_given("strangers"):
-        return
-    if learner.optimizer == "joint" and not is_sparse(dataset.X_train):
-        learner.strangers = _OUTLIER_EXPOSURE
-
-
-def _check_rejection(dataset: Dataset, rate: float, by: tuple[Statistic, ...]) -> None:
-    """Refuse settings that would fail only after the training."""
-    check_rate(len(dataset.y_train), rate / len(by))
-    check_margin(dataset.n_classes, by)
-    if dataset.groups is not None:
-        check_classes_of_groups(np.array(dataset.classes)[dataset.y_train], dataset.groups)
-
-
-def _calibrate(
-    learner: DeviceClassifier,
-    dataset: Dataset,
-    out: Output,
-    rate: float,
-    by: tuple[Statistic, ...],
-) -> None:
-    """Choose thresholds on the training points, each scored by a model not trained on it."""
-    with out.progress("calibrating", FOLDS) as bar:
-        learner.calibrate_rejection(
-            dense_features(dataset.X_train, "the training part"),
-            dataset.y_train,
-            rate=rate,
-            by=by,
-            groups=dataset.groups,
-            on_fold=lambda number, folds: bar.move_to(number - 1, f"model {number} of {folds}"),
-        )
-
-
-def _start_model(path: Path, dataset: Dataset, normalization: str) -> Model:
-    """Return the model to continue from: a model file, or a folder of the reference's files."""
-    if not path.is_dir():
-        model = load_model(path)
-        protonn_head(model, "--start-from")
-        return model
-    kind = normalization if was_given("normalization") else "none"
-    return reference_model_for(dataset, path, kind)
-
-
-def reference_model_for(dataset: Dataset, folder: Path, normalization: str) -> Model:
-    """Return the model of the reference's files in a folder, for this data."""
-    label_sets = dataset.y_train if isinstance(dataset, MultiLabelDataset) else None
-    return from_reference(
-        read_reference_model(folder),
-        dataset.X_train,
-        normalization,
-        dataset.classes,
-        feature_names=dataset.feature_names,
-        label_sets=label_sets,
-    )
+    _train_model(**options)

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 from click.core import ParameterSource
 
 from protonn_edge.chain.feature_stage import FeatureStage
-from protonn_edge.chain.file import load_model
+from protonn_edge.chain.registry import ESTIMATORS, PARAMETERS
 from protonn_edge.cli.command import Command, FiniteRange
 from protonn_edge.cli.option_groups import row
 from protonn_edge.cli.quantities import Bytes, ShapeType, Some
 from protonn_edge.errors import InputError, shortened
-from protonn_edge.training.base import CLASSIFIERS, DeviceClassifier
+from protonn_edge.system.lazy import later
 from protonn_edge.training.parameters import (
     ByteCount,
     Choices,
@@ -26,6 +26,11 @@ from protonn_edge.training.parameters import (
 )
 from protonn_edge.training.searched import ANY, FEATURES_SEARCHED
 from protonn_edge.training.shared_parameters import SharedParameters
+
+if TYPE_CHECKING:
+    from protonn_edge.training.base import DeviceClassifier
+
+_load_model = later("protonn_edge.chain.file", "load_model")
 
 _F = TypeVar("_F", bound=Callable[..., Any])
 
@@ -51,7 +56,7 @@ class ClassifierCommand(Command):
         own = {param.name: param for param in self.params if isinstance(param, click.Option)}
         options, settings = [], []
         for parameter, declared in parameters_of(name).items():
-            default = getattr(CLASSIFIERS.get(name, SharedParameters), parameter)
+            default = getattr(_kind_of(name), parameter)
             text = declared.help
             if "[default" not in text:
                 text += _default_text(default)
@@ -82,19 +87,23 @@ def _values_text(declared: Parameter) -> str:
 
 def parameters_of(classifier: str) -> dict[str, Parameter]:
     """Return the parameters of a kind of classifier that the command line can give, by name."""
-    kind = SharedParameters if classifier == ANY else CLASSIFIERS[classifier]
-    return {name: each for name, each in kind.parameters.items() if each.help}
+    return {name: each for name, each in _kind_of(classifier).parameters.items() if each.help}
+
+
+def _kind_of(classifier: str) -> type[SharedParameters]:
+    found: type[SharedParameters] = PARAMETERS.get(classifier, SharedParameters)
+    return found
 
 
 def classifier_options(command: _F) -> _F:
     """Add ``--classifier``, ``--set`` and the options of all kinds of classifiers to a command."""
     every = {
         name: each
-        for kind in CLASSIFIERS
+        for kind in PARAMETERS
         for name, each in parameters_of(kind).items()
         if each.option
     }
-    return _with_options(every, tuple(CLASSIFIERS), command)
+    return _with_options(every, tuple(PARAMETERS), command)
 
 
 def any_classifier_options(command: _F) -> _F:
@@ -104,7 +113,7 @@ def any_classifier_options(command: _F) -> _F:
         for name, each in parameters_of(ANY).items()
         if each.option and name not in (*FEATURES_SEARCHED, "class_weight")
     }
-    return _with_options(features, (*CLASSIFIERS, ANY), command)
+    return _with_options(features, (*PARAMETERS, ANY), command)
 
 
 def _with_options(parameters: Mapping[str, Parameter], kinds: Sequence[str], command: _F) -> _F:
@@ -174,8 +183,7 @@ def given_parameters(classifier: str, options: Mapping[str, Any]) -> dict[str, A
     known = parameters_of(classifier)
     given = {name: value for name, value in options.items() if name != _SET and was_given(name)}
     for name in [*given, *filter(was_given, _OF_PARAMETERS), *_set_names(options[_SET])]:
-        parameters = SharedParameters if classifier == ANY else CLASSIFIERS[classifier]
-        if _OF_PARAMETERS.get(name, name) not in parameters.parameters:
+        if _OF_PARAMETERS.get(name, name) not in _kind_of(classifier).parameters:
             raise InputError(
                 f"{flags().get(name, f'--set {shortened(name)}')} is given, but the classifier "
                 f"{classifier!r} does not have it; leave it out, or choose another --classifier"
@@ -188,7 +196,8 @@ def given_parameters(classifier: str, options: Mapping[str, Any]) -> dict[str, A
 
 def new_classifier(name: str, seed: int, options: Mapping[str, Any]) -> DeviceClassifier:
     """Return a classifier with the parameters given on the command line; see there for errors."""
-    return CLASSIFIERS[name](random_state=seed, **given_parameters(name, options))
+    made: DeviceClassifier = ESTIMATORS[name](random_state=seed, **given_parameters(name, options))
+    return made
 
 
 def _set_names(texts: Iterable[str]) -> list[str]:
@@ -224,7 +233,7 @@ def _has_word(declared: Parameter, word: str) -> bool:
 
 def _features_of(path: Path) -> FeatureStage:
     """Return the features of the model in a file."""
-    stage = load_model(path).feature_stage
+    stage: FeatureStage | None = _load_model(path).feature_stage
     if stage is None:
         raise InputError(
             f"the model in {path.name} has no features; name a model that has, or give some, such "
@@ -250,5 +259,5 @@ def flags() -> dict[str, str]:
     """Return the command-line names of options, and of what --set takes, by their Python names."""
     params = click.get_current_context().command.params
     options = {str(param.name): param.opts[0] for param in params}
-    names = {name for kind in CLASSIFIERS for name in parameters_of(kind)}
+    names = {name for kind in PARAMETERS for name in parameters_of(kind)}
     return {**{name: f"--set {name}" for name in names}, **options}

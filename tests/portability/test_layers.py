@@ -81,7 +81,7 @@ def upwards(imports: Imports, order: list[str]) -> Imports:
 def level(name: str, order: list[str]) -> float:
     """Return the place of a module's room; training of one kind is above all training."""
     room = name.partition(".")[0]
-    own_training = ".train" in name and room in ("features", "kinds")
+    own_training = room in ("features", "kinds") and re.search(r"\.(train|parameters)\b", name)
     return order.index("training") + 0.5 if own_training else order.index(room)
 
 

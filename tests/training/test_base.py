@@ -16,6 +16,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from protonn_edge.chain.file import load_model
+from protonn_edge.chain.registry import PARAMETERS
 from protonn_edge.cli.train_options import ClassifierCommand, classifier_options, new_classifier
 from protonn_edge.datasets import load_digits_dataset
 from protonn_edge.errors import InputError
@@ -163,6 +164,7 @@ def test_a_model_for_floats_alone_has_no_floor() -> None:
 def command(monkeypatch: pytest.MonkeyPatch) -> click.Command:
     """Give a command that makes a classifier of its options, of one kind more."""
     monkeypatch.setitem(CLASSIFIERS, "means", NearestMean)
+    monkeypatch.setitem(PARAMETERS, "means", NearestMean)
 
     @click.command("make", cls=ClassifierCommand)
     @classifier_options

@@ -19,16 +19,13 @@ from protonn_edge.features.convolution.train.heads import MatrixHead
 from protonn_edge.features.convolution.train.learning import LearnedNetwork
 from protonn_edge.features.convolution.train.request import ConvolutionRequest
 from protonn_edge.kinds.linear.head import LinearHead
+from protonn_edge.kinds.linear.parameters import NETWORK, LinearParameters
 from protonn_edge.training.base import DeviceClassifier
-from protonn_edge.training.parameters import PASSES, Choices, Number, parameter
 from protonn_edge.training.points import TrainingSet
 from protonn_edge.training.preparation import PreparedPoints
 from protonn_edge.training.progress import EpochReport, Learned, TrainingStopped
 from protonn_edge.training.refusals import Refusal, one_class_in_memory
 from protonn_edge.training.searched import FEATURES_SEARCHED, Between, Searched, SearchTask
-
-NETWORK = "network"
-SOLVERS = ("auto", "liblinear", "saga", NETWORK)
 
 _HEAD_KEPT = (
     "the layers were not trained to the end, so the classifier is the head that they were trained "
@@ -37,30 +34,12 @@ _HEAD_KEPT = (
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class LinearClassifier(DeviceClassifier):
+class LinearClassifier(LinearParameters, DeviceClassifier):
     """L1-regularized logistic regression, trained by scikit-learn.
 
     The scores are ``W x + b``, a row of W for each class; for two classes one row is enough. The
     penalty makes unimportant weights zero, which take neither flash nor time on a device. Training
     minimizes the mean logistic loss plus `regularization` times the sum of the weights' magnitudes.
-
-    Its further parameters are those of `DeviceClassifier`.
-
-    Parameters
-    ----------
-    regularization : float, default=1e-4
-        Weight of the L1 penalty, for normalized features: larger is sparser. In terms of
-        scikit-learn it is ``1 / (n C)`` for n points, so its effect does not depend on their
-        number.
-    solver : {"auto", "liblinear", "saga", "network"}, default="auto"
-        scikit-learn's solvers: liblinear is faster, but only for two classes, and penalizes the
-        bias, too. "auto" uses it for two classes, and saga otherwise. "network", for use with
-        learned convolutions only, keeps the weights of the network that they were learned in, which
-        was trained on moved images.
-    max_iterations : int, default=500
-        Maximum number of passes over the points.
-    tolerance : float, default=3e-3
-        Stopping criterion: the change in a pass; see scikit-learn's ``tol``.
 
     Examples
     --------
@@ -73,24 +52,6 @@ class LinearClassifier(DeviceClassifier):
     True
     """
 
-    regularization: float = parameter(
-        1e-4,
-        Number(float, 1e-12, 1e3),
-        help="Weight of the L1 penalty; larger is sparser.",
-        option="--regularization",
-    )
-    solver: str = parameter(
-        "auto",
-        Choices(SOLVERS),
-        help="scikit-learn's solver; or network, the weights of learned convolutions.",
-        option="--solver",
-    )
-    max_iterations: int = parameter(500, PASSES, help="Maximum number of passes over the points.")
-    tolerance: float = parameter(
-        3e-3,
-        Number(float, 1e-12, 1.0),
-        help="The change in a pass below which training ends.",
-    )
     network: LearnedNetwork | None = field(init=False, default=None)
 
     refusals: ClassVar[tuple[Refusal, ...]] = (

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar
+from typing import ClassVar
 
-from protonn_edge.chain.feature_stage import FeatureStage, Shape
+from protonn_edge.chain.feature_stage import FeatureStage
 from protonn_edge.features.convolution.stage import Convolutions
 from protonn_edge.features.convolution.train.learning import Wanted, untrained_layers
-from protonn_edge.features.convolution.train.notation import MOST_CHANNELS
 from protonn_edge.features.convolution.train.request import ConvolutionRequest
 from protonn_edge.features.convolution.train.training import reporting
+from protonn_edge.kinds.basis_images.parameters import BasisImagesParameters
 from protonn_edge.kinds.basis_images.train.learning import (
     TaughtStudent,
     WantedImages,
@@ -20,7 +20,6 @@ from protonn_edge.kinds.basis_images.train.learning import (
 from protonn_edge.kinds.basis_images.train.students import wider
 from protonn_edge.kinds.basis_images.train.teachers import EstimatorTeacher, Teacher
 from protonn_edge.kinds.dense.train.classifier import DenseClassifier
-from protonn_edge.training.parameters import DEVIATION, IMAGE_SHAPE, PASSES, Number, parameter
 from protonn_edge.training.points import Float32, Indices
 from protonn_edge.training.preparation import PreparedPoints
 from protonn_edge.training.progress import Learned
@@ -33,7 +32,7 @@ def _stage(taught: TaughtStudent) -> Convolutions:
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class BasisImagesClassifier(DenseClassifier):
+class BasisImagesClassifier(BasisImagesParameters, DenseClassifier):
     """A student's weights of basis images, and a network that classifies from them [1]_.
 
     A teacher, a larger network, is trained on images and fixed. Basis images, and a small student
@@ -41,27 +40,9 @@ class BasisImagesClassifier(DenseClassifier):
     about the weighted sums. Last comes the extension: a network of the weights, with two hidden
     layers. A device gets student and extension; teacher and basis images stay on the host.
 
-    Its further parameters are those of `DenseClassifier`, which are the extension's. The student's
-    layers are `features`; one that gives the weights is added. `image_shape` and `features` have to
-    be given.
-
-    Parameters
-    ----------
-    teacher : str, estimator or object, default=None
-        Layers of the teacher, such as "16x3,max2"; None is the student's with four times as many
-        channels, at most 128. Or a fitted `MLPClassifier` or linear classifier of scikit-learn, for
-        raw images, or an object like `protonn_edge.kinds.basis_images.train.teachers.Teacher`. An
-        estimator that is cloned, as folds do, has to be in a `sklearn.frozen.FrozenEstimator`. Or
-        what a student was taught before, `taught_`: only the extension is trained then.
-    teacher_epochs : int, default=15
-        Passes over the images in which a teacher is trained.
-    basis_images : int, default=32
-        M. The student learns them in `network_epochs` passes.
-    image_parts : tuple of two int, default=None
-        P, Q: each image has a grid of P x Q parts with a weight each; None is one weight an image.
-        All together there may be 128 weights.
-    similarity : float, default=0.1
-        What the similarity loss counts beside the cross-entropy.
+    Its further parameters are those of a network, which are the extension's. The student's layers
+    are `features`; one that gives the weights is added. `image_shape` and `features` have to be
+    given.
 
     Attributes
     ----------
@@ -87,27 +68,6 @@ class BasisImagesClassifier(DenseClassifier):
     >>> classifier.taught_.weights(digits.X_test).shape
     (450, 16)
     """
-
-    hidden: str = "20,20"
-    teacher: Any = parameter(
-        None,
-        str,
-        None,
-        object,
-        help="Layers of the teacher, such as 16x3,max2,32x3.",
-        option="--teacher",
-    )
-    teacher_epochs: int = parameter(15, PASSES, help="Passes for training the teacher.")
-    basis_images: int = parameter(
-        32,
-        Number(int, 1, MOST_CHANNELS),
-        help="Number of images that a student weights.",
-        option="--basis-images",
-    )
-    image_parts: Shape | None = parameter(
-        None, IMAGE_SHAPE, None, help="A grid of parts of images, such as 2x2, with a weight each."
-    )
-    similarity: float = parameter(0.1, DEVIATION, help="Weight of the similarity loss.")
 
     taught: TaughtStudent = field(init=False)
     taught_: TaughtStudent = field(init=False)

@@ -7,22 +7,12 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from protonn_edge.chain.model import Model
-from protonn_edge.kinds.bonsai.head import DEPTHS, BonsaiHead, LocalDeepKernelHead, TreeHead
+from protonn_edge.kinds.bonsai.head import BonsaiHead, LocalDeepKernelHead, TreeHead
+from protonn_edge.kinds.bonsai.parameters import BonsaiParameters, LocalDeepKernelParameters
 from protonn_edge.kinds.bonsai.train.tree_gradient import TreeParameters
 from protonn_edge.kinds.bonsai.train.tree_training import TreeSchedule, TreeTraining
 from protonn_edge.training.base import DeviceClassifier
 from protonn_edge.training.normalization import neighbour_noise
-from protonn_edge.training.parameters import (
-    BATCH_SIZE,
-    EPOCHS,
-    INPUT_NOISE,
-    LEARNING_RATE,
-    N_PROJECTIONS,
-    SHARE,
-    SPARSITY_PROJECTION,
-    Choices,
-    parameter,
-)
 from protonn_edge.training.preparation import PreparedPoints
 from protonn_edge.training.progress import Learned
 from protonn_edge.training.refusals import Refusal, one_class_in_memory
@@ -32,38 +22,8 @@ _BATCH_SIZE = 256
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class TreeClassifier(DeviceClassifier):
-    """What Bonsai and local deep kernels have in common.
-
-    Parameters
-    ----------
-    depth : int in 0..4, default=1
-        Levels of branches; there are ``2^(depth + 1) - 1`` nodes, and a point passes ``depth + 1``.
-    sparsity_weights, sparsity_gates, sparsity_branches : float in (0, 1]
-        Largest shares of non-zero entries of W, V and T, lambda in the paper.
-    epochs : int, default=200
-        Passes over the training points.
-    batch_size : int or "auto", default="auto"
-        Points a step; "auto" is 256.
-    learning_rate : float, default=0.01
-        Largest step; it is warmed up, and decays to 0.
-    input_noise : float or "auto", default="auto"
-        Deviation of the Gaussian noise added to the normalized features while training. "auto" is a
-        tenth of the median distance between neighbouring points.
-    """
-
-    depth: int = parameter(1, Choices(tuple(DEPTHS)), help="Levels of branches.", option="--depth")
-    sparsity_weights: float = parameter(
-        1.0, SHARE, help="Largest non-zero share of the nodes' W.", option="--lambda-weights"
-    )
-    sparsity_gates: float = parameter(1.0, SHARE, help="Largest non-zero share of V, in the tanh.")
-    sparsity_branches: float = parameter(
-        1.0, SHARE, help="Largest non-zero share of the branches' T."
-    )
-    epochs: int = EPOCHS(200)
-    batch_size: int | str = BATCH_SIZE("auto")
-    learning_rate: float = LEARNING_RATE(0.01)
-    input_noise: float | str = INPUT_NOISE("auto")
+class TreeClassifier(LocalDeepKernelParameters, DeviceClassifier):
+    """What Bonsai and local deep kernels have in common."""
 
     refusals: ClassVar[tuple[Refusal, ...]] = one_class_in_memory("a tree of gated sums")
 
@@ -104,20 +64,11 @@ def _tree_of(parameters: TreeParameters) -> dict[str, Any]:
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class BonsaiClassifier(TreeClassifier):
+class BonsaiClassifier(BonsaiParameters, TreeClassifier):
     """Bonsai: a shallow tree of gated sums behind a sparse projection (Kumar et al., ICML 2017).
 
     The projection, the sums, their gates and the branches are learned together; see
     `protonn_edge.kinds.bonsai.head` for the formula.
-
-    Its further parameters are those of `TreeClassifier` and `DeviceClassifier`.
-
-    Parameters
-    ----------
-    n_projections : int, default=10
-        Dimension d of the projected space; limited to the number of inputs.
-    sparsity_projection : float in (0, 1], default=1.0
-        Largest share of non-zero entries of the projection.
 
     References
     ----------
@@ -134,9 +85,6 @@ class BonsaiClassifier(TreeClassifier):
     >>> bool(classifier.score(digits.X_test, digits.y_test) > 0.95)
     True
     """
-
-    n_projections: int = N_PROJECTIONS(10)
-    sparsity_projection: float = SPARSITY_PROJECTION(1.0)
 
     @classmethod
     def searched(cls, task: SearchTask) -> Searched:
@@ -173,8 +121,6 @@ class LocalDeepKernelClassifier(TreeClassifier):
     """A local deep kernel: a shallow tree of gated sums of the inputs (Jose et al., ICML 2013).
 
     It is Bonsai without its projection; see `protonn_edge.kinds.bonsai.head` for the formula.
-
-    Its parameters are those of `TreeClassifier` and `DeviceClassifier`.
 
     References
     ----------

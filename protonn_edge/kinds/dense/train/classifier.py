@@ -10,17 +10,10 @@ from protonn_edge.datasets.rows import dense_rows
 from protonn_edge.errors import InputError
 from protonn_edge.kinds.dense.head import DenseHead
 from protonn_edge.kinds.dense.integers import MOST_UNITS
+from protonn_edge.kinds.dense.parameters import DenseParameters
 from protonn_edge.kinds.dense.train.network import Network, NetworkSchedule, minimize
 from protonn_edge.training.base import DeviceClassifier
 from protonn_edge.training.normalization import neighbour_noise
-from protonn_edge.training.parameters import (
-    BATCH_SIZE,
-    EPOCHS,
-    INPUT_NOISE,
-    LEARNING_RATE,
-    SIZE_BUDGET,
-    parameter,
-)
 from protonn_edge.training.preparation import PreparedPoints
 from protonn_edge.training.progress import Learned
 from protonn_edge.training.refusals import Refusal, one_class_in_memory
@@ -31,32 +24,13 @@ _LARGEST_BATCH, _SMALLEST_BATCH, _STEPS_AN_EPOCH = 128, 16, 50
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class DenseClassifier(DeviceClassifier):
+class DenseClassifier(DenseParameters, DeviceClassifier):
     """A network of one or two hidden layers with rectified units, pruned by magnitude.
 
     All weights are trained with Adam on the cross-entropy. Where they take more than
     `size_budget`, those that matter least are made 0, in rounds, each of which trains the others
     on (Han et al. 2016 [1]_). How much a weight matters is its magnitude times the deviation of
     what it is multiplied with.
-
-    Its further parameters are those of `DeviceClassifier`.
-
-    Parameters
-    ----------
-    hidden : str, default="20"
-        Units of the hidden layer, or of two: "40,20"; at most 255 each.
-    size_budget : int, default=16000
-        Most bytes of the weights on the device; None is no limit. A matrix takes a byte for each of
-        its weights, or, where that is less, two for each that is not 0: it, and where it is.
-    epochs : int, default=200
-        Passes over the training points, pruning included.
-    batch_size : int or "auto", default="auto"
-        Points a step; "auto" is 128, or 16 and more where there are less than 6,400 points.
-    learning_rate : float, default=0.01
-        The largest step; that of a matrix with D inputs is divided by ``sqrt(D / 16)``.
-    input_noise : float or "auto", default=0.0
-        Deviation of the noise added to normalized features. It keeps few points from being learned
-        by heart. "auto" is a tenth of the median distance between neighbouring points.
 
     References
     ----------
@@ -72,18 +46,6 @@ class DenseClassifier(DeviceClassifier):
     >>> bool(classifier.score(digits.X_test, digits.y_test) > 0.9)
     True
     """
-
-    hidden: str = parameter(
-        "20",
-        str,
-        help="Units of the hidden layer, or of two, such as 40,20.",
-        option="--hidden",
-    )
-    size_budget: int | None = SIZE_BUDGET(16_000)
-    epochs: int = EPOCHS(200)
-    batch_size: int | str = BATCH_SIZE("auto")
-    learning_rate: float = LEARNING_RATE(0.01)
-    input_noise: float | str = INPUT_NOISE(0.0)
 
     refusals: ClassVar[tuple[Refusal, ...]] = one_class_in_memory("a dense classifier")
 

@@ -18,6 +18,7 @@ from sklearn.ensemble import (
 from protonn_edge.chain.model import Model
 from protonn_edge.datasets.rows import dense_rows
 from protonn_edge.kinds.forest.head import ForestHead
+from protonn_edge.kinds.forest.parameters import ENSEMBLES, LEAVES, ForestParameters
 from protonn_edge.kinds.forest.quantize import (
     byte_inputs,
     device_bytes,
@@ -26,20 +27,16 @@ from protonn_edge.kinds.forest.quantize import (
 )
 from protonn_edge.kinds.forest.train.grown_trees import GrownTrees, fitting
 from protonn_edge.training.base import DeviceClassifier
-from protonn_edge.training.parameters import COUNT, SIZE_BUDGET, Choices, Number, parameter
 from protonn_edge.training.preparation import PreparedPoints
 from protonn_edge.training.progress import EpochReport, Learned, TrainingStopped
 from protonn_edge.training.refusals import Refusal, one_class_in_memory
 from protonn_edge.training.searched import FEATURES_SEARCHED, Among, Between, Searched, SearchTask
 
-ENSEMBLES = ("random", "extra", "boosting")
-LEAVES = ("votes", "shares")
-
 _BOOSTED_DEPTH = 3  # if no depth is given
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class ForestClassifier(DeviceClassifier):
+class ForestClassifier(ForestParameters, DeviceClassifier):
     """A random forest, extra trees, or gradient boosting, trained by scikit-learn.
 
     Trees are trained on the bytes that the device receives, so the device takes the same path
@@ -47,28 +44,7 @@ class ForestClassifier(DeviceClassifier):
     of the classes. Those of boosting are logits, to which no leaf adds more than L times the
     shrinkage, or 4 times if there are fewer classes.
 
-    Its further parameters are those of `DeviceClassifier`; the normalization has no influence.
-
-    Parameters
-    ----------
-    ensemble : {"random", "extra", "boosting"}, default="random"
-        scikit-learn's `RandomForestClassifier`, `ExtraTreesClassifier` or
-        `GradientBoostingClassifier`.
-    n_trees : int, default=10
-        Trees; for boosting, rounds, which have a tree per class, or one for two classes.
-    max_depth : int, default=None
-        Maximum depth; None is 3 for boosting, and unlimited for the others.
-    min_samples_leaf : int, default=1
-        Training points that a leaf has at least.
-    shrinkage : float, default=0.1
-        Weight of a tree in boosting: scikit-learn's ``learning_rate``.
-    leaves : {"votes", "shares"}, default="votes"
-        What a leaf of a random forest or extra trees adds to the scores: a vote for its most
-        frequent class, which takes one byte, or the share of each class, as scikit-learn does.
-    size_budget : int, default=16000
-        Maximum size of the trees on the device, in bytes; None is no limit. Random forests and
-        extra trees are pruned by minimal cost-complexity pruning with the least sufficient
-        ``ccp_alpha``; boosting ends with the last round that fits.
+    The normalization has no influence.
 
     Examples
     --------
@@ -80,33 +56,6 @@ class ForestClassifier(DeviceClassifier):
     >>> bool(classifier.score(digits.X_test, digits.y_test) > 0.9)
     True
     """
-
-    normalization: str = "none"
-    ensemble: str = parameter(
-        "random",
-        Choices(ENSEMBLES),
-        help="Random forest, extra trees or gradient boosting.",
-        option="--ensemble",
-    )
-    n_trees: int = parameter(
-        10,
-        COUNT,
-        help="Number of trees; for boosting, rounds with a tree per class.",
-        option="--trees",
-    )
-    max_depth: int | None = parameter(
-        None, COUNT, None, help="Maximum depth of the trees.", option="--max-depth"
-    )
-    min_samples_leaf: int = parameter(
-        1, COUNT, help="Minimum number of training points in a leaf.", option="--min-leaf"
-    )
-    shrinkage: float = parameter(
-        0.1, Number(float, 1e-6, 1.0), help="Weight of a tree in boosting."
-    )
-    leaves: str = parameter(
-        "votes", Choices(LEAVES), help="What leaves add to the scores; not for boosting."
-    )
-    size_budget: int | None = SIZE_BUDGET(16_000)
 
     refusals: ClassVar[tuple[Refusal, ...]] = one_class_in_memory("a forest")
 

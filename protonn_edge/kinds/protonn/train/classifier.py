@@ -17,9 +17,9 @@ from protonn_edge.chain.model import Model
 from protonn_edge.datasets.rows import Sparse
 from protonn_edge.errors import InputError
 from protonn_edge.kinds.protonn.head import protonn_head
+from protonn_edge.kinds.protonn.parameters import ProtoNNParameters
 from protonn_edge.kinds.protonn.train.fitting import ProtoNNTraining
 from protonn_edge.kinds.protonn.train.online import OnlineTraining
-from protonn_edge.kinds.protonn.train.parameters import ProtoNNParameters
 from protonn_edge.kinds.protonn.train.search import protonn_search
 from protonn_edge.system.rounding import one_thread
 from protonn_edge.training.base import DeviceClassifier

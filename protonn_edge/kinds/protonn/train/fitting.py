@@ -11,6 +11,7 @@ import numpy as np
 from protonn_edge.chain.model import Model
 from protonn_edge.errors import InputError
 from protonn_edge.kinds.protonn.head import ProtoNNHead, check_gamma, protonn_head
+from protonn_edge.kinds.protonn.parameters import PROTOTYPES_PER_CLASS, ProtoNNParameters
 from protonn_edge.kinds.protonn.train.alternating import (
     AlternatingSchedule,
     alternate,
@@ -19,7 +20,6 @@ from protonn_edge.kinds.protonn.train.alternating import (
 from protonn_edge.kinds.protonn.train.budget_rules import ModelSizes, sizes_within
 from protonn_edge.kinds.protonn.train.group_shift import GroupShift
 from protonn_edge.kinds.protonn.train.label_start import initial_label_parameters, sparse_projection
-from protonn_edge.kinds.protonn.train.parameters import PROTOTYPES_PER_CLASS, ProtoNNParameters
 from protonn_edge.training.augmentation import ImageAugmentation
 from protonn_edge.training.initialization import initial_parameters
 from protonn_edge.training.joint import Augment, JointSchedule, minimize

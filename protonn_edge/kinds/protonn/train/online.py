@@ -19,8 +19,8 @@ from numpy.typing import NDArray
 
 from protonn_edge.chain.model import Model
 from protonn_edge.errors import InputError
+from protonn_edge.kinds.protonn.parameters import ProtoNNParameters
 from protonn_edge.kinds.protonn.train.fitting import ProtoNNTraining
-from protonn_edge.kinds.protonn.train.parameters import ProtoNNParameters
 from protonn_edge.training.joint import Sparsifier, step_factors
 from protonn_edge.training.loop import WARM_UP_STEPS, Adam, noisy
 from protonn_edge.training.objective import LOSSES, Parameters, objective_gradient

@@ -1,0 +1,56 @@
+"""The parameters of basis images, which help needs without scikit-learn."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from protonn_edge.chain.feature_stage import Shape
+from protonn_edge.features.convolution.train.notation import MOST_CHANNELS
+from protonn_edge.kinds.dense.parameters import DenseParameters
+from protonn_edge.training.parameters import DEVIATION, IMAGE_SHAPE, PASSES, Number, parameter
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class BasisImagesParameters(DenseParameters):
+    """What a student and its basis images are trained with.
+
+    Parameters
+    ----------
+    teacher : str, estimator or object, default=None
+        Layers of the teacher, such as "16x3,max2"; None is the student's with four times as many
+        channels, at most 128. Or a fitted `MLPClassifier` or linear classifier of scikit-learn, for
+        raw images, or an object like `protonn_edge.kinds.basis_images.train.teachers.Teacher`. An
+        estimator that is cloned, as folds do, has to be in a `sklearn.frozen.FrozenEstimator`. Or
+        what a student was taught before, `taught_`: only the extension is trained then.
+    teacher_epochs : int, default=15
+        Passes over the images in which a teacher is trained.
+    basis_images : int, default=32
+        M. The student learns them in `network_epochs` passes.
+    image_parts : tuple of two int, default=None
+        P, Q: each image has a grid of P x Q parts with a weight each; None is one weight an image.
+        All together there may be 128 weights.
+    similarity : float, default=0.1
+        What the similarity loss counts beside the cross-entropy.
+    """
+
+    hidden: str = "20,20"
+    teacher: Any = parameter(
+        None,
+        str,
+        None,
+        object,
+        help="Layers of the teacher, such as 16x3,max2,32x3.",
+        option="--teacher",
+    )
+    teacher_epochs: int = parameter(15, PASSES, help="Passes for training the teacher.")
+    basis_images: int = parameter(
+        32,
+        Number(int, 1, MOST_CHANNELS),
+        help="Number of images that a student weights.",
+        option="--basis-images",
+    )
+    image_parts: Shape | None = parameter(
+        None, IMAGE_SHAPE, None, help="A grid of parts of images, such as 2x2, with a weight each."
+    )
+    similarity: float = parameter(0.1, DEVIATION, help="Weight of the similarity loss.")

@@ -1,0 +1,70 @@
+"""The parameters of Bonsai and local deep kernels, which help needs without scikit-learn."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from protonn_edge.kinds.bonsai.head import DEPTHS
+from protonn_edge.training.parameters import (
+    BATCH_SIZE,
+    EPOCHS,
+    INPUT_NOISE,
+    LEARNING_RATE,
+    N_PROJECTIONS,
+    SHARE,
+    SPARSITY_PROJECTION,
+    Choices,
+    parameter,
+)
+from protonn_edge.training.shared_parameters import SharedParameters
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class LocalDeepKernelParameters(SharedParameters):
+    """What a tree of gated sums is trained with.
+
+    Parameters
+    ----------
+    depth : int in 0..4, default=1
+        Levels of branches; there are ``2^(depth + 1) - 1`` nodes, and a point passes ``depth + 1``.
+    sparsity_weights, sparsity_gates, sparsity_branches : float in (0, 1]
+        Largest shares of non-zero entries of W, V and T, lambda in the paper.
+    epochs : int, default=200
+        Passes over the training points.
+    batch_size : int or "auto", default="auto"
+        Points a step; "auto" is 256.
+    learning_rate : float, default=0.01
+        Largest step; it is warmed up, and decays to 0.
+    input_noise : float or "auto", default="auto"
+        Deviation of the Gaussian noise added to the normalized features while training. "auto" is a
+        tenth of the median distance between neighbouring points.
+    """
+
+    depth: int = parameter(1, Choices(tuple(DEPTHS)), help="Levels of branches.", option="--depth")
+    sparsity_weights: float = parameter(
+        1.0, SHARE, help="Largest non-zero share of the nodes' W.", option="--lambda-weights"
+    )
+    sparsity_gates: float = parameter(1.0, SHARE, help="Largest non-zero share of V, in the tanh.")
+    sparsity_branches: float = parameter(
+        1.0, SHARE, help="Largest non-zero share of the branches' T."
+    )
+    epochs: int = EPOCHS(200)
+    batch_size: int | str = BATCH_SIZE("auto")
+    learning_rate: float = LEARNING_RATE(0.01)
+    input_noise: float | str = INPUT_NOISE("auto")
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class BonsaiParameters(LocalDeepKernelParameters):
+    """What such a tree behind a projection is trained with.
+
+    Parameters
+    ----------
+    n_projections : int, default=10
+        Dimension d of the projected space; limited to the number of inputs.
+    sparsity_projection : float in (0, 1], default=1.0
+        Largest share of non-zero entries of the projection.
+    """
+
+    n_projections: int = N_PROJECTIONS(10)
+    sparsity_projection: float = SPARSITY_PROJECTION(1.0)

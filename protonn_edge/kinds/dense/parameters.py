@@ -1,0 +1,50 @@
+"""The parameters of networks, which help needs without scikit-learn."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from protonn_edge.training.parameters import (
+    BATCH_SIZE,
+    EPOCHS,
+    INPUT_NOISE,
+    LEARNING_RATE,
+    SIZE_BUDGET,
+    parameter,
+)
+from protonn_edge.training.shared_parameters import SharedParameters
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class DenseParameters(SharedParameters):
+    """What a network is trained with.
+
+    Parameters
+    ----------
+    hidden : str, default="20"
+        Units of the hidden layer, or of two: "40,20"; at most 255 each.
+    size_budget : int, default=16000
+        Most bytes of the weights on the device; None is no limit. A matrix takes a byte for each of
+        its weights, or, where that is less, two for each that is not 0: it, and where it is.
+    epochs : int, default=200
+        Passes over the training points, pruning included.
+    batch_size : int or "auto", default="auto"
+        Points a step; "auto" is 128, or 16 and more where there are less than 6,400 points.
+    learning_rate : float, default=0.01
+        The largest step; that of a matrix with D inputs is divided by ``sqrt(D / 16)``.
+    input_noise : float or "auto", default=0.0
+        Deviation of the noise added to normalized features. It keeps few points from being learned
+        by heart. "auto" is a tenth of the median distance between neighbouring points.
+    """
+
+    hidden: str = parameter(
+        "20",
+        str,
+        help="Units of the hidden layer, or of two, such as 40,20.",
+        option="--hidden",
+    )
+    size_budget: int | None = SIZE_BUDGET(16_000)
+    epochs: int = EPOCHS(200)
+    batch_size: int | str = BATCH_SIZE("auto")
+    learning_rate: float = LEARNING_RATE(0.01)
+    input_noise: float | str = INPUT_NOISE(0.0)

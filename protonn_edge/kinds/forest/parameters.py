@@ -1,0 +1,65 @@
+"""The parameters of forests, which help needs without scikit-learn."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from protonn_edge.training.parameters import COUNT, SIZE_BUDGET, Choices, Number, parameter
+from protonn_edge.training.shared_parameters import SharedParameters
+
+ENSEMBLES = ("random", "extra", "boosting")
+LEAVES = ("votes", "shares")
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class ForestParameters(SharedParameters):
+    """What a forest is trained with.
+
+    Parameters
+    ----------
+    ensemble : {"random", "extra", "boosting"}, default="random"
+        scikit-learn's `RandomForestClassifier`, `ExtraTreesClassifier` or
+        `GradientBoostingClassifier`.
+    n_trees : int, default=10
+        Trees; for boosting, rounds, which have a tree per class, or one for two classes.
+    max_depth : int, default=None
+        Maximum depth; None is 3 for boosting, and unlimited for the others.
+    min_samples_leaf : int, default=1
+        Training points that a leaf has at least.
+    shrinkage : float, default=0.1
+        Weight of a tree in boosting: scikit-learn's ``learning_rate``.
+    leaves : {"votes", "shares"}, default="votes"
+        What a leaf of a random forest or extra trees adds to the scores: a vote for its most
+        frequent class, which takes one byte, or the share of each class, as scikit-learn does.
+    size_budget : int, default=16000
+        Maximum size of the trees on the device, in bytes; None is no limit. Random forests and
+        extra trees are pruned by minimal cost-complexity pruning with the least sufficient
+        ``ccp_alpha``; boosting ends with the last round that fits.
+    """
+
+    normalization: str = "none"
+    ensemble: str = parameter(
+        "random",
+        Choices(ENSEMBLES),
+        help="Random forest, extra trees or gradient boosting.",
+        option="--ensemble",
+    )
+    n_trees: int = parameter(
+        10,
+        COUNT,
+        help="Number of trees; for boosting, rounds with a tree per class.",
+        option="--trees",
+    )
+    max_depth: int | None = parameter(
+        None, COUNT, None, help="Maximum depth of the trees.", option="--max-depth"
+    )
+    min_samples_leaf: int = parameter(
+        1, COUNT, help="Minimum number of training points in a leaf.", option="--min-leaf"
+    )
+    shrinkage: float = parameter(
+        0.1, Number(float, 1e-6, 1.0), help="Weight of a tree in boosting."
+    )
+    leaves: str = parameter(
+        "votes", Choices(LEAVES), help="What leaves add to the scores; not for boosting."
+    )
+    size_budget: int | None = SIZE_BUDGET(16_000)

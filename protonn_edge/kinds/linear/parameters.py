@@ -1,0 +1,52 @@
+"""The parameters of linear classifiers, which help needs without scikit-learn."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from protonn_edge.training.parameters import PASSES, Choices, Number, parameter
+from protonn_edge.training.shared_parameters import SharedParameters
+
+NETWORK = "network"
+SOLVERS = ("auto", "liblinear", "saga", NETWORK)
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class LinearParameters(SharedParameters):
+    """What a linear classifier is trained with.
+
+    Parameters
+    ----------
+    regularization : float, default=1e-4
+        Weight of the L1 penalty, for normalized features: larger is sparser. In terms of
+        scikit-learn it is ``1 / (n C)`` for n points, so its effect does not depend on their
+        number.
+    solver : {"auto", "liblinear", "saga", "network"}, default="auto"
+        scikit-learn's solvers: liblinear is faster, but only for two classes, and penalizes the
+        bias, too. "auto" uses it for two classes, and saga otherwise. "network", for use with
+        learned convolutions only, keeps the weights of the network that they were learned in, which
+        was trained on moved images.
+    max_iterations : int, default=500
+        Maximum number of passes over the points.
+    tolerance : float, default=3e-3
+        Stopping criterion: the change in a pass; see scikit-learn's ``tol``.
+    """
+
+    regularization: float = parameter(
+        1e-4,
+        Number(float, 1e-12, 1e3),
+        help="Weight of the L1 penalty; larger is sparser.",
+        option="--regularization",
+    )
+    solver: str = parameter(
+        "auto",
+        Choices(SOLVERS),
+        help="scikit-learn's solver; or network, the weights of learned convolutions.",
+        option="--solver",
+    )
+    max_iterations: int = parameter(500, PASSES, help="Maximum number of passes over the points.")
+    tolerance: float = parameter(
+        3e-3,
+        Number(float, 1e-12, 1.0),
+        help="The change in a pass below which training ends.",
+    )
