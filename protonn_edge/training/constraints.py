@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import inspect
 import re
 from collections.abc import Mapping
@@ -63,12 +64,19 @@ def with_parameters_of_bases(cls: type) -> str | None:
     for base in cls.__mro__:
         for entry in filter(None, re.split(r"\n(?=\S)", _sections(vars(base).get("__doc__"))[1])):
             name = entry.partition(" : ")[0]
-            default = vars(cls).get(name)
-            if isinstance(default, str | int | float):  # another one than the declaration's
-                text = f'"{default}"' if isinstance(default, str) else repr(default)
-                described.setdefault(name, re.sub("default=.*", f"default={text}", entry, count=1))
-            described.setdefault(name, entry)
+            described.setdefault(name, _with_default(entry, getattr(cls, name, None)))
     return f"{before}\n\n{_PARAMETERS}" + "\n".join(described.values()) + f"\n\n{after}"
+
+
+def _with_default(entry: str, value: Any) -> str:
+    """Return the entry of a parameter with the default of a class, which may not be its base's."""
+    given = re.search("default=(.*)", entry)
+    if not isinstance(value, str | int | float) or given is None:
+        return entry
+    if ast.literal_eval(given[1]) == value:
+        return entry
+    text = f'"{value}"' if isinstance(value, str) else repr(value)
+    return entry.replace(given[0], f"default={text}", 1)
 
 
 def _sections(text: str | None) -> tuple[str, str, str]:

@@ -50,10 +50,12 @@ def started(*words: str) -> tuple[str, set[str], set[str]]:
     [
         (("inspect", str(MODEL)), "classes L"),
         (("boards",), "atmega2560"),
+        (("train", "--help"), "--features"),
+        (("train", "--classifier", "forest", "--help"), "--min-leaf"),
         (("TAB", "inspect", "--da"), "--data"),
         (("TAB", "build", "--board", "me"), "mega2560"),
     ],
-    ids=["inspect", "boards", "an option", "a board"],
+    ids=["inspect", "boards", "train", "a kind", "an option", "a board"],
 )
 def test_a_command_that_only_reads_imports_no_more(words: tuple[str, ...], printed: str) -> None:
     text, packages, _ = started(*words)
