@@ -21,7 +21,7 @@ from protonn_edge.chain.decision import UNKNOWN
 from protonn_edge.chain.raw_inputs import RAW_SHIFT, unit_words
 from protonn_edge.codegen.plan import Plan
 from protonn_edge.datasets.naming import channel_names
-from protonn_edge.kernels.kernel import CHUNK_CYCLES
+from protonn_edge.kernels.kernel import CHUNK_CYCLES, Kernel
 from protonn_edge.quantization import MODEL_HASH_BYTES, DeviceModel, IntegerChain
 
 API_VERSION = 1
@@ -44,7 +44,7 @@ class ClassName:
 
 @dataclass(frozen=True)
 class StageContext:
-    """A stage as its template sees it: names for C, what its kernel computed, its neighbours.
+    """A stage as its template sees it: names for C, its kernel, its neighbours.
 
     The first one knows whether the firmware holds all of its inputs.
     """
@@ -52,7 +52,7 @@ class StageContext:
     n: str
     title: str
     template: str
-    k: Any
+    k: Kernel
     held_by_firmware: bool = False
     previous: StageContext | None = None
     next: StageContext | None = None
@@ -95,7 +95,7 @@ def _stage_contexts(plan: Plan) -> tuple[StageContext, ...]:
     for name, kernel in plan.named.items():
         title = name.replace("_", " ").capitalize()
         held = plan.buffered and not contexts
-        contexts.append(StageContext(name, title, kernel.template, kernel.context(), held))
+        contexts.append(StageContext(name, title, kernel.template, kernel, held))
     for one, other in pairwise(contexts):
         object.__setattr__(one, "next", other)
         object.__setattr__(other, "previous", one)

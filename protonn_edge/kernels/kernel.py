@@ -214,10 +214,6 @@ class Kernel(ABC):
             The activity for mean cycles.
         """
 
-    def context(self) -> Any:
-        """Return what its template reads: the kernel itself, if no class lays it out for C."""
-        return self
-
 
 KERNELS: MutableMapping[str, Callable[[Any, Core], tuple[Kernel, ...]]] = STAGES
 """What finds the kernels of an integer stage, by its kind."""

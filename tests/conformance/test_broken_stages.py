@@ -187,11 +187,10 @@ def test_a_run_that_rounds_differently_fails(kind: str) -> None:
 
 @dataclass(frozen=True, eq=False)
 class Changed:
-    """A kernel with other costs, or another context."""
+    """A kernel with other costs."""
 
     kernel: Any
-    change_cost: Callable[[Cost], Cost] = lambda cost: cost
-    change_context: Callable[[Any], Any] = lambda context: context
+    change_cost: Callable[[Cost], Cost]
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self.kernel, name)
@@ -199,19 +198,16 @@ class Changed:
     def cost(self, *around: Any) -> Cost:
         return self.change_cost(self.kernel.cost(*around))
 
-    def context(self) -> Any:
-        return self.change_context(self.kernel.context())
-
 
 @dataclass(frozen=True, eq=False)
 class Shown:
-    """What a template reads, with other attributes."""
+    """A kernel with other attributes, which its template reads."""
 
-    context: Any
+    kernel: Any
     others: Mapping[str, Any]
 
     def __getattr__(self, name: str) -> Any:
-        return self.others[name] if name in self.others else getattr(self.context, name)
+        return self.others[name] if name in self.others else getattr(self.kernel, name)
 
 
 def with_cost(program: Program, change: Callable[[Cost], Cost]) -> Program:
@@ -299,11 +295,11 @@ def test_tables_that_are_a_byte_short_fail(kind: str) -> None:
 def test_an_array_that_is_one_too_short_fails(kind: str, array: str) -> None:
     """Its first entry is left out; C fills its end up with 0."""
 
-    def change(context: Any) -> Any:
-        return Shown(context, {array: getattr(context, array)[1:]})
+    def change(kernel: Any) -> Any:
+        return Shown(kernel, {array: getattr(kernel, array)[1:]})
 
     program = programs_of(kind)[-1]
-    broken = program.with_kernel(lambda kernel: Changed(kernel, change_context=change))
+    broken = program.with_kernel(change)
     with pytest.raises(AssertionError):
         assert_host_agrees(broken)
 
@@ -311,10 +307,10 @@ def test_an_array_that_is_one_too_short_fails(kind: str, array: str) -> None:
 def test_an_uno_that_scales_otherwise_fails() -> None:
     program = programs_of("average_pooling")[0]
 
-    def change(context: Any) -> Any:
-        stage = context.stage
-        return Shown(context, {"stage": Shown(stage, {"multiplier": stage.multiplier * 9 // 10})})
+    def change(kernel: Any) -> Any:
+        stage = kernel.stage
+        return Shown(kernel, {"stage": Shown(stage, {"multiplier": stage.multiplier * 9 // 10})})
 
-    broken = program.with_kernel(lambda kernel: Changed(kernel, change_context=change))
+    broken = program.with_kernel(change)
     with pytest.raises(AssertionError, match="other scores"):
         assert_avr_agrees(run_of(broken))
