@@ -12,8 +12,7 @@ from numpy.typing import NDArray
 
 from protonn_edge.avr.cores import UNO_CORE
 from protonn_edge.features.gradients.cells import Bytes, gradients
-from protonn_edge.features.gradients.gradients import Gradients
-from protonn_edge.features.gradients.integers import LEVELS, IntegerGradients
+from protonn_edge.features.gradients.gradients import LEVELS, Gradients, IntegerGradients
 from protonn_edge.features.gradients.kernels import GradientsKernel
 
 STAGE = Gradients((28, 28), (28, 28), (4, 4))

@@ -17,8 +17,11 @@ from scipy.optimize import lsq_linear
 
 from protonn_edge.chain.input_quantizer import BYTE_MAXIMUM
 from protonn_edge.codegen.plan import Plan
-from protonn_edge.features.average_pooling.images import pixels_averaging, shares_of
-from protonn_edge.features.average_pooling.pooling import AveragePooling
+from protonn_edge.features.average_pooling.pooling import (
+    AveragePooling,
+    pixels_averaging,
+    shares_of,
+)
 from protonn_edge.features.deskew.deskew import row_shifts
 from protonn_edge.features.deskew.kernels import moved_row_cycles, moved_rows
 from protonn_edge.features.images.cropped_image import CroppedImage

@@ -24,7 +24,6 @@ from protonn_edge.chain.checks import little_endian, set_checked
 from protonn_edge.chain.confidence import Confidence
 from protonn_edge.chain.decision import UNKNOWN, IntegerDecision, IntegerRejection, decide
 from protonn_edge.chain.feature_stage import FeatureStage
-from protonn_edge.chain.hashed_names import hashed_name, hashed_text
 from protonn_edge.chain.head import Head, Size, Sized
 from protonn_edge.chain.input_quantizer import InputQuantizer
 from protonn_edge.chain.integer_stage import (
@@ -32,6 +31,8 @@ from protonn_edge.chain.integer_stage import (
     IntegerStage,
     check_counts,
     check_holds,
+    hashed_name,
+    hashed_text,
     stage_names,
 )
 from protonn_edge.chain.model import Model

@@ -12,7 +12,7 @@ import numpy as np
 
 from protonn_edge.chain.feature_stage import Facts
 from protonn_edge.chain.file import load_model
-from protonn_edge.chain.hashed_names import hashed_name
+from protonn_edge.chain.integer_stage import hashed_name
 from protonn_edge.chain.model import Model
 from protonn_edge.chain.raw_inputs import unit_words
 from protonn_edge.chain.registry import FEATURE_STAGES

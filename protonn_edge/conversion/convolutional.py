@@ -28,7 +28,7 @@ from protonn_edge.features.convolution.stage import Convolutions
 from protonn_edge.features.pooling.integers import IntegerPooling
 from protonn_edge.kinds.linear.head import LinearHead
 from protonn_edge.kinds.linear.quantize import quantize
-from protonn_edge.quantization.activity import measure_activity
+from protonn_edge.quantization.integers import measure_activity
 
 _MAXIMUM = 15  # of values between layers, which have 4 bits
 _POOLED = (2, 2)

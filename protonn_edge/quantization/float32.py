@@ -1,4 +1,6 @@
-"""The float32 model, for builds to compare the integers with.
+"""The precision of a model on the device: integers, or, for comparison, floats.
+
+The float32 model, for builds to compare the integers with.
 
 For an input ``q`` of D unsigned bytes, the same as the integer model's::
 
@@ -27,14 +29,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from protonn_edge.chain.checks import little_endian
-from protonn_edge.chain.hashed_names import hashed_name
 from protonn_edge.chain.head import Size
 from protonn_edge.chain.input_quantizer import InputQuantizer
 from protonn_edge.chain.integer_chain import FedBytes, IntegerChain
+from protonn_edge.chain.integer_stage import hashed_name
 from protonn_edge.chain.model import Model
 from protonn_edge.chain.raw_inputs import Exponents
 from protonn_edge.errors import InputError
 from protonn_edge.kinds.protonn.head import ProtoNNHead
+from protonn_edge.quantization.integers import quantize
 
 Float32 = NDArray[np.float32]
 
@@ -212,3 +215,42 @@ def float32_model(model: Model, integer_model: IntegerChain) -> Float32Model:
                 "ordinary size"
             )
     return made
+
+
+PRECISIONS = ("int8", "float32")
+
+DeviceModel = IntegerChain | Float32Model
+
+
+def precisions_of(model: Model) -> tuple[str, ...]:
+    """Return the precisions in which a model can be built.
+
+    Float builds neither compute features nor reject.
+    """
+    plain = (model.feature_stage, model.rejection) == (None, None)
+    return PRECISIONS if plain and isinstance(model.head, ProtoNNHead) else PRECISIONS[:1]
+
+
+def device_model(model: Model, precision: str = "int8") -> DeviceModel:
+    """Return the reference for the device's computation.
+
+    Parameters
+    ----------
+    model : Model
+        The float model.
+    precision : {"int8", "float32"}
+        Precision of the model's matrices on the device.
+
+    Raises
+    ------
+    InputError
+        As `quantize`; or if there is no float build of the model.
+    """
+    integers: IntegerChain = quantize(model)
+    if precision != "float32":
+        return integers
+    if not isinstance(model.head, ProtoNNHead):
+        raise InputError(
+            f"there are no float builds of {model.head.kind} models; build in int8, the default"
+        )
+    return float32_model(model, integers)

@@ -19,7 +19,7 @@ from protonn_edge.chain.decision import STATISTICS, Rejection, Statistic, margin
 from protonn_edge.chain.model import Model
 from protonn_edge.errors import InputError
 from protonn_edge.kinds.protonn.prototypes.integers import RBF_MAXIMUM
-from protonn_edge.quantization.to_integers import quantize
+from protonn_edge.quantization.integers import quantize
 
 Floats = NDArray[np.float64]
 

@@ -27,8 +27,8 @@ from protonn_edge.features.average_pooling.integers import IntegerAveragePooling
 from protonn_edge.features.deskew.deskew import row_shifts, sheared
 from protonn_edge.features.deskew.integers import IntegerDeskew
 from protonn_edge.features.gradients.cells import Cells
-from protonn_edge.features.gradients.integers import IntegerGradients
-from protonn_edge.features.window_features.integers import IntegerWindowFeatures
+from protonn_edge.features.gradients.gradients import IntegerGradients
+from protonn_edge.features.window_features.stage import IntegerWindowFeatures
 from protonn_edge.kernels.kernel import Cost
 from protonn_edge.kinds.bonsai.integers import IntegerBonsaiTree
 from protonn_edge.kinds.dense.integers import IntegerDense

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from model_factory import random_gradients_model, random_inputs, random_model, random_points
 
-from protonn_edge.chain.example_points import drawings, signals
+from protonn_edge.chain.feature_stage import drawings, signals
 from protonn_edge.chain.model import Model
 from protonn_edge.export import KnownAnswers, vectors_from_data, vectors_from_model
 from protonn_edge.features.gradients.gradients import Gradients

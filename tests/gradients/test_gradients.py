@@ -16,8 +16,7 @@ from protonn_edge.chain.file import load_model, model_bytes, save_model
 from protonn_edge.errors import InputError
 from protonn_edge.features.deskew.deskew import PixelScale
 from protonn_edge.features.gradients.cells import POINTING, CellAxis, Cells, gradients
-from protonn_edge.features.gradients.gradients import ROOTS, Gradients
-from protonn_edge.features.gradients.integers import IntegerGradients
+from protonn_edge.features.gradients.gradients import ROOTS, Gradients, IntegerGradients
 from protonn_edge.quantization import quantize
 
 SHARED = Gradients((12, 14), (12, 12), (2, 3), pixels=PixelScale(255.0, -0.5), shift=3)

@@ -1,4 +1,6 @@
-"""Deskew: shift each row of an image sideways to remove its slant.
+"""Deskew in a model file: the conversion of pixels to bytes, of which slants are computed.
+
+Deskew: shift each row of an image sideways to remove its slant.
 
 People write with different slants, for which a classifier would otherwise need prototypes. The
 slant of an image is that of the line that fits its dark pixels best, from their moments:
@@ -17,7 +19,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from protonn_edge.chain.checks import Arrays, check_finite, check_type
 from protonn_edge.chain.input_quantizer import BYTE_MAXIMUM, saturated_steps
+from protonn_edge.errors import InputError
 
 Int64 = NDArray[np.int64]
 
@@ -119,3 +123,37 @@ def _quotient(numerator: Int64, denominator: Int64) -> Int64:
     divisor = np.maximum(denominator, 1)
     quotient: Int64 = np.sign(numerator) * (abs(numerator) // divisor)
     return np.where(denominator > 0, quotient, 0)
+
+
+_LARGEST_PIXEL = float(np.finfo(np.float32).max)
+
+
+def scale_to_arrays(scale: PixelScale | None) -> Arrays:
+    """Return the scale's zero and step, (2,), or (0,) if images are not deskewed."""
+    return {"deskewed": np.array([] if scale is None else [scale.zero, scale.step], np.float64)}
+
+
+def scale_from_arrays(arrays: Arrays) -> PixelScale | None:
+    """Return the scale of a model file's arrays, or None.
+
+    Raises
+    ------
+    InputError
+        If the array has another type or shape, or an invalid scale.
+    """
+    array = arrays["deskewed"]
+    check_type(array, "deskewed", "f8")
+    if array.shape == (0,):
+        return None
+    check_finite(array, "deskewed")
+    if array.shape != (2,) or array[1] == 0:
+        raise InputError(
+            f"array 'deskewed' has the shape {array.shape}; it must be the value of a pixel that "
+            "becomes 0 and a step that is not 0; train the model again"
+        )
+    if abs(array[0]) > _LARGEST_PIXEL:
+        raise InputError(
+            f"array 'deskewed' begins with {array[0]:g}, a pixel is at most {_LARGEST_PIXEL:g}; "
+            "train the model again"
+        )
+    return PixelScale(float(array[0]), float(array[1]))

@@ -15,12 +15,50 @@ from numpy.typing import NDArray
 from protonn_edge.chain.checks import Arrays, parsed_json
 from protonn_edge.chain.feature_stage import Facts, FeatureStage, Signal
 from protonn_edge.chain.input_quantizer import BYTE_MAXIMUM, InputQuantizer, saturated_steps
-from protonn_edge.chain.raw_inputs import raw_quantizer
+from protonn_edge.chain.integer_stage import IntegerStage, Range
+from protonn_edge.chain.raw_inputs import RawQuantizer, raw_quantizer
 from protonn_edge.datasets.naming import channel_names
 from protonn_edge.errors import InputError
 from protonn_edge.features.window_features.declaration import FeatureSet
-from protonn_edge.features.window_features.integers import IntegerWindowFeatures
 from protonn_edge.features.window_features.windows import Windows
+
+
+@dataclass(frozen=True, eq=False)
+class IntegerWindowFeatures(IntegerStage):
+    """Maps the samples of a window to its features, quantized to bytes.
+
+    Attributes
+    ----------
+    window : Windows
+        The features.
+    quantizer : RawQuantizer
+        The quantizer of features.
+    """
+
+    kind: ClassVar[str] = "window_features"
+
+    window: Windows
+    quantizer: RawQuantizer
+
+    @property
+    def n_inputs(self) -> int:
+        """Samples of all channels."""
+        return self.window.n_features
+
+    @property
+    def n_outputs(self) -> int:
+        """Features of all channels."""
+        return self.window.n_outputs
+
+    @property
+    def output(self) -> Range:
+        """The range of the bytes."""
+        return Range.of_bytes(self.n_outputs, self.quantizer.maximum)
+
+    def run(self, x: NDArray[Any]) -> NDArray[np.uint8]:
+        """Return the features (n, F), as bytes, of windows of bytes (n, N C)."""
+        return self.quantizer.quantize(self.window.of_bytes(x))
+
 
 SAMPLE_RATES = (1e-3, 1e6)
 """The range of samples per second of a channel."""

@@ -1,0 +1,158 @@
+"""From a float model of any kind to integers: its activity, and what each step costs.
+
+The activity of an integer model on given points, on which its cycles depend.
+
+Inputs that are 0 are skipped, and a distance is abandoned at the coordinate that shows that the
+prototype is far. The planner converts these shares to mean cycles.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from protonn_edge.chain.activity import Activity
+from protonn_edge.chain.integer_chain import IntegerChain
+from protonn_edge.chain.integer_stage import stage_names
+from protonn_edge.chain.model import Model
+from protonn_edge.chain.registry import quantizer_of
+from protonn_edge.errors import InputError
+
+
+def quantize(model: Model) -> IntegerChain:
+    """Return the integer model, an `IntegerChain`, of a float model, deterministically.
+
+    Parameters
+    ----------
+    model : Model
+        A validated float model with D inputs and L classes.
+
+    Returns
+    -------
+    IntegerChain
+        Its scores times `score_scale` approximate the float model's scores.
+
+    Raises
+    ------
+    InputError
+        If there is no integer version of the model, or no integer scale is safe for every input.
+    """
+    reason = why_floats_alone(model)
+    if reason is not None:
+        raise InputError(reason)
+    # A hostile file may hold numbers that overflow; non-finite values are refused later.
+    with np.errstate(over="ignore", invalid="ignore"):
+        return cast("IntegerChain", quantizer_of(model.head.kind).quantize(model))
+
+
+def why_floats_alone(model: Model) -> str | None:
+    """Return why a model cannot be converted to integers, as a sentence, or None if it can."""
+    if model.multilabel:
+        return (
+            f"the model is for sets of {model.n_classes:,} labels, but the device answers with one "
+            "class; train with one label per point, or use the float model in Python"
+        )
+    if model.normalizer.kind == "l2":
+        return (
+            "the model scales points to unit norm (normalization 'l2'), which needs all features "
+            "at once, but the device processes one at a time; train with 'standard', 'minmax' or "
+            "'none'"
+        )
+    return None
+
+
+_MEASURED_AT_ONCE = 256
+
+
+def measure_activity(model: IntegerChain, Q: NDArray[np.uint8]) -> Activity:
+    """Return the activity of an integer model on quantized points Q, (n, features) uint8.
+
+    Raises
+    ------
+    InputError
+        If there are no points.
+    """
+    n = len(Q)
+    if n == 0:
+        raise InputError("the data has no points to estimate cycles on; give a file with points")
+    inputs = np.zeros(model.n_inputs)
+    sums: dict[str, list[NDArray[np.float64]]] = {}
+    stages = (*model.feature_stages, *model.own_stages)
+    names = stage_names(stage.kind for stage in stages)
+    for start in range(0, n, _MEASURED_AT_ONCE):
+        values: NDArray[Any] = Q[start : start + _MEASURED_AT_ONCE]
+        for name, stage in zip(names, stages, strict=True):
+            if stage is model.own_stages[0]:
+                inputs += (values != 0).sum(axis=0)
+            told = stage.activity(values)
+            if told:
+                before = sums.get(name, [np.zeros(len(each)) for each in told])
+                sums[name] = [a + b for a, b in zip(before, told, strict=True)]
+            if stage is not model.own_stages[-1]:
+                values = stage.run(values)
+    return Activity(
+        inputs / n, {name: tuple(each / n for each in told) for name, told in sums.items()}
+    )
+
+
+_ROWS_AT_ONCE = 1024
+
+
+@dataclass(frozen=True)
+class StageLoss:
+    """The model up to a stage, on labelled points.
+
+    Attributes
+    ----------
+    stage : str
+        What this step converts to integers; nothing for "float".
+    accuracy : float
+        Share of the points classified correctly, 0..1.
+    changed : int
+        Points whose class differs from the previous stage's.
+    disagreements : int
+        Points whose class differs from the float model's.
+    """
+
+    stage: str
+    accuracy: float
+    changed: int
+    disagreements: int
+
+
+def stage_losses(
+    model: Model, X: NDArray[np.float32], y: NDArray[np.int64]
+) -> tuple[StageLoss, ...]:
+    """Return the cost of each stage of quantization on raw points X, (n, D), of classes y, n >= 1.
+
+    That is how many points change their class; a model of one class has no other one.
+
+    Raises
+    ------
+    InputError
+        If the points do not fit the model, or the model cannot be quantized.
+    """
+    if model.n_classes == 1:
+        return ()
+    integers, steps = quantize(model), quantizer_of(model.head.kind)
+    found: dict[str, list[NDArray[np.int64]]] = {}
+    for i in range(0, len(X), _ROWS_AT_ONCE):
+        for stage, scores in steps.scores_by_step(model, integers, X[i : i + _ROWS_AT_ONCE]):
+            found.setdefault(stage, []).append(scores.argmax(axis=1))
+    classes = {stage: np.concatenate(parts) for stage, parts in found.items()}
+    first = earlier = next(iter(classes.values()))
+    losses = []
+    for stage, now in classes.items():
+        losses.append(
+            StageLoss(
+                stage=stage,
+                accuracy=float(np.mean(now == y)),
+                changed=int(np.count_nonzero(now != earlier)),
+                disagreements=int(np.count_nonzero(now != first)),
+            )
+        )
+        earlier = now
+    return tuple(losses)
