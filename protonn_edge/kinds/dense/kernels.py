@@ -14,73 +14,6 @@ from protonn_edge.kernels.listing import Listing
 from protonn_edge.kernels.matvec.kernels import MatvecKernel, kernel_names
 from protonn_edge.kinds.dense.integers import IntegerDense
 
-_LIMIT = """
-    breq store
-    ldi  r24, 255
-"""
-_LOOP_CYCLES = 3  # dec, and brne to the next unit
-
-
-@dataclass(frozen=True)
-class Rectifying:
-    """The loop for sums of two bytes, after the lower `dropped` ones.
-
-    Attributes
-    ----------
-    dropped : int
-        0 or 1.
-    limits : bool
-        Whether values may exceed their limit.
-    """
-
-    dropped: int
-    limits: bool
-
-    @cached_property
-    def listing(self) -> Listing:
-        """The instructions: X points to the sums, Z to the values, r20 is 0."""
-        return Listing(
-            f"""
-            unit:
-                {f"adiw r26, {self.dropped}" if self.dropped else ""}
-                ld   r18, X+
-                ld   r19, X+
-                clr  r24
-                tst  r19
-                brmi rest ; below 0
-                mul  r18, %[multiplier]
-                mov  r24, r1
-                mul  r19, %[multiplier]
-                add  r24, r0
-                adc  r1, r20
-                {_LIMIT if self.limits else ""}
-            store:
-            rest:
-                st   Z+, r24
-            next:
-                dec  %[left]
-                brne unit
-            """
-        )
-
-    def worst(self, units: int) -> int:
-        """Return the maximum cycles for a number of units."""
-        return self._all(units, self.listing.worst("unit", ["next"], {}))
-
-    def least(self, units: int) -> int:
-        """Return the minimum cycles for a number of units."""
-        return self._all(units, self.listing.least("unit", ["next"], {}))
-
-    def mean(self, units: int, positive: float) -> float:
-        """Return the cycles for a share of units not below 0, few of them at the limit."""
-        odds = {"rest": 1 - positive, "store": 1.0}
-        return units * (self.listing.mean("unit", ["next"], odds) + _LOOP_CYCLES)
-
-    @staticmethod
-    def _all(units: int, each: float) -> int:
-        return units * (int(each) + _LOOP_CYCLES)
-
-
 # Compiled code around the loop; and how many fewer cycles the call of the next stage takes on
 # average, all included, than the firmware's calls, which the next stage counts.
 _AROUND_CYCLES, _CALLED_LESS = 30, 85
@@ -89,6 +22,11 @@ _AROUND_CYCLES, _CALLED_LESS = 30, 85
 _PORTABLE = 10.0
 
 _CODE_BYTES = 60
+
+_LIMIT = """
+                breq store
+                ldi  r24, 255
+"""
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,9 +38,35 @@ class DenseKernel(MatvecKernel):
     stage: IntegerDense
 
     @cached_property
-    def rectifying(self) -> Rectifying:
-        """The loop behind the product."""
-        return Rectifying(self.stage.accumulator_bits // 8 - 2, self.stage.limits)
+    def rectifying(self) -> Listing:
+        """The loop from sums, of which two bytes count, to bytes.
+
+        X points to the sums, Z to the values, r20 is 0.
+        """
+        drops = self.stage.accumulator_bits > 16
+        return Listing(
+            f"""
+            unit:
+                {"adiw r26, 1" if drops else ""}
+                ld   r18, X+
+                ld   r19, X+
+                clr  r24
+                tst  r19
+                brmi rest ; below 0
+                mul  r18, %[multiplier]
+                mov  r24, r1
+                mul  r19, %[multiplier]
+                add  r24, r0
+                adc  r1, r20
+                {_LIMIT if self.stage.limits else ""}
+            store:
+            rest:
+                st   Z+, r24
+            next:
+                dec  %[left]
+                brne unit
+            """
+        )
 
     def cost(self, feed: Feed | None, following: Push | None, activity: Activity | None) -> Cost:
         """Return its cost."""
@@ -121,13 +85,16 @@ class DenseKernel(MatvecKernel):
 
     def _rectify(self, following: Push, activity: Activity | None) -> Step:
         """Return the step that converts sums to bytes, and passes them on in one call."""
-        loop, units = self.rectifying, self.stage.n_outputs
+        loop, units, around = self.rectifying, self.stage.n_outputs, ("unit", ["unit"])
         mean = None
         if activity is not None:
             (shares,) = activity.stages[self.kind]
-            mean = loop.mean(units, float(shares.mean())) + following.whole_mean - _CALLED_LESS
-        worst = loop.worst(units) + _AROUND_CYCLES + self.core.call_cycles + following.whole
-        return Step("rectify", "loop", _CODE_BYTES, mean, math.ceil(worst), loop.least(units))
+            # Few units are at the limit.
+            odds = {"rest": 1 - float(shares.mean()), "store": 1.0, "unit": 1.0}
+            mean = units * loop.mean(*around, odds) + following.whole_mean - _CALLED_LESS
+        worst, least = (units * each(*around, {"unit": 1}) for each in (loop.worst, loop.least))
+        worst += _AROUND_CYCLES + self.core.call_cycles + following.whole
+        return Step("rectify", "loop", _CODE_BYTES, mean, math.ceil(worst), int(least))
 
 
 def kernels(stage: IntegerDense, core: Core) -> tuple[Kernel, ...]:
