@@ -7,15 +7,19 @@ points in `_train`.
 
 from __future__ import annotations
 
+import hashlib
+import json
 import warnings
 from abc import ABC, abstractmethod
-from collections.abc import Callable, MutableMapping, Sequence
+from collections.abc import Callable, Mapping, MutableMapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
 from itertools import chain
 from typing import Any, ClassVar, Self
 
+import joblib
 import numpy as np
+import sklearn
 from numpy.typing import ArrayLike
 from scipy.sparse import issparse
 from sklearn.base import _fit_context
@@ -23,7 +27,10 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+import protonn_edge
 from protonn_edge.chain.decision import Statistic
+from protonn_edge.chain.file import model_bytes
+from protonn_edge.chain.model import Model
 from protonn_edge.chain.registry import ESTIMATORS
 from protonn_edge.datasets.naming import label_text
 from protonn_edge.datasets.rows import Sparse
@@ -47,11 +54,67 @@ from protonn_edge.training.label_sets import are_label_sets
 from protonn_edge.training.on_device import OnDevice
 from protonn_edge.training.points import Float32, Indices
 from protonn_edge.training.preparation import PreparedPoints
-from protonn_edge.training.progress import EpochReport, Learned, Restart
-from protonn_edge.training.record import training_record
+from protonn_edge.training.progress import EpochReport, Learned, Restart, was_stopped
 from protonn_edge.training.refusals import Case, Refusal
 from protonn_edge.training.searched import FEATURES_SEARCHED, Searched, SearchTask
 from protonn_edge.training.shared_parameters import SharedParameters
+
+_RECORDED_REPORTS = 5_000  # in a model file, whose record has a limit
+_UNRECORDED = ("callback", "network_callback", "random_state")
+
+
+def training_record(
+    parameters: Mapping[str, Any], learned: Learned, *, seed: int, n_train: int, data_sha256: str
+) -> dict[str, Any]:
+    """Return the record of a model.
+
+    Parameters
+    ----------
+    parameters : mapping
+        Of the estimator.
+    learned : Learned
+        The result of its training.
+    seed : int
+        The seed of all random numbers.
+    n_train : int
+        Number of training points.
+    data_sha256 : str
+        Of these points, their targets, weights and groups.
+    """
+    settings = {name: value for name, value in parameters.items() if name not in _UNRECORDED}
+    step = -(-len(learned.history) // _RECORDED_REPORTS)
+    history = learned.history[::-step][::-1]  # always including the last one
+    return {
+        "versions": {
+            "protonn-edge": protonn_edge.__version__,
+            "numpy": np.__version__,
+            "scikit-learn": sklearn.__version__,
+        },
+        "settings": json.loads(json.dumps(settings, default=_plain)),
+        "seed": seed,
+        "restarts": [str(restart) for restart in learned.restarts],
+        **({"remarks": list(learned.remarks)} if learned.remarks else {}),
+        **({"stopped": learned.history[-1].place} if was_stopped(learned.history) else {}),
+        "n_train": n_train,
+        "data_sha256": data_sha256,
+        "history": {
+            "objective": [round(report.objective, 6) for report in history],
+            "accuracy": [round(report.accuracy, 6) for report in history],
+        },
+        **learned.facts,
+    }
+
+
+def _plain(value: Any) -> Any:
+    """Return a JSON form of a value: a number, or a description with a digest."""
+    if isinstance(value, np.generic):
+        return value.item()
+    if isinstance(value, Model):
+        return f"model {hashlib.sha256(model_bytes(value)).hexdigest()}"
+    if isinstance(value, np.ndarray):
+        digest = hashlib.sha256(np.ascontiguousarray(value).tobytes()).hexdigest()
+        return f"array {value.shape} {digest}"
+    return f"{type(value).__name__} {getattr(value, 'digest', None) or joblib.hash(value)}"
 
 
 @dataclass(kw_only=True, eq=False, repr=False)

@@ -11,8 +11,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from protonn_edge.datasets import load_digits_dataset
 from protonn_edge.kinds.dense.train.classifier import DenseClassifier
-from protonn_edge.kinds.dense.train.network import Network
-from protonn_edge.kinds.dense.train.pruning import masks_within, stored_bytes
+from protonn_edge.kinds.dense.train.network import Network, masks_within, stored_bytes
 from protonn_edge.quantization import quantize
 from protonn_edge.training.points import Batch
 
