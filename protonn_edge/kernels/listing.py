@@ -52,10 +52,11 @@ class Instruction:
         """The label that it may branch to."""
         return self.text.split()[1] if re.match(r"br|r?jmp", self.text) else None
 
-    def share_of(self, odds: Mapping[str, float]) -> float | None:
-        """Return the share of branches or skips that are taken; see `Listing.mean`."""
+    @property
+    def keys(self) -> tuple[str, str]:
+        """What the odds of a branch or skip are given by; see `Listing.mean`."""
         where = self.target or self.text.partition(" ")[2].strip()
-        return odds.get(f"{self.mnemonic} {where}", odds.get(where))
+        return f"{self.mnemonic} {where}", where
 
 
 @dataclass(frozen=True)
@@ -160,54 +161,73 @@ class Listing:
 
         A stack of places takes the place of recursion: a path may have thousands of instructions.
         """
-        labels = self._places
-        known = {labels[end]: 0.0 for end in ends}
-        first, opened = labels[start], set[int]()
-        begun = [there for _, there in self._ways(first, odds)]
+        places = self._places
+        known = {places[end]: 0.0 for end in ends}
+        first, opened = places[start], set[int]()
+        begun = [there for _, there in self._ways(first, odds)[0]]
         while begun:
             place = begun[-1]
-            ways = self._ways(place, odds) if place not in known else ()
+            if place in known:
+                begun.pop()
+                continue
+            ways, share = self._ways(place, odds)
             missing = [there for _, there in ways if there not in known]
             if missing and place in opened:
                 raise ValueError(f"the path from {start} has a loop without an end")
             opened.add(place)
             begun += missing
             if not missing:
-                begun.pop()
-                if ways:
-                    known[place] = self._cycles(place, known, odds, combine)
-        return self._cycles(first, known, odds, combine)
+                known[place] = _combined(ways, share, known, combine)
+        return _combined(*self._ways(first, odds), known, combine)
 
-    def _ways(self, place: int, odds: Mapping[str, float]) -> tuple[tuple[int, int], ...]:
-        """Return the cycles of an instruction to each possible next one, and the place of that.
+    def _ways(self, place: int, odds: Mapping[str, float]) -> tuple[_Ways, float]:
+        """Return the ways from an instruction on, and the share of the first of two."""
+        ways, keys = self._steps[place]
+        if len(ways) == 1:
+            return ways, 1.0
+        share = odds.get(keys[0], odds.get(keys[1]))
+        if share is None:
+            return ways, 0.0
+        return (ways[share == 0 :][:1] if share in (0, 1) else ways), share
+
+    @cached_property
+    def _steps(self) -> list[tuple[_Ways, tuple[str, str]]]:
+        """The ways from each instruction on, up to the next label or branch, and their keys.
 
         The way of a branch or skip that is taken comes first.
         """
-        each, labels = self._parsed[0][place], self._places
-        if each.mnemonic in _JUMPS:
-            return ((_CYCLES[each.mnemonic], labels[_name(str(each.target))]),)
-        if each.mnemonic in _SKIPS:
-            there = place + 2
-        elif each.target is not None:
-            there = labels[_name(each.target)]
-        else:
-            return ((_CYCLES.get(each.mnemonic, 1), place + 1),)
-        ways = (2, there), (1, place + 1)
-        share = each.share_of(odds)
-        return (ways[share == 0],) if share in (0, 1) else ways
+        instructions, places = self._parsed[0], self._places
+        labelled, nowhere = set(places.values()), len(instructions) + 1
+        steps: list[tuple[_Ways, tuple[str, str]]] = []
+        for place, each in reversed([*enumerate(instructions)]):
+            keys, there = each.keys, place + 1
+            cycles = _CYCLES.get(each.mnemonic, 1)
+            if each.mnemonic in _JUMPS:
+                ways: _Ways = ((cycles, places.get(_name(keys[1]), nowhere)),)
+            elif each.mnemonic in _SKIPS or each.target is not None:
+                taken = place + 2 if each.target is None else places.get(_name(keys[1]), nowhere)
+                ways = (2, taken), (1, there)
+            else:
+                following = steps[-1][0] if steps and there not in labelled else ()
+                if len(following) == 1:
+                    cycles, there = cycles + following[0][0], following[0][1]
+                ways = ((cycles, there),)
+            steps.append((ways, keys))
+        return steps[::-1]
 
-    def _cycles(
-        self,
-        place: int,
-        known: Mapping[int, float],
-        odds: Mapping[str, float],
-        combine: Callable[[float, float, float], float],
-    ) -> float:
-        """Return the cycles from an instruction to the ends, by those from the next ones."""
-        left = [cycles + known[there] for cycles, there in self._ways(place, odds)]
-        if len(left) == 1:
-            return left[0]
-        return combine(left[0], left[1], self._parsed[0][place].share_of(odds) or 0.0)
+
+_Ways = tuple[tuple[int, int], ...]  # the cycles to each of one or two next places, and these
+
+
+def _combined(
+    ways: _Ways,
+    share: float,
+    known: Mapping[int, float],
+    combine: Callable[[float, float, float], float],
+) -> float:
+    """Return the cycles to the ends, by those from the next places."""
+    left = [cycles + known[there] for cycles, there in ways]
+    return left[0] if len(left) == 1 else combine(left[0], left[1], share)
 
 
 Fold = Callable[[Listing, str, Collection[str], Mapping[str, float]], float]
