@@ -70,7 +70,7 @@ def test_shares_of_classes_are_scikit_learns_own(ensemble: str, kind: Any) -> No
     expected = own.predict_proba(Q)
     scores = integers.scores(Q.astype(np.uint8)) * integers.score_scale
     np.testing.assert_allclose(scores, expected, atol=0.5 / 127 + 1e-6)
-    stage = integers.forest_stage
+    stage = integers.named_stages["forest"]
     ends = stage.trees.leaves_of(Q, stage.thresholds)
     for ours, theirs in zip(ends.T, own.apply(Q).T, strict=True):
         assert len(np.unique(ours)) == len(np.unique(theirs))

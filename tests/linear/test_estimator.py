@@ -39,7 +39,7 @@ def test_it_finds_what_scikit_learn_finds(y: np.ndarray, solver: str) -> None:
         tol=1e-4,
         random_state=0,
     ).fit(model.normalized(X), y)
-    np.testing.assert_allclose(model.weights, own.coef_, atol=0.03)
+    np.testing.assert_allclose(model.head.weights, own.coef_, atol=0.03)
     shares = own.predict_proba(model.normalized(DIGITS.X_test))
     np.testing.assert_allclose(classifier.predict_proba(DIGITS.X_test), shares, atol=0.03)
     assert model.record["trainer"] == solver

@@ -168,7 +168,7 @@ def test_the_space_has_the_points_of_the_page_and_the_prototypes(one, page):
     assert len(circles) == len(data["points"]) == 60
     wrong = [place for place, each in enumerate(circles) if "wrong" in each["class"]]
     assert wrong == [i for i, p in enumerate(data["points"]) if p["label"] != p["predicted"]]
-    assert 0 < len(reader.all("rect")) <= one.model.n_prototypes
+    assert 0 < len(reader.all("rect")) <= one.model.head.n_prototypes
     # What the script computes for an input of the user's own is where the point is.
     fed = np.frombuffer(base64.b64decode(data["pointBytes"]), np.uint8).reshape(60, -1)
     at = fed @ np.array(data["plane"]["weights"]).T + data["plane"]["offset"]

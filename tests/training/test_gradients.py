@@ -73,7 +73,7 @@ def test_images_are_moved_before_their_gradients_are_taken(
     )
     assert plain.feature_stage == moved.feature_stage
     assert plain.n_inputs == 36
-    assert (plain.projection != moved.projection).any()
+    assert (plain.head.projection != moved.head.projection).any()
 
 
 @pytest.mark.parametrize(

@@ -118,7 +118,7 @@ def test_shares_and_budgets_hold_after_every_call() -> None:
     for X, y in parts():
         model = estimator.partial_fit(X, y, classes=CLASSES).to_model()
         assert quantize(model).model_bytes <= 900
-        assert np.count_nonzero(model.projection) <= 0.3 * model.projection.size
+        assert np.count_nonzero(model.head.projection) <= 0.3 * model.head.projection.size
 
 
 def test_points_of_weight_0_count_for_nothing() -> None:

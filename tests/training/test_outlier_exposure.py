@@ -120,7 +120,7 @@ def test_the_same_seed_gives_the_same_model_whatever_the_order_of_the_points() -
         .model_
         for points, labels in ((X, y), (X[order], y[order]))
     ]
-    assert np.array_equal(models[0].prototypes, models[1].prototypes)
+    assert np.array_equal(models[0].head.prototypes, models[1].head.prototypes)
 
 
 @pytest.mark.parametrize(

@@ -84,7 +84,7 @@ def test_an_average_that_hardly_changes_gets_no_large_weight() -> None:
     images[:, :9] = 0
     images[::97, 0] = 1.0
     model = classifier(epochs=10).fit(images, DIGITS.y_train).to_model()
-    largest = np.abs(model.projection * model.normalizer.scale).max(axis=0)
+    largest = np.abs(model.head.projection * model.normalizer.scale).max(axis=0)
     assert largest[0] < largest.max()
     integers = quantize(model)
     agreement = integers.predict(integers.quantize(images)) == model.predict(images)

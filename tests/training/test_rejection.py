@@ -7,9 +7,9 @@ import pytest
 from model_factory import random_model
 
 from protonn_edge.chain.decision import UNKNOWN
-from protonn_edge.chain.model import Model
 from protonn_edge.datasets import load_digits_dataset
 from protonn_edge.errors import InputError
+from protonn_edge.kinds.protonn.head import ProtoNNHead
 from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
 from protonn_edge.quantization import quantize, statistics_of
 from protonn_edge.training.held_out import held_out_statistics
@@ -113,7 +113,7 @@ def test_what_cannot_be_asked_for_is_refused(calibrated: ProtoNNClassifier) -> N
 def test_what_a_kind_of_model_does_not_have_is_refused_at_once(
     calibrated: ProtoNNClassifier, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(Model, "statistics", ("score", "margin"))
+    monkeypatch.setattr(ProtoNNHead, "statistics", ("score", "margin"))
     X, y = np.zeros((3, 64)), np.zeros(3)
     with pytest.raises(InputError, match="no distance to reject points by; choose score or margin"):
         calibrated.calibrate_rejection(X, y, rate=0.5, by=("score", "distance"))

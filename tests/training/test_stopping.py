@@ -67,7 +67,7 @@ def test_limits_of_size_hold_at_every_stop(points):
     assert isinstance(dense.model_.head, DenseHead)
     assert sum(map(np.count_nonzero, dense.model_.head.weights)) <= 30
     sparse = KINDS["joint"]().set_params(callback=stop_at(1)).fit(X, y).model_
-    assert np.count_nonzero(sparse.projection) <= sparse.projection.size / 2
+    assert np.count_nonzero(sparse.head.projection) <= sparse.head.projection.size / 2
 
 
 def test_the_best_epoch_is_gone_back_to():
