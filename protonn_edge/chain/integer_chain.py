@@ -251,45 +251,12 @@ class IntegerChain(FedBytes):
     @cached_property
     def model_sha256(self) -> str:
         """SHA-256 of all numbers in order, in hexadecimal: equal if the arithmetic is equal."""
-        digest = hashlib.sha256()
-        for name, value in self._hashed():
-            if value is not None:
-                digest.update(f"{hashed_name(name)}:".encode())
-                digest.update(_canonical_bytes(value))
-        for stage in self.feature_stages:
-            for name in stage.hashed:
-                value = getattr(stage, name)
-                digest.update(f"{hashed_name(stage.kind)}_{name}:{value}".encode())
-        return digest.hexdigest()
+        return _sha256(self)
 
     @property
     def numbers(self) -> dict[str, Any]:
         """The numbers of its own stages, by their names in the hash and in its order."""
-        return {name: self._number(place) for name, place in self.head.hashed.items()}
-
-    def _number(self, place: str) -> Any:
-        """Return a stage's attribute, or, if the stage is a pattern, a tuple of all of them."""
-        pattern, _, path = place.partition(".")
-        names = stage_names(stage.kind for stage in self.own_stages)
-        found = tuple(
-            attrgetter(path)(stage)
-            for name, stage in zip(names, self.own_stages, strict=True)
-            if fnmatchcase(name, pattern)
-        )
-        return found if "*" in pattern else found[0]
-
-    def _hashed(self) -> Iterator[tuple[str, Any]]:
-        """Yield the names and values of the inputs, the own stages, and what all kinds have.
-
-        Optional parts come last, in alphabetical order.
-        """
-        yield from ((field.name, getattr(self.inputs, field.name)) for field in fields(self.inputs))
-        yield from self.numbers.items()
-        yield from (("score_scale", self.score_scale), ("classes", self.classes))
-        some: dict[str, Any] = {"rejection": self.rejection}
-        if self.feature_stage is not None:
-            some[self.feature_stage.kind] = self.feature_stage
-        yield from sorted(some.items())
+        return {name: _number(self, place) for name, place in self.head.hashed.items()}
 
     def own_inputs(self, Q: NDArray[np.uint8]) -> NDArray[np.uint8]:
         """Return the inputs of the classifier's own stages, (n, D), from the device's bytes."""
@@ -378,6 +345,45 @@ def shared_fields(model: Model, score_scale: float, rbf_maximum: int = 1) -> dic
         "sharpness": model.sharpness,
         "feature_names": model.feature_names,
     }
+
+
+def _number(chain: IntegerChain, place: str) -> Any:
+    """Return a stage's attribute, or, if the stage is a pattern, a tuple of all of them."""
+    pattern, _, path = place.partition(".")
+    names = stage_names(stage.kind for stage in chain.own_stages)
+    found = tuple(
+        attrgetter(path)(stage)
+        for name, stage in zip(names, chain.own_stages, strict=True)
+        if fnmatchcase(name, pattern)
+    )
+    return found if "*" in pattern else found[0]
+
+
+def _sha256(chain: IntegerChain) -> str:
+    digest = hashlib.sha256()
+    for name, value in _hashed(chain):
+        if value is not None:
+            digest.update(f"{hashed_name(name)}:".encode())
+            digest.update(_canonical_bytes(value))
+    for stage in chain.feature_stages:
+        for name in stage.hashed:
+            value = getattr(stage, name)
+            digest.update(f"{hashed_name(stage.kind)}_{name}:{value}".encode())
+    return digest.hexdigest()
+
+
+def _hashed(chain: IntegerChain) -> Iterator[tuple[str, Any]]:
+    """Yield the names and values of the inputs, the own stages, and what all kinds have.
+
+    Optional parts come last, in alphabetical order.
+    """
+    yield from ((field.name, getattr(chain.inputs, field.name)) for field in fields(chain.inputs))
+    yield from chain.numbers.items()
+    yield from (("score_scale", chain.score_scale), ("classes", chain.classes))
+    some: dict[str, Any] = {"rejection": chain.rejection}
+    if chain.feature_stage is not None:
+        some[chain.feature_stage.kind] = chain.feature_stage
+    yield from sorted(some.items())
 
 
 def _canonical_bytes(value: object) -> bytes:

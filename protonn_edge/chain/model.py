@@ -66,7 +66,7 @@ class Model(Sized):
     activity : Activity, optional
         The activity on training points, from which the planner estimates mean cycles.
     rejection : Rejection, optional
-        Thresholds below which a point is of none of the classes; see `stages.decision`.
+        Thresholds below which a point is of none of the classes; see `chain.decision`.
     sharpness : float, optional
         Factor on the scores before the softmax that makes them probabilities, above 0; None if
         unknown.

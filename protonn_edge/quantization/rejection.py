@@ -31,7 +31,7 @@ class Statistics:
     Attributes
     ----------
     score, distance, margin : ndarray of shape (n,), float64
-        See `stages.decision`; the distance is an RBF, 0..1, which falls with it.
+        See `chain.decision`; the distance is an RBF, 0..1, which falls with it.
     """
 
     score: Floats

@@ -74,7 +74,7 @@ class Walk:
     signed : bool
         Whether inputs are signed.
     sparse : bool
-        See `stages.bonsai_tree.table`.
+        See `TreeTable`.
     """
 
     n_inputs: int

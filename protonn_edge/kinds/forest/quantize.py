@@ -5,7 +5,7 @@ that asks whether a feature is at most a threshold asks whether its byte is at m
 
     leaf_t = where tree t ends, going left while q_i <= threshold, else right
     s_l = bias_l + sum_t value_tl(leaf_t)             16 bits, never overflows
-    class = the first l with the largest s_l, or "unknown" (see `stages.decision`)
+    class = the first l with the largest s_l, or "unknown" (see `chain.decision`)
 
 Trees that were trained on bytes are the same in integers, node by node; other thresholds become the
 nearest byte. The values of leaves share the scale of the scores: the finest for which they fit int8

@@ -7,7 +7,7 @@ more of them, ``b``, of which the device makes D averages first::
     q_i = (v_i * multiplier + 2^15) >> 16             0..maximum
 
 With window features it is a window of samples, b again, of which the device makes D features,
-integers of 16 bits (see `stages.window_features`), and bytes of these as `raw_inputs` has it::
+integers of 16 bits (see `features.window_features`), and bytes of these as `raw_inputs` has it::
 
     q_i = byte of feature f_i(b)                      0..maximum
 
@@ -19,7 +19,7 @@ The rest is the same for all::
     r_j = sum_k (p_k - B_kj)^2                        "far" from 2^(8 + distance_shift) on
     e_j = table[r_j >> distance_shift], or 0 where prototype j is far
     s_l = sum_j Z_lj e_j                              16 or 32 bits
-    class = the first l with the largest s_l, or "unknown" (see `stages.decision`)
+    class = the first l with the largest s_l, or "unknown" (see `chain.decision`)
 
 ``offset`` holds the half that makes p round to nearest. Sums may wrap around on the way, as long as
 the last one fits.
