@@ -74,9 +74,7 @@ def worst_inputs(
     """
     generator = np.random.default_rng(seed)
     if model.head is not ProtoNNHead:  # only inputs that are 0 take less
-        fed = model.fed_for(
-            generator.integers(1, model.inputs.maximum + 1, (count, model.n_inputs))
-        )
+        fed = model.invert(generator.integers(1, model.inputs.maximum + 1, (count, model.n_inputs)))
         return _drawn_points(model, generator)[:count] if fed is None else fed
     costs = plan.of("prototypes").costs
     middles = _middles(model, generator)
@@ -86,7 +84,7 @@ def worst_inputs(
     if isinstance(stage, AveragePooling) and stage.deskewed is not None:
         images = np.concatenate(list(_slanting(model, stage, targets, costs, generator, effort)))
         return _refine_images(model, stage, plan, images, generator, effort)[:count]
-    near = model.fed_for(_inputs_near(model, targets, most, costs, generator, effort)[:count])
+    near = model.invert(_inputs_near(model, targets, most, costs, generator, effort)[:count])
     if near is not None:
         return near
     return _refine(model, plan, _drawn_points(model, generator), generator, effort)[:count]

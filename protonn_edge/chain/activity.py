@@ -82,7 +82,7 @@ class Activity:
         for stage, name in zip(stages, stage_names(each.kind for each in stages), strict=True):
             told = self.stages.get(name)
             yield Activity(inputs, {} if told is None else {stage.kind: told})
-            if told is not None and stage.tells_of_values:
+            if told is not None and stage.reports_nonzero_outputs:
                 inputs = told[0]
 
 

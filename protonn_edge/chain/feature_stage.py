@@ -260,7 +260,7 @@ class FeatureStage(ABC):
         """The equivalent matrix (D, features), or None if there is none."""
         return None
 
-    def fed_for(self, x: NDArray[Any], inputs: InputQuantizer) -> NDArray[np.uint8] | None:  # noqa: ARG002
+    def invert(self, x: NDArray[Any], inputs: InputQuantizer) -> NDArray[np.uint8] | None:  # noqa: ARG002
         """Return points (n, features) for the device with approximately the inputs x, (n, D).
 
         Parameters

@@ -52,7 +52,7 @@ MODEL_HASH_BYTES = 8  # of the SHA-256 in firmware, which identifies its model
 Stage = TypeVar("Stage", bound=IntegerStage)
 
 
-class FedBytes(Sized):
+class QuantizedInput(Sized):
     """How raw features become the bytes that a device receives, in any precision.
 
     Attributes
@@ -97,8 +97,8 @@ class FedBytes(Sized):
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class IntegerChain(FedBytes):
-    """The integer model of a classifier of any kind, in addition to `FedBytes`.
+class IntegerChain(QuantizedInput):
+    """The integer model of a classifier of any kind, in addition to `QuantizedInput`.
 
     Attributes
     ----------
@@ -264,14 +264,14 @@ class IntegerChain(FedBytes):
             Q = stage.run(Q)
         return Q
 
-    def fed_for(self, x: IntArray) -> NDArray[np.uint8] | None:
+    def invert(self, x: IntArray) -> NDArray[np.uint8] | None:
         """Return bytes for the device, (n, features), that give inputs x of the own stages, (n, D).
 
         None if the feature stage cannot be inverted.
         """
         if self.feature_stage is None:
             return x.astype(np.uint8)
-        return self.feature_stage.fed_for(x, self.inputs)
+        return self.feature_stage.invert(x, self.inputs)
 
     def scores(self, Q: NDArray[np.uint8]) -> IntArray:
         """Return the scores s, (n, L) int64, of quantized points Q, (n, features) uint8."""

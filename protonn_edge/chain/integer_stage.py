@@ -91,7 +91,7 @@ class IntegerStage(ABC):
         Its name in plans and reports.
     hashed : tuple of str
         Whole numbers in a model's hash, although they follow from the model's fields.
-    tells_of_values : bool
+    reports_nonzero_outputs : bool
         Whether the first vector of its `activity` counts its non-zero values.
     nearest_maximum : int
         The largest nearness to a known point, see `run_with_nearest`; 0 without such a measure.
@@ -101,7 +101,7 @@ class IntegerStage(ABC):
 
     kind: ClassVar[str]
     hashed: ClassVar[tuple[str, ...]] = ()
-    tells_of_values: ClassVar[bool] = False
+    reports_nonzero_outputs: ClassVar[bool] = False
 
     @property
     @abstractmethod

@@ -31,7 +31,7 @@ from numpy.typing import NDArray
 from protonn_edge.chain.checks import little_endian
 from protonn_edge.chain.head import Size
 from protonn_edge.chain.input_quantizer import InputQuantizer
-from protonn_edge.chain.integer_chain import FedBytes, IntegerChain
+from protonn_edge.chain.integer_chain import IntegerChain, QuantizedInput
 from protonn_edge.chain.integer_stage import hashed_name
 from protonn_edge.chain.model import Model
 from protonn_edge.chain.raw_inputs import Exponents
@@ -48,7 +48,7 @@ _UNHASHED = ("raw_exponents", "feature_names")  # which do not affect scores
 
 
 @dataclass(frozen=True, eq=False)
-class Float32Model(FedBytes):
+class Float32Model(QuantizedInput):
     """All numbers of a float build; see the module's text for the arithmetic.
 
     Attributes

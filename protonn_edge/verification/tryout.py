@@ -204,7 +204,7 @@ def examples(model: Model, reference: IntegerChain, count: int) -> Bytes:
     - `model`: the float model, whose mean point they begin with.
     """
     start = reference.inputs.quantize(model.inputs.mean[None, :])[0]
-    fed = reference.fed_for(reference.example_inputs(start, count))
+    fed = reference.invert(reference.example_inputs(start, count))
     if fed is not None:
         return fed
     stage = reference.feature_stage

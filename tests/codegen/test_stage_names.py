@@ -25,7 +25,7 @@ class Named:
     """As much of a stage as has a part in the activity."""
 
     kind: str
-    tells_of_values: bool = False
+    reports_nonzero_outputs: bool = False
 
 
 def test_each_stage_is_told_of_its_own_inputs() -> None:

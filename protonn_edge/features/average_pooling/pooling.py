@@ -171,7 +171,7 @@ class AveragePooling(Areas, FeatureStage):
         cropped = replace(self, image_shape=self.cropped_shape, deskewed=None)
         return IntegerAveragePooling(cropped, inputs.maximum, by_rows=True)
 
-    def fed_for(self, x: NDArray[Any], inputs: InputQuantizer) -> NDArray[np.uint8]:
+    def invert(self, x: NDArray[Any], inputs: InputQuantizer) -> NDArray[np.uint8]:
         """Return images of uniform areas with the averages x."""
         return plain_images(self.averaging(inputs), self, x)
 

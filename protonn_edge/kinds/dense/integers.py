@@ -40,7 +40,7 @@ class IntegerDense(IntegerMatvec):
 
     kind: ClassVar[str] = "dense"
     widths: ClassVar[tuple[int, ...]] = (16, 24)
-    tells_of_values: ClassVar[bool] = True
+    reports_nonzero_outputs: ClassVar[bool] = True
 
     multiplier: int
 
