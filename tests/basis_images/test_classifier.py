@@ -112,7 +112,7 @@ def test_prototypes_are_an_extension_too(fitted: BasisImagesClassifier) -> None:
         image_shape=(8, 8), features=student, random_state=0, **sizes
     ).fit(X, Y)
     model = extension.to_model()
-    assert (model.kind, model.n_inputs) == ("protonn", 8)
+    assert (model.head.kind, model.n_inputs) == ("protonn", 8)
     assert model.record["settings"]["features"] == f"Convolutions {student.digest}"
     integers = quantize(model)
     assert np.mean(integers.predict(integers.quantize(DIGITS.X_test)) == DIGITS.y_test) > 0.75
