@@ -35,8 +35,6 @@ _STAGE_NAMES = {
     "inputs": "the inputs",
     "W": "and W",
     "coordinates": "and Z",
-    "tree": "and the tree: all of it",
-    "leaves": "and the leaves: all of it",
     "prototypes": "and B, the RBF",
     "Z": "and Z: all of it",
 }
@@ -188,7 +186,7 @@ def quantization_panels(one: Evidence, salt: str) -> list[Panel]:
     drawn = stage_figure([s.stage for s in stages], [s.accuracy for s in stages], salt)
     rows = tuple(
         (
-            _STAGE_NAMES[s.stage],
+            _STAGE_NAMES.get(s.stage, f"and the {s.stage}: all of it"),
             f"{100 * s.accuracy:.2f} %",
             f"{s.changed:,}",
             f"{s.disagreements:,}",

@@ -17,12 +17,12 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-import bonsai_factory
 import dense_factory
 import forest_factory
 import linear_factory
 from audio_factory import audio_of
 from chains import replace
+from conformance.instances import KINDS, maker_of
 from convolution_factory import random_convolution, random_model
 from model_factory import (
     tiny_deskew_model,
@@ -100,9 +100,16 @@ CASES = {
         )
         for kernel, leaves in FORESTS.items()
     },
-    "bonsai_tree": Case(bonsai_factory.tiny_bonsai_chain, {}, ("Bonsai tree",)),
+    **{
+        kind: Case(maker_of(kind).golden_chain, {}, (kind.replace("_", " ").capitalize(),))
+        for kind in KINDS
+        if hasattr(maker_of(kind), "golden_chain")
+    },
 }
-"""By the names of their files; of the first one all is kept."""
+"""By the names of their files; of the first one all is kept.
+
+A kind with one way to be computed may bring its chain along, as ``conformance.KIND.golden_chain``.
+"""
 
 
 def program(name: str) -> dict[str, str]:

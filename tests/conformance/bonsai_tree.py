@@ -5,12 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import numpy as np
-from bonsai_factory import ends_of_range, random_bonsai_chain, random_kernel_chain
+from bonsai_factory import (
+    ends_of_range,
+    random_bonsai_chain,
+    random_kernel_chain,
+    tiny_bonsai_chain,
+)
 from conformance.instances import Instance
 from model_factory import random_inputs
 
 from protonn_edge.chain.integer_chain import IntegerChain
 from protonn_edge.kinds.bonsai.integers import IntegerBonsaiTree
+
+golden_chain = tiny_bonsai_chain
 
 
 def instances() -> Iterator[Instance]:
