@@ -66,6 +66,7 @@ KINDS = {
     "forest": Kind("Forest", "forest", {"forest": "kinds.forest"}),
     "bonsai": Kind("Bonsai", "bonsai", {"bonsai_tree": "kinds.bonsai"}),
     "local-deep-kernel": Kind("LocalDeepKernel", "bonsai"),
+    "naive-bayes": Kind("NaiveBayes", "naive_bayes", {"naive_bayes": "kinds.naive_bayes"}, "train"),
     "basis-images": Kind("BasisImages", "basis_images", has_models=False),
 }
 """By their names in files and on the command line; the first one is the default."""

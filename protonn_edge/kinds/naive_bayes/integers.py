@@ -1,0 +1,115 @@
+"""Gaussian naive Bayes in integers: weighted squared distances of bytes from class means."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from protonn_edge.chain.integer_stage import IntArray, IntegerStage, Range, check_holds
+
+SCORE_BITS = 32
+TERM_SHIFT = 8
+"""Bits that a term loses, so that its 32 bits become 24."""
+
+
+@dataclass(frozen=True, eq=False)
+class IntegerNaiveBayes(IntegerStage):
+    """Maps bytes to scores of 32 bits.
+
+    With inputs q of few bits, which a shift makes comparable with means of 8 bits::
+
+        d_ci = |(q_i << shift) - means_ci|
+        s_c = bias_c - sum_i ((d_ci d_ci weights_ci) >> 8)
+
+    Attributes
+    ----------
+    means : ndarray of shape (L, D), uint8
+        The means of the classes, in steps of an input divided by ``1 << shift``.
+    weights : ndarray of shape (L, D), uint16
+        Inversely proportional to the variances.
+    bias : ndarray of shape (L,), int64
+        The scores at the means.
+    shift : int
+        Bits that make an input a byte's size.
+    input_maximum : int
+        The largest input, 1..255.
+    """
+
+    kind: ClassVar[str] = "naive_bayes"
+
+    means: NDArray[np.uint8]
+    weights: NDArray[np.uint16]
+    bias: IntArray
+    shift: int
+    input_maximum: int
+
+    def __post_init__(self) -> None:
+        """Refuse numbers with which some input could overflow a distance, or a score."""
+        check_holds(
+            self.shift >= 0 and self.input_maximum << self.shift <= 255,
+            f"inputs up to {self.input_maximum} and a shift of {self.shift}",
+        )
+        low, high = int(self.output.low.min()), int(self.bias.max())
+        limit = 1 << (SCORE_BITS - 1)
+        check_holds(-limit <= low and high < limit, f"scores in {low:,}..{high:,}")
+
+    @property
+    def n_inputs(self) -> int:
+        """D."""
+        return int(self.means.shape[1])
+
+    @property
+    def n_outputs(self) -> int:
+        """L."""
+        return len(self.bias)
+
+    @property
+    def output_bits(self) -> int:
+        """Bits of a score."""
+        return SCORE_BITS
+
+    @cached_property
+    def output(self) -> Range:
+        """The range of each score: every input has its nearest or its farthest value."""
+        below = np.minimum(self.means >> self.shift, self.input_maximum)
+        above = np.minimum(below.astype(np.int64) + 1, self.input_maximum)
+        nearest = np.minimum(self._terms(below), self._terms(above))
+        farthest = np.maximum(self._terms(0), self._terms(self.input_maximum))
+        return Range(self.bias - farthest.sum(axis=1), self.bias - nearest.sum(axis=1))
+
+    def _terms(self, x: Any) -> IntArray:
+        """Return the terms (L, D) of an input, or of inputs of this shape."""
+        distances = (np.asarray(x, np.int64) << self.shift) - self.means
+        terms: IntArray = (distances * distances * self.weights) >> TERM_SHIFT
+        return terms
+
+    def run(self, x: NDArray[Any]) -> IntArray:
+        """Return the scores (n, L) of bytes (n, D)."""
+        sums = [self._terms(point).sum(axis=1) for point in x]
+        return self.bias - np.array(sums, np.int64).reshape(len(x), self.n_outputs)
+
+    def describe(self) -> dict[str, Any]:
+        """Return the bits and the range of the sums."""
+        return {"accumulator_bits": SCORE_BITS, "accumulator_range": list(self.output.ends)}
+
+    @cached_property
+    def lines(self) -> tuple[bytes, ...]:
+        """The table in flash, a line per class: bias, then mean and weight of each feature.
+
+        The lower byte comes first.
+        """
+        terms = np.zeros(self.means.shape, [("mean", "u1"), ("weight", "<u2")])
+        terms["mean"], terms["weight"] = self.means, self.weights
+        return tuple(
+            bias.tobytes() + row.tobytes()
+            for bias, row in zip(self.bias.astype("<i4"), terms, strict=True)
+        )
+
+    def parameters(self) -> Iterator[NDArray[Any]]:
+        """Yield the table."""
+        yield np.frombuffer(b"".join(self.lines), np.uint8)

@@ -1,0 +1,138 @@
+"""The kernel of Gaussian naive Bayes: a loop over classes and features, with all inputs in SRAM."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import ClassVar
+
+from protonn_edge.avr.cores import Core
+from protonn_edge.chain.activity import Activity
+from protonn_edge.kernels.kernel import INPUTS_AT_ONCE, Cost, Feed, HeldInputs, Kernel, Push, Step
+from protonn_edge.kernels.listing import Listing, repeated
+from protonn_edge.kinds.naive_bayes.integers import IntegerNaiveBayes
+
+# Around the loop, compiled by avr-gcc 5.4 at -O2: on average and at most.
+_AROUND_MEAN, _AROUND_WORST = 60, 75
+
+_CODE_BYTES = 90  # around the loop
+
+# Time of the compiler's loop relative to assembly, on a chip without a multiplier: three tables
+# took 7 to 8.2 times as many cycles on the emulated ATtiny85.
+_PORTABLE = 9.0
+
+_SHORT = 256  # inputs that a counter of a byte counts
+
+
+@dataclass(frozen=True, eq=False)
+class NaiveBayesKernel(Kernel):
+    """Adds up the terms of each class; inputs are in a buffer of the firmware or the library."""
+
+    template: ClassVar[str] = "naive_bayes/naive_bayes.j2"
+    chunk: ClassVar[int] = INPUTS_AT_ONCE
+    names_plan: ClassVar[bool] = True
+
+    stage: IntegerNaiveBayes
+    core: Core
+    name: str = "loop"
+
+    @property
+    def changed(self) -> tuple[int, ...]:
+        """The registers that the loop changes, except Z and operands."""
+        return (0, *range(12, 28))
+
+    @cached_property
+    def loop(self) -> Listing:
+        """The instructions: Z points to the table, X to inputs and scores.
+
+        r21:r18 is the score, r23:r22 a square, r17:r16 a weight, r15:r13 a term, r12 is 0, and
+        r25:r24 counts inputs.
+        """
+        n = self.stage.n_inputs
+        short = n <= _SHORT
+        count = f"ldi r24, {n % _SHORT}" if short else f"ldi r24, lo8({n})\nldi r25, hi8({n})"
+        return Listing(
+            f"""
+                clr  r12
+            class:
+                movw r26, %[values]
+                {repeated(range(18, 22), "lpm r{0}, Z+")}
+                {count}
+            term:
+                ld   r22, X+
+                {repeated(range(self.stage.shift), "lsl r22")}
+                lpm  r23, Z+ ; the mean
+                sub  r22, r23
+                brcc positive
+                neg  r22
+            positive:
+                mul  r22, r22
+                movw r22, r0
+                lpm  r16, Z+ ; the weight
+                lpm  r17, Z+
+                mul  r22, r16
+                mov  r13, r1 ; without the lowest byte
+                mul  r23, r17
+                movw r14, r0
+                mul  r22, r17
+                add  r13, r0
+                adc  r14, r1
+                adc  r15, r12
+                mul  r23, r16
+                add  r13, r0
+                adc  r14, r1
+                adc  r15, r12
+                sub  r18, r13
+                sbc  r19, r14
+                sbc  r20, r15
+                sbc  r21, r12
+                {"dec  r24" if short else "sbiw r24, 1"}
+                brne term
+            classified:
+                movw r26, %[scores]
+                {repeated(range(18, 22), "st X+, r{0}")}
+                movw %[scores], r26
+                dec  %[classes]
+                brne class
+                clr  r1
+            """
+        )
+
+    @property
+    def cycles(self) -> int:
+        """The cycles of the loop, the same for any input."""
+        stage = self.stage
+
+        def way(begin: str, end: str) -> int:
+            return round(self.loop.worst(begin, [end], {"term": 1, "class": 1}))
+
+        terms = way("term", "term") * stage.n_inputs - 1  # the last branch is not taken
+        each = way("class", "term") + terms + way("classified", "class")
+        return way("begin", "class") + each * stage.n_outputs  # `clr r1` replaces the last jump
+
+    def cost(
+        self,
+        feed: Feed | None,
+        following: Push | None,  # noqa: ARG002  (the decision reads scores in place)
+        activity: Activity | None,
+    ) -> Cost:
+        """Return its cost."""
+        stage, held = self.stage, HeldInputs(self.stage.n_inputs)
+        tables = sum(map(len, stage.lines))
+        code = self.loop.code_bytes + _CODE_BYTES
+        mean = None if activity is None else self.cycles + _AROUND_MEAN + held.mean(feed)
+        worst = self.cycles + _AROUND_WORST + held.worst(feed) + 2 * self.core.call_cycles
+        step = Step(stage.kind, self.name, tables + code, mean, worst, self.cycles)
+        return Cost(
+            steps=(step.on(self.core, _PORTABLE),),
+            tables=tables,
+            code=code,
+            state=held.state(feed) + 4 * stage.n_outputs,
+            buffer=held.buffer(feed),
+            push=held.push,
+        )
+
+
+def kernels(stage: IntegerNaiveBayes, core: Core) -> tuple[Kernel, ...]:
+    """Return its only kernel."""
+    return (NaiveBayesKernel(stage, core),)

@@ -1,0 +1,26 @@
+"""The parameters of naive Bayes classifiers, which help needs without scikit-learn."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from protonn_edge.training.parameters import Number, parameter
+from protonn_edge.training.shared_parameters import SharedParameters
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class NaiveBayesParameters(SharedParameters):
+    """What a naive Bayes classifier is trained with.
+
+    Parameters
+    ----------
+    var_smoothing : float, default=1e-9
+        Share of the largest variance of a normalized feature that is added to all variances.
+    """
+
+    var_smoothing: float = parameter(
+        1e-9,
+        Number(float, 1e-12, 1e3),
+        help="Share of the largest variance that is added to all variances.",
+        option="--var-smoothing",
+    )

@@ -1,0 +1,97 @@
+/* ---- Naive bayes: constants and variables ------------------------------------------------- */
+
+#define NAIVE_BAYES_SCORES 3u
+#define NAIVE_BAYES_INPUTS 4u
+
+/* For each class its bias, and for each input mean and weight; lower bytes first. */
+static const uint8_t naive_bayes_table[] PNN_FLASH = {
+    88, 2, 0, 0, 0, 255, 255, 40, 1, 0, 252, 0, 0, 17, 44, 1,
+    98, 255, 255, 255, 100, 7, 0, 255, 0, 0, 3, 255, 255, 128, 208, 7,
+    64, 156, 0, 0, 9, 1, 0, 9, 2, 0, 9, 3, 0, 9, 4, 0,
+};
+
+static pnn_score_t naive_bayes_scores[NAIVE_BAYES_SCORES];
+
+static pnn_input_t naive_bayes_inputs[NAIVE_BAYES_INPUTS]; /* pushed so far */
+
+/* ---- Naive bayes: functions --------------------------------------------------------------- */
+
+#ifdef PNN_ASSEMBLY
+static PNN_NOINLINE void naive_bayes_score(const pnn_input_t *values)
+{
+    const uint8_t *next = naive_bayes_table;
+    pnn_score_t *score = naive_bayes_scores;
+    uint8_t classes = NAIVE_BAYES_SCORES;
+    __asm__ volatile(
+        "    clr   r12\n"
+        ".Lclass_%=:\n"
+        "    movw  r26, %[values]\n"
+        "    lpm   r18, Z+\n"
+        "    lpm   r19, Z+\n"
+        "    lpm   r20, Z+\n"
+        "    lpm   r21, Z+\n"
+        "    ldi   r24, 4\n"
+        ".Lterm_%=:\n"
+        "    ld    r22, X+\n"
+        "    lsl   r22\n"
+        "    lsl   r22\n"
+        "    lpm   r23, Z+\n" /* the mean */
+        "    sub   r22, r23\n"
+        "    brcc  .Lpositive_%=\n"
+        "    neg   r22\n"
+        ".Lpositive_%=:\n"
+        "    mul   r22, r22\n"
+        "    movw  r22, r0\n"
+        "    lpm   r16, Z+\n" /* the weight */
+        "    lpm   r17, Z+\n"
+        "    mul   r22, r16\n"
+        "    mov   r13, r1\n" /* without the lowest byte */
+        "    mul   r23, r17\n"
+        "    movw  r14, r0\n"
+        "    mul   r22, r17\n"
+        "    add   r13, r0\n"
+        "    adc   r14, r1\n"
+        "    adc   r15, r12\n"
+        "    mul   r23, r16\n"
+        "    add   r13, r0\n"
+        "    adc   r14, r1\n"
+        "    adc   r15, r12\n"
+        "    sub   r18, r13\n"
+        "    sbc   r19, r14\n"
+        "    sbc   r20, r15\n"
+        "    sbc   r21, r12\n"
+        "    dec   r24\n"
+        "    brne  .Lterm_%=\n"
+        ".Lclassified_%=:\n"
+        "    movw  r26, %[scores]\n"
+        "    st    X+, r18\n"
+        "    st    X+, r19\n"
+        "    st    X+, r20\n"
+        "    st    X+, r21\n"
+        "    movw  %[scores], r26\n"
+        "    dec   %[classes]\n"
+        "    brne  .Lclass_%=\n"
+        "    clr   r1\n"
+        : "+&z"(next), [scores] "+&r"(score), [classes] "+&r"(classes)
+        : [values] "r"(values)
+        : "memory", "r0", "r12", "r13", "r14", "r15", "r16", "r17", "r18", "r19", "r20", "r21", "r22", "r23", "r24", "r25", "r26", "r27");
+}
+#else
+static void naive_bayes_score(const pnn_input_t *values)
+{
+    const uint8_t *next = naive_bayes_table;
+    for (uint8_t l = 0; l < NAIVE_BAYES_SCORES; ++l) {
+        uint32_t sum = PNN_READ_U8(next) | (uint16_t)PNN_READ_U8(next + 1) << 8 |
+                       (uint32_t)PNN_READ_U8(next + 2) << 16 | (uint32_t)PNN_READ_U8(next + 3) << 24;
+        next += 4;
+        for (uint8_t i = 0; i < NAIVE_BAYES_INPUTS; ++i, next += 3) {
+            const uint8_t x = (uint8_t)(values[i] << 2), mean = PNN_READ_U8(next);
+            const uint8_t distance = (uint8_t)(x > mean ? x - mean : mean - x);
+            const uint16_t weight = (uint16_t)(PNN_READ_U8(next + 1) | (uint16_t)PNN_READ_U8(next + 2) << 8);
+            sum -= (uint32_t)(uint16_t)((uint16_t)distance * distance) * weight >> 8;
+        }
+        naive_bayes_scores[l] = (pnn_score_t)sum;
+    }
+}
+#endif
+
