@@ -52,9 +52,9 @@ def test_every_kind_learns_sounds(kind: Any) -> None:
 @pytest.mark.parametrize(
     ("settings", "sentence"),
     [
-        ({"features": "audio"}, "'audio' does not give the bands and frames"),
-        ({"features": "audio:4"}, "give, for example, audio:12x20"),
-        ({"features": "audio:4x2,mean"}, "does not give the bands and frames"),
+        ({"features": "audio"}, "'audio' of the features has to be like audio:12x20"),
+        ({"features": "audio:4"}, "'audio:4' of the features has to be like audio:12x20"),
+        ({"features": "audio:4x2,mean"}, "'mean' of the features does not go with audio:4x2"),
         ({"features": "audio:17x2"}, "has 17 bands; give 1 to 16"),
         ({"features": "audio:4x3"}, "clips of 256 samples do not make 3 frames"),
         ({"features": "audio:4x4"}, "has 64 samples a frame; give 128 to 512"),

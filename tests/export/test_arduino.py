@@ -18,7 +18,7 @@ from arduino_ide import (
     run_on_uno,
     spoil_score_of_vector_7,
 )
-from chains import protonn_model, replace
+from chains import replace
 from model_factory import random_model, random_points, random_window_model, window_features_of
 
 from protonn_edge.avr.program import read_program
@@ -213,9 +213,7 @@ def test_examples_use_the_prefix_of_their_library(arduino_core: Path, tmp_path: 
 def test_a_name_and_classes_that_are_no_c_still_build(arduino_core: Path, tmp_path: Path):
     model = random_model(classes=3)
     names = ('"); } */ ??/', "a\\n%s$(x)", "höher")
-    hostile = protonn_model(
-        **{**vars(model), "classes": names, "feature_names": ("*/ #error",) * 12}
-    )
+    hostile = replace(model, classes=names, feature_names=("*/ #error",) * 12)
     folder = tmp_path / "folder"
     exported = export_for_uno(hostile, "arduino", folder, name="Arduino 9 */ lives\n#error")
     assert exported.name == "pnn_9_lives_error"

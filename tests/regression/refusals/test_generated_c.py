@@ -19,7 +19,7 @@ ZEROED = [("projection",), ("labels",), ("projection", "prototypes", "labels")]
 
 def model_without(names):
     model = tiny_integer_model()
-    return replace(model, **{name: 0 * getattr(model.head, name) for name in names})
+    return replace(model, **{name: 0 * model.numbers[name] for name in names})
 
 
 @pytest.mark.parametrize("kernel", KERNELS)
