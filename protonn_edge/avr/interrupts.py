@@ -44,33 +44,18 @@ _WITH_RETURN_ADDRESS = ("rcall", "icall", "eicall", "call", "ret", "reti")
 
 @dataclass(frozen=True)
 class MaskedSpan:
-    """Code that runs with interrupts off.
+    """Code that runs with interrupts off."""
 
-    Attributes
-    ----------
-    where : str
-        The function that switches them off, or the handler.
-    cycles : int
-        The most that it takes.
-    """
-
-    where: str
-    cycles: int
+    where: str  # the function that switches them off, or the handler
+    cycles: int  # the most that it takes
 
 
 @dataclass(frozen=True)
 class MaskedSpans:
-    """The spans of a firmware during which no interrupt is served.
+    """The spans of a firmware during which no interrupt is served."""
 
-    Attributes
-    ----------
-    program : MaskedSpan
-        The longest one from a ``cli`` on.
-    handlers : dict of int to MaskedSpan
-        The interrupt handlers with the chip's response, by the number of their vector.
-    """
-
-    program: MaskedSpan
+    program: MaskedSpan  # the longest one from a ``cli`` on
+    # the interrupt handlers with the chip's response, by the number of their vector
     handlers: dict[int, MaskedSpan]
 
     @property

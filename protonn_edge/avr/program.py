@@ -29,21 +29,11 @@ _LARGEST_FILE = 16 << 20
 
 @dataclass(frozen=True)
 class Sections:
-    """Bytes of a firmware by where they end up.
+    """Bytes of a firmware by where they end up."""
 
-    Attributes
-    ----------
-    text : int
-        Code and constants: all that lies in flash and stays there.
-    data : int
-        Variables with an initial value: in SRAM, and a copy of the values in flash.
-    bss : int
-        Variables that start at zero or (``.noinit``) with whatever is there.
-    """
-
-    text: int
-    data: int
-    bss: int
+    text: int  # code and constants: all that lies in flash and stays there
+    data: int  # variables with an initial value: in SRAM, and a copy of the values in flash
+    bss: int  # variables that start at zero or (``.noinit``) with whatever is there
 
     @property
     def flash_bytes(self) -> int:
@@ -58,21 +48,11 @@ class Sections:
 
 @dataclass(frozen=True)
 class Symbol:
-    """A name in the code.
+    """A name in the code."""
 
-    Attributes
-    ----------
-    name : str
-        As the linker knows it.
-    address : int
-        In bytes from the start of flash.
-    size : int
-        In bytes; 0 where the assembler source did not say.
-    """
-
-    name: str
-    address: int
-    size: int
+    name: str  # as the linker knows it
+    address: int  # in bytes from the start of flash
+    size: int  # in bytes; 0 where the assembler source did not say
 
 
 class Names:
@@ -114,33 +94,15 @@ class Constants:
 
 @dataclass(frozen=True, eq=False)
 class LinkedProgram:
-    """A linked firmware, as whatever checks it needs it.
+    """A linked firmware, as whatever checks it needs it."""
 
-    Attributes
-    ----------
-    path : Path
-        Its ELF file, below whose folder the compiler's other files are.
-    sections : Sections
-        Bytes by where they end up.
-    code : bytes
-        Flash from address 0 on: the code, and after it the initial values of variables.
-    symbols : tuple of Symbol
-        Functions and labels in it, by address.
-    data_end : int
-        The first data address past the static variables; 0 if there are none.
-    core : Core
-        The kind of chip that it was compiled for.
-    initial_values : tuple of Constants
-        What the start-up code copies from flash to SRAM.
-    """
-
-    path: Path
-    sections: Sections
-    code: bytes
-    symbols: tuple[Symbol, ...]
-    data_end: int
-    core: Core
-    initial_values: tuple[Constants, ...]
+    path: Path  # its ELF file, below whose folder the compiler's other files are
+    sections: Sections  # bytes by where they end up
+    code: bytes  # flash from address 0 on: the code, and after it the initial values of variables
+    symbols: tuple[Symbol, ...]  # functions and labels in it, by address
+    data_end: int  # the first data address past the static variables; 0 if there are none
+    core: Core  # the kind of chip that it was compiled for
+    initial_values: tuple[Constants, ...]  # what the start-up code copies from flash to SRAM
 
 
 def read_program(elf: Path) -> LinkedProgram:

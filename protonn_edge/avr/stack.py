@@ -44,17 +44,10 @@ _LARGEST_SU_FILE = 16 << 20
 
 @dataclass(frozen=True)
 class StackReport:
-    """The worst case of the stack.
+    """The worst case of the stack."""
 
-    Attributes
-    ----------
-    bytes : int
-        Bytes of SRAM, from the top, that the stack can take.
-    path : tuple of str
-        The functions on the deepest path from main, then those of the interrupt handler on top.
-    """
-
-    bytes: int
+    bytes: int  # bytes of SRAM, from the top, that the stack can take
+    # the functions on the deepest path from main, then those of the interrupt handler on top
     path: tuple[str, ...]
 
 

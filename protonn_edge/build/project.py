@@ -49,30 +49,19 @@ _RAW_INPUTS = "PNN_RAW_INPUTS"
 
 @dataclass(frozen=True, eq=False)
 class BuildOptions:
-    """Restrictions on the choice of a plan, and whether the result is tried.
+    """Restrictions on the choice of a plan, and whether the result is tried."""
 
-    Attributes
-    ----------
-    flash_bytes, sram_bytes : int, optional
-        Memory that the firmware may use, SRAM including the stack; by default all of the board's.
-    kernel : str, optional
-        The kernel that the plan is named after; by default the fastest that fits.
-    activity : Activity, optional
-        Activity for mean cycles; by default the model's, on its training points.
-    precision : {"int8", "float32"}
-        Number format of W, B and Z on the device; floats are for comparison and have one plan.
-    plan : Plan or Float32Plan, optional
-        The only plan to consider.
-    tries : bool
-        Whether `build` runs what it made before it writes it; see `verification.tryout`.
-    """
-
+    # memory that the firmware may use, SRAM including the stack; by default all of the board's
     flash_bytes: int | None = None
     sram_bytes: int | None = None
+    # the kernel that the plan is named after; by default the fastest that fits
     kernel: str | None = None
+    # activity for mean cycles; by default the model's, on its training points
     activity: Activity | None = None
+    # number format of W, B and Z on the device; floats are for comparison and have one plan
     precision: str = "int8"
-    plan: Plan | Float32Plan | None = None
+    plan: Plan | Float32Plan | None = None  # the only plan to consider
+    # whether `build` runs what it made before it writes it; see `verification.tryout`
     tries: bool = True
 
     def within(self, board: Board) -> Board:

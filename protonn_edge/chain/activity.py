@@ -23,17 +23,11 @@ Sizes = Mapping[str, tuple[int, ...]]
 
 @dataclass(frozen=True, eq=False)
 class Activity:
-    """Shares of points, each 0..1.
+    """Shares of points, each 0..1."""
 
-    Attributes
-    ----------
-    inputs : ndarray of shape (D,), float64
-        Of points whose input is not 0, for each input of the classifier's own stages.
-    stages : mapping of str to tuple of ndarray, float64
-        Activity that the stages report, by their names; see `IntegerStage.activity`.
-    """
-
+    # (D,): of points whose input is not 0, for each input of the classifier's own stages
     inputs: Shares
+    # activity that the stages report, by their names; see `IntegerStage.activity`
     stages: Mapping[str, tuple[Shares, ...]] = field(default_factory=dict)
 
     def to_array(self) -> Shares:

@@ -29,18 +29,10 @@ TABLE = _table()
 
 @dataclass(frozen=True)
 class Confidence:
-    """From differences of integer scores to indices in `TABLE`.
+    """From differences of integer scores to indices in `TABLE`."""
 
-    Attributes
-    ----------
-    factor : int
-        Steps of the table per unit of the scores, times ``2**shift``: 1..65,535.
-    shift : int
-        1..24.
-    """
-
-    factor: int
-    shift: int
+    factor: int  # steps of the table per unit of the scores, times ``2**shift``: 1..65,535
+    shift: int  # 1..24
 
     @classmethod
     def of(cls, logit: float) -> Confidence:

@@ -62,24 +62,15 @@ class _Thresholds:
 class Rejection(_Thresholds):
     """Thresholds in the float model's units; 0 is none.
 
-    Attributes
-    ----------
-    score : float
-        Minimum score of the winner, at least 0.
-    rbf : float
-        Minimum RBF of the nearest prototype, 0..1.
-    margin : float
-        Minimum difference of the two largest scores, at least 0.
-
     Raises
     ------
     InputError
         If a threshold is out of its range, or all are 0.
     """
 
-    score: float = 0.0
-    rbf: float = 0.0
-    margin: float = 0.0
+    score: float = 0.0  # minimum score of the winner, at least 0
+    rbf: float = 0.0  # minimum RBF of the nearest prototype, 0..1
+    margin: float = 0.0  # minimum difference of the two largest scores, at least 0
 
     def __post_init__(self) -> None:
         thresholds = (self.score, self.rbf, self.margin)
@@ -113,21 +104,11 @@ class Rejection(_Thresholds):
 
 @dataclass(frozen=True)
 class IntegerRejection(_Thresholds):
-    """Thresholds in units of the integer model; 0 is none.
+    """Thresholds in units of the integer model; 0 is none."""
 
-    Attributes
-    ----------
-    score : int
-        Minimum score of the winner.
-    rbf : int
-        Minimum RBF of the nearest prototype, 0..127.
-    margin : int
-        Minimum difference of the two largest scores.
-    """
-
-    score: int = 0
-    rbf: int = 0
-    margin: int = 0
+    score: int = 0  # minimum score of the winner
+    rbf: int = 0  # minimum RBF of the nearest prototype, 0..127
+    margin: int = 0  # minimum difference of the two largest scores
 
     @property
     def statistics(self) -> tuple[Statistic, ...]:
@@ -162,23 +143,13 @@ def margins(scores: NDArray[Any]) -> NDArray[Any]:
 
 @dataclass(frozen=True, eq=False)
 class IntegerDecision(IntegerStage):
-    """Maps the scores of L classes to the first class with the largest one.
-
-    Attributes
-    ----------
-    scores : Range
-        The range of the L scores.
-    score_bits : int
-        16 or 32.
-    rejection : IntegerRejection, optional
-        Thresholds below which the answer is `UNKNOWN`.
-    """
+    """Maps the scores of L classes to the first class with the largest one."""
 
     kind: ClassVar[str] = "decision"
 
-    scores: Range
-    score_bits: int
-    rejection: IntegerRejection | None = None
+    scores: Range  # the range of the L scores
+    score_bits: int  # 16 or 32
+    rejection: IntegerRejection | None = None  # thresholds below which the answer is `UNKNOWN`
 
     @property
     def n_inputs(self) -> int:

@@ -115,25 +115,14 @@ class Signal:
 
 @dataclass(frozen=True, eq=False)
 class Seen:
-    """A stage's view of a point that is an image, for a picture; positions are in pixels.
+    """A stage's view of a point that is an image, for a picture; positions are in pixels."""
 
-    Attributes
-    ----------
-    image : ndarray of shape (h, w), float64
-        The crop of the image as the stage processes it, 0 (paper) to 1 (ink).
-    rows, columns : tuple of float
-        Positions of lines between the areas of the stage.
-    strokes : ndarray of shape (n, 4), float64
-        Detected strokes: lines from (x, y) by (dx, dy), longer if stronger.
-    words : str
-        The meaning of the strokes, as a sentence.
-    """
-
-    image: Float64
+    image: Float64  # (h, w): the crop of the image as the stage processes it, 0 (paper) to 1 (ink)
+    # positions of lines between the areas of the stage
     rows: tuple[float, ...]
     columns: tuple[float, ...]
-    strokes: Float64
-    words: str
+    strokes: Float64  # (n, 4): detected strokes: lines from (x, y) by (dx, dy), longer if stronger
+    words: str  # the meaning of the strokes, as a sentence
 
 
 class FeatureStage(ABC):
@@ -144,25 +133,19 @@ class FeatureStage(ABC):
 
     Attributes
     ----------
-    kind : str
-        Its name in the registry, and in a model's hash.
-    ARRAYS : tuple of str
-        Names of its arrays in a model file.
-    ABSENT : mapping of str to ndarray
-        Arrays of a model file without such a stage; empty for newer kinds.
     n_features : int
         Values of a raw point.
     n_outputs : int
         Number of features, the D inputs of the classifier.
     does : str
         What it does, as the end of a sentence that begins with "the model": "pools images".
-    smaller : tuple of str
-        What to try in training for less flash and SRAM, where the stage is what takes most of them.
     """
 
-    kind: ClassVar[str]
+    kind: ClassVar[str]  # its name in the registry, and in a model's hash
+    # what to try in training for less flash and SRAM, where the stage is what takes most of them
     smaller: ClassVar[tuple[str, ...]] = ()
-    ARRAYS: ClassVar[tuple[str, ...]]
+    ARRAYS: ClassVar[tuple[str, ...]]  # names of its arrays in a model file
+    # arrays of a model file without such a stage; empty for newer kinds
     ABSENT: ClassVar[Arrays] = {}
 
     @property

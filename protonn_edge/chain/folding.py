@@ -49,25 +49,14 @@ def input_quantizer(statistics: InputStatistics, bits: int) -> InputQuantizer:
 
 @dataclass(frozen=True, eq=False)
 class FoldedMap:
-    """The map ``weights q + constant`` of quantized inputs q.
+    """The map ``weights q + constant`` of quantized inputs q."""
 
-    Attributes
-    ----------
-    weights : ndarray of shape (d, D), float64
-        Per step of an input.
-    constant : ndarray of shape (d,), float64
-        The values if all inputs are 0.
-    mean, variance : ndarray of shape (D,), float64
-        Of the inputs of training points.
-    rounds : bool
-        Whether inputs are rounded, other than integer features.
-    """
-
-    weights: FloatArray
-    constant: FloatArray
+    weights: FloatArray  # (d, D): per step of an input
+    constant: FloatArray  # (d,): the values if all inputs are 0
+    # (D,): of the inputs of training points
     mean: FloatArray
     variance: FloatArray
-    rounds: bool = True
+    rounds: bool = True  # whether inputs are rounded, other than integer features
 
     @classmethod
     def of(
@@ -144,26 +133,13 @@ class QuantizedProduct:
     """A map with int8 weights and sums of limited bits, in the finest unit that fits both.
 
     Weights and constants that are integers, and fit, are unchanged.
-
-    Attributes
-    ----------
-    residuals : ndarray of shape (d, D), int8
-        The weights.
-    bias : ndarray of shape (d,), int64
-        Bias of the sums, minus their mean rounding error.
-    accumulator_bits : int
-        Every sum fits, on any input.
-    unit : float
-        Value of a unit of residuals and sums.
-    error : float
-        Predicted error of the values relative to their spread, both root mean squares.
     """
 
-    residuals: NDArray[np.int8]
-    bias: IntArray
-    accumulator_bits: int
-    unit: float
-    error: float
+    residuals: NDArray[np.int8]  # (d, D): the weights
+    bias: IntArray  # (d,): bias of the sums, minus their mean rounding error
+    accumulator_bits: int  # every sum fits, on any input
+    unit: float  # value of a unit of residuals and sums
+    error: float  # predicted error of the values relative to their spread, both root mean squares
 
     @classmethod
     def of(

@@ -28,24 +28,12 @@ FEWER_FEATURES = "fewer features (of images: --features pool:HxW)"
 
 
 class Remedies(NamedTuple):
-    """Training options that help, each as part of a sentence.
+    """Training options that help, each as part of a sentence."""
 
-    Attributes
-    ----------
-    flash : tuple of str
-        For a smaller model.
-    sram : str
-        For fewer variables.
-    cycles : str
-        For fewer cycles for a feature.
-    accuracy : str
-        For less loss of accuracy in integers.
-    """
-
-    flash: tuple[str, ...]
-    sram: str
-    cycles: str
-    accuracy: str
+    flash: tuple[str, ...]  # for a smaller model
+    sram: str  # for fewer variables
+    cycles: str  # for fewer cycles for a feature
+    accuracy: str  # for less loss of accuracy in integers
 
 
 class Size(NamedTuple):
@@ -61,36 +49,22 @@ class Head(ABC):
 
     A kind is a frozen dataclass of them in the `head` of its folder, which is checked when it is
     created.
-
-    Attributes
-    ----------
-    kind : str
-        Its name in files and in the registry.
-    title : str
-        Its name in text.
-    remedies : Remedies
-        What to try in training if a model does not fit, whatever its features.
-    ARRAYS : tuple of str
-        Names in a file of the arrays that only this kind has.
-    OPTIONAL_ARRAYS : tuple of str
-        The same for arrays that not every file of the kind has.
-    LEAST_CLASSES : int
-        Minimum number of classes: a one-class model separates its points from others by rejection.
-    hashed : mapping of str to str
-        The places of an integer model's numbers in its own stages, as a stage's name and an
-        attribute, by their names in the model's hash, which never change. A pattern such as
-        ``dense*.multiplier`` is a tuple of all of them.
-    statistics : tuple of str
-        The statistics for rejection; see `chain.decision`.
     """
 
-    kind: ClassVar[str]
-    title: ClassVar[str]
+    kind: ClassVar[str]  # its name in files and in the registry
+    title: ClassVar[str]  # its name in text
+    # what to try in training if a model does not fit, whatever its features
     remedies: ClassVar[Remedies]
-    ARRAYS: ClassVar[tuple[str, ...]]
+    ARRAYS: ClassVar[tuple[str, ...]]  # names in a file of the arrays that only this kind has
+    # the same for arrays that not every file of the kind has
     OPTIONAL_ARRAYS: ClassVar[tuple[str, ...]] = ()
+    # minimum number of classes: a one-class model separates its points from others by rejection
     LEAST_CLASSES: ClassVar[int] = 2
+    # The places of an integer model's numbers in its own stages, as a stage's name and an
+    # attribute, by their names in the model's hash, which never change. A pattern such as
+    # ``dense*.multiplier`` is a tuple of all of them.
     hashed: ClassVar[Mapping[str, str]]
+    # the statistics for rejection; see `chain.decision`
     statistics: ClassVar[tuple[Statistic, ...]] = ("score", "margin")
 
     @property

@@ -53,22 +53,15 @@ Stage = TypeVar("Stage", bound=IntegerStage)
 
 
 class QuantizedInput(Sized):
-    """How raw features become the bytes that a device receives, in any precision.
+    """How raw features become the bytes that a device receives, in any precision."""
 
-    Attributes
-    ----------
-    inputs : InputQuantizer
-        From raw or computed features to the inputs of the classifier's own stages.
-    raw_exponents : ndarray of int64, optional
-        The power of ten by which a sketch multiplies raw values; see `Model.units`. It is not part
-        of the arithmetic, which begins with bytes, nor of the model's hash.
-    counts : ndarray of float64, optional
-        A sensor's counts per unit of the training data, for each channel or feature, where raw
-        values are its counts. Like `raw_exponents`, which they replace, they are not hashed.
-    """
-
+    # from raw or computed features to the inputs of the classifier's own stages
     inputs: InputQuantizer
+    # The power of ten by which a sketch multiplies raw values; see `Model.units`. It is not part of
+    # the arithmetic, which begins with bytes, nor of the model's hash.
     raw_exponents: Exponents | None
+    # a sensor's counts per unit of the training data, for each channel or feature, where raw values
+    # are its counts. Like `raw_exponents`, which they replace, they are not hashed.
     counts: NDArray[np.float64] | None = None
 
     @cached_property

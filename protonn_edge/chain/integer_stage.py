@@ -87,20 +87,16 @@ class IntegerStage(ABC):
 
     Attributes
     ----------
-    kind : str
-        Its name in plans and reports.
-    hashed : tuple of str
-        Whole numbers in a model's hash, although they follow from the model's fields.
-    reports_nonzero_outputs : bool
-        Whether the first vector of its `activity` counts its non-zero values.
     nearest_maximum : int
         The largest nearness to a known point, see `run_with_nearest`; 0 without such a measure.
     n_inputs, n_outputs : int
         Number of values of a point before and after it.
     """
 
-    kind: ClassVar[str]
+    kind: ClassVar[str]  # its name in plans and reports
+    # whole numbers in a model's hash, although they follow from the model's fields
     hashed: ClassVar[tuple[str, ...]] = ()
+    # whether the first vector of its `activity` counts its non-zero values
     reports_nonzero_outputs: ClassVar[bool] = False
 
     @property

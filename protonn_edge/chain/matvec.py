@@ -24,27 +24,15 @@ NIBBLE_OFFSET = 8
 
 @dataclass(frozen=True, eq=False)
 class IntegerMatvec(IntegerStage):
-    """A stage that begins with a product: ``a_k = bias_k + sum_i W_ki q_i``.
-
-    Attributes
-    ----------
-    weights : ndarray of shape (d, D), int8
-        W.
-    bias : ndarray of shape (d,), int64
-        The initial accumulators.
-    accumulator_bits : int
-        One of `widths`; every sum fits for any input.
-    input_maximum : int
-        The largest input, 1..255.
-    """
+    """A stage that begins with a product: ``a_k = bias_k + sum_i W_ki q_i``."""
 
     widths: ClassVar[tuple[int, ...]]
     """Bits that an accumulator may have."""
 
-    weights: NDArray[np.int8]
-    bias: IntArray
-    accumulator_bits: int
-    input_maximum: int
+    weights: NDArray[np.int8]  # (d, D): W
+    bias: IntArray  # (d,): the initial accumulators
+    accumulator_bits: int  # one of `widths`; every sum fits for any input
+    input_maximum: int  # the largest input, 1..255
 
     def __post_init__(self) -> None:
         """Refuse numbers with which some input could overflow a sum."""

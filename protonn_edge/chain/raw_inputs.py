@@ -210,33 +210,16 @@ _HUGE = 1e300
 
 @dataclass(frozen=True, order=True)
 class RawScale:
-    """The quantization of one feature's raw integers; see the module's text.
+    """The quantization of one feature's raw integers; see the module's text."""
 
-    Attributes
-    ----------
-    first : int
-        The raw value, a 16-bit integer, at which t is 0.
-    mirrored : bool
-        Whether bytes grow as raw values fall.
-    span : int
-        0..65535, the largest t.
-    shift : int
-        0..15; ``span << shift`` fits 16 bits.
-    multiplier : int
-        0..65535.
-    offset : int
-        Within -2**30..2**30, including the half for rounding; the whole sum is below 2**31.
-    fraction : int
-        0..255, in units of 2**-8 of the multiplier; 0 in models without it.
-    """
-
-    first: int
-    mirrored: bool
-    span: int
-    shift: int
-    multiplier: int
+    first: int  # the raw value, a 16-bit integer, at which t is 0
+    mirrored: bool  # whether bytes grow as raw values fall
+    span: int  # 0..65535, the largest t
+    shift: int  # 0..15; ``span << shift`` fits 16 bits
+    multiplier: int  # 0..65535
+    # within -2**30..2**30, including the half for rounding; the whole sum is below 2**31
     offset: int
-    fraction: int = 0
+    fraction: int = 0  # 0..255, in units of 2**-8 of the multiplier; 0 in models without it
 
 
 @dataclass(frozen=True)
@@ -316,21 +299,11 @@ class FloatScale:
 
 @dataclass(frozen=True)
 class FloatQuantizer:
-    """Quantizes raw values in 32-bit floats to the model's bytes.
+    """Quantizes raw values in 32-bit floats to the model's bytes."""
 
-    Attributes
-    ----------
-    scales : tuple of FloatScale
-        The different ones, in the order of the features.
-    choice : ndarray of shape (D,), int64
-        Which of them a feature has.
-    maximum : int
-        The largest byte.
-    """
-
-    scales: tuple[FloatScale, ...]
-    choice: NDArray[np.int64]
-    maximum: int
+    scales: tuple[FloatScale, ...]  # the different ones, in the order of the features
+    choice: NDArray[np.int64]  # (D,): which of them a feature has
+    maximum: int  # the largest byte
 
     def quantize(self, X: ArrayLike) -> NDArray[np.uint8]:
         """Return raw values (n, D), rounded to float32, as bytes (n, D)."""

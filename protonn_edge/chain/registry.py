@@ -24,26 +24,13 @@ from protonn_edge.chain.head import Head
 
 
 class Kind(NamedTuple):
-    """A kind of classifier.
+    """A kind of classifier."""
 
-    Attributes
-    ----------
-    prefix : str
-        How the names of its classes begin.
-    folder : str
-        In `protonn_edge.kinds`.
-    stages : mapping of str to str
-        The folders of the kernels of its stages, by the stages' kinds.
-    training : str
-        The module of its estimator, in the folder.
-    has_models : bool
-        Whether there are models of the kind, and not only an estimator that trains another's.
-    """
-
-    prefix: str
-    folder: str
-    stages: Mapping[str, str] = {}
-    training: str = "train.classifier"
+    prefix: str  # how the names of its classes begin
+    folder: str  # in `protonn_edge.kinds`
+    stages: Mapping[str, str] = {}  # the folders of the kernels of its stages, by the stages' kinds
+    training: str = "train.classifier"  # the module of its estimator, in the folder
+    # whether there are models of the kind, and not only an estimator that trains another's
     has_models: bool = True
 
 

@@ -35,21 +35,12 @@ _ENTRY_CYCLES, _ENTRY_BEGIN_CYCLES = (20, 30), 20
 
 @dataclass(frozen=True, eq=False)
 class ProgramCost:
-    """What a generated program takes: flash and SRAM in bytes, and cycles of a prediction.
+    """What a generated program takes: flash and SRAM in bytes, and cycles of a prediction."""
 
-    Attributes
-    ----------
-    feed : Feed
-        How the firmware feeds the first kernel.
-    costs : tuple of Cost
-        What each kernel takes, from the inputs to the class.
-    core : Core
-        The kind of chip for which cycles are counted. If it has no multiplier, the compiler
-        generates the loops, and cycles are an estimate.
-    """
-
-    feed: Feed
-    costs: tuple[Cost, ...]
+    feed: Feed  # how the firmware feeds the first kernel
+    costs: tuple[Cost, ...]  # what each kernel takes, from the inputs to the class
+    # The kind of chip for which cycles are counted. If it has no multiplier, the compiler generates
+    # the loops, and cycles are an estimate.
     core: Core
 
     @property

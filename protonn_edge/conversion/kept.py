@@ -18,54 +18,26 @@ from protonn_edge.training.points import Float32
 
 @dataclass(frozen=True)
 class ConversionStep:
-    """The agreement with the estimator after a step.
-
-    Attributes
-    ----------
-    name : {"estimator", "exact", "pruned", "reduced", "trained", "integers"}
-    agreement : float
-        Share of points with the estimator's answer, 0..1.
-    accuracy : float or None
-        Share of points classified right, 0..1; None without labels.
-    """
+    """The agreement with the estimator after a step."""
 
     name: str
-    agreement: float
-    accuracy: float | None
+    agreement: float  # share of points with the estimator's answer, 0..1
+    accuracy: float | None  # share of points classified right, 0..1; None without labels
 
 
 @dataclass(frozen=True, eq=False)
 class Conversion:
-    """A converted model, and the agreement after each step.
+    """A converted model, and the agreement after each step."""
 
-    Attributes
-    ----------
-    model : Model
-        It fits the board by the planner's figures; `build` has the exact ones of the linker.
-    estimator : str
-        The estimator's name, such as "SVC".
-    landmarks : int or None
-        Number of the estimator's support vectors or training points.
-    steps : tuple of ConversionStep
-        From the estimator itself to the integers of the device.
-    n : int
-        Points that the steps were measured on.
-    held_out : bool
-        Whether they are other points than those of the conversion.
-    model_bytes : int
-        Size of W, B and Z as int8, or of trees.
-    flash_bytes : int
-        Flash of the whole firmware, by the planner.
-    """
-
+    # it fits the board by the planner's figures; `build` has the exact ones of the linker
     model: Model
-    estimator: str
-    landmarks: int | None
-    steps: tuple[ConversionStep, ...]
-    n: int
-    held_out: bool
-    model_bytes: int
-    flash_bytes: int
+    estimator: str  # the estimator's name, such as "SVC"
+    landmarks: int | None  # number of the estimator's support vectors or training points
+    steps: tuple[ConversionStep, ...]  # from the estimator itself to the integers of the device
+    n: int  # points that the steps were measured on
+    held_out: bool  # whether they are other points than those of the conversion
+    model_bytes: int  # size of W, B and Z as int8, or of trees
+    flash_bytes: int  # flash of the whole firmware, by the planner
 
     @property
     def agreement(self) -> float:

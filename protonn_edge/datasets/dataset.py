@@ -48,39 +48,23 @@ class TableLayout:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Provenance:
-    """What is known of points besides their values and labels.
-
-    Attributes
-    ----------
-    feature_names : tuple of str
-        D names, or empty.
-    point_shape : tuple of int
-        The axes that a point has in the file, such as samples and channels; empty if not known.
-    notices : tuple of Notice
-        What is worth knowing of the data: how it was read, and what looks like a mistake.
-    layout : TableLayout or None
-        How a text table was read.
-    sessions, times : sequence of n str, or None
-        The recording of each row of a table and its time, if there are such columns.
-    sample_rate : float or None
-        Samples per second, of a recording or of windows.
-    onset : int or None
-        The level at which clips of sound begin, if that is how windows were cut.
-    instrument : Instrument or None
-        What measured the values, if that is known.
-    """
+    """What is known of points besides their values and labels."""
 
     matrices: ClassVar[tuple[str, ...]] = ()
 
-    feature_names: tuple[str, ...] = ()
+    feature_names: tuple[str, ...] = ()  # D names, or empty
+    # the axes that a point has in the file, such as samples and channels; empty if not known
     point_shape: tuple[int, ...] = ()
+    # what is worth knowing of the data: how it was read, and what looks like a mistake
     notices: tuple[Notice, ...] = ()
-    layout: TableLayout | None = None
+    layout: TableLayout | None = None  # how a text table was read
+    # the recording of each row of a table and its time, if there are such columns
     sessions: Sequence[str] | None = None
     times: Sequence[str] | None = None
-    sample_rate: float | None = None
+    sample_rate: float | None = None  # samples per second, of a recording or of windows
+    # the level at which clips of sound begin, if that is how windows were cut
     onset: int | None = None
-    instrument: Instrument | None = None
+    instrument: Instrument | None = None  # what measured the values, if that is known
 
     def provenance(self) -> dict[str, Any]:
         """Return the fields that points of the same origin share."""
@@ -106,25 +90,14 @@ class Provenance:
 
 @dataclass(frozen=True, eq=False)
 class Table(Provenance):
-    """Labelled points of a file.
-
-    Attributes
-    ----------
-    source : str
-        The file, and the part of it, for messages.
-    X : ndarray or CSR matrix of shape (n, D), float32
-        All finite.
-    labels : sequence of n str
-        See `protonn_edge.datasets.naming.label_text`.
-    seams : ndarray of shape (n,), bool, or None
-        The rows at which another session begins, by all columns of sessions.
-    """
+    """Labelled points of a file."""
 
     matrices = ("X",)
 
-    source: str
-    X: Features
-    labels: Sequence[str]
+    source: str  # the file, and the part of it, for messages
+    X: Features  # (n, D): all finite
+    labels: Sequence[str]  # see `protonn_edge.datasets.naming.label_text`
+    # (n,): the rows at which another session begins, by all columns of sessions
     seams: NDArray[np.bool_] | None = None
 
 

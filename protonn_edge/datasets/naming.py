@@ -58,23 +58,12 @@ def check_names(names: Sequence[object], what: str, *, distinct: bool) -> None:
 
 @dataclass(frozen=True)
 class Notice:
-    """A remark about data.
+    """A remark about data."""
 
-    Attributes
-    ----------
-    kind : str
-        Its subject for programs, such as ``label`` or ``constant``.
-    text : str
-        A clause for display, on one line, without control characters.
-    warning : bool
-        Whether the data probably has a mistake; otherwise, it reports a choice.
-    columns : tuple of str
-        The names of the columns or features concerned, or ``"3"`` for the third.
-    """
-
-    kind: str
-    text: str
-    warning: bool = False
+    kind: str  # its subject for programs, such as ``label`` or ``constant``
+    text: str  # a clause for display, on one line, without control characters
+    warning: bool = False  # whether the data probably has a mistake; otherwise, it reports a choice
+    # the names of the columns or features concerned, or ``"3"`` for the third
     columns: tuple[str, ...] = field(default=())
 
     def __str__(self) -> str:

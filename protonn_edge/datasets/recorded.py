@@ -51,27 +51,14 @@ _SECONDS = {"s": 1.0, "ms": 1e-3, "milli": 1e-3, "us": 1e-6, "micro": 1e-6, "ns"
 
 @dataclass(frozen=True, eq=False)
 class Recording:
-    """Labelled samples of some channels.
+    """Labelled samples of some channels."""
 
-    Attributes
-    ----------
-    dataset : Dataset
-        Each point is a sample of all channels, in chronological order; no test part.
-    seams : ndarray of shape (n,), bool
-        True at each sample that does not directly follow the previous one.
-    take_of : ndarray of shape (n,), int64, or None
-        For a folder, the number of each sample's file.
-    tested : ndarray of shape (n,), bool
-        The samples for testing.
-    groups : sequence of n str, or None
-        The person, session or take of each sample.
-    """
-
-    dataset: Dataset
+    dataset: Dataset  # each point is a sample of all channels, in chronological order; no test part
+    # (n,): true at each sample that does not directly follow the previous one
     seams: NDArray[np.bool_]
-    take_of: NDArray[np.int64] | None
-    tested: NDArray[np.bool_]
-    groups: Sequence[str] | None
+    take_of: NDArray[np.int64] | None  # (n,): for a folder, the number of each sample's file
+    tested: NDArray[np.bool_]  # (n,): the samples for testing
+    groups: Sequence[str] | None  # the person, session or take of each sample
 
     @property
     def samples(self) -> NDArray[np.float32]:

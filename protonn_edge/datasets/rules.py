@@ -66,35 +66,19 @@ _REASONS: dict[Reason, str] = {
 
 @dataclass(frozen=True)
 class TableOptions:
-    """Options for reading a table.
+    """Options for reading a table."""
 
-    Attributes
-    ----------
-    label : str or None
-        The column of labels: its name, its number from 1, ``first`` or ``last``.
-    drop : tuple of str
-        Columns to leave out, names or numbers from 1.
-    delimiter : str or None
-        The delimiter of columns, see `delimiter_called`.
-    session : str or None
-        The column of sessions, which tells recordings apart.
-    time : str or None
-        The column of times.
-    channels : tuple of str
-        The columns that are features, in this order; empty for all others.
-    groups : str or None
-        The column of groups, if there is one of this name; otherwise, it is not a column.
-    labelled : str or None
-        The label of all rows, in the absence of a column called ``label`` or the like.
-    """
-
+    # the column of labels: its name, its number from 1, ``first`` or ``last``
     label: str | None = None
-    drop: tuple[str, ...] = ()
-    delimiter: str | None = None
-    session: str | None = None
-    time: str | None = None
+    drop: tuple[str, ...] = ()  # columns to leave out, names or numbers from 1
+    delimiter: str | None = None  # the delimiter of columns, see `delimiter_called`
+    session: str | None = None  # the column of sessions, which tells recordings apart
+    time: str | None = None  # the column of times
+    # the columns that are features, in this order; empty for all others
     channels: tuple[str, ...] = ()
+    # the column of groups, if there is one of this name; otherwise, it is not a column
     groups: str | None = None
+    # the label of all rows, in the absence of a column called ``label`` or the like
     labelled: str | None = None
 
 

@@ -71,34 +71,18 @@ class Origin:
 
 @dataclass(frozen=True)
 class Result:
-    """The answer for one test point.
+    """The answer for one test point."""
 
-    Attributes
-    ----------
-    index : int
-        The row of the test data.
-    label : int
-        Index of the true class, or `UNKNOWN` for a point of none of them.
-    predicted : int or None
-        Index of the class that the device answered, or `UNKNOWN`, 255; None if the point was lost:
-        no answer came.
-    cycles : int or None
-        CPU cycles of the prediction; None if it was lost.
-    mismatch : bool or None
-        Whether class or scores differ from the integer model's; None if nothing was compared.
-    scores : tuple of int or None
-        One score per class, if requested.
-    device : str
-        The port of the device that answered.
-    """
-
-    index: int
-    label: int
+    index: int  # the row of the test data
+    label: int  # index of the true class, or `UNKNOWN` for a point of none of them
+    # index of the class that the device answered, or `UNKNOWN`, 255; None if the point was lost: no
+    # answer came
     predicted: int | None
-    cycles: int | None
+    cycles: int | None  # CPU cycles of the prediction; None if it was lost
+    # whether class or scores differ from the integer model's; None if nothing was compared
     mismatch: bool | None = None
-    scores: tuple[int, ...] | None = None
-    device: str = ""
+    scores: tuple[int, ...] | None = None  # one score per class, if requested
+    device: str = ""  # the port of the device that answered
 
     def to_fields(self, n_classes: int) -> list[str]:
         """Return the fields of its line; missing values are empty."""

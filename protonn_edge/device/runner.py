@@ -60,19 +60,12 @@ class DeviceShare:
 
 @dataclass(frozen=True)
 class Run:
-    """What a run gave.
+    """What a run gave."""
 
-    Attributes
-    ----------
-    results : list of Result
-        In the order of the rows, without those skipped. Points that no device answered despite
-        retries are included, marked as lost.
-    shares : list of DeviceShare
-        One for each device.
-    """
-
+    # In the order of the rows, without those skipped. Points that no device answered despite
+    # retries are included, marked as lost.
     results: list[Result]
-    shares: list[DeviceShare]
+    shares: list[DeviceShare]  # one for each device
 
 
 def run(

@@ -40,21 +40,11 @@ Reply = TypeVar("Reply", bound=Message)
 
 @dataclass(frozen=True)
 class Prediction:
-    """What the device answered for one input.
+    """What the device answered for one input."""
 
-    Attributes
-    ----------
-    label : int
-        Index of the class, or `UNKNOWN`.
-    cycles : int
-        CPU cycles that the prediction took on the device.
-    scores : tuple of int or None
-        One score per class, or None if not requested.
-    """
-
-    label: int
-    cycles: int
-    scores: tuple[int, ...] | None = None
+    label: int  # index of the class, or `UNKNOWN`
+    cycles: int  # CPU cycles that the prediction took on the device
+    scores: tuple[int, ...] | None = None  # one score per class, or None if not requested
 
 
 class Session:

@@ -36,24 +36,12 @@ _NODE = "Node.js 20 or newer"
 
 @dataclass(frozen=True)
 class Program:
-    """A program that emulates a board.
+    """A program that emulates a board."""
 
-    Attributes
-    ----------
-    name : str
-        One of `EMULATORS`.
-    command : tuple of str
-        Its command line, to which the board's options are added.
-    packages : str
-        Packages that contain it, for a sentence that begins with "install".
-    instead : str
-        Why it is not simavr, if no emulator was named; else empty.
-    """
-
-    name: str
-    command: tuple[str, ...]
-    packages: str
-    instead: str = ""
+    name: str  # one of `EMULATORS`
+    command: tuple[str, ...]  # its command line, to which the board's options are added
+    packages: str  # packages that contain it, for a sentence that begins with "install"
+    instead: str = ""  # why it is not simavr, if no emulator was named; else empty
 
     @property
     def remark(self) -> str:

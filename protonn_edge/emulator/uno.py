@@ -40,36 +40,23 @@ class EmulatorError(ProtoNNEdgeError):
 
 @dataclass(frozen=True)
 class EmulatorStats:
-    """Counters of the emulator since it was started; resets do not clear them.
+    """Counters of the emulator since it was started; resets do not clear them."""
 
-    Attributes
-    ----------
-    cycles : int
-        Clock cycles, those slept through included.
-    marked_cycles : int
-        Cycles of all marked spans. A span reaches from the start of the instruction that writes a
-        non-zero value to GPIOR0 to the start of the one that writes 0: the cycle of the first
-        ``OUT`` is counted, that of the second is not.
-    marked_spans : int
-        How many spans began and ended. One that a reset or a fault cut short does not count.
-    stack_bytes : int
-        The deepest stack: RAMEND less the lowest stack pointer, which is the number of bytes used.
-    overruns : int
-        Received bytes that were lost because the firmware did not read them in time.
-    state : str
-        ``"running"``, ``"sleeping"``, ``"crashed"`` (by the last fault, until the next reset) or
-        ``"empty"`` (a bootloader with no program to start).
-    faults : tuple of str
-        What stopped the firmware, with the place in the source if the ELF file names it; the first
-        16 of them.
-    """
-
-    cycles: int
+    cycles: int  # clock cycles, those slept through included
+    # Cycles of all marked spans. A span reaches from the start of the instruction that writes a
+    # non-zero value to GPIOR0 to the start of the one that writes 0: the cycle of the first ``OUT``
+    # is counted, that of the second is not.
     marked_cycles: int
+    # How many spans began and ended. One that a reset or a fault cut short does not count.
     marked_spans: int
+    # the deepest stack: RAMEND less the lowest stack pointer, which is the number of bytes used
     stack_bytes: int
-    overruns: int
+    overruns: int  # received bytes that were lost because the firmware did not read them in time
+    # ``"running"``, ``"sleeping"``, ``"crashed"`` (by the last fault, until the next reset) or
+    # ``"empty"`` (a bootloader with no program to start)
     state: str
+    # what stopped the firmware, with the place in the source if the ELF file names it; the first 16
+    # of them
     faults: tuple[str, ...]
 
 

@@ -82,52 +82,25 @@ class Repetition:
 
 @dataclass(frozen=True, eq=False)
 class Measurement(FactsRepr):
-    """What a run measured.
+    """What a run measured."""
 
-    Attributes
-    ----------
-    board : Board
-        The board, real or emulated.
-    reference : IntegerChain or Float32Model
-        The reference that the device's scores were compared with.
-    plan : Plan or Float32Plan
-        The plan of the firmware.
-    usage : Usage
-        Memory that the linked firmware uses.
-    summary : Summary
-        Accuracy, cycles, latency, energy.
-    agreement : Agreement
-        Comparison with the reference, score by score, and with the plan's cycles.
-    possible : PossibleCycles
-        The possible cycles of a prediction.
-    saturations : int
-        Raw values of the points that were clamped.
-    stack_peak_bytes : int or None
-        Maximum stack that a device used, by painting; None if no device had points or reported it.
-    confusion : ndarray of shape (L, L), int64
-        Answered points: row the actual class, column the predicted one. Of a model that rejects
-        (L, L + 1): the last column is "unknown".
-    shares : list of DeviceShare
-        What each device did.
-    comparison : DeviceComparison or None
-        Differences between several devices on the same points.
-    repetition : Repetition or None
-        One prediction computed many times, if requested.
-    """
-
-    board: Board
-    reference: DeviceModel
-    plan: Plan | Float32Plan
-    usage: Usage
-    summary: Summary
+    board: Board  # the board, real or emulated
+    reference: DeviceModel  # the reference that the device's scores were compared with
+    plan: Plan | Float32Plan  # the plan of the firmware
+    usage: Usage  # memory that the linked firmware uses
+    summary: Summary  # accuracy, cycles, latency, energy
+    # comparison with the reference, score by score, and with the plan's cycles
     agreement: Agreement
-    possible: PossibleCycles
-    saturations: int
+    possible: PossibleCycles  # the possible cycles of a prediction
+    saturations: int  # raw values of the points that were clamped
+    # maximum stack that a device used, by painting; None if no device had points or reported it
     stack_peak_bytes: int | None
+    # (L, L): Answered points: row the actual class, column the predicted one. Of a model that
+    # rejects (L, L + 1): the last column is "unknown".
     confusion: NDArray[np.int64]
-    shares: list[DeviceShare]
-    comparison: DeviceComparison | None
-    repetition: Repetition | None
+    shares: list[DeviceShare]  # what each device did
+    comparison: DeviceComparison | None  # differences between several devices on the same points
+    repetition: Repetition | None  # one prediction computed many times, if requested
 
     def facts(self) -> dict[str, str]:
         """Return the figures of the run."""

@@ -41,33 +41,15 @@ _RAW_SCALE_BYTES = 12  # struct raw_scale of the generated C
 
 @dataclass(frozen=True)
 class Export:
-    """What was written.
+    """What was written."""
 
-    Attributes
-    ----------
-    name : str
-        Of the library and its header.
-    files : tuple of str
-        Names below the folder, sorted.
-    vectors : int
-        Test vectors of the self-test.
-    plan : Plan
-        How the C computes.
-    flash_bytes : int
-        What an Arduino program with all of it takes, about: a little less.
-    model_sha256 : str
-        Of the integer model.
-    tried : Tried
-        The self-test's result.
-    """
-
-    name: str
-    files: tuple[str, ...]
-    vectors: int
-    plan: Plan
-    flash_bytes: int
-    model_sha256: str
-    tried: Tried
+    name: str  # of the library and its header
+    files: tuple[str, ...]  # names below the folder, sorted
+    vectors: int  # test vectors of the self-test
+    plan: Plan  # how the C computes
+    flash_bytes: int  # what an Arduino program with all of it takes, about: a little less
+    model_sha256: str  # of the integer model
+    tried: Tried  # the self-test's result
 
 
 def export(

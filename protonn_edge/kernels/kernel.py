@@ -31,34 +31,18 @@ At 115,200 baud a byte arrives every 1,389 cycles, and the fourth after the firs
 
 @dataclass(frozen=True, eq=False)
 class Push:
-    """Upper bounds of the cycles of pushing values into a stage.
+    """Upper bounds of the cycles of pushing values into a stage."""
 
-    Attributes
-    ----------
-    value, zero : int
-        Cycles of a value, and of one that is 0.
-    call : int
-        Cycles of a call, without its values.
-    whole : int
-        Cycles of all calls, without the values, if all values are available at once.
-    more : ndarray of shape (n,), int64
-        Additional cycles of each value if it is not 0.
-    least : int
-        Minimum cycles of all values.
-    skips_zeros : bool
-        Whether values that are 0 need not be pushed if others follow.
-    whole_mean : float
-        Approximate mean of `whole`, if it is known.
-    """
-
+    # cycles of a value, and of one that is 0
     value: int
     zero: int
-    call: int
-    whole: int
+    call: int  # cycles of a call, without its values
+    whole: int  # cycles of all calls, without the values, if all values are available at once
+    # (n,): additional cycles of each value if it is not 0
     more: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, np.int64))
-    least: int = 0
-    skips_zeros: bool = False
-    whole_mean: float = 0.0
+    least: int = 0  # minimum cycles of all values
+    skips_zeros: bool = False  # whether values that are 0 need not be pushed if others follow
+    whole_mean: float = 0.0  # approximate mean of `whole`, if it is known
 
 
 @dataclass(frozen=True)
@@ -90,28 +74,15 @@ class Feed:
 
 @dataclass(frozen=True)
 class Step:
-    """One step of a prediction, as plans and reports list it.
+    """One step of a prediction, as plans and reports list it."""
 
-    Attributes
-    ----------
-    name, kernel : str
-        What it does, and how.
-    flash_bytes : int
-        Its constants and, approximately, its code.
-    mean : float or None
-        Cycles on points with the activity of the plan; None if that is not known.
-    worst : int
-        Upper bound of the cycles for any input.
-    least : int
-        Lower bound of the cycles for any input.
-    """
-
+    # what it does, and how
     name: str
     kernel: str
-    flash_bytes: int
-    mean: float | None
-    worst: int
-    least: int
+    flash_bytes: int  # its constants and, approximately, its code
+    mean: float | None  # cycles on points with the activity of the plan; None if that is not known
+    worst: int  # upper bound of the cycles for any input
+    least: int  # lower bound of the cycles for any input
 
     def on(self, core: Core, portable: float) -> Step:
         """Return the step on a chip.
@@ -127,37 +98,19 @@ class Step:
 
 @dataclass(frozen=True)
 class Cost:
-    """The cost of a kernel.
+    """The cost of a kernel."""
 
-    Attributes
-    ----------
-    steps : tuple of Step
-        Its cycles.
-    tables, code : int
-        Flash of constants, and approximately of code.
-    state : int
-        SRAM of variables.
-    buffer : int
-        SRAM of the firmware's buffer, if this is the first stage.
-    push : Push, optional
-        The cost of pushing into it; None if it reads the previous stage's values in place.
-    begin : int
-        Maximum cycles of ``pnn_begin``, which are included.
-    exclusive : int
-        Cycles of the bounds that exclude each other for any input.
-    spares : int
-        Cycles of the next stage's minimum that it saves.
-    """
-
-    steps: tuple[Step, ...]
+    steps: tuple[Step, ...]  # its cycles
+    # flash of constants, and approximately of code
     tables: int
     code: int
-    state: int
-    buffer: int = 0
+    state: int  # SRAM of variables
+    buffer: int = 0  # SRAM of the firmware's buffer, if this is the first stage
+    # the cost of pushing into it; None if it reads the previous stage's values in place
     push: Push | None = None
-    begin: int = 0
-    exclusive: int = 0
-    spares: int = 0
+    begin: int = 0  # maximum cycles of ``pnn_begin``, which are included
+    exclusive: int = 0  # cycles of the bounds that exclude each other for any input
+    spares: int = 0  # cycles of the next stage's minimum that it saves
 
 
 class Kernel(ABC):
@@ -165,25 +118,18 @@ class Kernel(ABC):
 
     Attributes
     ----------
-    stage : IntegerStage
-        The stage that it computes.
-    name : str
-        Its name among the stage's kernels: "columns", "held".
-    template : str
-        The file of ``templates/c`` with its C.
-    chunk : int
-        Values that the firmware collects before it pushes them, if it does not hold all of them.
-    names_plan : bool
-        Whether a plan with this as its first such kernel has its name, for the option --plan.
     feedings : tuple of bool
-        Whether the firmware may hold all values, if this is the first stage; preferred one first.
+        Whether the firmware may hold all values, if this is the first stage; preferred one
+        first.
     """
 
-    name: str
-    template: ClassVar[str]
+    name: str  # its name among the stage's kernels: "columns", "held"
+    template: ClassVar[str]  # the file of ``templates/c`` with its C
+    # values that the firmware collects before it pushes them, if it does not hold all of them
     chunk: ClassVar[int] = 64
+    # whether a plan with this as its first such kernel has its name, for the option --plan
     names_plan: ClassVar[bool] = False
-    stage: IntegerStage
+    stage: IntegerStage  # the stage that it computes
     core: Core
 
     @property
@@ -233,18 +179,11 @@ INPUTS_AT_ONCE = 32
 
 @dataclass(frozen=True)
 class HeldInputs:
-    """Inputs in a buffer: of the firmware, which then feeds all at once, or of the library.
+    """Inputs in a buffer: of the firmware, which then feeds all at once, or of the library."""
 
-    Attributes
-    ----------
-    n_inputs : int
-        Their number.
-    value, call : tuple of int
-        Cycles of copying an input, and additional ones per call, mean and maximum, for a plain loop
-        compiled by avr-gcc 5.4 at -O2.
-    """
-
-    n_inputs: int
+    n_inputs: int  # their number
+    # cycles of copying an input, and additional ones per call, mean and maximum, for a plain loop
+    # compiled by avr-gcc 5.4 at -O2
     value: tuple[int, int] = (8, 10)
     call: tuple[int, int] = (48, 80)
 

@@ -26,21 +26,11 @@ BEGIN, END = "begin", "end"
 
 @dataclass(frozen=True)
 class Instruction:
-    """One instruction.
+    """One instruction."""
 
-    Attributes
-    ----------
-    text : str
-        In the assembler's syntax, with names of labels.
-    comment : str
-        For the reader of the generated code.
-    label : str
-        The label on its line, if any.
-    """
-
-    text: str
-    comment: str
-    label: str
+    text: str  # in the assembler's syntax, with names of labels
+    comment: str  # for the reader of the generated code
+    label: str  # the label on its line, if any
 
     @property
     def mnemonic(self) -> str:
@@ -64,14 +54,9 @@ class Listing:
     """A piece of assembly: lines of instructions, ``label:``, both, and ``; comments``.
 
     The compiler takes each line that is printed for an instruction when it decides what to inline.
-
-    Attributes
-    ----------
-    source : str
-        The lines.
     """
 
-    source: str
+    source: str  # the lines
 
     @cached_property
     def _parsed(self) -> tuple[tuple[Instruction, ...], dict[str, int]]:

@@ -55,23 +55,6 @@ class Float32Model(QuantizedInput):
     ----------
     inputs, raw_exponents
         The integer model's.
-    projection : ndarray of shape (d, D), float32
-        W, for bytes, in units of 1/gamma.
-    bias : ndarray of shape (d,), float32
-        Offset of the projection.
-    prototypes : ndarray of shape (d, m), float32
-        B, in units of 1/gamma.
-    labels : ndarray of shape (L, m), float32
-        Z, in units of `score_scale`.
-    limit : float
-        Squared distance beyond which a prototype is far: where the RBF falls below the float
-        model's cutoff; a float32, or infinite.
-    score_scale : float
-        Value of a unit of a score in the float model's scores: a power of two.
-    classes : tuple of str
-        Names of the L classes.
-    feature_names : tuple of str
-        Names of the features of a point, or empty.
     """
 
     rejection = None
@@ -80,15 +63,17 @@ class Float32Model(QuantizedInput):
     """Tolerated difference of scores between executions, in units: 1/65536 of the largest score."""
 
     inputs: InputQuantizer
-    projection: Float32
-    bias: Float32
-    prototypes: Float32
-    labels: Float32
+    projection: Float32  # (d, D): W, for bytes, in units of 1/gamma
+    bias: Float32  # (d,): offset of the projection
+    prototypes: Float32  # (d, m): B, in units of 1/gamma
+    labels: Float32  # (L, m): Z, in units of `score_scale`
+    # squared distance beyond which a prototype is far: where the RBF falls below the float model's
+    # cutoff; a float32, or infinite
     limit: float
-    score_scale: float
-    classes: tuple[str, ...]
+    score_scale: float  # value of a unit of a score in the float model's scores: a power of two
+    classes: tuple[str, ...]  # names of the L classes
     raw_exponents: Exponents | None = None
-    feature_names: tuple[str, ...] = ()
+    feature_names: tuple[str, ...] = ()  # names of the features of a point, or empty
 
     @property
     def n_inputs(self) -> int:

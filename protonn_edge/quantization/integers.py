@@ -103,24 +103,12 @@ _ROWS_AT_ONCE = 1024
 
 @dataclass(frozen=True)
 class StageLoss:
-    """The model up to a stage, on labelled points.
+    """The model up to a stage, on labelled points."""
 
-    Attributes
-    ----------
-    stage : str
-        What this step converts to integers; nothing for "float".
-    accuracy : float
-        Share of the points classified correctly, 0..1.
-    changed : int
-        Points whose class differs from the previous stage's.
-    disagreements : int
-        Points whose class differs from the float model's.
-    """
-
-    stage: str
-    accuracy: float
-    changed: int
-    disagreements: int
+    stage: str  # what this step converts to integers; nothing for "float"
+    accuracy: float  # share of the points classified correctly, 0..1
+    changed: int  # points whose class differs from the previous stage's
+    disagreements: int  # points whose class differs from the float model's
 
 
 def stage_losses(

@@ -26,14 +26,9 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class Statistics:
-    """Statistics that reveal points unlike the known ones, in the float model's units.
+    """Statistics that reveal points unlike the known ones, in the float model's units."""
 
-    Attributes
-    ----------
-    score, distance, margin : ndarray of shape (n,), float64
-        See `chain.decision`; the distance is an RBF, 0..1, which falls with it.
-    """
-
+    # (n,): see `chain.decision`; the distance is an RBF, 0..1, which falls with it
     score: Floats
     distance: Floats
     margin: Floats

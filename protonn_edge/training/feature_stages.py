@@ -18,18 +18,10 @@ from protonn_edge.training.shared_parameters import SharedParameters
 
 @dataclass(frozen=True, eq=False)
 class FeatureMaking:
-    """From raw points to the features to normalize.
+    """From raw points to the features to normalize."""
 
-    Attributes
-    ----------
-    stage : FeatureStage or None
-        Computes the features, if any.
-    ends : tuple of two ndarray of shape (D,), float32, or None
-        Limits beyond which values are outliers.
-    """
-
-    stage: FeatureStage | None
-    ends: tuple[Float32, Float32] | None = None
+    stage: FeatureStage | None  # computes the features, if any
+    ends: tuple[Float32, Float32] | None = None  # (D,): limits beyond which values are outliers
 
     @classmethod
     def chosen(

@@ -198,25 +198,17 @@ class FeatureRequest:
 
     Attributes
     ----------
-    kind : str
-        Of its stage, in the registry.
-    word : str
-        With which its first term begins.
-    form : str
-        Of that term, with an example.
-    of_samples, of_images : bool
-        What points it is of.
     all_at_once : bool
         Whether it needs all points of a training, which `partial_fit` does not have.
-    refusals : tuple of Refusal
-        What it cannot be combined with, beside the rows of `protonn_edge.training.compatibility`.
     """
 
-    kind: ClassVar[str] = ""
-    word: ClassVar[str] = ""
-    form: ClassVar[str] = ""
+    kind: ClassVar[str] = ""  # of its stage, in the registry
+    word: ClassVar[str] = ""  # with which its first term begins
+    form: ClassVar[str] = ""  # of that term, with an example
+    # what points it is of
     of_samples: ClassVar[bool] = False
     of_images: ClassVar[bool] = False
+    # what it cannot be combined with, beside the rows of `protonn_edge.training.compatibility`
     refusals: ClassVar[tuple[Refusal, ...]] = ()
 
     @property

@@ -30,24 +30,13 @@ from protonn_edge.training.weighting import ClassWeight, point_weights
 
 @dataclass(frozen=True, eq=False)
 class GivenPoints:
-    """Points to train on.
+    """Points to train on."""
 
-    Attributes
-    ----------
-    X : ndarray or CSR matrix of shape (n, D)
-        Raw features, float32 unless they are large.
-    y : ndarray of shape (n,), int64, or CSR matrix of shape (n, L)
-        Indices into `classes`, or label sets.
-    weights : ndarray of shape (n,), float64, or None
-        Weight of each point; a class whose points all have weight 0 is not among the classes.
-    classes : ndarray of shape (L,)
-        Labels, in the order of the scores.
-    """
-
-    X: Float32 | Sparse
-    y: Indices | Sparse
+    X: Float32 | Sparse  # (n, D): raw features, float32 unless they are large
+    y: Indices | Sparse  # (n,): indices into `classes`, or label sets
+    # (n,): weight of each point; a class whose points all have weight 0 is not among the classes
     weights: NDArray[np.float64] | None
-    classes: NDArray[Any]
+    classes: NDArray[Any]  # (L,): labels, in the order of the scores
 
     @property
     def large(self) -> bool:

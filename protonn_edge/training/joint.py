@@ -50,34 +50,18 @@ Augment = Callable[[Indices, np.random.Generator], Float32]
 
 @dataclass(frozen=True)
 class JointSchedule:
-    """Epochs, step sizes and constraints of training.
+    """Epochs, step sizes and constraints of training."""
 
-    Attributes
-    ----------
-    loss : str
-        A name in `LOSSES`.
-    epochs : int
-        Passes over the training points.
-    batch_size : int
-        Points a step.
-    learning_rate : float
-        Largest step of Adam in the folded parameters; for V it is divided by ``sqrt(D / 16)``, as a
-        projected point is a sum over D features.
-    input_noise : float
-        Deviation of the Gaussian noise added to the normalized inputs, in their unit.
-    sparsity : tuple of three floats
-        Shares of non-zero entries of V, C and Z, in (0, 1].
-    trained : tuple of str
-        Names in `MATRICES`; the others keep their initial values.
-    """
-
-    loss: str
-    epochs: int
-    batch_size: int
+    loss: str  # a name in `LOSSES`
+    epochs: int  # passes over the training points
+    batch_size: int  # points a step
+    # largest step of Adam in the folded parameters; for V it is divided by ``sqrt(D / 16)``, as a
+    # projected point is a sum over D features
     learning_rate: float
+    # deviation of the Gaussian noise added to the normalized inputs, in their unit
     input_noise: float
-    sparsity: tuple[float, float, float]
-    trained: tuple[str, ...] = MATRICES
+    sparsity: tuple[float, float, float]  # shares of non-zero entries of V, C and Z, in (0, 1]
+    trained: tuple[str, ...] = MATRICES  # names in `MATRICES`; the others keep their initial values
 
 
 def minimize(

@@ -31,23 +31,12 @@ _LEAST_SHARE = 1e-4  # of a class: otherwise prototypes could all move away toge
 
 @dataclass(frozen=True, eq=False)
 class Parameters:
-    """All trained parameters; also arrays of the same shapes, such as the gradient.
+    """All trained parameters; also arrays of the same shapes, such as the gradient."""
 
-    Attributes
-    ----------
-    projection : ndarray of shape (d, D)
-        V = gamma W.
-    prototypes : ndarray of shape (d, m)
-        C = gamma B.
-    labels : ndarray of shape (L, m)
-        Z.
-    sharpness : ndarray of shape (1,)
-        Logarithm of the factor on the scores before a softmax; not used by the squared error.
-    """
-
-    projection: Matrix
-    prototypes: Matrix
-    labels: Matrix
+    projection: Matrix  # (d, D): V = gamma W
+    prototypes: Matrix  # (d, m): C = gamma B
+    labels: Matrix  # (L, m): Z
+    # (1,): logarithm of the factor on the scores before a softmax; not used by the squared error
     sharpness: Matrix
 
     def __iter__(self) -> Iterator[Matrix]:

@@ -42,21 +42,11 @@ class Subset:
 
 @dataclass(frozen=True)
 class Sides:
-    """Two integers.
+    """Two integers."""
 
-    Attributes
-    ----------
-    names : str
-        Of both: "HxW".
-    what : str
-        What they are, with an example.
-    second : int, optional
-        The second one, if it may be omitted.
-    """
-
-    names: str
-    what: str
-    second: int | None = None
+    names: str  # of both: "HxW"
+    what: str  # what they are, with an example
+    second: int | None = None  # the second one, if it may be omitted
 
 
 COUNT = Number(int, 1, closed="left")
@@ -73,23 +63,13 @@ WINDOW_SHAPE = Sides("NxC", "a number of samples and channels, such as 128x3", s
 
 @dataclass(frozen=True)
 class Parameter:
-    """What a parameter is, wherever it is one.
+    """What a parameter is, wherever it is one."""
 
-    Attributes
-    ----------
-    values : tuple
-        What it may be: the classes above, types, None, and words of scikit-learn's constraints.
-    help : str
-        For the command line; empty if only Python has the parameter.
-    option : str
-        Its option of `train`; without one, ``--set`` takes its name.
-    common : bool
-        Whether ``train --help`` shows the option, not only that of its kind of classifier.
-    """
-
+    # what it may be: the classes above, types, None, and words of scikit-learn's constraints
     values: tuple[Any, ...]
-    help: str = ""
-    option: str = ""
+    help: str = ""  # for the command line; empty if only Python has the parameter
+    option: str = ""  # its option of `train`; without one, ``--set`` takes its name
+    # whether ``train --help`` shows the option, not only that of its kind of classifier
     common: bool = False
 
     def __call__(self, default: Any) -> Any:
@@ -126,15 +106,9 @@ INPUT_NOISE = Parameter(
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class Parameterized:
-    """Fields that are declared parameters, with those of all bases.
+    """Fields that are declared parameters, with those of all bases."""
 
-    Attributes
-    ----------
-    parameters : dict of str to Parameter
-        By name, a class's own first.
-    """
-
-    parameters: ClassVar[dict[str, Parameter]] = {}
+    parameters: ClassVar[dict[str, Parameter]] = {}  # by name, a class's own first
     _frozen: ClassVar[bool] = False
 
     def __init_subclass__(cls, **options: Any) -> None:

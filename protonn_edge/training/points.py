@@ -28,17 +28,10 @@ _EVALUATED_POINTS = 10_000
 
 @dataclass(frozen=True, eq=False)
 class Batch:
-    """The points of one step. An optimizer may change the arrays, which are copies.
+    """The points of one step. An optimizer may change the arrays, which are copies."""
 
-    Attributes
-    ----------
-    rows : ndarray of shape (b,), int64
-        Row numbers of the points.
-    X, Y, weights : ndarray
-        As in `TrainingSet`, of b points.
-    """
-
-    rows: Indices
+    rows: Indices  # (b,): row numbers of the points
+    # as in `TrainingSet`, of b points
     X: Float32
     Y: Float32
     weights: Float32 | None
@@ -78,33 +71,18 @@ class Source(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class TrainingSet:
-    """The data that an optimizer minimizes the objective on.
+    """The data that an optimizer minimizes the objective on."""
 
-    Attributes
-    ----------
-    X : ndarray or CSR matrix of shape (n, D), float32
-        Normalized points.
-    y : ndarray of shape (n,), int64, or CSR matrix of shape (n, L)
-        Class indices, L for a point of no class; or sets of labels, the same as Y.
-    Y : ndarray or CSR matrix of shape (n, L), float32
-        Targets: a row is 1 at the point's class, or at its labels, and 0 elsewhere.
-    weights : ndarray of shape (n,), float32, or None
-        Weight of each point, 1 on average; None is 1 for all.
-    test : tuple of (n', D) float32 and (n',) int64, or None
-        Normalized points and classes, or label sets, that are only reported on.
-    change : callable, optional
-        A change applied to the points of a batch.
-    outlier_exposure : bool
-        Whether some points are of no class.
-    """
-
-    X: Float32 | Sparse
+    X: Float32 | Sparse  # (n, D): normalized points
+    # (n,): class indices, L for a point of no class; or sets of labels, the same as Y
     y: Indices | Sparse
+    # (n, L): targets: a row is 1 at the point's class, or at its labels, and 0 elsewhere
     Y: Float32 | Sparse
-    weights: Float32 | None = None
+    weights: Float32 | None = None  # (n,): weight of each point, 1 on average; None is 1 for all
+    # normalized points and classes, or label sets, that are only reported on
     test: tuple[Float32 | Sparse, Indices | Sparse] | None = None
-    change: Callable[[Float32], Float32] | None = None
-    outlier_exposure: bool = False
+    change: Callable[[Float32], Float32] | None = None  # a change applied to the points of a batch
+    outlier_exposure: bool = False  # whether some points are of no class
 
     def __len__(self) -> int:
         return int(self.X.shape[0])

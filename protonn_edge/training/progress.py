@@ -28,31 +28,20 @@ _Found = TypeVar("_Found")
 
 @dataclass(frozen=True)
 class EpochReport:
-    """Report after an epoch, or after the epochs of a pass over one matrix.
+    """Report after an epoch, or after the epochs of a pass over one matrix."""
 
-    Attributes
-    ----------
-    epoch, epochs : int
-        The epoch that ended, from 1, and the total.
-    objective : float
-        Mean loss: over the epoch's (noisy) batches, or over the training points after a pass.
-    accuracy : float
-        Share of the training points (at most 10,000 of them) classified right, 0 to 1; a point with
-        a set of labels counts as right if one of them has the highest score.
-    parameter : {"", "Z", "B", "W"}
-        The matrix whose pass ended; empty if all are trained together.
-    test_accuracy : float or None
-        Share of the points of `evaluate_on` classified right; None if there are none.
-    iteration, iterations : int
-        The iteration of the pass, from 1, and the total; 0 without passes.
-    """
-
+    # the epoch that ended, from 1, and the total
     epoch: int
     epochs: int
+    # mean loss: over the epoch's (noisy) batches, or over the training points after a pass
     objective: float
+    # share of the training points (at most 10,000 of them) classified right, 0 to 1; a point with a
+    # set of labels counts as right if one of them has the highest score
     accuracy: float
-    parameter: str = ""
+    parameter: str = ""  # the matrix whose pass ended; empty if all are trained together
+    # share of the points of `evaluate_on` classified right; None if there are none
     test_accuracy: float | None = None
+    # the iteration of the pass, from 1, and the total; 0 without passes
     iteration: int = 0
     iterations: int = 0
 
@@ -64,24 +53,12 @@ class EpochReport:
 
 @dataclass(frozen=True)
 class Restart:
-    """A training attempt that was abandoned and restarted with smaller steps.
+    """A training attempt that was abandoned and restarted with smaller steps."""
 
-    Attributes
-    ----------
-    learning_rate : float
-        At which it failed.
-    epoch : int
-        In which it failed, counted from 1.
-    reason : str
-        What happened, as part of a sentence.
-    lowered_to : float
-        The learning rate of the next attempt.
-    """
-
-    learning_rate: float
-    epoch: int
-    reason: str
-    lowered_to: float
+    learning_rate: float  # at which it failed
+    epoch: int  # in which it failed, counted from 1
+    reason: str  # what happened, as part of a sentence
+    lowered_to: float  # the learning rate of the next attempt
 
     def __str__(self) -> str:
         return (
@@ -92,49 +69,24 @@ class Restart:
 
 @dataclass(frozen=True, eq=False)
 class Trained:
-    """The result of an optimizer.
-
-    Attributes
-    ----------
-    parameters : Parameters
-    learning_rate : float
-        The final one, after restarts.
-    history : tuple of EpochReport
-        Its reports, without those of abandoned attempts.
-    restarts : tuple of Restart
-        The abandoned attempts.
-    cutoff : float
-        RBF values below this counted as 0.
-    """
+    """The result of an optimizer."""
 
     parameters: Parameters
-    learning_rate: float
-    history: tuple[EpochReport, ...]
-    restarts: tuple[Restart, ...] = ()
-    cutoff: float = 0.0
+    learning_rate: float  # the final one, after restarts
+    history: tuple[EpochReport, ...]  # its reports, without those of abandoned attempts
+    restarts: tuple[Restart, ...] = ()  # the abandoned attempts
+    cutoff: float = 0.0  # RBF values below this counted as 0
 
 
 @dataclass(frozen=True, eq=False)
 class Learned:
-    """The result of training a classifier.
-
-    Attributes
-    ----------
-    model : Model
-    history : tuple of EpochReport
-        At least one.
-    restarts : tuple of Restart
-        The abandoned attempts.
-    remarks : tuple of str
-        Remarks for the user, such as that training did not converge.
-    facts : mapping
-        More fields for the model's record, JSON-compatible.
-    """
+    """The result of training a classifier."""
 
     model: Model
-    history: tuple[EpochReport, ...]
-    restarts: tuple[Restart, ...] = ()
-    remarks: tuple[str, ...] = ()
+    history: tuple[EpochReport, ...]  # at least one
+    restarts: tuple[Restart, ...] = ()  # the abandoned attempts
+    remarks: tuple[str, ...] = ()  # remarks for the user, such as that training did not converge
+    # more fields for the model's record, JSON-compatible
     facts: Mapping[str, Any] = field(default_factory=dict)
 
 

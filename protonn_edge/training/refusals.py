@@ -24,28 +24,18 @@ class Case:
 
     Attributes
     ----------
-    settings : TrainingSettings
-        The settings of the kind of classifier that a row is for.
     sparse, multilabel, in_groups : bool
         Whether the points stay sparse, have sets of labels, or come in groups.
-    in_blocks : int
-        Bytes of points that are read in blocks; 0 if they are in memory.
-    in_parts : bool
-        Whether `partial_fit` was called.
-    rejecting : bool
-        Whether the model will reject points afterwards.
-    given : frozenset of str
-        Options given on the command line.
     """
 
-    settings: Any
+    settings: Any  # the settings of the kind of classifier that a row is for
     sparse: bool = False
     multilabel: bool = False
-    in_blocks: int = 0
+    in_blocks: int = 0  # bytes of points that are read in blocks; 0 if they are in memory
     in_groups: bool = False
-    in_parts: bool = False
-    rejecting: bool = False
-    given: frozenset[str] = frozenset()
+    in_parts: bool = False  # whether `partial_fit` was called
+    rejecting: bool = False  # whether the model will reject points afterwards
+    given: frozenset[str] = frozenset()  # options given on the command line
 
     @classmethod
     def of(cls, settings: Any, X: Any, *, multilabel: bool, **facts: Any) -> Case:
@@ -90,22 +80,14 @@ Condition = Callable[[Case], bool]
 
 @dataclass(frozen=True)
 class Refusal:
-    """A row of the table.
+    """A row of the table."""
 
-    Attributes
-    ----------
-    when : callable
-        Whether a case is refused.
-    sentence : str
-        The reason, and what to try: ``{name}`` is the caller's name for a parameter,
-        ``{settings.name}`` its value.
-    reads : tuple of str
-        Parameters that not every kind of classifier has; the row applies only to kinds with all of
-        them.
-    """
-
-    when: Condition
+    when: Condition  # whether a case is refused
+    # the reason, and what to try: ``{name}`` is the caller's name for a parameter,
+    # ``{settings.name}`` its value
     sentence: str
+    # parameters that not every kind of classifier has; the row applies only to kinds with all of
+    # them
     reads: tuple[str, ...] = ()
 
     def refuses(self, case: Case) -> bool:

@@ -33,50 +33,30 @@ class Between:
 
 @dataclass(frozen=True)
 class SearchTask:
-    """What a search has to respect: the data, the size limit and the fixed settings.
+    """What a search has to respect: the data, the size limit and the fixed settings."""
 
-    Attributes
-    ----------
-    n_points, n_inputs, n_classes : int
-        Training points of a fold; inputs and classes of the classifier.
-    parameter_bytes : int
-        Approximate size limit of the parameters.
-    fixed : mapping
-        Settings of the classifier that all trials share.
-    in_groups : bool
-        Whether the points come in groups, between which they can be shifted.
-    """
-
+    # training points of a fold; inputs and classes of the classifier
     n_points: int
     n_inputs: int
     n_classes: int
-    parameter_bytes: int
+    parameter_bytes: int  # approximate size limit of the parameters
+    # settings of the classifier that all trials share
     fixed: Mapping[str, Any] = field(default_factory=dict)
-    in_groups: bool = False
+    in_groups: bool = False  # whether the points come in groups, between which they can be shifted
 
 
 @dataclass(frozen=True)
 class Searched:
-    """The search space of a kind of classifier.
+    """The search space of a kind of classifier."""
 
-    Attributes
-    ----------
-    parameters : mapping of str to Among or Between
-        Ranges by the names of the classifier's parameters.
-    starts : tuple of mapping
-        The settings of the first trials; may include parameters that are not searched.
-    sketch : mapping
-        Settings that train a model of the same size quickly.
-    sketch_points : mapping of str to int
-        Number of training points that a sketch needs per unit of a parameter.
-    columns : mapping of str to tuple of str
-        Headings for tables of trials with the parameters of each column, sizes first.
-    """
-
-    parameters: Mapping[str, Among | Between]
+    parameters: Mapping[str, Among | Between]  # ranges by the names of the classifier's parameters
+    # the settings of the first trials; may include parameters that are not searched
     starts: tuple[Mapping[str, Any], ...] = ()
+    # settings that train a model of the same size quickly
     sketch: Mapping[str, Any] = field(default_factory=dict)
+    # number of training points that a sketch needs per unit of a parameter
     sketch_points: Mapping[str, int] = field(default_factory=dict)
+    # headings for tables of trials with the parameters of each column, sizes first
     columns: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     def told(self, settings: Mapping[str, Any]) -> str:

@@ -57,21 +57,11 @@ def chunks_of(X: NDArray[Any]) -> Iterator[tuple[slice, Float32]]:
 
 @dataclass(frozen=True, eq=False)
 class StoredPoints:
-    """Raw points with their classes and weights.
+    """Raw points with their classes and weights."""
 
-    Attributes
-    ----------
-    X : ndarray of shape (n, D), numbers
-        Mapped or not; never copied whole.
-    y : ndarray of shape (n,), int64
-        Class indices from 0; each class has at least one point of a weight above 0.
-    weights : ndarray of shape (n,), float64, or None
-        Not negative; points of weight 0 are ignored.
-    """
-
-    X: NDArray[Any]
-    y: Indices
-    weights: NDArray[np.float64] | None
+    X: NDArray[Any]  # (n, D): mapped or not; never copied whole
+    y: Indices  # (n,): class indices from 0; each class has at least one point of a weight above 0
+    weights: NDArray[np.float64] | None  # (n,): not negative; points of weight 0 are ignored
 
     def __post_init__(self) -> None:
         if self.X.dtype.kind not in "buif":

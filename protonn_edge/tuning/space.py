@@ -40,23 +40,13 @@ _STARTUP_TRIALS = 10
 
 @dataclass(frozen=True)
 class SearchSpace(SearchTask):
-    """The settings that trials may have.
+    """The settings that trials may have."""
 
-    Attributes
-    ----------
-    classifier : str
-        The kind, as in `training.registry`, or `ANY` of them.
-    at_random : bool
-        Draw at random, without given first trials: for comparison.
-    alternatives : mapping of str to Alternative
-        Choices of features before the classifier, by name; empty if that is fixed.
-    of_kinds : mapping of str to SearchSpace
-        If any kind is searched, the space of each.
-    """
-
-    classifier: str = "protonn"
-    at_random: bool = False
+    classifier: str = "protonn"  # the kind, as in `training.registry`, or `ANY` of them
+    at_random: bool = False  # draw at random, without given first trials: for comparison
+    # choices of features before the classifier, by name; empty if that is fixed
     alternatives: Mapping[str, Alternative] = field(default_factory=dict)
+    # if any kind is searched, the space of each
     of_kinds: Mapping[str, SearchSpace] = field(default_factory=dict)
 
     @classmethod

@@ -49,27 +49,16 @@ Float64 = NDArray[np.float64]
 class BandPass:
     """One band.
 
-    Attributes
-    ----------
-    turn : int
-        0..255, in 128ths: twice the radius of the poles times the cosine of their angle.
-    decay : int
-        1..127, in 128ths: the square of their radius.
-    gain : int
-        1..255.
-    mirrored : bool
-        Whether v is negated at every second sample.
-
     Raises
     ------
     InputError
         If a number is out of its range, or y could exceed 16 bits for some samples.
     """
 
-    turn: int
-    decay: int
-    gain: int
-    mirrored: bool
+    turn: int  # 0..255, in 128ths: twice the radius of the poles times the cosine of their angle
+    decay: int  # 1..127, in 128ths: the square of their radius
+    gain: int  # 1..255
+    mirrored: bool  # whether v is negated at every second sample
 
     def __post_init__(self) -> None:
         for name, (low, high) in _LIMITS.items():

@@ -16,21 +16,11 @@ from protonn_edge.features.audio.stage import full_scale
 
 @dataclass(frozen=True, eq=False)
 class Clips:
-    """Clips of a recording, in the way of `datasets.recordings.SegmentDetector`.
+    """Clips of a recording, in the way of `datasets.recordings.SegmentDetector`."""
 
-    Attributes
-    ----------
-    heard : ndarray of shape (n,), uint8
-        The samples as bytes of the device.
-    window : int
-        Samples per clip.
-    onset : int
-        The threshold at which a clip begins; see `onset`.
-    """
-
-    heard: NDArray[np.uint8]
-    window: int
-    onset: int
+    heard: NDArray[np.uint8]  # (n,): the samples as bytes of the device
+    window: int  # samples per clip
+    onset: int  # the threshold at which a clip begins; see `onset`
 
     @classmethod
     def of(cls, samples: NDArray[np.float32], window: int, onset: int) -> Self:

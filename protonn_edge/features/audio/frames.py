@@ -52,24 +52,15 @@ Int32 = NDArray[np.int32]
 class Frames:
     """The bands, and the frames of a clip.
 
-    Attributes
-    ----------
-    bands : tuple of BandPass
-        1 to 16, the mirrored ones last.
-    frames : int
-        Frames per clip, at least 1.
-    length : int
-        Samples per frame, 128..512.
-
     Raises
     ------
     InputError
         If a number is out of its range, or the bands are in another order.
     """
 
-    bands: tuple[BandPass, ...]
-    frames: int
-    length: int
+    bands: tuple[BandPass, ...]  # 1 to 16, the mirrored ones last
+    frames: int  # frames per clip, at least 1
+    length: int  # samples per frame, 128..512
 
     def __post_init__(self) -> None:
         check_clip(len(self.bands), self.frames, self.length)

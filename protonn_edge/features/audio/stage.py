@@ -23,20 +23,12 @@ from protonn_edge.features.audio.onset import check_onset
 
 @dataclass(frozen=True, eq=False)
 class IntegerAudio(IntegerStage):
-    """From the samples of a clip to its features.
-
-    Attributes
-    ----------
-    clip : Frames
-        The bands, whose values provably fit 16 bits, and the frames.
-    onset : int
-        The threshold at which a clip begins, for `pnn_onset`; see `onset`.
-    """
+    """From the samples of a clip to its features."""
 
     kind: ClassVar[str] = "audio"
 
-    clip: Frames
-    onset: int
+    clip: Frames  # the bands, whose values provably fit 16 bits, and the frames
+    onset: int  # the threshold at which a clip begins, for `pnn_onset`; see `onset`
 
     @property
     def n_inputs(self) -> int:

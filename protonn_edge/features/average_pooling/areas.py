@@ -39,15 +39,9 @@ _SIDES_NAMED = 6
 
 @dataclass(frozen=True)
 class Axis(CroppedAxis):
-    """Pixels and outputs along one axis.
+    """Pixels and outputs along one axis."""
 
-    Attributes
-    ----------
-    outputs : int
-        Outputs for the cropped pixels, 1..pixels.
-    """
-
-    outputs: int
+    outputs: int  # outputs for the cropped pixels, 1..pixels
 
     @property
     def pixel_units(self) -> int:
@@ -75,11 +69,6 @@ class Axis(CroppedAxis):
 class Areas(CroppedImage):
     """Areas of the cropped part of an image.
 
-    Attributes
-    ----------
-    shape : tuple of two int
-        Height and width of the resulting image.
-
     Raises
     ------
     InputError
@@ -87,7 +76,7 @@ class Areas(CroppedImage):
         sums of bytes would not fit 16 bits.
     """
 
-    shape: Shape
+    shape: Shape  # height and width of the resulting image
 
     def __post_init__(self) -> None:
         super().__post_init__()

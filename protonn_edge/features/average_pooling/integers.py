@@ -24,25 +24,15 @@ class IntegerAveragePooling(IntegerStage):
 
         v_i = sum_n weight_in b_n                 16 bits, never overflows
         q_i = (v_i * multiplier + half) >> 16     half is 2^15, or 0 if averages are cut
-
-    Attributes
-    ----------
-    pooling : Areas
-        The areas of the image.
-    maximum : int
-        The largest average, 1..255.
-    by_rows : bool
-        Whether the previous stage passes whole rows of pixels.
-    cuts : bool
-        Whether averages are truncated to the upper bits of those of bytes, instead of rounded.
     """
 
     kind: ClassVar[str] = "average_pooling"
     hashed: ClassVar[tuple[str, ...]] = ("multiplier",)
 
-    pooling: Areas
-    maximum: int
-    by_rows: bool = False
+    pooling: Areas  # the areas of the image
+    maximum: int  # the largest average, 1..255
+    by_rows: bool = False  # whether the previous stage passes whole rows of pixels
+    # whether averages are truncated to the upper bits of those of bytes, instead of rounded
     cuts: bool = False
 
     def __post_init__(self) -> None:

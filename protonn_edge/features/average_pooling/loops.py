@@ -16,18 +16,10 @@ WHOLE_AREA_PIXELS = len(_PIXELS)
 
 @dataclass(frozen=True)
 class AreaLoops:
-    """The loops over the pixels of areas, and their cycles.
+    """The loops over the pixels of areas, and their cycles."""
 
-    Attributes
-    ----------
-    areas : Areas
-        The areas.
-    half : int
-        What is added to a product before its lower 16 bits are cut off.
-    """
-
-    areas: Areas
-    half: int
+    areas: Areas  # the areas
+    half: int  # what is added to a product before its lower 16 bits are cut off
 
     @cached_property
     def part(self) -> Listing:

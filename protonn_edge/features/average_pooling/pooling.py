@@ -99,12 +99,6 @@ class AveragePooling(Areas, FeatureStage):
 
     It has the fields of `Areas`, too.
 
-    Attributes
-    ----------
-    deskewed : PixelScale, optional
-        The conversion of pixels to bytes, if images are deskewed first; see
-        `protonn_edge.features.deskew.deskew`.
-
     Raises
     ------
     InputError
@@ -118,6 +112,8 @@ class AveragePooling(Areas, FeatureStage):
         **scale_to_arrays(None),
     }
 
+    # the conversion of pixels to bytes, if images are deskewed first; see
+    # `protonn_edge.features.deskew.deskew`
     deskewed: PixelScale | None = None
 
     def __post_init__(self) -> None:

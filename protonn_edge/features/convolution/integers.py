@@ -31,43 +31,23 @@ class IntegerConvolution(ImageStage):
 
         a_o = bias_o + sum_ijc W_oijc x_ijc
         v_o = a_o * multiplier >> shift                   within 0..maximum
-
-    Attributes
-    ----------
-    weights : ndarray of shape (out, k, k, channels) or (channels, k, k, 1), int8
-        W; with one weight for each place in place of one for each channel there, an output channel
-        is made of the input channel of its number (depthwise). k is 1, 3 or 5.
-    bias : ndarray of shape (out,), int64
-        What the sums begin with.
-    multiplier : int
-        1..255.
-    shift : int
-        8..16.
-    maximum : int
-        The largest value, 1..255.
-    input_maximum : int
-        The largest input, 1..255.
-    stride : int
-        By how many pixels the window moves, 1 or 2.
-    padded : bool
-        Whether (k - 1) / 2 pixels of 0 lie around the image.
-    weight_bits : int
-        8, 4 or 2: what the weights take in a model's size.
-    to_even : bool
-        Whether the shift rounds to nearest, and halves to even, instead of down; it is 8 then.
     """
 
     kind: ClassVar[str] = "convolution"
 
+    # (out, k, k, channels): W; with one weight for each place in place of one for each channel
+    # there, an output channel is made of the input channel of its number (depthwise). k is 1, 3 or
+    # 5.
     weights: NDArray[np.int8]
-    bias: IntArray
-    multiplier: int
-    shift: int
-    maximum: int
-    input_maximum: int
-    stride: int = 1
-    padded: bool = False
-    weight_bits: int = 8
+    bias: IntArray  # (out,): what the sums begin with
+    multiplier: int  # 1..255
+    shift: int  # 8..16
+    maximum: int  # the largest value, 1..255
+    input_maximum: int  # the largest input, 1..255
+    stride: int = 1  # by how many pixels the window moves, 1 or 2
+    padded: bool = False  # whether (k - 1) / 2 pixels of 0 lie around the image
+    weight_bits: int = 8  # 8, 4 or 2: what the weights take in a model's size
+    # whether the shift rounds to nearest, and halves to even, instead of down; it is 8 then
     to_even: bool = False
 
     def __post_init__(self) -> None:

@@ -50,17 +50,10 @@ class ValueCycles:
 
 @dataclass(frozen=True, eq=False)
 class PixelCode:
-    """The instructions of an output pixel.
+    """The instructions of an output pixel."""
 
-    Attributes
-    ----------
-    stage : IntegerConvolution
-        What is computed.
-    name : {"columns", "packed", "unrolled"}
-        Whether weights are read from flash, there one or several to a byte, or are instructions.
-    """
-
-    stage: IntegerConvolution
+    stage: IntegerConvolution  # what is computed
+    # whether weights are read from flash, there one or several to a byte, or are instructions
     name: Name
 
     @cached_property

@@ -35,17 +35,6 @@ _ROWS_AT_ONCE = 512
 class Convolutions(FeatureStage):
     """Layers of convolutions and pooling of an image, which may be made smaller by averages first.
 
-    Attributes
-    ----------
-    layers : tuple of IntegerConvolution or IntegerPooling
-        At least one; each takes the image, and the largest value, that the one before it gives.
-    averages : IntegerAveragePooling, optional
-        What makes the image of the first layer of a larger one.
-    pixels : PixelScale
-        How raw pixels become whole numbers.
-    digest : str
-        SHA-256 of all numbers but those of `pixels`, in hexadecimal.
-
     Raises
     ------
     InputError
@@ -59,10 +48,12 @@ class Convolutions(FeatureStage):
         "a stride of 2 or averages in its first layer",
     )
 
+    # at least one; each takes the image, and the largest value, that the one before it gives
     layers: tuple[Layer, ...] = field(repr=False)
+    # what makes the image of the first layer of a larger one
     averages: IntegerAveragePooling | None = field(default=None, repr=False)
-    pixels: PixelScale = BYTES
-    digest: str = field(init=False)
+    pixels: PixelScale = BYTES  # how raw pixels become whole numbers
+    digest: str = field(init=False)  # SHA-256 of all numbers but those of `pixels`, in hexadecimal
 
     def __post_init__(self) -> None:
         layers = self.layers

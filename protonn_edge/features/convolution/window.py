@@ -52,18 +52,10 @@ def added_products(weights: Mapping[str, int], maximum: int) -> list[str]:
 
 @dataclass
 class _Product:
-    """A multiple of the input: in its register, in r0, or in r1:r0 where it may be above a byte.
+    """A multiple of the input: in its register, in r0, or in r1:r0 where it may be above a byte."""
 
-    Attributes
-    ----------
-    maximum : int
-        Of the input.
-    multiple : int
-        Which multiple it is.
-    """
-
-    maximum: int
-    multiple: int = field(default=1, init=False)
+    maximum: int  # of the input
+    multiple: int = field(default=1, init=False)  # which multiple it is
 
     @property
     def low(self) -> str:
@@ -118,17 +110,10 @@ Int64 = NDArray[np.int64]
 
 @dataclass(frozen=True)
 class Part:
-    """Instructions with one way in, at their begin, and one way out, at their end.
+    """Instructions with one way in, at their begin, and one way out, at their end."""
 
-    Attributes
-    ----------
-    name : str
-        What its labels end with.
-    text : str
-        The lines; a branch goes to a label inside, or to ``end_NAME``, which is behind them.
-    """
-
-    name: str
+    name: str  # what its labels end with
+    # the lines; a branch goes to a label inside, or to ``end_NAME``, which is behind them
     text: str
 
     @property
@@ -180,25 +165,14 @@ def groups_of(channels: int, name: Name) -> tuple[Group, ...]:
 
 @dataclass(frozen=True, eq=False)
 class WindowRow:
-    """A row of the window for a group of channels.
+    """A row of the window for a group of channels."""
 
-    Attributes
-    ----------
-    parts : tuple of Part
-        Its instructions.
-    advance : int
-        By how much they move X.
-    zero, other : ndarray of shape (k channels,), int64
-        Cycles of each value where it is 0, and where it is not.
-    spread : int
-        By how many cycles the row may take less or more than its values together.
-    """
-
-    parts: tuple[Part, ...]
-    advance: int
+    parts: tuple[Part, ...]  # its instructions
+    advance: int  # by how much they move X
+    # (k channels,): cycles of each value where it is 0, and where it is not
     zero: Int64
     other: Int64
-    spread: int
+    spread: int  # by how many cycles the row may take less or more than its values together
 
 
 def unrolled_row(stage: IntegerConvolution, group: Group, row: int, doubled: int) -> WindowRow:

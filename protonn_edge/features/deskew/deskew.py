@@ -35,18 +35,10 @@ SLOPE_BITS = 8
 
 @dataclass(frozen=True)
 class PixelScale:
-    """The conversion of raw pixels to bytes, of which slants are computed.
+    """The conversion of raw pixels to bytes, of which slants are computed."""
 
-    Attributes
-    ----------
-    zero : float
-        The raw value of the background, converted to 0.
-    step : float
-        Raw units per step, not 0; negative if the background is the largest value.
-    """
-
-    zero: float
-    step: float
+    zero: float  # the raw value of the background, converted to 0
+    step: float  # raw units per step, not 0; negative if the background is the largest value
 
     @classmethod
     def between(cls, lower: float, upper: float, background: float) -> PixelScale:

@@ -16,17 +16,11 @@ from protonn_edge.features.images.cropped_image import CroppedImage
 
 @dataclass(frozen=True, eq=False)
 class IntegerDeskew(IntegerStage):
-    """Maps an image of bytes to its crop after shifting its rows.
-
-    Attributes
-    ----------
-    image : CroppedImage
-        The shapes of the image and of its crop.
-    """
+    """Maps an image of bytes to its crop after shifting its rows."""
 
     kind: ClassVar[str] = "deskew"
 
-    image: CroppedImage
+    image: CroppedImage  # the shapes of the image and of its crop
 
     @property
     def n_inputs(self) -> int:

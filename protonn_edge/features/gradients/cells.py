@@ -58,34 +58,18 @@ _CHUNK_BYTES = 4 * 2**20
 
 @dataclass(frozen=True)
 class PlaceRun:
-    """Consecutive pixels of a line that are added to the same cells.
+    """Consecutive pixels of a line that are added to the same cells."""
 
-    Attributes
-    ----------
-    pixels : int
-        Their number.
-    cell : int
-        Their cell, or the first one of two.
-    shared : bool
-        Whether they are also added to the next cell.
-    """
-
-    pixels: int
-    cell: int
-    shared: bool
+    pixels: int  # their number
+    cell: int  # their cell, or the first one of two
+    shared: bool  # whether they are also added to the next cell
 
 
 @dataclass(frozen=True)
 class CellAxis(CroppedAxis):
-    """Pixels and cells along one axis.
+    """Pixels and cells along one axis."""
 
-    Attributes
-    ----------
-    cells : int
-        The number of cells.
-    """
-
-    cells: int
+    cells: int  # the number of cells
 
     @property
     def places(self) -> tuple[tuple[int, bool], ...]:
@@ -120,13 +104,6 @@ class CellAxis(CroppedAxis):
 class Cells(CroppedImage):
     """Cells of the crop of an image.
 
-    Attributes
-    ----------
-    cells : tuple of two int
-        Rows and columns of cells, up to 8 each.
-    directions : int
-        4 or 8.
-
     Raises
     ------
     InputError
@@ -134,8 +111,8 @@ class Cells(CroppedImage):
         are more cells than pixels along a side, or a sum would not fit 16 bits.
     """
 
-    cells: Shape
-    directions: int = 8
+    cells: Shape  # rows and columns of cells, up to 8 each
+    directions: int = 8  # 4 or 8
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -40,25 +40,14 @@ class IntegerGradients(IntegerStage):
         q_i = table[min(v_i >> shift, 255)]
 
     See `cells` for cells, magnitudes and directions.
-
-    Attributes
-    ----------
-    cells : Cells
-        The cells of the image, which is not deskewed here.
-    shift : int
-        Shift of sums to the right, 1..8 bits.
-    table : ndarray of shape (256,), uint8
-        Roots, in ascending order.
-    by_rows : bool
-        Whether the previous stage passes whole rows of pixels.
     """
 
     kind: ClassVar[str] = "gradients"
 
-    cells: Cells
-    shift: int
-    table: Bytes
-    by_rows: bool = False
+    cells: Cells  # the cells of the image, which is not deskewed here
+    shift: int  # shift of sums to the right, 1..8 bits
+    table: Bytes  # (256,): roots, in ascending order
+    by_rows: bool = False  # whether the previous stage passes whole rows of pixels
 
     def __post_init__(self) -> None:
         """Refuse a table for which `output` would be wrong."""
@@ -114,15 +103,6 @@ class Gradients(Cells, FeatureStage):
 
     It has the fields of `Cells`, too.
 
-    Attributes
-    ----------
-    pixels : PixelScale
-        The conversion of pixels to bytes.
-    deskew : bool
-        Whether images are deskewed first.
-    shift : int
-        Shift of sums to the right, 1..8 bits.
-
     Raises
     ------
     InputError
@@ -132,9 +112,9 @@ class Gradients(Cells, FeatureStage):
     kind: ClassVar[str] = "gradients"
     ARRAYS: ClassVar[tuple[str, ...]] = ("gradients", "gradients_pixels")
 
-    pixels: PixelScale = BYTES
-    deskew: bool = False
-    shift: int = 1
+    pixels: PixelScale = BYTES  # the conversion of pixels to bytes
+    deskew: bool = False  # whether images are deskewed first
+    shift: int = 1  # shift of sums to the right, 1..8 bits
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -18,18 +18,10 @@ Shape = tuple[int, int]
 
 @dataclass(frozen=True)
 class CroppedAxis:
-    """The crop of one axis.
+    """The crop of one axis."""
 
-    Attributes
-    ----------
-    side : int
-        Pixels of the image along the axis.
-    pixels : int
-        Pixels of the crop, in the middle.
-    """
-
-    side: int
-    pixels: int
+    side: int  # pixels of the image along the axis
+    pixels: int  # pixels of the crop, in the middle
 
     @property
     def first(self) -> int:
@@ -46,21 +38,14 @@ class CroppedAxis:
 class CroppedImage:
     """The shapes of an image and of its crop.
 
-    Attributes
-    ----------
-    image_shape : tuple of two int
-        Height and width of the image.
-    cropped_shape : tuple of two int
-        Height and width of the crop.
-
     Raises
     ------
     InputError
         If a shape is not two whole numbers above 0, or the crop is larger than the image.
     """
 
-    image_shape: Shape
-    cropped_shape: Shape
+    image_shape: Shape  # height and width of the image
+    cropped_shape: Shape  # height and width of the crop
 
     def __post_init__(self) -> None:
         for name in ("image_shape", "cropped_shape"):

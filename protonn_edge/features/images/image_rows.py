@@ -25,38 +25,22 @@ _MOST_ORDERS = 720  # all of six layers
 
 @dataclass(frozen=True)
 class RowMemory:
-    """One array that all layers share.
+    """One array that all layers share."""
 
-    Attributes
-    ----------
-    size : int
-        Its bytes.
-    places : tuple of int
-        Where the lines of each layer begin.
-    """
-
-    size: int
-    places: tuple[int, ...]
+    size: int  # its bytes
+    places: tuple[int, ...]  # where the lines of each layer begin
 
 
 @dataclass(frozen=True)
 class LiveRange:
-    """When the lines of a layer are in use, counted in rows that layers take.
+    """When the lines of a layer are in use, counted in rows that layers take."""
 
-    Attributes
-    ----------
-    size : int
-        Bytes of all of them.
-    first, last : int
-        When the first one is first written, and when one is last read.
-    latest : int
-        The last place in the image at which none of them is written over pixels that are still
-        needed; negative if there is none.
-    """
-
-    size: int
+    size: int  # bytes of all of them
+    # when the first one is first written, and when one is last read
     first: int
     last: int
+    # the last place in the image at which none of them is written over pixels that are still
+    # needed; negative if there is none
     latest: int
 
     def overlaps(self, other: LiveRange) -> bool:

@@ -18,20 +18,12 @@ ImageShape = tuple[int, int, int]
 
 @dataclass(frozen=True, eq=False)
 class ImageStage(IntegerStage):
-    """A layer of a network.
+    """A layer of a network."""
 
-    Attributes
-    ----------
-    shape : tuple of three int
-        Height, width and channels of the image that comes in.
-    by_rows : bool
-        Whether a stage before it hands over whole rows of pixels.
-    behind : tuple of ImageStage
-        The layers behind it, each of which takes the rows of the one before it.
-    """
-
-    shape: ImageShape
+    shape: ImageShape  # height, width and channels of the image that comes in
+    # whether a stage before it hands over whole rows of pixels
     by_rows: bool = field(default=False, kw_only=True)
+    # the layers behind it, each of which takes the rows of the one before it
     behind: tuple[ImageStage, ...] = field(default=(), kw_only=True, repr=False)
 
     @property

@@ -26,22 +26,13 @@ class IntegerPooling(ImageStage):
         v = max_ij x_ij, or (sum_ij x_ij * multiplier + 2^15) >> 16
 
     Pixels below or to the right of the last whole window count nothing.
-
-    Attributes
-    ----------
-    window : tuple of two int
-        Height and width of a window; those of the image for all of it.
-    how : {"maximum", "average"}
-        What becomes of a window.
-    input_maximum : int
-        The largest input, 1..255.
     """
 
     kind: ClassVar[str] = "pooling"
 
-    window: tuple[int, int]
-    how: How
-    input_maximum: int
+    window: tuple[int, int]  # height and width of a window; those of the image for all of it
+    how: How  # what becomes of a window
+    input_maximum: int  # the largest input, 1..255
 
     def __post_init__(self) -> None:
         """Refuse windows whose sums could overflow, and shapes without code."""

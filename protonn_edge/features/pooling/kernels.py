@@ -34,20 +34,13 @@ _PIXEL_CYCLES = 6  # beside its values
 
 @dataclass(frozen=True)
 class RowLoop:
-    """What takes a row into its windows: the larger values, or sums of 16 bits.
+    """What takes a row into its windows: the larger values, or sums of 16 bits."""
 
-    Attributes
-    ----------
-    windows, width, channels : int
-        Windows in a row, their width in pixels, and the channels of a pixel.
-    sums : bool
-        Whether values are summed.
-    """
-
+    # windows in a row, their width in pixels, and the channels of a pixel
     windows: int
     width: int
     channels: int
-    sums: bool
+    sums: bool  # whether values are summed
 
     @cached_property
     def listing(self) -> Listing:

@@ -25,20 +25,12 @@ from protonn_edge.features.window_features.windows import Windows
 
 @dataclass(frozen=True, eq=False)
 class IntegerWindowFeatures(IntegerStage):
-    """Maps the samples of a window to its features, quantized to bytes.
-
-    Attributes
-    ----------
-    window : Windows
-        The features.
-    quantizer : RawQuantizer
-        The quantizer of features.
-    """
+    """Maps the samples of a window to its features, quantized to bytes."""
 
     kind: ClassVar[str] = "window_features"
 
-    window: Windows
-    quantizer: RawQuantizer
+    window: Windows  # the features
+    quantizer: RawQuantizer  # the quantizer of features
 
     @property
     def n_inputs(self) -> int:

@@ -76,24 +76,15 @@ def check_window(window: int, channels: int) -> None:
 class Windows:
     """Windows of bytes, and their features.
 
-    Attributes
-    ----------
-    features : FeatureSet
-        The features of each channel.
-    window : int
-        Samples of a channel in a window, 1..256.
-    channels : int
-        1..32. A window's samples come channel by channel, then sample by sample.
-
     Raises
     ------
     InputError
         If a number is out of its range, or a level of the bands would have no sample.
     """
 
-    features: FeatureSet
-    window: int
-    channels: int
+    features: FeatureSet  # the features of each channel
+    window: int  # samples of a channel in a window, 1..256
+    channels: int  # 1..32. A window's samples come channel by channel, then sample by sample.
 
     def __post_init__(self) -> None:
         check_window(self.window, self.channels)

@@ -26,24 +26,12 @@ COUNTED_IN_A_BYTE = 255
 
 @dataclass(frozen=True)
 class Block:
-    """Sums that are kept in registers at once.
+    """Sums that are kept in registers at once."""
 
-    Attributes
-    ----------
-    number : int
-        The number of the block, from 0.
-    first : int
-        The first output of the block.
-    size : int
-        The number of its outputs.
-    width : int
-        Bytes of a sum.
-    """
-
-    number: int
-    first: int
-    size: int
-    width: int
+    number: int  # the number of the block, from 0
+    first: int  # the first output of the block
+    size: int  # the number of its outputs
+    width: int  # bytes of a sum
 
     @property
     def last(self) -> int:

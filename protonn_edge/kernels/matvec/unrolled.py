@@ -60,20 +60,11 @@ _MADE_CYCLES = {name: straight(piece) for name, piece in MULTIPLES.items()}
 
 @dataclass(frozen=True)
 class Multiple:
-    """A multiple of an input, and the outputs that it is added to and taken from.
+    """A multiple of an input, and the outputs that it is added to and taken from."""
 
-    Attributes
-    ----------
-    size : int
-        1..128.
-    made : str
-        How it is made of the one before; see `MULTIPLES`.
-    plus, minus : tuple of int
-        The outputs.
-    """
-
-    size: int
-    made: str
+    size: int  # 1..128
+    made: str  # how it is made of the one before; see `MULTIPLES`
+    # the outputs
     plus: tuple[int, ...]
     minus: tuple[int, ...]
 
@@ -90,21 +81,11 @@ class Multiple:
 
 @dataclass(frozen=True)
 class Line:
-    """The code of an input, or of adjacent ones without weights.
+    """The code of an input, or of adjacent ones without weights."""
 
-    Attributes
-    ----------
-    feature : int
-        The first one.
-    multiples : tuple of Multiple
-        The multiples to add; none if inputs are passed over.
-    passed : int
-        Number of inputs passed over at once; 0 for one with weights.
-    """
-
-    feature: int
-    multiples: tuple[Multiple, ...] = ()
-    passed: int = 0
+    feature: int  # the first one
+    multiples: tuple[Multiple, ...] = ()  # the multiples to add; none if inputs are passed over
+    passed: int = 0  # number of inputs passed over at once; 0 for one with weights
 
 
 @dataclass(frozen=True, eq=False)

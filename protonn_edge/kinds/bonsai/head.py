@@ -55,13 +55,6 @@ class TreeHead(Head):
     For two classes, R = 1 and the scores are -t/2 and t/2, so that their softmax is the logistic
     function of t; for more classes they are t. Nodes are numbered level by level.
 
-    Attributes
-    ----------
-    weights, gates : ndarray of shape (nodes R, d + 1), float32
-        W and V, R rows per node.
-    branches : ndarray of shape (inner nodes, d + 1), float32
-        T.
-
     Raises
     ------
     InputError
@@ -72,9 +65,10 @@ class TreeHead(Head):
     hashed: ClassVar[Mapping[str, str]] = _TREE_PLACES
     OPTIONAL_ARRAYS: ClassVar[tuple[str, ...]] = ("T",)  # a single node has none
 
+    # (nodes R, d + 1): W and V, R rows per node
     weights: Float32
     gates: Float32
-    branches: Float32
+    branches: Float32  # (inner nodes, d + 1): T
 
     def __post_init__(self) -> None:
         columns = self.n_coordinates + 1
@@ -174,13 +168,7 @@ def affine(z: NDArray[Any], rows: NDArray[Any]) -> Float64:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class BonsaiHead(TreeHead):
-    """A trained Bonsai (Kumar et al., ICML 2017).
-
-    Attributes
-    ----------
-    projection : ndarray of shape (d, D), float32
-        Z.
-    """
+    """A trained Bonsai (Kumar et al., ICML 2017)."""
 
     kind: ClassVar[str] = "bonsai"
     title: ClassVar[str] = "Bonsai"
@@ -193,7 +181,7 @@ class BonsaiHead(TreeHead):
     ARRAYS: ClassVar[tuple[str, ...]] = ("Z", "W", "V")
     hashed: ClassVar[Mapping[str, str]] = {**_TREE_PLACES, **PROJECTION_PLACES}
 
-    projection: Float32
+    projection: Float32  # (d, D): Z
 
     def __post_init__(self) -> None:
         set_checked(self, "projection", checked_matrix(self.projection, "Z"))

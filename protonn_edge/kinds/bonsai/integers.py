@@ -35,16 +35,10 @@ LARGEST_SHIFT = 8
 
 @dataclass(frozen=True, eq=False)
 class Sums:
-    """Sums ``bias_k + sum_i weights_ki x_i``.
+    """Sums ``bias_k + sum_i weights_ki x_i``."""
 
-    Attributes
-    ----------
-    weights : ndarray of shape (r, d), int8
-    bias : ndarray of shape (r,), int64
-    """
-
-    weights: NDArray[np.int8]
-    bias: IntArray
+    weights: NDArray[np.int8]  # (r, d)
+    bias: IntArray  # (r,)
 
     def of(self, x: NDArray[Any]) -> IntArray:
         """Return the sums (n, r) of inputs x (n, d)."""
@@ -103,20 +97,13 @@ _BYTE, _WORD = 0xFF, 0xFFFF  # the largest numbers of one byte, and of two
 
 @dataclass(frozen=True, eq=False)
 class TreeTable:
-    """The bytes of a tree; see the module's text.
+    """The bytes of a tree; see the module's text."""
 
-    Attributes
-    ----------
-    weights, gates, branches : Sums
-        As in `IntegerBonsaiTree`.
-    sparse : bool
-        Whether rows have only weights that are not 0.
-    """
-
+    # as in `IntegerBonsaiTree`
     weights: Sums
     gates: Sums
     branches: Sums
-    sparse: bool
+    sparse: bool  # whether rows have only weights that are not 0
 
     @classmethod
     def smaller(cls, weights: Sums, gates: Sums, branches: Sums) -> TreeTable:
@@ -213,29 +200,19 @@ class IntegerBonsaiTree(IntegerStage):
 
     and x goes right from it if ``branches_k x + bias >= 0``. Of two classes with one row a node,
     s_1 is this sum and s_0 its negative.
-
-    Attributes
-    ----------
-    weights, gates : Sums
-        R rows for each node.
-    branches : Sums
-        A row for each inner node.
-    weight_shift, gate_shift : int
-        0..8.
-    table : ndarray of shape (256,), int8
-        The tanh.
-    feed : Range
-        The range of the inputs: signed bytes if some can be negative, otherwise unsigned ones.
     """
 
     kind: ClassVar[str] = "bonsai_tree"
 
+    # R rows for each node
     weights: Sums
     gates: Sums
-    branches: Sums
+    branches: Sums  # a row for each inner node
+    # 0..8
     weight_shift: int
     gate_shift: int
-    table: NDArray[np.int8]
+    table: NDArray[np.int8]  # (256,): the tanh
+    # the range of the inputs: signed bytes if some can be negative, otherwise unsigned ones
     feed: Range
 
     def __post_init__(self) -> None:

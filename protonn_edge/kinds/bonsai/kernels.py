@@ -32,58 +32,31 @@ _COUNTED_IN_A_BYTE = 255
 
 @dataclass(frozen=True)
 class WalkCycles:
-    """Cycles of the walk.
+    """Cycles of the walk."""
 
-    Attributes
-    ----------
-    around : int
-        For the setup, without the rows of scores.
-    clear : int
-        To clear a score.
-    node : int
-        Around the rows of a node.
-    weight : int
-        Per weight, in any row.
-    row : tuple of int
-        Around the weights of both rows of a score: minimum and maximum.
-    leaf : int
-        At the end of a leaf.
-    left, right : int
-        Around the weights of a branch, and to the node on its left or right.
-    """
-
-    around: int
-    clear: int
-    node: int
-    weight: int
-    row: tuple[int, int]
-    leaf: int
+    around: int  # for the setup, without the rows of scores
+    clear: int  # to clear a score
+    node: int  # around the rows of a node
+    weight: int  # per weight, in any row
+    row: tuple[int, int]  # around the weights of both rows of a score: minimum and maximum
+    leaf: int  # at the end of a leaf
+    # around the weights of a branch, and to the node on its left or right
     left: int
     right: int
 
 
 @dataclass(frozen=True)
 class Walk:
-    """The loop, for a table with rows of all `n_inputs` weights, or `sparse` ones.
-
-    Attributes
-    ----------
-    n_inputs, n_rows, depth : int
-    weight_shift, gate_shift : int
-        As in `IntegerBonsaiTree`.
-    signed : bool
-        Whether inputs are signed.
-    sparse : bool
-        See `TreeTable`.
-    """
+    """The loop, for a table with rows of all `n_inputs` weights, or `sparse` ones."""
 
     n_inputs: int
     n_rows: int
     depth: int
+    # as in `IntegerBonsaiTree`
     weight_shift: int
     gate_shift: int
-    signed: bool
-    sparse: bool
+    signed: bool  # whether inputs are signed
+    sparse: bool  # see `TreeTable`
 
     @cached_property
     def listing(self) -> Listing:
@@ -251,13 +224,7 @@ _PORTABLE = 7.0
 
 @dataclass(frozen=True, eq=False)
 class BonsaiTreeKernel(Kernel):
-    """Walks through the tree; inputs are in the projection's output, or in a buffer.
-
-    Attributes
-    ----------
-    name : {"dense", "sparse"}
-        The storage of rows, chosen by the stage.
-    """
+    """Walks through the tree; inputs are in the projection's output, or in a buffer."""
 
     template: ClassVar[str] = "bonsai_tree/bonsai_tree.j2"
     chunk: ClassVar[int] = INPUTS_AT_ONCE
@@ -266,7 +233,7 @@ class BonsaiTreeKernel(Kernel):
 
     stage: IntegerBonsaiTree
     core: Core
-    name: str
+    name: str  # the storage of rows, chosen by the stage
 
     @cached_property
     def walk(self) -> Walk:

@@ -39,17 +39,6 @@ class DenseHead(Head):
     With ``v_0`` the point, ``v_k = max(W_k v_(k-1) + b_k, 0)`` are the values of layer k, and the
     scores ``t = W v + b`` of the last matrix; for two classes, with one row, they are -t/2 and t/2.
 
-    Attributes
-    ----------
-    weights : tuple of ndarray, float32
-        W_1 (h1, D), for normalized features, perhaps W_2 (h2, h1), and the last one: a row per
-        class, or, for two classes, one row for the second.
-    biases : tuple of ndarray, float64
-        b_1 (h1,) and so on.
-    known : tuple of ndarray of shape (3, units), float64
-        Statistics of each hidden layer's values on training points, by unit: mean, deviation, and
-        the ceiling, the `CEILING_SHARE` quantile.
-
     Raises
     ------
     InputError
@@ -73,8 +62,12 @@ class DenseHead(Head):
     ARRAYS: ClassVar[tuple[str, ...]] = ("W1", "b1", "V1", "W2", "b2")
     OPTIONAL_ARRAYS: ClassVar[tuple[str, ...]] = ("V2", "W3", "b3")
 
+    # W_1 (h1, D), for normalized features, perhaps W_2 (h2, h1), and the last one: a row per class,
+    # or, for two classes, one row for the second
     weights: tuple[NDArray[np.float32], ...]
-    biases: tuple[Float64, ...]
+    biases: tuple[Float64, ...]  # b_1 (h1,) and so on
+    # (3, units): statistics of each hidden layer's values on training points, by unit: mean,
+    # deviation, and the ceiling, the `CEILING_SHARE` quantile
     known: tuple[Float64, ...]
 
     def __post_init__(self) -> None:

@@ -31,18 +31,13 @@ class IntegerDense(IntegerMatvec):
         v_k = max(h_k, 0) * multiplier >> 8               at most 255
 
     It also has the attributes of an `IntegerMatvec`.
-
-    Attributes
-    ----------
-    multiplier : int
-        1..255.
     """
 
     kind: ClassVar[str] = "dense"
     widths: ClassVar[tuple[int, ...]] = (16, 24)
     reports_nonzero_outputs: ClassVar[bool] = True
 
-    multiplier: int
+    multiplier: int  # 1..255
 
     def __post_init__(self) -> None:
         """Refuse numbers with which some input could overflow a sum, and too large layers."""

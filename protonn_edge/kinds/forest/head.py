@@ -32,19 +32,6 @@ class ForestHead(Head):
     The scores of a point are the bias plus the values of the leaves that it reaches, one in each
     tree.
 
-    Attributes
-    ----------
-    features : ndarray of shape (N,), int64
-        All trees in preorder: the feature that an inner node tests, `trees.LEAF` at leaves.
-    thresholds : ndarray of shape (inner nodes,), float64
-        A point goes left if the node's feature, normalized, is at most this.
-    leaves : ndarray of shape (leaves, L), float32
-        Their contributions to the scores.
-    bias : ndarray of shape (L,), float64
-        Initial scores.
-    n_features : int
-        D.
-
     Raises
     ------
     InputError
@@ -65,11 +52,13 @@ class ForestHead(Head):
     }
     ARRAYS: ClassVar[tuple[str, ...]] = ("nodes", "thresholds", "leaves", "bias")
 
+    # (N,): all trees in preorder: the feature that an inner node tests, `trees.LEAF` at leaves
     features: NDArray[np.int64]
+    # (inner nodes,): A point goes left if the node's feature, normalized, is at most this
     thresholds: Float64
-    leaves: NDArray[np.float32]
-    bias: Float64
-    n_features: int
+    leaves: NDArray[np.float32]  # (leaves, L): their contributions to the scores
+    bias: Float64  # (L,): initial scores
+    n_features: int  # D
 
     def __post_init__(self) -> None:
         set_checked(self, "features", self._checked_features())

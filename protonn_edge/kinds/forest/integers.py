@@ -41,15 +41,9 @@ Places = NDArray[np.int64]
 
 @dataclass(frozen=True, eq=False)
 class Trees:
-    """Binary trees in which a point goes left if a feature is at most a threshold.
+    """Binary trees in which a point goes left if a feature is at most a threshold."""
 
-    Attributes
-    ----------
-    features : ndarray of shape (N,), int64
-        In preorder: the feature that an inner node tests, `LEAF` at leaves.
-    """
-
-    features: Places
+    features: Places  # (N,): in preorder: the feature that an inner node tests, `LEAF` at leaves
 
     @cached_property
     def _walked(self) -> tuple[Places, Places]:
@@ -152,16 +146,10 @@ _BYTE, _WORD = 0xFF, 0xFFFF  # the largest numbers of one byte, and of two
 
 @dataclass(frozen=True, eq=False)
 class ForestTable:
-    """The bytes of a forest, and their sizes; see the module's text.
-
-    Attributes
-    ----------
-    trees : Trees
-    thresholds, leaves, bias : ndarray
-        As in `IntegerForest`.
-    """
+    """The bytes of a forest, and their sizes; see the module's text."""
 
     trees: Trees
+    # as in `IntegerForest`
     thresholds: NDArray[np.uint8]
     leaves: NDArray[np.int8]
     bias: Places
@@ -283,28 +271,16 @@ class IntegerForest(IntegerStage):
     v_t the values of the leaf that it reaches in tree t::
 
         s_l = bias_l + sum_t v_tl
-
-    Attributes
-    ----------
-    features : ndarray of shape (N,), int64
-        The inputs that inner nodes test, `trees.LEAF` at leaves; all trees in preorder.
-    thresholds : ndarray of shape (inner nodes,), uint8
-        The thresholds of inner nodes.
-    leaves : ndarray of shape (leaves, L), int8
-        The values that a leaf adds to the scores.
-    bias : ndarray of shape (L,), int64
-        The initial scores.
-    n_features : int
-        D.
     """
 
     kind: ClassVar[str] = "forest"
 
+    # (N,): the inputs that inner nodes test, `trees.LEAF` at leaves; all trees in preorder
     features: IntArray
-    thresholds: NDArray[np.uint8]
-    leaves: NDArray[np.int8]
-    bias: IntArray
-    n_features: int
+    thresholds: NDArray[np.uint8]  # (inner nodes,): the thresholds of inner nodes
+    leaves: NDArray[np.int8]  # (leaves, L): the values that a leaf adds to the scores
+    bias: IntArray  # (L,): the initial scores
+    n_features: int  # D
 
     def __post_init__(self) -> None:
         """Refuse numbers with which some input could overflow a score."""

@@ -39,31 +39,16 @@ _STORE = """
 
 @dataclass(frozen=True)
 class WalkCycles:
-    """The exact cycles of the walk.
+    """The exact cycles of the walk."""
 
-    Attributes
-    ----------
-    class_start : int
-        To set a score.
-    left, right : int
-        To go left, or right, from an inner node.
-    tree : int
-        Around the walk through a tree, its leaf's mark included.
-    pair : int
-        To add to a score, including the count of pairs, if leaves have one.
-    count : int
-        Around the pairs of a leaf.
-    around : int
-        Around all.
-    """
-
-    class_start: int
+    class_start: int  # to set a score
+    # to go left, or right, from an inner node
     left: int
     right: int
-    tree: int
-    pair: int
-    count: int
-    around: int
+    tree: int  # around the walk through a tree, its leaf's mark included
+    pair: int  # to add to a score, including the count of pairs, if leaves have one
+    count: int  # around the pairs of a leaf
+    around: int  # around all
 
 
 @dataclass(frozen=True)

@@ -32,24 +32,12 @@ class Held:
 
 @dataclass(frozen=True)
 class Reading:
-    """The places from which inputs are read.
+    """The places from which inputs are read."""
 
-    Attributes
-    ----------
-    pinned : dict of int to int
-        Registers of inputs that are loaded once.
-    fixed : int or None
-        The first input that Y reaches; None if Y is not needed.
-    windows : tuple of int
-        The first input at each address of Z.
-    pairs : dict of int to int
-        The lower registers of pairs with addresses for Z.
-    """
-
-    pinned: dict[int, int]
-    fixed: int | None
-    windows: tuple[int, ...]
-    pairs: dict[int, int]
+    pinned: dict[int, int]  # registers of inputs that are loaded once
+    fixed: int | None  # the first input that Y reaches; None if Y is not needed
+    windows: tuple[int, ...]  # the first input at each address of Z
+    pairs: dict[int, int]  # the lower registers of pairs with addresses for Z
 
     @classmethod
     def of(cls, asked: Places, upper: Sequence[int], lower: Sequence[int]) -> Reading:
@@ -149,27 +137,13 @@ _REACHED, _OLD = 56, 24  # lines: the safe reach of a branch, and the age at whi
 
 @dataclass(eq=False)
 class Line:
-    """A line of a tree.
+    """A line of a tree."""
 
-    Attributes
-    ----------
-    text : str
-        An instruction; of a branch or a jump only the mnemonic: brcs, brcc or rjmp.
-    label : str
-        The label of the next instruction; a line has a label or a text.
-    does : str
-        The action at a label, or that of the target of a branch, at any label.
-    target : str
-        The label that it branches to; for an action, it is chosen at the end.
-    node : int
-        The node that it belongs to; -1 for none.
-    """
-
-    text: str = ""
-    label: str = ""
-    does: str = ""
-    target: str = ""
-    node: int = -1
+    text: str = ""  # an instruction; of a branch or a jump only the mnemonic: brcs, brcc or rjmp
+    label: str = ""  # the label of the next instruction; a line has a label or a text
+    does: str = ""  # the action at a label, or that of the target of a branch, at any label
+    target: str = ""  # the label that it branches to; for an action, it is chosen at the end
+    node: int = -1  # the node that it belongs to; -1 for none
     words: int = 0
 
     def __post_init__(self) -> None:

@@ -28,13 +28,6 @@ class LinearHead(Head):
     The scores of a point x are ``t = W x + b``; for two classes, with one row of weights, they are
     -t/2 and t/2. Their softmax then is the logistic regression's probability.
 
-    Attributes
-    ----------
-    weights : ndarray of shape (L, D) or (1, D), float32
-        W, for normalized features: a row per class, or, for two classes, one row for the second.
-    bias : ndarray of shape (L,) or (1,), float64
-        b.
-
     Raises
     ------
     InputError
@@ -54,8 +47,10 @@ class LinearHead(Head):
         name: f"linear.{name}" for name in ("weights", "bias", "accumulator_bits")
     }
 
+    # (L, D): W, for normalized features: a row per class, or, for two classes, one row for the
+    # second
     weights: NDArray[np.float32]
-    bias: Float64
+    bias: Float64  # (L,): b
 
     def __post_init__(self) -> None:
         W = checked_matrix(self.weights, "W")

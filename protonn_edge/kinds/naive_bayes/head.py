@@ -29,15 +29,6 @@ class NaiveBayesHead(Head):
     The score of class c for a point x is ``bias_c - sum_i (x_i - mean_ci)^2 / (2 variance_ci)``:
     the logarithm of its prior times its density, up to a constant that all classes share.
 
-    Attributes
-    ----------
-    means : ndarray of shape (L, D), float32
-        Of normalized features.
-    variances : ndarray of shape (L, D), float32
-        The same, above 0.
-    bias : ndarray of shape (L,), float64
-        The scores at the means.
-
     Raises
     ------
     InputError
@@ -57,9 +48,9 @@ class NaiveBayesHead(Head):
         name: f"naive_bayes.{name}" for name in ("means", "weights", "bias", "shift")
     }
 
-    means: NDArray[np.float32]
-    variances: NDArray[np.float32]
-    bias: Float64
+    means: NDArray[np.float32]  # (L, D): of normalized features
+    variances: NDArray[np.float32]  # (L, D): the same, above 0
+    bias: Float64  # (L,): the scores at the means
 
     def __post_init__(self) -> None:
         means = checked_matrix(self.means, "means")

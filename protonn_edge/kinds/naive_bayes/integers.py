@@ -25,28 +25,16 @@ class IntegerNaiveBayes(IntegerStage):
 
         d_ci = |(q_i << shift) - means_ci|
         s_c = bias_c - sum_i ((d_ci d_ci weights_ci) >> 8)
-
-    Attributes
-    ----------
-    means : ndarray of shape (L, D), uint8
-        The means of the classes, in steps of an input divided by ``1 << shift``.
-    weights : ndarray of shape (L, D), uint16
-        Inversely proportional to the variances.
-    bias : ndarray of shape (L,), int64
-        The scores at the means.
-    shift : int
-        Bits that make an input a byte's size.
-    input_maximum : int
-        The largest input, 1..255.
     """
 
     kind: ClassVar[str] = "naive_bayes"
 
+    # (L, D): the means of the classes, in steps of an input divided by ``1 << shift``
     means: NDArray[np.uint8]
-    weights: NDArray[np.uint16]
-    bias: IntArray
-    shift: int
-    input_maximum: int
+    weights: NDArray[np.uint16]  # (L, D): inversely proportional to the variances
+    bias: IntArray  # (L,): the scores at the means
+    shift: int  # bits that make an input a byte's size
+    input_maximum: int  # the largest input, 1..255
 
     def __post_init__(self) -> None:
         """Refuse numbers with which some input could overflow a distance, or a score."""

@@ -335,23 +335,15 @@ class DequantizedModel:
     model itself, not of a separate formula.
 
     Distances are in units of 1/gamma: the RBF is ``exp(-||b_j - (W x + bias)||^2)``.
-
-    Attributes
-    ----------
-    projection : ndarray of shape (d, D), float64
-        W, for raw features x, or averages of them, that an `InputQuantizer` can express exactly.
-    bias : ndarray of shape (d,), float64
-        Offset of the projection, which includes the mean error of rounding down.
-    prototypes : ndarray of shape (d, m), float64
-        B.
-    labels : ndarray of shape (L, m), float64
-        Z, for RBF values of at most 1.
     """
 
+    # (d, D): W, for raw features x, or averages of them, that an `InputQuantizer` can express
+    # exactly
     projection: FloatArray
+    # (d,): offset of the projection, which includes the mean error of rounding down
     bias: FloatArray
-    prototypes: FloatArray
-    labels: FloatArray
+    prototypes: FloatArray  # (d, m): B
+    labels: FloatArray  # (L, m): Z, for RBF values of at most 1
 
 
 def dequantize(model: IntegerChain) -> DequantizedModel:

@@ -43,16 +43,10 @@ class TrainableHead(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class MatrixHead:
-    """Scores that are sums of weighted features.
+    """Scores that are sums of weighted features."""
 
-    Attributes
-    ----------
-    weights : ndarray of shape (L, F), float32
-    biases : ndarray of shape (L,), float32
-    """
-
-    weights: Float32
-    biases: Float32
+    weights: Float32  # (L, F)
+    biases: Float32  # (L,)
 
     @classmethod
     def random(cls, features: int, n_classes: int, generator: np.random.Generator) -> Self:
@@ -80,15 +74,9 @@ class MatrixHead:
 
 @dataclass(frozen=True, eq=False)
 class PrototypeHead:
-    """Scores of ProtoNN: Gaussians of the distances between projected features and prototypes.
+    """Scores of ProtoNN: Gaussians of the distances between projected features and prototypes."""
 
-    Attributes
-    ----------
-    of : Parameters
-        Projection (d, F), prototypes (d, m), labels (L, m) and sharpness.
-    """
-
-    of: Parameters
+    of: Parameters  # projection (d, F), prototypes (d, m), labels (L, m) and sharpness
 
     @classmethod
     def of_points(

@@ -37,19 +37,11 @@ class Layer(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class Convolution:
-    """Sums of weighted neighbours, and a bias.
-
-    Attributes
-    ----------
-    layout : ConvolutionLayout
-    weights : ndarray of shape (out, k, k, in), float32
-        In is 1 where each channel has its own kernel.
-    biases : ndarray of shape (out,), float32
-    """
+    """Sums of weighted neighbours, and a bias."""
 
     layout: ConvolutionLayout
-    weights: Float32
-    biases: Float32
+    weights: Float32  # (out, k, k, in): in is 1 where each channel has its own kernel
+    biases: Float32  # (out,)
 
     @classmethod
     def random(
@@ -149,12 +141,7 @@ class Rectifier:
 
 @dataclass(frozen=True, eq=False)
 class Limit:
-    """What is below 0 becomes 0, and what is above the largest value that one.
-
-    Attributes
-    ----------
-    largest : float
-    """
+    """What is below 0 becomes 0, and what is above the largest value that one."""
 
     largest: float
 
@@ -174,17 +161,11 @@ class Limit:
 
 @dataclass(frozen=True, eq=False)
 class Normalization:
-    """Batch normalization (Ioffe and Szegedy, 2015): each channel's mean and deviation are trained.
+    """Batch normalization (Ioffe and Szegedy, 2015): trained means and deviations of channels."""
 
-    Attributes
-    ----------
-    gain, offset : ndarray of shape (channels,), float32
-    mean, variance : ndarray of shape (channels,), float32
-        Of the sums, running; what a folded layer is made of.
-    """
-
-    gain: Float32
+    gain: Float32  # a factor for each channel, (channels,)
     offset: Float32
+    # (channels,): of the sums, running; what a folded layer is made of
     mean: Float32
     variance: Float32
 
@@ -236,17 +217,10 @@ _LEAST_VARIANCE = np.float32(1e-5)
 
 @dataclass(frozen=True, eq=False)
 class Pooling:
-    """The largest or the mean value of 2x2 pixels, or of all; a last odd row or column is left out.
-
-    Attributes
-    ----------
-    layout : PoolingLayout
-    whole : bool
-        Whether means are whole numbers, rounded as the device does.
-    """
+    """The largest or mean value of 2x2 pixels, or of all; a last odd row or column is left out."""
 
     layout: PoolingLayout
-    whole: bool = False
+    whole: bool = False  # whether means are whole numbers, rounded as the device does
 
     @property
     def parameters(self) -> list[Float32]:

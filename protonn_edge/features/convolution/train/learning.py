@@ -35,32 +35,19 @@ _LOOKED_AT = 2_000  # images that prototypes are chosen from
 class Wanted:
     """The network that is to be trained.
 
-    Attributes
-    ----------
-    image_shape : tuple of two int
-        Height and width of a raw image.
-    averages : IntegerAveragePooling or None
-        What makes a smaller image of it first.
-    pixels : PixelScale
-        How raw pixels become bytes.
-    layouts : tuple of Layout
-    bits : Bits
-    schedule : Schedule
-    prototypes : tuple of two int, optional
-        d and m of the prototypes at the network's end; without them its scores are weighted sums.
-
     Raises
     ------
     InputError
         If the layers leave nothing of the image.
     """
 
-    image_shape: Shape
-    averages: IntegerAveragePooling | None
-    pixels: PixelScale
+    image_shape: Shape  # height and width of a raw image
+    averages: IntegerAveragePooling | None  # what makes a smaller image of it first
+    pixels: PixelScale  # how raw pixels become bytes
     layouts: tuple[Layout, ...]
     bits: Bits
     schedule: Schedule
+    # d and m of the prototypes at the network's end; without them its scores are weighted sums
     prototypes: tuple[int, int] | None = None
 
     def __post_init__(self) -> None:
@@ -91,23 +78,12 @@ class Wanted:
 
 @dataclass(frozen=True, eq=False)
 class LearnedNetwork:
-    """What was trained: a device's layers, and the head that they were trained with.
+    """What was trained: a device's layers, and the head that they were trained with."""
 
-    Attributes
-    ----------
-    layers : tuple of IntegerConvolution and IntegerPooling
-        What computes its features on a device, behind the averages.
-    head : TrainableHead
-    unit : float
-        What the head takes one of the last layer's integers for.
-    stopped : bool
-        Whether the training was stopped before its last pass.
-    """
-
-    layers: Layers
+    layers: Layers  # what computes its features on a device, behind the averages
     head: TrainableHead
-    unit: float
-    stopped: bool = False
+    unit: float  # what the head takes one of the last layer's integers for
+    stopped: bool = False  # whether the training was stopped before its last pass
 
 
 def learned_network(

@@ -27,19 +27,11 @@ _AT_ONCE = 256  # images whose values fit a cache, where nothing is kept
 
 @dataclass(frozen=True, eq=False)
 class Network:
-    """Layers and a head, which training moves in place.
-
-    Attributes
-    ----------
-    layers : tuple of Layer
-    head : TrainableHead
-    unit : float
-        What the last layer's values are multiplied with before the head.
-    """
+    """Layers and a head, which training moves in place."""
 
     layers: tuple[Layer, ...]
     head: TrainableHead
-    unit: float = 1.0
+    unit: float = 1.0  # what the last layer's values are multiplied with before the head
 
     @property
     def parameters(self) -> list[Float32]:

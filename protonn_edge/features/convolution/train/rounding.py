@@ -30,16 +30,9 @@ _COARSEST = 2.5  # times the best step of weights
 
 @dataclass(frozen=True)
 class Bits:
-    """How fine a network's integers are.
+    """How fine a network's integers are."""
 
-    Attributes
-    ----------
-    weights : {8, 4, 2}
-        2 are ternary: -1, 0 and 1.
-    activations : {8, 4}
-    """
-
-    weights: int = 8
+    weights: int = 8  # 2 are ternary: -1, 0 and 1
     activations: int = 8
 
     @property
@@ -55,24 +48,13 @@ class Bits:
 
 @dataclass(frozen=True, eq=False)
 class RoundedConvolution:
-    """A convolution whose weights, sums and values are whole numbers; its values are clamped.
+    """A convolution whose weights, sums and values are whole numbers; its values are clamped."""
 
-    Attributes
-    ----------
-    latent : Convolution
-        Weights and biases before they are rounded, in the integers' units.
-    bits : Bits
-    largest_input : int
-    maximum : int
-        The largest value.
-    multiplier, shift : int
-        From a sum to a value, which is ``(sum * multiplier) >> shift``.
-    """
-
-    latent: Convolution
+    latent: Convolution  # weights and biases before they are rounded, in the integers' units
     bits: Bits
     largest_input: int
-    maximum: int
+    maximum: int  # the largest value
+    # from a sum to a value, which is ``(sum * multiplier) >> shift``
     multiplier: int
     shift: int
 

@@ -31,22 +31,14 @@ OnEpoch = Callable[[int, float, Network], object]
 
 @dataclass(frozen=True)
 class PassReport:
-    """What is known after a pass over the images in which a network is learned.
+    """What is known after a pass over the images in which a network is learned."""
 
-    Attributes
-    ----------
-    network : {"layers", "teacher", "student"}
-        The one that is learned; the classifier behind it comes later, and has reports of its own.
-    number, passes : int
-        The one that ended, counted from 1, and how many there are.
-    loss : float
-        The mean on the way.
-    """
-
+    # the one that is learned; the classifier behind it comes later, and has reports of its own
     network: str
+    # the one that ended, counted from 1, and how many there are
     number: int
     passes: int
-    loss: float
+    loss: float  # the mean on the way
 
     @property
     def place(self) -> str:
@@ -65,23 +57,13 @@ def reporting(
 
 @dataclass(frozen=True)
 class Schedule:
-    """How a network is trained.
+    """How a network is trained."""
 
-    Attributes
-    ----------
-    epochs : int
-        Passes over the images, in floats and on integers together.
-    learning_rate : float
-    moved_share : float
-        Of the images, those that move at random each time that they are seen.
-    still_epochs : int
-        The last of the passes, in which no image moves.
-    """
-
-    epochs: int
+    epochs: int  # passes over the images, in floats and on integers together
     learning_rate: float = 0.01
+    # of the images, those that move at random each time that they are seen
     moved_share: float = 1.0
-    still_epochs: int = 0
+    still_epochs: int = 0  # the last of the passes, in which no image moves
 
     def moved_share_in(self, epoch: int) -> float:
         """Return the share of the images that move in a pass, counted from 0."""
@@ -90,26 +72,13 @@ class Schedule:
 
 @dataclass(frozen=True, eq=False)
 class Images:
-    """Raw images, their targets, and how they become what a network gets.
+    """Raw images, their targets, and how they become what a network gets."""
 
-    Attributes
-    ----------
-    raw : ndarray of shape (n, H W), float32
-    Y : ndarray of shape (n, L), float32
-        A row is 1 at the image's class, 0 elsewhere.
-    weights : ndarray of shape (n,), float32, or None
-        What each image counts, 1 on average.
-    shape : tuple of two int
-        H, W.
-    to_bytes : callable
-        From raw images (n, H W) to bytes (n, h, w).
-    """
-
-    raw: Float32
-    Y: Float32
-    weights: Float32 | None
-    shape: Shape
-    to_bytes: Callable[[Float32], NDArray[np.uint8]]
+    raw: Float32  # (n, H W)
+    Y: Float32  # (n, L): A row is 1 at the image's class, 0 elsewhere
+    weights: Float32 | None  # (n,): what each image counts, 1 on average
+    shape: Shape  # H, W
+    to_bytes: Callable[[Float32], NDArray[np.uint8]]  # from raw images (n, H W) to bytes (n, h, w)
 
     def of(self, rows: Indices, moved_share: float, generator: np.random.Generator) -> Float32:
         """Return bytes (h, w, n) of the images in `rows`, that share of them moved."""

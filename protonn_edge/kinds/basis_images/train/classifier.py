@@ -44,11 +44,6 @@ class BasisImagesClassifier(BasisImagesParameters, DenseClassifier):
     are `features`; one that gives the weights is added. `image_shape` and `features` have to be
     given.
 
-    Attributes
-    ----------
-    taught_ : TaughtStudent
-        Student, basis images and teacher.
-
     References
     ----------
     .. [1] H. Menon, "Weighted Basis Images: Learning Alternative Data Representations", 2021.
@@ -70,7 +65,7 @@ class BasisImagesClassifier(BasisImagesParameters, DenseClassifier):
     """
 
     taught: TaughtStudent = field(init=False)
-    taught_: TaughtStudent = field(init=False)
+    taught_: TaughtStudent = field(init=False)  # student, basis images and teacher
 
     refusals: ClassVar[tuple[Refusal, ...]] = (
         Refusal(

@@ -68,28 +68,14 @@ def _distances(A: Float32) -> Float32:
 
 @dataclass(frozen=True, eq=False)
 class BasisImages:
-    """Images whose weighted sums a teacher, which does not change, classifies (equations 1, 6, 7).
-
-    Attributes
-    ----------
-    teacher : Teacher
-    images : ndarray of shape (M, D), float32
-    parts : Parts
-        Which pixels of each image have a weight of their own.
-    similarity : float
-        What the similarity loss counts beside the cross-entropy.
-    log_margin : ndarray of shape (1,), float32
-        Its logarithm is learned, so the margin is above 0.
-    learned : bool
-        Whether the images are learned, too; else they stay as they are.
-    """
+    """Images whose weighted sums a fixed teacher classifies (equations 1, 6 and 7)."""
 
     teacher: Teacher
-    images: Float32
-    parts: Parts
-    similarity: float
-    log_margin: Float32
-    learned: bool = True
+    images: Float32  # (M, D)
+    parts: Parts  # which pixels of each image have a weight of their own
+    similarity: float  # what the similarity loss counts beside the cross-entropy
+    log_margin: Float32  # (1,): its logarithm is learned, so the margin is above 0
+    learned: bool = True  # whether the images are learned, too; else they stay as they are
 
     @classmethod
     def random(

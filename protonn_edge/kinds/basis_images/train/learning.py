@@ -27,30 +27,17 @@ _AT_ONCE = 1_000  # points whose scores are computed together
 class WantedImages:
     """The basis images that are to be learned.
 
-    Attributes
-    ----------
-    student : Wanted
-        The student without its last layer, and how it and the images are trained.
-    count : int
-        M.
-    grid : tuple of two int
-        P, Q: each image has P x Q parts with a weight each.
-    similarity : float
-        What the similarity loss counts.
-    learned : bool
-        Whether images are learned; else they stay noise.
-
     Raises
     ------
     InputError
         If the grid is not two numbers from 1 on.
     """
 
-    student: Wanted
-    count: int
-    grid: Shape = (1, 1)
-    similarity: float = 0.0
-    learned: bool = True
+    student: Wanted  # the student without its last layer, and how it and the images are trained
+    count: int  # M
+    grid: Shape = (1, 1)  # P, Q: each image has P x Q parts with a weight each
+    similarity: float = 0.0  # what the similarity loss counts
+    learned: bool = True  # whether images are learned; else they stay noise
 
     def __post_init__(self) -> None:
         sides = list(self.grid)
@@ -76,18 +63,10 @@ class WantedImages:
 
 @dataclass(frozen=True, eq=False)
 class TaughtStudent:
-    """A student, and the teacher and images that it was learned with, which stay on the host.
+    """A student, and the teacher and images that it was learned with, which stay on the host."""
 
-    Attributes
-    ----------
-    network : Network
-        On integers, with the images as its head.
-    wanted : Wanted
-        The student with its last layer.
-    """
-
-    network: Network
-    wanted: Wanted
+    network: Network  # on integers, with the images as its head
+    wanted: Wanted  # the student with its last layer
 
     @property
     def head(self) -> BasisImages:

@@ -14,15 +14,9 @@ from protonn_edge.training.points import Float32, Indices
 
 @dataclass(frozen=True, eq=False)
 class Parts:
-    """A grid over images: which pixels each of its parts has.
+    """A grid over images: which pixels each of its parts has."""
 
-    Attributes
-    ----------
-    pixels : tuple of ndarray of int64
-        Of each part, row by row.
-    """
-
-    pixels: tuple[Indices, ...]
+    pixels: tuple[Indices, ...]  # of each part, row by row
 
     @classmethod
     def of_grid(cls, shape: Shape, grid: Shape) -> Self:

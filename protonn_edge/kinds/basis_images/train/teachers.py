@@ -55,20 +55,11 @@ class Teacher(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class NetworkTeacher:
-    """A convolutional network in floats with a head of weighted sums.
+    """A convolutional network in floats with a head of weighted sums."""
 
-    Attributes
-    ----------
-    layers : tuple of Layer
-        Without normalizations, which are folded.
-    weights : ndarray of shape (L, F), float32
-    biases : ndarray of shape (L,), float32
-    shape : tuple of two int
-    """
-
-    layers: tuple[Layer, ...]
-    weights: Float32
-    biases: Float32
+    layers: tuple[Layer, ...]  # without normalizations, which are folded
+    weights: Float32  # (L, F)
+    biases: Float32  # (L,)
     shape: Shape
 
     @classmethod
@@ -103,25 +94,14 @@ class NetworkTeacher:
 
 @dataclass(frozen=True, eq=False)
 class EstimatorTeacher:
-    """A fitted network of scikit-learn, or linear classifier, on raw pixels.
+    """A fitted network of scikit-learn, or linear classifier, on raw pixels."""
 
-    Attributes
-    ----------
-    weights : tuple of ndarray of shape (units, inputs), floating
-        Of each layer; of two classes the last one has one row.
-    biases : tuple of ndarray of shape (units,), floating
-    activation : str
-        Of hidden layers: relu, tanh, logistic or identity.
-    shape : tuple of two int
-    pixels : PixelScale
-        How raw pixels become bytes.
-    """
-
+    # (units, inputs): of each layer; of two classes the last one has one row
     weights: tuple[Float32, ...]
-    biases: tuple[Float32, ...]
-    activation: str
+    biases: tuple[Float32, ...]  # (units,)
+    activation: str  # of hidden layers: relu, tanh, logistic or identity
     shape: Shape
-    pixels: PixelScale
+    pixels: PixelScale  # how raw pixels become bytes
 
     @classmethod
     def of(cls, estimator: Any, shape: Shape, pixels: PixelScale) -> Self:

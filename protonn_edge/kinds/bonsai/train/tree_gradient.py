@@ -19,22 +19,13 @@ _NO_SHARPNESS = np.zeros(1, np.float32)
 
 @dataclass(frozen=True, eq=False)
 class TreeParameters:
-    """All trained parameters; also arrays of the same shapes, such as the gradient.
+    """All trained parameters; also arrays of the same shapes, such as the gradient."""
 
-    Attributes
-    ----------
-    projection : ndarray of shape (d, D), float32
-        Z, or no rows if the tree reads the points themselves.
-    weights, gates : ndarray of shape (nodes R, d + 1), float32
-        W and V; the last column is a bias.
-    branches : ndarray of shape (inner nodes, d + 1), float32
-        T.
-    """
-
-    projection: Float32
+    projection: Float32  # (d, D): Z, or no rows if the tree reads the points themselves
+    # (nodes R, d + 1): W and V; the last column is a bias
     weights: Float32
     gates: Float32
-    branches: Float32
+    branches: Float32  # (inner nodes, d + 1): T
 
     def __iter__(self) -> Iterator[Float32]:
         return iter((self.projection, self.weights, self.gates, self.branches))

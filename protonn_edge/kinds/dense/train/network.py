@@ -90,42 +90,23 @@ def check_budget(weights: Sequence[Float32], budget: int | None) -> None:
 
 @dataclass(frozen=True)
 class NetworkSchedule:
-    """How long and how fast to train, and how large the network may be.
+    """How long and how fast to train, and how large the network may be."""
 
-    Attributes
-    ----------
-    epochs : int
-        Passes over the training points.
-    batch_size : int
-        Points a step.
-    learning_rate : float
-        Largest step of Adam; see `factor_of_inputs`.
-    input_noise : float
-        Deviation of the Gaussian noise added to the normalized inputs, in their unit.
-    size_budget : int or None
-        Bytes of the weights on the device, at most.
-    """
-
-    epochs: int
-    batch_size: int
-    learning_rate: float
+    epochs: int  # passes over the training points
+    batch_size: int  # points a step
+    learning_rate: float  # largest step of Adam; see `factor_of_inputs`
+    # deviation of the Gaussian noise added to the normalized inputs, in their unit
     input_noise: float
-    size_budget: int | None
+    size_budget: int | None  # bytes of the weights on the device, at most
 
 
 @dataclass(frozen=True, eq=False)
 class Network:
-    """The layers, which training moves in place.
+    """The layers, which training moves in place."""
 
-    Attributes
-    ----------
-    weights : list of ndarray of shape (units, inputs), float32
-        That of the scores is the last one; of two classes it has one row.
-    biases : list of ndarray of shape (units,), float32
-    """
-
+    # (units, inputs): that of the scores is the last one; of two classes it has one row
     weights: list[Float32]
-    biases: list[Float32]
+    biases: list[Float32]  # (units,)
 
     @classmethod
     def random(cls, sizes: Sequence[int], generator: np.random.Generator) -> Self:

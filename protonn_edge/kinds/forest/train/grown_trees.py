@@ -35,30 +35,14 @@ _HALVINGS = 24  # of the alphas' logarithms
 
 @dataclass(frozen=True, eq=False)
 class GrownTrees:
-    """The nodes of all trees, in preorder.
+    """The nodes of all trees, in preorder."""
 
-    Attributes
-    ----------
-    features : ndarray of shape (N,), int64
-        See `Trees`.
-    thresholds : ndarray of shape (N,), float64
-        Values up to this go left; 0 at leaves.
-    values : ndarray of shape (N, L), float64
-        What each node would add to the scores as a leaf.
-    risks : ndarray of shape (N,), float64
-        Impurity times the share of the tree's points.
-    bias : ndarray of shape (L,), float64
-        Initial scores.
-    boosted : int
-        Trees in a round of boosting; 0 for independent trees.
-    """
-
-    features: NDArray[np.int64]
-    thresholds: Float64
-    values: Float64
-    risks: Float64
-    bias: Float64
-    boosted: int = 0
+    features: NDArray[np.int64]  # (N,): see `Trees`
+    thresholds: Float64  # (N,): values up to this go left; 0 at leaves
+    values: Float64  # (N, L): what each node would add to the scores as a leaf
+    risks: Float64  # (N,): impurity times the share of the tree's points
+    bias: Float64  # (L,): initial scores
+    boosted: int = 0  # trees in a round of boosting; 0 for independent trees
 
     @classmethod
     def of(cls, forest: Any, some: NDArray[np.float32]) -> Self:

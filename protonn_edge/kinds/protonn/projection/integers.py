@@ -45,23 +45,15 @@ class IntegerProjection(IntegerMatvec):
         p_k = (h_k * multiplier + offset_k) >> 16         limited to a signed byte
 
     It has the attributes of an `IntegerMatvec`, too.
-
-    Attributes
-    ----------
-    multiplier : int
-        1..65535.
-    offset : ndarray of shape (d,), int64
-        Multiples of 256, with half a step for rounding.
-    wanted : Range
-        The range, within a signed byte, outside of which coordinates are equivalent for the next
-        stage.
     """
 
     kind: ClassVar[str] = "projection"
     widths: ClassVar[tuple[int, ...]] = (16, 24)
 
-    multiplier: int
-    offset: IntArray
+    multiplier: int  # 1..65535
+    offset: IntArray  # (d,): multiples of 256, with half a step for rounding
+    # the range, within a signed byte, outside of which coordinates are equivalent for the next
+    # stage
     wanted: Range
 
     def __post_init__(self) -> None:

@@ -121,31 +121,18 @@ class IntegerPrototypes(IntegerStage):
         r_j = sum_k (p_k - B_kj)^2                        "far" from 2^(8 + distance_shift) on
         e_j = table[r_j >> distance_shift], or 0 where prototype j is far
         s_l = sum_j Z_lj e_j
-
-    Attributes
-    ----------
-    prototypes : ndarray of shape (d, m), int8
-        B.
-    distance_shift : int
-        0..6.
-    table : ndarray of shape (256,), uint8
-        The radial basis function (RBF) by the squared distance, shifted.
-    labels : ndarray of shape (L, m), int8
-        Z.
-    feed : Range, optional
-        The range of the coordinates; by default all that are near a prototype.
-    gives_nearest : bool
-        Whether the decision also needs the largest RBF.
     """
 
     kind: ClassVar[str] = "prototypes"
 
-    prototypes: NDArray[np.int8]
-    distance_shift: int
+    prototypes: NDArray[np.int8]  # (d, m): B
+    distance_shift: int  # 0..6
+    # (256,): the radial basis function (RBF) by the squared distance, shifted
     table: NDArray[np.uint8]
-    labels: NDArray[np.int8]
+    labels: NDArray[np.int8]  # (L, m): Z
+    # the range of the coordinates; by default all that are near a prototype
     feed: Range | None = None
-    gives_nearest: bool = False
+    gives_nearest: bool = False  # whether the decision also needs the largest RBF
 
     def __post_init__(self) -> None:
         """Refuse a shift that does not match the table."""

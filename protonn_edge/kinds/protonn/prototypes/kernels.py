@@ -195,23 +195,15 @@ def _share_within_reach(stage: IntegerPrototypes) -> list[float]:
 
 @dataclass(frozen=True)
 class Coordinate:
-    """The ranges of a coordinate of the point.
+    """The ranges of a coordinate of the point."""
 
-    Attributes
-    ----------
-    least, most : int
-        Its bounds for any input.
-    overflows : bool
-        Whether the difference from a prototype's may exceed a byte, and seem small if only a byte
-        is kept.
-    largest_square : int
-        Of such a difference, or of the byte that is kept.
-    """
-
+    # its bounds for any input
     least: int
     most: int
+    # whether the difference from a prototype's may exceed a byte, and seem small if only a byte is
+    # kept
     overflows: bool
-    largest_square: int
+    largest_square: int  # of such a difference, or of the byte that is kept
 
 
 def coordinates_of(stage: IntegerPrototypes) -> tuple[Coordinate, ...]:

@@ -34,30 +34,15 @@ _ISLAND = "island"
 
 @dataclass(frozen=True)
 class Compared:
-    """The comparison of one coordinate of a point with a prototype's.
+    """The comparison of one coordinate of a point with a prototype's."""
 
-    Attributes
-    ----------
-    number : int
-        The coordinate, from 0.
-    register : int or None
-        The register with the point's; None if it is in SRAM.
-    overflows : bool
-        Whether the difference may exceed a byte, and seem small without the rest.
-    checked : bool
-        Whether the loop leaves the prototype here if it is far.
-    island : bool
-        Whether a jump to the next prototype precedes it, for branches that do not reach that.
-    far : str
-        The label to branch to: "far", or a jump to it before or after.
-    """
-
-    number: int
-    register: int | None
-    overflows: bool
-    checked: bool
+    number: int  # the coordinate, from 0
+    register: int | None  # the register with the point's; None if it is in SRAM
+    overflows: bool  # whether the difference may exceed a byte, and seem small without the rest
+    checked: bool  # whether the loop leaves the prototype here if it is far
+    # whether a jump to the next prototype precedes it, for branches that do not reach that
     island: bool = False
-    far: str = "far"
+    far: str = "far"  # the label to branch to: "far", or a jump to it before or after
 
     def code(self, limit: int, *, leaves: str) -> Listing:
         """Return its instructions, for the upper byte of the limit, and where it may be left."""
@@ -85,30 +70,14 @@ class Compared:
 
 @dataclass(frozen=True)
 class Voting:
-    """The statement, and its cycles.
+    """The statement, and its cycles."""
 
-    Attributes
-    ----------
-    steps : tuple of Compared
-        One for each coordinate.
-    blocks : tuple of Block
-        The passes of the scores over the near prototypes.
-    stride : int
-        Bytes of a prototype and its labels.
-    shift : int
-        From a squared distance to its place in the table, 0..6.
-    limit : int
-        The upper byte of the distance from which prototypes are far.
-    nearest : bool
-        Whether the largest RBF is returned.
-    """
-
-    steps: tuple[Compared, ...]
-    blocks: tuple[Block, ...]
-    stride: int
-    shift: int
-    limit: int
-    nearest: bool
+    steps: tuple[Compared, ...]  # one for each coordinate
+    blocks: tuple[Block, ...]  # the passes of the scores over the near prototypes
+    stride: int  # bytes of a prototype and its labels
+    shift: int  # from a squared distance to its place in the table, 0..6
+    limit: int  # the upper byte of the distance from which prototypes are far
+    nearest: bool  # whether the largest RBF is returned
 
     @cached_property
     def listing(self) -> Listing:

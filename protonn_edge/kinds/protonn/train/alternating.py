@@ -58,32 +58,15 @@ Slope = Callable[[Matrix, Rows], tuple[float, Matrix]]
 
 @dataclass(frozen=True)
 class AlternatingSchedule:
-    """Iterations, step sizes and constraints of the alternating optimizer.
+    """Iterations, step sizes and constraints of the alternating optimizer."""
 
-    Attributes
-    ----------
-    loss : str
-        A name in `LOSSES`.
-    iterations : int
-        T: number of passes over each matrix.
-    epochs : int
-        e: epochs in a pass.
-    batch_size : int
-        Points per step; with all points or more it is plain gradient descent.
-    step_sizes : {"inverse", "inverse_sqrt"}
-        The paper's or the poster's; see the module's text.
-    sparsity : tuple of three floats
-        Shares of non-zero entries of W, B and Z, in (0, 1].
-    trained : tuple of str
-        Names in `MATRICES` of the matrices to train; the others keep their initial values.
-    """
-
-    loss: str
-    iterations: int
-    epochs: int
-    batch_size: int
-    step_sizes: str
-    sparsity: tuple[float, float, float]
+    loss: str  # a name in `LOSSES`
+    iterations: int  # T: number of passes over each matrix
+    epochs: int  # e: epochs in a pass
+    batch_size: int  # points per step; with all points or more it is plain gradient descent
+    step_sizes: str  # the paper's or the poster's; see the module's text
+    sparsity: tuple[float, float, float]  # shares of non-zero entries of W, B and Z, in (0, 1]
+    # names in `MATRICES` of the matrices to train; the others keep their initial values
     trained: tuple[str, ...] = MATRICES
 
 
