@@ -51,15 +51,9 @@ class Confidence:
     def percent(self, scores: ArrayLike) -> NDArray[np.uint8]:
         """Return the probability of the class with the largest score, in per cent.
 
-        Parameters
-        ----------
-        scores : array of shape (n, L), integer
-            Scores of the integer model.
+        - `scores` (n, L): scores of the integer model.
 
-        Returns
-        -------
-        ndarray of shape (n,), uint8
-            0..100, as ``pnn_confidence`` of the generated C returns it.
+        Returns 0..100, as ``pnn_confidence`` of the generated C returns it.
         """
         s = np.asarray(scores, dtype=np.int64)
         less = s.max(axis=1, keepdims=True) - s

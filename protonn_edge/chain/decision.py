@@ -62,10 +62,7 @@ class _Thresholds:
 class Rejection(_Thresholds):
     """Thresholds in the float model's units; 0 is none.
 
-    Raises
-    ------
-    InputError
-        If a threshold is out of its range, or all are 0.
+    Raises `InputError` if a threshold is out of its range, or all are 0.
     """
 
     score: float = 0.0  # minimum score of the winner, at least 0

@@ -68,17 +68,10 @@ class FoldedMap:
     ) -> FoldedMap:
         """Return the map of inputs that is ``per_raw_unit (x - offset)`` of features x.
 
-        Parameters
-        ----------
-        per_raw_unit : ndarray of shape (d, D), float64
-            Weights per unit of a feature.
-        offset : ndarray of shape (D,), float64
-            Feature values whose contribution is 0.
+        - `per_raw_unit` (d, D): weights per unit of a feature.
+        - `offset` (D,): feature values whose contribution is 0.
 
-        Raises
-        ------
-        InputError
-            If numbers are too large to compute with.
+        Raises `InputError` if numbers are too large to compute with.
         """
         folded = cls(
             weights=per_raw_unit * inputs.step,

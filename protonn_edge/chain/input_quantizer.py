@@ -21,18 +21,9 @@ def saturated_steps(
 ) -> NDArray[np.uint8]:
     """Return X in steps above `zero`, rounded and within 0..maximum.
 
-    Parameters
-    ----------
-    X : ndarray of shape (..., k)
-        Raw numbers, finite.
-    zero, step : array of shape (k,), or numbers
-        The value for 0, and raw units per step, finite and not 0.
-    maximum : int
-        1..255.
-
-    Returns
-    -------
-    ndarray of the shape of X, uint8
+    - `X` (..., k): raw numbers, finite.
+    - `zero`, `step` (k,): the value for 0, and raw units per step, finite and not 0.
+    - `maximum`: 1..255.
     """
     with np.errstate(over="ignore"):  # an overflow saturates as well
         steps = np.floor((X.astype(np.float64) - zero) / step + 0.5)

@@ -318,14 +318,9 @@ class IntegerChain(QuantizedInput):
 def shared_fields(model: Model, score_scale: float, rbf_maximum: int = 1) -> dict[str, Any]:
     """Return the fields of an integer model that any kind of float model has.
 
-    Parameters
-    ----------
-    model : Model
-        The float model.
-    score_scale : float
-        What one unit of an integer score is worth in its scores.
-    rbf_maximum : int
-        The integer that represents an RBF of 1.
+    - `model`: the float model.
+    - `score_scale`: what one unit of an integer score is worth in its scores.
+    - `rbf_maximum`: the integer that represents an RBF of 1.
     """
     rejection = model.rejection
     return {

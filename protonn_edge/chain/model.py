@@ -236,10 +236,7 @@ class Model(Sized):
 def checked_points(model: Model, X: ArrayLike) -> Matrix | Sparse:
     """Return raw points as an array or a sparse matrix (n, features).
 
-    Raises
-    ------
-    InputError
-        If they are not finite numbers with one row per point.
+    Raises `InputError` if they are not finite numbers with one row per point.
     """
     points: Any = sparse_rows(X) if is_sparse(X) else np.asarray(X)
     if points.dtype.kind not in "buif" or points.ndim != 2:

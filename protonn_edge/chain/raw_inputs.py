@@ -91,17 +91,10 @@ def choose_exponents(
 ) -> Exponents:
     """Return the exponent k of each feature; see the module's text.
 
-    Parameters
-    ----------
-    lower, upper : ndarray of shape (n,), float64
-        The range of each feature in the training data's unit.
-    decimals : ndarray of shape (n,), int64
-        See `decimals_of`.
+    - `lower`, `upper` (n,): the range of each feature in the training data's unit.
+    - `decimals` (n,): see `decimals_of`.
 
-    Returns
-    -------
-    ndarray of shape (n,), int64
-        Within -`EXPONENT_LIMIT`..`EXPONENT_LIMIT`.
+    Returns within -`EXPONENT_LIMIT`..`EXPONENT_LIMIT`.
     """
     exponents = np.arange(-EXPONENT_LIMIT, EXPONENT_LIMIT + 1)
     powers = np.concatenate([1 / _POWERS[:0:-1], _POWERS])
@@ -122,17 +115,11 @@ def choose_exponents(
 def decimals_of(points: Matrix | Sparse, columns: int) -> Exponents:
     """Count the decimals of numbers that may have been rounded to float32.
 
-    Parameters
-    ----------
-    points : array or CSR matrix of shape (n, m)
-        Numbers; m is a multiple of `columns`.
-    columns : int
-        Number of interleaved features: 1 if all numbers are of one feature.
+    - `points` (n, m): numbers; m is a multiple of `columns`.
+    - `columns`: number of interleaved features: 1 if all numbers are of one feature.
 
-    Returns
-    -------
-    ndarray of shape (columns,), int64
-        0 if all numbers are whole, up to 6 if these decimals suffice, otherwise `MANY_DECIMALS`.
+    Returns 0 if all numbers are whole, up to 6 if these decimals suffice, otherwise
+    `MANY_DECIMALS`.
     """
     decimals = np.zeros(columns, np.int64)
     rows = max(1, _VALUES_AT_ONCE // max(1, points.shape[1]))
@@ -327,17 +314,12 @@ def raw_quantizer(
 ) -> RawQuantizer:
     """Return the quantizer of raw integers that approximates one of raw floats best.
 
-    Parameters
-    ----------
-    features : InputQuantizer
-        The quantizer of D raw values in the training data's unit.
-    exponents : ndarray of shape (n,), int64, optional
-        The power of ten by which each value is multiplied, repeated if n is less than D; by default
-        raw values are the integers.
-    fine : bool
-        Whether multipliers have a fraction.
-    counts : ndarray of shape (n,), float64, optional
-        A sensor's counts per unit of each value, repeated as `exponents`, which they replace.
+    - `features`: the quantizer of D raw values in the training data's unit.
+    - `exponents` (n,): the power of ten by which each value is multiplied, repeated if n is less
+      than D; by default raw values are the integers.
+    - `fine`: whether multipliers have a fraction.
+    - `counts` (n,): a sensor's counts per unit of each value, repeated as `exponents`, which they
+      replace.
     """
     none = np.zeros(1, np.int64)
     if counts is not None:

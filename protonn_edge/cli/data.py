@@ -44,12 +44,7 @@ def data_command(data: Path, table: TableOptions, as_json: bool) -> None:
 class DataReport:
     """What a training command prints about its data, once it can train on them.
 
-    Parameters
-    ----------
-    dataset : Dataset
-    notices : sequence of Notice
-        Warnings about them.
-    out : Output
+    - `notices`: warnings about them.
     """
 
     def __init__(self, dataset: Dataset, notices: Sequence[Notice], out: Output) -> None:

@@ -35,10 +35,7 @@ def check_options(
 ) -> None:
     """Refuse options that cannot be combined, by their command-line names.
 
-    Parameters
-    ----------
-    rejecting : bool
-        Whether the model will reject points afterwards.
+    - `rejecting`: whether the model will reject points afterwards.
     """
     case = Case.of(
         classifier.frozen(),
@@ -98,15 +95,9 @@ def fit_classifier(
     call, the settings have been accepted. Shows a progress bar or, if `verbose`, a line with
     objective and accuracies after each report, for which the test part is classified each time.
 
-    Returns
-    -------
-    str
-        How far the training got before Ctrl-C, such as "3 of 9 epochs"; empty without Ctrl-C.
+    Returns how far the training got before Ctrl-C, such as "3 of 9 epochs"; empty without Ctrl-C.
 
-    Raises
-    ------
-    Interrupted
-        If there was nothing to keep yet.
+    Raises `Interrupted` if there was nothing to keep yet.
     """
     tested = verbose and len(dataset.y_test) > 0
     test = (dataset.X_test, dataset.y_test) if tested else None
@@ -189,15 +180,9 @@ class StopRequest:
     def check(self, *, last: bool = False) -> None:
         """Stop the training if that was requested; to be called after each epoch.
 
-        Parameters
-        ----------
-        last : bool
-            Whether it was the last epoch of all, after which there is nothing to stop.
+        - `last`: whether it was the last epoch of all, after which there is nothing to stop.
 
-        Raises
-        ------
-        TrainingStopped
-            If Ctrl-C was pressed.
+        Raises `TrainingStopped` if Ctrl-C was pressed.
         """
         if self.made and not last:
             raise TrainingStopped
@@ -207,10 +192,7 @@ class StopRequest:
 def stopped_by_ctrl_c() -> Iterator[StopRequest]:
     """Have the first Ctrl-C set the flag of a training.
 
-    Raises
-    ------
-    Interrupted
-        If Ctrl-C was pressed before an epoch was finished.
+    Raises `Interrupted` if Ctrl-C was pressed before an epoch was finished.
     """
     request = StopRequest()
     handler = signal.getsignal(signal.SIGINT)

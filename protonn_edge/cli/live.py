@@ -81,10 +81,7 @@ class LiveOptions:
     def windowing(self, model: Model, board: Board) -> Windowing | None:
         """Return the windows that a board makes; None if it has no sensor.
 
-        Raises
-        ------
-        InputError
-            If the model does not take what the sensor gives.
+        Raises `InputError` if the model does not take what the sensor gives.
         """
         if not self.sensors:
             self.check_unused()

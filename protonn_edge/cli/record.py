@@ -237,10 +237,7 @@ def _report(
 class Keys:
     """The keys that are pressed, one at a time; a context manager that restores the terminal.
 
-    Raises
-    ------
-    InputError
-        On entering, on a system without such terminals.
+    Raises `InputError` on entering, on a system without such terminals.
     """
 
     def __init__(self) -> None:
@@ -274,17 +271,10 @@ def record_by_keys(
 ) -> None:
     """Record takes as keys are pressed, until q.
 
-    Parameters
-    ----------
-    recorder : Recorder
-    keys : Keys
-        Or an object with its method `pressed`.
-    labels : sequence of str
-        The first nine have keys.
-    seconds : float or None
-        The length of a take; None to end it with a key.
-    pause : float
-        Seconds before each take.
+    - `keys`: or an object with its method `pressed`.
+    - `labels`: the first nine have keys.
+    - `seconds`: the length of a take; None to end it with a key.
+    - `pause`: seconds before each take.
     """
     console = Console(stderr=True, highlight=False)
     drawn = 0.0

@@ -87,15 +87,8 @@ def points_for(
 ) -> tuple[NDArray[np.float32], NDArray[np.int64]]:
     """Return the points and labels of DATA for a model, its columns matched by name.
 
-    Parameters
-    ----------
-    model : Model
-    data : Path
-    table : TableOptions
-    out : Output
-        Where warnings are printed.
-    held_out : bool
-        Whether DATA must not have two parts; see `load_points`.
+    - `out`: where warnings are printed.
+    - `held_out`: whether DATA must not have two parts; see `load_points`.
     """
     load = functools.partial(_load_points, held_out=held_out)
     points: tuple[NDArray[np.float32], NDArray[np.int64]] = _loaded(load, model, data, table, out)

@@ -29,11 +29,8 @@ def load_grouped(
 def settled_samples(dataset: Dataset, settings: FeatureParameters) -> dict[str, Any]:
     """Return what the points say of the parameters for features of samples, where these ask for it.
 
-    Raises
-    ------
-    InputError
-        If clips of sound are to begin at another level than those of the data: the board would not
-        begin its clips where they do.
+    Raises `InputError` if clips of sound are to begin at another level than those of the data: the
+    board would not begin its clips where they do.
     """
     asked = settings.asked
     if asked is None or not asked.of_samples:

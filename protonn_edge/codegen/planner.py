@@ -65,22 +65,14 @@ def plans(
 ) -> list[Plan]:
     """Return the plans worth trying: the fastest that are expected to fit first.
 
-    Parameters
-    ----------
-    model : IntegerChain
-        The model to generate a program for.
-    limits : Limits, optional
-        Limits of the program; by default those of an Arduino Uno.
-    kernel : {"columns", "masked", "unrolled", "packed"}, optional
-        The only kernel to use for the first matrix product.
-    activity : Activity, optional
-        The activity on the points that the model is for. Without it the fastest plan is chosen for
-        inputs that are never 0, and mean cycles are unknown.
+    - `model`: the model to generate a program for.
+    - `limits`: limits of the program; by default those of an Arduino Uno.
+    - `kernel` ("columns", "masked", "unrolled", "packed"): the only kernel to use for the first
+      matrix product.
+    - `activity`: the activity on the points that the model is for. Without it the fastest plan is
+      chosen for inputs that are never 0, and mean cycles are unknown.
 
-    Returns
-    -------
-    list of Plan
-        At least one. The last one is the smallest: if it does not fit, none does.
+    Returns at least one. The last one is the smallest: if it does not fit, none does.
     """
     limits = limits or Limits()
     every = list(_pareto_plans(_able(model, limits.core, kernel), activity))

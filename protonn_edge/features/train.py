@@ -41,10 +41,7 @@ REQUESTS: list[type[FeatureRequest]] = [
 def read_features(given: str | FeatureStage) -> FeatureRequest:
     """Return what a text asks for, or a stage.
 
-    Raises
-    ------
-    InputError
-        If a term cannot be read, or does not go with the others; it names the term.
+    Raises `InputError` if a term cannot be read, or does not go with the others; it names the term.
     """
     if not isinstance(given, str):
         return GivenStage(stage=given)

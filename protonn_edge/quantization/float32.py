@@ -156,11 +156,8 @@ class Float32Model(QuantizedInput):
 def float32_model(model: Model, integer_model: IntegerChain) -> Float32Model:
     """Return the float build's numbers of a model, given its integer model.
 
-    Raises
-    ------
-    InputError
-        If a number does not fit float32, all of Z is zero, or the model computes features or
-        rejects points.
+    Raises `InputError` if a number does not fit float32, all of Z is zero, or the model computes
+    features or rejects points.
     """
     if model.feature_stage is not None:
         raise InputError(
@@ -219,17 +216,10 @@ def precisions_of(model: Model) -> tuple[str, ...]:
 def device_model(model: Model, precision: str = "int8") -> DeviceModel:
     """Return the reference for the device's computation.
 
-    Parameters
-    ----------
-    model : Model
-        The float model.
-    precision : {"int8", "float32"}
-        Precision of the model's matrices on the device.
+    - `model`: the float model.
+    - `precision` ("int8", "float32"): precision of the model's matrices on the device.
 
-    Raises
-    ------
-    InputError
-        As `quantize`; or if there is no float build of the model.
+    Raises `InputError` as `quantize`; or if there is no float build of the model.
     """
     integers: IntegerChain = quantize(model)
     if precision != "float32":

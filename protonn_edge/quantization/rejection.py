@@ -51,10 +51,7 @@ class Statistics:
 def statistics_of(model: Model, X: ArrayLike) -> Statistics:
     """Return the statistics of raw points X (n, features), by the integer model.
 
-    Raises
-    ------
-    InputError
-        If there is no integer model, or the points do not fit it.
+    Raises `InputError` if there is no integer model, or the points do not fit it.
     """
     integers = quantize(replace(model, rejection=None))
     Q = integers.quantize(X)
@@ -78,20 +75,12 @@ def rejection_for(
 ) -> Rejection:
     """Return thresholds below which a share of at most `rate` of known points is expected.
 
-    Parameters
-    ----------
-    known : Statistics
-        Statistics of known points that were not used for training.
-    rate : float
-        Above 0, below 1.
-    by : sequence of {"score", "distance", "margin"}
-        The statistics with a threshold, each once.
+    - `known`: statistics of known points that were not used for training.
+    - `rate`: above 0, below 1.
+    - `by`: the statistics with a threshold, each once.
 
-    Raises
-    ------
-    InputError
-        If there are too few points for the rate, or so many have the smallest value of a statistic
-        that no threshold accepts enough of them.
+    Raises `InputError` if there are too few points for the rate, or so many have the smallest value
+    of a statistic that no threshold accepts enough of them.
     """
     if not 0 < rate < 1:
         raise InputError(f"the rate of false alarms is {rate:g}; it must be above 0 and below 1")
@@ -127,10 +116,7 @@ def check_margin(n_classes: int, by: Sequence[Statistic]) -> None:
 def check_rate(n: int, rate: float) -> int:
     """Return the rank of the threshold for this rate among n sorted values, from 1.
 
-    Raises
-    ------
-    InputError
-        If there are too few.
+    Raises `InputError` if there are too few.
     """
     k = math.floor(rate * (n + 1) + 1e-9)
     if k < 1:
@@ -158,10 +144,7 @@ def with_rejection(
 ) -> Model:
     """Return the model with thresholds for `rate`, which is stored in its record.
 
-    Raises
-    ------
-    InputError
-        As `rejection_for`, or if the model does not have one of the statistics.
+    Raises `InputError` as `rejection_for`, or if the model does not have one of the statistics.
     """
     check_statistics(model, by)
     rejection = rejection_for(known, rate, by)

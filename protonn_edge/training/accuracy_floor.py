@@ -23,12 +23,8 @@ def with_accuracy_floor(model: _M, X: Any, y: NDArray[np.int64] | None) -> _M:
     points, so that other points of the same kind reach it, too. Without test points, or for a model
     that cannot run on a device, nothing is recorded.
 
-    Parameters
-    ----------
-    X : ndarray or CSR matrix of shape (n, D), float32
-        Raw test points, n >= 0.
-    y : ndarray of shape (n,), int64
-        Indices into the model's classes; not read if the model runs in floats only.
+    - `X` (n, D): raw test points, n >= 0.
+    - `y` (n,): indices into the model's classes; not read if the model runs in floats only.
     """
     if why_floats_alone(model) is not None or X.shape[0] == 0:
         return model

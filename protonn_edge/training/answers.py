@@ -42,12 +42,8 @@ class Answers(ClassifierMixin, BaseEstimator):
     def decision_function(self, X: ArrayLike) -> NDArray[np.float64]:
         """Return the scores of points X (n, D).
 
-        Returns
-        -------
-        ndarray of shape (n, L), or (n,) for two classes
-            The scores; for two classes the second minus the first, as in scikit-learn. A higher
-            score ranks a label higher; see `Model.threshold` for the score from which on it
-            applies.
+        Returns the scores; for two classes the second minus the first, as in scikit-learn. A higher
+        score ranks a label higher; see `Model.threshold` for the score from which on it applies.
         """
         scores = self._scores(X)
         if len(self.classes_) == 2 and not self.multilabel_:

@@ -30,23 +30,13 @@ _IMAGES_A_GROUP = 16
 class ImageAugmentation:
     """Augments batches of images.
 
-    Parameters
-    ----------
-    images : ndarray of shape (n, D), float32
-        Raw features, pixels row by row.
-    shape : tuple of two int
-        Height and width, whose product is D.
-    normalizer : Normalizer
-        Normalizes the augmented images.
-    stage : FeatureStage, optional
-        Makes features of the augmented images, before normalization.
-    share : float
-        The share of groups that are moved, above 0.
+    - `images` (n, D): raw features, pixels row by row.
+    - `shape`: height and width, whose product is D.
+    - `normalizer`: normalizes the augmented images.
+    - `stage`: makes features of the augmented images, before normalization.
+    - `share`: the share of groups that are moved, above 0.
 
-    Raises
-    ------
-    InputError
-        If the shape does not fit the number of features.
+    Raises `InputError` if the shape does not fit the number of features.
     """
 
     def __init__(
@@ -147,14 +137,9 @@ def resampling(
 ) -> tuple[Indices, Float32]:
     """Return pixels and shares, both (..., 4, H W), that read each pixel at ``turn p + shift``.
 
-    Parameters
-    ----------
-    shape : tuple of two int
-        H, W.
-    turn : ndarray of shape (..., 2, 2)
-        Applied to a pixel's row and column, counted from the image's centre.
-    shift : ndarray of shape (..., 2, 1) or (..., 2, H W)
-        Added, in pixels.
+    - `shape`: H, W.
+    - `turn` (..., 2, 2): applied to a pixel's row and column, counted from the image's centre.
+    - `shift` (..., 2, 1) or (..., 2, H W): added, in pixels.
     """
     last = np.array(shape, dtype=np.float64)[:, None] - 1.0
     grid = np.indices(shape).reshape(2, -1) - last / 2

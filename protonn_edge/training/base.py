@@ -68,18 +68,11 @@ def training_record(
 ) -> dict[str, Any]:
     """Return the record of a model.
 
-    Parameters
-    ----------
-    parameters : mapping
-        Of the estimator.
-    learned : Learned
-        The result of its training.
-    seed : int
-        The seed of all random numbers.
-    n_train : int
-        Number of training points.
-    data_sha256 : str
-        Of these points, their targets, weights and groups.
+    - `parameters`: of the estimator.
+    - `learned`: the result of its training.
+    - `seed`: the seed of all random numbers.
+    - `n_train`: number of training points.
+    - `data_sha256`: of these points, their targets, weights and groups.
     """
     settings = {name: value for name, value in parameters.items() if name not in _UNRECORDED}
     step = -(-len(learned.history) // _RECORDED_REPORTS)

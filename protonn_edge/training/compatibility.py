@@ -35,17 +35,10 @@ def check_compatible(
 ) -> None:
     """Refuse a training that matches a row of the table.
 
-    Parameters
-    ----------
-    own : iterable of Refusal
-        Rows of the kind of classifier.
-    names : mapping of str to str, optional
-        The caller's names for the parameters, such as ``--prototypes`` for ``n_prototypes``.
+    - `own`: rows of the kind of classifier.
+    - `names`: the caller's names for the parameters, such as ``--prototypes`` for ``n_prototypes``.
 
-    Raises
-    ------
-    Incompatible
-        With the sentence of the first matching row.
+    Raises `Incompatible`: with the sentence of the first matching row.
     """
     refusal = refusal_of(case, own)
     if refusal is not None:

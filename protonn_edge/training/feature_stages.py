@@ -35,15 +35,10 @@ class FeatureMaking:
     ) -> Self:
         """Return the stages of the model to start from, or those of the settings.
 
-        Parameters
-        ----------
-        points : ndarray or CSR matrix of shape (n, features), float32
-            Raw points, which determine the ranges.
-        y : ndarray of shape (n,), int64, or CSR matrix of shape (n, L)
-            Class indices or label sets, for features that are learned.
-        weights : ndarray of shape (n,), float32, or None
-        seed : int
-            Seed of features that are learned.
+        - `points` (n, features): raw points, which determine the ranges.
+        - `y` (n,): class indices or label sets, for features that are learned.
+        - `weights` (n,)
+        - `seed`: seed of features that are learned.
         """
         _check_image(settings, points)
         if settings.one_class:

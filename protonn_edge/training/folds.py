@@ -27,27 +27,15 @@ def fold_numbers(
 ) -> NDArray[np.int64]:
     """Return for each point the fold that it is tested in.
 
-    Parameters
-    ----------
-    y : ndarray of shape (n,), int64
-        Class indices; each fold has about the same share of each class.
-    n_folds : int
-        At least 2; reduced if a class has fewer points, also with groups.
-    seed : int
-        The same seed gives the same folds. Groups are assigned so that classes are balanced, so the
-        seed has almost no influence on them.
-    groups : ndarray of shape (n,), optional
-        Points of a group, such as one person, are put into the same fold.
+    - `y` (n,): class indices; each fold has about the same share of each class.
+    - `n_folds`: at least 2; reduced if a class has fewer points, also with groups.
+    - `seed`: the same seed gives the same folds. Groups are assigned so that classes are balanced,
+      so the seed has almost no influence on them.
+    - `groups` (n,): points of a group, such as one person, are put into the same fold.
 
-    Returns
-    -------
-    ndarray of shape (n,), int64
-        0..n_folds - 1.
+    Returns 0..n_folds - 1.
 
-    Raises
-    ------
-    InputError
-        If a class has only one point, or there are fewer groups than folds.
+    Raises `InputError` if a class has only one point, or there are fewer groups than folds.
     """
     least = int(np.bincount(y).min())
     if least < 2:
@@ -78,17 +66,10 @@ def fold_numbers(
 def check_classes_of_groups(y: NDArray[Any], groups: NDArray[Any]) -> None:
     """Refuse points if all points of a class are in one group.
 
-    Parameters
-    ----------
-    y : ndarray of shape (n,)
-        Classes.
-    groups : ndarray of shape (n,)
-        The group of each point.
+    - `y` (n,): classes.
+    - `groups` (n,): the group of each point.
 
-    Raises
-    ------
-    InputError
-        If all points of a class are of the same group.
+    Raises `InputError` if all points of a class are of the same group.
     """
     for label in np.unique(y):
         if len(np.unique(groups[y == label])) < 2:

@@ -60,15 +60,9 @@ def given_points(
 ) -> GivenPoints:
     """Return points and labels, checked; sets the estimator's number and names of features.
 
-    Parameters
-    ----------
-    kind : str
-        Kind of the normalizer, which determines whether sparse points stay sparse.
+    - `kind`: kind of the normalizer, which determines whether sparse points stay sparse.
 
-    Raises
-    ------
-    ValueError
-        If they are unusable.
+    Raises `ValueError` if they are unusable.
     """
     points, labels = labelled_points(estimator, X, y, kind)
     class_weight: ClassWeight = estimator.class_weight

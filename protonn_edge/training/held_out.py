@@ -42,23 +42,14 @@ def held_out_statistics(
 ) -> Statistics:
     """Return the statistics of points X (n, D) of classes y (n,), by models trained without them.
 
-    Parameters
-    ----------
-    classifier : estimator
-        Its settings; with an int as `random_state` the folds are reproducible.
-    model : Model
-        The model trained on all points.
-    groups : ndarray of shape (n,), optional
-        Points of a group, such as one person, are held out together.
-    folds : int
-        At least 2; reduced if a class has fewer points, or there are fewer groups.
-    on_fold : callable
-        Called before each fold with its number, from 1, and the total.
+    - `classifier`: its settings; with an int as `random_state` the folds are reproducible.
+    - `model`: the model trained on all points.
+    - `groups` (n,): points of a group, such as one person, are held out together.
+    - `folds`: at least 2; reduced if a class has fewer points, or there are fewer groups.
+    - `on_fold`: called before each fold with its number, from 1, and the total.
 
-    Raises
-    ------
-    InputError
-        If a class has only one point, or only one group, or the models have no integers.
+    Raises `InputError` if a class has only one point, or only one group, or the models have no
+    integers.
     """
     if groups is not None:
         check_classes_of_groups(y, groups)

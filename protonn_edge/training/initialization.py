@@ -45,28 +45,18 @@ def initial_parameters(
 ) -> tuple[Parameters, float]:
     """Return the matrices with gamma folded in, and gamma itself.
 
-    Parameters
-    ----------
-    X : ndarray of shape (n, D), float32
-        Normalized points; they may be sparse if the projection is given, or "gaussian".
-    y : ndarray of shape (n,), int64
-        Class indices from 0; each class has at least one point.
-    n_projections : int
-        d, at most D.
-    n_prototypes : int
-        m.
-    gamma_numerator : float
-        See `median_gamma`.
-    weights : ndarray of shape (n,), optional
-        Weight of each point.
-    projection : {"lda", "gaussian", "pca", "nca", "identity"} or ndarray of shape (d, D)
-        W; "identity" and an array determine d.
-    prototypes : {"per_class", "kmeans", "sample"}
-        B and Z; see `clustered_prototypes` and `sampled_prototypes`.
-    gamma : float, optional
-        Replaces the gamma of the median distance.
-    one_class : bool
-        Whether to choose the RBF width for distance thresholds; see `one_class.reaching_gamma`.
+    - `X` (n, D): normalized points; they may be sparse if the projection is given, or "gaussian".
+    - `y` (n,): class indices from 0; each class has at least one point.
+    - `n_projections`: d, at most D.
+    - `n_prototypes`: m.
+    - `gamma_numerator`: see `median_gamma`.
+    - `weights` (n,): weight of each point.
+    - `projection` (d, D): W; "identity" and an array determine d.
+    - `prototypes` ("per_class", "kmeans", "sample"): B and Z; see `clustered_prototypes` and
+      `sampled_prototypes`.
+    - `gamma`: replaces the gamma of the median distance.
+    - `one_class`: whether to choose the RBF width for distance thresholds; see
+      `one_class.reaching_gamma`.
     """
     starts = STARTS_OF_ONE_CLASS if one_class else 1
     told_apart = y

@@ -76,23 +76,15 @@ def minimize(
 ) -> Trained:
     """Train from `start`; on divergence, restart with a third of the learning rate.
 
-    Parameters
-    ----------
-    start : Parameters
-        float32, gamma folded in.
-    callback : callable, optional
-        Called with an `EpochReport` after every epoch; from epoch 1 again after a restart.
-    quantization : QuantizationAware, optional
-        Rounds parameters and points in the second half of the steps. With it, RBF values beyond the
-        integer model's table are 0 from the first step on, so that prototypes stay within reach on
-        the device.
-    augment : callable, optional
-        Augments the points of a batch.
+    - `start`: float32, gamma folded in.
+    - `callback`: called with an `EpochReport` after every epoch; from epoch 1 again after a
+      restart.
+    - `quantization`: rounds parameters and points in the second half of the steps. With it, RBF
+      values beyond the integer model's table are 0 from the first step on, so that prototypes stay
+      within reach on the device.
+    - `augment`: augments the points of a batch.
 
-    Raises
-    ------
-    InputError
-        If it still diverges after three restarts.
+    Raises `InputError` if it still diverges after three restarts.
     """
 
     def attempt(rate: float) -> tuple[_JointTraining, list[EpochReport]]:

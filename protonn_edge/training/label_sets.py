@@ -35,23 +35,14 @@ def are_label_sets(y: Any) -> bool:
 def label_matrix(y: Any, classes: NDArray[Any] | None = None) -> tuple[Sparse, NDArray[Any]]:
     """Return label sets as a matrix, and the labels of its columns.
 
-    Parameters
-    ----------
-    y : indicator matrix (n, L), or sequence of n collections of labels
-        See `are_label_sets`.
-    classes : ndarray of shape (L,), optional
-        The labels, if known; by default those that occur, sorted, or the column numbers.
+    - `y`: see `are_label_sets`.
+    - `classes` (L,): the labels, if known; by default those that occur, sorted, or the column
+      numbers.
 
-    Returns
-    -------
-    Y : CSR array of shape (n, L), float32
-        1 where a point has a label, and nothing else.
-    classes : ndarray of shape (L,)
+    Returns 1 where a point has a label, and nothing else.
 
-    Raises
-    ------
-    InputError
-        If a label is not among the given classes, or labels of several types cannot be sorted.
+    Raises `InputError` if a label is not among the given classes, or labels of several types cannot
+    be sorted.
     """
     if _are_collections(y):
         return _matrix_of_collections(y, classes)
@@ -75,12 +66,9 @@ def best_threshold(
     Of all thresholds between two scores, it has the largest micro-averaged F1, ``2 TP / (predicted
     + actual)``.
 
-    Parameters
-    ----------
-    scores : ndarray of shape (n, L)
-    Y : CSR matrix of shape (n, L)
-    weights : ndarray of shape (n,), optional
-        Weight of each point.
+    - `scores` (n, L)
+    - `Y` (n, L)
+    - `weights` (n,): weight of each point.
     """
     order = np.argsort(-scores, axis=None, kind="stable")
     falling = scores.ravel()[order]

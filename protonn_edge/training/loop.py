@@ -64,12 +64,8 @@ class Adam(Generic[Arrays]):
     ) -> float:
         """Step once for each batch and return the mean loss of a point on the way.
 
-        Parameters
-        ----------
-        rate : callable
-            From the number of a step, from 1, to the learning rate.
-        after_step : callable
-            Makes the parameters what they have to be.
+        - `rate`: from the number of a step, from 1, to the learning rate.
+        - `after_step`: makes the parameters what they have to be.
         """
         total, points = 0.0, 0
         for batch in batches:
@@ -127,14 +123,7 @@ class Timing(Protocol):
 class MiniBatchTraining(ABC, Generic[Arrays]):
     """One training from start to end at one learning rate; moves `parameters` in place.
 
-    Parameters
-    ----------
-    parameters : iterable of ndarray, float32
-    factors : sequence of float
-        On the steps of each.
-    data : Source
-    timing : Timing
-    generator : Generator
+    - `factors`: on the steps of each.
     """
 
     def __init__(

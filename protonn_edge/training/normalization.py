@@ -54,10 +54,7 @@ def normalized(normalizer: Normalizer, X: NDArray[Any] | Sparse) -> NDArray[np.f
 
     Their normalizer is then "none" or "l2"; see `dense_unless_kept`.
 
-    Raises
-    ------
-    InputError
-        If a normalized feature is larger than `LARGEST_NORMALIZED`.
+    Raises `InputError` if a normalized feature is larger than `LARGEST_NORMALIZED`.
     """
     found: NDArray[np.float32] | Sparse
     if issparse(X):
@@ -79,10 +76,7 @@ def normalized(normalizer: Normalizer, X: NDArray[Any] | Sparse) -> NDArray[np.f
 def dense_unless_kept(X: NDArray[np.float32] | Sparse, kind: str) -> NDArray[np.float32] | Sparse:
     """Return sparse points dense if their normalization moves zeros.
 
-    Raises
-    ------
-    InputError
-        If the dense points would take more than `DENSE_LIMIT_BYTES`.
+    Raises `InputError` if the dense points would take more than `DENSE_LIMIT_BYTES`.
     """
     if not issparse(X):
         return X
@@ -109,17 +103,11 @@ def neighbour_noise(
     points of unit norm, with 500 and 1,836 features, 0.033, since the norm of the noise grows with
     the root of their number.
 
-    Parameters
-    ----------
-    X : ndarray of shape (n, D), float32
-        Normalized points.
-    kind : str
-        How they were normalized.
+    - `X` (n, D): normalized points.
+    - `kind`: how they were normalized.
 
-    Returns
-    -------
-    float
-        Deviation of the noise in the unit of the normalized features; 0 if no two points differ.
+    Returns deviation of the noise in the unit of the normalized features; 0 if no two points
+    differ.
     """
     per_distance = _NOISE_OF_UNIT_ROWS if kind == "l2" else _NOISE_PER_DISTANCE
     chosen: Any = X[generator.permutation(X.shape[0])[:_NEIGHBOURS]].astype(np.float64)

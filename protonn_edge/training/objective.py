@@ -230,12 +230,9 @@ def objective_gradient(
     the scores (n, L), and ``A = -(S Z) * K`` the derivative with respect to the squared distances:
     ``dZ = S'K``, ``dC = 2 (C diag(A'1) - P'A)``, ``dP = 2 (diag(A 1) P - A C')``, ``dV = dP'X``.
 
-    Parameters
-    ----------
-    rbf_of : callable, optional
-        From squared distances to RBF values, if not the exponential itself. The derivatives with
-        respect to the distances remain those of the exponential, so that prototypes beyond the end
-        of the table are still attracted.
+    - `rbf_of`: from squared distances to RBF values, if not the exponential itself. The derivatives
+      with respect to the distances remain those of the exponential, so that prototypes beyond the
+      end of the table are still attracted.
     """
     V, C, Z, sharpness = parameters
     projected = X @ V.T

@@ -25,10 +25,7 @@ def make_exposure_points(
 ) -> Float32:
     """Return `count` points of no class, (count, D) float32, made from raw points (n, D).
 
-    Parameters
-    ----------
-    shape : tuple of two int, optional
-        Height and width if the points are images or signals; None if features have no order.
+    - `shape`: height and width if the points are images or signals; None if features have no order.
     """
     if shape is None:
         rows = generator.integers(0, len(points), (count, points.shape[1]))

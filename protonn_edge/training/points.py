@@ -159,21 +159,12 @@ def distinct_points(
 ) -> tuple[Float32 | Sparse, Indices | Sparse, Float32 | None, Indices | None]:
     """Merge equal points of the same class and group, drop those without weight, order the rest.
 
-    Parameters
-    ----------
-    X : ndarray or CSR matrix of shape (n, D), float32
-        Raw features.
-    y : ndarray of shape (n,), int64, or CSR matrix of shape (n, L)
-        Class indices or label sets.
-    weights : ndarray of shape (n,), float64, or None
-        Not negative; None is 1 for all.
-    groups : ndarray of shape (n,), int64, or None
-        The group of each point; X and y are then dense.
+    - `X` (n, D): raw features.
+    - `y` (n,): class indices or label sets.
+    - `weights` (n,): not negative; None is 1 for all.
+    - `groups` (n,): the group of each point; X and y are then dense.
 
-    Returns
-    -------
-    tuple
-        Points, classes, weights whose mean is 1, None if all are equal, and groups, if any.
+    Returns points, classes, weights whose mean is 1, None if all are equal, and groups, if any.
     """
     if weights is None:
         weights = np.ones(X.shape[0])

@@ -103,10 +103,7 @@ class TrainingStopped(KeyboardInterrupt):
 class BestEpoch:
     """The arrays of the best epoch so far, by its training accuracy, among equals the last one.
 
-    Parameters
-    ----------
-    arrays : iterable of ndarray
-        What training moves in place.
+    - `arrays`: what training moves in place.
     """
 
     def __init__(self, arrays: Iterable[NDArray[Any]]) -> None:
@@ -125,10 +122,7 @@ class BestEpoch:
 
         If it is stopped, the arrays become those of the best epoch.
 
-        Raises
-        ------
-        TrainingStopped
-            If it is stopped before any epoch was finished.
+        Raises `TrainingStopped` if it is stopped before any epoch was finished.
         """
         history: list[EpochReport] = []
         try:
@@ -165,24 +159,13 @@ def with_back_off(
 ) -> tuple[_Found, float, tuple[Restart, ...]]:
     """Train; on divergence, restart with a third of the learning rate.
 
-    Parameters
-    ----------
-    train : callable
-        Trains at a learning rate, from the start; raises `DivergedError`.
-    learning_rate : float
-        The first one.
-    remedies : str
-        What to try if all attempts fail, as the end of a sentence.
+    - `train`: trains at a learning rate, from the start; raises `DivergedError`.
+    - `learning_rate`: the first one.
+    - `remedies`: what to try if all attempts fail, as the end of a sentence.
 
-    Returns
-    -------
-    tuple
-        The result of `train`, its learning rate, and the abandoned attempts.
+    Returns the result of `train`, its learning rate, and the abandoned attempts.
 
-    Raises
-    ------
-    InputError
-        If it still diverges after three restarts.
+    Raises `InputError` if it still diverges after three restarts.
     """
     restarts: list[Restart] = []
     for attempt in range(ATTEMPTS):
@@ -204,11 +187,8 @@ def accuracies(
 
     RBF values below `cutoff` count as 0.
 
-    Raises
-    ------
-    DivergedError
-        If steps were so large that points and prototypes are too far apart: all RBFs vanish, and
-        with them the gradient that could bring them back.
+    Raises `DivergedError` if steps were so large that points and prototypes are too far apart: all
+    RBFs vanish, and with them the gradient that could bring them back.
     """
     if not all(np.isfinite(matrix).all() for matrix in parameters):
         raise DivergedError("a parameter is no longer a finite number")

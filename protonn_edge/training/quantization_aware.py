@@ -31,16 +31,10 @@ _ROWS_AT_ONCE = 4_096  # temporarily in float64, which should not take much memo
 class QuantizationAware:
     """Rounds parameters and points like the quantizer.
 
-    Parameters
-    ----------
-    gamma : float
-        The gamma that is folded into the parameters.
-    normalizer : Normalizer
-        The normalizer of the training points.
-    inputs : InputStatistics
-        Statistics of the raw features, or of their averages.
-    projection_bits : {8, 4}
-        Bits of a weight of W.
+    - `gamma`: the gamma that is folded into the parameters.
+    - `normalizer`: the normalizer of the training points.
+    - `inputs`: statistics of the raw features, or of their averages.
+    - `projection_bits` (8, 4): bits of a weight of W.
     """
 
     def __init__(
@@ -112,12 +106,8 @@ def rounded_inputs(
 ) -> Matrix:
     """Return normalized points (n, D) rounded to the device's input bits, float32.
 
-    Parameters
-    ----------
-    normalizer, inputs
-        See `QuantizationAware`.
-    input_bits : int
-        4..8.
+    - `normalizer`, `inputs`: see `QuantizationAware`.
+    - `input_bits`: 4..8.
     """
     quantizer = input_quantizer(inputs, input_bits)
     scale = np.where(normalizer.scale == 0, 1.0, normalizer.scale)

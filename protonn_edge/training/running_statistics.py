@@ -70,12 +70,8 @@ class RunningStatistics:
 class RunningInputs:
     """The input statistics of a model whose training points arrive in parts.
 
-    Parameters
-    ----------
-    n_inputs : int
-        Number of features of a point, or of computed ones.
-    stage : FeatureStage, optional
-        Computes them from raw points.
+    - `n_inputs`: number of features of a point, or of computed ones.
+    - `stage`: computes them from raw points.
     """
 
     def __init__(self, n_inputs: int, stage: FeatureStage | None = None) -> None:

@@ -74,10 +74,7 @@ def among_features(each: Mapping[str, Searched]) -> Searched:
 
     The search begins with the first start of each, then the others in turn.
 
-    Parameters
-    ----------
-    each : mapping of str to Searched
-        The search space of a kind of classifier for each alternative, by name; at least one.
+    - `each`: the search space of a kind of classifier for each alternative, by name; at least one.
     """
     first, *others = each.values()
     parameters: dict[str, Any] = {FEATURES: Among(tuple(each))}
@@ -108,10 +105,7 @@ def among_kinds(each: Mapping[str, Searched]) -> Searched:
     Parameters are prefixed with the name of their kind and a dot. The search begins with the starts
     of each kind, in turn.
 
-    Parameters
-    ----------
-    each : mapping of str to Searched
-        The search spaces of kinds of classifiers, by name; at least one.
+    - `each`: the search spaces of kinds of classifiers, by name; at least one.
     """
     parameters: dict[str, Among | Between] = {KIND: Among(tuple(each))}
     sketch: dict[str, Any] = {}

@@ -73,10 +73,7 @@ class StoredPoints:
     def survey(self, statistics: RunningInputs) -> str:
         """Add all points to `statistics`; return the SHA-256 of all data that training depends on.
 
-        Raises
-        ------
-        InputError
-            If a point has a NaN or an infinite feature.
+        Raises `InputError` if a point has a NaN or an infinite feature.
         """
         digest = hashlib.sha256()
         for place, chunk in chunks_of(self.X):
@@ -144,16 +141,10 @@ class StoredPoints:
 class StoredSet:
     """Stored points as a `Source` for an optimizer.
 
-    Parameters
-    ----------
-    points : StoredPoints
-        All points, raw.
-    normalized : callable
-        From raw points to normalized features.
-    changing : ndarray of shape (D,), bool
-        Which inputs vary.
-    sample : TrainingSet
-        Some of the points, normalized, in random order; used for reported accuracies.
+    - `points`: all points, raw.
+    - `normalized`: from raw points to normalized features.
+    - `changing` (D,): which inputs vary.
+    - `sample`: some of the points, normalized, in random order; used for reported accuracies.
     """
 
     multilabel = False

@@ -20,17 +20,10 @@ def kept_entries(size: int, fraction: float) -> int:
 def support(matrix: NDArray[np.float32], fraction: float) -> NDArray[np.bool_]:
     """Return where the largest entries of `matrix` are (ProtoNN paper, section 4, ``HT_s``).
 
-    Parameters
-    ----------
-    matrix : ndarray of any shape
-    fraction : float
-        Share of the entries to keep, in (0, 1].
+    - `fraction`: share of the entries to keep, in (0, 1].
 
-    Returns
-    -------
-    ndarray of bool, of the matrix's shape
-        True at exactly ``kept_entries(matrix.size, fraction)`` places, those of the largest
-        magnitudes; among equal magnitudes the first in C order.
+    Returns true at exactly ``kept_entries(matrix.size, fraction)`` places, those of the largest
+    magnitudes; among equal magnitudes the first in C order.
     """
     keep = kept_entries(matrix.size, fraction)
     magnitudes = np.abs(matrix).ravel()

@@ -13,12 +13,8 @@ from protonn_edge.training.objective import Parameters
 def parameters_of(model: Model, *, scores_are_logits: bool) -> Parameters:
     """Return the matrices of a model with its gamma folded in.
 
-    Parameters
-    ----------
-    model : Model
-        A ProtoNN; classes in the order of the sorted labels, as an estimator makes it.
-    scores_are_logits : bool
-        True if the loss learns a sharpness, which is part of Z in a model.
+    - `model`: a ProtoNN; classes in the order of the sorted labels, as an estimator makes it.
+    - `scores_are_logits`: true if the loss learns a sharpness, which is part of Z in a model.
     """
     head = protonn_head(model, "the start of training")
     fold = np.float32(head.gamma)

@@ -23,21 +23,13 @@ def point_weights(
 ) -> NDArray[np.float64] | None:
     """Return a weight for each point, or None if all are equal.
 
-    Parameters
-    ----------
-    points : ndarray of shape (n, D)
-        Raw features.
-    labels : ndarray of shape (n,)
-        Labels.
-    sample_weight : array of shape (n,) or a number, optional
-        Not negative.
-    class_weight : mapping from label to float, "balanced" or None
-        "balanced" gives every class the same total weight.
+    - `points` (n, D): raw features.
+    - `labels` (n,): labels.
+    - `sample_weight` (n,): not negative.
+    - `class_weight`: "balanced" gives every class the same total weight.
 
-    Raises
-    ------
-    ValueError
-        If a weight is negative, a label is unknown, or no point has a weight above 0.
+    Raises `ValueError` if a weight is negative, a label is unknown, or no point has a weight above
+    0.
     """
     if sample_weight is None and class_weight is None:
         return None

@@ -121,14 +121,9 @@ class SearchSpace(SearchTask):
     ) -> dict[str, Any]:
         """Return the settings of a trial, a function of its number, the seed and earlier trials.
 
-        Parameters
-        ----------
-        number : int
-            Of the trial, from 0.
-        seed : int
-            Of the search.
-        seen : list of FrozenTrial
-            The trials to learn from, in the order of their numbers.
+        - `number`: of the trial, from 0.
+        - `seed`: of the search.
+        - `seen`: the trials to learn from, in the order of their numbers.
         """
         starts = self.starts()
         if number < len(starts):

@@ -49,10 +49,7 @@ Float64 = NDArray[np.float64]
 class BandPass:
     """One band.
 
-    Raises
-    ------
-    InputError
-        If a number is out of its range, or y could exceed 16 bits for some samples.
+    Raises `InputError` if a number is out of its range, or y could exceed 16 bits for some samples.
     """
 
     turn: int  # 0..255, in 128ths: twice the radius of the poles times the cosine of their angle
@@ -125,12 +122,8 @@ def mel_bands(count: int, rate: float) -> tuple[BandPass, ...]:
     Each is half as wide as the distance between its neighbours, and has the largest gain that 16
     bits allow. Mirrored ones, in the upper half of the spectrum, come last.
 
-    Parameters
-    ----------
-    count : int
-        Their number, at least 1.
-    rate : float
-        Samples per second, at least 400.
+    - `count`: their number, at least 1.
+    - `rate`: samples per second, at least 400.
     """
     ends = _of_mel(np.linspace(_mel(_LOWEST_HZ), _mel(_HIGHEST_SHARE * rate), count + 2))
     return tuple(

@@ -52,10 +52,7 @@ Int32 = NDArray[np.int32]
 class Frames:
     """The bands, and the frames of a clip.
 
-    Raises
-    ------
-    InputError
-        If a number is out of its range, or the bands are in another order.
+    Raises `InputError` if a number is out of its range, or the bands are in another order.
     """
 
     bands: tuple[BandPass, ...]  # 1 to 16, the mirrored ones last
@@ -136,12 +133,7 @@ class Frames:
 
 
 def check_clip(bands: int, frames: int, length: int) -> None:
-    """Refuse clips that generated code could not process.
-
-    Raises
-    ------
-    InputError
-    """
+    """Refuse clips that generated code could not process."""
     shortest, longest = FRAME_LIMITS
     for value, low, high, what in (
         (bands, 1, BAND_LIMIT, "bands"),

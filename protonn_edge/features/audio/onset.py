@@ -26,12 +26,7 @@ THRESHOLDS = (1, 254)
 
 
 def check_onset(onset: int) -> None:
-    """Refuse thresholds that are too low or too high.
-
-    Raises
-    ------
-    InputError
-    """
+    """Refuse thresholds that are too low or too high."""
     low, high = THRESHOLDS
     if not low <= onset <= high:
         raise InputError(f"the threshold where sound begins is {onset}; give {low} to {high}")

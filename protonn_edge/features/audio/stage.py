@@ -238,12 +238,7 @@ _BAND = [int, int, int, bool]
 
 
 def check_rate(rate: float) -> None:
-    """Refuse rates for which no bands can be chosen.
-
-    Raises
-    ------
-    InputError
-    """
+    """Refuse rates for which no bands can be chosen."""
     slowest, fastest = RATES
     if not slowest <= rate <= fastest:
         raise InputError(

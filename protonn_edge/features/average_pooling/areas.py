@@ -69,11 +69,8 @@ class Axis(CroppedAxis):
 class Areas(CroppedImage):
     """Areas of the cropped part of an image.
 
-    Raises
-    ------
-    InputError
-        If a shape is larger than the one before it, the image has more than 65,535 pixels, or the
-        sums of bytes would not fit 16 bits.
+    Raises `InputError` if a shape is larger than the one before it, the image has more than 65,535
+    pixels, or the sums of bytes would not fit 16 bits.
     """
 
     shape: Shape  # height and width of the resulting image

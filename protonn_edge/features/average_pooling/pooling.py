@@ -36,12 +36,8 @@ Mask = NDArray[np.bool_]
 def plain_images(stage: IntegerAveragePooling, image: Areas, x: NDArray[Any]) -> NDArray[np.uint8]:
     """Return images (n, H W) of uniform areas with the averages x, (n, D), and 0 around them.
 
-    Parameters
-    ----------
-    stage : IntegerAveragePooling
-        The stage that averages the cropped part.
-    image : Areas
-        The same areas in the whole image.
+    - `stage`: the stage that averages the cropped part.
+    - `image`: the same areas in the whole image.
     """
     rows, columns = image.rows, image.columns
     last, right = rows.first + rows.pixels, columns.first + columns.pixels
@@ -99,10 +95,7 @@ class AveragePooling(Areas, FeatureStage):
 
     It has the fields of `Areas`, too.
 
-    Raises
-    ------
-    InputError
-        As `Areas`, or if an image to be deskewed has a side of more than 32 pixels.
+    Raises `InputError` as `Areas`, or if an image to be deskewed has a side of more than 32 pixels.
     """
 
     kind: ClassVar[str] = "average_pooling"

@@ -30,12 +30,8 @@ _BYTE = 255
 def added_products(weights: Mapping[str, int], maximum: int) -> list[str]:
     """Return the instructions for an input of at most `maximum`.
 
-    Parameters
-    ----------
-    weights : mapping of str to int
-        Weights that are not 0, by the lower register of a sum.
-    maximum : int
-        1..255.
+    - `weights`: weights that are not 0, by the lower register of a sum.
+    - `maximum`: 1..255.
     """
     sums: dict[int, list[tuple[str, bool]]] = defaultdict(list)
     for register, weight in weights.items():

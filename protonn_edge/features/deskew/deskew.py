@@ -128,10 +128,7 @@ def scale_to_arrays(scale: PixelScale | None) -> Arrays:
 def scale_from_arrays(arrays: Arrays) -> PixelScale | None:
     """Return the scale of a model file's arrays, or None.
 
-    Raises
-    ------
-    InputError
-        If the array has another type or shape, or an invalid scale.
+    Raises `InputError` if the array has another type or shape, or an invalid scale.
     """
     array = arrays["deskewed"]
     check_type(array, "deskewed", "f8")

@@ -29,14 +29,9 @@ Int64 = NDArray[np.int64]
 def most_deskewed(image: CroppedImage, moved_row: int, inputs: Int64) -> int:
     """Return the maximum cycles of shifted rows, minus those of the inputs that are 0 then.
 
-    Parameters
-    ----------
-    image : CroppedImage
-        The image to deskew.
-    moved_row : int
-        Cycles of a row that is not read in place.
-    inputs : ndarray of shape (D,), int64
-        Cycles that each average of the image saves if it is 0; (0,) without averages.
+    - `image`: the image to deskew.
+    - `moved_row`: cycles of a row that is not read in place.
+    - `inputs` (D,): cycles that each average of the image saves if it is 0; (0,) without averages.
     """
     return _most_deskewed(image, moved_row, tuple(inputs.tolist()))
 
@@ -79,12 +74,8 @@ def moved_rows(image: CroppedImage, shifts: Int64) -> tuple[Int64, Int64]:
 class _EmptyAreas:
     """The cycles that areas save where rows have moved away from them, so that they are 0.
 
-    Parameters
-    ----------
-    image : Areas
-        The image, whose rows of areas touch several rows of pixels each.
-    inputs : ndarray of shape (h, w), int64
-        Cycles that each area takes less if it is 0.
+    - `image`: the image, whose rows of areas touch several rows of pixels each.
+    - `inputs` (h, w): cycles that each area takes less if it is 0.
     """
 
     def __init__(self, image: Areas, inputs: Int64) -> None:

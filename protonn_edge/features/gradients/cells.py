@@ -104,11 +104,8 @@ class CellAxis(CroppedAxis):
 class Cells(CroppedImage):
     """Cells of the crop of an image.
 
-    Raises
-    ------
-    InputError
-        If a shape is larger than the one before it, an image has more than 32 pixels a side, there
-        are more cells than pixels along a side, or a sum would not fit 16 bits.
+    Raises `InputError` if a shape is larger than the one before it, an image has more than 32
+    pixels a side, there are more cells than pixels along a side, or a sum would not fit 16 bits.
     """
 
     cells: Shape  # rows and columns of cells, up to 8 each

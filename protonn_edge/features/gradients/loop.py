@@ -20,12 +20,8 @@ def pixel_loop(directions: int, row_of_cells: int) -> Listing:
     row above, which the incoming row replaces. r16 is the current run, r13:r12 the next one,
     r25:r24 the cell, r19 whether the row is shared, and r1 is 0.
 
-    Parameters
-    ----------
-    directions : int
-        4 or 8.
-    row_of_cells : int
-        Bytes of the sums of a row of cells.
+    - `directions`: 4 or 8.
+    - `row_of_cells`: bytes of the sums of a row of cells.
     """
     cell = SUM_BYTES * directions
     return Listing(

@@ -38,10 +38,8 @@ class CroppedAxis:
 class CroppedImage:
     """The shapes of an image and of its crop.
 
-    Raises
-    ------
-    InputError
-        If a shape is not two whole numbers above 0, or the crop is larger than the image.
+    Raises `InputError` if a shape is not two whole numbers above 0, or the crop is larger than the
+    image.
     """
 
     image_shape: Shape  # height and width of the image
@@ -75,10 +73,7 @@ class CroppedImage:
 def checked_shape(shape: object) -> Shape:
     """Return a height and a width as two int.
 
-    Raises
-    ------
-    InputError
-        If it is anything else, or a side is below 1.
+    Raises `InputError` if it is anything else, or a side is below 1.
     """
     if (
         not isinstance(shape, tuple)
@@ -92,10 +87,7 @@ def checked_shape(shape: object) -> Shape:
 def check_within(smaller: Shape, larger: Shape, what: str) -> None:
     """Refuse a shape with a longer side than another one.
 
-    Raises
-    ------
-    InputError
-        With a sentence that begins with `what`.
+    Raises `InputError`: with a sentence that begins with `what`.
     """
     if smaller[0] > larger[0] or smaller[1] > larger[1]:
         raise InputError(

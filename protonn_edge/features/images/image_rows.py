@@ -51,12 +51,8 @@ class LiveRange:
 def row_memory(layers: Sequence[ImageStage], *, holds_image: bool) -> RowMemory:
     """Return where the lines of layers go.
 
-    Parameters
-    ----------
-    layers : sequence of ImageStage
-        One behind the other.
-    holds_image : bool
-        Whether the image that the first one takes lies at the beginning of the array.
+    - `layers`: one behind the other.
+    - `holds_image`: whether the image that the first one takes lies at the beginning of the array.
     """
     return _smallest(_Schedule(layers).live_ranges, layers[0].n_inputs if holds_image else 0)
 

@@ -58,12 +58,7 @@ _VALUES_AT_ONCE = 2**21
 
 
 def check_window(window: int, channels: int) -> None:
-    """Refuse windows with more samples or channels than generated code supports.
-
-    Raises
-    ------
-    InputError
-    """
+    """Refuse windows with more samples or channels than generated code supports."""
     for value, limit, what in (
         (window, WINDOW_LIMIT, "samples; generated code has exact sums of"),
         (channels, CHANNEL_LIMIT, "channels; there may be"),
@@ -76,10 +71,8 @@ def check_window(window: int, channels: int) -> None:
 class Windows:
     """Windows of bytes, and their features.
 
-    Raises
-    ------
-    InputError
-        If a number is out of its range, or a level of the bands would have no sample.
+    Raises `InputError` if a number is out of its range, or a level of the bands would have no
+    sample.
     """
 
     features: FeatureSet  # the features of each channel

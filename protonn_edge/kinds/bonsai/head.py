@@ -55,10 +55,8 @@ class TreeHead(Head):
     For two classes, R = 1 and the scores are -t/2 and t/2, so that their softmax is the logistic
     function of t; for more classes they are t. Nodes are numbered level by level.
 
-    Raises
-    ------
-    InputError
-        If shapes, values or names do not fit together; the sentence names the array.
+    Raises `InputError` if shapes, values or names do not fit together; the sentence names the
+    array.
     """
 
     ARRAYS: ClassVar[tuple[str, ...]] = ("W", "V")

@@ -68,10 +68,7 @@ def paths(sums: NDArray[Any]) -> Nodes:
 
     A point goes right from inner node j if its sum j is not negative.
 
-    Parameters
-    ----------
-    sums : ndarray of shape (n, inner)
-        The sums of the inner nodes.
+    - `sums` (n, inner): the sums of the inner nodes.
     """
     n, inner = sums.shape
     depth = depth_of(inner)
@@ -117,10 +114,7 @@ class TreeTable:
     def content(self) -> bytes:
         """The bytes.
 
-        Raises
-        ------
-        InputError
-            If a subtree is too large.
+        Raises `InputError` if a subtree is too large.
         """
         return self._subtree(0)
 

@@ -39,10 +39,8 @@ class DenseHead(Head):
     With ``v_0`` the point, ``v_k = max(W_k v_(k-1) + b_k, 0)`` are the values of layer k, and the
     scores ``t = W v + b`` of the last matrix; for two classes, with one row, they are -t/2 and t/2.
 
-    Raises
-    ------
-    InputError
-        If shapes, values or names do not fit together; the sentence names the array.
+    Raises `InputError` if shapes, values or names do not fit together; the sentence names the
+    array.
     """
 
     kind: ClassVar[str] = "dense"

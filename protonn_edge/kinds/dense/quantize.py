@@ -54,19 +54,12 @@ def stages_of(
 ) -> tuple[IntegerStage, ...]:
     """Return the hidden layers and the scores of a network.
 
-    Parameters
-    ----------
-    maximum : int
-        The largest input.
-    weights : sequence of ndarray, int8
-        W_1 (h1, D), perhaps W_2 (h2, h1), and that of the scores: a row for each class, or, of two
-        classes, one row.
-    biases : sequence of ndarray, int64
-        What the sums of each begin with.
-    accumulator_bits : sequence of int
-        Of each, 16 or 24, and 32 for scores.
-    multipliers : sequence of int
-        Of the hidden layers.
+    - `maximum`: the largest input.
+    - `weights`: W_1 (h1, D), perhaps W_2 (h2, h1), and that of the scores: a row for each class,
+      or, of two classes, one row.
+    - `biases`: what the sums of each begin with.
+    - `accumulator_bits`: of each, 16 or 24, and 32 for scores.
+    - `multipliers`: of the hidden layers.
     """
     *hidden, last = zip(weights, biases, accumulator_bits, strict=True)
     stages: list[IntegerStage] = []

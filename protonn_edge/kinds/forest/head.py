@@ -32,10 +32,8 @@ class ForestHead(Head):
     The scores of a point are the bias plus the values of the leaves that it reaches, one in each
     tree.
 
-    Raises
-    ------
-    InputError
-        If shapes, values or names do not fit together; the sentence names the array.
+    Raises `InputError` if shapes, values or names do not fit together; the sentence names the
+    array.
     """
 
     kind: ClassVar[str] = "forest"

@@ -95,17 +95,10 @@ class Trees:
     def leaves_of(self, x: NDArray[Any], thresholds: NDArray[Any]) -> NDArray[np.int64]:
         """Return the leaf of each tree that points reach.
 
-        Parameters
-        ----------
-        x : ndarray of shape (n, D)
-            Points.
-        thresholds : ndarray of shape (inner nodes,)
-            A point whose feature is at most this goes left.
+        - `x` (n, D): points.
+        - `thresholds` (inner nodes,): a point whose feature is at most this goes left.
 
-        Returns
-        -------
-        ndarray of shape (n, T), int64
-            Leaves by their number in preorder, over all trees.
+        Returns leaves by their number in preorder, over all trees.
         """
         limits, rows = self.at_nodes(thresholds), np.arange(len(x))[:, None]
         inner, at = self.inner, np.tile(self.roots, (len(x), 1))
@@ -118,10 +111,7 @@ class Trees:
     def down(self, left: NDArray[np.int64], right: NDArray[np.int64]) -> Places:
         """Return the sum along the path from its tree's root to each node, (N,).
 
-        Parameters
-        ----------
-        left, right : ndarray of shape (N,), int64
-            The terms for going left, or right, from an inner node.
+        - `left`, `right` (N,): the terms for going left, or right, from an inner node.
         """
         sums = np.zeros(len(self.features), np.int64)
         for place in np.flatnonzero(self.inner).tolist():
@@ -215,10 +205,7 @@ class ForestTable:
     def content(self) -> bytes:
         """The bytes.
 
-        Raises
-        ------
-        InputError
-            If a tree is too large, or there are too many.
+        Raises `InputError` if a tree is too large, or there are too many.
         """
         for what, most in (
             ("trees", len(self.tree_bytes)),

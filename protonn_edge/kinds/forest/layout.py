@@ -43,14 +43,9 @@ class Reading:
     def of(cls, asked: Places, upper: Sequence[int], lower: Sequence[int]) -> Reading:
         """Return the places for the features that nodes test.
 
-        Parameters
-        ----------
-        asked : ndarray of int64
-            The feature of each inner node.
-        upper : sequence of int
-            Registers available for inputs.
-        lower : sequence of int
-            The lower registers of pairs available for addresses.
+        - `asked`: the feature of each inner node.
+        - `upper`: registers available for inputs.
+        - `lower`: the lower registers of pairs available for addresses.
         """
         features, counts = np.unique(asked, return_counts=True)
         uses = dict(zip(features.tolist(), counts.tolist(), strict=True))

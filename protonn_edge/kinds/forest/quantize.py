@@ -146,10 +146,7 @@ def quantized_leaves(
 ) -> tuple[NDArray[np.int8], IntArray, float]:
     """Return the values of leaves (leaves, L), the bias (L,), and the value of a unit of them.
 
-    Raises
-    ------
-    InputError
-        If all values are 0, or no integer scale fits them and the bias.
+    Raises `InputError` if all values are 0, or no integer scale fits them and the bias.
     """
     values, starts = leaves.astype(np.float64), trees.leaf_starts
     largest = np.maximum.reduceat(np.abs(values), starts).sum(axis=0) + np.abs(bias)

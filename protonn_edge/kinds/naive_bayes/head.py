@@ -29,10 +29,8 @@ class NaiveBayesHead(Head):
     The score of class c for a point x is ``bias_c - sum_i (x_i - mean_ci)^2 / (2 variance_ci)``:
     the logarithm of its prior times its density, up to a constant that all classes share.
 
-    Raises
-    ------
-    InputError
-        If shapes, values or names do not fit together; the sentence names the array.
+    Raises `InputError` if shapes, values or names do not fit together; the sentence names the
+    array.
     """
 
     kind: ClassVar[str] = "naive-bayes"

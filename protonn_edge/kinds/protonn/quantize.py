@@ -142,10 +142,7 @@ class Precision:
 def precision_for(model: Model) -> Precision:
     """Return the precision that `quantize` uses for this model; see the module's text.
 
-    Raises
-    ------
-    InputError
-        As `quantize`.
+    Raises `InputError` as `quantize`.
     """
     head = _head(model)
     prototypes = _quantize_prototypes(head)
@@ -157,17 +154,10 @@ def precision_for(model: Model) -> Precision:
 def quantize_in_order(model: Model, precision: Precision | None = None) -> IntegerChain:
     """Return the integer model with the rows of W and B in the float model's order.
 
-    Parameters
-    ----------
-    model : Model
-        As for `quantize`, which reorders the rows first.
-    precision : Precision, optional
-        The bits, if already known; by default the best for the model.
+    - `model`: as for `quantize`, which reorders the rows first.
+    - `precision`: the bits, if already known; by default the best for the model.
 
-    Raises
-    ------
-    InputError
-        As `quantize`.
+    Raises `InputError` as `quantize`.
     """
     head = _head(model)
     prototypes = _quantize_prototypes(head)

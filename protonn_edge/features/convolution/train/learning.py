@@ -35,10 +35,7 @@ _LOOKED_AT = 2_000  # images that prototypes are chosen from
 class Wanted:
     """The network that is to be trained.
 
-    Raises
-    ------
-    InputError
-        If the layers leave nothing of the image.
+    Raises `InputError` if the layers leave nothing of the image.
     """
 
     image_shape: Shape  # height and width of a raw image
@@ -97,24 +94,14 @@ def learned_network(
 ) -> LearnedNetwork:
     """Train a network.
 
-    Parameters
-    ----------
-    wanted : Wanted
-    points : ndarray of shape (n, H W), float32
-        Raw images.
-    y : ndarray of shape (n,), int64
-        Class indices.
-    weights : ndarray of shape (n,), float32, or None
-        What each image counts, 1 on average.
-    seed : int
-        Everything random follows from it.
-    callback : callable, optional
-        Called after each epoch with its number, the mean loss, and the network.
+    - `points` (n, H W): raw images.
+    - `y` (n,): class indices.
+    - `weights` (n,): what each image counts, 1 on average.
+    - `seed`: everything random follows from it.
+    - `callback`: called after each epoch with its number, the mean loss, and the network.
 
-    Raises
-    ------
-    InputError
-        If the loss is no number any more, or all images have the same features in the end.
+    Raises `InputError` if the loss is no number any more, or all images have the same features in
+    the end.
     """
     generator = np.random.default_rng(seed)
     images = wanted.images(points, y, weights)

@@ -75,10 +75,8 @@ class Network:
     def rounded(self, images: Float32, bits: Bits, step: float, largest: int) -> Self:
         """Return the network on a device's integers.
 
-        Parameters
-        ----------
-        images : ndarray of shape (h, w, n), float32
-            Training points, as this network sees them: `step` times whole numbers up to `largest`.
+        - `images` (h, w, n): training points, as this network sees them: `step` times whole numbers
+          up to `largest`.
         """
         values = images[None]
         layers: list[Layer] = []

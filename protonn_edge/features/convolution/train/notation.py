@@ -80,10 +80,7 @@ Layout = ConvolutionLayout | PoolingLayout
 def read_network(text: str) -> tuple[int, tuple[Layout, ...]]:
     """Return the side of the areas that the image is averaged over, 1 for none, and the layers.
 
-    Raises
-    ------
-    InputError
-        If the text does not say any layers, or too many, or one that there is not.
+    Raises `InputError` if the text does not say any layers, or too many, or one that there is not.
     """
     first, *others = text.replace(" ", "").split(",")
     found = _FIRST.fullmatch(first)
@@ -93,10 +90,7 @@ def read_network(text: str) -> tuple[int, tuple[Layout, ...]]:
 def read_layers(text: str) -> tuple[Layout, ...]:
     """Return the layers that a text says.
 
-    Raises
-    ------
-    InputError
-        As `read_network`.
+    Raises `InputError` as `read_network`.
     """
     layers = tuple(_layer(part.strip()) for part in text.split(","))
     if len(layers) > MOST_LAYERS:
@@ -130,10 +124,7 @@ def _layer(part: str) -> Layout:
 def shapes_of(layers: tuple[Layout, ...], shape: tuple[int, int]) -> Iterator[tuple[int, int, int]]:
     """Yield height, width and channels of an image of one channel, and behind each layer.
 
-    Raises
-    ------
-    InputError
-        If nothing is left of the image.
+    Raises `InputError` if nothing is left of the image.
     """
     height, width, channels = *shape, 1
     yield height, width, channels

@@ -71,18 +71,12 @@ class RoundedConvolution:
     ) -> tuple[Self, float]:
         """Return that of a convolution in floats, and what one of its integer values means.
 
-        Parameters
-        ----------
-        layer : Convolution
-            What is to be rounded.
-        x : ndarray of shape (channels, h, w, n), float32
-            What comes in, for some training points.
-        step : float
-            What one of the inputs' integers means in the unit of `x`.
-        behind : Convolution, optional
-            The one that takes the values, whose weights need not be coarse for its sums to fit.
-        limit : float, optional
-            What the largest integer value means exactly, if that is not free.
+        - `layer`: what is to be rounded.
+        - `x` (channels, h, w, n): what comes in, for some training points.
+        - `step`: what one of the inputs' integers means in the unit of `x`.
+        - `behind`: the one that takes the values, whose weights need not be coarse for its sums to
+          fit.
+        - `limit`: what the largest integer value means exactly, if that is not free.
         """
         weight_step = _best_step(layer.weights, bits.largest_weight)
         weight_step = max(weight_step, _least_step(layer, step, largest_input))

@@ -111,10 +111,8 @@ def trained(
 
     The given one is used up.
 
-    Raises
-    ------
-    InputError
-        If the loss is no number any more, or all images have the same features in the end.
+    Raises `InputError` if the loss is no number any more, or all images have the same features in
+    the end.
     """
     float_epochs = round(schedule.epochs * _FLOAT_SHARE)
     run = _Run(images, schedule, generator, callback)
@@ -166,10 +164,7 @@ class _Run:
 
         Stopped, it stays as its last whole pass left it, and passes that would follow are left out.
 
-        Raises
-        ------
-        TrainingStopped
-            If it is stopped before any pass was finished.
+        Raises `TrainingStopped` if it is stopped before any pass was finished.
         """
         kept = [array.copy() for array in network.parameters]
         try:

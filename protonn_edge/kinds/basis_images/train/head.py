@@ -26,20 +26,10 @@ _LEAST_DISTANCE = 1e-6
 def similarity_loss(A: Float32, y: Indices, margin: float) -> tuple[float, Float32, float]:
     """Return the mean of ``|max d within the class - min d to others - margin|``, and derivatives.
 
-    Parameters
-    ----------
-    A : ndarray of shape (n, M), floating
-        Weights of a batch of images.
-    y : ndarray of shape (n,), int64
-        Their classes. Images without others of their class, or of another class, do not count.
-    margin : float
-        Above 0.
-
-    Returns
-    -------
-    loss : float
-    by_weights : ndarray of shape (n, M)
-    by_margin : float
+    - `A` (n, M): weights of a batch of images.
+    - `y` (n,): their classes. Images without others of their class, or of another class, do not
+      count.
+    - `margin`: above 0.
     """
     same = y[:, None] == y
     rows = np.flatnonzero((same.sum(axis=1) > 1) & ~same.all(axis=1))

@@ -27,10 +27,7 @@ _AT_ONCE = 1_000  # points whose scores are computed together
 class WantedImages:
     """The basis images that are to be learned.
 
-    Raises
-    ------
-    InputError
-        If the grid is not two numbers from 1 on.
+    Raises `InputError` if the grid is not two numbers from 1 on.
     """
 
     student: Wanted  # the student without its last layer, and how it and the images are trained
@@ -51,10 +48,7 @@ class WantedImages:
     def whole_student(self) -> Wanted:
         """The student with its last layer, which gives the weights.
 
-        Raises
-        ------
-        InputError
-            If that layer is not possible; see `student_layouts`.
+        Raises `InputError` if that layer is not possible; see `student_layouts`.
         """
         weights = self.count * self.grid[0] * self.grid[1]
         layouts = student_layouts(self.student.layouts, self.student.shape, weights)
@@ -128,26 +122,14 @@ def learned_student(
 ) -> TaughtStudent:
     """Train a student and basis images together, for a teacher that does not change.
 
-    Parameters
-    ----------
-    wanted : WantedImages
-    teacher : Teacher
-    points : ndarray of shape (n, H W), float32
-        Raw images.
-    y : ndarray of shape (n,), int64
-        Class indices.
-    weights : ndarray of shape (n,), float32, or None
-        What each image counts, 1 on average.
-    seed : int
-        Everything random follows from it.
-    callback : callable, optional
-        Called after each epoch with its number, the mean loss, and the network.
+    - `points` (n, H W): raw images.
+    - `y` (n,): class indices.
+    - `weights` (n,): what each image counts, 1 on average.
+    - `seed`: everything random follows from it.
+    - `callback`: called after each epoch with its number, the mean loss, and the network.
 
-    Raises
-    ------
-    InputError
-        If the teacher has other classes, the student's last layer is not possible, or all images
-        have the same weights in the end.
+    Raises `InputError` if the teacher has other classes, the student's last layer is not possible,
+    or all images have the same weights in the end.
     """
     generator = np.random.default_rng([seed, 1])
     student = wanted.whole_student

@@ -22,10 +22,7 @@ class Parts:
     def of_grid(cls, shape: Shape, grid: Shape) -> Self:
         """Return the P x Q parts, of nearly one size, of images of H x W pixels.
 
-        Raises
-        ------
-        InputError
-            If there are more rows or columns of parts than of pixels.
+        Raises `InputError` if there are more rows or columns of parts than of pixels.
         """
         if grid[0] > shape[0] or grid[1] > shape[1]:
             raise InputError(

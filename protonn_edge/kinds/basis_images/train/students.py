@@ -31,11 +31,8 @@ def student_layouts(layouts: tuple[Layout, ...], shape: Shape, weights: int) -> 
     Its kernels see all that is left of the image; where none is of that size, averages of each
     channel come first.
 
-    Raises
-    ------
-    InputError
-        If there are more weights than channels that a layer can have, or nothing is left of the
-        image.
+    Raises `InputError` if there are more weights than channels that a layer can have, or nothing is
+    left of the image.
     """
     if weights > MOST_CHANNELS:
         raise InputError(

@@ -107,10 +107,8 @@ class EstimatorTeacher:
     def of(cls, estimator: Any, shape: Shape, pixels: PixelScale) -> Self:
         """Return the teacher that an estimator, fitted to raw images of this shape, is.
 
-        Raises
-        ------
-        InputError
-            If it is neither a network (``coefs_``) nor linear (``coef_``), or for other images.
+        Raises `InputError` if it is neither a network (``coefs_``) nor linear (``coef_``), or for
+        other images.
         """
         if hasattr(estimator, "coefs_"):
             weights, biases = [W.T for W in estimator.coefs_], estimator.intercepts_

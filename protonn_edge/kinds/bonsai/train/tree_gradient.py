@@ -41,12 +41,8 @@ def tree_gradient(
 ) -> tuple[float, TreeParameters]:
     """Return the mean loss of normalized points X (n, D) with targets Y (n, L), and its gradient.
 
-    Parameters
-    ----------
-    loss : callable
-        A function of scores; see `objective.LOSSES`.
-    sharpness : ndarray of shape (inner nodes,)
-        s of each branch.
+    - `loss`: a function of scores; see `objective.LOSSES`.
+    - `sharpness` (inner nodes,): s of each branch.
     """
     Z, W, V, T = parameters
     n, nodes = len(X), 2 * len(T) + 1

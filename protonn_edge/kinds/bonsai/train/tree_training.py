@@ -62,15 +62,9 @@ class TreeSchedule:
 class TreeTraining(MiniBatchTraining[TreeParameters]):
     """One training from start to end.
 
-    Parameters
-    ----------
-    data : TrainingSet
-    schedule : TreeSchedule
-        Its `n_projections` is 0 if the tree reads the points themselves.
-    seed : int
-        Seed of all random numbers.
-    head_of : callable
-        Makes a model with hard branches from `parameters`, for measuring accuracy.
+    - `schedule`: its `n_projections` is 0 if the tree reads the points themselves.
+    - `seed`: seed of all random numbers.
+    - `head_of`: makes a model with hard branches from `parameters`, for measuring accuracy.
     """
 
     def __init__(

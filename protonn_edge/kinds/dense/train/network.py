@@ -54,12 +54,8 @@ def masks_of_share(matter: Sequence[Float32], share: float) -> list[Mask]:
 def masks_within(matter: Sequence[Float32], budget: int) -> list[Mask] | None:
     """Return masks that take at most `budget` bytes; None if all weights do.
 
-    Parameters
-    ----------
-    matter : sequence of ndarray, float32
-        How much each weight of a matrix matters.
-    budget : int
-        Of all matrices together.
+    - `matter`: how much each weight of a matrix matters.
+    - `budget`: of all matrices together.
     """
     if sum(each.size for each in matter) <= budget:
         return None
@@ -74,10 +70,7 @@ def masks_within(matter: Sequence[Float32], budget: int) -> list[Mask] | None:
 def check_budget(weights: Sequence[Float32], budget: int | None) -> None:
     """Refuse a budget that does not leave a weight for each hidden unit.
 
-    Raises
-    ------
-    InputError
-        If so; the sentence has the bytes that it takes.
+    Raises `InputError` if so; the sentence has the bytes that it takes.
     """
     units = sum(map(len, weights[:-1]))
     least = weights[-1].size + 2 * units
@@ -174,10 +167,8 @@ def minimize(
 ) -> TrainedNetwork:
     """Train from `start`; if it diverges, begin again with a third of the learning rate.
 
-    Raises
-    ------
-    InputError
-        If it still diverges after three restarts, or the budget leaves too few weights.
+    Raises `InputError` if it still diverges after three restarts, or the budget leaves too few
+    weights.
     """
     check_budget(start.weights, schedule.size_budget)
 

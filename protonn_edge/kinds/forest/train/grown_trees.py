@@ -172,19 +172,11 @@ def fitting(
 ) -> tuple[GrownTrees, dict[str, Any]]:
     """Return the trees that fit a budget in bytes, and facts for the model's record.
 
-    Parameters
-    ----------
-    grown : GrownTrees
-        The trees.
-    budget : int or None
-        The bytes.
-    finished : callable
-        Finishes trees after pruning.
+    - `grown`: the trees.
+    - `budget`: the bytes.
+    - `finished`: finishes trees after pruning.
 
-    Raises
-    ------
-    InputError
-        If no trees are left.
+    Raises `InputError` if no trees are left.
     """
     whole = finished(grown)
     if budget is None or whole.n_bytes <= budget:

@@ -158,14 +158,10 @@ def best_projection(
 ) -> FittedProjection | None:
     """Return the most exact projection; None if none fits.
 
-    Parameters
-    ----------
-    fit : callable
-        Fits a projection with given bits of inputs and accumulators.
-    tolerated_error : float
-        If the error with 16-bit accumulators is larger, 24-bit ones are tried, too.
-    step : float
-        A factor on the errors before the comparison.
+    - `fit`: fits a projection with given bits of inputs and accumulators.
+    - `tolerated_error`: if the error with 16-bit accumulators is larger, 24-bit ones are tried,
+      too.
+    - `step`: a factor on the errors before the comparison.
     """
     found = [fit(bits, 16) for bits in INPUT_BITS]
     choices = [choice for choice in found if choice is not None]
@@ -187,20 +183,13 @@ def fit_projection(
 ) -> FittedProjection | None:
     """Return a projection in the finest scale that fits these bits; None if there is none.
 
-    Parameters
-    ----------
-    folded : FoldedMap
-        From inputs to coordinates, in steps of these.
-    inputs : InputQuantizer
-        What the map was folded for.
-    accumulator_bits : int
-        16 or 24.
-    centre : ndarray of shape (d,), or float
-        The coordinates, in steps, that map to 0.
-    weights : ndarray of shape (d, D), optional
-        The weights that the unit must represent, if not all of the map's; larger ones are clipped.
-    most : int
-        The largest weight.
+    - `folded`: from inputs to coordinates, in steps of these.
+    - `inputs`: what the map was folded for.
+    - `accumulator_bits`: 16 or 24.
+    - `centre` (d,): the coordinates, in steps, that map to 0.
+    - `weights` (d, D): the weights that the unit must represent, if not all of the map's; larger
+      ones are clipped.
+    - `most`: the largest weight.
     """
     weights = folded.weights if weights is None else weights
     target = folded.constant - centre

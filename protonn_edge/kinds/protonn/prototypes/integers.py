@@ -67,10 +67,7 @@ def rbf_of_squares(squares: NDArray[Any], distance_shift: int) -> NDArray[np.flo
 def exponential_table() -> NDArray[np.uint8]:
     """Return 127 exp(-t) at the centre of each of the 256 bins of t from 0 to ln(128), rounded.
 
-    Returns
-    -------
-    ndarray of shape (256,), uint8
-        Entry i is the kernel of every squared distance that shifts to i.
+    Returns entry i is the kernel of every squared distance that shifts to i.
     """
     centre = (np.arange(TABLE_SIZE) + 0.5) / TABLE_SIZE * EXPONENT_LIMIT
     table: NDArray[np.uint8] = np.rint(RBF_MAXIMUM * np.exp(-centre)).astype(np.uint8)

@@ -89,17 +89,11 @@ def alternate(
     A pass that would raise the objective is undone, and the next pass over its matrix starts with a
     smaller step, so the objective never rises between reports.
 
-    Parameters
-    ----------
-    start : Parameters
-        float32, gamma folded in.
-    callback : callable, optional
-        Called with an `EpochReport` after each pass over a matrix.
+    - `start`: float32, gamma folded in.
+    - `callback`: called with an `EpochReport` after each pass over a matrix.
 
-    Raises
-    ------
-    InputError
-        If the initial objective is not a number, or the points are out of reach of all prototypes.
+    Raises `InputError` if the initial objective is not a number, or the points are out of reach of
+    all prototypes.
     """
     loss = _loss_for(schedule, data)
     parameters = _thresholded(start, schedule.sparsity)

@@ -63,22 +63,13 @@ def sizes_within(
 ) -> ModelSizes:
     """Return the sizes that the paper's rules give for a budget; see the module's text.
 
-    Parameters
-    ----------
-    budget : int
-        Bytes of integer parameters on the device.
-    n_features, n_classes, n_points : int
-        D, L and n; there are no more prototypes than points.
-    n_projections : int, optional
-        d, if it is fixed.
-    projection_bits : {8, 4}
-        Bits of a weight of W.
+    - `budget`: bytes of integer parameters on the device.
+    - `n_features`, `n_classes`, `n_points`: D, L and n; there are no more prototypes than points.
+    - `n_projections`: d, if it is fixed.
+    - `projection_bits` (8, 4): bits of a weight of W.
 
-    Raises
-    ------
-    InputError
-        If not even one projection and one prototype per class fit; the sentence names the bytes
-        that they take.
+    Raises `InputError` if not even one projection and one prototype per class fit; the sentence
+    names the bytes that they take.
     """
     limit = _SizeLimit(budget, n_features, n_classes, projection_bits)
     least = limit.taken_by(n_projections or 1, n_classes)

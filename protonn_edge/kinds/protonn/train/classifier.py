@@ -75,12 +75,8 @@ def protonn_search(task: SearchTask, allows: Callable[..., bool]) -> Searched:
 
     Sparse B and Z are not searched: on the device they take as much as dense ones.
 
-    Parameters
-    ----------
-    task : SearchTask
-        The data, the size limit and the fixed settings.
-    allows : callable
-        Returns whether settings, given by name, are compatible with the fixed ones.
+    - `task`: the data, the size limit and the fixed settings.
+    - `allows`: returns whether settings, given by name, are compatible with the fixed ones.
     """
     fitting = task.parameter_bytes // (1 + task.n_classes)
     most = max(task.n_classes, min(task.n_points, _MOST_PROTOTYPES, fitting))

@@ -18,20 +18,12 @@ from protonn_edge.training.points import Float32, Indices
 class GroupShift:
     """Shifts the points of batches.
 
-    Parameters
-    ----------
-    X : ndarray of shape (n, D), float32
-        Normalized points.
-    y : ndarray of shape (n,), int64
-        Class indices.
-    groups : ndarray of shape (n,), int64
-        The group of each point.
-    weights : ndarray of shape (n,), float32, or None
-        Weight of each point in its group's mean.
-    strength : float
-        Maximum shift: 1 reaches the other group, 2 goes as far again beyond it.
-    augment : callable, optional
-        Other augmentation, applied first.
+    - `X` (n, D): normalized points.
+    - `y` (n,): class indices.
+    - `groups` (n,): the group of each point.
+    - `weights` (n,): weight of each point in its group's mean.
+    - `strength`: maximum shift: 1 reaches the other group, 2 goes as far again beyond it.
+    - `augment`: other augmentation, applied first.
     """
 
     def __init__(

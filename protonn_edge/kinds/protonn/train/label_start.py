@@ -41,17 +41,13 @@ def initial_label_parameters(
 ) -> tuple[Parameters, float]:
     """Return the matrices with gamma folded in, and gamma itself.
 
-    Parameters
-    ----------
-    X : ndarray or CSR matrix of shape (n, D), float32
-        Normalized points.
-    Y : CSR matrix of shape (n, L)
-        Label sets.
-    n_projections, n_prototypes, gamma_numerator, weights, projection, gamma
-        As for `initial_parameters`, but the projection cannot be "lda": see `sparse_projection`.
-    prototypes : {"per_class", "kmeans", "sample"}
-        "sample" draws points with their label sets; the others cluster all points, and label a
-        prototype with the mean of the label sets in its cluster.
+    - `X` (n, D): normalized points.
+    - `Y` (n, L): label sets.
+    - `n_projections`, `n_prototypes`, `gamma_numerator`, `weights`, `projection`, `gamma`: as for
+      `initial_parameters`, but the projection cannot be "lda": see `sparse_projection`.
+    - `prototypes` ("per_class", "kmeans", "sample"): "sample" draws points with their label sets;
+      the others cluster all points, and label a prototype with the mean of the label sets in its
+      cluster.
     """
     no_classes = np.zeros(0, dtype=np.int64)
     W = initial_projection(projection, X, no_classes, n_projections, weights, generator)
@@ -129,11 +125,8 @@ def sparse_projection(kind: str, data: TrainingSet, n_projections: int) -> str |
     These are "sleec"; "lda" for label sets and sparse points, which becomes "sleec"; and "pca" for
     sparse points, which is then not centred.
 
-    Raises
-    ------
-    InputError
-        If the matrix of "identity" would be too large, or "nca" is given label sets or sparse
-        points.
+    Raises `InputError` if the matrix of "identity" would be too large, or "nca" is given label sets
+    or sparse points.
     """
     D = data.X.shape[1]
     if kind == "identity" and D > _IDENTITY_LIMIT:

@@ -114,10 +114,7 @@ class OnlineTraining:
     ) -> EpochReport:
         """Pass over raw points once; on divergence, repeat with smaller steps.
 
-        Raises
-        ------
-        InputError
-            If it still diverges after three restarts.
+        Raises `InputError` if it still diverges after three restarts.
         """
         self._take_in(points, y, weights)
         Y = np.eye(self._n_classes, dtype=np.float32)[y]
