@@ -15,8 +15,8 @@ from protonn_edge.features.convolution.integers import IntegerConvolution
 from protonn_edge.features.convolution.train.learning import Wanted
 from protonn_edge.features.convolution.train.network import Network
 from protonn_edge.features.convolution.train.training import OnEpoch
-from protonn_edge.kinds.basis_images.train.classifier import BasisImagesClassifier
-from protonn_edge.kinds.basis_images.train.learning import (
+from protonn_edge.kinds.basis_images.train.classifier import (
+    BasisImagesClassifier,
     TaughtStudent,
     WantedImages,
     learned_student,

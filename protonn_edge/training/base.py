@@ -3,18 +3,24 @@
 A kind of classifier is a subclass in a module of its own and a line in the registry. It declares
 its own parameters as fields, with their constraints and command-line names, and trains on prepared
 points in `_train`.
+
+Declared parameters as estimators have them: constraints of scikit-learn, and docstrings.
 """
 
 from __future__ import annotations
 
+import ast
 import hashlib
+import inspect
 import json
+import re
 import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, MutableMapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
 from itertools import chain
+from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 
 import joblib
@@ -25,6 +31,7 @@ from scipy.sparse import issparse
 from sklearn.base import _fit_context
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
+from sklearn.utils._param_validation import Interval, Options, StrOptions
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 import protonn_edge
@@ -40,7 +47,6 @@ from protonn_edge.system.rounding import one_thread
 from protonn_edge.training.answers import Answers
 from protonn_edge.training.calibration import fitted_sharpness
 from protonn_edge.training.compatibility import check_compatible, refusal_of
-from protonn_edge.training.constraints import constraints, with_parameters_of_bases
 from protonn_edge.training.given_points import (
     check_number_of_classes,
     given_label_sets,
@@ -52,12 +58,90 @@ from protonn_edge.training.given_points import (
 from protonn_edge.training.held_out import held_out_statistics
 from protonn_edge.training.label_sets import are_label_sets
 from protonn_edge.training.on_device import OnDevice
+from protonn_edge.training.parameters import Choices, Number, Parameter, Sides, Subset
 from protonn_edge.training.points import Float32, Indices
 from protonn_edge.training.preparation import PreparedPoints
 from protonn_edge.training.progress import EpochReport, Learned, Restart, was_stopped
 from protonn_edge.training.refusals import Case, Refusal
 from protonn_edge.training.searched import FEATURES_SEARCHED, Searched, SearchTask
 from protonn_edge.training.shared_parameters import SharedParameters
+
+
+class _Some(Options):
+    """A sequence of some of several words."""
+
+    def __init__(self, words: tuple[str, ...]) -> None:
+        self.words = words
+        super().__init__(tuple, set())
+
+    def is_satisfied_by(self, val: object) -> bool:
+        """Return whether a value is one."""
+        return (
+            isinstance(val, tuple | list)
+            and 0 < len(val) == len(set(map(str, val)))
+            and all(word in self.words for word in val)
+        )
+
+    def __str__(self) -> str:
+        return f"a tuple of some of {', '.join(map(repr, self.words))}"
+
+
+def constraints(parameters: Mapping[str, Parameter]) -> dict[str, list[Any]]:
+    """Return the value of ``_parameter_constraints``."""
+    return {name: list(map(_constraint, each.values)) for name, each in parameters.items()}
+
+
+def _constraint(values: Any) -> Any:
+    """Return scikit-learn's form of what a parameter may be."""
+    if isinstance(values, Number):
+        number = Integral if values.type is int else Real
+        return Interval(number, values.low, values.high, closed=values.closed)
+    if isinstance(values, Choices):
+        words = all(isinstance(each, str) for each in values.values)
+        return StrOptions(set(values.values)) if words else Options(Integral, set(values.values))
+    if isinstance(values, Subset):
+        return _Some(values.words)
+    return tuple if isinstance(values, Sides) else values  # its length depends on the points
+
+
+_PARAMETERS = "Parameters\n----------\n"
+_NEXT_SECTION = re.compile(r"^[A-Z]\w+\n-+\n", re.MULTILINE)
+
+
+def with_parameters_of_bases(cls: type) -> str | None:
+    """Return a class's docstring, with the parameters that the docstrings of its bases describe."""
+    if not cls.__doc__ or "__doc__" not in vars(cls):
+        return cls.__doc__
+    before, _, after = _sections(cls.__doc__)
+    described: dict[str, str] = {}
+    for base in cls.__mro__:
+        for entry in filter(None, re.split(r"\n(?=\S)", _sections(vars(base).get("__doc__"))[1])):
+            name = entry.partition(" : ")[0]
+            described.setdefault(name, _with_default(entry, getattr(cls, name, None)))
+    return f"{before}\n\n{_PARAMETERS}" + "\n".join(described.values()) + f"\n\n{after}"
+
+
+def _with_default(entry: str, value: Any) -> str:
+    """Return the entry of a parameter with the default of a class, which may not be its base's."""
+    given = re.search("default=(.*)", entry)
+    if not isinstance(value, str | int | float) or given is None:
+        return entry
+    if ast.literal_eval(given[1]) == value:
+        return entry
+    text = f'"{value}"' if isinstance(value, str) else repr(value)
+    return entry.replace(given[0], f"default={text}", 1)
+
+
+def _sections(text: str | None) -> tuple[str, str, str]:
+    """Return what a docstring has before, in and after its section of parameters."""
+    before, found, rest = inspect.cleandoc(text or "").partition(_PARAMETERS)
+    if not found:
+        rest, before = before, ""
+    following = _NEXT_SECTION.search(rest)
+    place = len(rest) if following is None else following.start()
+    inside, after = rest[:place].strip(), rest[place:]
+    return (before.strip(), inside, after) if found else (inside, "", after)
+
 
 _RECORDED_REPORTS = 5_000  # in a model file, whose record has a limit
 _UNRECORDED = ("callback", "network_callback", "random_state")

@@ -15,7 +15,7 @@ from protonn_edge.features.convolution.train.notation import read_layers
 from protonn_edge.features.convolution.train.rounding import Bits
 from protonn_edge.features.convolution.train.training import Schedule
 from protonn_edge.features.deskew.deskew import PixelScale
-from protonn_edge.kinds.basis_images.train.learning import (
+from protonn_edge.kinds.basis_images.train.classifier import (
     TaughtStudent,
     WantedImages,
     learned_student,

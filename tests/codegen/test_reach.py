@@ -12,7 +12,7 @@ from protonn_edge.chain.input_quantizer import InputQuantizer
 from protonn_edge.codegen import make_plan
 from protonn_edge.features.average_pooling.pooling import AveragePooling
 from protonn_edge.features.deskew.deskew import BYTES, row_shifts
-from protonn_edge.kinds.protonn.prototypes.reach import _worst_shell, near_at_most
+from protonn_edge.kinds.protonn.prototypes.kernels import _worst_shell, near_at_most
 from protonn_edge.quantization import IntegerChain, quantize
 
 

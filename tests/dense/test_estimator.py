@@ -10,8 +10,12 @@ import pytest
 from sklearn.exceptions import ConvergenceWarning
 
 from protonn_edge.datasets import load_digits_dataset
-from protonn_edge.kinds.dense.train.classifier import DenseClassifier
-from protonn_edge.kinds.dense.train.network import Network, masks_within, stored_bytes
+from protonn_edge.kinds.dense.train.classifier import (
+    DenseClassifier,
+    Network,
+    masks_within,
+    stored_bytes,
+)
 from protonn_edge.quantization import quantize
 from protonn_edge.training.points import Batch
 

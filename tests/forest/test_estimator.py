@@ -13,8 +13,7 @@ from sklearn.ensemble import (
 )
 
 from protonn_edge.datasets import load_digits_dataset
-from protonn_edge.kinds.forest.train.classifier import ForestClassifier
-from protonn_edge.kinds.forest.train.grown_trees import GrownTrees
+from protonn_edge.kinds.forest.train.classifier import ForestClassifier, GrownTrees
 from protonn_edge.quantization import quantize
 
 DIGITS = load_digits_dataset()

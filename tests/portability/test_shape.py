@@ -30,7 +30,7 @@ LARGE_CLASSES = {
     "chain/feature_stage.py FeatureStage",
     "chain/integer_chain.py IntegerChain",
     "features/convolution/integers.py IntegerConvolution",
-    "features/convolution/pixel.py PixelCode",
+    "features/convolution/kernels.py PixelCode",
     "features/convolution/stage.py Convolutions",
     "features/gradients/kernels.py GradientsKernel",
     "features/images/image_rows.py ImageRows",

@@ -13,7 +13,7 @@ from scipy.sparse import csr_array
 from protonn_edge.chain.file import model_bytes
 from protonn_edge.errors import InputError
 from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
-from protonn_edge.kinds.protonn.train.group_shift import GroupShift
+from protonn_edge.kinds.protonn.train.fitting import GroupShift
 from protonn_edge.training.points import distinct_points
 
 

@@ -16,7 +16,7 @@ from protonn_edge.training.objective import (
     cross_entropy,
     cross_entropy_or_none,
 )
-from protonn_edge.training.outlier_exposure import make_exposure_points
+from protonn_edge.training.preparation import make_exposure_points
 
 
 def images(n: int = 50, shape: tuple[int, int] = (8, 8)) -> np.ndarray:

@@ -1,4 +1,11 @@
-"""The kernels of convolutions: weights read from flash, or as instructions."""
+"""The kernels of convolutions: weights read from flash, or as instructions.
+
+An output pixel in assembly: sums of a window that begin with biases, and values made of them.
+
+The sums of up to 11 channels are in registers at once; more channels are computed in groups that
+read the window in turn. The window's rows have pointers in SRAM, Z is where values go, and r29
+counts pixels.
+"""
 
 from __future__ import annotations
 
@@ -8,14 +15,250 @@ from functools import cached_property
 from typing import ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from protonn_edge.avr.cores import Core
 from protonn_edge.chain.activity import Activity
-from protonn_edge.features.convolution.integers import IntegerConvolution
-from protonn_edge.features.convolution.pixel import PixelCode
-from protonn_edge.features.convolution.window import Name
+from protonn_edge.features.convolution.integers import SHIFTS, IntegerConvolution
+from protonn_edge.features.convolution.window import (
+    ZERO,
+    Group,
+    Name,
+    Part,
+    WindowRow,
+    column_row,
+    groups_of,
+    taken_off,
+    unrolled_row,
+    weights_of,
+)
 from protonn_edge.features.images.image_rows import ImageRows
 from protonn_edge.kernels.kernel import Cost, Feed, Kernel, Push, Step
+from protonn_edge.kernels.listing import Listing
+
+# The loop over pixels: dec, a branch that is not taken, jmp.
+_LOOP_CYCLES = 5
+
+# Rounded values: how often a remainder is below a half, and not exactly one.
+_BELOW_HALF, _NO_TIE = 0.5, 0.95
+
+_DOUBLED_MOST = 255
+
+Float64 = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class ValueCycles:
+    """Cycles of a value whose sum is below 0, at the limit, and between: the mean, least, most."""
+
+    small: int
+    large: int
+    between: tuple[float, int, int]
+
+
+@dataclass(frozen=True, eq=False)
+class PixelCode:
+    """The instructions of an output pixel."""
+
+    stage: IntegerConvolution  # what is computed
+    # whether weights are read from flash, there one or several to a byte, or are instructions
+    name: Name
+
+    @cached_property
+    def groups(self) -> tuple[Group, ...]:
+        """The channels."""
+        return groups_of(len(self.stage.weights), self.name)
+
+    @cached_property
+    def rows(self) -> dict[tuple[int, int], WindowRow]:
+        """The rows of the window, by group and row."""
+        return {
+            (group.number, row): self._row(group, row)
+            for group in self.groups
+            for row in range(self.stage.side)
+        }
+
+    def _row(self, group: Group, row: int) -> WindowRow:
+        if self.name == "unrolled":
+            return unrolled_row(self.stage, group, row, self._doubled)
+        return column_row(self.stage, group, row, self.name)
+
+    @cached_property
+    def weights(self) -> tuple[tuple[tuple[int, ...], ...], ...]:
+        """The bytes of each group's weights, in rows."""
+        name: Name = "packed" if self.name == "packed" else "columns"
+        return tuple(
+            tuple(map(tuple, weights_of(self.stage, group, name))) for group in self.groups
+        )
+
+    @cached_property
+    def _doubled(self) -> int:
+        """How often inputs are doubled, so that weights which are all even become smaller."""
+        common = int(np.gcd.reduce(np.abs(self.stage.weights.astype(np.int64)), axis=None))
+        times = 0
+        while common and not common & 1 and self.stage.input_maximum << times + 1 <= _DOUBLED_MOST:
+            common, times = common >> 1, times + 1
+        return times
+
+    @cached_property
+    def _values(self) -> dict[int, tuple[Part, ...]]:
+        """What makes values of a group's sums, by its number."""
+        return {
+            group.number: tuple(
+                self._value(f"value_{group.number}_{place}", register)
+                for place, register in enumerate(group.registers)
+            )
+            for group in self.groups
+        }
+
+    @cached_property
+    def _around(self) -> dict[str, Part]:
+        """What is before and behind a group's rows, by its name."""
+        stage, parts = self.stage, []
+        for group in self.groups:
+            parts += [self._begin(group), self._scale(group)]
+            for row in range(stage.side):
+                parts.append(self._row_begin(group, row))
+                if group is self.groups[-1]:
+                    parts.append(self._row_end(row, self.rows[group.number, row].advance))
+        if self.name == "packed":
+            parts.append(Part("end", "pop  r29"))
+        return {part.name: part for part in parts}
+
+    @cached_property
+    def listing(self) -> Listing:
+        """The loop over the pixels of a row."""
+        around, lines = self._around, ["pixel:"]
+        for group in self.groups:
+            lines.append(around[f"begin_{group.number}"].source)
+            for row in range(self.stage.side):
+                lines.append(around[f"row_{group.number}_{row}"].source)
+                lines += [part.source for part in self.rows[group.number, row].parts]
+                if group is self.groups[-1]:
+                    lines.append(around[f"moved_{row}"].source)
+            lines.append(around[f"scale_{group.number}"].source)
+            lines += [part.source for part in self._values[group.number]]
+        lines += [around["end"].source] if self.name == "packed" else []
+        return Listing("\n".join([*lines, "dec r29", "breq done", "jmp pixel", "done:", "clr r1"]))
+
+    @cached_property
+    def fixed(self) -> int:
+        """Cycles of a pixel beside its inputs and its values."""
+        return _LOOP_CYCLES + sum(part.cycles()[1] for part in self._around.values())
+
+    @cached_property
+    def inputs(self) -> tuple[Float64, Float64]:
+        """Cycles of each value of a window, (k k channels,), where it is 0 and where it is not."""
+        rows = range(self.stage.side)
+        zero, other = (
+            np.concatenate(
+                [sum(getattr(self.rows[g.number, row], name) for g in self.groups) for row in rows]
+            ).astype(np.float64)
+            for name in ("zero", "other")
+        )
+        return zero, other
+
+    @cached_property
+    def spread(self) -> int:
+        """By how many cycles a pixel may take less or more than all of this."""
+        return sum(row.spread for row in self.rows.values())
+
+    @cached_property
+    def value(self) -> ValueCycles:
+        """Cycles of a value."""
+        name, part = "value_0_0", self._values[0][0]
+        small = part.cycles(small=1)[1]
+        large = part.cycles(small=0, large=1)[1]
+        least, most = part.cycles(small=0, large=0)
+        odds = {f"small_{name}": 0.0, f"large_{name}": 0.0}
+        odds |= {f"down_{name}": _BELOW_HALF, f"up_{name}": _NO_TIE, "r17, 0": 0.5}
+        mean = part.listing.mean("begin", (f"end_{name}",), odds)
+        return ValueCycles(small, large, (mean, least, most))
+
+    def _begin(self, group: Group) -> Part:
+        """Return what loads the biases."""
+        lines = [f"clr  {ZERO}"]
+        if self.name != "unrolled":
+            offset = sum(len(row) for rows in self.weights[: group.number] for row in rows)
+            lines = ["push r29"] if self.name == "packed" and group.number == 0 else []
+            lines += ["push r30", "push r31"]
+            lines += [f"ldi  r30, lo8(%[weights]+{offset})", f"ldi  r31, hi8(%[weights]+{offset})"]
+        if self.name == "packed":
+            lines += ["clr  r24", "clr  r25"]
+        for place, register in enumerate(group.registers):
+            bias, low = int(self.stage.bias[group.first + place]) & 0xFFFF, int(register[1:])
+            to = low if low >= 16 else 16
+            lines += [f"ldi  r{to}, {bias & 0xFF}", f"ldi  r{to + 1}, {bias >> 8}"]
+            lines += [f"movw {register}, r16"] if to != low else []
+        return Part(f"begin_{group.number}", "\n".join(lines))
+
+    def _row_begin(self, group: Group, row: int) -> Part:
+        """Return what points X to a row of the window."""
+        at = f"%[window]+{2 * row}"
+        return Part(f"row_{group.number}_{row}", f"lds  r26, {at}\nlds  r27, {at}+1")
+
+    def _row_end(self, row: int, advance: int) -> Part:
+        """Return what moves the pointer to the window of the next pixel."""
+        at, on = f"%[window]+{2 * row}", self.stage.stride * self.stage.shape[2] - advance
+        lines = [f"subi r26, lo8(-({on}))", f"sbci r27, hi8(-({on}))"] if on else []
+        lines += [f"sts  {at}, r26", f"sts  {at}+1, r27"]
+        return Part(f"moved_{row}", "\n".join(lines))
+
+    def _scale(self, group: Group) -> Part:
+        """Return what is in registers for all values of a group."""
+        limit = self.stage.limit
+        lines = taken_off(group, self.stage.weight_bits) if self.name == "packed" else []
+        lines += ["pop  r31", "pop  r30"] if self.name != "unrolled" else []
+        lines.append(f"ldi  r16, {self.stage.multiplier}")
+        if self._limits:
+            lines += [f"ldi  r26, {limit & 0xFF}", f"ldi  r27, {limit >> 8}"]
+        return Part(f"scale_{group.number}", "\n".join(lines))
+
+    @property
+    def _limits(self) -> bool:
+        """Whether some sum reaches the limit."""
+        return self.stage.accumulators.ends[1] >= self.stage.limit
+
+    def _value(self, name: str, low: str) -> Part:
+        """Return what makes a value of a sum, and stores it: r17 from r16, the multiplier."""
+        high = f"r{int(low[1:]) + 1}"
+        limited = [
+            f"ldi  r17, {self.stage.maximum}",
+            f"cp   {low}, r26",
+            f"cpc  {high}, r27",
+            f"brcc large_{name}",
+        ]
+        lines = ["clr  r17", f"tst  {high}", f"brmi small_{name}"]
+        lines += limited if self._limits else []
+        lines += self._scaled(name, low, high)
+        return Part(name, "\n".join([*lines, f"small_{name}:", f"large_{name}:", "st   Z+, r17"]))
+
+    def _scaled(self, name: str, low: str, high: str) -> list[str]:
+        """Return what makes a value of a sum that is neither below 0 nor at the limit."""
+        shift = self.stage.shift
+        if shift == SHIFTS[0]:
+            lines = [f"mul  {high}, r16", "mov  r17, r0", f"mul  {low}, r16", "add  r17, r1"]
+            return lines + (self._rounded(name) if self.stage.to_even else [])
+        lines = [f"mul  {low}, r16", "mov  r17, r1", f"mul  {high}, r16", "add  r17, r0"]
+        lines += ["clr  r0", "adc  r1, r0"]
+        right, left = shift - SHIFTS[0], SHIFTS[-1] - shift
+        if right < left:
+            return lines + ["lsr  r1", "ror  r17"] * right
+        return [*lines, *(["lsl  r17", "rol  r1"] * left), "mov  r17, r1"]
+
+    @staticmethod
+    def _rounded(name: str) -> list[str]:
+        """Return what rounds r17 by the remainder in r0: halves to even."""
+        return [
+            "lsl  r0",
+            f"brcc down_{name}",
+            f"brne up_{name}",
+            "sbrc r17, 0",
+            f"up_{name}:",
+            "inc  r17",
+            f"down_{name}:",
+        ]
+
 
 # Around the pixels of a row, by the compiler (avr-gcc 5.4 at -O2): a row that is taken, a value of
 # one that is cleared, and a row of the output, with its window's rows.

@@ -123,12 +123,12 @@ class ProtoNNParameters(SharedParameters):
         Joint: maximum random shift of points from their group towards another one, if `fit` is
         given groups, such as people: 1 reaches the other group, 2 goes as far again beyond it.
         Improves generalization to people, days or sensors that were not recorded; see
-        `protonn_edge.kinds.protonn.train.group_shift`. No effect without groups, and in
+        `protonn_edge.kinds.protonn.train.fitting`. No effect without groups, and in
         `partial_fit`.
     strangers : float, default=0.0
         Joint: synthetic points of no class per training point, from which the model learns to
         reject inputs unlike its classes; 0.5 is a good value for that. Give `image_shape` where
-        points are images: see `protonn_edge.training.outlier_exposure`.
+        points are images: see `protonn_edge.training.preparation`.
     one_class : bool, default=False
         Whether to train on normal points only: `fit` takes points of one class, or no targets at
         all, and `calibrate_rejection` chooses the distance from all prototypes beyond which a point

@@ -9,7 +9,7 @@ import pytest
 from chains import replace
 from model_factory import random_inputs, tiny_integer_model
 
-from protonn_edge.kinds.protonn.prototypes import integers, reach
+from protonn_edge.kinds.protonn.prototypes import integers, kernels
 from protonn_edge.kinds.protonn.prototypes.integers import exponential_table, score_norms
 
 
@@ -76,15 +76,15 @@ def model_of(d, m):
 
 def test_the_bound_of_near_prototypes_needs_few_decompositions(monkeypatch):
     looked_at = []
-    least_spare = reach._least_spare
+    least_spare = kernels._least_spare
 
     def counted(points, centre, limit):
         looked_at.append(points.shape[1])
         return least_spare(points, centre, limit)
 
-    monkeypatch.setattr(reach, "_least_spare", counted)
-    monkeypatch.setattr(reach, "_PREFIXES", 4)
-    bounds = reach.near_at_most(model_of(60, 12).named_stages["prototypes"])
+    monkeypatch.setattr(kernels, "_least_spare", counted)
+    monkeypatch.setattr(kernels, "_PREFIXES", 4)
+    bounds = kernels.near_at_most(model_of(60, 12).named_stages["prototypes"])
     assert looked_at == [1, 2, 3, 4, 60]
     assert len(bounds) == 60
     assert (np.diff(bounds) <= 0).all()
@@ -92,5 +92,5 @@ def test_the_bound_of_near_prototypes_needs_few_decompositions(monkeypatch):
 
 
 def test_what_no_chip_can_hold_is_bounded_by_all_prototypes(monkeypatch):
-    monkeypatch.setattr(reach, "_least_spare", None)
-    assert (reach.near_at_most(model_of(5, 14_000).named_stages["prototypes"]) == 14_000).all()
+    monkeypatch.setattr(kernels, "_least_spare", None)
+    assert (kernels.near_at_most(model_of(5, 14_000).named_stages["prototypes"]) == 14_000).all()

@@ -1,23 +1,262 @@
-"""Networks as a scikit-learn estimator for devices: a hidden layer or two, pruned to a size."""
+"""Networks as a scikit-learn estimator for devices: a hidden layer or two, pruned to a size.
+
+Mini-batch training of a network with rectified units, and the rounds in which it is pruned.
+
+Adam moves everything together on the cross-entropy. Pruning (Han et al., "Deep Compression", 2016)
+takes place between `_PRUNING` of the epochs: each round leaves fewer weights, which are trained on
+where they are; the last epochs, with the smallest steps, train what remains.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import ClassVar
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
 
 from protonn_edge.chain.model import Model
 from protonn_edge.datasets.rows import dense_rows
 from protonn_edge.errors import InputError
-from protonn_edge.kinds.dense.head import DenseHead
-from protonn_edge.kinds.dense.integers import MOST_UNITS
+from protonn_edge.kinds.dense.head import DenseHead, rectified
+from protonn_edge.kinds.dense.integers import MOST_UNITS, listed
 from protonn_edge.kinds.dense.parameters import DenseParameters
-from protonn_edge.kinds.dense.train.network import Network, NetworkSchedule, minimize
+from protonn_edge.kinds.linear.head import scores_of_sums
 from protonn_edge.training.base import DeviceClassifier
+from protonn_edge.training.loop import MiniBatchTraining, factor_of_inputs
 from protonn_edge.training.normalization import neighbour_noise
+from protonn_edge.training.objective import Matrix, cross_entropy
+from protonn_edge.training.points import Batch, Float32, TrainingSet
 from protonn_edge.training.preparation import PreparedPoints
-from protonn_edge.training.progress import Learned
+from protonn_edge.training.progress import (
+    Callback,
+    DivergedError,
+    EpochReport,
+    Learned,
+    Restart,
+    with_back_off,
+)
 from protonn_edge.training.refusals import Refusal, one_class_in_memory
 from protonn_edge.training.searched import FEATURES_SEARCHED, Among, Between, Searched, SearchTask
+from protonn_edge.training.thresholding import support
+
+_PRUNING = (0.2, 0.6)
+_ROUNDS = 8
+_LOST = 10.0  # times the loss of a guess
+
+_NO_SHARPNESS = np.zeros(1, np.float32)
+
+Mask = NDArray[np.bool_]
+
+
+def stored_bytes(mask: Mask) -> int:
+    """Return what the weights of a matrix (d, D) take: all of them, or those that remain."""
+    return min(mask.size, listed(mask).nbytes)
+
+
+def masks_of_share(matter: Sequence[Float32], share: float) -> list[Mask]:
+    """Return where the weights are that matter most: the same share of each matrix."""
+    return [support(each, share) & (each > 0) for each in matter]
+
+
+def masks_within(matter: Sequence[Float32], budget: int) -> list[Mask] | None:
+    """Return masks that take at most `budget` bytes; None if all weights do.
+
+    - `matter`: how much each weight of a matrix matters.
+    - `budget`: of all matrices together.
+    """
+    if sum(each.size for each in matter) <= budget:
+        return None
+    low, high = 0.0, 1.0
+    while (high - low) * sum(each.size for each in matter) > 1:
+        middle = (low + high) / 2
+        fits = sum(map(stored_bytes, masks_of_share(matter, middle))) <= budget
+        low, high = (middle, high) if fits else (low, middle)
+    return masks_of_share(matter, low) if low else [np.zeros(each.shape, bool) for each in matter]
+
+
+def check_budget(weights: Sequence[Float32], budget: int | None) -> None:
+    """Refuse a budget that does not leave a weight for each hidden unit.
+
+    Raises `InputError` if so; the sentence has the bytes that it takes.
+    """
+    units = sum(map(len, weights[:-1]))
+    least = weights[-1].size + 2 * units
+    if budget is not None and budget < least:
+        raise InputError(
+            f"a budget of {budget:,} B leaves less than a weight for each of {units:,} hidden "
+            f"units; allow at least {least:,} B, or train fewer units"
+        )
+
+
+@dataclass(frozen=True)
+class NetworkSchedule:
+    """How long and how fast to train, and how large the network may be."""
+
+    epochs: int  # passes over the training points
+    batch_size: int  # points a step
+    learning_rate: float  # largest step of Adam; see `factor_of_inputs`
+    # deviation of the Gaussian noise added to the normalized inputs, in their unit
+    input_noise: float
+    size_budget: int | None  # bytes of the weights on the device, at most
+
+
+@dataclass(frozen=True, eq=False)
+class Network:
+    """The layers, which training moves in place."""
+
+    # (units, inputs): that of the scores is the last one; of two classes it has one row
+    weights: list[Float32]
+    biases: list[Float32]  # (units,)
+
+    @classmethod
+    def random(cls, sizes: Sequence[int], generator: np.random.Generator) -> Self:
+        """Return a network of these numbers of inputs, units and scores (He et al., 2015)."""
+        pairs = list(zip(sizes[1:], sizes[:-1], strict=True))
+        weights = [
+            generator.standard_normal(pair, dtype=np.float32) * np.float32(math.sqrt(2 / pair[1]))
+            for pair in pairs
+        ]
+        return cls(weights, [np.zeros(units, np.float32) for units, _ in pairs])
+
+    @property
+    def parameters(self) -> list[Float32]:
+        """All arrays."""
+        return [*self.weights, *self.biases]
+
+    def copy(self) -> Network:
+        """Return the same values in arrays of their own."""
+        return Network([W.copy() for W in self.weights], [b.copy() for b in self.biases])
+
+    def values(self, X: Matrix) -> list[Matrix]:
+        """Return the points X (n, D), and the values (n, units) of each hidden layer."""
+        values = [X]
+        for W, b in zip(self.weights[:-1], self.biases[:-1], strict=True):
+            values.append(rectified(values[-1], W, b))
+        return values
+
+    def scores(self, X: Any) -> Matrix:
+        """Return the scores (n, L) of points X (n, D)."""
+        return scores_of_sums(self.values(X)[-1] @ self.weights[-1].T + self.biases[-1])
+
+    def gradient(self, batch: Batch) -> tuple[float, list[Matrix]]:
+        """Return the mean loss of a batch, and its derivatives with respect to the parameters."""
+        values = self.values(batch.X)
+        scores = scores_of_sums(values[-1] @ self.weights[-1].T + self.biases[-1])
+        loss, slope, _ = cross_entropy(scores, batch.Y, _NO_SHARPNESS, batch.weights)
+        if len(self.biases[-1]) == 1:
+            slope = (slope[:, 1:] - slope[:, :1]) / 2
+        of_weights: list[Matrix] = []
+        of_biases: list[Matrix] = []
+        for place in reversed(range(len(self.weights))):
+            of_weights.insert(0, slope.T @ values[place])
+            of_biases.insert(0, slope.sum(axis=0))
+            if place:
+                slope = (slope @ self.weights[place]) * (values[place] > 0)
+        return loss, [*of_weights, *of_biases]
+
+
+@dataclass(frozen=True, eq=False)
+class TrainedNetwork:
+    """What training found: the network, its reports, and the attempts that were given up."""
+
+    network: Network
+    history: tuple[EpochReport, ...]
+    restarts: tuple[Restart, ...]
+
+
+def minimize(
+    start: Network,
+    data: TrainingSet,
+    schedule: NetworkSchedule,
+    *,
+    seed: int,
+    callback: Callback | None = None,
+) -> TrainedNetwork:
+    """Train from `start`; if it diverges, begin again with a third of the learning rate.
+
+    Raises `InputError` if it still diverges after three restarts, or the budget leaves too few
+    weights.
+    """
+    check_budget(start.weights, schedule.size_budget)
+
+    def attempt(rate: float) -> tuple[_NetworkTraining, list[EpochReport]]:
+        run = _NetworkTraining(start.copy(), data, replace(schedule, learning_rate=rate), seed)
+        with np.errstate(over="ignore", invalid="ignore"):
+            return run, run.train(callback)
+
+    (run, history), _, restarts = with_back_off(
+        attempt, schedule.learning_rate, "a smaller learning rate, or another normalization"
+    )
+    return TrainedNetwork(run.network, tuple(history), restarts)
+
+
+class _NetworkTraining(MiniBatchTraining[list[Float32]]):
+    """The training of a network at one learning rate; moves it in place."""
+
+    def __init__(
+        self, network: Network, data: TrainingSet, schedule: NetworkSchedule, seed: int
+    ) -> None:
+        factors = [factor_of_inputs(W.shape[1]) for W in network.weights]
+        factors += [1.0] * len(network.biases)
+        generator = np.random.default_rng(seed)
+        super().__init__(network.parameters, factors, data, schedule, generator)
+        self.network = network
+        self._data, self._schedule, self._round = data, schedule, 0
+        self._masks = [np.ones(W.shape, np.bool_) for W in network.weights[:-1]]
+
+    def _check(self, epoch: int, objective: float) -> None:
+        """Refuse parameters that are no numbers, or, in the end, far worse than a guess."""
+        guess = math.log(self._data.Y.shape[1])
+        last = epoch == self._schedule.epochs
+        if not objective < (_LOST * guess if last else math.inf):
+            raise DivergedError(f"the loss is {objective:.3g}, that of a guess is {guess:.3g}")
+
+    def _gradient(self, batch: Batch) -> tuple[float, list[Matrix]]:
+        return self.network.gradient(replace(batch, X=self._noisy(batch.X)))
+
+    def _after_step(self, progress: float) -> None:  # noqa: ARG002
+        if self._round:
+            self._apply_masks()
+
+    def _tighten(self, progress: float) -> None:
+        """Prune if a round's time has come."""
+        begin, end = _PRUNING
+        passed = math.floor((progress - begin) / (end - begin) * (_ROUNDS - 1) + 1e-9) + 1
+        due = min(max(0, passed), _ROUNDS)
+        budget = self._schedule.size_budget
+        if budget is None or due <= self._round:
+            return
+        self._round = due
+        values = self.network.values(dense_rows(self._data.evaluated[0], slice(None)))
+        matter = [
+            np.abs(W) * each.std(axis=0) * mask
+            for W, each, mask in zip(self.network.weights, values, self._masks, strict=False)
+        ]
+        head = self.network.weights[-1].size
+        within = masks_within(matter, budget - head)
+        if due < _ROUNDS and within is not None:
+            share = sum(map(np.count_nonzero, within)) / sum(mask.size for mask in within)
+            within = masks_of_share(matter, share ** (due / _ROUNDS))
+        if within is not None:
+            self._masks = within
+            self._apply_masks()
+            self._best.forget()
+
+    def _apply_masks(self) -> None:
+        for W, mask in zip(self.network.weights, self._masks, strict=False):
+            np.multiply(W, mask, out=W)
+
+    def _accuracies(self) -> tuple[float, float | None]:
+        test = self._data.test
+        of_test = None if test is None else self._share_right(*test)
+        return self._share_right(*self._data.evaluated), of_test
+
+    def _share_right(self, X: Any, y: Any) -> float:
+        return float(np.mean(self.network.scores(X).argmax(axis=1) == y))
+
 
 # Points a step, unless it is said: few points are better learned from in more steps.
 _LARGEST_BATCH, _SMALLEST_BATCH, _STEPS_AN_EPOCH = 128, 16, 50

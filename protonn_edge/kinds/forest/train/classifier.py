@@ -1,10 +1,19 @@
-"""Forests as a scikit-learn estimator for devices: trained on the bytes that a device receives."""
+"""Forests as a scikit-learn estimator for devices: trained on the bytes that a device receives.
+
+Trees grown by scikit-learn, and pruned to a size in bytes.
+
+Minimal cost-complexity pruning (Breiman et al., 1984): of all subtrees with the same root, it
+chooses the one with the least sum of its leaves' risks plus alpha per leaf. With one alpha for all
+trees, the least useful leaves of all trees are removed first.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
-from typing import Any, ClassVar
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,20 +26,244 @@ from sklearn.ensemble import (
 
 from protonn_edge.chain.model import Model
 from protonn_edge.datasets.rows import dense_rows
+from protonn_edge.errors import InputError
 from protonn_edge.kinds.forest.head import ForestHead
+from protonn_edge.kinds.forest.integers import LEAF, ForestTable, Trees
 from protonn_edge.kinds.forest.parameters import ENSEMBLES, LEAVES, ForestParameters
 from protonn_edge.kinds.forest.quantize import (
     byte_inputs,
     device_bytes,
+    quantized_leaves,
     threshold_of,
     with_whole_steps,
 )
-from protonn_edge.kinds.forest.train.grown_trees import GrownTrees, fitting
 from protonn_edge.training.base import DeviceClassifier
 from protonn_edge.training.preparation import PreparedPoints
 from protonn_edge.training.progress import EpochReport, Learned, TrainingStopped
 from protonn_edge.training.refusals import Refusal, one_class_in_memory
 from protonn_edge.training.searched import FEATURES_SEARCHED, Among, Between, Searched, SearchTask
+
+Float64 = NDArray[np.float64]
+
+_OF_NODES = ("features", "thresholds", "values", "risks")
+
+# The most that a leaf of boosting adds, in units of the shrinkage: L, about as much as a pure leaf
+# of the first round; for few classes LogitBoost's limit (Friedman et al., 2000, section 4.3).
+# scikit-learn has no limit, and divides by values that may be almost 0.
+_LEAST_LIMIT = 4.0
+
+_ALPHAS = 1e-9  # smallest alpha to try, relative to the largest risk
+_HALVINGS = 24  # of the alphas' logarithms
+
+
+@dataclass(frozen=True, eq=False)
+class GrownTrees:
+    """The nodes of all trees, in preorder."""
+
+    features: NDArray[np.int64]  # (N,): see `Trees`
+    thresholds: Float64  # (N,): values up to this go left; 0 at leaves
+    values: Float64  # (N, L): what each node would add to the scores as a leaf
+    risks: Float64  # (N,): impurity times the share of the tree's points
+    bias: Float64  # (L,): initial scores
+    boosted: int = 0  # trees in a round of boosting; 0 for independent trees
+
+    @classmethod
+    def of(cls, forest: Any, some: NDArray[np.float32]) -> Self:
+        """Return the trees of a scikit-learn ensemble; `some` is any point, (1, D)."""
+        if not isinstance(forest, GradientBoostingClassifier):
+            return cls.averaged([each.tree_ for each in forest.estimators_])
+        first = [each.predict(some)[0] for each in forest.estimators_[0]]
+        behind_first = next(forest.staged_decision_function(some)).ravel()
+        start = behind_first - forest.learning_rate * np.array(first)
+        rounds = [[each.tree_ for each in some] for some in forest.estimators_]
+        return cls.boosting(rounds, forest.learning_rate, start)
+
+    @classmethod
+    def averaged(cls, trees: Sequence[Any]) -> Self:
+        """Return scikit-learn's trees, each of which adds its share of the class shares."""
+        each = []
+        for tree in trees:
+            counts = tree.value[:, 0]
+            each.append(_nodes(tree, counts / counts.sum(axis=1)[:, None] / len(trees)))
+        return cls(**_joined(each), bias=np.zeros(trees[0].value.shape[2]))
+
+    @classmethod
+    def boosting(cls, rounds: Sequence[Sequence[Any]], rate: float, start: Float64) -> Self:
+        """Return rounds of trees, one per class; with two classes they add to the second.
+
+        Parameters
+        ----------
+        rounds : sequence of sequence of trees
+            scikit-learn's own.
+        rate : float
+            Weight of each tree.
+        start : ndarray of shape (trees of a round,)
+            Initial scores.
+        """
+        each, together = [], len(start)
+        bias = np.zeros(max(2, together))
+        bias[-together:] = start
+        for trees in rounds:
+            for place, tree in enumerate(trees, len(bias) - together):
+                values = np.zeros((tree.node_count, len(bias)))
+                values[:, place] = rate * tree.value[:, 0, 0]
+                each.append(_nodes(tree, values))
+        return cls(**_joined(each), bias=bias, boosted=together)
+
+    def limited(self, rate: float) -> Self:
+        """Return trees of boosting with this rate and limited leaves."""
+        most = rate * max(_LEAST_LIMIT, len(self.bias))
+        return replace(self, values=np.clip(self.values, -most, most))
+
+    @cached_property
+    def shape(self) -> Trees:
+        """The trees' shape."""
+        return Trees(self.features)
+
+    @property
+    def leaves(self) -> NDArray[np.float32]:
+        """The values of leaves (leaves, L), as a model has them."""
+        return self.values[~self.shape.inner].astype(np.float32)
+
+    @property
+    def n_bytes(self) -> int:
+        """Bytes that they take on the device."""
+        any_thresholds = np.zeros(int(self.shape.inner.sum()), np.uint8)
+        leaves, bias, _ = quantized_leaves(self.shape, self.leaves, self.bias)
+        return ForestTable(self.shape, any_thresholds, leaves, bias).n_bytes
+
+    @cached_property
+    def _ends(self) -> list[int]:
+        """End of each node's subtree."""
+        right, ends = self.shape.right.tolist(), list(range(1, len(self.features) + 1))
+        for place in reversed(np.flatnonzero(self.shape.inner).tolist()):
+            ends[place] = ends[right[place]]
+        return ends
+
+    def pruned(self, alpha: float) -> Self:
+        """Return the trees pruned with this cost per leaf; see the module's text."""
+        costs = (self.risks + alpha).tolist()
+        leaf, right = (~self.shape.inner).tolist(), self.shape.right.tolist()
+        for place in reversed(np.flatnonzero(self.shape.inner).tolist()):
+            below = costs[place + 1] + costs[right[place]]
+            leaf[place] = costs[place] <= below
+            costs[place] = min(costs[place], below)
+        return self._with_leaves(leaf)
+
+    def _with_leaves(self, leaf: list[bool]) -> Self:
+        """Return the trees without the nodes below new leaves."""
+        kept, place = [], 0
+        while place < len(leaf):
+            kept.append(place)
+            place = self._ends[place] if leaf[place] else place + 1
+        left, ends = self._part(np.array(kept)), np.array(leaf)[kept]
+        return replace(
+            left,
+            features=np.where(ends, LEAF, left.features),
+            thresholds=np.where(ends, 0, left.thresholds),
+        )
+
+    def voting(self) -> Self:
+        """Return the trees with each leaf voting for its most frequent class.
+
+        Nodes whose leaves all vote for the same class become leaves.
+        """
+        votes, classes = np.zeros_like(self.values), self.values.argmax(axis=1)
+        votes[np.arange(len(votes)), classes] = self.values.sum(axis=1)
+        leaf, right = (~self.shape.inner).tolist(), self.shape.right.tolist()
+        for place in reversed(np.flatnonzero(self.shape.inner).tolist()):
+            below = place + 1, right[place]
+            leaf[place] = all(leaf[each] and classes[each] == classes[place] for each in below)
+        return replace(self, values=votes)._with_leaves(leaf)
+
+    def first(self, count: int) -> Self:
+        """Return the first trees."""
+        end = len(self.features) if count >= len(self.shape.roots) else self.shape.roots[count]
+        return self._part(np.arange(end))
+
+    def _part(self, nodes: NDArray[np.int64]) -> Self:
+        return replace(
+            self,
+            **{name: getattr(self, name)[nodes] for name in _OF_NODES},
+        )
+
+
+def fitting(
+    grown: GrownTrees,
+    budget: int | None,
+    finished: Callable[[GrownTrees], GrownTrees] = lambda trees: trees,
+) -> tuple[GrownTrees, dict[str, Any]]:
+    """Return the trees that fit a budget in bytes, and facts for the model's record.
+
+    - `grown`: the trees.
+    - `budget`: the bytes.
+    - `finished`: finishes trees after pruning.
+
+    Raises `InputError` if no trees are left.
+    """
+    whole = finished(grown)
+    if budget is None or whole.n_bytes <= budget:
+        return whole, {}
+    if grown.boosted:
+        return _first_rounds(grown, budget)
+
+    def left(logarithm: float) -> GrownTrees:
+        return finished(grown.pruned(float(np.exp(logarithm))))
+
+    low, high = np.log(grown.risks.max() * np.array([_ALPHAS, 1.0]))
+    for _ in range(_HALVINGS):
+        middle = (low + high) / 2
+        low, high = (low, middle) if left(middle).n_bytes <= budget else (middle, high)
+    pruned = left(high)
+    if pruned.n_bytes > budget or not pruned.shape.inner.any():
+        raise _too_small(budget, len(grown.shape.roots))
+    return pruned, {"ccp_alpha": float(np.exp(high))}
+
+
+def _first_rounds(grown: GrownTrees, budget: int) -> tuple[GrownTrees, dict[str, Any]]:
+    """Return as many rounds of boosting as fit."""
+    low, high = 0, len(grown.shape.roots) // grown.boosted
+    while high - low > 1:
+        middle = (low + high) // 2
+        fits = grown.first(middle * grown.boosted).n_bytes <= budget
+        low, high = (middle, high) if fits else (low, middle)
+    if low == 0:
+        raise _too_small(budget, grown.boosted)
+    return grown.first(low * grown.boosted), {"rounds": low}
+
+
+def _too_small(budget: int, trees: int) -> InputError:
+    return InputError(
+        f"a budget of {budget:,} B leaves nothing of {trees:,} trees; train with a larger "
+        "--size-budget or fewer --trees"
+    )
+
+
+def _joined(trees: list[tuple[NDArray[Any], ...]]) -> dict[str, Any]:
+    """Return the arrays of all trees' nodes by name."""
+    joined = (np.concatenate(arrays) for arrays in zip(*trees, strict=True))
+    return dict(zip(_OF_NODES, joined, strict=True))
+
+
+def _nodes(tree: Any, values: Float64) -> tuple[NDArray[Any], ...]:
+    """Return features, thresholds, values and risks of a scikit-learn tree, in preorder."""
+    order, waiting = [], [0]
+    left, right = tree.children_left.tolist(), tree.children_right.tolist()
+    while waiting:
+        node = waiting.pop()
+        order.append(node)
+        if left[node] >= 0:
+            waiting += [right[node], left[node]]
+    places = np.array(order)
+    inner = tree.children_left[places] >= 0
+    risks = (tree.impurity * tree.weighted_n_node_samples)[places]
+    return (
+        np.where(inner, tree.feature[places], LEAF).astype(np.int64),
+        np.where(inner, tree.threshold[places], 0),
+        values[places],
+        risks / tree.weighted_n_node_samples[0],
+    )
+
 
 _BOOSTED_DEPTH = 3  # if no depth is given
 
