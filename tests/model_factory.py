@@ -11,8 +11,7 @@ from protonn_edge.chain.decision import IntegerRejection, margins
 from protonn_edge.chain.feature_stage import FeatureStage
 from protonn_edge.chain.input_quantizer import InputQuantizer
 from protonn_edge.chain.model import Model
-from protonn_edge.chain.normalizer import Normalizer
-from protonn_edge.chain.statistics import InputStatistics
+from protonn_edge.chain.statistics import InputStatistics, Normalizer
 from protonn_edge.features.average_pooling.pooling import AveragePooling
 from protonn_edge.features.deskew.deskew import BYTES
 from protonn_edge.features.gradients.gradients import Gradients

@@ -36,10 +36,9 @@ from protonn_edge.chain.decision import Rejection
 from protonn_edge.chain.feature_stage import FeatureStage
 from protonn_edge.chain.head import Head
 from protonn_edge.chain.model import Model
-from protonn_edge.chain.normalizer import Normalizer
 from protonn_edge.chain.raw_inputs import Exponents
 from protonn_edge.chain.registry import FEATURE_STAGES, HEADS
-from protonn_edge.chain.statistics import InputStatistics
+from protonn_edge.chain.statistics import InputStatistics, Normalizer
 from protonn_edge.datasets.archive import ArrayArchive
 from protonn_edge.datasets.naming import NAME_LIMIT
 from protonn_edge.errors import InputError

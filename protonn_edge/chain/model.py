@@ -18,7 +18,6 @@ from protonn_edge.chain.checks import check_count, checked_record, set_checked
 from protonn_edge.chain.decision import UNKNOWN, Rejection
 from protonn_edge.chain.feature_stage import FeatureStage
 from protonn_edge.chain.head import Head, Size, Sized
-from protonn_edge.chain.normalizer import Normalizer
 from protonn_edge.chain.raw_inputs import (
     EXPONENT_LIMIT,
     Exponents,
@@ -26,7 +25,7 @@ from protonn_edge.chain.raw_inputs import (
     decimals_of,
     decimals_of_ranges,
 )
-from protonn_edge.chain.statistics import InputStatistics
+from protonn_edge.chain.statistics import InputStatistics, Normalizer
 from protonn_edge.datasets.naming import check_names
 from protonn_edge.datasets.rows import Matrix, Sparse, dense_rows, is_sparse, sparse_rows
 from protonn_edge.errors import InputError

@@ -11,7 +11,7 @@ from click.core import ParameterSource
 
 from protonn_edge.boards import Board, load_board
 from protonn_edge.chain.file import load_model, save_model
-from protonn_edge.chain.normalizer import NORMALIZER_KINDS
+from protonn_edge.chain.statistics import NORMALIZER_KINDS
 from protonn_edge.cli.command import Command, Output, board_option, json_option
 from protonn_edge.cli.paths import MODEL, OutputFile, check_output
 from protonn_edge.cli.quantities import Bytes

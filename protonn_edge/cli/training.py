@@ -49,8 +49,7 @@ from protonn_edge.quantization import check_margin, check_rate
 from protonn_edge.report.terminal import fact_table
 from protonn_edge.training.accuracy_floor import with_accuracy_floor
 from protonn_edge.training.base import DeviceClassifier
-from protonn_edge.training.folds import check_classes_of_groups
-from protonn_edge.training.held_out import FOLDS
+from protonn_edge.training.folds import FOLDS, check_classes_of_groups
 
 _OUTLIER_EXPOSURE = 0.5  # with --rejection
 _FALSE_ALARMS, _HELD_OUT = 0.01, 0.2  # with --one-class

@@ -27,8 +27,7 @@ from scipy.sparse import issparse
 
 from protonn_edge.chain.head import paper_bytes
 from protonn_edge.chain.model import Model
-from protonn_edge.chain.normalizer import Normalizer
-from protonn_edge.chain.statistics import InputStatistics
+from protonn_edge.chain.statistics import InputStatistics, Normalizer
 from protonn_edge.datasets.archive import read_header
 from protonn_edge.datasets.rows import Sparse
 from protonn_edge.errors import InputError
@@ -37,8 +36,8 @@ from protonn_edge.system.files import check_file, write_together
 from protonn_edge.training.label_sets import best_threshold
 from protonn_edge.training.normalization import normalizer_from
 from protonn_edge.training.points import Float32
-from protonn_edge.training.sparse_statistics import sparse_statistics
-from protonn_edge.training.warm_start import check_sizes
+from protonn_edge.training.preparation import check_sizes
+from protonn_edge.training.running_statistics import sparse_statistics
 
 Features = Literal["raw", "normalized"]
 

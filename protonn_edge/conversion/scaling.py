@@ -13,8 +13,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, RobustScaler, StandardScaler
 
 from protonn_edge.chain.model import Model, checked_points
-from protonn_edge.chain.normalizer import Normalizer
-from protonn_edge.chain.statistics import InputStatistics
+from protonn_edge.chain.statistics import InputStatistics, Normalizer
 from protonn_edge.conversion.reading import check_fitted, flag_of, numbers_of
 from protonn_edge.errors import InputError
 from protonn_edge.training.base import DeviceClassifier

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from protonn_edge.chain.feature_stage import FeatureStage, Shape
-from protonn_edge.chain.normalizer import Normalizer
+from protonn_edge.chain.statistics import Normalizer
 from protonn_edge.errors import InputError
 from protonn_edge.training.points import Float32, Indices
 

@@ -47,6 +47,7 @@ from protonn_edge.system.rounding import one_thread
 from protonn_edge.training.answers import Answers
 from protonn_edge.training.calibration import fitted_sharpness
 from protonn_edge.training.compatibility import check_compatible, refusal_of
+from protonn_edge.training.folds import held_out_statistics
 from protonn_edge.training.given_points import (
     check_number_of_classes,
     given_label_sets,
@@ -55,7 +56,6 @@ from protonn_edge.training.given_points import (
     normal_labels,
     points_to_report_on,
 )
-from protonn_edge.training.held_out import held_out_statistics
 from protonn_edge.training.label_sets import are_label_sets
 from protonn_edge.training.on_device import OnDevice
 from protonn_edge.training.parameters import Choices, Number, Parameter, Sides, Subset

@@ -9,8 +9,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array, issparse
 from sklearn.preprocessing import normalize
 
-from protonn_edge.chain.normalizer import Normalizer
-from protonn_edge.chain.statistics import InputStatistics
+from protonn_edge.chain.statistics import InputStatistics, Normalizer
 from protonn_edge.datasets.rows import Sparse
 from protonn_edge.errors import InputError
 

@@ -7,6 +7,8 @@ an A from every digit lies in directions that no digit needed. The synthetic poi
 single features, or pieces of an image, in unrealistic combinations: pieces of an image change
 places, and features of other data are mixed from different points. Training pushes the scores of
 all classes down there, at no cost in model size.
+
+Training that continues from a trained model, in its normalized features.
 """
 
 from __future__ import annotations
@@ -23,20 +25,51 @@ from protonn_edge.chain.model import Model
 from protonn_edge.chain.statistics import InputStatistics
 from protonn_edge.datasets.rows import Sparse, dense_rows
 from protonn_edge.errors import InputError
+from protonn_edge.kinds.protonn.head import protonn_head
 from protonn_edge.quantization import measure_activity, quantize
 from protonn_edge.training.augmentation import check_image_shape
 from protonn_edge.training.feature_stages import FeatureMaking
 from protonn_edge.training.given_points import GivenPoints
 from protonn_edge.training.label_sets import best_threshold
 from protonn_edge.training.normalization import normalized, normalizer_from
+from protonn_edge.training.objective import Parameters
 from protonn_edge.training.one_class import REACH
 from protonn_edge.training.points import Float32, Indices, Source, TrainingSet, distinct_points
-from protonn_edge.training.running_statistics import RunningInputs
+from protonn_edge.training.running_statistics import RunningInputs, sparse_statistics
 from protonn_edge.training.shared_parameters import SharedParameters
-from protonn_edge.training.sparse_statistics import sparse_statistics
 from protonn_edge.training.stored_points import StoredPoints, StoredSet
 from protonn_edge.training.validation import check_varying
-from protonn_edge.training.warm_start import check_sizes
+
+
+def parameters_of(model: Model, *, scores_are_logits: bool) -> Parameters:
+    """Return the matrices of a model with its gamma folded in.
+
+    - `model`: a ProtoNN; classes in the order of the sorted labels, as an estimator makes it.
+    - `scores_are_logits`: true if the loss learns a sharpness, which is part of Z in a model.
+    """
+    head = protonn_head(model, "the start of training")
+    fold = np.float32(head.gamma)
+    largest = float(np.abs(head.labels).max())
+    scale = np.float32(largest if scores_are_logits and largest > 0 else 1.0)
+    sharpness = np.array([np.log(scale)], dtype=np.float32)
+    with np.errstate(over="ignore"):  # the caller checks that all are finite
+        return Parameters(
+            head.projection * fold, head.prototypes * fold, head.labels / scale, sharpness
+        )
+
+
+def check_sizes(sizes: tuple[int, int], n_features: int, n_classes: int) -> None:
+    """Refuse a model whose numbers of features or classes differ from the data's."""
+    for size, wanted, name in (
+        (sizes[0], n_features, "features"),
+        (sizes[1], n_classes, "classes"),
+    ):
+        if size != wanted:
+            raise InputError(
+                f"the given model has {size:,} {name}, the data has {wanted:,}; give a model and "
+                "data that match"
+            )
+
 
 # Numbers of pieces along each side of an image. On USPS and scikit-learn's digits, quarters and
 # sixteenths together made models reject more symbols and Greek letters (validation points) than

@@ -11,8 +11,7 @@ from __future__ import annotations
 import numpy as np
 
 from protonn_edge.chain.model import Model
-from protonn_edge.chain.normalizer import Normalizer
-from protonn_edge.chain.statistics import InputStatistics
+from protonn_edge.chain.statistics import InputStatistics, Normalizer
 from protonn_edge.errors import InputError
 from protonn_edge.kinds.protonn.head import ProtoNNHead
 from protonn_edge.quantization import (

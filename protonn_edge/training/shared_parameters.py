@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from protonn_edge.chain.model import Model
-from protonn_edge.chain.normalizer import NORMALIZER_KINDS
+from protonn_edge.chain.statistics import NORMALIZER_KINDS
 from protonn_edge.training.features import FeatureParameters
 from protonn_edge.training.parameters import Choices, Number, parameter
 

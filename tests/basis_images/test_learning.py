@@ -20,9 +20,9 @@ from protonn_edge.kinds.basis_images.train.classifier import (
     WantedImages,
     learned_student,
     learned_teacher,
+    student_layouts,
     teacher_predictions,
 )
-from protonn_edge.kinds.basis_images.train.students import student_layouts
 from protonn_edge.kinds.basis_images.train.teachers import EstimatorTeacher, NetworkTeacher
 
 N = 1200

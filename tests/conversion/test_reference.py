@@ -22,7 +22,7 @@ from scipy.sparse import csr_array
 from sklearn.datasets import make_multilabel_classification
 
 from protonn_edge.chain.model import Model
-from protonn_edge.chain.normalizer import Normalizer
+from protonn_edge.chain.statistics import Normalizer
 from protonn_edge.conversion import from_reference, same_answers, to_reference
 from protonn_edge.conversion.reference import (
     ReferenceModel,

@@ -14,8 +14,7 @@ from generated_programs import assert_equal_to_reference
 from model_factory import random_model
 
 from protonn_edge.chain.model import Model
-from protonn_edge.chain.normalizer import Normalizer
-from protonn_edge.chain.statistics import InputStatistics
+from protonn_edge.chain.statistics import InputStatistics, Normalizer
 from protonn_edge.codegen.host import host_program
 from protonn_edge.features.convolution.stage import Convolutions
 from protonn_edge.quantization import quantize

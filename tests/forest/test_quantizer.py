@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 from model_factory import random_images, random_points, random_pooling_model
 
 from protonn_edge.chain.integer_chain import IntegerChain
-from protonn_edge.chain.normalizer import Normalizer
-from protonn_edge.chain.statistics import InputStatistics
+from protonn_edge.chain.statistics import InputStatistics, Normalizer
 from protonn_edge.errors import InputError
 from protonn_edge.features.average_pooling.pooling import AveragePooling
 from protonn_edge.kinds.forest.integers import LEAF, IntegerForest, Trees

@@ -35,8 +35,7 @@ from model_factory import (
 from protonn_edge.chain.decision import UNKNOWN, Rejection
 from protonn_edge.chain.file import load_model, model_bytes, save_model
 from protonn_edge.chain.model import Model
-from protonn_edge.chain.normalizer import Normalizer
-from protonn_edge.chain.statistics import InputStatistics
+from protonn_edge.chain.statistics import InputStatistics, Normalizer
 from protonn_edge.codegen import make_plan, render_c
 from protonn_edge.features.average_pooling.pooling import AveragePooling
 from protonn_edge.features.deskew.deskew import BYTES

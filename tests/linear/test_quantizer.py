@@ -11,7 +11,7 @@ from linear_factory import random_chain, random_linear_model
 from model_factory import random_points
 
 from protonn_edge.chain.integer_chain import IntegerChain
-from protonn_edge.chain.normalizer import Normalizer
+from protonn_edge.chain.statistics import Normalizer
 from protonn_edge.errors import InputError
 from protonn_edge.kinds.linear.integers import IntegerLinear
 from protonn_edge.quantization import quantize

@@ -15,9 +15,8 @@ from protonn_edge.chain.decision import UNKNOWN, Rejection
 from protonn_edge.chain.file import load_model, save_model
 from protonn_edge.chain.head import Head
 from protonn_edge.chain.model import Model
-from protonn_edge.chain.normalizer import Normalizer
 from protonn_edge.chain.registry import HEADS
-from protonn_edge.chain.statistics import InputStatistics
+from protonn_edge.chain.statistics import InputStatistics, Normalizer
 from protonn_edge.errors import InputError
 from protonn_edge.kinds.protonn.head import protonn_head
 

@@ -14,8 +14,7 @@ from hypothesis import strategies as st
 from model_factory import random_points
 from naive_bayes_factory import chain_of, random_naive_bayes_model, tiny_chain
 
-from protonn_edge.chain.normalizer import Normalizer
-from protonn_edge.chain.statistics import InputStatistics
+from protonn_edge.chain.statistics import InputStatistics, Normalizer
 from protonn_edge.codegen.host import host_program
 from protonn_edge.errors import InputError
 from protonn_edge.kinds.naive_bayes.integers import IntegerNaiveBayes

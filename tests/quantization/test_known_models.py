@@ -21,8 +21,7 @@ from model_factory import random_model
 
 from protonn_edge.chain.integer_chain import IntegerChain
 from protonn_edge.chain.model import Model
-from protonn_edge.chain.normalizer import Normalizer
-from protonn_edge.chain.statistics import InputStatistics
+from protonn_edge.chain.statistics import InputStatistics, Normalizer
 from protonn_edge.quantization import quantize
 
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from protonn_edge.chain.file import model_bytes
-from protonn_edge.chain.normalizer import Normalizer
+from protonn_edge.chain.statistics import Normalizer
 from protonn_edge.datasets import load_digits_dataset
 from protonn_edge.errors import InputError
 from protonn_edge.features.average_pooling.pooling import AveragePooling

@@ -13,8 +13,8 @@ from protonn_edge.kinds.protonn.prototypes.integers import tabulated_rbf
 from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
 from protonn_edge.quantization import quantize
 from protonn_edge.training.objective import Parameters, squared_distances
+from protonn_edge.training.preparation import parameters_of
 from protonn_edge.training.quantization_aware import QuantizationAware
-from protonn_edge.training.warm_start import parameters_of
 
 DIGITS = load_digits_dataset()
 

@@ -12,7 +12,7 @@ from protonn_edge.errors import InputError
 from protonn_edge.kinds.protonn.head import ProtoNNHead
 from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
 from protonn_edge.quantization import quantize, statistics_of
-from protonn_edge.training.held_out import held_out_statistics
+from protonn_edge.training.folds import held_out_statistics
 
 
 def classifier(**settings: object) -> ProtoNNClassifier:

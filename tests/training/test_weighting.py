@@ -10,7 +10,7 @@ from protonn_edge.datasets import load_digits_dataset
 from protonn_edge.errors import InputError
 from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
 from protonn_edge.training.objective import LOSSES, objective
-from protonn_edge.training.warm_start import parameters_of
+from protonn_edge.training.preparation import parameters_of
 from protonn_edge.training.weighting import point_weights
 
 DIGITS = load_digits_dataset()

@@ -27,8 +27,7 @@ from protonn_edge.chain.input_quantizer import BYTE_MAXIMUM, InputQuantizer
 from protonn_edge.chain.integer_chain import IntegerChain, scores_in_two_steps, shared_fields
 from protonn_edge.chain.integer_stage import IntArray
 from protonn_edge.chain.model import Model
-from protonn_edge.chain.normalizer import Normalizer
-from protonn_edge.chain.statistics import InputStatistics
+from protonn_edge.chain.statistics import InputStatistics, Normalizer
 from protonn_edge.errors import InputError
 from protonn_edge.kinds.forest.head import ForestHead
 from protonn_edge.kinds.forest.integers import MOST_FEATURES, SCORE_BITS, IntegerForest, Trees

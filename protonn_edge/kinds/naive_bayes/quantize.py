@@ -22,8 +22,7 @@ from protonn_edge.chain.folding import INPUT_BITS, input_quantizer
 from protonn_edge.chain.input_quantizer import BYTE_MAXIMUM, InputQuantizer
 from protonn_edge.chain.integer_chain import IntegerChain, scores_in_two_steps, shared_fields
 from protonn_edge.chain.model import Model
-from protonn_edge.chain.normalizer import Normalizer
-from protonn_edge.chain.statistics import InputStatistics
+from protonn_edge.chain.statistics import InputStatistics, Normalizer
 from protonn_edge.errors import InputError
 from protonn_edge.kinds.naive_bayes.head import NaiveBayesHead
 from protonn_edge.kinds.naive_bayes.integers import SCORE_BITS, TERM_SHIFT, IntegerNaiveBayes

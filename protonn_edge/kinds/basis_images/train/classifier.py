@@ -1,6 +1,8 @@
 """Basis images as a scikit-learn estimator for devices: a student, and a network of its weights.
 
 From labelled images to a teacher, basis images and a student on a device's integers.
+
+Students: networks whose last layer gives the weights of basis images.
 """
 
 from __future__ import annotations
@@ -13,11 +15,21 @@ import numpy as np
 from protonn_edge.chain.feature_stage import FeatureStage, Shape
 from protonn_edge.chain.input_quantizer import BYTE_MAXIMUM
 from protonn_edge.errors import InputError
+from protonn_edge.features.convolution.integers import SIDES
 from protonn_edge.features.convolution.stage import Convolutions
 from protonn_edge.features.convolution.train.heads import MatrixHead
 from protonn_edge.features.convolution.train.integers import integer_stages
+from protonn_edge.features.convolution.train.layers import Layer, Limit, Normalization
 from protonn_edge.features.convolution.train.learning import Layers, Wanted, untrained_layers
 from protonn_edge.features.convolution.train.network import Network, layers_of
+from protonn_edge.features.convolution.train.notation import (
+    MOST_CHANNELS,
+    ConvolutionLayout,
+    Layout,
+    PoolingLayout,
+    read_network,
+    shapes_of,
+)
 from protonn_edge.features.convolution.train.request import ConvolutionRequest
 from protonn_edge.features.convolution.train.training import (
     OnEpoch,
@@ -26,9 +38,7 @@ from protonn_edge.features.convolution.train.training import (
     trained,
 )
 from protonn_edge.kinds.basis_images.parameters import BasisImagesParameters
-from protonn_edge.kinds.basis_images.train.head import BasisImages, weights_of
-from protonn_edge.kinds.basis_images.train.parts import Parts
-from protonn_edge.kinds.basis_images.train.students import student_layers, student_layouts, wider
+from protonn_edge.kinds.basis_images.train.head import LARGEST_VALUE, BasisImages, Parts, weights_of
 from protonn_edge.kinds.basis_images.train.teachers import EstimatorTeacher, NetworkTeacher, Teacher
 from protonn_edge.kinds.dense.train.classifier import DenseClassifier
 from protonn_edge.training.points import Float32, Indices
@@ -36,6 +46,57 @@ from protonn_edge.training.preparation import PreparedPoints
 from protonn_edge.training.progress import Learned
 from protonn_edge.training.refusals import Refusal
 from protonn_edge.training.searched import Among, Searched, SearchTask
+
+_FIRST_DEVIATION = LARGEST_VALUE / 4  # of a weight, which is 0 on average
+_TEACHERS = 4  # times as many channels
+
+
+def student_layouts(layouts: tuple[Layout, ...], shape: Shape, weights: int) -> tuple[Layout, ...]:
+    """Return layers with one behind that gives so many weights.
+
+    Its kernels see all that is left of the image; where none is of that size, averages of each
+    channel come first.
+
+    Raises `InputError` if there are more weights than channels that a layer can have, or nothing is
+    left of the image.
+    """
+    if weights > MOST_CHANNELS:
+        raise InputError(
+            f"basis images have {weights} weights, but a layer has at most {MOST_CHANNELS} "
+            "channels; use fewer images or parts"
+        )
+    height, width, _ = list(shapes_of(layouts, shape))[-1]
+    if height == width and height in SIDES:
+        return (*layouts, ConvolutionLayout(weights, height))
+    return (*layouts, PoolingLayout(average=True, everywhere=True), ConvolutionLayout(weights, 1))
+
+
+def wider(text: str) -> str:
+    """Return layers as text with four times as many channels, as far as a layer can have them."""
+    side, layouts = read_network(text)
+    found = [
+        replace(each, channels=min(MOST_CHANNELS, _TEACHERS * each.channels))
+        if isinstance(each, ConvolutionLayout) and each.channels
+        else each
+        for each in layouts
+    ]
+    return ",".join([f"average{side}"] * (side > 1) + [str(each) for each in found])
+
+
+def student_layers(
+    layouts: tuple[Layout, ...], generator: np.random.Generator
+) -> tuple[Layer, ...]:
+    """Return layers to begin with; the last one's values are limited, not rectified."""
+    *layers, last, _ = layers_of(layouts, generator)
+    assert isinstance(last, Normalization)
+    ones = np.ones_like(last.gain)
+    centred = replace(
+        last,
+        gain=ones * np.float32(_FIRST_DEVIATION),
+        offset=ones * np.float32(LARGEST_VALUE / 2),
+    )
+    return (*layers, centred, Limit(LARGEST_VALUE))
+
 
 _AT_ONCE = 1_000  # points whose scores are computed together
 

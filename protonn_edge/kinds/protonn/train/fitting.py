@@ -35,11 +35,10 @@ from protonn_edge.training.normalization import neighbour_noise
 from protonn_edge.training.objective import Parameters
 from protonn_edge.training.one_class import as_it_starts
 from protonn_edge.training.points import Float32, Indices, TrainingSet
-from protonn_edge.training.preparation import PreparedPoints
+from protonn_edge.training.preparation import PreparedPoints, parameters_of
 from protonn_edge.training.progress import Trained
 from protonn_edge.training.quantization_aware import QuantizationAware
 from protonn_edge.training.validation import check_prototype_count
-from protonn_edge.training.warm_start import parameters_of
 
 
 class GroupShift:
