@@ -42,7 +42,7 @@ def test_bytes_go_the_ways_of_the_points_that_they_stand_for(
     ends = model.head.trees.leaves_of(normalized, model.head.thresholds)
     same = stage.trees.leaves_of(Q, stage.thresholds) == ends
     assert same.mean() > 0.95  # a threshold may be nearer to another byte's middle
-    rounded = trees * 0.5 + 0.5
+    rounded = ends.shape[1] * 0.5 + 0.5  # of a leaf of each tree, and of the bias
     scores, expected = integers.scores(Q), model.head.scores(normalized)
     whole = same.all(axis=1)
     error = np.abs(scores * integers.score_scale - expected)[whole]
