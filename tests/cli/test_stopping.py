@@ -15,7 +15,7 @@ import pytest
 from command_line import run
 
 from protonn_edge.chain.file import load_model
-from protonn_edge.cli import inspect, train
+from protonn_edge.cli import inspect, training
 from protonn_edge.training.base import DeviceClassifier
 from protonn_edge.training.progress import TrainingStopped
 
@@ -152,7 +152,7 @@ def test_a_trained_model_is_kept_where_its_thresholds_are_not(
     def interrupted(*_: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(train, "_calibrate", interrupted)
+    monkeypatch.setattr(training, "_calibrate", interrupted)
     options = ("--epochs", "3", "--rejection", "5%", "--json")
     done = run("train", folder / "train.csv", "-o", folder / "trained.npz", *options)
     assert done.exit_code == 130
