@@ -20,6 +20,7 @@ import click
 
 from protonn_edge.datasets.archive import ArrayArchive
 from protonn_edge.errors import InputError
+from protonn_edge.system.files import check_file
 
 _HEAD_BYTES = 4096
 _LIMIT_BYTES = 1 << 30
@@ -140,6 +141,14 @@ def check_paths(command: click.Command, values: dict[str, Any]) -> None:
                 )
         if output.kind is not None:
             check_replaceable(output.path, output.kind, output.option)
+
+
+def check_there(path: Path) -> None:
+    """Refuse data that are not there, before the libraries that would read them are imported."""
+    try:
+        path.stat()
+    except (OSError, ValueError):
+        check_file(path, limit_bytes=1)
 
 
 def check_replaceable(path: Path, kind: FileKind, option: str = "-o") -> None:

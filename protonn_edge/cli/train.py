@@ -9,7 +9,7 @@ import click
 
 from protonn_edge.cli.calibrate import by_option, rejection_option
 from protonn_edge.cli.command import FiniteRange, json_option
-from protonn_edge.cli.paths import MODEL, NameOrPath, OutputFile
+from protonn_edge.cli.paths import MODEL, NameOrPath, OutputFile, check_there
 from protonn_edge.cli.tables import table_options
 from protonn_edge.cli.train_options import ClassifierCommand, classifier_options
 from protonn_edge.system.lazy import later
@@ -71,4 +71,5 @@ def train_command(**options: Any) -> None:
     DATA is an .npz, .csv, .tsv or libsvm file, or a folder with train.txt and test.txt. Sets of
     labels are ranked, in floats only.
     """
+    check_there(options["data"])
     _train_model(**options)
