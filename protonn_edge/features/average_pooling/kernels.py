@@ -28,6 +28,7 @@ _PUSH_CYCLES = (105, 190)
 _ROW_CYCLES = (65, 130)
 _WHOLE_ROW_CYCLES = (66, 106)
 _FED_ROW_CYCLES = (60, 70)
+_SKIPPING_CYCLES = 48  # at most, for a row of a cropped image, whose other pixels are skipped
 _ROW_CALLS = 3
 _IMAGE_CYCLES = 60
 _BEGIN_IMAGE_CYCLES, _BEGIN_SUM_CYCLES = 40, 9
@@ -140,7 +141,7 @@ class AveragePoolingKernel(Kernel):
         pixel, last = self.loops.pixel(Listing.worst), self.loops.last_pixel(Listing.worst)
         area = last - pixel + value
         calls = _ROW_CALLS * self.core.call_cycles
-        row = _ROW_CYCLES[1] + calls
+        row = _ROW_CYCLES[1] + self._skipping + calls
         each = math.ceil(pixel + (area * k + row) / n)
         call = math.ceil(pushing + _PUSH_CYCLES[1] + 2 * calls + area + row)
         return Push(each, each, call, call, following.more)
@@ -161,7 +162,7 @@ class AveragePoolingKernel(Kernel):
         """
         at_most = share is None
         fold = Listing.worst if share is None else _mean_of(share)
-        calls = self.core.call_cycles * _ROW_CALLS
+        calls = self.core.call_cycles * _ROW_CALLS + at_most * self._skipping
         push: float = _KEEPING_CALL if self._keeps else following.call
         passing: float = following.whole
         if not at_most and following.whole_mean:
@@ -177,6 +178,11 @@ class AveragePoolingKernel(Kernel):
         row = calls + _ROW_CYCLES[at_most]
         row *= -(-self.areas.columns.pixels // COUNTED_IN_A_BYTE)  # a call each
         return self._begin + self.loops.parts(fold) + self.areas.rows.pixels * row + pushes
+
+    @property
+    def _skipping(self) -> int:
+        """The most cycles, in a row, of the pixels that do not count."""
+        return _SKIPPING_CYCLES if self.is_cropped and self.name != "rows" else 0
 
     @property
     def _begin(self) -> int:
