@@ -25,6 +25,7 @@ BRIEF_CASES = 20
 _KEYS = {
     *("extends", "platform", "build_src_filter", "build_flags", "board"),
     *("board_build.mcu", "board_build.f_cpu"),
+    *("upload_protocol", "upload_speed", "custom_usb_ids"),
 }
 _NAMES = ("mine", "mine", "mine", "UNO", "a b", "-x", "x" * 60, "uno")
 _OF_A_SHELL = ";`!|&<>\"'\\"
