@@ -80,13 +80,17 @@ class FoldedMap:
             variance=np.square(statistics.deviation / inputs.step),
             rounds=not statistics.whole,
         )
-        every = (folded.weights, folded.constant, folded.mean, folded.variance)
-        if not all(np.isfinite(numbers).all() for numbers in every):
-            raise InputError(
-                "the normalizer or the input statistics are too large to compute with; train the "
-                "model again with features of ordinary size"
-            )
+        check_computable(folded.weights, folded.constant, folded.mean, folded.variance)
         return folded
+
+
+def check_computable(*folded: FloatArray) -> None:
+    """Raise `InputError` if numbers that the normalizer was folded into are not all finite."""
+    if not all(np.isfinite(numbers).all() for numbers in folded):
+        raise InputError(
+            "the normalizer or the input statistics are too large to compute with; train the "
+            "model again with features of ordinary size"
+        )
 
 
 @dataclass(frozen=True, eq=False)

@@ -315,24 +315,36 @@ class IntegerChain(QuantizedInput):
         return self.own_stages[-1].output.ends
 
 
-def shared_fields(model: Model, score_scale: float, rbf_maximum: int = 1) -> dict[str, Any]:
-    """Return the fields of an integer model that any kind of float model has.
+def chain_for(
+    model: Model,
+    inputs: InputQuantizer,
+    own_stages: tuple[IntegerStage, ...],
+    score_scale: float,
+    *,
+    rbf_maximum: int = 1,
+    with_units: bool = True,
+) -> IntegerChain:
+    """Return the integer model of a float model whose own stages are known.
 
-    - `model`: the float model.
-    - `score_scale`: what one unit of an integer score is worth in its scores.
+    - `inputs`: makes bytes of the features that the own stages take.
+    - `score_scale`: what one unit of an integer score is worth in the model's scores.
     - `rbf_maximum`: the integer that represents an RBF of 1.
+    - `with_units`: whether units of raw values are chosen, which training does not need.
     """
     rejection = model.rejection
-    return {
-        "head": type(model.head),
-        "score_scale": score_scale,
-        "classes": model.classes,
-        "sizes": model.sizes,
-        "feature_stage": model.feature_stage,
-        "rejection": rejection and rejection.in_integers(score_scale, rbf_maximum),
-        "sharpness": model.sharpness,
-        "feature_names": model.feature_names,
-    }
+    return IntegerChain(
+        head=type(model.head),
+        inputs=inputs,
+        own_stages=own_stages,
+        score_scale=score_scale,
+        classes=model.classes,
+        sizes=model.sizes,
+        feature_stage=model.feature_stage,
+        rejection=None if rejection is None else rejection.in_integers(score_scale, rbf_maximum),
+        sharpness=model.sharpness,
+        feature_names=model.feature_names,
+        raw_exponents=model.units if with_units else None,
+    )
 
 
 def _number(chain: IntegerChain, place: str) -> Any:

@@ -33,7 +33,7 @@ from protonn_edge.chain.folding import (
     input_quantizer,
 )
 from protonn_edge.chain.input_quantizer import InputQuantizer
-from protonn_edge.chain.integer_chain import IntegerChain, Scored, shared_fields
+from protonn_edge.chain.integer_chain import IntegerChain, Scored, chain_for
 from protonn_edge.chain.integer_stage import IntegerStage, Range
 from protonn_edge.chain.model import Model
 from protonn_edge.errors import InputError
@@ -100,12 +100,7 @@ def quantize(model: Model) -> IntegerChain:
         feed = Range.of_bytes(model.n_inputs, inputs.maximum)
         maps = [_of_inputs(model, inputs, rows) for rows in _rows(head)]
     tree, score_scale = _quantized_tree(head, maps, feed)
-    return IntegerChain(
-        inputs=inputs,
-        own_stages=(*before, tree),
-        raw_exponents=model.units,
-        **shared_fields(model, score_scale),
-    )
+    return chain_for(model, inputs, (*before, tree), score_scale)
 
 
 def _rows(head: TreeHead) -> tuple[FloatArray, FloatArray, FloatArray]:

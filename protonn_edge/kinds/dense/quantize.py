@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 
 from protonn_edge.chain.folding import INPUT_BITS, FoldedMap, QuantizedProduct, input_quantizer
 from protonn_edge.chain.input_quantizer import BYTE_MAXIMUM, InputQuantizer
-from protonn_edge.chain.integer_chain import IntegerChain, scores_in_two_steps, shared_fields
+from protonn_edge.chain.integer_chain import IntegerChain, chain_for, scores_in_two_steps
 from protonn_edge.chain.integer_stage import IntArray, IntegerStage
 from protonn_edge.chain.model import Model
 from protonn_edge.errors import InputError
@@ -70,17 +70,7 @@ def stages_of(
 
 
 def quantize(model: Model) -> IntegerChain:
-    """Return the integer model of a float model.
-
-    Parameters
-    ----------
-    model : Model
-        A network with D features and L classes.
-
-    Returns
-    -------
-    IntegerChain
-        Its scores times `score_scale` approximate the float model's scores.
+    """Return the integer model of a float model, as `quantization.quantize`.
 
     Raises
     ------
@@ -112,12 +102,7 @@ def quantize(model: Model) -> IntegerChain:
         [each.accumulator_bits for each in products],
         multipliers,
     )
-    return IntegerChain(
-        inputs=inputs,
-        own_stages=stages,
-        raw_exponents=model.units,
-        **shared_fields(model, score_scale),
-    )
+    return chain_for(model, inputs, stages, score_scale)
 
 
 def _first(model: Model, head: DenseHead) -> tuple[InputQuantizer, QuantizedProduct]:

@@ -22,9 +22,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from protonn_edge.chain.feature_stage import FeatureStage
-from protonn_edge.chain.folding import RESIDUAL_MAXIMUM, input_quantizer
+from protonn_edge.chain.folding import RESIDUAL_MAXIMUM, check_computable, input_quantizer
 from protonn_edge.chain.input_quantizer import BYTE_MAXIMUM, InputQuantizer
-from protonn_edge.chain.integer_chain import IntegerChain, scores_in_two_steps, shared_fields
+from protonn_edge.chain.integer_chain import IntegerChain, chain_for, scores_in_two_steps
 from protonn_edge.chain.integer_stage import IntArray
 from protonn_edge.chain.model import Model
 from protonn_edge.chain.statistics import InputStatistics, Normalizer
@@ -81,17 +81,7 @@ def device_bytes(
 
 
 def quantize(model: Model) -> IntegerChain:
-    """Return the integer model of a float model.
-
-    Parameters
-    ----------
-    model : Model
-        A forest with D features and L classes.
-
-    Returns
-    -------
-    IntegerChain
-        Its scores times `score_scale` approximate the float model's scores.
+    """Return the integer model of a float model, as `quantization.quantize`.
 
     Raises
     ------
@@ -109,12 +99,7 @@ def quantize(model: Model) -> IntegerChain:
     leaves, bias, unit = quantized_leaves(head.trees, head.leaves, head.bias)
     thresholds = _byte_thresholds(head, model.normalizer, inputs)
     stage = IntegerForest(head.features, thresholds, leaves, bias, model.n_inputs)
-    return IntegerChain(
-        inputs=inputs,
-        own_stages=(stage,),
-        raw_exponents=model.units,
-        **shared_fields(model, unit),
-    )
+    return chain_for(model, inputs, (stage,), unit)
 
 
 def _byte_thresholds(
@@ -124,11 +109,7 @@ def _byte_thresholds(
     asked = head.features[head.trees.inner]
     raw = head.thresholds / normalizer.scale[asked] + normalizer.offset[asked]
     steps = (raw - inputs.zero[asked]) / inputs.step[asked]
-    if not np.isfinite(steps).all():
-        raise InputError(
-            "the normalizer or the input statistics are too large to compute with; train the "
-            "model again with features of ordinary size"
-        )
+    check_computable(steps)
     return np.clip(np.rint(steps - 0.5), 0, BYTE_MAXIMUM - 1).astype(np.uint8)
 
 

@@ -22,7 +22,7 @@ import numpy as np
 
 from protonn_edge.chain.folding import INPUT_BITS, FoldedMap, QuantizedProduct, input_quantizer
 from protonn_edge.chain.input_quantizer import InputQuantizer
-from protonn_edge.chain.integer_chain import IntegerChain, scores_in_two_steps, shared_fields
+from protonn_edge.chain.integer_chain import IntegerChain, chain_for, scores_in_two_steps
 from protonn_edge.chain.model import Model
 from protonn_edge.errors import InputError
 from protonn_edge.kinds.linear.head import LinearHead
@@ -43,17 +43,7 @@ class _Fitted(NamedTuple):
 
 
 def quantize(model: Model) -> IntegerChain:
-    """Return the integer model of a float model.
-
-    Parameters
-    ----------
-    model : Model
-        A linear model with D features and L classes.
-
-    Returns
-    -------
-    IntegerChain
-        Its scores times `score_scale` approximate the float model's scores.
+    """Return the integer model of a float model, as `quantization.quantize`.
 
     Raises
     ------
@@ -71,12 +61,7 @@ def quantize(model: Model) -> IntegerChain:
     # With two classes a score is half the sum of the only row.
     score_scale = best.unit * (1.0 if len(head.weights) > 1 else 0.5)
     stage = IntegerLinear(best.residuals, best.bias, best.accumulator_bits, inputs.maximum)
-    return IntegerChain(
-        inputs=inputs,
-        own_stages=(stage,),
-        raw_exponents=model.units,
-        **shared_fields(model, score_scale),
-    )
+    return chain_for(model, inputs, (stage,), score_scale)
 
 
 def _best(model: Model, head: LinearHead) -> _Fitted:

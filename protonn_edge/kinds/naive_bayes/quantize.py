@@ -18,9 +18,9 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
-from protonn_edge.chain.folding import INPUT_BITS, input_quantizer
+from protonn_edge.chain.folding import INPUT_BITS, check_computable, input_quantizer
 from protonn_edge.chain.input_quantizer import BYTE_MAXIMUM, InputQuantizer
-from protonn_edge.chain.integer_chain import IntegerChain, scores_in_two_steps, shared_fields
+from protonn_edge.chain.integer_chain import IntegerChain, chain_for, scores_in_two_steps
 from protonn_edge.chain.model import Model
 from protonn_edge.chain.statistics import InputStatistics, Normalizer
 from protonn_edge.errors import InputError
@@ -50,17 +50,7 @@ def least_variances(statistics: InputStatistics, normalizer: Normalizer) -> Floa
 
 
 def quantize(model: Model) -> IntegerChain:
-    """Return the integer model of a float model.
-
-    Parameters
-    ----------
-    model : Model
-        A naive Bayes model with D features and L classes.
-
-    Returns
-    -------
-    IntegerChain
-        Its scores times `score_scale` approximate the float model's scores.
+    """Return the integer model of a float model, as `quantization.quantize`.
 
     Raises
     ------
@@ -71,12 +61,7 @@ def quantize(model: Model) -> IntegerChain:
     assert isinstance(head, NaiveBayesHead)
     means, weights, bias = _folded(head, model.normalizer, inputs)
     stage, unit = _finest(means, weights, bias, inputs.maximum, _shift(inputs))
-    return IntegerChain(
-        inputs=inputs,
-        own_stages=(stage,),
-        raw_exponents=model.units,
-        **shared_fields(model, unit),
-    )
+    return chain_for(model, inputs, (stage,), unit)
 
 
 def _folded(
@@ -94,11 +79,7 @@ def _folded(
         weights = np.square(steps) / (2 * variances)
         means = np.where(used, away / np.where(used, steps, 1.0), 0.0)
         bias = head.bias - (np.square(away) / (2 * variances))[:, ~used].sum(axis=1)
-    if not all(np.isfinite(numbers).all() for numbers in (means, weights, bias)):
-        raise InputError(
-            "the normalizer or the input statistics are too large to compute with; train the "
-            "model again with features of ordinary size"
-        )
+    check_computable(means, weights, bias)
     return np.rint(np.clip(means, 0, BYTE_MAXIMUM)).astype(np.uint8), weights, bias
 
 

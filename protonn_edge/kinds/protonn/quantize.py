@@ -53,7 +53,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from protonn_edge.chain.folding import RESIDUAL_MAXIMUM, FoldedMap, input_quantizer
-from protonn_edge.chain.integer_chain import IntegerChain, Scored, shared_fields
+from protonn_edge.chain.integer_chain import IntegerChain, Scored, chain_for
 from protonn_edge.chain.integer_stage import IntArray
 from protonn_edge.chain.matvec import NIBBLE_MAXIMUM
 from protonn_edge.chain.model import Model
@@ -183,11 +183,13 @@ def quantize_in_order(model: Model, precision: Precision | None = None) -> Integ
         table=exponential_table(),
         labels=_quantize_labels(head, label_maximum),
     )
-    return IntegerChain(
-        inputs=best.inputs,
-        own_stages=stages,
-        raw_exponents=model.units if precision is None else None,  # not needed in training
-        **shared_fields(model, score_scale, RBF_MAXIMUM),
+    return chain_for(
+        model,
+        best.inputs,
+        stages,
+        score_scale,
+        rbf_maximum=RBF_MAXIMUM,
+        with_units=precision is None,  # known bits are those of a training
     )
 
 
