@@ -1,6 +1,4 @@
-"""Stages that hold all inputs in a buffer before they compute, and the cost of copying them.
-
-One implementation of an integer stage on a chip: its cost, and what the template of its C reads.
+"""One implementation of an integer stage on a chip: its cost, and what the template of its C reads.
 
 Values are pushed from stage to stage. Costs are computed in the opposite order, because the cost of
 pushing into a stage is part of the previous stage's cost.

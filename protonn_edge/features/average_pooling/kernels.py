@@ -182,7 +182,7 @@ class AveragePoolingKernel(Kernel):
     @property
     def _skipping(self) -> int:
         """The most cycles, in a row, of the pixels that do not count."""
-        return _SKIPPING_CYCLES if self.is_cropped and self.name != "rows" else 0
+        return _SKIPPING_CYCLES if self.is_cropped else 0
 
     @property
     def _begin(self) -> int:
