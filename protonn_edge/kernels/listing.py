@@ -10,7 +10,7 @@ import re
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 _TWO_CYCLES = ("ld", "ldd", "lds", "st", "std", "sts", "adiw", "sbiw", "rjmp", "push", "pop")
 _PRODUCTS = ("mul", "muls", "mulsu")
@@ -47,6 +47,10 @@ class Instruction:
         """What the odds of a branch or skip are given by; see `Listing.mean`."""
         where = self.target or self.text.partition(" ")[2].strip()
         return f"{self.mnemonic} {where}", where
+
+
+Combine = Callable[[float, float, float], float]
+"""Cycles of the two ways of a branch, and the share of the first, in one number."""
 
 
 @dataclass(frozen=True)
@@ -113,11 +117,11 @@ class Listing:
 
     def worst(self, start: str, ends: Collection[str], odds: Mapping[str, float]) -> float:
         """Return the maximum cycles from a label to any of the ends; see `mean`."""
-        return self._fold(start, ends, odds, lambda one, other, _: max(one, other))
+        return _folded(self, start, tuple(ends), tuple(odds.items()), _larger)
 
     def least(self, start: str, ends: Collection[str], odds: Mapping[str, float]) -> float:
         """Return the minimum cycles from a label to any of the ends; see `mean`."""
-        return self._fold(start, ends, odds, lambda one, other, _: min(one, other))
+        return _folded(self, start, tuple(ends), tuple(odds.items()), _smaller)
 
     def mean(self, start: str, ends: Collection[str], odds: Mapping[str, float]) -> float:
         """Return the mean cycles from a label to any of the ends.
@@ -133,14 +137,14 @@ class Listing:
             operands); or of those of one mnemonic in front of that. For bounds, missing ones can
             go both ways.
         """
-        return self._fold(start, ends, odds, lambda one, other, p: p * one + (1 - p) * other)
+        return _folded(self, start, tuple(ends), tuple(odds.items()), _weighted)
 
-    def _fold(
+    def fold(
         self,
         start: str,
         ends: Collection[str],
         odds: Mapping[str, float],
-        combine: Callable[[float, float, float], float],
+        combine: Combine,
     ) -> float:
         """Return the cycles of the paths to the ends, combined at each branch.
 
@@ -208,11 +212,35 @@ def _combined(
     ways: _Ways,
     share: float,
     known: Mapping[int, float],
-    combine: Callable[[float, float, float], float],
+    combine: Combine,
 ) -> float:
     """Return the cycles to the ends, by those from the next places."""
     left = [cycles + known[there] for cycles, there in ways]
     return left[0] if len(left) == 1 else combine(left[0], left[1], share)
+
+
+@lru_cache(maxsize=1024)
+def _folded(
+    listing: Listing,
+    start: str,
+    ends: tuple[str, ...],
+    odds: tuple[tuple[str, float], ...],
+    combine: Combine,
+) -> float:
+    """Return `Listing.fold`: a planner asks for the same cycles of the same text often."""
+    return listing.fold(start, ends, dict(odds), combine)
+
+
+def _larger(one: float, other: float, _: float) -> float:
+    return max(one, other)
+
+
+def _smaller(one: float, other: float, _: float) -> float:
+    return min(one, other)
+
+
+def _weighted(one: float, other: float, share: float) -> float:
+    return share * one + (1 - share) * other
 
 
 Fold = Callable[[Listing, str, Collection[str], Mapping[str, float]], float]
