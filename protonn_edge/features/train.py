@@ -24,7 +24,7 @@ from protonn_edge.training.features import (
     FeatureRequest,
     GivenStage,
     ImageRequest,
-    sides_of,
+    two_of,
     unread,
 )
 from protonn_edge.training.refusals import Refusal
@@ -51,7 +51,7 @@ def read_features(given: str | FeatureStage) -> FeatureRequest:
         if term == "deskew":
             image["deskew"] = True
         elif term.startswith("crop:"):
-            image["cropped_shape"], _ = sides_of(term, "crop:20x20")
+            image["cropped_shape"] = two_of(term, "crop:20x20")
         else:
             terms.append(term)
     if not terms:
@@ -59,7 +59,9 @@ def read_features(given: str | FeatureStage) -> FeatureRequest:
     word = terms[0].partition(":")[0].strip()
     kind = next((each for each in REQUESTS if each.word == word), WindowRequest)
     if kind is WindowRequest and word not in KINDS:
-        words = ", ".join((*KINDS, *(each.word for each in REQUESTS if each.word)))
+        words = ", ".join(
+            (*KINDS, *(each.word for each in REQUESTS if each.word), "deskew", "crop")
+        )
         raise unread(terms[0], f"is none of {words}")
     if image and not kind.of_images:
         term = next(each for each in map(str.strip, given.split(",")) if each not in terms)

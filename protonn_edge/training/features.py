@@ -312,6 +312,14 @@ def sides_of(term: str, form: str) -> tuple[Shape, int | None]:
     return (int(found[1]), int(found[2])), None if found[3] is None else int(found[3])
 
 
+def two_of(term: str, form: str) -> Shape:
+    """Return the two numbers of a term that has no third, as `sides_of`."""
+    sides, more = sides_of(term, form)
+    if more is not None:
+        raise unread(term, f"has to be like {form}")
+    return sides
+
+
 def only_term(terms: Sequence[str]) -> str:
     """Return the only term of a kind of feature that has no more."""
     first, *others = terms

@@ -76,11 +76,6 @@ class Parameter:
         """Return a dataclass field of it, with its default in a kind of classifier."""
         return field(default=default, metadata={_DECLARED: self})
 
-    @property
-    def set_by_name(self) -> bool:
-        """Whether ``--set`` takes it."""
-        return bool(self.help) and not self.option
-
 
 _DECLARED = "parameter"
 

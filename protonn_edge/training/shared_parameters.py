@@ -43,7 +43,7 @@ class SharedParameters(FeatureParameters):
     callback : callable, default=None
         Called with an `EpochReport` after every epoch: epoch, epochs, objective, accuracy, test
         accuracy if `fit` was given points. If it raises `TrainingStopped`, of
-        `protonn_edge.training`, `fit` ends with the best epoch so far.
+        `protonn_edge.training.progress`, `fit` ends with the best epoch so far.
     """
 
     normalization: str = parameter(

@@ -42,7 +42,7 @@ _STARTUP_TRIALS = 10
 class SearchSpace(SearchTask):
     """The settings that trials may have."""
 
-    classifier: str = "protonn"  # the kind, as in `training.registry`, or `ANY` of them
+    classifier: str = "protonn"  # the kind, as in `chain.registry`, or `ANY` of them
     at_random: bool = False  # draw at random, without given first trials: for comparison
     # choices of features before the classifier, by name; empty if that is fixed
     alternatives: Mapping[str, Alternative] = field(default_factory=dict)

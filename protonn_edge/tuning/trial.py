@@ -103,7 +103,7 @@ class Points:
     fixed: Mapping[str, Any] = field(default_factory=dict)
     # (n,): the group of each point, such as a person, if points are to be moved between groups
     groups: NDArray[np.int64] | None = None
-    classifier: str = "protonn"  # the kind, as in `training.registry`, or `ANY` of them
+    classifier: str = "protonn"  # the kind, as in `chain.registry`, or `ANY` of them
 
     def untrained(self, settings: Mapping[str, Any], seed: int = 0) -> DeviceClassifier:
         """Return an untrained classifier with the settings of a trial."""

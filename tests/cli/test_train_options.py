@@ -136,6 +136,14 @@ def test_a_model_of_4_bits_is_built_with_two_weights_a_byte(data: Path) -> None:
         (["--features", "pool:2x2,mean"], "the term 'mean' of the features does not go with pool"),
         (["--features", "pool:2"], "the term 'pool:2' of the features has to be like pool:4x4"),
         (["--features", "men,max"], "the term 'men' of the features is none of mean, deviation"),
+        (
+            ["--features", "deskwe,pool:2x2"],
+            "audio, deskew, crop; correct it",
+        ),
+        (
+            ["--features", "crop:6x6/4,pool:2x2"],
+            "features has to be like crop:20x20",
+        ),
         (["--features", "deskew,mean"], "the term 'deskew' of the features is for images, and"),
         (["--features", "audio:4x4,onset:x"], "'onset:x' of the features has to be a level of 1"),
         (["--groups", "nowhere.txt"], "'nowhere.txt', not a file"),

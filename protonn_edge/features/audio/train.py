@@ -13,7 +13,7 @@ from protonn_edge.training.features import (
     FeatureParameters,
     FeatureRequest,
     only_term,
-    sides_of,
+    two_of,
     unread,
 )
 from protonn_edge.training.points import Float32
@@ -72,9 +72,7 @@ class AudioRequest(FeatureRequest):
         """Return what the terms ask for: sizes, and where clips begin."""
         onsets = [term for term in terms[1:] if term.startswith(_ONSET)][:1]
         term = only_term([each for each in terms if each not in onsets])
-        sizes, more = sides_of(term, cls.form)
-        if more is not None:
-            raise unread(term, f"has to be like {cls.form}")
+        sizes = two_of(term, cls.form)
         return cls(sizes=sizes, onset=_level(onsets[0]) if onsets else None, **image)
 
     @property

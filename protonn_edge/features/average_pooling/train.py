@@ -14,8 +14,7 @@ from protonn_edge.training.features import (
     ImageRequest,
     only_term,
     pixel_scale,
-    sides_of,
-    unread,
+    two_of,
 )
 from protonn_edge.training.points import Float32
 from protonn_edge.training.refusals import Refusal, but
@@ -65,11 +64,7 @@ class PoolingRequest(ImageRequest):
     @classmethod
     def read(cls, terms: Sequence[str], **image: Any) -> Self:
         """Return what the only term asks for."""
-        term = only_term(terms)
-        shape, more = sides_of(term, cls.form)
-        if more is not None:
-            raise unread(term, f"has to be like {cls.form}")
-        return cls(shape=shape, **image)
+        return cls(shape=two_of(only_term(terms), cls.form), **image)
 
     @classmethod
     def alternatives(cls, shape: Shape) -> Iterator[tuple[str, Mapping[str, Any]]]:

@@ -266,7 +266,7 @@ class ProtoNNClassifier(ProtoNNParameters, DeviceClassifier):
 
     @classmethod
     def searched(cls, task: SearchTask) -> Searched:
-        """Return the search space, and where a search begins; see `training.protonn_search`."""
+        """Return the search space, and where a search begins; see `protonn_search`."""
 
         def allows(**drawn: Any) -> bool:
             settings = cls(**{**task.fixed, **drawn}).frozen()
