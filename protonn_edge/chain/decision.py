@@ -1,7 +1,5 @@
 """The decision in integers: the first class with the largest score, or unknown.
 
-Rejection of points that are of none of a model's classes.
-
 Three statistics detect a point unlike the known ones. The first two are of the nearest prototypes,
 the third of the two most likely classes; a model may have a threshold for each:
 

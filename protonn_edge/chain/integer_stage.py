@@ -1,9 +1,7 @@
 """A stage of the integer model: exact arithmetic, with a proof that nothing overflows.
 
-The names of a model's parts in its hash, which never change.
-
-The hash is stored in results files, exports and on boards, so renaming must not change it. The JSON
-of `inspect` uses these names, too.
+The names of a model's parts in its hash never change. The hash is stored in results files, exports
+and on boards, so renaming must not change it. The JSON of `inspect` uses these names, too.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""Statistics of training features, which the quantizer calibrates with.
+"""What a model knows of its features: their statistics in training, and how they are normalized.
 
-From features to those that the projection expects: an affine map, or unit length.
+The quantizer calibrates with the statistics. A normalizer is an affine map, or unit length.
 """
 
 from __future__ import annotations

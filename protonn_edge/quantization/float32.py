@@ -1,8 +1,7 @@
 """The precision of a model on the device: integers, or, for comparison, floats.
 
-The float32 model, for builds to compare the integers with.
-
-For an input ``q`` of D unsigned bytes, the same as the integer model's::
+The float32 model computes, for an input ``q`` of D unsigned bytes, the same as the integer
+model's::
 
     p_k = bias_k + sum_i W_ki q_i      the normalizer, gamma and the bytes' scale are folded in
     r_j = sum_k (p_k - B_jk)^2          "far" beyond `limit`

@@ -1,9 +1,8 @@
 """From a float model of any kind to integers: its activity, and what each step costs.
 
-The activity of an integer model on given points, on which its cycles depend.
-
-Inputs that are 0 are skipped, and a distance is abandoned at the coordinate that shows that the
-prototype is far. The planner converts these shares to mean cycles.
+The cycles of an integer model depend on its activity. Inputs that are 0 are skipped, and a distance
+is abandoned at the coordinate that shows that the prototype is far. The planner converts these
+shares to mean cycles.
 """
 
 from __future__ import annotations

@@ -2,9 +2,7 @@
 
 A kind of classifier is a subclass in a module of its own and a line in the registry. It declares
 its own parameters as fields, with their constraints and command-line names, and trains on prepared
-points in `_train`.
-
-Declared parameters as estimators have them: constraints of scikit-learn, and docstrings.
+points in `_train`. Constraints of scikit-learn and docstrings follow from the fields.
 """
 
 from __future__ import annotations

@@ -1,6 +1,4 @@
-"""Folds of cross-validation.
-
-Statistics of points that a model was not trained on, for choosing thresholds.
+"""Folds of cross-validation, and statistics of held-out points for choosing thresholds.
 
 The model itself is trained on all points. Models with the same settings, each trained without a
 part of the points, stand in for it: each is measured on its held-out part. Scores are comparable

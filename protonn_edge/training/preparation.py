@@ -1,14 +1,11 @@
 """Prepare points for training: compute features, merge equal points, normalize.
 
-Outlier exposure: synthetic points of no class, so that a model learns where its classes end.
-
+Outlier exposure adds synthetic points of no class, from which a model learns where its classes end.
 A model trained on its classes only divides the whole projected space among them: what distinguishes
 an A from every digit lies in directions that no digit needed. The synthetic points have realistic
 single features, or pieces of an image, in unrealistic combinations: pieces of an image change
 places, and features of other data are mixed from different points. Training pushes the scores of
 all classes down there, at no cost in model size.
-
-Training that continues from a trained model, in its normalized features.
 """
 
 from __future__ import annotations

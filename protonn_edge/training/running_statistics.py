@@ -1,6 +1,6 @@
 """Statistics of features of points that arrive in parts, like `InputStatistics`.
 
-Statistics of sparse raw features, without making them dense.
+Those of sparse features are computed without making them dense.
 """
 
 from __future__ import annotations

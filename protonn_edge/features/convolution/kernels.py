@@ -1,10 +1,9 @@
 """The kernels of convolutions: weights read from flash, or as instructions.
 
-An output pixel in assembly: sums of a window that begin with biases, and values made of them.
-
-The sums of up to 11 channels are in registers at once; more channels are computed in groups that
-read the window in turn. The window's rows have pointers in SRAM, Z is where values go, and r29
-counts pixels.
+An output pixel is assembly: sums of a window that begin with biases, and values made of them. The
+sums of up to 11 channels are in registers at once; more channels are computed in groups that read
+the window in turn. The window's rows have pointers in SRAM, Z is where values go, and r29 counts
+pixels.
 """
 
 from __future__ import annotations

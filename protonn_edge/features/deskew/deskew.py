@@ -1,6 +1,4 @@
-"""Deskew in a model file: the conversion of pixels to bytes, of which slants are computed.
-
-Deskew: shift each row of an image sideways to remove its slant.
+"""Deskew: shift each row of an image sideways to remove its slant; its part of a model file.
 
 People write with different slants, for which a classifier would otherwise need prototypes. The
 slant of an image is that of the line that fits its dark pixels best, from their moments:

@@ -1,7 +1,6 @@
 """The kernel of deskew: it pushes the shifted rows of an image in a buffer.
 
-Bound the cycles of shifted rows and non-zero inputs, which no image has all at once.
-
+The bound of its cycles is that of shifted rows and non-zero inputs, which no image has all at once.
 A row that is shifted by more than the cropped margin takes longer, but pixels from outside the
 image are 0. All slants are tried that the device's integers can have.
 """

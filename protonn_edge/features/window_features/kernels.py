@@ -3,7 +3,7 @@
 It keeps sums of each channel instead of the window. Samples are processed as they arrive, and the
 features are computed from the sums at the end of the window.
 
-What takes a sample of a window, in assembly; C in the template gives the same integers.
+A sample is taken in assembly; C in the template gives the same integers.
 """
 
 from __future__ import annotations

@@ -1,14 +1,12 @@
 """A tree of gated sums in integers: products of bytes, and a table for the tanh.
 
-Paths through complete binary trees, whose nodes are numbered level by level.
+Trees are complete, and their nodes numbered level by level: node j has the children 2 j + 1, on the
+left, and 2 j + 2.
 
-Node j has the children 2 j + 1, on the left, and 2 j + 2.
-
-A tree of gated sums in flash: read from front to back, except for jumps to the right.
-
-Nodes are in preorder. Each has, for each of its scores, the row of the gate and then that of the
-weights. In an inner node, the row of its branch follows, and the size of its left subtree in bytes,
-as two bytes in little endian.
+In flash a tree is read from front to back, except for jumps to the right. Nodes are in preorder.
+Each has, for each of its scores, the row of the gate and then that of the weights. In an inner
+node, the row of its branch follows, and the size of its left subtree in bytes, as two bytes in
+little endian.
 
 A row is the initial value of its sum, three bytes in little endian, and its weights. These are all
 weights, or, if that takes fewer bytes, their count in a byte and each weight after its distance

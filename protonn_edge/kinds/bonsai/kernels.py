@@ -1,10 +1,8 @@
 """The kernel of a tree of gated sums: a walk through its table, with all inputs in SRAM.
 
-The walk through a tree of gated sums in assembly, with the cycles of each of its parts.
-
-Registers: X and Z point to inputs, scores and the table. r20:r19:r18 is a sum, r21 an input, r22 a
-weight, r23 a gate. r16 counts rows, r24 and r25 weights, r15 levels; r13:r12 is the address of the
-next score. r17 is 0.
+The walk is assembly, with the cycles of each of its parts. Its registers: X and Z point to inputs,
+scores and the table. r20:r19:r18 is a sum, r21 an input, r22 a weight, r23 a gate. r16 counts rows,
+r24 and r25 weights, r15 levels; r13:r12 is the address of the next score. r17 is 0.
 """
 
 from __future__ import annotations

@@ -1,14 +1,12 @@
 """Forests in integers: bytes are compared with bytes, and leaves add to the scores.
 
-The shape of binary trees, defined only by their nodes in preorder.
+Trees are defined only by their nodes in preorder: an inner node is followed by its left subtree,
+then by its right one; a tree ends with the leaf that completes it, and the next one follows. So
+nodes need no pointers, which could be invalid.
 
-An inner node is followed by its left subtree, then by its right one; a tree ends with the leaf that
-completes it, and the next one follows. So nodes need no pointers, which could be invalid.
-
-A forest in flash: bytes that are read from front to back, except for jumps to the right.
-
-First the initial scores, two bytes each, in little endian. Then, for each tree, the size of its
-nodes in two bytes, and the nodes in preorder::
+In flash a forest is bytes that are read from front to back, except for jumps to the right. First
+the initial scores, two bytes each, in little endian. Then, for each tree, the size of its nodes in
+two bytes, and the nodes in preorder::
 
     inner node   feature, threshold, bytes of its left subtree
     leaf         its mark, and what it adds to scores

@@ -1,8 +1,7 @@
 """Basis images as a scikit-learn estimator for devices: a student, and a network of its weights.
 
-From labelled images to a teacher, basis images and a student on a device's integers.
-
-Students: networks whose last layer gives the weights of basis images.
+Labelled images become a teacher, basis images, and a student in a device's integers: a network
+whose last layer gives the weights of the basis images.
 """
 
 from __future__ import annotations

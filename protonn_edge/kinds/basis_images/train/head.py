@@ -1,6 +1,6 @@
 """Basis images as the end of a network: its values are their weights, a teacher scores the sums.
 
-Sums of weighted images, whose parts may have weights of their own (equations 2 and 3.4).
+Parts of the images may have weights of their own (equations 2 and 3.4).
 """
 
 from __future__ import annotations

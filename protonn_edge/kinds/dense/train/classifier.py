@@ -1,7 +1,5 @@
 """Networks as a scikit-learn estimator for devices: a hidden layer or two, pruned to a size.
 
-Mini-batch training of a network with rectified units, and the rounds in which it is pruned.
-
 Adam moves everything together on the cross-entropy. Pruning (Han et al., "Deep Compression", 2016)
 takes place between `_PRUNING` of the epochs: each round leaves fewer weights, which are trained on
 where they are; the last epochs, with the smallest steps, train what remains.

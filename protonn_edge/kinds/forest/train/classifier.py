@@ -1,10 +1,9 @@
 """Forests as a scikit-learn estimator for devices: trained on the bytes that a device receives.
 
-Trees grown by scikit-learn, and pruned to a size in bytes.
-
-Minimal cost-complexity pruning (Breiman et al., 1984): of all subtrees with the same root, it
-chooses the one with the least sum of its leaves' risks plus alpha per leaf. With one alpha for all
-trees, the least useful leaves of all trees are removed first.
+scikit-learn grows the trees, and minimal cost-complexity pruning (Breiman et al., 1984) brings them
+to a size in bytes: of all subtrees with the same root, it chooses the one with the least sum of its
+leaves' risks plus alpha per leaf. With one alpha for all trees, the least useful leaves of all
+trees are removed first.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Fit a projection from bytes to signed bytes into integers, for a given scale of the outputs.
+"""The projection in integers, from bytes to signed bytes, and how it is fitted.
 
 The steps of the coordinates are given; this module finds a unit of the weights for which nothing
 overflows, and predicts the rounding error.

@@ -1,12 +1,10 @@
 """The prototypes in integers: squared distances, a table for the exponential, and votes.
 
-The table that replaces the exponential.
-
-Coordinates are bytes, squared distances whole numbers of their steps; 256 RBF values cover all
-distances at which the kernel is not negligible. The step is chosen such that the table ends at a
-power of two, ``2**(8 + distance_shift)``: a shift then gives the index, and the carry of the sum,
-if it starts that much below 2**16, indicates a prototype beyond the end. All models share one
-table.
+A table replaces the exponential. Coordinates are bytes, squared distances whole numbers of their
+steps; 256 RBF values cover all distances at which the kernel is not negligible. The step is chosen
+such that the table ends at a power of two, ``2**(8 + distance_shift)``: a shift then gives the
+index, and the carry of the sum, if it starts that much below 2**16, indicates a prototype beyond
+the end. All models share one table.
 """
 
 from __future__ import annotations

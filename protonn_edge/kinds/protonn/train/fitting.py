@@ -1,11 +1,9 @@
 """The training of one ProtoNN: sizes, initial values, optimizer, resulting model.
 
-Data augmentation: points moved from their group towards another one.
-
-If points come in groups, such as people, days or sensors, a class mostly differs between groups by
-its mean: one person walks faster, another wears the watch higher. A point moved by the difference
-of two groups' class means resembles a point of the other group. Points in between and beyond
-resemble groups that were not recorded.
+`GroupShift` moves points from their group towards another one. If points come in groups, such as
+people, days or sensors, a class mostly differs between groups by its mean: one person walks faster,
+another wears the watch higher. A point moved by the difference of two groups' class means resembles
+a point of the other group. Points in between and beyond resemble groups that were not recorded.
 """
 
 from __future__ import annotations
