@@ -2,7 +2,7 @@
 
 Linear functions, including nearest centroids, have an exact counterpart of L prototypes (`linear`),
 and trees become forests (`trees`), pruned until they fit. All others, and exact models that are too
-large, are reduced (`reducing`) and then trained to answer as the estimator does; its answers
+large, are reduced (`prototypes`) and then trained to answer as the estimator does; its answers
 replace labels. The model whose integers agree with the estimator on most points is returned.
 """
 

@@ -9,6 +9,7 @@ consecutive. A take's class is its file's name up to the first dot, as in Edge I
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -125,7 +126,8 @@ def _unread(folder: Path, takes: Sequence[_Take], empty: Sequence[str]) -> Itera
     parents = {parent for path in read for parent in path.parents}
     inside = sorted(parent for parent in parents if parent.is_relative_to(folder))
     entries = sorted((path for parent in inside for path in parent.iterdir()), key=_order)
-    others = [path for path in _shown(entries) if path not in read | parents]
+    known = read | parents
+    others = [path for path in _shown(entries) if path not in known]
     names = {path.relative_to(folder).as_posix(): path.is_dir() for path in others}
     if files := [name for name, is_folder in names.items() if not is_folder]:
         yield Notice("files", f"not read, as neither .csv, .tsv nor .wav: {listed(files)}")
@@ -152,8 +154,7 @@ def _seams_of(table: Table) -> NDArray[np.bool_]:
 
 def _are_groups(takes: Sequence[_Take]) -> bool:
     """Return whether each class has several takes, so that some can be held out."""
-    labels = [take.label for take in takes]
-    return all(labels.count(label) > 1 for label in set(labels))
+    return all(count > 1 for count in Counter(take.label for take in takes).values())
 
 
 def _of_file(path: Path, options: TableOptions) -> tuple[Table, tuple[str, ...]]:

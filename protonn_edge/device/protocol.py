@@ -182,7 +182,7 @@ class PredictReply(Message):
 
     TYPE, NAME = REPLY | PREDICT, "PREDICT reply"
     LAYOUT = struct.Struct("<BI")
-    label: int  # index of the class, 0 to 254
+    label: int  # index of the class, or 255 for "unknown"
     cycles: int  # CPU cycles that the prediction took
 
 
@@ -243,7 +243,7 @@ MESSAGES: tuple[type[Message], ...] = (
     RepeatReply,
     ErrorReply,
 )
-"""Every request and reply. What boards send that only send is in `sensor_messages`."""
+"""Every request and reply. What boards send that only send is in `sensor_board`."""
 
 
 # --- messages ------------------------------------------------------------------------------------

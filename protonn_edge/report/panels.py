@@ -5,8 +5,8 @@ The cost is time, energy, memory and their causes; the origin quantization, trai
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -27,8 +27,12 @@ from protonn_edge.report.figures import (
     training_figure,
 )
 from protonn_edge.report.inputs import Battery, Front
+from protonn_edge.system.schema import list_of, number
 
 _NOTHING = 1e-9  # an objective that never exceeds this is not shown
+
+# Numbers of a history whose differences are finite, too.
+_DRAWABLE = list_of(number(-1e300, 1e300), 1_000_000)
 _ROWS = 10  # of a table of a curve
 _STAGE_NAMES = {
     "float": "none of it",
@@ -220,10 +224,8 @@ def _curve(values: Sequence[float], what: str, title: str, form: str, salt: str)
 
 def _numbers(history: object, name: str) -> list[float]:
     """Return a list of numbers of a model's record, whose contents are untrusted."""
-    values = history.get(name) if isinstance(history, dict) else None
-    if not isinstance(values, list) or not all(type(value) in (int, float) for value in values):
-        return []
-    return [float(value) for value in values] if all(map(math.isfinite, values)) else []
+    values: Any = history.get(name) if isinstance(history, dict) else None
+    return [float(value) for value in values] if _DRAWABLE(values) else []
 
 
 def front_section(front: Front) -> Section:

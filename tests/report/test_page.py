@@ -239,7 +239,9 @@ def test_a_run_of_which_nothing_was_answered_is_still_a_report(one):
 
 
 def test_a_record_of_another_making_is_no_obstacle(one):
-    for history in (None, [], {"objective": ["x"], "accuracy": [1]}, {"objective": [1, 2]}):
+    huge = {"objective": [10**400, 1], "accuracy": [1e308, -1e308]}
+    wrong = {"objective": ["x"], "accuracy": [1]}
+    for history in (None, [], wrong, {"objective": [1, 2]}, huge):
         model = replace(one.model, record={"history": history, "settings": 7, "versions": "x"})
         page = render_page([replace(one, model=model)], SCRIPT)
         assert 'id="training"' not in page
