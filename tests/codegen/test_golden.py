@@ -15,7 +15,6 @@ RENEW = runpy.run_path(str(Path(__file__).with_name("renew_golden.py")))
 GOLDEN, CASES, WHOLE = RENEW["GOLDEN"], RENEW["CASES"], RENEW["WHOLE"]
 FLAGS = ("-O0", "-O1", "-Os", "-O3", "-Os -flto")
 MOST_LINES = 4_000  # that a person reads
-TURNS = [(name, FLAGS[turn % len(FLAGS)]) for turn, name in enumerate(CASES)]
 
 
 @pytest.mark.parametrize("name", CASES)
@@ -35,11 +34,11 @@ def test_every_kind_of_stage_is_read_in_a_few_lines() -> None:
 
 @needs_avr_gcc
 @pytest.mark.parametrize("chip", ["atmega328p", "attiny85"])  # the latter has no multiplier
-@pytest.mark.parametrize(("name", "flags"), TURNS + [(WHOLE, flags) for flags in FLAGS[1:]])
+@pytest.mark.parametrize("flags", FLAGS)
+@pytest.mark.parametrize("name", CASES)
 def test_generated_c_compiles_without_a_warning_at_every_optimization(
     name: str, flags: str, chip: str, tmp_path: Path
 ) -> None:
-    """The whole program at all levels, the others at one each; `conformance` has all kernels."""
     for file, text in RENEW["program"](name).items():
         (tmp_path / file).write_text(text, encoding="utf-8")
     command = ["avr-gcc", f"-mmcu={chip}", "-std=gnu99", *flags.split(), "-c", f"{WHOLE}.c"]
