@@ -20,6 +20,7 @@ from protonn_edge.training.refusals import (
     Refusal,
     all_at_once,
     but,
+    unclipped,
 )
 from protonn_edge.training.stored_points import LARGE_BYTES
 
@@ -179,19 +180,14 @@ REFUSALS: tuple[Refusal, ...] = (
         ("moved_share",),
     ),
     # The ends of ranges.
-    *but(
-        lambda case: case.settings.clip > 0 and not case.clips_on,
-        "{clip} is {settings.clip:g}, but <but>; leave {clip} out",
+    *unclipped(
         *_NOT_AS_THEY_ARE,
-        Refusal(
-            lambda case: case.settings.initial_model is not None,
-            "the model to start from does not clip",
-        ),
-    ),
-    *but(
-        lambda case: case.clips_on,
-        "the model to start from clips outliers, but <but>; take another one",
-        *_NOT_AS_THEY_ARE,
+        to_start=[
+            Refusal(
+                lambda case: case.settings.initial_model is not None,
+                "the model to start from does not clip",
+            )
+        ],
     ),
     # Sizes, and where training starts.
     Refusal(

@@ -7,7 +7,7 @@ command line replaces by its own flags.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -114,6 +114,29 @@ def but(wanted: Condition, sentence: str, *hindrances: Refusal) -> tuple[Refusal
         return Refusal(lambda case: wanted(case) and hindrance.when(case), said, hindrance.reads)
 
     return tuple(map(row, hindrances))
+
+
+def unclipped(
+    *hindrances: Refusal, why: str = "", to_start: Sequence[Refusal] = ()
+) -> tuple[Refusal, ...]:
+    """Return the rows of features whose ranges cannot be clipped, by these obstacles.
+
+    - `why`: what the sentence adds to an obstacle.
+    - `to_start`: obstacles of the setting alone, not of a model that clips already.
+    """
+    return (
+        *but(
+            lambda case: case.settings.clip > 0 and not case.clips_on,
+            f"{{clip}} is {{settings.clip:g}}, but <but>{why}; leave {{clip}} out",
+            *hindrances,
+            *to_start,
+        ),
+        *but(
+            lambda case: case.clips_on,
+            "the model to start from clips outliers, but <but>; take another one",
+            *hindrances,
+        ),
+    )
 
 
 def one_class_in_memory(what: str) -> tuple[Refusal, ...]:

@@ -63,9 +63,8 @@ def alternatives_of(
     found = {}
     for name, wanted in given.alternatives().items():
         own = {key: value for key, value in wanted.items() if key not in fixed or key == "features"}
-        settings = kind(**{**fixed, **own}).frozen()
         try:
-            check_compatible(Case.of(settings, X, multilabel=False), kind.refusals)
+            settings = _accepted(kind, {**fixed, **own}, X)
             found[name] = Alternative(own, count_inputs(settings, X))
         except InputError:
             continue
@@ -79,15 +78,21 @@ def kinds_for(fixed: Mapping[str, Any], X: Any) -> tuple[str, ...]:
     """
     found, refused = [], []
     for name, kind in CLASSIFIERS.items():
-        settings = kind(**fixed).frozen()
         try:
-            check_compatible(Case.of(settings, X, multilabel=False), kind.refusals)
+            _accepted(kind, fixed, X)
             found.append(name)
         except InputError as error:
             refused.append(error)
     if not found:
         raise refused[0]
     return tuple(found)
+
+
+def _accepted(kind: type[DeviceClassifier], given: Mapping[str, Any], X: Any) -> Any:
+    """Return the settings of a classifier for points, which must be compatible."""
+    settings = kind(**given).frozen()
+    check_compatible(Case.of(settings, X, multilabel=False), kind.refusals)
+    return settings
 
 
 @dataclass(frozen=True, eq=False)

@@ -17,7 +17,7 @@ from protonn_edge.training.features import (
     unread,
 )
 from protonn_edge.training.points import Float32
-from protonn_edge.training.refusals import Refusal, but, models_all_at_once
+from protonn_edge.training.refusals import Refusal, but, models_all_at_once, unclipped
 
 _ONSET = "onset:"
 _DEFAULT_ONSET = 4
@@ -51,17 +51,7 @@ class AudioRequest(FeatureRequest):
             "{dead_zone} out",
             _HEARD,
         ),
-        *but(
-            lambda case: case.settings.clip > 0 and not case.clips_on,
-            "{clip} is {settings.clip:g}, but <but>, which have a range of their own; leave {clip} "
-            "out",
-            _HEARD,
-        ),
-        *but(
-            lambda case: case.clips_on,
-            "the model to start from clips outliers, but <but>; take another one",
-            _HEARD,
-        ),
+        *unclipped(_HEARD, why=", which have a range of their own"),
     )
 
     sizes: Shape

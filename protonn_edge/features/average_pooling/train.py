@@ -17,7 +17,7 @@ from protonn_edge.training.features import (
     two_of,
 )
 from protonn_edge.training.points import Float32
-from protonn_edge.training.refusals import Refusal, but
+from protonn_edge.training.refusals import Refusal, but, unclipped
 
 _PIXELS_SEARCHED = (2, 3)  # along each side of an area, about
 
@@ -36,16 +36,7 @@ class PoolingRequest(ImageRequest):
             lambda case: AveragePooling.kind in case.kinds and case.sparse,
             "the images are pooled to averages, but the points are sparse; give dense images",
         ),
-        *but(
-            lambda case: case.settings.clip > 0 and not case.clips_on,
-            "{clip} is {settings.clip:g}, but <but>; leave {clip} out",
-            _POOLED,
-        ),
-        *but(
-            lambda case: case.clips_on,
-            "the model to start from clips outliers, but <but>; take another one",
-            _POOLED,
-        ),
+        *unclipped(_POOLED),
         *but(
             lambda case: case.settings.dead_zone > 0,
             "{dead_zone} is {settings.dead_zone:g}, but <but>, and their pixels have none; leave "

@@ -19,7 +19,14 @@ from protonn_edge.training.features import (
     unread,
 )
 from protonn_edge.training.points import Float32
-from protonn_edge.training.refusals import IN_BLOCKS, SPARSE, Refusal, but, models_all_at_once
+from protonn_edge.training.refusals import (
+    IN_BLOCKS,
+    SPARSE,
+    Refusal,
+    but,
+    models_all_at_once,
+    unclipped,
+)
 
 _CELLS_SEARCHED = (4, 5, 3)  # along each side
 
@@ -41,16 +48,7 @@ class GradientRequest(ImageRequest):
             SPARSE,
             IN_BLOCKS,
         ),
-        *but(
-            lambda case: case.settings.clip > 0 and not case.clips_on,
-            "{clip} is {settings.clip:g}, but <but>, which become bytes alike; leave {clip} out",
-            _SUMMED,
-        ),
-        *but(
-            lambda case: case.clips_on,
-            "the model to start from clips outliers, but <but>; take another one",
-            _SUMMED,
-        ),
+        *unclipped(_SUMMED, why=", which become bytes alike"),
     )
 
     cells: Shape

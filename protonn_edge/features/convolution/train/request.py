@@ -31,6 +31,7 @@ from protonn_edge.training.refusals import (
     Refusal,
     but,
     models_all_at_once,
+    unclipped,
 )
 
 KIND = Convolutions.kind
@@ -80,16 +81,7 @@ class ConvolutionRequest(ImageRequest):
             "leave {dead_zone} out",
             _CONVOLVED,
         ),
-        *but(
-            lambda case: case.settings.clip > 0 and not case.clips_on,
-            "{clip} is {settings.clip:g}, but <but>, which gives bytes; leave {clip} out",
-            _CONVOLVED,
-        ),
-        *but(
-            lambda case: case.clips_on,
-            "the model to start from clips outliers, but <but>; take another one",
-            _CONVOLVED,
-        ),
+        *unclipped(_CONVOLVED, why=", which gives bytes"),
     )
 
     layers: str
