@@ -14,6 +14,7 @@ from protonn_edge import __version__
 from protonn_edge.boards import Board
 from protonn_edge.boards.environment import description_file, upload_lines
 from protonn_edge.codegen import template_environment
+from protonn_edge.device.framing import BITS_PER_BYTE
 from protonn_edge.device.sensor_board import SENSOR_NUMBERS
 from protonn_edge.errors import InputError
 from protonn_edge.sensors import SensorKind
@@ -36,7 +37,6 @@ BAUDS = (115_200, 250_000, 500_000, 1_000_000)
 """Baud rates to try if none is given: those of boards with a 16 MHz clock."""
 
 _LINE_SHARE = 0.95
-_BITS_PER_BYTE = 10
 _BAUD_ERROR = 0.025
 
 Setting = tuple[int, int, str]
@@ -242,12 +242,12 @@ class Sampling:
 
 def bytes_carried(baud: int) -> float:
     """Return the bytes per second that may be sent at a baud rate."""
-    return _LINE_SHARE * baud / _BITS_PER_BYTE
+    return _LINE_SHARE * baud / BITS_PER_BYTE
 
 
 def byte_cycles(board: Board, baud: int) -> float:
     """Return the clock cycles of a byte on the line."""
-    return board.clock_hz * _BITS_PER_BYTE / baud
+    return board.clock_hz * BITS_PER_BYTE / baud
 
 
 def baud_divisor(board: Board, baud: int) -> int:

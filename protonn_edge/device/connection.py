@@ -27,7 +27,6 @@ LONGEST_REPLY_BYTES = len(protocol.ScoresReply(0, 0, (0,) * 255).payload())
 _HELLO_SEQUENCE = 0
 _HELLO_FIRST_S, _HELLO_EVERY_S = 0.05, 0.25
 _REOPEN_EVERY_S = 0.25
-_BITS_PER_BYTE = 10  # with start and stop bit
 
 
 class NoReplyError(CheckFailed):
@@ -182,7 +181,7 @@ class Connection:
 
     def wire_s(self, payload_bytes: int) -> float:
         """Return the seconds that a message takes on the wire."""
-        return framing.frame_bytes(2 + payload_bytes) * _BITS_PER_BYTE / self._baud
+        return framing.frame_bytes(2 + payload_bytes) * framing.BITS_PER_BYTE / self._baud
 
     def _reopen(self) -> None:
         self._drop_line()

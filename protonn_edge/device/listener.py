@@ -10,6 +10,9 @@ from protonn_edge.device.framing import ProtocolError
 from protonn_edge.device.link import Deadline, SerialLine
 from protonn_edge.device.protocol import Message
 from protonn_edge.device.sensor_board import (
+    READ_S,
+    SILENCE_S,
+    SLOWEST,
     UNDECIDED,
     ChannelRanges,
     LiveDescription,
@@ -21,10 +24,7 @@ from protonn_edge.device.sensor_board import (
 )
 from protonn_edge.errors import CheckFailed
 
-_SILENCE_S = 10.0
 _SILENT_WINDOWS = 3
-_SLOWEST = 10.0  # an emulated board on a busy computer takes as many times as long
-_READ_S = 0.25
 _ROUNDING_S = 1e-6
 _NUMBERS = 1 << 16  # numbers of windows, before they start again
 
@@ -159,14 +159,14 @@ class Listener(SensorBoard[LiveDescription, WindowAnswer]):
         the line fails.
         """
         board = self.description
-        silent_s = _SILENCE_S + (board.window + _SILENT_WINDOWS * board.hop) / board.rate
+        silent_s = SILENCE_S + (board.window + _SILENT_WINDOWS * board.hop) / board.rate
         until_next_s = 0.0 if board.from_onset else board.hop / board.rate
         silence = Deadline(self._host, silent_s)
-        allowed_s = math.inf if seconds is None else _SILENCE_S + _SLOWEST * seconds
+        allowed_s = math.inf if seconds is None else SILENCE_S + SLOWEST * seconds
         whole = Deadline(self._host, allowed_s)
         while True:
             progress = False
-            for answer in self.receive(_READ_S):
+            for answer in self.receive(READ_S):
                 self._follow_description()  # what came before the answer
                 if not self._follow(answer):
                     continue

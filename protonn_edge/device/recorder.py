@@ -26,6 +26,8 @@ from protonn_edge.device.framing import ProtocolError
 from protonn_edge.device.link import Deadline, SerialLine
 from protonn_edge.device.protocol import Message
 from protonn_edge.device.sensor_board import (
+    SILENCE_S,
+    SLOWEST,
     LiveDescription,
     LoggerDescription,
     SamplesMessage,
@@ -41,8 +43,6 @@ _SESSION_SEAM_S = 1.0
 _SESSION_SEAM_SAMPLES = 10.0  # enough for `windows` to see a gap
 _SESSION = re.compile(r"[^\W\d_].*")
 _NUMBER_WORDS = ("nan", "inf", "infinity", "na", "n/a", "null", "none")
-_SILENCE_S = 10.0
-_SLOWEST = 10.0  # an emulated board on a busy computer takes as many times as long
 _READ_S = 0.5
 _SEAM_SAMPLES = 4  # between two takes, so that `windows` sees a gap in time
 _MOST_JUMP = 1 << 24  # consecutive samples that can be missing
@@ -276,7 +276,7 @@ class Recorder(SensorBoard[LoggerDescription, Samples]):
         self._begin_s = file.begin_s
         self._rate = self.description.rate
         self._began = self._host.now()
-        self._silence = Deadline(self._host, max(_SILENCE_S, 10 / self._rate))
+        self._silence = Deadline(self._host, max(SILENCE_S, 10 / self._rate))
         self._whole_take = Deadline(self._host, math.inf)
 
     @property
@@ -296,7 +296,7 @@ class Recorder(SensorBoard[LoggerDescription, Samples]):
         """Begin a take after a pause: of a number of seconds, or until `end`."""
         least = _SEAM_SAMPLES if self.takes else 0
         wanted = None if seconds is None else max(1, round(seconds * self._rate))
-        allowed_s = math.inf if seconds is None else _SLOWEST * (pause_s + seconds)
+        allowed_s = math.inf if seconds is None else SLOWEST * (pause_s + seconds)
         self._whole_take = Deadline(self._host, self._silence.seconds + allowed_s)
         self._file.begin_take()
         self._discardable = True

@@ -33,7 +33,13 @@ _NO_CONFIDENCE = 255
 _HASH_BYTES = 8
 _SENSOR_NAMES = {number: name for name, number in SENSOR_NUMBERS.items()}
 _DESCRIPTION_S = 15.0  # a bootloader, and the second between two descriptions
-_READ_S = 0.25
+READ_S = 0.25
+
+SILENCE_S = 10.0
+"""How long a board may be silent beyond what its rate explains."""
+
+SLOWEST = 10.0
+"""An emulated board on a busy computer takes as many times as long."""
 
 
 class Description(Message, ABC):
@@ -327,7 +333,7 @@ class SensorBoard(Generic[Described, Reported]):
         while self._stream.description is None:
             if deadline.left_s < 0:
                 raise CheckFailed(self._stream.SILENT.format(self._where))
-            self._early += self._stream.feed(self._line.read(_READ_S))
+            self._early += self._stream.feed(self._line.read(READ_S))
         if not self.description.found:
             name = self.description.sensors[0]
             raise CheckFailed(

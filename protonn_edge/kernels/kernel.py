@@ -26,6 +26,12 @@ CHUNK_CYCLES = 2_500
 At 115,200 baud a byte arrives every 1,389 cycles, and the fourth after the first would be lost.
 """
 
+SAVED_BY_CALLEE = range(2, 18)
+"""Registers that a function must save before it changes them, besides the pointers."""
+
+SAVED_REGISTER_CYCLES = 4
+"""Cycles of saving a register: push and pop."""
+
 
 @dataclass(frozen=True, eq=False)
 class Push:

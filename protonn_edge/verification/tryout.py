@@ -25,6 +25,7 @@ from protonn_edge.boards import Board, board_names
 from protonn_edge.chain.model import Model
 from protonn_edge.codegen import Float32Plan, Plan
 from protonn_edge.codegen.host import HostProgram
+from protonn_edge.device.framing import BITS_PER_BYTE
 from protonn_edge.emulator import EmulatedBoard
 from protonn_edge.errors import CheckFailed, InputError
 from protonn_edge.quantization import DeviceModel, IntegerChain, quantize
@@ -34,7 +35,6 @@ _LEAST, _MOST = 8, 128
 _CYCLES = 16_000_000  # to be emulated: a third of a second
 _EXCHANGE_CYCLES = 30_000  # as long as this computer takes for a request and its reply
 _ASLEEP = 4  # cycles between two bytes pass faster if the chip sleeps meanwhile
-_BITS_PER_BYTE = 10  # on the line
 _FLOAT_CYCLES = 300  # for each parameter of a float build
 
 _DRAWN = 10  # by a feature stage, for each one that is kept
@@ -142,7 +142,7 @@ def _count(reference: DeviceModel, plan: Plan | Float32Plan, board: Board) -> in
         cycles = plan.worst_cycles
     else:
         cycles = _FLOAT_CYCLES * reference.model_bytes // 4
-    on_line = reference.n_features * _BITS_PER_BYTE * board.clock_hz // board.baud
+    on_line = reference.n_features * BITS_PER_BYTE * board.clock_hz // board.baud
     if board.serial != "software":
         on_line //= _ASLEEP
     return max(_LEAST, min(_MOST, _CYCLES // (cycles + on_line + _EXCHANGE_CYCLES)))

@@ -153,7 +153,8 @@ class AveragePoolingKernel(Kernel):
             return 1
         if feed.whole:
             return 1 if self._keeps else -(-n // PIXELS_AT_ONCE)
-        return feed.calls(self._push(following), [self._push(following).value] * n)
+        push = self._push(following)
+        return feed.calls(push, [push.value] * n)
 
     def _cycles(self, feed: Feed | None, following: Push, share: float | None) -> float:
         """Return the cycles of an image: maximum, or mean for a share of averages that are not 0.

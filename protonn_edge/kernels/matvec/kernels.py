@@ -14,7 +14,14 @@ from protonn_edge.avr.cores import Core
 from protonn_edge.chain.activity import Activity
 from protonn_edge.chain.matvec import NIBBLE_MAXIMUM, IntegerMatvec
 from protonn_edge.chain.matvec import packed as packed_weights
-from protonn_edge.kernels.kernel import Feed, Kernel, Push, Step
+from protonn_edge.kernels.kernel import (
+    SAVED_BY_CALLEE,
+    SAVED_REGISTER_CYCLES,
+    Feed,
+    Kernel,
+    Push,
+    Step,
+)
 from protonn_edge.kernels.listing import Listing
 from protonn_edge.kernels.matvec.loops import (
     COUNTED_IN_A_BYTE,
@@ -42,8 +49,6 @@ PUSH_CALL_BY_COMPILER = 56
 _BLOCK_CYCLES = {"columns": 79, "packed": 79, "masked": 81, "unrolled": 80}
 _FRAME_CYCLES = 10
 _FREE_REGISTERS_CYCLES, _SAVED_ONCE_CYCLES = 14, 40
-SAVED_REGISTER_CYCLES = 4  # push and pop
-SAVED_BY_CALLEE = range(2, 18)
 
 # Where inputs are counted in a byte, the product is called, not inlined; else, the upper byte's.
 _SPLIT_CYCLES = 40

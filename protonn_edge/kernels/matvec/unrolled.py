@@ -15,6 +15,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from protonn_edge.chain.input_quantizer import BYTE_MAXIMUM
 from protonn_edge.kernels.listing import BEGIN, END, Listing, repeated
 from protonn_edge.kernels.matvec.loops import Block, Cycles, load, store
 
@@ -37,8 +38,6 @@ MULTIPLES = {
     "product": Listing("ldi r22, \\\\size\nmul r22, r23"),
 }
 """What makes a multiple of the input of the one before it; `_made_of` chooses."""
-
-_BYTE_MAXIMUM = 255
 
 
 def straight(piece: Listing) -> int:
@@ -194,11 +193,11 @@ def _made_of(before: int, size: int, largest: int) -> str:
     """
     if size == 1:
         return "itself"
-    if size * largest <= _BYTE_MAXIMUM:
+    if size * largest <= BYTE_MAXIMUM:
         if size == 2:
             return "twice"
         of = {2 * before + 1: "doubled_and_one", 2 * before: "doubled"}
         of |= {before + 2: "two_more", before + 1: "one_more"}
         return of.get(size, "product") if before > 1 else "product"
     of = {2 * before: "wide_doubled", before + 1: "wide_one_more"}
-    return of.get(size, "product") if before * largest > _BYTE_MAXIMUM else "product"
+    return of.get(size, "product") if before * largest > BYTE_MAXIMUM else "product"

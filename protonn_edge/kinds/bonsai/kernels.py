@@ -19,13 +19,11 @@ from protonn_edge.chain.activity import Activity
 from protonn_edge.chain.integer_stage import IntArray
 from protonn_edge.kernels.kernel import INPUTS_AT_ONCE, Cost, Feed, HeldInputs, Kernel, Push, Step
 from protonn_edge.kernels.listing import Listing
+from protonn_edge.kernels.matvec.loops import COUNTED_IN_A_BYTE
 from protonn_edge.kinds.bonsai.integers import LARGEST_SHIFT, IntegerBonsaiTree
 
 CLOBBERED = (*range(10, 28), 0)
 """Registers that the walk uses in addition to Z and those of its operands."""
-
-
-_COUNTED_IN_A_BYTE = 255
 
 
 @dataclass(frozen=True)
@@ -140,7 +138,7 @@ class Walk:
     def _sum(self, each: str) -> str:
         """Return the instructions that add a row's products; `each` is the label of the loop."""
         multiply = "muls" if self.signed else "mulsu"
-        wide = not self.sparse and self.n_inputs > _COUNTED_IN_A_BYTE
+        wide = not self.sparse and self.n_inputs > COUNTED_IN_A_BYTE
         if self.sparse:
             count = "lpm  r24, Z+"
             fetch = "lpm  r21, Z+\nadd r26, r21\nadc r27, r17\nld r21, X"

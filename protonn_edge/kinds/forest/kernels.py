@@ -11,7 +11,17 @@ import numpy as np
 
 from protonn_edge.avr.cores import Core
 from protonn_edge.chain.activity import Activity
-from protonn_edge.kernels.kernel import INPUTS_AT_ONCE, Cost, Feed, HeldInputs, Kernel, Push, Step
+from protonn_edge.kernels.kernel import (
+    INPUTS_AT_ONCE,
+    SAVED_BY_CALLEE,
+    SAVED_REGISTER_CYCLES,
+    Cost,
+    Feed,
+    HeldInputs,
+    Kernel,
+    Push,
+    Step,
+)
 from protonn_edge.kernels.listing import Listing
 from protonn_edge.kinds.forest.if_else import IfElse
 from protonn_edge.kinds.forest.integers import ForestTable, IntegerForest, Places
@@ -160,8 +170,7 @@ class Walk:
 # walk, or the instructions besides saving registers.
 _AROUND_WALK, _AROUND_CODE = (55, 75), (13, 40)
 
-_CALL_SAVED = range(2, 18)  # registers
-_SAVED_CYCLES, _SAVED_BYTES = 4, 4  # of one
+_SAVED_BYTES = 4  # of saving a register
 
 _WALK_BYTES, _COPYING_BYTES = 260, 120  # of code
 
@@ -309,12 +318,12 @@ class IfElseKernel(ForestKernel):
     @property
     def _saved(self) -> int:
         """The number of changed registers that a function must save."""
-        return sum(int(register[1:]) in _CALL_SAVED for register in self.code.registers)
+        return sum(int(register[1:]) in SAVED_BY_CALLEE for register in self.code.registers)
 
     @property
     def around_cycles(self) -> tuple[int, int, int]:
         """Cycles of setting registers and scores, and of compiled code."""
-        always = self.code.around_cycles + _SAVED_CYCLES * self._saved
+        always = self.code.around_cycles + SAVED_REGISTER_CYCLES * self._saved
         mean, worst = _AROUND_CODE
         return always, always + mean, always + worst
 

@@ -32,9 +32,8 @@ from numpy.typing import NDArray
 from protonn_edge.avr.cores import Core
 from protonn_edge.chain.activity import Activity
 from protonn_edge.chain.integer_stage import IntArray
-from protonn_edge.kernels.kernel import Cost, Feed, Kernel, Push, Step
+from protonn_edge.kernels.kernel import SAVED_REGISTER_CYCLES, Cost, Feed, Kernel, Push, Step
 from protonn_edge.kernels.listing import Listing
-from protonn_edge.kernels.matvec.kernels import SAVED_REGISTER_CYCLES
 from protonn_edge.kernels.matvec.loops import blocks_of
 from protonn_edge.kinds.protonn.prototypes.integers import IntegerPrototypes
 from protonn_edge.kinds.protonn.prototypes.loops import (
