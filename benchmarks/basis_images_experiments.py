@@ -23,7 +23,7 @@ from protonn_edge.kinds.basis_images.train.classifier import (
     learned_teacher,
     teacher_predictions,
 )
-from protonn_edge.kinds.basis_images.train.teachers import Teacher
+from protonn_edge.kinds.basis_images.train.images import Teacher
 from protonn_edge.kinds.dense.head import DenseHead
 from protonn_edge.quantization import quantize
 from protonn_edge.system.rounding import one_thread

@@ -35,7 +35,7 @@ from protonn_edge.codegen import Plan
 from protonn_edge.datasets import Dataset
 from protonn_edge.evaluation.accuracy import share_right
 from protonn_edge.kinds.bonsai.integers import IntegerBonsaiTree
-from protonn_edge.kinds.bonsai.train.classifier import BonsaiClassifier, LocalDeepKernelClassifier
+from protonn_edge.kinds.bonsai.train import BonsaiClassifier, LocalDeepKernelClassifier
 
 _CYCLES_A_MS = 16_000
 

@@ -30,7 +30,7 @@ from threadpoolctl import threadpool_limits
 from protonn_edge.chain.model import Model
 from protonn_edge.datasets import Dataset
 from protonn_edge.evaluation.accuracy import share_right
-from protonn_edge.kinds.dense.train.classifier import DenseClassifier
+from protonn_edge.kinds.dense.train import DenseClassifier
 
 # Chosen on points held out of the training parts alone: mnist2 a fourth of its points, har in 2 of
 # 3 folds of its people, the others in 2 of 3 folds. Of learning rates of 0.01 and 0.03 (har: 0.003

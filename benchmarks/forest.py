@@ -24,7 +24,7 @@ from rows import Row, integer_accuracy, over_seeds, table_command
 
 from protonn_edge.chain.model import Model
 from protonn_edge.datasets import Dataset
-from protonn_edge.kinds.forest.train.classifier import ForestClassifier, new_ensemble
+from protonn_edge.kinds.forest.train import ForestClassifier, new_ensemble
 from protonn_edge.quantization import IntegerChain
 
 SEED = 0

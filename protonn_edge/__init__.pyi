@@ -16,12 +16,12 @@ from protonn_edge.features.window_features.transformer import WindowFeatures as 
 from protonn_edge.kinds.basis_images.train.classifier import (
     BasisImagesClassifier as BasisImagesClassifier,
 )
-from protonn_edge.kinds.bonsai.train.classifier import BonsaiClassifier as BonsaiClassifier
-from protonn_edge.kinds.bonsai.train.classifier import (
+from protonn_edge.kinds.bonsai.train import BonsaiClassifier as BonsaiClassifier
+from protonn_edge.kinds.bonsai.train import (
     LocalDeepKernelClassifier as LocalDeepKernelClassifier,
 )
-from protonn_edge.kinds.dense.train.classifier import DenseClassifier as DenseClassifier
-from protonn_edge.kinds.forest.train.classifier import ForestClassifier as ForestClassifier
+from protonn_edge.kinds.dense.train import DenseClassifier as DenseClassifier
+from protonn_edge.kinds.forest.train import ForestClassifier as ForestClassifier
 from protonn_edge.kinds.linear.train import LinearClassifier as LinearClassifier
 from protonn_edge.kinds.naive_bayes.train import NaiveBayesClassifier as NaiveBayesClassifier
 from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier as ProtoNNClassifier

@@ -29,7 +29,7 @@ class Kind(NamedTuple):
     prefix: str  # how the names of its classes begin
     folder: str  # in `protonn_edge.kinds`
     stages: Mapping[str, str] = {}  # the folders of the kernels of its stages, by the stages' kinds
-    training: str = "train.classifier"  # the module of its estimator, in the folder
+    training: str = "train"  # the module of its estimator, in the folder
     # whether there are models of the kind, and not only an estimator that trains another's
     has_models: bool = True
 
@@ -47,14 +47,14 @@ _POOLED = {name: f"features.{name}" for name in ("average_pooling", "deskew")}
 _LAYERS = {name: f"features.{name}" for name in ("convolution", "pooling")}
 
 KINDS = {
-    "protonn": Kind("ProtoNN", "protonn", _PROTONN),
-    "linear": Kind("Linear", "linear", {"linear": "kinds.linear"}, "train"),
+    "protonn": Kind("ProtoNN", "protonn", _PROTONN, "train.classifier"),
+    "linear": Kind("Linear", "linear", {"linear": "kinds.linear"}),
     "dense": Kind("Dense", "dense", {"dense": "kinds.dense"}),
     "forest": Kind("Forest", "forest", {"forest": "kinds.forest"}),
     "bonsai": Kind("Bonsai", "bonsai", {"bonsai_tree": "kinds.bonsai"}),
     "local-deep-kernel": Kind("LocalDeepKernel", "bonsai"),
-    "naive-bayes": Kind("NaiveBayes", "naive_bayes", {"naive_bayes": "kinds.naive_bayes"}, "train"),
-    "basis-images": Kind("BasisImages", "basis_images", has_models=False),
+    "naive-bayes": Kind("NaiveBayes", "naive_bayes", {"naive_bayes": "kinds.naive_bayes"}),
+    "basis-images": Kind("BasisImages", "basis_images", {}, "train.classifier", has_models=False),
 }
 """By their names in files and on the command line; the first one is the default."""
 

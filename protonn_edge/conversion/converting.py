@@ -36,7 +36,7 @@ from protonn_edge.datasets.dataset import dense_features
 from protonn_edge.datasets.naming import check_names, label_text
 from protonn_edge.errors import CheckFailed, InputError, ProtoNNEdgeError
 from protonn_edge.evaluation.accuracy import share_right
-from protonn_edge.kinds.forest.train.classifier import GrownTrees, fitting
+from protonn_edge.kinds.forest.train import GrownTrees, fitting
 from protonn_edge.kinds.protonn.prototypes.integers import RBF_CUTOFF
 from protonn_edge.kinds.protonn.train.budget_rules import ModelSizes
 from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier

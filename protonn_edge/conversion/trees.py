@@ -23,7 +23,7 @@ from protonn_edge.conversion.scaling import AffineMap, Float64
 from protonn_edge.errors import InputError
 from protonn_edge.kinds.forest.head import ForestHead
 from protonn_edge.kinds.forest.integers import sum_of_leaves
-from protonn_edge.kinds.forest.train.classifier import GrownTrees
+from protonn_edge.kinds.forest.train import GrownTrees
 from protonn_edge.training.normalization import normalizer_from
 from protonn_edge.training.points import Float32
 

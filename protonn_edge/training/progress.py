@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import Any, TypeVar
+from typing import Any, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import issparse
+from scipy.special import logsumexp
 
 from protonn_edge.chain.model import Model
 from protonn_edge.datasets.rows import Sparse
 from protonn_edge.errors import InputError
 from protonn_edge.training.objective import Matrix, Parameters, rbf_values
-from protonn_edge.training.points import Indices, Source
+from protonn_edge.training.points import Indices, Source, TrainingSet
 
 _EVALUATED_SCORES = 2**28  # products of a prototype and a label, of at least 1,000 points
 _VANISHED = 1e-6
@@ -88,6 +90,16 @@ class Learned:
     remarks: tuple[str, ...] = ()  # remarks for the user, such as that training did not converge
     # more fields for the model's record, JSON-compatible
     facts: Mapping[str, Any] = field(default_factory=dict)
+
+    @classmethod
+    def at_once(
+        cls, model: Model, report: EpochReport, callback: Callback | None, **known: Any
+    ) -> Self:
+        """Return the result of a training without epochs, after its only report."""
+        if callback is not None:
+            with suppress(TrainingStopped):  # nothing is left to stop
+                callback(report)
+        return cls(model, (report,), **known)
 
 
 Callback = Callable[[EpochReport], object]
@@ -178,6 +190,26 @@ def with_back_off(
         f"training diverges at the learning rate {learning_rate:g} and at {rate:.2g} too "
         f"({restarts[-1].reason}); try {remedies}"
     )
+
+
+def shares_right(scores: Callable[[Any], NDArray[Any]], data: Source) -> tuple[float, float | None]:
+    """Return the shares of training and of test points that have their class by these scores."""
+
+    def share(X: Any, y: Any) -> float:
+        return float(np.mean(scores(X).argmax(axis=1) == y))
+
+    return share(*data.evaluated), None if data.test is None else share(*data.test)
+
+
+def logistic_report(
+    model: Model, data: TrainingSet, weights: NDArray[Any] | None, penalty: float = 0.0
+) -> EpochReport:
+    """Return the only report of a training without epochs: the mean logistic loss and a penalty."""
+    scores = model.head.scores(data.X)
+    losses = logsumexp(scores, axis=1) - scores[np.arange(len(data)), data.y]
+    loss = float(np.average(losses, weights=weights)) + penalty
+    accuracy, test_accuracy = shares_right(model.head.scores, data)
+    return EpochReport(1, 1, loss, accuracy, test_accuracy=test_accuracy)
 
 
 def accuracies(

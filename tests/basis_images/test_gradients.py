@@ -17,8 +17,14 @@ from protonn_edge.features.convolution.train.layers import Limit
 from protonn_edge.features.convolution.train.network import Network, layers_of
 from protonn_edge.features.convolution.train.notation import read_layers
 from protonn_edge.features.deskew.deskew import PixelScale
-from protonn_edge.kinds.basis_images.train.head import BasisImages, Parts, similarity_loss
-from protonn_edge.kinds.basis_images.train.teachers import EstimatorTeacher, NetworkTeacher, Teacher
+from protonn_edge.kinds.basis_images.train.images import (
+    BasisImages,
+    EstimatorTeacher,
+    NetworkTeacher,
+    Parts,
+    Teacher,
+    similarity_loss,
+)
 
 SHAPE = (6, 5)
 

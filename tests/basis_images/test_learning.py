@@ -23,7 +23,7 @@ from protonn_edge.kinds.basis_images.train.classifier import (
     student_layouts,
     teacher_predictions,
 )
-from protonn_edge.kinds.basis_images.train.teachers import EstimatorTeacher, NetworkTeacher
+from protonn_edge.kinds.basis_images.train.images import EstimatorTeacher, NetworkTeacher
 
 N = 1200
 PIXELS = PixelScale(0.0, 16 / 255)

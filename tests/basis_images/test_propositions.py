@@ -7,8 +7,7 @@ import pytest
 from scipy.optimize import minimize
 
 from protonn_edge.features.deskew.deskew import PixelScale
-from protonn_edge.kinds.basis_images.train.head import Parts
-from protonn_edge.kinds.basis_images.train.teachers import EstimatorTeacher
+from protonn_edge.kinds.basis_images.train.images import EstimatorTeacher, Parts
 from protonn_edge.training.objective import cross_entropy
 
 SHAPE, CLASSES, MOST = (3, 3), 3, 6

@@ -9,12 +9,13 @@ import pytest
 
 from protonn_edge.datasets import load_digits_dataset
 from protonn_edge.errors import InputError
-from protonn_edge.kinds.bonsai.train.classifier import (
+from protonn_edge.kinds.bonsai.train import (
     BonsaiClassifier,
     LocalDeepKernelClassifier,
     TreeClassifier,
+    TreeParameters,
+    tree_gradient,
 )
-from protonn_edge.kinds.bonsai.train.tree_gradient import TreeParameters, tree_gradient
 from protonn_edge.training.objective import cross_entropy
 
 DIGITS = load_digits_dataset()
@@ -84,7 +85,7 @@ def test_two_classes_have_one_row_a_node(kind: type[TreeClassifier]) -> None:
 
 def test_training_that_diverges_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(
-        "protonn_edge.kinds.bonsai.train.tree_training.cross_entropy",
+        "protonn_edge.kinds.bonsai.train.cross_entropy",
         lambda scores, *_: (float("inf"), np.full_like(scores, np.inf), None),
     )
     with pytest.raises(InputError, match="training diverges at the learning rate 0.01"):

@@ -10,7 +10,7 @@ import pytest
 from sklearn.exceptions import ConvergenceWarning
 
 from protonn_edge.datasets import load_digits_dataset
-from protonn_edge.kinds.dense.train.classifier import (
+from protonn_edge.kinds.dense.train import (
     DenseClassifier,
     Network,
     masks_within,

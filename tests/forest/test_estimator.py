@@ -13,7 +13,7 @@ from sklearn.ensemble import (
 )
 
 from protonn_edge.datasets import load_digits_dataset
-from protonn_edge.kinds.forest.train.classifier import ForestClassifier, GrownTrees
+from protonn_edge.kinds.forest.train import ForestClassifier, GrownTrees
 from protonn_edge.quantization import quantize
 
 DIGITS = load_digits_dataset()
@@ -45,7 +45,7 @@ def own_forest(classifier: ForestClassifier, kind: Any, y: Any = DIGITS.y_train[
             return super().fit(X, y, sample_weight)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(f"protonn_edge.kinds.forest.train.classifier.{kind.__name__}", Caught)
+        patch.setattr(f"protonn_edge.kinds.forest.train.{kind.__name__}", Caught)
         classifier.fit(X, y)
     own = kind(**caught["self"].get_params())
     return own.fit(caught["X"], caught["y"], caught["sample_weight"])

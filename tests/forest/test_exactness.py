@@ -9,8 +9,8 @@ import pytest
 
 from protonn_edge.chain.integer_chain import IntegerChain
 from protonn_edge.datasets import load_digits_dataset
-from protonn_edge.kinds.forest.train import classifier as training
-from protonn_edge.kinds.forest.train.classifier import ForestClassifier
+from protonn_edge.kinds.forest import train as training
+from protonn_edge.kinds.forest.train import ForestClassifier
 from protonn_edge.quantization import quantize
 
 DIGITS = load_digits_dataset()  # of small whole numbers

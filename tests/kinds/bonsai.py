@@ -8,7 +8,7 @@ from kinds.kind import Kind
 
 from protonn_edge.chain.model import Model
 from protonn_edge.kinds.bonsai.head import BonsaiHead
-from protonn_edge.kinds.bonsai.train.classifier import BonsaiClassifier
+from protonn_edge.kinds.bonsai.train import BonsaiClassifier
 
 
 def scores_of_tree(model: Model, X: np.ndarray) -> np.ndarray:

@@ -7,7 +7,7 @@ from dense_factory import random_dense_model
 from kinds.kind import Kind
 
 from protonn_edge.chain.model import Model
-from protonn_edge.kinds.dense.train.classifier import DenseClassifier
+from protonn_edge.kinds.dense.train import DenseClassifier
 
 
 def _scores(model: Model, X: np.ndarray) -> np.ndarray:

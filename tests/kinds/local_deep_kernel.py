@@ -8,7 +8,7 @@ import numpy as np
 from bonsai_factory import random_kernel_model
 from kinds.bonsai import KIND as BONSAI
 
-from protonn_edge.kinds.bonsai.train.classifier import LocalDeepKernelClassifier
+from protonn_edge.kinds.bonsai.train import LocalDeepKernelClassifier
 
 KIND = replace(
     BONSAI,

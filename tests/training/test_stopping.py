@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from sklearn.exceptions import ConvergenceWarning
 
-from protonn_edge.kinds.bonsai.train.classifier import BonsaiClassifier
+from protonn_edge.kinds.bonsai.train import BonsaiClassifier
 from protonn_edge.kinds.dense.head import DenseHead
-from protonn_edge.kinds.dense.train.classifier import DenseClassifier
-from protonn_edge.kinds.forest.train.classifier import ForestClassifier
+from protonn_edge.kinds.dense.train import DenseClassifier
+from protonn_edge.kinds.forest.train import ForestClassifier
 from protonn_edge.kinds.linear.train import LinearClassifier
 from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
 from protonn_edge.training.progress import BestEpoch, EpochReport, TrainingStopped

@@ -20,7 +20,7 @@ class BasisImagesParameters(DenseParameters):
     teacher : str, estimator or object, default=None
         Layers of the teacher, such as "16x3,max2"; None is the student's with four times as many
         channels, at most 128. Or a fitted `MLPClassifier` or linear classifier of scikit-learn, for
-        raw images, or an object like `protonn_edge.kinds.basis_images.train.teachers.Teacher`. An
+        raw images, or an object like `protonn_edge.kinds.basis_images.train.images.Teacher`. An
         estimator that is cloned, as folds do, has to be in a `sklearn.frozen.FrozenEstimator`. Or
         what a student was taught before, `taught_`: only the extension is trained then.
     teacher_epochs : int, default=15

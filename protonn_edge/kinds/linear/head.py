@@ -92,3 +92,8 @@ class LinearHead(Head):
 def scores_of_sums(t: NDArray[Any]) -> NDArray[Any]:
     """Return the scores (n, L) from sums t (n, L), or, for two classes, (n, 1): -t/2 and t/2."""
     return t if t.shape[1] > 1 else np.concatenate([-t / 2, t / 2], axis=1)
+
+
+def slope_of_sums(by_scores: NDArray[Any], n_sums: int) -> NDArray[Any]:
+    """Return derivatives by sums (n, n_sums), from those by their scores (n, L)."""
+    return by_scores if n_sums > 1 else (by_scores[:, 1:] - by_scores[:, :1]) / 2

@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import warnings
-from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
-from scipy.special import logsumexp
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
 
@@ -21,9 +18,8 @@ from protonn_edge.features.convolution.train.request import ConvolutionRequest
 from protonn_edge.kinds.linear.head import LinearHead
 from protonn_edge.kinds.linear.parameters import NETWORK, LinearParameters
 from protonn_edge.training.base import DeviceClassifier
-from protonn_edge.training.points import TrainingSet
 from protonn_edge.training.preparation import PreparedPoints
-from protonn_edge.training.progress import EpochReport, Learned, TrainingStopped
+from protonn_edge.training.progress import Learned, logistic_report
 from protonn_edge.training.refusals import Refusal, one_class_in_memory
 from protonn_edge.training.searched import FEATURES_SEARCHED, Between, Searched, SearchTask
 
@@ -84,10 +80,6 @@ class LinearClassifier(LinearParameters, DeviceClassifier):
         """Keep the network whose head may become the classifier."""
         self.network = network
 
-    @property
-    def _scores_are_logits(self) -> bool:
-        return True
-
     def _train(self, prepared: PreparedPoints) -> Learned:
         settings, data = prepared.settings, prepared.training_set()
         assert isinstance(settings, LinearClassifier)
@@ -95,9 +87,10 @@ class LinearClassifier(LinearParameters, DeviceClassifier):
         if settings.solver == NETWORK or (stopped and prepared.for_device):
             assert settings.network is not None  # or it is refused
             model = _head_of(settings.network, prepared)
-            report = _report(model, data, data.weights, 0.0)
+            report = logistic_report(model, data, data.weights)
             remarks = (_HEAD_KEPT,) if settings.solver != NETWORK else ()
-            return self._learned(model, report, remarks=remarks, facts={"trainer": NETWORK})
+            facts: dict[str, Any] = {"trainer": NETWORK}
+            return Learned.at_once(model, report, self.callback, remarks=remarks, facts=facts)
         most_passes = 1 if stopped else settings.max_iterations
         solver = _solver(settings, prepared.n_classes)
         weights = np.ones(len(data)) if data.weights is None else data.weights
@@ -114,18 +107,13 @@ class LinearClassifier(LinearParameters, DeviceClassifier):
             regression.fit(data.X, data.y, sample_weight=weights)
         bias = regression.intercept_.astype(np.float64)
         model = Model(head=LinearHead(regression.coef_, bias), **prepared.parts)
-        report = _report(model, data, weights, settings.regularization)
+        penalty = settings.regularization * float(np.abs(model.head.matrices["W"]).sum())
+        report = logistic_report(model, data, weights, penalty)
         passes = int(np.max(regression.n_iter_))
         converged = passes < most_passes
         remarks = () if converged else (_not_converged(passes),)
         facts = {"trainer": solver, "passes": passes}
-        return self._learned(model, report, remarks=remarks, facts=facts)
-
-    def _learned(self, model: Model, report: EpochReport, **known: Any) -> Learned:
-        if self.callback is not None:
-            with suppress(TrainingStopped):  # nothing is left to stop
-                self.callback(report)
-        return Learned(model, (report,), **known)
+        return Learned.at_once(model, report, self.callback, remarks=remarks, facts=facts)
 
 
 def _head_of(network: LearnedNetwork, prepared: PreparedPoints) -> Model:
@@ -156,26 +144,6 @@ def _l1_penalty() -> dict[str, Any]:
     """Return scikit-learn's arguments for an L1 penalty; since version 1.8, only a ratio."""
     by_ratio = LogisticRegression().penalty == "deprecated"
     return {"l1_ratio": 1.0} if by_ratio else {"penalty": "l1"}
-
-
-def _report(
-    model: Model, data: TrainingSet, weights: NDArray[Any] | None, regularization: float
-) -> EpochReport:
-    """Return the report of the only epoch."""
-    scores = model.head.scores(data.X)
-    losses = logsumexp(scores, axis=1) - scores[np.arange(len(data)), data.y]
-    penalty = regularization * float(np.abs(model.head.matrices["W"]).sum())
-    return EpochReport(
-        epoch=1,
-        epochs=1,
-        objective=float(np.average(losses, weights=weights)) + penalty,
-        accuracy=_share_right(model, *data.evaluated),
-        test_accuracy=None if data.test is None else _share_right(model, *data.test),
-    )
-
-
-def _share_right(model: Model, X: Any, y: Any) -> float:
-    return float(np.mean(model.head.scores(X).argmax(axis=1) == y))
 
 
 def _not_converged(passes: int) -> str:

@@ -17,6 +17,7 @@ from protonn_edge.chain.checks import (
     set_checked,
 )
 from protonn_edge.chain.head import Head, Remedies
+from protonn_edge.datasets.rows import dense_rows
 from protonn_edge.errors import InputError
 
 Float64 = NDArray[np.float64]
@@ -88,7 +89,8 @@ class NaiveBayesHead(Head):
         return 2 * self.n_inputs + self.n_classes
 
     def scores(self, X: Any) -> Float64:
-        """Return the scores (n, L) of normalized points X (n, D)."""
+        """Return the scores (n, L) of normalized points X (n, D), dense or sparse."""
+        X = dense_rows(X, slice(None)).astype(np.float64)
         means, weights = self.means.astype(np.float64), 0.5 / self.variances.astype(np.float64)
         distances = [
             np.square(X - mean) @ weight for mean, weight in zip(means, weights, strict=True)

@@ -2,24 +2,20 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
-from scipy.sparse import issparse
-from scipy.special import logsumexp
 from sklearn.naive_bayes import GaussianNB
 
 from protonn_edge.chain.model import Model
+from protonn_edge.datasets.rows import dense_rows
 from protonn_edge.kinds.naive_bayes.head import NaiveBayesHead
 from protonn_edge.kinds.naive_bayes.parameters import NaiveBayesParameters
 from protonn_edge.kinds.naive_bayes.quantize import least_variances
 from protonn_edge.training.base import DeviceClassifier
-from protonn_edge.training.points import TrainingSet
 from protonn_edge.training.preparation import PreparedPoints
-from protonn_edge.training.progress import EpochReport, Learned, TrainingStopped
+from protonn_edge.training.progress import Learned, logistic_report
 from protonn_edge.training.refusals import Refusal, one_class_in_memory
 from protonn_edge.training.searched import FEATURES_SEARCHED, Between, Searched, SearchTask
 
@@ -55,14 +51,11 @@ class NaiveBayesClassifier(NaiveBayesParameters, DeviceClassifier):
             columns={"smoothing": ("var_smoothing",)},
         )
 
-    @property
-    def _scores_are_logits(self) -> bool:
-        return True
-
     def _train(self, prepared: PreparedPoints) -> Learned:
         data = prepared.training_set()
         trained = GaussianNB(var_smoothing=self.frozen().var_smoothing)
-        trained.fit(_dense(data.X), data.y, sample_weight=data.weights)
+        X = dense_rows(data.X, slice(None)).astype(np.float64)
+        trained.fit(X, data.y, sample_weight=data.weights)
         inputs, normalizer = prepared.inputs, prepared.normalizer
         variances = np.maximum(trained.var_, least_variances(inputs, normalizer))
         ranges = np.abs((inputs.upper - inputs.lower) * normalizer.scale)
@@ -70,30 +63,6 @@ class NaiveBayesClassifier(NaiveBayesParameters, DeviceClassifier):
         bias = np.log(trained.class_prior_) + densities.sum(axis=1)
         head = NaiveBayesHead(trained.theta_, variances, bias)
         model = Model(head=head, **prepared.parts)
-        report = _report(model, data)
-        if self.callback is not None:
-            with suppress(TrainingStopped):  # nothing is left to stop
-                self.callback(report)
-        return Learned(model, (report,), facts={"trainer": type(trained).__name__})
-
-
-def _report(model: Model, data: TrainingSet) -> EpochReport:
-    """Return the report of the only epoch."""
-    scores = model.head.scores(_dense(data.X))
-    losses = logsumexp(scores, axis=1) - scores[np.arange(len(data)), data.y]
-    return EpochReport(
-        epoch=1,
-        epochs=1,
-        objective=float(np.average(losses, weights=data.weights)),
-        accuracy=_share_right(model, *data.evaluated),
-        test_accuracy=None if data.test is None else _share_right(model, *data.test),
-    )
-
-
-def _share_right(model: Model, X: Any, y: Any) -> float:
-    return float(np.mean(model.head.scores(_dense(X)).argmax(axis=1) == y))
-
-
-def _dense(X: Any) -> NDArray[np.float64]:
-    """Return points, dense or sparse, as an array."""
-    return np.asarray(X.toarray() if issparse(X) else X, np.float64)
+        report = logistic_report(model, data, data.weights)
+        facts = {"trainer": type(trained).__name__}
+        return Learned.at_once(model, report, self.callback, facts=facts)

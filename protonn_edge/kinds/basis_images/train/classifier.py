@@ -37,9 +37,16 @@ from protonn_edge.features.convolution.train.training import (
     trained,
 )
 from protonn_edge.kinds.basis_images.parameters import BasisImagesParameters
-from protonn_edge.kinds.basis_images.train.head import LARGEST_VALUE, BasisImages, Parts, weights_of
-from protonn_edge.kinds.basis_images.train.teachers import EstimatorTeacher, NetworkTeacher, Teacher
-from protonn_edge.kinds.dense.train.classifier import DenseClassifier
+from protonn_edge.kinds.basis_images.train.images import (
+    LARGEST_VALUE,
+    BasisImages,
+    EstimatorTeacher,
+    NetworkTeacher,
+    Parts,
+    Teacher,
+    weights_of,
+)
+from protonn_edge.kinds.dense.train import DenseClassifier
 from protonn_edge.training.points import Float32, Indices
 from protonn_edge.training.preparation import PreparedPoints
 from protonn_edge.training.progress import Learned

@@ -21,7 +21,7 @@ from protonn_edge.errors import InputError
 from protonn_edge.kinds.dense.head import DenseHead, rectified
 from protonn_edge.kinds.dense.integers import MOST_UNITS, listed
 from protonn_edge.kinds.dense.parameters import DenseParameters
-from protonn_edge.kinds.linear.head import scores_of_sums
+from protonn_edge.kinds.linear.head import scores_of_sums, slope_of_sums
 from protonn_edge.training.base import DeviceClassifier
 from protonn_edge.training.loop import MiniBatchTraining, factor_of_inputs
 from protonn_edge.training.normalization import neighbour_noise
@@ -34,6 +34,7 @@ from protonn_edge.training.progress import (
     EpochReport,
     Learned,
     Restart,
+    shares_right,
     with_back_off,
 )
 from protonn_edge.training.refusals import Refusal, one_class_in_memory
@@ -144,8 +145,7 @@ class Network:
         values = self.values(batch.X)
         scores = scores_of_sums(values[-1] @ self.weights[-1].T + self.biases[-1])
         loss, slope, _ = cross_entropy(scores, batch.Y, _NO_SHARPNESS, batch.weights)
-        if len(self.biases[-1]) == 1:
-            slope = (slope[:, 1:] - slope[:, :1]) / 2
+        slope = slope_of_sums(slope, len(self.biases[-1]))
         of_weights: list[Matrix] = []
         of_biases: list[Matrix] = []
         for place in reversed(range(len(self.weights))):
@@ -248,12 +248,7 @@ class _NetworkTraining(MiniBatchTraining[list[Float32]]):
             np.multiply(W, mask, out=W)
 
     def _accuracies(self) -> tuple[float, float | None]:
-        test = self._data.test
-        of_test = None if test is None else self._share_right(*test)
-        return self._share_right(*self._data.evaluated), of_test
-
-    def _share_right(self, X: Any, y: Any) -> float:
-        return float(np.mean(self.network.scores(X).argmax(axis=1) == y))
+        return shares_right(self.network.scores, self._data)
 
 
 # Points a step, unless it is said: few points are better learned from in more steps.
@@ -276,7 +271,7 @@ class DenseClassifier(DenseParameters, DeviceClassifier):
     Examples
     --------
     >>> from protonn_edge.datasets import load_digits_dataset
-    >>> from protonn_edge.kinds.dense.train.classifier import DenseClassifier
+    >>> from protonn_edge.kinds.dense.train import DenseClassifier
     >>> digits = load_digits_dataset()
     >>> classifier = DenseClassifier(hidden="16", size_budget=800, epochs=40, random_state=0)
     >>> classifier = classifier.fit(digits.X_train, digits.y_train)
@@ -317,10 +312,6 @@ class DenseClassifier(DenseParameters, DeviceClassifier):
                 f"1 to {MOST_UNITS}, such as 20 or 40,20"
             )
         return tuple(numbers)
-
-    @property
-    def _scores_are_logits(self) -> bool:
-        return True
 
     def _train(self, prepared: PreparedPoints) -> Learned:
         data = prepared.training_set()

@@ -9,14 +9,12 @@ trees are removed first.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import issparse
 from sklearn.ensemble import (
     ExtraTreesClassifier,
     GradientBoostingClassifier,
@@ -38,7 +36,7 @@ from protonn_edge.kinds.forest.quantize import (
 )
 from protonn_edge.training.base import DeviceClassifier
 from protonn_edge.training.preparation import PreparedPoints
-from protonn_edge.training.progress import EpochReport, Learned, TrainingStopped
+from protonn_edge.training.progress import EpochReport, Learned
 from protonn_edge.training.refusals import Refusal, one_class_in_memory
 from protonn_edge.training.searched import FEATURES_SEARCHED, Among, Between, Searched, SearchTask
 
@@ -281,7 +279,7 @@ class ForestClassifier(ForestParameters, DeviceClassifier):
     Examples
     --------
     >>> from protonn_edge.datasets import load_digits_dataset
-    >>> from protonn_edge.kinds.forest.train.classifier import ForestClassifier
+    >>> from protonn_edge.kinds.forest.train import ForestClassifier
     >>> digits = load_digits_dataset()
     >>> classifier = ForestClassifier(n_trees=20, random_state=0)
     >>> classifier = classifier.fit(digits.X_train, digits.y_train)
@@ -319,7 +317,7 @@ class ForestClassifier(ForestParameters, DeviceClassifier):
 
     def _train(self, prepared: PreparedPoints) -> Learned:
         settings, data = self.frozen(), prepared.training_set()
-        points = _raw_points(prepared)
+        points = dense_rows(prepared.raw, slice(None))
         statistics = prepared.inputs
         if prepared.making.stage is None:
             statistics = with_whole_steps(statistics, points)
@@ -344,11 +342,8 @@ class ForestClassifier(ForestParameters, DeviceClassifier):
             n_features=len(normalizer.scale),
         )
         model = Model(head=head, **{**prepared.parts, "inputs": statistics})
-        report = _report(model, prepared)
-        if self.callback is not None:
-            with suppress(TrainingStopped):  # nothing is left to stop
-                self.callback(report)
-        return Learned(model, (report,), facts={"trainer": type(forest).__name__, **facts})
+        facts = {"trainer": type(forest).__name__, **facts}
+        return Learned.at_once(model, _report(model, prepared), self.callback, facts=facts)
 
 
 def new_ensemble(settings: ForestClassifier, seed: int) -> Any:
@@ -366,23 +361,12 @@ def new_ensemble(settings: ForestClassifier, seed: int) -> Any:
     return kind(max_depth=settings.max_depth, **shared)
 
 
-def _raw_points(prepared: PreparedPoints) -> NDArray[Any]:
-    """Return the raw points (n, features), dense."""
-    raw = prepared.raw
-    return dense_rows(raw, slice(None)) if issparse(raw) else raw
-
-
 def _report(model: Model, prepared: PreparedPoints) -> EpochReport:
     """Return the report of the only epoch; its loss is the error rate."""
-    accuracy = _share_right(model, *prepared.calibration)
-    return EpochReport(
-        epoch=1,
-        epochs=1,
-        objective=1 - accuracy,
-        accuracy=accuracy,
-        test_accuracy=None if prepared.test is None else _share_right(model, *prepared.test),
-    )
 
+    def share_right(X: Any, y: Any) -> float:
+        return float(np.mean(model.predict(X) == y))
 
-def _share_right(model: Model, X: Any, y: Any) -> float:
-    return float(np.mean(model.predict(X) == y))
+    accuracy = share_right(*prepared.calibration)
+    of_test = None if prepared.test is None else share_right(*prepared.test)
+    return EpochReport(1, 1, 1 - accuracy, accuracy, test_accuracy=of_test)

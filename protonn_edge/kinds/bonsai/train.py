@@ -1,0 +1,404 @@
+"""Bonsai and local deep kernels as scikit-learn estimators for devices.
+
+While a tree is trained, a point takes both branches at each inner node, the right one with the
+weight ``(1 + tanh(s T_j z)) / 2``, which for a large sharpness s is 0 or 1 (Kumar et al., ICML
+2017, section 3): branches start soft and end hard.
+
+All matrices are trained together as for ProtoNN (`training.joint`): with Adam, warm-up and cosine
+decay, thresholding to their shares after every step, gradually at first, and fixed supports in the
+last quarter.
+"""
+
+from __future__ import annotations
+
+import math
+from abc import abstractmethod
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from protonn_edge.chain.model import Model
+from protonn_edge.datasets.rows import dense_rows
+from protonn_edge.errors import InputError
+from protonn_edge.kinds.bonsai.head import BonsaiHead, LocalDeepKernelHead, TreeHead
+from protonn_edge.kinds.bonsai.parameters import BonsaiParameters, LocalDeepKernelParameters
+from protonn_edge.kinds.linear.head import scores_of_sums, slope_of_sums
+from protonn_edge.training.base import DeviceClassifier
+from protonn_edge.training.initialization import discriminant_projection
+from protonn_edge.training.joint import Sparsifier
+from protonn_edge.training.loop import MiniBatchTraining, factor_of_inputs
+from protonn_edge.training.normalization import neighbour_noise
+from protonn_edge.training.objective import Loss, Matrix, cross_entropy
+from protonn_edge.training.points import Batch, Float32, TrainingSet
+from protonn_edge.training.preparation import PreparedPoints
+from protonn_edge.training.progress import Callback, EpochReport, Learned, shares_right
+from protonn_edge.training.refusals import Refusal, one_class_in_memory
+from protonn_edge.training.searched import FEATURES_SEARCHED, Among, Between, Searched, SearchTask
+
+_NO_SHARPNESS = np.zeros(1, np.float32)
+
+
+@dataclass(frozen=True, eq=False)
+class TreeParameters:
+    """All trained parameters; also arrays of the same shapes, such as the gradient."""
+
+    projection: Float32  # (d, D): Z, or no rows if the tree reads the points themselves
+    # (nodes R, d + 1): W and V; the last column is a bias
+    weights: Float32
+    gates: Float32
+    branches: Float32  # (inner nodes, d + 1): T
+
+    def __iter__(self) -> Iterator[Float32]:
+        return iter((self.projection, self.weights, self.gates, self.branches))
+
+
+def tree_gradient(
+    parameters: TreeParameters,
+    X: Matrix,
+    Y: Matrix,
+    loss: Loss,
+    sharpness: Matrix,
+    weights: Matrix | None = None,
+) -> tuple[float, TreeParameters]:
+    """Return the mean loss of normalized points X (n, D) with targets Y (n, L), and its gradient.
+
+    - `loss`: a function of scores; see `objective.LOSSES`.
+    - `sharpness` (inner nodes,): s of each branch.
+    """
+    Z, W, V, T = parameters
+    n, nodes = len(X), 2 * len(T) + 1
+    z = _with_ones(Z, X)
+    sums, gates = z @ W.T, np.tanh(z @ V.T)
+    right = np.float32(0.5) * (1 + np.tanh(sharpness * (z @ T.T)))
+    reached = _reached(right)
+    gated = (sums * gates).reshape(n, nodes, -1)
+    t = np.einsum("nk,nkr->nr", reached, gated)
+    value, by_scores, _ = loss(scores_of_sums(t), Y, _NO_SHARPNESS, weights)
+    by_t = slope_of_sums(by_scores, t.shape[1])
+
+    by_gated = (reached[:, :, None] * by_t[:, None, :]).reshape(n, -1)
+    by_sums = by_gated * gates
+    by_arguments = by_gated * sums * (1 - gates * gates)
+    by_right = _through_branches(right, reached, np.einsum("nkr,nr->nk", gated, by_t))
+    by_branches = by_right * right * (1 - right) * (2 * sharpness)
+    by_Z = np.zeros_like(Z)
+    if len(Z):
+        by_z = by_sums @ W + by_arguments @ V + by_branches @ T
+        by_Z = by_z[:, :-1].T @ X
+    return value, TreeParameters(by_Z, by_sums.T @ z, by_arguments.T @ z, by_branches.T @ z)
+
+
+def branch_magnitudes(parameters: TreeParameters, X: Matrix) -> Matrix:
+    """Return the mean magnitude of each branch's sums, (inner nodes,), of points X (n, D)."""
+    sums = _with_ones(parameters.projection, X) @ parameters.branches.T
+    return np.asarray(np.abs(sums).mean(axis=0))
+
+
+def _with_ones(Z: Matrix, X: Matrix) -> Matrix:
+    """Return the inputs of the tree for points X (n, D), with a 1 appended."""
+    projected = X @ Z.T if len(Z) else X
+    return np.concatenate([projected, np.ones((len(X), 1), X.dtype)], axis=1)
+
+
+def _reached(right: Matrix) -> Matrix:
+    """Return the weight with which each point reaches each node, (n, nodes)."""
+    n, inner = right.shape
+    reached = np.ones((n, 2 * inner + 1), right.dtype)
+    for j in range(inner):
+        reached[:, 2 * j + 2] = reached[:, j] * right[:, j]
+        reached[:, 2 * j + 1] = reached[:, j] - reached[:, 2 * j + 2]
+    return reached
+
+
+def _through_branches(right: Matrix, reached: Matrix, by_reached: Matrix) -> Matrix:
+    """Return the derivatives to the right-branch weights, from those to the node weights."""
+    whole = by_reached.copy()  # of a node and its subtree
+    by_right = np.empty_like(right)
+    for j in reversed(range(right.shape[1])):
+        left, difference = whole[:, 2 * j + 1], whole[:, 2 * j + 2] - whole[:, 2 * j + 1]
+        by_right[:, j] = reached[:, j] * difference
+        whole[:, j] += left + right[:, j] * difference
+    return by_right
+
+
+# Initial and final sharpness of the branches, for sums with mean magnitude 1. The magnitude is
+# measured on some points of each step; otherwise training would keep branches soft by shrinking
+# their sums.
+_SHARPNESS = 1.0, 100.0
+_MEASURED_POINTS = 64
+_SHARPENED = 0.75  # it is final from this share of the steps on
+
+# Of `TreeParameters`. Only the sign of a branch's sum matters, so the length of its weights drifts:
+# compared with other branches, all weights of a short one would be pruned, often those of the root.
+_BRANCHES = 3
+
+_START = 0.3  # deviation of initial weighted sums and gates, for coordinates of deviation 1
+
+
+@dataclass(frozen=True)
+class TreeSchedule:
+    """Epochs, step sizes and constraints of training; see `TreeClassifier`.
+
+    `sparsity` has the shares of the four matrices of `TreeParameters`, `input_noise` is a deviation
+    of normalized points.
+    """
+
+    depth: int
+    n_projections: int
+    epochs: int
+    batch_size: int
+    learning_rate: float
+    input_noise: float
+    sparsity: tuple[float, float, float, float]
+
+
+class TreeTraining(MiniBatchTraining[TreeParameters]):
+    """One training from start to end.
+
+    - `schedule`: its `n_projections` is 0 if the tree reads the points themselves.
+    - `seed`: seed of all random numbers.
+    - `head_of`: makes a model with hard branches from `parameters`, for measuring accuracy.
+    """
+
+    def __init__(
+        self,
+        data: TrainingSet,
+        schedule: TreeSchedule,
+        seed: int,
+        head_of: Callable[[TreeParameters], TreeHead],
+    ) -> None:
+        generator = np.random.default_rng(seed)
+        start = _start(data, schedule, generator)
+        factors = (factor_of_inputs(start.projection.shape[1]), 1.0, 1.0, 1.0)
+        super().__init__(start, factors, data, schedule, generator)
+        self._data, self._head_of = data, head_of
+        self._sparsifier = Sparsifier(schedule.sparsity, by_row=(_BRANCHES,))
+
+    def train(self, callback: Callback | None) -> list[EpochReport]:
+        """Go through all epochs and return their reports.
+
+        Raises `InputError` if training diverges.
+        """
+        history = super().train(callback)
+        self._scale_coordinates()
+        return history
+
+    def _epoch(self) -> float:
+        with np.errstate(over="ignore", invalid="ignore"):
+            return super()._epoch()
+
+    def _check(self, epoch: int, objective: float) -> None:  # noqa: ARG002
+        if not all(np.isfinite(matrix).all() for matrix in (*self.parameters, objective)):
+            raise InputError(
+                f"training diverges at the learning rate {self._timing.learning_rate:g}; try "
+                "a smaller one, or another normalization"
+            )
+
+    def _gradient(self, batch: Batch) -> tuple[float, TreeParameters]:
+        points = self._noisy(batch.X)
+        sharpness = self._sharpness(points[:_MEASURED_POINTS])
+        return tree_gradient(
+            self.parameters, points, batch.Y, cross_entropy, sharpness, batch.weights
+        )
+
+    def _after_step(self, progress: float) -> None:
+        self._sparsifier.apply(self.parameters, progress)
+
+    def _tighten(self, progress: float) -> None:
+        if self._sparsifier.tightens(progress):
+            self._best.forget()
+
+    def _scale_coordinates(self) -> None:
+        """Scale the coordinates of training points to -1..1, which leaves the scores unchanged."""
+        Z, *tree = self.parameters
+        if len(Z):
+            points, _ = self._data.evaluated
+            reach = np.abs(points @ Z.T).max(axis=0)
+            reach[reach == 0] = 1
+            Z /= reach[:, None]
+            for matrix in tree:
+                matrix[:, :-1] *= reach
+
+    def _sharpness(self, points: Float32) -> Float32:
+        """Return the sharpness of each branch now."""
+        first, last = _SHARPNESS
+        progress = min(1.0, self._progress / _SHARPENED)
+        wanted = np.float32(first * (last / first) ** progress)
+        found = branch_magnitudes(self.parameters, points)
+        return np.asarray(wanted / np.maximum(found, np.float32(1e-12)))
+
+    def _accuracies(self) -> tuple[float, float | None]:
+        head = self._head_of(self.parameters)
+        return shares_right(lambda X: head.scores(dense_rows(X, slice(None))), self._data)
+
+
+def _start(
+    data: TrainingSet, schedule: TreeSchedule, generator: np.random.Generator
+) -> TreeParameters:
+    """Return the initial parameters: discriminants, and random weights of their outputs."""
+    points, y = data.evaluated
+    X = dense_rows(points, slice(None))
+    d = min(schedule.n_projections, X.shape[1])
+    Z = np.zeros((0, X.shape[1]), np.float32)
+    if d:
+        Z = discriminant_projection(X, y, d)
+        Z /= np.maximum((X @ Z.T).std(axis=0), np.float32(1e-6))[:, None]
+    n_classes, columns = data.Y.shape[1], (d or X.shape[1]) + 1
+    rows = n_classes if n_classes > 2 else 1
+    inner = (1 << schedule.depth) - 1
+    nodes = 2 * inner + 1
+
+    def random(rows: int, deviation: float) -> Float32:
+        scale = deviation / math.sqrt(columns)
+        drawn = generator.standard_normal((rows, columns), dtype=np.float32)
+        return np.float32(scale) * drawn
+
+    weights, gates = random(rows * nodes, _START), random(rows * nodes, _START)
+    return TreeParameters(Z, weights, gates, random(inner, 1.0))
+
+
+_BATCH_SIZE = 256
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class TreeClassifier(LocalDeepKernelParameters, DeviceClassifier):
+    """What Bonsai and local deep kernels have in common."""
+
+    refusals: ClassVar[tuple[Refusal, ...]] = one_class_in_memory("a tree of gated sums")
+
+    def _projection(self, sparsity: tuple[float, float, float]) -> dict[str, Any]:
+        """Return the settings of the projection, if any, with the shares of all matrices."""
+        return {"n_projections": 0, "sparsity": (1.0, *sparsity)}
+
+    @abstractmethod
+    def _head(self, parameters: TreeParameters) -> TreeHead:
+        """Return the trained tree."""
+
+    def _train(self, prepared: PreparedPoints) -> Learned:
+        data, noise, size = prepared.training_set(), self.input_noise, self.batch_size
+        if noise == "auto":
+            noise = neighbour_noise(data.X, prepared.generator, prepared.normalizer.kind)
+        sparsity = self.sparsity_weights, self.sparsity_gates, self.sparsity_branches
+        schedule = TreeSchedule(
+            depth=self.depth,
+            epochs=self.epochs,
+            batch_size=_BATCH_SIZE if size == "auto" else int(size),
+            learning_rate=float(self.learning_rate),
+            input_noise=float(noise),
+            **self._projection(sparsity),
+        )
+        training = TreeTraining(data, schedule, prepared.seed, self._head)
+        history = tuple(training.train(self.callback))
+        model = Model(head=self._head(training.parameters), **prepared.parts)
+        return Learned(model, history, facts={"input_noise": float(noise)})
+
+
+def _tree_of(parameters: TreeParameters) -> dict[str, Any]:
+    _, weights, gates, branches = parameters
+    return {"weights": weights, "gates": gates, "branches": branches}
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class BonsaiClassifier(BonsaiParameters, TreeClassifier):
+    """Bonsai: a shallow tree of gated sums behind a sparse projection (Kumar et al., ICML 2017).
+
+    The projection, the sums, their gates and the branches are learned together; see
+    `protonn_edge.kinds.bonsai.head` for the formula.
+
+    References
+    ----------
+    .. [1] A. Kumar, S. Goyal, M. Varma, "Resource-efficient Machine Learning in 2 KB RAM for the
+       Internet of Things", ICML 2017.
+
+    Examples
+    --------
+    >>> from protonn_edge.datasets import load_digits_dataset
+    >>> from protonn_edge.kinds.bonsai.train import BonsaiClassifier
+    >>> digits = load_digits_dataset()
+    >>> classifier = BonsaiClassifier(depth=1, epochs=30, random_state=0)
+    >>> classifier = classifier.fit(digits.X_train, digits.y_train)
+    >>> bool(classifier.score(digits.X_test, digits.y_test) > 0.95)
+    True
+    """
+
+    @classmethod
+    def searched(cls, task: SearchTask) -> Searched:
+        """Return the search space: sizes, learning rate and features."""
+        features = {name: getattr(cls, name) for name in FEATURES_SEARCHED}
+        widest = max(4, min(40, task.n_inputs))
+        share = min(1.0, task.parameter_bytes / (2 * widest * task.n_inputs))
+        begun = {"sparsity_projection": max(0.02, share), **features}
+        return Searched(
+            {
+                "depth": Among((0, 1, 2, 3)),
+                "n_projections": Between(3, widest),
+                "sparsity_projection": Between(0.02, 1.0),
+                "learning_rate": Between(3e-3, 0.1),
+                **FEATURES_SEARCHED,
+            },
+            tuple(
+                {"depth": depth, "n_projections": min(d, widest), "learning_rate": 0.02, **begun}
+                for depth, d in ((1, 10), (2, 10), (1, 20), (0, 15))
+            ),
+            columns={"depth": ("depth",), "d": ("n_projections",)},
+        )
+
+    def _projection(self, sparsity: tuple[float, float, float]) -> dict[str, Any]:
+        shares = (self.sparsity_projection, *sparsity)
+        return {"n_projections": self.n_projections, "sparsity": shares}
+
+    def _head(self, parameters: TreeParameters) -> TreeHead:
+        return BonsaiHead(projection=parameters.projection, **_tree_of(parameters))
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class LocalDeepKernelClassifier(TreeClassifier):
+    """A local deep kernel: a shallow tree of gated sums of the inputs (Jose et al., ICML 2013).
+
+    It is Bonsai without its projection; see `protonn_edge.kinds.bonsai.head` for the formula.
+
+    References
+    ----------
+    .. [1] C. Jose, P. Goyal, P. Aggrwal, M. Varma, "Local Deep Kernel Learning for Efficient
+       Non-linear SVM Prediction", ICML 2013.
+
+    Examples
+    --------
+    >>> from protonn_edge.datasets import load_digits_dataset
+    >>> from protonn_edge.kinds.bonsai.train import LocalDeepKernelClassifier
+    >>> digits = load_digits_dataset()
+    >>> classifier = LocalDeepKernelClassifier(depth=1, epochs=30, random_state=0)
+    >>> classifier = classifier.fit(digits.X_train, digits.y_train)
+    >>> bool(classifier.score(digits.X_test, digits.y_test) > 0.93)
+    True
+    """
+
+    @classmethod
+    def searched(cls, task: SearchTask) -> Searched:  # noqa: ARG003
+        """Return the search space: sizes, learning rate and features."""
+        features = {name: getattr(cls, name) for name in FEATURES_SEARCHED}
+        return Searched(
+            {
+                "depth": Among((0, 1, 2, 3)),
+                "sparsity_weights": Between(0.02, 1.0),
+                "sparsity_gates": Between(0.02, 1.0),
+                "learning_rate": Between(1e-3, 0.05),
+                **FEATURES_SEARCHED,
+            },
+            tuple(
+                {
+                    "depth": depth,
+                    "sparsity_weights": share,
+                    "sparsity_gates": share,
+                    "learning_rate": 0.01,
+                    **features,
+                }
+                for depth, share in ((1, 1.0), (1, 0.2), (2, 0.2), (2, 0.05))
+            ),
+            columns={"depth": ("depth",)},
+        )
+
+    def _head(self, parameters: TreeParameters) -> TreeHead:
+        return LocalDeepKernelHead(**_tree_of(parameters))

@@ -1,1 +1,0 @@
-"""Training of Bonsai and local deep kernels."""
