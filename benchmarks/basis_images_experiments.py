@@ -12,9 +12,8 @@ from printing import Record
 
 from protonn_edge.datasets import Dataset
 from protonn_edge.features.convolution.integers import IntegerConvolution
-from protonn_edge.features.convolution.train.learning import Wanted
+from protonn_edge.features.convolution.train.learning import OnEpoch, Wanted
 from protonn_edge.features.convolution.train.network import Network
-from protonn_edge.features.convolution.train.training import OnEpoch
 from protonn_edge.kinds.basis_images.train.classifier import (
     BasisImagesClassifier,
     TaughtStudent,

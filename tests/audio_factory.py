@@ -8,7 +8,7 @@ from model_factory import random_model
 
 from protonn_edge.chain.model import Model
 from protonn_edge.chain.statistics import InputStatistics, Normalizer
-from protonn_edge.features.audio.bands import BandPass, mel_bands
+from protonn_edge.features.audio.frames import BandPass, mel_bands
 from protonn_edge.features.audio.stage import AudioStage
 
 

@@ -15,7 +15,8 @@ from protonn_edge.chain.statistics import InputStatistics, Normalizer
 from protonn_edge.features.average_pooling.pooling import AveragePooling
 from protonn_edge.features.deskew.deskew import BYTES
 from protonn_edge.features.gradients.gradients import Gradients
-from protonn_edge.features.window_features import FeatureSet, WindowFeatureStage
+from protonn_edge.features.window_features.stage import WindowFeatureStage
+from protonn_edge.features.window_features.windows import FeatureSet
 from protonn_edge.kinds.protonn.prototypes.integers import exponential_table
 from protonn_edge.quantization import IntegerChain
 

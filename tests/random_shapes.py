@@ -23,8 +23,8 @@ from protonn_edge.errors import InputError
 from protonn_edge.features.average_pooling.pooling import AveragePooling
 from protonn_edge.features.deskew.deskew import BYTES
 from protonn_edge.features.gradients.gradients import Gradients
-from protonn_edge.features.window_features import FeatureSet, WindowFeatureStage
-from protonn_edge.features.window_features.declaration import KINDS
+from protonn_edge.features.window_features.stage import WindowFeatureStage
+from protonn_edge.features.window_features.windows import KINDS, FeatureSet
 from protonn_edge.kernels.matvec.kernels import kernel_names
 from protonn_edge.kinds.protonn.projection.integers import (
     COORDINATE_MAXIMUM,

@@ -17,7 +17,7 @@ from protonn_edge.cli.command import Output
 from protonn_edge.cli.train_options import flags, given_options, was_given
 from protonn_edge.datasets import Dataset, MultiLabelDataset
 from protonn_edge.errors import InputError, Interrupted
-from protonn_edge.features.convolution.train.training import PassReport
+from protonn_edge.features.convolution.train.learning import PassReport
 from protonn_edge.kinds.protonn.parameters import ProtoNNParameters
 from protonn_edge.kinds.protonn.train.fitting import default_prototypes
 from protonn_edge.quantization import check_counts

@@ -30,11 +30,11 @@ from protonn_edge.datasets.recordings import (
 )
 from protonn_edge.datasets.rules import is_called_as_time
 from protonn_edge.errors import InputError, counted
-from protonn_edge.features.audio.clips import Clips
 from protonn_edge.features.audio.frames import SAMPLE_LIMIT
 from protonn_edge.features.audio.onset import THRESHOLDS
-from protonn_edge.features.window_features import check_window
+from protonn_edge.features.audio.stage import Clips
 from protonn_edge.features.window_features.stage import SAMPLE_RATES
+from protonn_edge.features.window_features.windows import check_window
 from protonn_edge.report.terminal import fact_table
 from protonn_edge.sensors import MICROPHONE
 from protonn_edge.sensors.kinds import ANALOG_RATE, to_arrays

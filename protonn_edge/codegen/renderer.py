@@ -19,7 +19,7 @@ from protonn_edge.codegen.plan import Float32Plan, Plan, make_float32_plan
 from protonn_edge.codegen.planner import make_plan
 from protonn_edge.errors import InputError, shortened
 from protonn_edge.features.images.cropped_image import shape_text
-from protonn_edge.features.images.image_stage import image_text
+from protonn_edge.features.images.image_rows import image_text
 from protonn_edge.quantization import DeviceModel, Float32Model
 from protonn_edge.system.resources import resource
 

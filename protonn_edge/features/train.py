@@ -15,9 +15,8 @@ from protonn_edge.features.audio.train import AudioRequest
 from protonn_edge.features.average_pooling.train import PoolingRequest
 from protonn_edge.features.convolution.train.request import ConvolutionRequest
 from protonn_edge.features.gradients.train import GradientRequest
-from protonn_edge.features.images.train import IMAGES
-from protonn_edge.features.window_features import KINDS
 from protonn_edge.features.window_features.train import WindowRequest
+from protonn_edge.features.window_features.windows import KINDS
 from protonn_edge.training.features import (
     NO_FEATURES,
     FeatureParameters,
@@ -27,7 +26,35 @@ from protonn_edge.training.features import (
     two_of,
     unread,
 )
-from protonn_edge.training.refusals import Refusal
+from protonn_edge.training.refusals import IN_BLOCKS, SPARSE, Case, Refusal, but
+
+
+def _deskewed(case: Case) -> bool:
+    return isinstance(case.asked, ImageRequest) and case.asked.deskew
+
+
+IMAGES: tuple[Refusal, ...] = (
+    *but(
+        _deskewed,
+        "images are to be deskewed, which needs dense images that fit in memory, but <but>; leave "
+        "deskew out, or train on fewer points",
+        SPARSE,
+        IN_BLOCKS,
+    ),
+    Refusal(
+        lambda case: type(case.asked) is ImageRequest,
+        "{features} is {settings.features}, but no features are to be computed from the image; "
+        "add some, such as pool:4x4 or gradients:4x4",
+    ),
+    Refusal(
+        lambda case: (
+            case.asked is not None and case.asked.of_images and case.settings.image_shape is None
+        ),
+        "{features} is {settings.features}, but the shape of the image is not given; give its "
+        "height and width with {image_shape}",
+    ),
+)
+
 
 REQUESTS: list[type[FeatureRequest]] = [
     GradientRequest,

@@ -9,8 +9,7 @@ import pytest
 from audio_factory import loudest
 
 from protonn_edge.errors import InputError
-from protonn_edge.features.audio.bands import Y_MAXIMUM, BandPass, mel_bands
-from protonn_edge.features.audio.frames import Frames, logarithms
+from protonn_edge.features.audio.frames import Y_MAXIMUM, BandPass, Frames, logarithms, mel_bands
 
 BANDS = mel_bands(9, 8_000)
 

@@ -11,9 +11,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from protonn_edge.errors import InputError
-from protonn_edge.features.average_pooling.areas import Areas, Axis
-from protonn_edge.features.average_pooling.integers import IntegerAveragePooling
-from protonn_edge.features.average_pooling.pooling import AveragePooling
+from protonn_edge.features.average_pooling.pooling import (
+    Areas,
+    AveragePooling,
+    Axis,
+    IntegerAveragePooling,
+)
 from protonn_edge.features.deskew.deskew import PixelScale
 from protonn_edge.training.shared_parameters import SharedParameters
 

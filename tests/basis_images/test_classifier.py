@@ -15,7 +15,7 @@ from sklearn.linear_model import LogisticRegression
 from protonn_edge.chain.file import load_model
 from protonn_edge.datasets import load_digits_dataset
 from protonn_edge.errors import InputError
-from protonn_edge.features.convolution.train.training import PassReport
+from protonn_edge.features.convolution.train.learning import PassReport
 from protonn_edge.kinds.basis_images.train.classifier import BasisImagesClassifier
 from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
 from protonn_edge.quantization import quantize

@@ -12,9 +12,8 @@ from sklearn.neural_network import MLPClassifier
 from sklearn.svm import SVC
 
 from protonn_edge.errors import InputError
-from protonn_edge.features.convolution.train.heads import MatrixHead
-from protonn_edge.features.convolution.train.layers import Limit
-from protonn_edge.features.convolution.train.network import Network, layers_of
+from protonn_edge.features.convolution.train.layers import Rectifier
+from protonn_edge.features.convolution.train.network import MatrixHead, Network, layers_of
 from protonn_edge.features.convolution.train.notation import read_layers
 from protonn_edge.features.deskew.deskew import PixelScale
 from protonn_edge.kinds.basis_images.train.images import (
@@ -100,9 +99,9 @@ def test_weights_that_are_equal_have_a_similarity() -> None:
 
 def test_what_is_limited_has_no_slope() -> None:
     x = np.array([-1.0, 0.5, 3.0])
-    values, kept = Limit(2.0).forward(x)
+    values, kept = Rectifier(2.0).forward(x)
     np.testing.assert_array_equal(values, [0, 0.5, 2])
-    np.testing.assert_array_equal(Limit(2.0).backward(kept, np.ones(3))[0], [0, 1, 0])
+    np.testing.assert_array_equal(Rectifier(2.0).backward(kept, np.ones(3))[0], [0, 1, 0])
 
 
 def points(classes: int) -> tuple[np.ndarray, np.ndarray]:

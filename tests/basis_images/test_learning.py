@@ -10,10 +10,9 @@ from sklearn.datasets import load_digits
 from sklearn.linear_model import LogisticRegression
 
 from protonn_edge.errors import InputError
-from protonn_edge.features.convolution.train.learning import Wanted
+from protonn_edge.features.convolution.train.learning import Schedule, Wanted
 from protonn_edge.features.convolution.train.notation import read_layers
 from protonn_edge.features.convolution.train.rounding import Bits
-from protonn_edge.features.convolution.train.training import Schedule
 from protonn_edge.features.deskew.deskew import PixelScale
 from protonn_edge.kinds.basis_images.train.classifier import (
     TaughtStudent,

@@ -32,7 +32,8 @@ from protonn_edge.codegen import make_plan, render_c
 from protonn_edge.codegen.host import host_program
 from protonn_edge.emulator import EmulatedUno
 from protonn_edge.errors import InputError
-from protonn_edge.features.window_features import KINDS, WindowFeatureStage
+from protonn_edge.features.window_features.stage import WindowFeatureStage
+from protonn_edge.features.window_features.windows import KINDS
 from protonn_edge.kernels.matvec.kernels import KERNELS, KernelName
 from protonn_edge.quantization import IntegerChain, device_model, quantize
 from protonn_edge.verification.agreement import open_session, verify_device

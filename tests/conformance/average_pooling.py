@@ -9,9 +9,11 @@ import numpy as np
 from conformance.instances import Instance
 from model_factory import random_images, random_pooling_model
 
-from protonn_edge.features.average_pooling.areas import Axis
-from protonn_edge.features.average_pooling.integers import IntegerAveragePooling
-from protonn_edge.features.average_pooling.pooling import AveragePooling
+from protonn_edge.features.average_pooling.pooling import (
+    AveragePooling,
+    Axis,
+    IntegerAveragePooling,
+)
 from protonn_edge.features.deskew.deskew import BYTES
 from protonn_edge.quantization import quantize
 

@@ -9,8 +9,7 @@ from chains import replace
 from conformance.instances import Instance
 from convolution_factory import random_convolution, random_images_of, random_model
 
-from protonn_edge.features.average_pooling.areas import Areas
-from protonn_edge.features.average_pooling.integers import IntegerAveragePooling
+from protonn_edge.features.average_pooling.pooling import Areas, IntegerAveragePooling
 from protonn_edge.features.convolution.integers import IntegerConvolution
 from protonn_edge.features.convolution.stage import Convolutions
 from protonn_edge.features.pooling.integers import IntegerPooling

@@ -9,8 +9,7 @@ from conformance.instances import Instance
 from model_factory import random_images, random_pooling_model
 
 from protonn_edge.features.average_pooling.pooling import AveragePooling
-from protonn_edge.features.deskew.deskew import BYTES
-from protonn_edge.features.deskew.integers import IntegerDeskew
+from protonn_edge.features.deskew.deskew import BYTES, IntegerDeskew
 from protonn_edge.quantization import quantize
 
 

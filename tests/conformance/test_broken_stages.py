@@ -23,9 +23,8 @@ from conformance.instances import KINDS, Program, instances_of, programs_of
 
 from protonn_edge.chain.decision import IntegerDecision
 from protonn_edge.chain.integer_stage import IntegerStage, Range
-from protonn_edge.features.average_pooling.integers import IntegerAveragePooling
-from protonn_edge.features.deskew.deskew import row_shifts, sheared
-from protonn_edge.features.deskew.integers import IntegerDeskew
+from protonn_edge.features.average_pooling.pooling import IntegerAveragePooling
+from protonn_edge.features.deskew.deskew import IntegerDeskew, row_shifts, sheared
 from protonn_edge.features.gradients.cells import Cells
 from protonn_edge.features.gradients.gradients import IntegerGradients
 from protonn_edge.features.window_features.stage import IntegerWindowFeatures

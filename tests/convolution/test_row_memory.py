@@ -13,8 +13,7 @@ from protonn_edge.codegen.planner import Limits, plans
 from protonn_edge.errors import InputError
 from protonn_edge.features.convolution.integers import IntegerConvolution
 from protonn_edge.features.convolution.stage import Convolutions
-from protonn_edge.features.images.image_rows import RowMemory, row_memory
-from protonn_edge.features.images.image_stage import ImageStage
+from protonn_edge.features.images.image_rows import ImageStage, RowMemory, row_memory
 from protonn_edge.features.pooling.integers import IntegerPooling
 from protonn_edge.quantization import quantize
 

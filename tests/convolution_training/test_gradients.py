@@ -6,14 +6,20 @@ import numpy as np
 import pytest
 from chains import replace
 
-from protonn_edge.features.convolution.train.heads import MatrixHead, PrototypeHead, TrainableHead
 from protonn_edge.features.convolution.train.layers import (
     Convolution,
     Layer,
     Normalization,
     Pooling,
 )
-from protonn_edge.features.convolution.train.network import Network, folded, layers_of
+from protonn_edge.features.convolution.train.network import (
+    MatrixHead,
+    Network,
+    PrototypeHead,
+    TrainableHead,
+    folded,
+    layers_of,
+)
 from protonn_edge.features.convolution.train.notation import read_layers
 from protonn_edge.training.objective import Parameters
 

@@ -9,9 +9,9 @@ from sklearn.datasets import load_digits
 from sklearn.linear_model import LogisticRegression
 
 from protonn_edge.errors import InputError
-from protonn_edge.features.average_pooling.areas import Areas
-from protonn_edge.features.average_pooling.integers import IntegerAveragePooling
+from protonn_edge.features.average_pooling.pooling import Areas, IntegerAveragePooling
 from protonn_edge.features.convolution.train.learning import (
+    Schedule,
     Wanted,
     learned_network,
     untrained_layers,
@@ -19,7 +19,6 @@ from protonn_edge.features.convolution.train.learning import (
 from protonn_edge.features.convolution.train.network import Network
 from protonn_edge.features.convolution.train.notation import read_layers
 from protonn_edge.features.convolution.train.rounding import Bits
-from protonn_edge.features.convolution.train.training import Schedule
 from protonn_edge.features.deskew.deskew import PixelScale
 
 WANTED = Wanted(

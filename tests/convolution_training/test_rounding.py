@@ -6,15 +6,14 @@ import numpy as np
 import pytest
 from chains import replace
 
-from protonn_edge.features.convolution.train.heads import MatrixHead
-from protonn_edge.features.convolution.train.integers import integer_stages
 from protonn_edge.features.convolution.train.layers import Convolution, Rectifier
-from protonn_edge.features.convolution.train.network import Network, layers_of
+from protonn_edge.features.convolution.train.network import MatrixHead, Network, layers_of
 from protonn_edge.features.convolution.train.notation import read_layers, shapes_of
 from protonn_edge.features.convolution.train.rounding import (
     SUM_RANGE,
     Bits,
     RoundedConvolution,
+    integer_stages,
     sum_ends,
 )
 

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
+from protonn_edge import WindowFeatures
 from protonn_edge.chain.file import model_bytes
 from protonn_edge.errors import InputError
-from protonn_edge.features.window_features import WindowFeatures
 from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
 from protonn_edge.quantization import quantize
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from protonn_edge.errors import InputError
-from protonn_edge.features.window_features import KINDS, FeatureSet
+from protonn_edge.features.window_features.windows import KINDS, FeatureSet
 
 
 def test_features_come_in_one_order_whatever_the_text_says() -> None:

@@ -14,8 +14,8 @@ from hypothesis.extra.numpy import arrays
 from model_factory import random_windows, window_features_of
 
 from protonn_edge.errors import InputError
-from protonn_edge.features.window_features import FeatureSet, WindowFeatureStage
-from protonn_edge.features.window_features.windows import WINDOW_LIMIT, roots
+from protonn_edge.features.window_features.stage import WindowFeatureStage
+from protonn_edge.features.window_features.windows import WINDOW_LIMIT, FeatureSet, roots
 
 EVERY = "mean,deviation,min,max,change,crossings:2,bands:3"
 

@@ -11,8 +11,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
+from protonn_edge import WindowFeatures
 from protonn_edge.errors import InputError
-from protonn_edge.features.window_features import WindowFeatures
 
 
 @parametrize_with_checks([WindowFeatures(features="mean,min,max")])

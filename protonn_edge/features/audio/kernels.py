@@ -16,8 +16,7 @@ from typing import ClassVar
 
 from protonn_edge.avr.cores import Core
 from protonn_edge.chain.activity import Activity
-from protonn_edge.features.audio.bands import BandPass
-from protonn_edge.features.audio.frames import FEATURE_MAXIMUM, OCTAVE, STEPS
+from protonn_edge.features.audio.frames import FEATURE_MAXIMUM, OCTAVE, STEPS, BandPass
 from protonn_edge.features.audio.onset import LEVEL_SHIFT
 from protonn_edge.features.audio.stage import IntegerAudio
 from protonn_edge.kernels.kernel import Cost, Feed, Kernel, Push, Step

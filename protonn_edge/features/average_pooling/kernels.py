@@ -9,9 +9,8 @@ from typing import ClassVar, Literal
 
 from protonn_edge.avr.cores import Core
 from protonn_edge.chain.activity import Activity
-from protonn_edge.features.average_pooling.areas import Areas
-from protonn_edge.features.average_pooling.integers import IntegerAveragePooling
 from protonn_edge.features.average_pooling.loops import WHOLE_AREA_PIXELS, AreaLoops
+from protonn_edge.features.average_pooling.pooling import Areas, IntegerAveragePooling
 from protonn_edge.kernels.kernel import Cost, Feed, Kernel, Push, Step
 from protonn_edge.kernels.listing import Fold, Listing
 from protonn_edge.kernels.matvec.kernels import PUSH_CALL_BY_COMPILER

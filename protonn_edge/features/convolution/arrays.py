@@ -15,11 +15,10 @@ from numpy.typing import NDArray
 
 from protonn_edge.chain.checks import Arrays, check_finite, check_type, little_endian
 from protonn_edge.errors import InputError
-from protonn_edge.features.average_pooling.areas import Areas
-from protonn_edge.features.average_pooling.integers import IntegerAveragePooling
+from protonn_edge.features.average_pooling.pooling import Areas, IntegerAveragePooling
 from protonn_edge.features.convolution.integers import IntegerConvolution
 from protonn_edge.features.deskew.deskew import PixelScale
-from protonn_edge.features.images.image_stage import ImageShape
+from protonn_edge.features.images.image_rows import ImageShape
 from protonn_edge.features.pooling.integers import IntegerPooling
 
 Layers = Sequence[IntegerConvolution | IntegerPooling]

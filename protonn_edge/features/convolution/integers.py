@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from protonn_edge.chain.integer_stage import IntArray, Range, check_holds
-from protonn_edge.features.images.image_stage import MOST_IN_A_ROW, ImageShape, ImageStage
+from protonn_edge.features.images.image_rows import MOST_IN_A_ROW, ImageShape, ImageStage
 
 SIDES = (1, 3, 5)
 STRIDES = (1, 2)

@@ -19,11 +19,11 @@ from protonn_edge.chain.feature_stage import Facts, FeatureStage, Shape
 from protonn_edge.chain.input_quantizer import BYTE_MAXIMUM, InputQuantizer, saturated_steps
 from protonn_edge.chain.integer_stage import IntegerStage, check_holds, stage_names
 from protonn_edge.errors import InputError
-from protonn_edge.features.average_pooling.integers import IntegerAveragePooling
+from protonn_edge.features.average_pooling.pooling import IntegerAveragePooling
 from protonn_edge.features.convolution import arrays as model_file
 from protonn_edge.features.convolution.integers import IntegerConvolution
 from protonn_edge.features.deskew.deskew import BYTES, PixelScale
-from protonn_edge.features.images.image_stage import ImageShape, image_text
+from protonn_edge.features.images.image_rows import ImageShape, image_text
 from protonn_edge.features.pooling.integers import IntegerPooling
 
 Layer = IntegerConvolution | IntegerPooling

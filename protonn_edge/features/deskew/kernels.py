@@ -16,9 +16,14 @@ from numpy.typing import NDArray
 
 from protonn_edge.avr.cores import Core
 from protonn_edge.chain.activity import Activity
-from protonn_edge.features.average_pooling.areas import Areas, Axis
-from protonn_edge.features.deskew.deskew import CENTRE_BITS, MOMENT_BITS, SLOPE_BITS, along_slope
-from protonn_edge.features.deskew.integers import IntegerDeskew
+from protonn_edge.features.average_pooling.pooling import Areas, Axis
+from protonn_edge.features.deskew.deskew import (
+    CENTRE_BITS,
+    MOMENT_BITS,
+    SLOPE_BITS,
+    IntegerDeskew,
+    along_slope,
+)
 from protonn_edge.features.images.cropped_image import CroppedImage
 from protonn_edge.kernels.kernel import INPUTS_AT_ONCE, Cost, Feed, HeldInputs, Kernel, Push, Step
 

@@ -18,8 +18,7 @@ from protonn_edge.chain.feature_stage import Facts, FeatureStage, Seen, Shape
 from protonn_edge.chain.input_quantizer import BYTE_MAXIMUM, InputQuantizer
 from protonn_edge.chain.integer_stage import IntegerStage, Range, check_holds
 from protonn_edge.errors import InputError
-from protonn_edge.features.deskew.deskew import BYTES, PixelScale, deskewed
-from protonn_edge.features.deskew.integers import IntegerDeskew
+from protonn_edge.features.deskew.deskew import BYTES, IntegerDeskew, PixelScale, deskewed
 from protonn_edge.features.gradients.cells import DIRECTIONS, POINTING, Bytes, Cells
 from protonn_edge.features.images.cropped_image import shape_text
 

@@ -18,9 +18,15 @@ from protonn_edge.avr.cores import Core
 from protonn_edge.chain.activity import Activity
 from protonn_edge.chain.input_quantizer import BYTE_MAXIMUM
 from protonn_edge.chain.raw_inputs import RawScale
-from protonn_edge.features.window_features.declaration import BAND_LIMIT, FeatureSet
 from protonn_edge.features.window_features.stage import IntegerWindowFeatures
-from protonn_edge.features.window_features.windows import CENTRE, LEVEL_BITS, LEVEL_SHIFT, Windows
+from protonn_edge.features.window_features.windows import (
+    BAND_LIMIT,
+    CENTRE,
+    LEVEL_BITS,
+    LEVEL_SHIFT,
+    FeatureSet,
+    Windows,
+)
 from protonn_edge.kernels.kernel import Cost, Feed, Kernel, Push, Step
 from protonn_edge.kernels.listing import Fold, Listing, repeated
 

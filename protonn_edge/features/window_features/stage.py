@@ -19,8 +19,7 @@ from protonn_edge.chain.integer_stage import IntegerStage, Range
 from protonn_edge.chain.raw_inputs import RawQuantizer, raw_quantizer
 from protonn_edge.datasets.naming import channel_names
 from protonn_edge.errors import InputError
-from protonn_edge.features.window_features.declaration import FeatureSet
-from protonn_edge.features.window_features.windows import Windows
+from protonn_edge.features.window_features.windows import FeatureSet, Windows
 
 
 @dataclass(frozen=True, eq=False)

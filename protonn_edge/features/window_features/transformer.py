@@ -11,8 +11,8 @@ from sklearn.base import BaseEstimator, TransformerMixin, _fit_context
 from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from protonn_edge.features.window_features.declaration import FeatureSet
 from protonn_edge.features.window_features.stage import WindowFeatureStage
+from protonn_edge.features.window_features.windows import FeatureSet
 
 
 class WindowFeatures(TransformerMixin, BaseEstimator):
@@ -41,7 +41,7 @@ class WindowFeatures(TransformerMixin, BaseEstimator):
     Examples
     --------
     >>> import numpy as np
-    >>> from protonn_edge.features.window_features import WindowFeatures
+    >>> from protonn_edge import WindowFeatures
     >>> windows = np.array([[0, 0, 0, 0], [0, 255, 0, 255]])
     >>> WindowFeatures(features="mean,deviation,max").fit_transform(windows)
     array([[-512,    0, -128],

@@ -12,8 +12,8 @@ from sklearn.linear_model import LogisticRegression
 
 from protonn_edge.chain.model import Model
 from protonn_edge.errors import InputError
-from protonn_edge.features.convolution.train.heads import MatrixHead
 from protonn_edge.features.convolution.train.learning import LearnedNetwork
+from protonn_edge.features.convolution.train.network import MatrixHead
 from protonn_edge.features.convolution.train.request import ConvolutionRequest
 from protonn_edge.kinds.linear.head import LinearHead
 from protonn_edge.kinds.linear.parameters import NETWORK, LinearParameters

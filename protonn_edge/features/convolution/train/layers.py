@@ -8,35 +8,45 @@ of tensors (measured in docs/convolution-training.md).
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, Protocol, Self
+from typing import Any, Self
 
 import numpy as np
 
 from protonn_edge.features.convolution.train.notation import ConvolutionLayout, PoolingLayout
-from protonn_edge.features.pooling.integers import average_multiplier
+from protonn_edge.features.images.image_rows import ImageShape
+from protonn_edge.features.pooling.integers import How, IntegerPooling, average_multiplier
 from protonn_edge.training.points import Float32
 
 _POOLED = 2  # pixels a side
 
 
-class Layer(Protocol):
+class Layer(ABC):
     """One step of a network."""
 
     @property
     def parameters(self) -> list[Float32]:
         """What training moves, in place."""
+        return []
 
+    @property
+    def factors(self) -> tuple[float, ...]:
+        """What the steps of each parameter are multiplied with."""
+        return (1.0,) * len(self.parameters)
+
+    @abstractmethod
     def forward(self, x: Float32) -> tuple[Float32, Any]:
         """Return the values of images x (channels, h, w, n), and what `backward` needs of them."""
 
+    @abstractmethod
     def backward(self, kept: Any, slope: Float32) -> tuple[Float32, list[Float32]]:
         """Return the derivatives by x and by the parameters of those by the values."""
 
 
 @dataclass(frozen=True, eq=False)
-class Convolution:
+class Convolution(Layer):
     """Sums of weighted neighbours, and a bias."""
 
     layout: ConvolutionLayout
@@ -121,38 +131,17 @@ class Convolution:
 
 
 @dataclass(frozen=True, eq=False)
-class Rectifier:
-    """What is below 0 becomes 0."""
+class Rectifier(Layer):
+    """What is below 0 becomes 0, and what is above the largest value, if there is one, that."""
 
-    @property
-    def parameters(self) -> list[Float32]:
-        """None."""
-        return []
-
-    def forward(self, x: Float32) -> tuple[Float32, Any]:
-        """Return the values, which are kept."""
-        values = np.maximum(x, 0)
-        return values, values
-
-    def backward(self, kept: Any, slope: Float32) -> tuple[Float32, list[Float32]]:
-        """Return the derivatives by x."""
-        return slope * (kept > 0), []
-
-
-@dataclass(frozen=True, eq=False)
-class Limit:
-    """What is below 0 becomes 0, and what is above the largest value that one."""
-
-    largest: float
-
-    @property
-    def parameters(self) -> list[Float32]:
-        """None."""
-        return []
+    largest: float | None = None
 
     def forward(self, x: Float32) -> tuple[Float32, Any]:
         """Return the values, and where they are within the limits."""
-        return np.clip(x, 0, x.dtype.type(self.largest)), (x > 0) & (x < self.largest)
+        inside = x > 0
+        if self.largest is None:
+            return np.maximum(x, 0), inside
+        return np.clip(x, 0, x.dtype.type(self.largest)), inside & (x < self.largest)
 
     def backward(self, kept: Any, slope: Float32) -> tuple[Float32, list[Float32]]:
         """Return the derivatives by x."""
@@ -160,7 +149,7 @@ class Limit:
 
 
 @dataclass(frozen=True, eq=False)
-class Normalization:
+class Normalization(Layer):
     """Batch normalization (Ioffe and Szegedy, 2015): trained means and deviations of channels."""
 
     gain: Float32  # a factor for each channel, (channels,)
@@ -216,16 +205,11 @@ _LEAST_VARIANCE = np.float32(1e-5)
 
 
 @dataclass(frozen=True, eq=False)
-class Pooling:
+class Pooling(Layer):
     """The largest or mean value of 2x2 pixels, or of all; a last odd row or column is left out."""
 
     layout: PoolingLayout
     whole: bool = False  # whether means are whole numbers, rounded as the device does
-
-    @property
-    def parameters(self) -> list[Float32]:
-        """None."""
-        return []
 
     def forward(self, x: Float32) -> tuple[Float32, Any]:
         """Return one value for each area."""
@@ -256,22 +240,18 @@ class Pooling:
         """Return rows and columns of an area of such an image."""
         return (height, width) if self.layout.everywhere else (_POOLED, _POOLED)
 
+    def integer_stage(self, shape: ImageShape, maximum: int) -> IntegerPooling:
+        """Return what a device computes of images of this shape and largest value."""
+        how: How = "average" if self.layout.average else "maximum"
+        return IntegerPooling(shape, self.window(*shape[:2]), how, maximum)
+
     def _areas(self, x: Float32) -> Float32:
         """Return a view (channels, h', rows, w', columns, n) of x."""
         channels, height, width, n = x.shape
         rows, columns = self.window(height, width)
-        kept = x[:, : height // rows * rows, : width // columns * columns]
-        strides = kept.strides
-        shape = (channels, height // rows, rows, width // columns, columns, n)
-        apart = (
-            strides[0],
-            strides[1] * rows,
-            strides[1],
-            strides[2] * columns,
-            strides[2],
-            strides[3],
-        )
-        return np.lib.stride_tricks.as_strided(kept, shape, apart)
+        down, across = height // rows, width // columns
+        whole = x[:, : down * rows, : across * columns]
+        return whole.reshape(channels, down, rows, across, columns, n)
 
 
 def _whole_means(sums: Float32, area: int) -> Float32:

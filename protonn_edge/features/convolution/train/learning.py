@@ -7,6 +7,7 @@ classifier that follows is trained on the bytes that these layers give.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,21 +15,217 @@ from numpy.typing import NDArray
 
 from protonn_edge.chain.feature_stage import Shape
 from protonn_edge.chain.input_quantizer import BYTE_MAXIMUM
-from protonn_edge.features.average_pooling.integers import IntegerAveragePooling
+from protonn_edge.errors import InputError
+from protonn_edge.features.average_pooling.pooling import IntegerAveragePooling
 from protonn_edge.features.convolution.integers import IntegerConvolution
-from protonn_edge.features.convolution.train.heads import MatrixHead, PrototypeHead, TrainableHead
-from protonn_edge.features.convolution.train.integers import integer_stages
-from protonn_edge.features.convolution.train.network import Network, features_of, layers_of
+from protonn_edge.features.convolution.train.network import (
+    MatrixHead,
+    Network,
+    PrototypeHead,
+    TrainableHead,
+    features_of,
+    layers_of,
+)
 from protonn_edge.features.convolution.train.notation import Layout, shapes_of
-from protonn_edge.features.convolution.train.rounding import Bits
-from protonn_edge.features.convolution.train.training import Images, OnEpoch, Schedule, trained
+from protonn_edge.features.convolution.train.rounding import Bits, integer_stages
 from protonn_edge.features.deskew.deskew import PixelScale
 from protonn_edge.features.pooling.integers import IntegerPooling
-from protonn_edge.training.points import Float32, Indices
+from protonn_edge.training.augmentation import move
+from protonn_edge.training.loop import Adam, rate_at
+from protonn_edge.training.points import Batch, Float32, Indices
+from protonn_edge.training.progress import TrainingStopped
+
+_FLOAT_SHARE = 0.6  # of the epochs
+_ROUNDED_RATE = 0.5  # of the learning rate
+_LOOKED_AT = 2_000  # images that prototypes and steps are chosen on
+_LARGEST_BATCH, _SMALLEST_BATCH, _STEPS_AN_EPOCH = 128, 16, 100
+_STEP = 1 / BYTE_MAXIMUM  # of the image's bytes, for the network in floats
+
+OnEpoch = Callable[[int, float, Network], object]
+"""Called after an epoch with its number, the mean loss on the way, and the network."""
+
+
+@dataclass(frozen=True)
+class PassReport:
+    """What is known after a pass over the images in which a network is learned."""
+
+    # the one that is learned; the classifier behind it comes later, and has reports of its own
+    network: str
+    # the one that ended, counted from 1, and how many there are
+    number: int
+    passes: int
+    loss: float  # the mean on the way
+
+    @property
+    def place(self) -> str:
+        """How far the training is, in words."""
+        return f"{self.number:,} of {self.passes:,} passes over the {self.network}"
+
+
+def reporting(
+    callback: Callable[[PassReport], object] | None, network: str, passes: int
+) -> OnEpoch | None:
+    """Return what tells a callback of the passes of a network, if there is a callback."""
+    if callback is None:
+        return None
+    return lambda number, loss, _: callback(PassReport(network, number, passes, loss))
+
+
+@dataclass(frozen=True)
+class Schedule:
+    """How a network is trained."""
+
+    epochs: int  # passes over the images, in floats and on integers together
+    learning_rate: float = 0.01
+    # of the images, those that move at random each time that they are seen
+    moved_share: float = 1.0
+    still_epochs: int = 0  # the last of the passes, in which no image moves
+
+    def moved_share_in(self, epoch: int) -> float:
+        """Return the share of the images that move in a pass, counted from 0."""
+        return self.moved_share if epoch < self.epochs - self.still_epochs else 0.0
+
+
+@dataclass(frozen=True, eq=False)
+class Images:
+    """Raw images, their targets, and how they become what a network gets."""
+
+    raw: Float32  # (n, H W)
+    Y: Float32  # (n, L): A row is 1 at the image's class, 0 elsewhere
+    weights: Float32 | None  # (n,): what each image counts, 1 on average
+    shape: Shape  # H, W
+    to_bytes: Callable[[Float32], NDArray[np.uint8]]  # from raw images (n, H W) to bytes (n, h, w)
+
+    def of(self, rows: Indices, moved_share: float, generator: np.random.Generator) -> Float32:
+        """Return bytes (h, w, n) of the images in `rows`, that share of them moved."""
+        raw = self.raw[rows]
+        if moved_share > 0:
+            move(raw, self.shape, generator, moved_share)
+        return np.ascontiguousarray(np.moveaxis(self.to_bytes(raw), 0, -1), np.float32)
+
+    def batches(
+        self, size: int, unit: np.float32, moved_share: float, generator: np.random.Generator
+    ) -> Iterator[Batch]:
+        """Yield all images once, in random order, `size` at a time, multiplied with `unit`."""
+        order = generator.permutation(len(self.raw))
+        for start in range(0, len(order), size):
+            rows = order[start : start + size]
+            weights = None if self.weights is None else self.weights[rows]
+            yield Batch(rows, self.of(rows, moved_share, generator) * unit, self.Y[rows], weights)
+
+
+def trained(
+    network: Network,
+    images: Images,
+    schedule: Schedule,
+    bits: Bits,
+    *,
+    generator: np.random.Generator,
+    callback: OnEpoch | None = None,
+) -> tuple[Network, bool]:
+    """Return a network like the given one, but on integers, and whether its training was stopped.
+
+    The given one is used up.
+
+    Raises `InputError` if the loss is no number any more, or all images have the same features in
+    the end.
+    """
+    float_epochs = round(schedule.epochs * _FLOAT_SHARE)
+    run = _Run(images, schedule, generator, callback)
+    run.through(network, np.float32(_STEP), float_epochs, schedule.learning_rate)
+    every = max(1, len(images.raw) // _LOOKED_AT)
+    some = images.of(np.arange(len(images.raw))[::every], 0.0, generator)
+    rounded = network.rounded(some * np.float32(_STEP), bits, _STEP, BYTE_MAXIMUM)
+    rate = schedule.learning_rate * _ROUNDED_RATE
+    run.through(rounded, np.float32(1), schedule.epochs - float_epochs, rate)
+    _check_tells_apart(rounded.features(some))
+    return rounded, run.stopped
+
+
+def _check_tells_apart(features: Float32) -> None:
+    """Refuse a network of which no unit is left alive: rounding may do that to deep ones."""
+    if len(features) > 1 and not np.ptp(features, axis=0).any():
+        raise InputError(
+            f"all {len(features):,} images have the same features behind the convolutions; train "
+            "with more passes, wider or fewer layers, or another seed"
+        )
+
+
+def train_in_floats(
+    network: Network,
+    images: Images,
+    schedule: Schedule,
+    *,
+    generator: np.random.Generator,
+    callback: OnEpoch | None = None,
+) -> None:
+    """Train a network, in place, that no device will have: all epochs are in floats."""
+    run = _Run(images, schedule, generator, callback)
+    run.through(network, np.float32(_STEP), schedule.epochs, schedule.learning_rate)
+
+
+class _Run:
+    def __init__(
+        self,
+        images: Images,
+        schedule: Schedule,
+        generator: np.random.Generator,
+        callback: OnEpoch | None,
+    ) -> None:
+        self._images, self._schedule, self._generator = images, schedule, generator
+        self._callback, self._epoch, self.stopped = callback, 0, False
+
+    def through(self, network: Network, unit: np.float32, epochs: int, rate: float) -> None:
+        """Train a network, in place, on images multiplied with `unit`.
+
+        Stopped, it stays as its last whole pass left it, and passes that would follow are left out.
+
+        Raises `TrainingStopped` if it is stopped before any pass was finished.
+        """
+        kept = [array.copy() for array in network.parameters]
+        try:
+            for loss in self._passes(network, unit, 0 if self.stopped else epochs, rate):
+                kept = [array.copy() for array in network.parameters]
+                self._epoch += 1
+                if self._callback is not None:
+                    self._callback(self._epoch, loss, network)
+        except TrainingStopped:
+            if self._epoch == 0:
+                raise
+            self.stopped = True
+            for array, last in zip(network.parameters, kept, strict=True):
+                array[...] = last
+
+    def _passes(
+        self, network: Network, unit: np.float32, epochs: int, rate: float
+    ) -> Iterator[float]:
+        """Yield the mean loss of each pass."""
+        images = self._images
+        size = _batch_size_for(len(images.raw))
+        steps = epochs * math.ceil(len(images.raw) / size)
+        adam = Adam(network.parameters, network.factors)
+        for _ in range(epochs):
+            moved_share = self._schedule.moved_share_in(self._epoch)
+            loss = adam.epoch(
+                images.batches(size, unit, moved_share, self._generator),
+                lambda batch: network.gradient(batch.X, batch.Y, batch.weights),
+                lambda step: rate_at(rate, step, steps),
+                network.hold,
+            )
+            if not math.isfinite(loss):
+                raise InputError(
+                    f"the training of convolutions diverges in pass {self._epoch + 1}; look for "
+                    "points of enormous weight, or take fewer layers"
+                )
+            yield loss
+
+
+def _batch_size_for(images: int) -> int:
+    """Return images a step: few of them are better learned from in more steps."""
+    return min(_LARGEST_BATCH, max(_SMALLEST_BATCH, images // _STEPS_AN_EPOCH))
+
 
 Layers = tuple[IntegerConvolution | IntegerPooling, ...]
-
-_LOOKED_AT = 2_000  # images that prototypes are chosen from
 
 
 @dataclass(frozen=True)

@@ -9,18 +9,18 @@ from typing import Any, ClassVar, Self
 
 from protonn_edge.chain.feature_stage import FeatureStage
 from protonn_edge.chain.input_quantizer import BYTE_MAXIMUM
-from protonn_edge.features.average_pooling.areas import Areas
-from protonn_edge.features.average_pooling.integers import IntegerAveragePooling
+from protonn_edge.features.average_pooling.pooling import Areas, IntegerAveragePooling
 from protonn_edge.features.convolution.integers import WEIGHT_BITS
 from protonn_edge.features.convolution.stage import Convolutions
 from protonn_edge.features.convolution.train.learning import (
+    Schedule,
     Wanted,
     learned_network,
+    reporting,
     untrained_layers,
 )
 from protonn_edge.features.convolution.train.notation import read_network
 from protonn_edge.features.convolution.train.rounding import ACTIVATION_BITS, Bits
-from protonn_edge.features.convolution.train.training import Schedule, reporting
 from protonn_edge.training.features import FeatureParameters, ImageRequest, pixel_scale, unread
 from protonn_edge.training.points import Float32, Indices
 from protonn_edge.training.refusals import (

@@ -7,15 +7,17 @@ product with a byte. A backward pass treats rounding as if it was not there (str
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Self
 
 import numpy as np
 
-from protonn_edge.features.convolution.integers import SHIFTS
-from protonn_edge.features.convolution.train.layers import Convolution
+from protonn_edge.features.convolution.integers import SHIFTS, IntegerConvolution
+from protonn_edge.features.convolution.train.layers import Convolution, Layer, Pooling
 from protonn_edge.features.convolution.train.notation import ConvolutionLayout
+from protonn_edge.features.images.image_rows import ImageShape
+from protonn_edge.features.pooling.integers import IntegerPooling
 from protonn_edge.training.points import Float32
 
 ACTIVATION_BITS = (8, 4)
@@ -47,7 +49,7 @@ class Bits:
 
 
 @dataclass(frozen=True, eq=False)
-class RoundedConvolution:
+class RoundedConvolution(Layer):
     """A convolution whose weights, sums and values are whole numbers; its values are clamped."""
 
     latent: Convolution  # weights and biases before they are rounded, in the integers' units
@@ -147,6 +149,23 @@ class RoundedConvolution:
             self.latent.weights[beyond] *= _SHRINKING
             self.latent.biases[beyond] *= _SHRINKING
 
+    def integer_stage(self, shape: ImageShape, maximum: int) -> IntegerConvolution:
+        """Return what a device computes of images of this shape and largest value."""
+        assert maximum == self.largest_input
+        rounded = self.rounded
+        return IntegerConvolution(
+            shape,
+            rounded.weights.astype(np.int8),
+            rounded.biases.astype(np.int64),
+            self.multiplier,
+            self.shift,
+            self.maximum,
+            maximum,
+            stride=self.layout.stride,
+            padded=self.layout.padded,
+            weight_bits=self.bits.weights,
+        )
+
 
 def sum_ends(layer: Convolution, largest_input: int) -> tuple[Float32, Float32]:
     """Return the least and the largest sum of each output, (out,), on the way too."""
@@ -197,3 +216,20 @@ def _as_product(ratio: float) -> tuple[int, int]:
     while shift > SHIFTS[0] and ratio * 2**shift > _LARGEST_BYTE:
         shift -= 1
     return min(_LARGEST_BYTE, max(1, round(ratio * 2**shift))), shift
+
+
+def integer_stages(
+    layers: Sequence[Layer], shape: tuple[int, int], maximum: int
+) -> tuple[IntegerConvolution | IntegerPooling, ...]:
+    """Return what a device computes of images of one channel and this largest value.
+
+    `layers` are instances of `RoundedConvolution` and `Pooling`.
+    """
+    stages: list[IntegerConvolution | IntegerPooling] = []
+    within = (*shape, 1)
+    for layer in layers:
+        assert isinstance(layer, RoundedConvolution | Pooling)
+        made = layer.integer_stage(within, maximum)
+        stages.append(made)
+        within, maximum = made.output_shape, made.maximum
+    return tuple(stages)

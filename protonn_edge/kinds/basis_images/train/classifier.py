@@ -16,11 +16,17 @@ from protonn_edge.chain.input_quantizer import BYTE_MAXIMUM
 from protonn_edge.errors import InputError
 from protonn_edge.features.convolution.integers import SIDES
 from protonn_edge.features.convolution.stage import Convolutions
-from protonn_edge.features.convolution.train.heads import MatrixHead
-from protonn_edge.features.convolution.train.integers import integer_stages
-from protonn_edge.features.convolution.train.layers import Layer, Limit, Normalization
-from protonn_edge.features.convolution.train.learning import Layers, Wanted, untrained_layers
-from protonn_edge.features.convolution.train.network import Network, layers_of
+from protonn_edge.features.convolution.train.layers import Layer, Normalization, Rectifier
+from protonn_edge.features.convolution.train.learning import (
+    Layers,
+    OnEpoch,
+    Wanted,
+    reporting,
+    train_in_floats,
+    trained,
+    untrained_layers,
+)
+from protonn_edge.features.convolution.train.network import MatrixHead, Network, layers_of
 from protonn_edge.features.convolution.train.notation import (
     MOST_CHANNELS,
     ConvolutionLayout,
@@ -30,12 +36,7 @@ from protonn_edge.features.convolution.train.notation import (
     shapes_of,
 )
 from protonn_edge.features.convolution.train.request import ConvolutionRequest
-from protonn_edge.features.convolution.train.training import (
-    OnEpoch,
-    reporting,
-    train_in_floats,
-    trained,
-)
+from protonn_edge.features.convolution.train.rounding import integer_stages
 from protonn_edge.kinds.basis_images.parameters import BasisImagesParameters
 from protonn_edge.kinds.basis_images.train.images import (
     LARGEST_VALUE,
@@ -101,7 +102,7 @@ def student_layers(
         gain=ones * np.float32(_FIRST_DEVIATION),
         offset=ones * np.float32(LARGEST_VALUE / 2),
     )
-    return (*layers, centred, Limit(LARGEST_VALUE))
+    return (*layers, centred, Rectifier(LARGEST_VALUE))
 
 
 _AT_ONCE = 1_000  # points whose scores are computed together
