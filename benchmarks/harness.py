@@ -51,8 +51,8 @@ from failing_link import FailingLink, Faults
 from protonn_edge.boards import load_board
 from protonn_edge.build.folder import Project
 from protonn_edge.build.project import build
-from protonn_edge.device import Run, framing, protocol, read_results, run
-from protonn_edge.device.link import Link
+from protonn_edge.device import Run, protocol, read_results, run
+from protonn_edge.device.connection import Link
 from protonn_edge.device.protocol import HelloReply, HelloRequest, StatsReply, StatsRequest
 from protonn_edge.emulator import EmulatedUno
 from protonn_edge.errors import ProtoNNEdgeError
@@ -61,7 +61,7 @@ from protonn_edge.verification.agreement import open_session
 
 BAUD = load_board("uno").baud
 BITS_PER_BYTE = 10
-HELLO = framing.DELIMITER + protocol.encode_message(HelloRequest(), 0)
+HELLO = protocol.DELIMITER + protocol.encode_message(HelloRequest(), 0)
 DEADLINE_S = 30.0
 
 Figures = dict[str, Any]
@@ -167,7 +167,7 @@ def random_bytes(subject: Subject) -> tuple[Figures, bool]:
         for _ in range(count // 4000):
             device.link.write(source.randbytes(4000))
             device.skip()
-        device.link.write(framing.DELIMITER)
+        device.link.write(protocol.DELIMITER)
         answered = device.says_hello()
         stats = device.ask(StatsRequest())
         assert isinstance(stats, StatsReply)
@@ -190,7 +190,7 @@ def mutations(subject: Subject) -> tuple[Figures, bool]:
     with EmulatedUno(subject.elf) as uno, raw_line(uno) as device:
         begin = time.monotonic()
         for _ in range(count):
-            device.link.write(mutated(source, rows) + framing.DELIMITER)
+            device.link.write(mutated(source, rows) + protocol.DELIMITER)
             unanswered += not device.says_hello()
         stats = device.ask(StatsRequest())
         assert isinstance(stats, StatsReply)
@@ -220,8 +220,8 @@ def mutated(source: random.Random, rows: list[bytes]) -> bytes:
     content = source.choice(requests)
     body = bytes([content.TYPE, source.randrange(1, 256)]) + content.payload()
     if source.random() < 0.5:
-        return framing.encode_frame(change(source, body, keep=4))
-    return change(source, framing.encode_frame(body), keep=0)
+        return protocol.encode_frame(change(source, body, keep=4))
+    return change(source, protocol.encode_frame(body), keep=0)
 
 
 def change(source: random.Random, data: bytes, keep: int) -> bytes:
@@ -377,7 +377,7 @@ class Device:
 
     def __init__(self, link: Link) -> None:
         self.link = link
-        self._splitter = framing.FrameSplitter(2000)
+        self._splitter = protocol.FrameSplitter(2000)
 
     def skip(self) -> None:
         """Read what is there, and forget it."""
@@ -391,8 +391,8 @@ class Device:
         while time.monotonic() < end:
             for frame in self._splitter.feed(self.link.read(end - time.monotonic())):
                 try:
-                    body = framing.decode_frame(frame)
-                except framing.ProtocolError:
+                    body = protocol.decode_frame(frame)
+                except protocol.ProtocolError:
                     continue
                 if body[:2] == bytes([request.TYPE | protocol.REPLY, sequence]):
                     return protocol.decode_message(body)
@@ -409,7 +409,7 @@ def raw_line(uno: EmulatedUno) -> Any:
     link = Link(uno.url, BAUD)
     try:
         device = Device(link)
-        link.write(framing.DELIMITER)
+        link.write(protocol.DELIMITER)
         if not device.says_hello():
             raise ProtoNNEdgeError("the emulated Uno does not answer; build its firmware again")
         yield device

@@ -28,7 +28,7 @@ from protonn_edge.build.project import build
 from protonn_edge.chain.model import Model
 from protonn_edge.codegen import Float32Plan, Plan
 from protonn_edge.datasets import load_digits_dataset, load_points
-from protonn_edge.device import Run, Session, framing, protocol, run
+from protonn_edge.device import Run, Session, protocol, run
 from protonn_edge.emulator import EmulatedBoard
 from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
 from protonn_edge.quantization import DeviceModel
@@ -204,7 +204,7 @@ class Line:
 
     def __init__(self, link: serial.Serial) -> None:
         self._link = link
-        self._splitter = framing.FrameSplitter(2000)
+        self._splitter = protocol.FrameSplitter(2000)
         self._frames: list[bytes] = []
 
     def send(self, data: bytes) -> None:
@@ -217,7 +217,7 @@ class Line:
             if time.monotonic() > end:
                 return None
             self._frames += self._splitter.feed(self._link.read(1))
-        body = framing.decode_frame(self._frames.pop(0))
+        body = protocol.decode_frame(self._frames.pop(0))
         return body[1], protocol.decode_message(body)
 
 

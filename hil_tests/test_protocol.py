@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from protonn_edge.boards import Board
-from protonn_edge.device import Session, framing, protocol
+from protonn_edge.device import Session, protocol
 from protonn_edge.device.protocol import (
     ErrorReply,
     HelloReply,
@@ -55,13 +55,13 @@ def test_the_same_input_has_the_same_answer_and_takes_the_same_cycles(
 
 @pytest.mark.parametrize("kind", [0x00, 0x06, 0x7F, 0x81, 0xFF])
 def test_an_unknown_type_is_refused(line: Line, kind: int) -> None:
-    line.send(framing.encode_frame(bytes([kind, 9])))
+    line.send(protocol.encode_frame(bytes([kind, 9])))
     assert line.receive() == (9, ErrorReply(1))
 
 
 @pytest.mark.parametrize("kind", [0x01, 0x02, 0x03, 0x04, 0x05])
 def test_a_wrong_length_is_refused(line: Line, reference: DeviceModel, kind: int) -> None:
-    line.send(framing.encode_frame(bytes([kind, 9]) + bytes(reference.n_features + 3)))
+    line.send(protocol.encode_frame(bytes([kind, 9]) + bytes(reference.n_features + 3)))
     assert line.receive() == (9, ErrorReply(2))
 
 

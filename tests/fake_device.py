@@ -20,8 +20,8 @@ import numpy as np
 import pytest
 import serial.urlhandler.protocol_socket
 
-from protonn_edge.device import LinkError, framing, protocol
-from protonn_edge.device.link import Host, SerialLine
+from protonn_edge.device import LinkError, protocol
+from protonn_edge.device.connection import Host, SerialLine
 from protonn_edge.quantization import IntegerChain
 
 MODEL_HASH = hashlib.sha256(b"a model").digest()
@@ -129,13 +129,13 @@ class FakeDevice(FakeModel):
                 self._converse(connection)
 
     def _converse(self, connection: socket.socket) -> None:
-        splitter = framing.FrameSplitter(1000)
+        splitter = protocol.FrameSplitter(1000)
         swallow = self._swallow
         while data := connection.recv(100):
             lost, swallow = min(swallow, len(data)), max(0, swallow - len(data))
             for frame in splitter.feed(data[lost:]):
-                with contextlib.suppress(framing.ProtocolError):
-                    self._take(connection, framing.decode_frame(frame))
+                with contextlib.suppress(protocol.ProtocolError):
+                    self._take(connection, protocol.decode_frame(frame))
 
     def _take(self, connection: socket.socket, body: bytes) -> None:
         self.requests.append(body)
@@ -246,13 +246,13 @@ class HostileDevice:
         self.delay_s = delay_s
         self.breaks = breaks
 
-    def replies(self, data: bytes, splitter: framing.FrameSplitter) -> Iterator[bytes]:
+    def replies(self, data: bytes, splitter: protocol.FrameSplitter) -> Iterator[bytes]:
         """Yield what is sent for each request in these bytes; `OSError` where the line breaks."""
         for frame in splitter.feed(data):
             try:
-                body = framing.decode_frame(frame)
+                body = protocol.decode_frame(frame)
                 request = protocol.decode_message(body)
-            except framing.ProtocolError:  # the rest of a request that was given up
+            except protocol.ProtocolError:  # the rest of a request that was given up
                 continue
             self.requests.append(body)
             if self.breaks(len(self.requests)):
@@ -282,7 +282,7 @@ class _SimulatedLine:
 
     def __init__(self, host: SimulatedHost, device: HostileDevice) -> None:
         self._host, self._device = host, device
-        self._splitter = framing.FrameSplitter(1000)
+        self._splitter = protocol.FrameSplitter(1000)
         self._coming: list[tuple[float, bytes]] = []
         self._floods = itertools.count()
         self._next_flood = host.seconds

@@ -17,7 +17,7 @@ import pytest
 from avr_tools import EMULATED_AVR, skip_without
 from checkout import CHECKOUT
 
-from protonn_edge.device import framing, protocol
+from protonn_edge.device import protocol
 from protonn_edge.emulator import EmulatedUno
 
 FIRMWARE = CHECKOUT / "firmware"
@@ -72,7 +72,7 @@ class Line:
 
     def __init__(self, port: int) -> None:
         self._socket = socket.create_connection(("127.0.0.1", port), timeout=DEADLINE_S)
-        self._splitter = framing.FrameSplitter(2000)
+        self._splitter = protocol.FrameSplitter(2000)
         self._frames: list[bytes] = []
 
     def close(self) -> None:
@@ -87,7 +87,7 @@ class Line:
         while not self._frames:
             assert time.monotonic() < end, "no frame arrived"
             self._frames += self._splitter.feed(self._socket.recv(4096))
-        body = framing.decode_frame(self._frames.pop(0))
+        body = protocol.decode_frame(self._frames.pop(0))
         return body[1], protocol.decode_message(body)
 
     def ask_until_answered(self, request: protocol.Message) -> protocol.Message:

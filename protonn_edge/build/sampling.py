@@ -14,7 +14,7 @@ from protonn_edge import __version__
 from protonn_edge.boards import Board
 from protonn_edge.boards.environment import description_file, upload_lines
 from protonn_edge.codegen import template_environment
-from protonn_edge.device.framing import BITS_PER_BYTE
+from protonn_edge.device.protocol import BITS_PER_BYTE
 from protonn_edge.device.sensor_board import SENSOR_NUMBERS
 from protonn_edge.errors import InputError
 from protonn_edge.sensors import SensorKind

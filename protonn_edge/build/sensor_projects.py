@@ -19,7 +19,7 @@ from protonn_edge.build.sampling import Sampling, check_baud, least_baud
 from protonn_edge.build.windowing import Windowing
 from protonn_edge.chain.model import Model
 from protonn_edge.codegen import Limits, Plan, plans, render_c, template_environment
-from protonn_edge.device.framing import frame_bytes
+from protonn_edge.device.protocol import frame_bytes
 from protonn_edge.device.sensor_board import SamplesMessage
 from protonn_edge.errors import CheckFailed, InputError
 from protonn_edge.sensors import SensorKind

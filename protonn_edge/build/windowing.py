@@ -23,7 +23,7 @@ from protonn_edge.codegen import Plan
 from protonn_edge.codegen.context import as_it_is
 from protonn_edge.datasets import Notice
 from protonn_edge.datasets.naming import channel_names
-from protonn_edge.device.framing import frame_bytes
+from protonn_edge.device.protocol import frame_bytes
 from protonn_edge.device.sensor_board import NAME_LIMIT, sent_name
 from protonn_edge.errors import CheckFailed, InputError, counted, shortened
 from protonn_edge.features.audio.onset import QUIET

@@ -13,7 +13,7 @@ import click
 from protonn_edge.boards import Board
 from protonn_edge.cli.command import Output
 from protonn_edge.datasets import Notice
-from protonn_edge.device.link import Link, SerialLine
+from protonn_edge.device.connection import Link, SerialLine
 from protonn_edge.device.sensor_board import SensorBoard
 from protonn_edge.emulator import EMULATORS, EmulatedBoard, find_program
 from protonn_edge.errors import InputError

@@ -56,7 +56,7 @@ def _is_report(path: Path) -> bool:
 
 
 def _is_recording(path: Path) -> bool:
-    from protonn_edge.datasets.cells import RECORDING_MARK  # noqa: PLC0415 - few commands need it
+    from protonn_edge.datasets.tables import RECORDING_MARK  # noqa: PLC0415 - few commands need it
 
     return _head(path).startswith(RECORDING_MARK.encode())
 

@@ -22,10 +22,8 @@ if TYPE_CHECKING:
     from protonn_edge.datasets import Notice
 
 _load_points = later("protonn_edge.datasets", "load_points")
-_load_features = later("protonn_edge.datasets.reading", "load_features")
 
 _F = TypeVar("_F", bound=Callable[..., Any])
-_T = TypeVar("_T")
 
 _OPTIONS = (
     click.option(
@@ -83,30 +81,22 @@ def words_of(table: TableOptions) -> list[str]:
 
 
 def points_for(
-    model: Model, data: Path, table: TableOptions, out: Output, *, held_out: bool = False
+    model: Model,
+    data: Path,
+    table: TableOptions,
+    out: Output,
+    *,
+    held_out: bool = False,
+    labelled: bool = True,
 ) -> tuple[NDArray[np.float32], NDArray[np.int64]]:
     """Return the points and labels of DATA for a model, its columns matched by name.
 
     - `out`: where warnings are printed.
     - `held_out`: whether DATA must not have two parts; see `load_points`.
+    - `labelled`: whether it needs labels; they are ignored otherwise.
     """
-    load = functools.partial(_load_points, held_out=held_out)
-    points: tuple[NDArray[np.float32], NDArray[np.int64]] = _loaded(load, model, data, table, out)
-    return points
-
-
-def features_for(model: Model, data: Path, table: TableOptions, out: Output) -> NDArray[np.float32]:
-    """Return the points of DATA, with or without labels, for a model; like `points_for`."""
-    points: NDArray[np.float32] = _loaded(_load_features, model, data, table, out)
-    return points
-
-
-def _loaded(
-    load: Callable[..., _T], model: Model, data: Path, table: TableOptions, out: Output
-) -> _T:
-    """Read data for a model, and print warnings about it."""
     noticed: list[Notice] = []
-    loaded = load(
+    X, y = _load_points(
         data,
         classes=model.classes,
         n_features=model.n_features,
@@ -114,6 +104,13 @@ def _loaded(
         options=table,
         instrument=model.instrument,
         on_notice=noticed.append,
+        held_out=held_out,
+        labelled=labelled,
     )
     out.notice(noticed)
-    return loaded
+    return X, y
+
+
+def features_for(model: Model, data: Path, table: TableOptions, out: Output) -> NDArray[np.float32]:
+    """Return the points of DATA, with or without labels, for a model; like `points_for`."""
+    return points_for(model, data, table, out, labelled=False)[0]

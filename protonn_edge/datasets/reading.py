@@ -5,7 +5,7 @@ a path ending in            is read as
 =========================== ===================================================================
 ``.npz``                    arrays, see `protonn_edge.datasets.arrays`
 ``.csv``, ``.tsv``          a table, see `protonn_edge.datasets.tables`
-``.libsvm .svm .svmlight``  libsvm text, see `protonn_edge.datasets.libsvm`
+``.libsvm .svm .svmlight``  libsvm text, see `read_libsvm`
 ``.txt .t .tr .scale``, "" libsvm text or a table with tabs, depending on its first line
 a folder                    ``train.txt`` and, if it is there, ``test.txt`` (reference layout);
                             for folders of recordings see `protonn_edge.datasets.recorded`
@@ -14,18 +14,20 @@ a folder                    ``train.txt`` and, if it is there, ``test.txt`` (ref
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from array import array
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Literal
 
 import numpy as np
 
-from protonn_edge.datasets.arrays import (
-    read_npz,
-    read_npz_points,
-)
+from protonn_edge.datasets.arrays import read_npz, read_npz_points
 from protonn_edge.datasets.dataset import (
+    FLOAT32_MAX,
+    INDEX_LIMIT,
+    TABLE_LIMIT_BYTES,
     Dataset,
     Float32,
     Indices,
@@ -33,16 +35,17 @@ from protonn_edge.datasets.dataset import (
     Table,
     as_label_sets,
     check_feature_count,
+    check_table_size,
     class_indices,
     dataset_from,
     dense_features,
     label_set_dataset,
 )
-from protonn_edge.datasets.libsvm import looks_like_libsvm, read_libsvm, widened
-from protonn_edge.datasets.naming import OnNotice
+from protonn_edge.datasets.naming import OnNotice, label_text
+from protonn_edge.datasets.rows import is_sparse, sparse_rows
 from protonn_edge.datasets.rules import Expected, TableOptions
 from protonn_edge.datasets.summary import remarks
-from protonn_edge.datasets.tables import read_table
+from protonn_edge.datasets.tables import read_table, text_of
 from protonn_edge.errors import InputError
 from protonn_edge.sensors import Instrument
 from protonn_edge.system.files import check_file
@@ -53,6 +56,8 @@ _LIBSVM_SUFFIXES = (".libsvm", ".svm", ".svmlight")
 _OPEN_SUFFIXES = (".txt", ".t", ".tr", ".scale", "")
 _DELIMITERS = {".csv": ",", ".tsv": "\t"}
 _LOOKED_AT = 4096
+_PAIRS_LIMIT = TABLE_LIMIT_BYTES // 20  # a place, a value, and both once more as a matrix
+_LOOKS = re.compile(r"\s*(\S+\s+)?\d+:\S")
 _SIGNATURES = (
     (b"\x1f\x8b", "compressed with gzip; unpack it"),
     (b"BZh", "compressed with bzip2; unpack it"),
@@ -124,6 +129,7 @@ def load_points(
     instrument: Instrument | None = None,
     on_notice: OnNotice | None = None,
     held_out: bool = False,
+    labelled: bool = True,
 ) -> tuple[Float32, Indices]:
     """Read points to test a model with: the test part of `path`, or all of it if it has none.
 
@@ -145,6 +151,8 @@ def load_points(
         Called with notices, after the points were accepted.
     held_out : bool
         Whether `path` must not have two parts: a model is calibrated on neither of them.
+    labelled : bool
+        Whether the points need labels. Otherwise labels are optional and ignored, and y is empty.
 
     Returns
     -------
@@ -159,7 +167,10 @@ def load_points(
         that is not one of the classes, sets of labels, or values in other units; or if there are
         two parts and must not be.
     """
-    expected = Expected(n_features, tuple(feature_names), classes, instrument)
+    expected = Expected(n_features, tuple(feature_names), classes, instrument, labelled)
+    if _is_archive(path) and not labelled:
+        _refuse_options(path, options)
+        return _points_of(read_npz_points(path), expected, on_notice)
     train, test, _ = _parts(path, options, expected)
     if held_out and test is not None and test.X.shape[0]:
         raise InputError(
@@ -167,39 +178,6 @@ def load_points(
             "held-out points into a separate file"
         )
     return _points_of(test or train, expected, on_notice)
-
-
-def load_features(
-    path: Path,
-    *,
-    classes: Sequence[str],
-    n_features: int,
-    feature_names: Sequence[str] = (),
-    options: TableOptions | None = None,
-    instrument: Instrument | None = None,
-    on_notice: OnNotice | None = None,
-) -> Float32:
-    """Read points to classify; labels are optional and ignored.
-
-    Parameters are those of `load_points`.
-
-    Returns
-    -------
-    ndarray of shape (n, D), float32
-
-    Raises
-    ------
-    InputError
-        One sentence with the file and, where there is one, the line, the column or the array.
-    """
-    expected = Expected(n_features, tuple(feature_names), classes, instrument, labelled=False)
-    if _is_archive(path):
-        _refuse_options(path, options)
-        table = read_npz_points(path)
-    else:
-        train, test = _tables(path, options, expected)
-        table = test or train
-    return _points_of(table, expected, on_notice)[0]
 
 
 def _parts(
@@ -271,9 +249,7 @@ def _tables(
         width = max(train.X.shape[1], test.X.shape[1])
         return widened(train, width), widened(test, width)
     like = expected or Expected(train.X.shape[1], train.feature_names, sorted(set(train.labels)))
-    test = _text_table(path / "test.txt", options, like, label_first=True)
-    matched = test.matched(like.feature_names, test.source)
-    return train, replace(matched, notices=test.notices)
+    return train, _text_table(path / "test.txt", options, like, label_first=True)
 
 
 def _text_table(
@@ -324,3 +300,118 @@ def _check_is_text(path: Path) -> None:
     if min(halves) == 0 and 4 * max(halves) > len(begin):  # Latin letters have one zero byte each
         raise InputError(f"{path} seems to be text in UTF-16; save it as UTF-8")
     raise InputError(f"{path} has null bytes and is not text; convert it to CSV or .npz")
+
+
+# --- libsvm text ----------------------------------------------------------------------------------
+
+
+def looks_like_libsvm(path: Path) -> bool:
+    """Return whether the first line that is not blank has an ``index:value`` pair after a label."""
+    for _, line in _lines(path):
+        return _LOOKS.match(line) is not None
+    return False
+
+
+def read_libsvm(path: Path) -> Table:
+    """Read libsvm text: ``label index:value ...``, indices rising from 1, zeros left out.
+
+    The number of features is the largest index. Sets of labels are separated by commas, as in
+    ``1,5,7 3:0.5``.
+
+    If any line has several labels, all are sets of labels, and a line without a label has none.
+    Their features stay sparse; those of other data do so if the dense table would be too large.
+    """
+    lines: list[tuple[int, str]] = []
+    starts, columns, values = array("q", [0]), array("q"), array("f")
+    for number, line in _lines(path):
+        content = line.split("#", 1)[0]
+        label, *pairs = content.split() or [""]
+        if not label:
+            continue
+        if ":" in label:  # a point without a label, which is only valid in a file with label sets
+            label, pairs = "", [label, *pairs]
+        before = 0
+        for pair in pairs:
+            index, value = _parsed(pair, before, f"{path}:{number}")
+            columns.append(index - 1)
+            values.append(value)
+            before = index
+        starts.append(len(columns))
+        lines.append((number, label))
+        if len(columns) > _PAIRS_LIMIT:
+            raise InputError(
+                f"{path} has more than {_PAIRS_LIMIT:,} pairs index:value, which is the limit; use "
+                "fewer points"
+            )
+    if not columns:
+        raise InputError(f"{path} has no features; give it lines such as '1 1:0.5 2:-3'")
+    shape = (len(lines), max(columns) + 1)
+    places = np.frombuffer(columns, dtype=np.int64), np.frombuffer(starts, dtype=np.int64)
+    X = sparse_rows((np.frombuffer(values, dtype=np.float32), *places), shape)
+    X.eliminate_zeros()
+    if any("," in label for _, label in lines):
+        return LabelSetTable(str(path), X, [_set_of(path, *line) for line in lines])
+    fits = shape[0] * shape[1] * 4 <= TABLE_LIMIT_BYTES
+    labels = [_label(path, *line) for line in lines]
+    return Table(str(path), X.toarray() if fits else X, labels)
+
+
+def _label(path: Path, number: int, label: str) -> str:
+    if not label:
+        raise InputError(f"{path}:{number} begins with a feature, not with a label; fix the line")
+    return label_text(label)
+
+
+def _set_of(path: Path, number: int, labels: str) -> tuple[str, ...]:
+    """Return the labels of a line, separated by commas; equal ones count once."""
+    names = [label_text(name) for name in labels.split(",")] if labels else []
+    if not all(names):
+        raise InputError(
+            f"{path}:{number} begins with {labels[:40]!r}, which has an empty label; fix the line"
+        )
+    return tuple(dict.fromkeys(names))
+
+
+def widened(table: Table, width: int) -> Table:
+    """Return `table` with zeros for the features after its last, if it has fewer than `width`."""
+    missing = width - table.X.shape[1]
+    if missing <= 0:
+        return table
+    if is_sparse(table.X):
+        X = sparse_rows(table.X, copy=True)
+        X.resize((X.shape[0], width))
+        return replace(table, X=X)
+    check_table_size(table.source, len(table.X), width)
+    return replace(table, X=np.pad(table.X, ((0, 0), (0, missing))))
+
+
+def _parsed(pair: str, before: int, where: str) -> tuple[int, float]:
+    """Return the index and the value of a pair, checked."""
+    left, _, right = pair.partition(":")
+    try:
+        index, value = int(left), float(right)
+    except ValueError:
+        index, value = -1, 0.0
+    if index < 0 or not abs(value) <= FLOAT32_MAX or "_" in pair:
+        raise InputError(f"{where} has {pair[:40]!r}, which is not index:number; fix the line")
+    if index == 0:
+        raise InputError(
+            f"{where} has the index 0, libsvm text counts from 1; add 1 to all indices"
+        )
+    if index <= before:
+        raise InputError(
+            f"{where} has the index {index} after {before}; sort the pairs of the line"
+        )
+    if index > INDEX_LIMIT:
+        raise InputError(
+            f"{where} has the index {index:,}, the limit is {INDEX_LIMIT:,}; use fewer features"
+        )
+    return index, value
+
+
+def _lines(path: Path) -> Iterator[tuple[int, str]]:
+    """Yield the number and the text of each line that is not blank."""
+    with text_of(path) as stream:
+        for number, line in enumerate(stream, start=1):
+            if not line.isspace():
+                yield number, line

@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from protonn_edge.datasets.dataset import (
+    FLOAT32_MAX,
     Dataset,
     LabelSetTable,
     Table,
@@ -192,6 +193,11 @@ def _with_times(table: Table) -> Table:
     if times is None:
         text = "the format of the times is unknown, so gaps in time are not detected"
         return replace(table, notices=(*table.notices, Notice("times", text, warning=True)))
+    for row in np.flatnonzero(np.abs(times) > FLOAT32_MAX)[:1]:
+        raise InputError(
+            f"{table.source} has the time {table.times[row][:40]!r}, which is not a finite number; "
+            "fix or drop the row"
+        )
     apart = gaps(times)
     if apart.any():
         text = f"{counted(int(apart.sum()), 'gap')} in time, which no window spans"

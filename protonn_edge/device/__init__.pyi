@@ -1,6 +1,6 @@
+from protonn_edge.device.connection import LinkError as LinkError
 from protonn_edge.device.connection import NoReplyError as NoReplyError
-from protonn_edge.device.framing import ProtocolError as ProtocolError
-from protonn_edge.device.link import LinkError as LinkError
+from protonn_edge.device.protocol import ProtocolError as ProtocolError
 from protonn_edge.device.results import Origin as Origin
 from protonn_edge.device.results import RecordedRun as RecordedRun
 from protonn_edge.device.results import Result as Result

@@ -17,11 +17,11 @@ from protonn_edge.device.connection import (
     LONGEST_REPLY_BYTES,
     REFLASH_HINT,
     Connection,
+    Deadline,
+    LinkError,
     NoReplyError,
 )
-from protonn_edge.device.framing import ProtocolError
-from protonn_edge.device.link import Deadline, LinkError
-from protonn_edge.device.protocol import ErrorReply, Message
+from protonn_edge.device.protocol import ErrorReply, Message, ProtocolError
 
 # A request refused or lost this often is wrong. Fewer failures may be caused by the line: two
 # frames merged by the loss of the delimiter between them have a valid CRC.

@@ -6,9 +6,8 @@ import math
 from collections.abc import Iterator, Mapping
 
 from protonn_edge.chain.decision import UNKNOWN
-from protonn_edge.device.framing import ProtocolError
-from protonn_edge.device.link import Deadline, SerialLine
-from protonn_edge.device.protocol import Message
+from protonn_edge.device.connection import Deadline, SerialLine
+from protonn_edge.device.protocol import Message, ProtocolError
 from protonn_edge.device.sensor_board import (
     READ_S,
     SILENCE_S,

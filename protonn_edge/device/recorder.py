@@ -20,11 +20,10 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
-from protonn_edge.datasets.cells import RECORDING_MARK
 from protonn_edge.datasets.naming import check_names
-from protonn_edge.device.framing import ProtocolError
-from protonn_edge.device.link import Deadline, SerialLine
-from protonn_edge.device.protocol import Message
+from protonn_edge.datasets.tables import RECORDING_MARK
+from protonn_edge.device.connection import Deadline, SerialLine
+from protonn_edge.device.protocol import Message, ProtocolError
 from protonn_edge.device.sensor_board import (
     SILENCE_S,
     SLOWEST,

@@ -13,9 +13,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import ClassVar, Generic, Self, TypeVar, cast
 
-from protonn_edge.device.framing import ProtocolError
-from protonn_edge.device.link import Deadline, Host, SerialLine
-from protonn_edge.device.protocol import Message, MessageReader, Rest, VersionError
+from protonn_edge.device.connection import Deadline, Host, SerialLine
+from protonn_edge.device.protocol import Message, MessageReader, ProtocolError, Rest, VersionError
 from protonn_edge.errors import CheckFailed
 from protonn_edge.sensors import SensorKind, sensor_kind
 from protonn_edge.sensors.kinds import channels_of, check_reported_rate

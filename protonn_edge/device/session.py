@@ -12,22 +12,15 @@ from numpy.typing import ArrayLike
 from protonn_edge.boards import Board, load_board
 from protonn_edge.chain.decision import UNKNOWN
 from protonn_edge.device import protocol
-from protonn_edge.device.connection import REFLASH_HINT, Connection, ExpectedDevice, NoReplyError
-from protonn_edge.device.exchange import Exchange, RetryPolicy
-from protonn_edge.device.framing import ProtocolError
-from protonn_edge.device.link import Host
-from protonn_edge.device.protocol import (
-    HelloReply,
-    Message,
-    PredictReply,
-    PredictRequest,
-    RepeatReply,
-    RepeatRequest,
-    ScoresReply,
-    ScoresRequest,
-    StatsReply,
-    StatsRequest,
+from protonn_edge.device.connection import (
+    REFLASH_HINT,
+    Connection,
+    ExpectedDevice,
+    Host,
+    NoReplyError,
 )
+from protonn_edge.device.exchange import Exchange, RetryPolicy
+from protonn_edge.device.protocol import HelloReply, Message, ProtocolError, StatsReply
 from protonn_edge.errors import CheckFailed, InputError
 
 _BETWEEN_REPETITIONS = 200  # cycles, generously
@@ -36,6 +29,7 @@ _CAUSES = range(1, 16)  # the flags of MCUSR, at least one of which is set
 
 Key = TypeVar("Key")
 Reply = TypeVar("Reply", bound=Message)
+_Answer = protocol.PredictReply | protocol.ScoresReply
 
 
 @dataclass(frozen=True)
@@ -195,15 +189,11 @@ class Session:
         InputError, CheckFailed
             As `predict`; `NoReplyError` only if the device no longer answers HELLO.
         """
-        rows = ((key, self._feature_bytes(features)) for key, features in inputs)
-        if with_scores:
-            with_all = ((key, ScoresRequest(row)) for key, row in rows)
-            for key, full in self._exchange(with_all, ScoresReply):
-                yield key, None if full is None else self._prediction(full, full.scores)
-        else:
-            without = ((key, PredictRequest(row)) for key, row in rows)
-            for key, plain in self._exchange(without, PredictReply):
-                yield key, None if plain is None else self._prediction(plain)
+        request = protocol.ScoresRequest if with_scores else protocol.PredictRequest
+        kind: type[_Answer] = protocol.ScoresReply if with_scores else protocol.PredictReply
+        requests = ((key, request(self._feature_bytes(features))) for key, features in inputs)
+        for key, reply in self._exchange(requests, kind):
+            yield key, None if reply is None else self._prediction(reply)
 
     def repeat(self, features: ArrayLike, repetitions: int) -> Prediction:
         """Let the device compute one prediction many times, with its meter's pin high meanwhile.
@@ -233,7 +223,7 @@ class Session:
                 f"{repetitions:,} repetitions of {once.cycles:,} cycles are too many or too few "
                 f"for the device to count; ask for 1 to {most:,}"
             )
-        request = RepeatRequest(repetitions, self._feature_bytes(features))
+        request = protocol.RepeatRequest(repetitions, self._feature_bytes(features))
         cycles = repetitions * (once.cycles + _BETWEEN_REPETITIONS)
         takes_s = cycles / max(1, self.device.clock_hz)
         policy = replace(
@@ -241,7 +231,7 @@ class Session:
             deadline_s=self._policy.deadline_s + takes_s,
             progress_s=self._policy.progress_s + takes_s,
         )
-        every = self._prediction(self._ask(request, RepeatReply, policy))
+        every = self._prediction(self._ask(request, protocol.RepeatReply, policy))
         if (every.label, every.cycles) != (once.label, repetitions * once.cycles):
             raise CheckFailed(
                 f"the device answered class {once.label} in {once.cycles:,} cycles once, and class "
@@ -260,7 +250,7 @@ class Session:
             deadline_s=min(self._policy.deadline_s, _STATS_DEADLINE_S),
             progress_s=min(self._policy.progress_s, _STATS_PROGRESS_S),
         )
-        stats = self._ask(StatsRequest(), StatsReply, policy)
+        stats = self._ask(protocol.StatsRequest(), StatsReply, policy)
         if stats.reset_cause not in _CAUSES:
             raise ProtocolError(
                 f"the device names {stats.reset_cause} as the cause of its last reset, there are "
@@ -307,10 +297,9 @@ class Session:
             )
         return array.tobytes()
 
-    def _prediction(
-        self, reply: PredictReply | ScoresReply, scores: tuple[int, ...] | None = None
-    ) -> Prediction:
+    def _prediction(self, reply: _Answer) -> Prediction:
         classes = self.device.classes
+        scores = reply.scores if isinstance(reply, protocol.ScoresReply) else None
         if reply.label >= classes and reply.label != UNKNOWN:
             raise ProtocolError(
                 f"the device answered class {reply.label}, its model has {classes} classes; "

@@ -25,7 +25,7 @@ from protonn_edge.boards import Board, board_names
 from protonn_edge.chain.model import Model
 from protonn_edge.codegen import Float32Plan, Plan
 from protonn_edge.codegen.host import HostProgram
-from protonn_edge.device.framing import BITS_PER_BYTE
+from protonn_edge.device.protocol import BITS_PER_BYTE
 from protonn_edge.emulator import EmulatedBoard
 from protonn_edge.errors import CheckFailed, InputError
 from protonn_edge.quantization import DeviceModel, IntegerChain, quantize

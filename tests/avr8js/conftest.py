@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from npm_packages import npm_packages
 
-from protonn_edge.device import framing, protocol
+from protonn_edge.device import protocol
 
 HERE = Path(__file__).parent
 
@@ -61,5 +61,5 @@ def avr8js() -> Ask:
 
 def _answer(record: dict[str, object]) -> Answer:
     (frame,) = bytes.fromhex(str(record["reply"])).strip(b"\x00").split(b"\x00")
-    content = protocol.decode_message(framing.decode_frame(frame))
+    content = protocol.decode_message(protocol.decode_frame(frame))
     return Answer(content, *(int(str(record[key])) for key in COUNTS))

@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 
 from protonn_edge.device import NoReplyError, Session, protocol
-from protonn_edge.device.framing import encode_frame
 from protonn_edge.device.protocol import (
     ErrorReply,
     HelloReply,
@@ -22,6 +21,7 @@ from protonn_edge.device.protocol import (
     ScoresRequest,
     StatsReply,
     StatsRequest,
+    encode_frame,
     encode_message,
 )
 from protonn_edge.emulator import EmulatedUno

@@ -13,7 +13,7 @@ from cobs import cobs
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from protonn_edge.device.framing import ProtocolError, crc16, decode_frame, encode_frame
+from protonn_edge.device.protocol import ProtocolError, crc16, decode_frame, encode_frame
 
 FIRMWARE = CHECKOUT / "firmware"
 CFLAGS = [

@@ -17,7 +17,7 @@ from chains import replace
 from fake_device import HostileDevice
 from simulated_run import STACK_BYTES, N, honest_model, measure_on, subject
 
-from protonn_edge.device import framing, protocol, read_results
+from protonn_edge.device import protocol, read_results
 from protonn_edge.device.protocol import HelloRequest, Message
 from protonn_edge.errors import CheckFailed, InputError
 from protonn_edge.evaluation.measurement import Measurement
@@ -191,7 +191,7 @@ def _flood(rng: np.random.Generator, model: Any) -> tuple[Callable[[int], bytes]
         if kind == 0:
             return rng.bytes(int(rng.integers(1, 300)))
         if kind == 1:
-            return framing.encode_frame(bytes([0x83, n % 256]) + bytes(int(rng.integers(4000))))
+            return protocol.encode_frame(bytes([0x83, n % 256]) + bytes(int(rng.integers(4000))))
         said = _lie(rng, reply) if kind == 2 else reply
         return protocol.encode_message(said, n % 256 if number is None else number)
 

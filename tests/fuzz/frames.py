@@ -17,15 +17,17 @@ from avr_tools import skip_without
 from checkout import CHECKOUT
 from fuzz.mutation import mutated_bytes, pick
 
-from protonn_edge.device import framing, protocol
-from protonn_edge.device.framing import ProtocolError, crc16, encode_frame
+from protonn_edge.device import protocol
 from protonn_edge.device.protocol import (
     ErrorReply,
     HelloReply,
     PredictReply,
+    ProtocolError,
     RepeatReply,
     ScoresReply,
     StatsReply,
+    crc16,
+    encode_frame,
 )
 
 BRIEF_CASES = 4
@@ -247,8 +249,8 @@ def _difference(answered: bytes, expected: bytes) -> str:
 
 def _check_host(wire: bytes) -> None:
     """Let the host's own decoder read the same bytes: it says what a frame is, or refuses it."""
-    for frame in framing.FrameSplitter(70_000).feed(wire):
+    for frame in protocol.FrameSplitter(70_000).feed(wire):
         try:
-            protocol.decode_message(framing.decode_frame(frame))
+            protocol.decode_message(protocol.decode_frame(frame))
         except ProtocolError:
             continue

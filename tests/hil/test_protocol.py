@@ -11,27 +11,25 @@ from cobs import cobs
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from protonn_edge.device import framing, protocol
-from protonn_edge.device.framing import (
-    FrameSplitter,
-    ProtocolError,
-    crc16,
-    decode_frame,
-    encode_frame,
-)
+from protonn_edge.device import protocol
 from protonn_edge.device.protocol import (
     ErrorReply,
+    FrameSplitter,
     HelloReply,
     HelloRequest,
     PredictReply,
     PredictRequest,
+    ProtocolError,
     RepeatReply,
     RepeatRequest,
     ScoresReply,
     ScoresRequest,
     StatsReply,
     StatsRequest,
+    crc16,
+    decode_frame,
     decode_message,
+    encode_frame,
     encode_message,
 )
 from protonn_edge.device.sensor_board import (
@@ -135,7 +133,7 @@ bodies = st.binary(min_size=2, max_size=1200) | st.integers(2, 1200).map(lambda 
 def test_any_body_round_trips(body):
     frame = encode_frame(body)
     assert frame.index(0) == len(frame) - 1
-    assert len(frame) <= framing.frame_bytes(len(body))
+    assert len(frame) <= protocol.frame_bytes(len(body))
     assert decode_frame(frame[:-1]) == body
 
 

@@ -11,7 +11,7 @@ import pytest
 from fake_device import HostileDevice, ImpatientHost, SimulatedHost, silent_at_first
 
 from protonn_edge.chain.decision import UNKNOWN
-from protonn_edge.device import LinkError, NoReplyError, Prediction, Session, framing, protocol
+from protonn_edge.device import LinkError, NoReplyError, Prediction, Session, protocol
 from protonn_edge.errors import CheckFailed, InputError
 
 X = np.array([7, 0, 0, 255], dtype=np.uint8)
@@ -254,7 +254,7 @@ def test_a_refusal_of_the_device_is_an_error_if_it_is_said_again_and_again(make_
         answer=lambda body: protocol.ErrorReply(2) if body[0] == protocol.PREDICT else None
     )
     with connect(device) as session:
-        with pytest.raises(framing.ProtocolError, match="error 2, wrong length of payload"):
+        with pytest.raises(protocol.ProtocolError, match="error 2, wrong length of payload"):
             session.predict(X)
         assert session.retried == 2
 
@@ -268,7 +268,7 @@ def test_a_refusal_of_the_device_is_an_error_if_it_is_said_again_and_again(make_
 )
 def test_an_answer_that_its_own_model_cannot_give_is_refused(make_device, content, words):
     device = make_device(answer=lambda body: content if body[0] == protocol.SCORES else None)
-    with connect(device) as session, pytest.raises(framing.ProtocolError, match=words):
+    with connect(device) as session, pytest.raises(protocol.ProtocolError, match=words):
         session.predict(X, with_scores=True)
 
 

@@ -9,7 +9,7 @@ import pytest
 from fake_device import ImpatientHost
 
 from protonn_edge.device import LinkError, Session, compare_devices, protocol, run
-from protonn_edge.device.framing import ProtocolError
+from protonn_edge.device.protocol import ProtocolError
 
 Q = np.random.default_rng(1).integers(0, 256, (600, 4), np.uint8)
 Y = np.zeros(600, np.int64)

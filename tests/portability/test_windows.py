@@ -18,7 +18,7 @@ from protonn_edge.avr.stack import _read_stack_usage
 from protonn_edge.chain.file import save_model
 from protonn_edge.cli.upload import upload_line
 from protonn_edge.codegen import host as host_c
-from protonn_edge.device.link import Link, LinkError
+from protonn_edge.device.connection import Link, LinkError
 from protonn_edge.emulator import EmulatedUno
 from protonn_edge.errors import InputError
 from protonn_edge.export.folder import _is_inside

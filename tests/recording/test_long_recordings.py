@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 from logger_builds import noise
 
-from protonn_edge.device.framing import encode_frame
+from protonn_edge.device.protocol import encode_frame
 from protonn_edge.device.recorder import Recorder, RecordingFile
 
 RATE, SECONDS, DROPPED = 100, 600, 0.001

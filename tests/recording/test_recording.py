@@ -20,7 +20,7 @@ from failing_link import FailingLink, Faults
 from logger_builds import compile_logger, listening, noise
 
 from protonn_edge.cli.record import act_on, picture
-from protonn_edge.device.framing import encode_frame
+from protonn_edge.device.protocol import encode_frame
 from protonn_edge.device.recorder import Recorder, RecordingFile, SampleStream
 from protonn_edge.device.sensor_board import LoggerDescription
 from protonn_edge.emulator import EmulatedUno

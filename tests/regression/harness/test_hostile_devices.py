@@ -18,14 +18,14 @@ from fake_device import HostileDevice, SimulatedHost
 from simulated_run import STACK_BYTES, N, honest_model, measure_on, subject
 
 from protonn_edge.cli.hil import _troubles
-from protonn_edge.device import Session, framing, protocol, read_results
-from protonn_edge.device.framing import ProtocolError
+from protonn_edge.device import Session, protocol, read_results
 from protonn_edge.device.protocol import (
     ErrorReply,
     HelloReply,
     HelloRequest,
     PredictReply,
     PredictRequest,
+    ProtocolError,
     RepeatReply,
     RepeatRequest,
     ScoresReply,
@@ -62,7 +62,7 @@ def an_old_reply(_: int) -> ScoresReply:
 
 
 def huge_frame(_: int) -> bytes:
-    return framing.encode_frame(bytes([0x83, 1]) + bytes(4000))
+    return protocol.encode_frame(bytes([0x83, 1]) + bytes(4000))
 
 
 def garbage(n: int) -> bytes:
@@ -410,7 +410,7 @@ def test_a_stack_that_the_program_cannot_hold_fails_the_run(stack):
     "change",
     [
         lambda _: None,
-        lambda _: framing.encode_frame(b"\x84\x01nonsense"),
+        lambda _: protocol.encode_frame(b"\x84\x01nonsense"),
         lambda right: replace(right, reset_cause=0),
         lambda right: replace(right, reset_cause=16),
         lambda _: ErrorReply(1),

@@ -13,8 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from protonn_edge.device.framing import encode_frame
 from protonn_edge.device.listener import AnswerStream, Listener
+from protonn_edge.device.protocol import encode_frame
 from protonn_edge.device.recorder import Recorder, RecordingFile, SampleStream
 from protonn_edge.errors import CheckFailed
 

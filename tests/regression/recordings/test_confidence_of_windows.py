@@ -9,8 +9,8 @@ import pytest
 from rich.console import Console
 
 from protonn_edge.cli.monitor import _line, picture
-from protonn_edge.device.framing import encode_frame
 from protonn_edge.device.listener import Listener
+from protonn_edge.device.protocol import encode_frame
 from protonn_edge.device.sensor_board import WindowAnswer
 from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
 from protonn_edge.quantization import quantize
