@@ -51,7 +51,7 @@ from failing_link import FailingLink, Faults
 from protonn_edge.boards import load_board
 from protonn_edge.build.folder import Project
 from protonn_edge.build.project import build
-from protonn_edge.device import Run, protocol, read_results, run
+from protonn_edge.device import ReferenceAnswers, Run, protocol, read_results, run
 from protonn_edge.device.connection import Link
 from protonn_edge.device.protocol import HelloReply, HelloRequest, StatsReply, StatsRequest
 from protonn_edge.emulator import EmulatedUno
@@ -84,10 +84,10 @@ class Subject:
         """The firmware."""
         return self.project.compile(load_board("uno"))
 
-    def points(self, n: int) -> tuple[NDArray[np.uint8], NDArray[np.int64], NDArray[np.int64]]:
+    def points(self, n: int) -> tuple[NDArray[np.uint8], NDArray[np.int64], ReferenceAnswers]:
         """Return n points, from the first on and again from the first, their classes and scores."""
         rows = np.arange(n) % len(self.Q)
-        return self.Q[rows], self.y[rows], self.expected[rows]
+        return self.Q[rows], self.y[rows], ReferenceAnswers(self.expected[rows])
 
 
 def make_subject(folder: Path) -> Subject:
@@ -327,7 +327,7 @@ def free_running(subject: Subject) -> tuple[Figures, bool]:
     """Run all test points, with their scores, as fast as this computer goes."""
     with EmulatedUno(subject.elf) as uno, open_session(uno.url, subject.reference) as session:
         begin = time.monotonic()
-        done = run([session], subject.Q, subject.y, subject.expected)
+        done = run([session], *subject.points(len(subject.Q)))
         seconds = time.monotonic() - begin
     figures = {**outcome(done, len(subject.Q)), "seconds": round(seconds, 2)}
     return figures, nothing_lost(figures) and seconds < 15

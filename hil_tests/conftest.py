@@ -28,7 +28,7 @@ from protonn_edge.build.project import build
 from protonn_edge.chain.model import Model
 from protonn_edge.codegen import Float32Plan, Plan
 from protonn_edge.datasets import load_digits_dataset, load_points
-from protonn_edge.device import Run, Session, protocol, run
+from protonn_edge.device import ReferenceAnswers, Run, Session, protocol, run
 from protonn_edge.emulator import EmulatedBoard
 from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
 from protonn_edge.quantization import DeviceModel
@@ -189,14 +189,8 @@ def done(url: str, reference: DeviceModel, points: Points, board: Board) -> Run:
     """Give what the device answers for all points; they are sent once, as fast as the line goes."""
     y = np.zeros(len(points.Q), np.int64) if points.y is None else points.y
     with open_session(url, reference, board) as opened:
-        return run(
-            [opened],
-            points.Q,
-            y,
-            points.scores,
-            tolerance=reference.score_tolerance,
-            expected_classes=points.classes,
-        )
+        expected = ReferenceAnswers(points.scores, points.classes, reference.score_tolerance)
+        return run([opened], points.Q, y, expected)
 
 
 class Line:

@@ -13,9 +13,9 @@ from protonn_edge.device.results import read_results as read_results
 from protonn_edge.device.results import summarize as summarize
 from protonn_edge.device.runner import DeviceComparison as DeviceComparison
 from protonn_edge.device.runner import DeviceShare as DeviceShare
+from protonn_edge.device.runner import ReferenceAnswers as ReferenceAnswers
 from protonn_edge.device.runner import Run as Run
 from protonn_edge.device.runner import compare_devices as compare_devices
-from protonn_edge.device.runner import differs as differs
 from protonn_edge.device.runner import run as run
 from protonn_edge.device.session import Prediction as Prediction
 from protonn_edge.device.session import Session as Session

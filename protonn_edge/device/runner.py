@@ -20,6 +20,7 @@ from protonn_edge.device.protocol import StatsReply
 from protonn_edge.device.results import Result
 from protonn_edge.device.session import Prediction, Session
 from protonn_edge.errors import InputError, ProtoNNEdgeError, counted
+from protonn_edge.quantization import DeviceModel
 
 _WAKE_S = 0.2  # so that Ctrl-C is noticed
 _FAULTS = {4: "a brown-out", 8: "the watchdog"}  # that cause resets
@@ -68,16 +69,62 @@ class Run:
     shares: list[DeviceShare]  # one for each device
 
 
+@dataclass(frozen=True, eq=False)
+class ReferenceAnswers:
+    """The reference's answers to n points, which executions are compared with.
+
+    Attributes
+    ----------
+    scores : ndarray of int64, shape (n, n_classes)
+    classes : ndarray of int64, shape (n,), optional
+        Where they do not follow from the scores alone, as of a model that rejects; without
+        tolerance.
+    tolerance : int
+        Tolerated difference of a score, only for float builds. The class must then have an expected
+        score within twice the tolerance of the largest; without tolerance it is the first of the
+        largest.
+    """
+
+    scores: NDArray[np.int64]
+    classes: NDArray[np.int64] | None = None
+    tolerance: int = 0
+
+    @classmethod
+    def of(cls, model: DeviceModel, Q: NDArray[np.uint8]) -> Self:
+        """Return a model's answers to quantized points Q (n, D)."""
+        classes, scores = model.answers(Q)
+        return cls(scores, classes, model.score_tolerance)
+
+    def differs(self, labels: NDArray[np.int64], scores: NDArray[np.int64]) -> NDArray[np.bool_]:
+        """Return which answers (n,) of an execution differ, by its classes and scores."""
+        wrong: NDArray[np.bool_] = (np.abs(scores - self.scores) > self.tolerance).any(axis=1)
+        if self.tolerance == 0:
+            right = self.scores.argmax(axis=1) if self.classes is None else self.classes
+            wrong |= labels != right
+            return wrong
+        known = labels < self.scores.shape[1]  # unlike `UNKNOWN`
+        places = np.where(known, labels, 0)[:, None]
+        chosen = np.take_along_axis(self.scores, places, axis=1)[:, 0]
+        wrong |= ~known | (self.scores.max(axis=1) - chosen > 2 * self.tolerance)
+        return wrong
+
+    def differs_at(self, row: int, label: int, scores: Sequence[int]) -> bool:
+        """Return whether the answer to one point differs."""
+        if len(scores) != self.scores.shape[1]:
+            return True
+        classes = None if self.classes is None else self.classes[[row]]
+        one = ReferenceAnswers(self.scores[[row]], classes, self.tolerance)
+        return bool(one.differs(np.array([label]), np.array([scores], np.int64))[0])
+
+
 def run(
     sessions: Sequence[Session],
     Q: NDArray[np.uint8],
     y: ArrayLike,
-    expected_scores: ArrayLike | None = None,
+    expected: ReferenceAnswers | None = None,
     *,
     sink: Callable[[Result], None] | None = None,
     skip: Collection[int] = (),
-    tolerance: int = 0,
-    expected_classes: ArrayLike | None = None,
 ) -> Run:
     """Classify test points on devices.
 
@@ -89,18 +136,13 @@ def run(
         Quantized test points, from `IntegerChain.quantize`.
     y : array_like of int, shape (n,)
         Index of each point's true class.
-    expected_scores : array_like of int, shape (n, n_classes), optional
-        From `IntegerChain.scores`. If given, devices are asked for their scores, and a point whose
-        scores or whose class (the first with the highest score) differ is marked a mismatch.
+    expected : ReferenceAnswers, optional
+        If given, devices are asked for their scores, and a point whose scores or whose class differ
+        is marked a mismatch.
     sink : callable, optional, keyword-only
         Called with each result as it arrives: `ResultsFile.append`, a progress bar.
     skip : collection of int, keyword-only
         Rows to omit, because an earlier run has their results.
-    tolerance : int, keyword-only
-        Tolerated difference of scores, see `differs`; only for float builds.
-    expected_classes : array_like of int, shape (n,), optional, keyword-only
-        From `IntegerChain.answers`, where they do not follow from the scores alone: of a model that
-        rejects.
 
     Raises
     ------
@@ -109,12 +151,22 @@ def run(
     CheckFailed
         The error of the last device, as `Session.predict`, if points are left.
     """
-    reference = _Reference.of(Q, y, expected_scores, expected_classes, tolerance)
+    labels = np.asarray(y)
+    if Q.ndim != 2 or labels.shape != (len(Q),):
+        raise InputError(
+            f"test points have shape {Q.shape} and labels {labels.shape}, must have (n, "
+            "features) and (n,); give one label per row"
+        )
+    if expected is not None and (expected.scores.ndim != 2 or len(expected.scores) != len(Q)):
+        raise InputError(
+            f"expected scores have shape {expected.scores.shape}, must have ({len(Q)}, classes); "
+            "compute them from the same rows"
+        )
     rows = _RowQueue(row for row in range(len(Q)) if row not in skip)
     arrivals: queue.SimpleQueue[Result | _Finished] = queue.SimpleQueue()
     threads = [
         threading.Thread(
-            target=_work, args=(session, rows, Q, reference, arrivals.put), daemon=True
+            target=_work, args=(session, rows, Q, labels, expected, arrivals.put), daemon=True
         )
         for session in sessions
     ]
@@ -158,55 +210,6 @@ class _Finished(NamedTuple):
 
     share: DeviceShare
     loss: BaseException | None
-
-
-class _Reference(NamedTuple):
-    """What the answers should be."""
-
-    labels: NDArray[np.int64]
-    scores: NDArray[np.int64] | None
-    classes: NDArray[np.int64] | None
-    tolerance: int
-
-    @classmethod
-    def of(
-        cls,
-        Q: NDArray[np.uint8],
-        y: ArrayLike,
-        scores: ArrayLike | None,
-        classes: ArrayLike | None,
-        tolerance: int,
-    ) -> Self:
-        """Return the reference for points Q; `InputError` if the arrays do not fit each other."""
-        labels = np.asarray(y)
-        expected = None if scores is None else np.asarray(scores)
-        if Q.ndim != 2 or labels.shape != (len(Q),):
-            raise InputError(
-                f"test points have shape {Q.shape} and labels {labels.shape}, must have (n, "
-                "features) and (n,); give one label per row"
-            )
-        if expected is not None and (expected.ndim != 2 or len(expected) != len(Q)):
-            raise InputError(
-                f"expected scores have shape {expected.shape}, must have ({len(Q)}, classes); "
-                "compute them from the same rows"
-            )
-        return cls(labels, expected, None if classes is None else np.asarray(classes), tolerance)
-
-    def result(self, row: int, device: str, answer: Prediction | None) -> Result:
-        label = int(self.labels[row])
-        if answer is None:
-            return Result(row, label, None, None, device=device)
-        mismatch = None if self.scores is None else self._mismatches(row, answer)
-        return Result(row, label, answer.label, answer.cycles, mismatch, answer.scores, device)
-
-    def _mismatches(self, row: int, answer: Prediction) -> bool:
-        assert self.scores is not None, "there is something to compare with"
-        scores, expected = np.array([answer.scores], np.int64), self.scores[[row]]
-        if scores.shape != expected.shape:
-            return True
-        classes = None if self.classes is None else self.classes[[row]]
-        labels = np.array([answer.label])
-        return bool(differs(expected, labels, scores, self.tolerance, classes)[0])
 
 
 class _RowQueue:
@@ -255,7 +258,8 @@ def _work(
     session: Session,
     rows: _RowQueue,
     Q: NDArray[np.uint8],
-    reference: _Reference,
+    labels: NDArray[np.int64],
+    expected: ReferenceAnswers | None,
     arrived: Callable[[Result | _Finished], None],
 ) -> None:
     """Let a device answer rows until none are left or it is lost."""
@@ -267,11 +271,10 @@ def _work(
             yield row, Q[row]
 
     began, n, cycles, stats, loss = time.monotonic(), 0, 0, None, None
-    with_scores = reference.scores is not None
     try:
         while rows.wait():
-            for row, prediction in session.stream(inputs(), with_scores=with_scores):
-                arrived(reference.result(row, session.url, prediction))
+            for row, prediction in session.stream(inputs(), with_scores=expected is not None):
+                arrived(_result(row, int(labels[row]), session.url, prediction, expected))
                 taken.discard(row)
                 rows.answered()
                 if prediction is not None:
@@ -295,40 +298,19 @@ def _work(
     arrived(_Finished(share, loss))
 
 
-def differs(
-    expected: NDArray[np.int64],
-    labels: NDArray[np.int64],
-    scores: NDArray[np.int64],
-    tolerance: int = 0,
-    classes: NDArray[np.int64] | None = None,
-) -> NDArray[np.bool_]:
-    """Return which answers differ from the reference.
-
-    Parameters
-    ----------
-    expected, scores : ndarray of int64, shape (n, n_classes)
-        The reference's scores and an execution's.
-    labels : ndarray of int64, shape (n,)
-        The execution's classes.
-    tolerance : int
-        Tolerated difference of a score. The class must then have an expected score within twice the
-        tolerance of the largest; without tolerance it is the first of the largest.
-    classes : ndarray of int64, shape (n,), optional
-        The reference's classes, where they do not follow from the scores alone; for executions
-        without tolerance.
-
-    Returns
-    -------
-    ndarray of bool, shape (n,)
-    """
-    wrong: NDArray[np.bool_] = (np.abs(scores - expected) > tolerance).any(axis=1)
-    if tolerance == 0:
-        wrong |= labels != (expected.argmax(axis=1) if classes is None else classes)
-    else:
-        known = labels < expected.shape[1]  # unlike `UNKNOWN`
-        chosen = np.take_along_axis(expected, np.where(known, labels, 0)[:, None], axis=1)[:, 0]
-        wrong |= ~known | (expected.max(axis=1) - chosen > 2 * tolerance)
-    return wrong
+def _result(
+    row: int,
+    label: int,
+    device: str,
+    answer: Prediction | None,
+    expected: ReferenceAnswers | None,
+) -> Result:
+    if answer is None:
+        return Result(row, label, None, None, device=device)
+    mismatch = None
+    if expected is not None:
+        mismatch = expected.differs_at(row, answer.label, answer.scores or ())
+    return Result(row, label, answer.label, answer.cycles, mismatch, answer.scores, device)
 
 
 @dataclass(frozen=True)

@@ -25,7 +25,7 @@ from protonn_edge.chain.model import Model
 from protonn_edge.codegen import Float32Plan, Plan
 from protonn_edge.codegen.host import host_program
 from protonn_edge.datasets.naming import channel_names
-from protonn_edge.device import Result
+from protonn_edge.device import ReferenceAnswers, Result
 from protonn_edge.emulator import EmulatedBoard
 from protonn_edge.errors import CheckFailed
 from protonn_edge.quantization import MOST_FEATURES, DeviceModel
@@ -105,14 +105,14 @@ class LibraryWay:
         return self.model.raw_inputs.quantize(self.integers)
 
     @cached_property
-    def answers(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """The reference's classes (n,) and scores (n, L)."""
-        return self.model.answers(self.bytes)
+    def expected(self) -> ReferenceAnswers:
+        """The reference's answers to them."""
+        return ReferenceAnswers.of(self.model, self.bytes)
 
     def check(self) -> LibraryCheck:
         """Return the check by NumPy alone."""
         Q = self.model.quantize(self.X)
-        usual, own = self.model.predict(Q), self.answers[0]
+        usual, own = self.model.predict(Q), self.expected.classes
         return LibraryCheck(
             n=len(self.y),
             accuracy=float(np.mean(usual == self.y)),
@@ -125,11 +125,8 @@ class LibraryWay:
     def on_host(self) -> Agreement:
         """Compare the generated C, compiled for this computer, with NumPy."""
         with host_program(self.model) as program:
-            labels, scores = program.run_raw(self.integers)
-        classes, expected = self.answers
-        tolerance = self.model.score_tolerance
-        execution = f"host C {_THROUGH}"
-        return compare(execution, expected, labels, scores, None, tolerance, classes)
+            answers = program.run_raw(self.integers)
+        return compare(f"host C {_THROUGH}", self.expected, *answers)
 
     def on_emulated(
         self,

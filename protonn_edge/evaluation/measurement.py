@@ -22,6 +22,7 @@ from protonn_edge.device import (
     DeviceShare,
     Origin,
     Prediction,
+    ReferenceAnswers,
     Result,
     ResultsFile,
     Session,
@@ -213,7 +214,7 @@ def measure(
         raise InputError("the data has no points to measure on; give a file with points")
     reference, plan = project.generated()
     Q = reference.quantize(X)
-    classes, expected = reference.answers(Q)
+    expected = ReferenceAnswers.of(reference, Q)
     with ExitStack() as stack:
         stack.enter_context(exclusive(project.folder))
         elf, usage = _checked_firmware(project, board, reference, plan)
@@ -225,7 +226,7 @@ def measure(
         sessions = [stack.enter_context(open_session(port, reference, board)) for port in ports]
         comparison = _alike(sessions, Q) if len(sessions) > 1 else None
         everything, shares = _answered(
-            sessions, reference, (Q, y, classes, expected), results, resume, on_result
+            sessions, reference, (Q, y, expected), results, resume, on_result
         )
         repetition = None
         if repeat is not None:
@@ -233,9 +234,7 @@ def measure(
     possible = PossibleCycles.of(plan, board)
     if repetition is not None:
         repetition.check(everything[0], possible)
-    agreement = compare_results(
-        device, expected, everything, reference.score_tolerance, classes, possible=possible
-    )
+    agreement = compare_results(device, expected, everything, possible)
     stacks = [share.stats.stack_bytes for share in shares if share.n and share.stats]
     return Measurement(
         board,
@@ -257,13 +256,13 @@ def measure(
 def _answered(
     sessions: Sequence[Session],
     reference: DeviceModel,
-    points: tuple[NDArray[np.uint8], NDArray[np.int64], NDArray[np.int64], NDArray[Any]],
+    points: tuple[NDArray[np.uint8], NDArray[np.int64], ReferenceAnswers],
     results: Path | None,
     resume: bool,
     on_result: Callable[[Result], None],
 ) -> tuple[list[Result], list[DeviceShare]]:
-    """Return the answers to points with classes, and the reference's classes and scores of them."""
-    Q, y, classes, expected = points
+    """Return the answers to points with their classes, and what the reference answers."""
+    Q, y, expected = points
     origin = Origin.of(reference, Q, y)
     earlier = _earlier(results, origin, reference, y) if resume and results is not None else []
     with ExitStack() as stack:
@@ -277,16 +276,8 @@ def _answered(
                 log.append(result)
             on_result(result)
 
-        done = run(
-            sessions,
-            Q,
-            y,
-            expected,
-            skip={result.index for result in earlier},
-            sink=arrived,
-            tolerance=reference.score_tolerance,
-            expected_classes=classes,
-        )
+        skip = {result.index for result in earlier}
+        done = run(sessions, Q, y, expected, skip=skip, sink=arrived)
     return sorted([*earlier, *done.results], key=lambda result: result.index), done.shares
 
 

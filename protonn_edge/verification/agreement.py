@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from protonn_edge.boards import Board
 from protonn_edge.codegen import Float32Plan, Plan, every_plan, make_float32_plan
 from protonn_edge.codegen.host import host_program
-from protonn_edge.device import Result, Session, differs, run
+from protonn_edge.device import ReferenceAnswers, Result, Session, run
 from protonn_edge.errors import CheckFailed
 from protonn_edge.quantization import DeviceModel, Float32Model
 
@@ -125,53 +125,39 @@ class Agreement:
 
 def compare(
     execution: str,
-    expected: NDArray[np.int64],
+    expected: ReferenceAnswers,
     labels: NDArray[np.int64],
     scores: NDArray[np.int64],
     lost: NDArray[np.bool_] | None = None,
-    tolerance: int = 0,
-    classes: NDArray[np.int64] | None = None,
 ) -> Agreement:
-    """Compare an execution's classes (n,) and scores (n, L) with the reference's scores (n, L).
-
-    The reference's classes (n,) are given if they do not follow from its scores alone.
-    """
-    missing = np.zeros(len(expected), np.bool_) if lost is None else lost
-    right = expected.argmax(axis=1) if classes is None else classes
-    wrong = differs(expected, labels, scores, tolerance, right) & ~missing
+    """Compare an execution's classes (n,) and scores (n, L) with the reference's."""
+    missing = np.zeros(len(labels), np.bool_) if lost is None else lost
+    wrong = expected.differs(labels, scores) & ~missing
     first = None
     if wrong.any():
-        first = _first_mismatch(int(wrong.argmax()), expected, right, labels, scores, tolerance)
-    return Agreement(execution, len(expected), int(wrong.sum()), int(missing.sum()), first)
+        first = _first_mismatch(int(wrong.argmax()), expected, labels, scores)
+    return Agreement(execution, len(labels), int(wrong.sum()), int(missing.sum()), first)
 
 
 def _first_mismatch(
     point: int,
-    expected: NDArray[np.int64],
-    classes: NDArray[np.int64],
+    expected: ReferenceAnswers,
     labels: NDArray[np.int64],
     scores: NDArray[np.int64],
-    tolerance: int,
 ) -> Mismatch:
-    differing = np.flatnonzero(np.abs(scores[point] - expected[point]) > tolerance)
+    right = expected.scores[point]
+    differing = np.flatnonzero(np.abs(scores[point] - right) > expected.tolerance)
     if len(differing) == 0:
-        return Mismatch(point, "class", int(classes[point]), int(labels[point]))
-    label = int(differing[0])
-    return Mismatch(
-        point,
-        f"score of class {label}",
-        int(expected[point, label]),
-        int(scores[point, label]),
-    )
+        label = right.argmax() if expected.classes is None else expected.classes[point]
+        return Mismatch(point, "class", int(label), int(labels[point]))
+    place = int(differing[0])
+    return Mismatch(point, f"score of class {place}", int(right[place]), int(scores[point, place]))
 
 
 def verify_host(model: DeviceModel, Q: NDArray[np.uint8]) -> Agreement:
     """Compare the host build of the generated C on quantized points Q, (n, D) uint8."""
     with host_program(model) as program:
-        labels, scores = program.run(Q)
-    classes, expected = model.answers(Q)
-    tolerance = model.score_tolerance
-    return compare("host C", expected, labels, scores, tolerance=tolerance, classes=classes)
+        return compare("host C", ReferenceAnswers.of(model, Q), *program.run(Q))
 
 
 def verify_device(
@@ -189,53 +175,32 @@ def verify_device(
     It must match `board`, and its cycles `possible`, if given. Firmware for raw integers is sent
     `raw`, (n, D), which it converts to Q.
     """
-    classes, expected = model.answers(Q)
-    tolerance = model.score_tolerance
+    expected = ReferenceAnswers.of(model, Q)
+    assert expected.classes is not None, "a model has answered"
     sent = Q if raw is None else np.ascontiguousarray(raw, "<i2").view(np.uint8)
     with open_session(url, model, board, feature_bytes=1 if raw is None else 2) as session:
-        results = run(
-            [session],
-            sent,
-            classes,
-            expected,
-            sink=sink,
-            tolerance=tolerance,
-            expected_classes=classes,
-        ).results
-    agreement = compare_results(execution, expected, results, tolerance, classes, possible=possible)
-    return agreement, results
+        results = run([session], sent, expected.classes, expected, sink=sink).results
+    return compare_results(execution, expected, results, possible), results
 
 
 def compare_results(
     execution: str,
-    expected: NDArray[np.int64],
+    expected: ReferenceAnswers,
     results: Sequence[Result],
-    tolerance: int = 0,
-    classes: NDArray[np.int64] | None = None,
-    *,
     possible: PossibleCycles | None = None,
 ) -> Agreement:
-    """Compare the results of a run, one for each row of the reference's scores (n, L).
-
-    Their cycles must be within `possible`, if given.
-    """
+    """Compare the results of a run, one for each point; their cycles must be possible, if given."""
     lost = np.array([result.scores is None for result in results], np.bool_)
-    empty = (0,) * expected.shape[1]
+    empty = (0,) * expected.scores.shape[1]
     scores = np.array([result.scores or empty for result in results], np.int64)
     labels = np.array([result.predicted or 0 for result in results], np.int64)
-    agreement = compare(execution, expected, labels, scores, lost, tolerance, classes)
-    return agreement if possible is None else _with_cycles(agreement, results, possible)
-
-
-def _with_cycles(
-    agreement: Agreement, results: Sequence[Result], possible: PossibleCycles
-) -> Agreement:
-    outside = possible.outside(results)
-    first = None
-    if outside:
-        index, cycles = outside[0].index, outside[0].cycles
-        assert cycles is not None
-        first = ImpossibleCycles(index, cycles, possible)
+    agreement = compare(execution, expected, labels, scores, lost)
+    outside = [] if possible is None else possible.outside(results)
+    if possible is None or not outside:
+        return agreement
+    index, cycles = outside[0].index, outside[0].cycles
+    assert cycles is not None
+    first = ImpossibleCycles(index, cycles, possible)
     return replace(agreement, cycles_out_of_range=len(outside), first_impossible=first)
 
 

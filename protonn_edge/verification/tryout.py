@@ -25,6 +25,7 @@ from protonn_edge.boards import Board, board_names
 from protonn_edge.chain.model import Model
 from protonn_edge.codegen import Float32Plan, Plan
 from protonn_edge.codegen.host import HostProgram
+from protonn_edge.device import ReferenceAnswers
 from protonn_edge.device.protocol import BITS_PER_BYTE
 from protonn_edge.emulator import EmulatedBoard
 from protonn_edge.errors import CheckFailed, InputError
@@ -123,10 +124,8 @@ def try_on_host(model: Model, reference: DeviceModel, program: Path) -> Tried:
     """Try a program for this computer (``firmware/host/main.c``); raises as `try_firmware` does."""
     points = trial_points(model, reference, _MOST)
     host = HostProgram(program, reference.n_features, reference.n_classes)
-    labels, scores = host.run(points)
-    classes, expected = reference.answers(points)
-    tolerance = reference.score_tolerance
-    return _checked(compare("host C", expected, labels, scores, None, tolerance, classes))
+    expected = ReferenceAnswers.of(reference, points)
+    return _checked(compare("host C", expected, *host.run(points)))
 
 
 def trial_points(model: Model, reference: DeviceModel, count: int) -> NDArray[np.uint8]:

@@ -27,6 +27,7 @@ from protonn_edge.avr.cores import CORES
 from protonn_edge.chain.model import Model
 from protonn_edge.codegen import every_plan
 from protonn_edge.codegen.host import host_program
+from protonn_edge.device import ReferenceAnswers
 from protonn_edge.errors import InputError
 from protonn_edge.features.average_pooling.pooling import AveragePooling
 from protonn_edge.features.deskew.deskew import BYTES
@@ -132,5 +133,5 @@ def _check_floats(seed: int, model: Model) -> None:
     )
     with host_program(floats, sanitize=True) as program:
         labels, scores = program.run(Q, "chunks")
-    agreement = compare("C", floats.scores(Q), labels, scores, tolerance=floats.score_tolerance)
+    agreement = compare("C", ReferenceAnswers.of(floats, Q), labels, scores)
     assert agreement.mismatches == 0, f"the float build differs: {agreement.first}"

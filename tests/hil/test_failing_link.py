@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from failing_link import FailingLink, Faults
 
-from protonn_edge.device import Session, run
+from protonn_edge.device import ReferenceAnswers, Session, run
 
 SENT = bytes(range(256)) * 40
 
@@ -105,14 +105,14 @@ def test_the_device_is_reset_and_the_line_closed_when_their_byte_has_come(echo):
 
 def test_no_point_is_lost_and_none_is_wrong_over_a_line_that_does_all_of_it(device):
     Q = np.random.default_rng(0).integers(0, 256, (400, 4), np.uint8)
-    expected = np.array([device.scores(row.tobytes()) for row in Q], np.int64)
+    scores = np.array([device.scores(row.tobytes()) for row in Q], np.int64)
     port = int(device.url.rpartition(":")[2])
     faults = Faults(0.003, 0.003, 0.003, 0.05, 0.01, 0.01, closes=(1000, 3000))
     with (
         FailingLink(port, faults, seed=5) as link,
         Session(link.url, deadline_s=0.2, retries=30) as session,
     ):
-        done = run([session], Q, expected.argmax(axis=1), expected)
+        done = run([session], Q, scores.argmax(axis=1), ReferenceAnswers(scores))
     assert [result.index for result in done.results] == list(range(400))
     assert {result.mismatch for result in done.results} == {False}
     assert done.shares[0].retried > 20

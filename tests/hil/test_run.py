@@ -10,10 +10,10 @@ from protonn_edge.chain.decision import UNKNOWN
 from protonn_edge.device import (
     NoReplyError,
     Origin,
+    ReferenceAnswers,
     Result,
     ResultsFile,
     Session,
-    differs,
     protocol,
     read_results,
     run,
@@ -26,21 +26,21 @@ Y = np.array([1, 0, 1])
 
 @pytest.fixture
 def expected(device):
-    return np.array([device.scores(row.tobytes()) for row in Q], dtype=np.int64)
+    return ReferenceAnswers(np.array([device.scores(row.tobytes()) for row in Q], dtype=np.int64))
 
 
 def test_every_point_is_classified_and_equal_to_the_model(device, expected):
     with Session(device.url) as session:
         results = run([session], Q, Y, expected).results
     assert [result.index for result in results] == [0, 1, 2]
-    assert [result.predicted for result in results] == expected.argmax(axis=1).tolist()
-    assert [result.scores for result in results] == [tuple(row) for row in expected.tolist()]
+    assert [result.predicted for result in results] == expected.scores.argmax(axis=1).tolist()
+    assert [result.scores for result in results] == [tuple(row) for row in expected.scores.tolist()]
     assert [result.mismatch for result in results] == [False] * 3
 
 
 @pytest.mark.parametrize("column", [0, 2])
 def test_a_score_that_differs_is_a_mismatch(device, expected, column):
-    expected[1, column] -= 1
+    expected.scores[1, column] -= 1
     with Session(device.url) as session:
         results = run([session], Q, Y, expected).results
     assert [result.mismatch for result in results] == [False, True, False]
@@ -53,7 +53,7 @@ def test_a_class_that_is_not_the_first_with_the_highest_score_is_a_mismatch(make
         )
     )
     with Session(device.url) as session:
-        results = run([session], Q[:1], Y[:1], np.array([[0, 5, 5]])).results
+        results = run([session], Q[:1], Y[:1], ReferenceAnswers(np.array([[0, 5, 5]]))).results
     assert results[0].mismatch is True
 
 
@@ -62,26 +62,27 @@ def test_classes_that_do_not_follow_from_scores_are_compared_too(make_device):
     device = make_device(answer=lambda body: answer if body[0] == protocol.SCORES else None)
     with Session(device.url) as session:
         for right, mismatch in ((UNKNOWN, False), (1, True)):
-            (result,) = run(
-                [session], Q[:1], Y[:1], np.array([[0, 5, 5]]), expected_classes=np.array([right])
-            ).results
+            expected = ReferenceAnswers(np.array([[0, 5, 5]]), np.array([right]))
+            (result,) = run([session], Q[:1], Y[:1], expected).results
             assert (result.predicted, result.mismatch) == (UNKNOWN, mismatch)
 
 
 def test_with_a_tolerance_scores_and_near_ties_may_differ_that_much():
-    expected = np.array([[100, 90, 0]] * 6)
+    right = np.array([[100, 90, 0]] * 6)
     scores = np.array(
         [[97, 92, 0], [97, 92, 3], [97, 92, 4], [100, 90, 0], [94, 90, 0], [100, 90, 0]]
     )
     labels = np.array([0, 0, 0, 1, 0, 2])
-    assert differs(expected, labels, scores, 3).tolist() == [False, False, True, True, True, True]
-    assert differs(expected, labels, scores, 5).tolist() == [False] * 4 + [True] * 2
-    assert differs(expected, labels, scores, 0).tolist() == [True] * 6
+    for tolerance, wrong in ((3, [False] * 2 + [True] * 4), (5, [False] * 4 + [True] * 2)):
+        expected = ReferenceAnswers(right, tolerance=tolerance)
+        assert expected.differs(labels, scores).tolist() == wrong
+    assert ReferenceAnswers(right).differs(labels, scores).tolist() == [True] * 6
 
 
 def test_with_a_tolerance_unknown_is_no_class():
     scores = np.array([[5, 100]])
-    assert differs(scores, np.array([UNKNOWN]), scores, 3).tolist() == [True]
+    expected = ReferenceAnswers(scores, tolerance=3)
+    assert expected.differs(np.array([UNKNOWN]), scores).tolist() == [True]
 
 
 def test_without_expected_scores_nothing_is_compared(device):
@@ -129,4 +130,4 @@ def test_arrays_that_do_not_fit_are_bad_input(device, expected):
         with pytest.raises(InputError, match="give one label per row"):
             run([session], Q, Y[:2])
         with pytest.raises(InputError, match="from the same rows"):
-            run([session], Q, Y, expected[:2])
+            run([session], Q, Y, ReferenceAnswers(expected.scores[:2]))

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from fake_device import ImpatientHost
 
-from protonn_edge.device import LinkError, Session, compare_devices, protocol, run
+from protonn_edge.device import LinkError, ReferenceAnswers, Session, compare_devices, protocol, run
 from protonn_edge.device.protocol import ProtocolError
 
 Q = np.random.default_rng(1).integers(0, 256, (600, 4), np.uint8)
@@ -25,8 +25,8 @@ def impatient(device):
     return Session(device.url, host=ImpatientHost())
 
 
-def expected_of(device):
-    return np.array([device.scores(row.tobytes()) for row in Q], np.int64)
+def expected_of(device, points=Q):
+    return ReferenceAnswers(np.array([device.scores(row.tobytes()) for row in points], np.int64))
 
 
 def test_each_point_is_answered_once_by_one_of_them(pair):
@@ -64,7 +64,7 @@ def test_one_that_is_done_waits_for_what_another_may_leave(make_device):
     slow, quick = make_device(silent=10**6), make_device()
     with impatient(slow) as first, Session(quick.url) as second:
         threading.Timer(0.2, slow.close).start()  # by then the other one is done, or nearly
-        done = run([first, second], Q[:50], Y[:50], expected_of(quick)[:50])
+        done = run([first, second], Q[:50], Y[:50], expected_of(quick, Q[:50]))
     assert [result.predicted is None for result in done.results] == [False] * 50
 
 
