@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <simavr/avr_uart.h>
 #include <simavr/sim_core.h>
 
 enum {
@@ -147,7 +148,7 @@ static void find_special_instructions(void)
     for (avr_flashaddr_t address = 0; address < chip.flash_bytes; address += 2) {
         const uint16_t opcode = flash_word(address);
         const bool skips = is_skip(opcode) && is_taken_for_two_words(flash_word(address + 2));
-        special_at[address / 2] = skips && options.skip_fix ? SKIPS_WORD : special_of(opcode);
+        special_at[address / 2] = skips && !options.no_skip_fix ? SKIPS_WORD : special_of(opcode);
     }
 }
 
@@ -166,7 +167,6 @@ static struct {
 
 static void write_gpior0(avr_t *core, avr_io_addr_t address, uint8_t value, void *parameter)
 {
-    (void)core, (void)parameter;
     avr->data[address] = value;
     if (value && !spans.open) {
         spans.open = true;
@@ -235,7 +235,7 @@ static void note_lower_stack(uint16_t sp)
     if (sp < cpu.peak_stack) {
         cpu.peak_stack = sp;
     }
-    if (sp + 1 < options.stack_floor) { /* SP points to the free byte below the last pushed one */
+    if (sp + 1u < options.stack_floor) { /* SP points to the free byte below the last pushed one */
         stop_at(cpu.previous_pc, "stack pointer 0x%04x is below the end of .bss at 0x%04x", sp,
                 options.stack_floor);
     }
@@ -255,7 +255,7 @@ static void run_instruction(void)
         note_lower_stack(sp);
     }
     if (avr->state == cpu_Sleeping) {
-        if (!(avr->data[chip.sleep_register] & chip.sleep_enable)) {
+        if (!(avr->data[chip.sleep_register] >> chip.sleep_bit & 1)) {
             avr->state = cpu_Running;
         } else if (!avr->sreg[S_I]) {
             stop_at(cpu.previous_pc, "sleeps with interrupts disabled");
@@ -304,7 +304,6 @@ static void service_interrupts(void)
 /* One instruction, due timers and interrupts. */
 static void run_once(avr_t *core)
 {
-    (void)core;
     if (avr->state == cpu_Running) {
         run_instruction();
     }
@@ -367,7 +366,6 @@ bool core_boots(void) { return options.reset_pc != 0 && avr->pc >= options.reset
 
 static void on_interrupt(avr_irq_t *irq, uint32_t entered, void *parameter)
 {
-    (void)irq, (void)parameter;
     if (entered) {
         avr->cycle += chip.interrupt_cycles;
     }
@@ -376,7 +374,6 @@ static void on_interrupt(avr_irq_t *irq, uint32_t entered, void *parameter)
 /* simavr calls this on every reset, including those of its watchdog. */
 static void on_reset(avr_t *core)
 {
-    (void)core;
     cpu.lowest_stack = chip.ramend;
     cpu.stack_settles = 0;
     cpu.previous_pc = options.reset_pc;
@@ -401,26 +398,53 @@ static bool make_memories(const uint8_t *image, size_t image_bytes)
     return true;
 }
 
+/* Returns the link to a peripheral of simavr's in its list; NULL if the chip has none. */
+static avr_io_t **find_io(const char *kind, char name)
+{
+    for (avr_io_t **link = &avr->io_port; *link; link = &(*link)->next) {
+        if (strcmp((*link)->kind, kind) == 0 && (!name || ((avr_uart_t *)*link)->name == name)) {
+            return link;
+        }
+    }
+    return NULL;
+}
+
+avr_io_t *core_replace(const char *kind, char name, avr_io_t *io)
+{
+    avr_io_t **link = find_io(kind, name);
+    if (!link) {
+        return NULL;
+    }
+    avr_io_t *replaced = *link;
+    io->avr = avr;
+    io->next = replaced->next;
+    *link = io;
+    return replaced;
+}
+
+void core_register(uint16_t address, avr_io_read_t read, avr_io_write_t write)
+{
+    avr->io[AVR_DATA_TO_IO(address)].r.c = read;
+    avr->io[AVR_DATA_TO_IO(address)].w.c = write;
+}
+
 /* Removes simavr's USB, to which nothing is connected here and which ends the whole process if a
  * program selects an endpoint that does not exist. Its registers become memory. */
 static void remove_usb(void)
 {
-    for (avr_io_t **link = &avr->io_port; *link; link = &(*link)->next) {
-        const avr_io_t *io = *link;
-        if (strcmp(io->kind, "usb") != 0) {
-            continue;
-        }
-        for (int place = 0; place < MAX_IOs; place++) {
-            if (avr->io[place].r.param == io) {
-                avr->io[place].r.c = NULL;
-            }
-            if (avr->io[place].w.param == io) {
-                avr->io[place].w.c = NULL;
-            }
-        }
-        *link = io->next;
+    avr_io_t **link = find_io("usb", 0);
+    if (!link) {
         return;
     }
+    for (int place = 0; place < MAX_IOs; place++) {
+        if (avr->io[place].r.param == *link) {
+            avr->io[place].r.c = NULL;
+        }
+        if (avr->io[place].w.param == *link) {
+            avr->io[place].w.c = NULL;
+        }
+    }
+    *link = (*link)->next;
 }
 
 bool core_find(void)
@@ -449,6 +473,7 @@ bool core_make(const struct core_options *chosen, const uint8_t *image, size_t i
     if (image_bytes > chip.flash_bytes || !make_memories(image, image_bytes)) {
         return false;
     }
+    options.reset_pc &= ~1u;
     avr->reset_pc = options.reset_pc;
     avr->reset = on_reset;
     avr->run = run_once;

@@ -1,6 +1,7 @@
 /*
  * The other end of the serial line: it passes bytes between the chip and the client, through a TCP
- * port or a pseudo-terminal.
+ * port or a pseudo-terminal. Bytes that the client has sent and the chip has not received yet are on
+ * the wire, from which a USART (usart.c) or pins (pins.c) take them.
  */
 #include "uno.h"
 
@@ -17,6 +18,53 @@
 #include <sys/socket.h>
 #include <termios.h>
 #include <unistd.h>
+
+/* ---- the wire, and how busy the line is ---- */
+
+static struct {
+    uint8_t byte[4096];
+    size_t begin, end;
+    unsigned bytes_moved, empty_polls; /* since wire_watch */
+} wire;
+
+struct line line;
+
+uint8_t *wire_space(size_t *space)
+{
+    memmove(wire.byte, wire.byte + wire.begin, wire.end - wire.begin);
+    wire.end -= wire.begin;
+    wire.begin = 0;
+    *space = sizeof wire.byte - wire.end;
+    return wire.byte + wire.end;
+}
+
+void wire_filled(size_t count)
+{
+    wire.end += count;
+    line.start();
+}
+
+void wire_flush(void) { wire.begin = wire.end = 0; }
+
+bool wire_waits(void) { return wire.begin < wire.end; }
+
+uint8_t wire_take(void) { return wire.byte[wire.begin++]; }
+
+void wire_moved(void) { wire.bytes_moved++; }
+
+void wire_polled_in_vain(void) { wire.empty_polls++; }
+
+void wire_watch(void) { wire.bytes_moved = wire.empty_polls = 0; }
+
+bool wire_was_busy(void) { return wire.bytes_moved > 0 || line.is_busy(); }
+
+bool wire_was_polled(void)
+{
+    enum { MANY = 32 }; /* in 1 ms: every 500 cycles, so little is computed in between */
+    return wire.empty_polls >= MANY;
+}
+
+/* ---- the link ---- */
 
 static struct {
     char url[64];              /* for pyserial */

@@ -56,7 +56,6 @@ static void start_byte(avr_cycle_count_t when)
 /* Runs at the beginning of each bit, and at the end of the stop bit. */
 static avr_cycle_count_t on_bit(avr_t *core, avr_cycle_count_t when, void *parameter)
 {
-    (void)core, (void)parameter;
     to_chip.bit++;
     if (to_chip.bit == FRAME_BITS) {
         wire_moved();
@@ -75,7 +74,6 @@ static void start_line(void);
 
 static avr_cycle_count_t retry(avr_t *core, avr_cycle_count_t when, void *parameter)
 {
-    (void)core, (void)when, (void)parameter;
     pins.retry_pending = false;
     start_line();
     return 0;
@@ -101,7 +99,6 @@ static void start_line(void)
 /* Runs in the middle of bits, from the start bit on. */
 static avr_cycle_count_t on_sample(avr_t *core, avr_cycle_count_t when, void *parameter)
 {
-    (void)core, (void)when, (void)parameter;
     if (from_chip.bit == STOP_BIT) {
         from_chip.busy = false;
         if (sends_high()) { /* a valid stop bit */
@@ -122,7 +119,6 @@ static avr_cycle_count_t on_sample(avr_t *core, avr_cycle_count_t when, void *pa
 
 static void on_sending_pin(avr_irq_t *irq, uint32_t value, void *parameter)
 {
-    (void)irq, (void)parameter;
     if (!(value & 1) && is_output() && !from_chip.busy) {
         from_chip.busy = true;
         from_chip.start = avr->cycle;
@@ -140,7 +136,6 @@ static uint64_t no_overruns(void) { return 0; } /* only the program could detect
 /* simavr has cancelled all timers by now. */
 static void on_reset(avr_io_t *io)
 {
-    (void)io;
     to_chip.busy = from_chip.busy = pins.retry_pending = false;
     drive(true);
     avr->data[PINB] |= 1u << pins.rx; /* simavr has cleared it, and sees no change of the pin */

@@ -4,7 +4,7 @@
  * Their file, little endian: "PNNSENS1", the number of recordings as u32; for each its kind u8, place
  * u8, channels u8, 0, its rate u32 in thousandths of a hertz, its samples u32, its values i16.
   */
-#include "sensors.h"
+#include "uno.h"
 
 #include <simavr/avr_adc.h>
 #include <string.h>
@@ -95,7 +95,6 @@ enum { SUPPLY_MV = 5000, FULL_SCALE = 1023 };
 
 static void on_conversion(avr_irq_t *irq, uint32_t value, void *parameter)
 {
-    (void)irq;
     struct recording *recording = parameter;
     const union {
         uint32_t value;
@@ -128,7 +127,6 @@ static bool sensor_adc_install(struct recording *recording)
 
 static void on_reset(avr_io_t *io)
 {
-    (void)io;
     for (unsigned i = 0; i < recordings_count; i++) {
         recordings[i].playing = false;
     }

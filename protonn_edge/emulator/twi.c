@@ -1,7 +1,7 @@
 /*
  * The two-wire bus: the sensors on it, and the chip's end of it.
  */
-#include "sensors.h"
+#include "uno.h"
 
 #include <simavr/avr_twi.h>
 #include <string.h>
@@ -34,34 +34,31 @@ struct model {
 };
 
 static const struct model models[] = {
-    {SENSOR_MPU6050,
-     0x68,
-     6,
-     0x75,
-     0x68,
-     0x3B,
-     0x48,
-     {0x3B, 0x3D, 0x3F, 0x43, 0x45, 0x47},
-     true,
-     0x6B,
-     0x40,
-     0x00,
-     0x40,
-     0x80},
-    {SENSOR_ADXL345,
-     0x53,
-     3,
-     0x00,
-     0xE5,
-     0x32,
-     0x37,
-     {0x32, 0x34, 0x36},
-     false,
-     0x2D,
-     0x08,
-     0x08,
-     0x00,
-     0x00},
+    {.kind = SENSOR_MPU6050,
+     .address = 0x68,
+     .channels = 6,
+     .id_register = 0x75,
+     .id = 0x68,
+     .first_data = 0x3B,
+     .last_data = 0x48,
+     .value_at = {0x3B, 0x3D, 0x3F, 0x43, 0x45, 0x47},
+     .big_endian = true,
+     .power_register = 0x6B,
+     .power_mask = 0x40,
+     .power_value = 0x00,
+     .power_at_start = 0x40,
+     .reset_mask = 0x80},
+    {.kind = SENSOR_ADXL345,
+     .address = 0x53,
+     .channels = 3,
+     .id_register = 0x00,
+     .id = 0xE5,
+     .first_data = 0x32,
+     .last_data = 0x37,
+     .value_at = {0x32, 0x34, 0x36},
+     .power_register = 0x2D,
+     .power_mask = 0x08,
+     .power_value = 0x08},
 };
 
 struct device {
@@ -168,22 +165,6 @@ static void two_wire_stop(void)
     }
 }
 
-bool sensor_twi_install(struct recording *recording)
-{
-    for (size_t i = 0; i < sizeof models / sizeof models[0]; i++) {
-        const struct model *model = &models[i];
-        if (model->kind == recording->kind && model->channels == recording->channels &&
-            devices_count < sizeof devices / sizeof devices[0]) {
-            struct device *device = &devices[devices_count++];
-            device->model = model;
-            device->recording = recording;
-            restore(device);
-            return twi_is_there();
-        }
-    }
-    return false;
-}
-
 /* ---- the chip ----
  *
  * The chip's two-wire interface, as a master.
@@ -214,7 +195,6 @@ static void set_status(uint8_t status)
 
 static avr_cycle_count_t on_done(avr_t *core, avr_cycle_count_t when, void *parameter)
 {
-    (void)core, (void)when, (void)parameter;
     if (twi.phase == RECEIVING && (twi.status == 0x50 || twi.status == 0x58)) {
         avr->data[twi.twdr] = twi.received;
     }
@@ -256,7 +236,6 @@ static void move_byte(bool acknowledge)
 
 static void write_twcr(avr_t *core, avr_io_addr_t address, uint8_t value, void *parameter)
 {
-    (void)core, (void)parameter;
     const uint8_t flag = avr->data[address] & TWINT;
     avr->data[address] = (value & KEPT) | flag;
     if (!(value & TWEN)) {
@@ -286,14 +265,12 @@ static void write_twcr(avr_t *core, avr_io_addr_t address, uint8_t value, void *
 
 static void write_twsr(avr_t *core, avr_io_addr_t address, uint8_t value, void *parameter)
 {
-    (void)core, (void)parameter;
     avr->data[address] = (avr->data[address] & ~TWPS) | (value & TWPS);
 }
 
 /* simavr has cancelled all timers by now. */
 static void on_reset(avr_io_t *io)
 {
-    (void)io;
     two_wire_stop();
     twi.phase = IDLE;
     avr->data[twi.twsr] = NOTHING;
@@ -302,31 +279,32 @@ static void on_reset(avr_io_t *io)
 void twi_install(void)
 {
     static avr_io_t io = {.kind = "two-wire", .reset = on_reset};
-    avr_io_t **link = &avr->io_port;
-    while (*link && strcmp((*link)->kind, "twi") != 0) {
-        link = &(*link)->next;
-    }
-    if (!*link) {
+    avr_twi_t *replaced = (avr_twi_t *)core_replace("twi", 0, &io);
+    if (!replaced) {
         return;
     }
-    avr_twi_t *replaced = (avr_twi_t *)*link;
     twi.interrupt = &replaced->twi;
     twi.twbr = replaced->r_twbr;
     twi.twsr = replaced->r_twsr;
     twi.twdr = replaced->r_twdr;
     twi.twcr = replaced->r_twcr;
-    io.avr = avr;
-    io.next = replaced->io.next;
-    *link = &io;
-    const struct {
-        uint16_t address;
-        avr_io_write_t write;
-    } registers[] = {{twi.twcr, write_twcr}, {twi.twsr, write_twsr}, {twi.twdr, NULL}};
-    for (size_t i = 0; i < sizeof registers / sizeof registers[0]; i++) {
-        const uint16_t place = AVR_DATA_TO_IO(registers[i].address);
-        avr->io[place].r.c = NULL;
-        avr->io[place].w.c = registers[i].write;
-    }
+    core_register(twi.twcr, NULL, write_twcr);
+    core_register(twi.twsr, NULL, write_twsr);
+    core_register(twi.twdr, NULL, NULL);
 }
 
-bool twi_is_there(void) { return twi.interrupt != NULL; }
+bool sensor_twi_install(struct recording *recording)
+{
+    for (size_t i = 0; i < sizeof models / sizeof models[0]; i++) {
+        const struct model *model = &models[i];
+        if (model->kind == recording->kind && model->channels == recording->channels &&
+            devices_count < sizeof devices / sizeof devices[0]) {
+            struct device *device = &devices[devices_count++];
+            device->model = model;
+            device->recording = recording;
+            restore(device);
+            return twi.interrupt != NULL; /* some chips have none */
+        }
+    }
+    return false;
+}

@@ -27,8 +27,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "sensors.h"
-
 void board_reset(void)
 {
     wire_flush();
@@ -161,60 +159,50 @@ static void die(int status, const char *why)
 static struct {
     struct core_options core;
     bool pty, wire_speed, unpaced;
-    uint16_t port;
-    unsigned image_bytes, sensor_bytes;
+    unsigned port, image_bytes, sensor_bytes;
     const char *serial; /* "usart0" to "usart3", or the pins' bits: "3,4" */
-    uint32_t baud;      /* of pins; the program sets that of a USART */
-} options = {.core = {.skip_fix = true}, .serial = "usart0"};
+    unsigned baud;      /* of pins; the program sets that of a USART */
+} options = {.serial = "usart0"};
 
-static void read_number(const char *name, const char *value)
-{
-    const unsigned long number = strtoul(value, NULL, 0);
-    if (strcmp(name, "--port") == 0) {
-        options.port = (uint16_t)number;
-    } else if (strcmp(name, "--reset-pc") == 0) {
-        options.core.reset_pc = number & ~1ul;
-    } else if (strcmp(name, "--bss-end") == 0) {
-        options.core.stack_floor = (uint16_t)number;
-    } else if (strcmp(name, "--image-bytes") == 0) {
-        options.image_bytes = number;
-    } else if (strcmp(name, "--sensor-bytes") == 0) {
-        options.sensor_bytes = number;
-    } else if (strcmp(name, "--clock") == 0) {
-        chip.clock_hz = number;
-    } else if (strcmp(name, "--gpior0") == 0) {
-        chip.gpior0 = (uint16_t)number;
-    } else if (strcmp(name, "--sleep-register") == 0) {
-        chip.sleep_register = (uint16_t)number;
-    } else if (strcmp(name, "--sleep-bit") == 0) {
-        chip.sleep_enable = (uint8_t)(1u << number);
-    } else if (strcmp(name, "--baud") == 0) {
-        options.baud = number;
-    } else {
-        die(EXIT_FAILURE, "unknown option");
-    }
-}
+static const struct {
+    const char *name;
+    enum { FLAG, NUMBER, TEXT } kind;
+    void *value;
+} known_options[] = {
+    {"--pty", FLAG, &options.pty},
+    {"--wire-speed", FLAG, &options.wire_speed},
+    {"--unpaced", FLAG, &options.unpaced},
+    {"--no-skip-fix", FLAG, &options.core.no_skip_fix},
+    {"--port", NUMBER, &options.port},
+    {"--reset-pc", NUMBER, &options.core.reset_pc},
+    {"--bss-end", NUMBER, &options.core.stack_floor},
+    {"--image-bytes", NUMBER, &options.image_bytes},
+    {"--sensor-bytes", NUMBER, &options.sensor_bytes},
+    {"--clock", NUMBER, &chip.clock_hz},
+    {"--gpior0", NUMBER, &chip.gpior0},
+    {"--sleep-register", NUMBER, &chip.sleep_register},
+    {"--sleep-bit", NUMBER, &chip.sleep_bit},
+    {"--baud", NUMBER, &options.baud},
+    {"--mcu", TEXT, &chip.mcu},
+    {"--serial", TEXT, &options.serial},
+};
 
 static void parse_options(char **argument)
 {
     for (; *argument; argument++) {
-        const char *name = *argument;
-        if (strcmp(name, "--no-skip-fix") == 0) {
-            options.core.skip_fix = false;
-        } else if (strcmp(name, "--wire-speed") == 0) {
-            options.wire_speed = true;
-        } else if (strcmp(name, "--unpaced") == 0) {
-            options.unpaced = true;
-        } else if (strcmp(name, "--pty") == 0) {
-            options.pty = true;
-        } else if (!argument[1]) {
+        size_t i = 0, count = sizeof known_options / sizeof known_options[0];
+        while (i < count && strcmp(known_options[i].name, *argument) != 0) {
+            i++;
+        }
+        if (i == count || (known_options[i].kind != FLAG && !argument[1])) {
             die(EXIT_FAILURE, "unknown option");
-        } else if (strcmp(name, "--mcu") == 0) {
-            chip.mcu = *++argument;
-        } else if (strcmp(name, "--serial") == 0) {
-            options.serial = *++argument;
+        }
+        if (known_options[i].kind == FLAG) {
+            *(bool *)known_options[i].value = true;
+        } else if (known_options[i].kind == TEXT) {
+            *(const char **)known_options[i].value = *++argument;
         } else {
-            read_number(name, *++argument);
+            *(unsigned *)known_options[i].value = (unsigned)strtoul(*++argument, NULL, 0);
         }
     }
 }
@@ -260,7 +248,6 @@ static bool install_line(void)
 
 int main(int argc, char **argv)
 {
-    (void)argc;
     signal(SIGINT, SIG_IGN);  /* the parent handles Ctrl-C, and then closes stdin */
     signal(SIGPIPE, SIG_IGN); /* write() reports a client that has disconnected */
     prctl(PR_SET_TIMERSLACK, 1);
@@ -281,7 +268,7 @@ int main(int argc, char **argv)
     if (!core_make(&options.core, image, options.image_bytes)) {
         die(EXIT_CHIP, "the chip has less flash");
     }
-    if (!(options.pty ? pty_open() : tcp_open(options.port)) || !answers) {
+    if (!(options.pty ? pty_open() : tcp_open((uint16_t)options.port)) || !answers) {
         die(EXIT_USAGE, strerror(errno));
     }
     fprintf(answers, "{\"url\": \"%s\"}\n", link_url());

@@ -1,7 +1,8 @@
 /*
  * Interfaces between the parts of the emulated board: the core (core.c) runs the program and calls
  * the serial line (usart.c or pins.c), which passes its bytes to the link (link.c) and takes the
- * link's bytes from the wire (wire.c).
+ * link's bytes from the wire (link.c, too). Sensors replay recordings on the analog pins (sensors.c)
+ * and the two-wire bus (twi.c).
  */
 #ifndef UNO_H
 #define UNO_H
@@ -17,9 +18,8 @@
  * are addresses in data space. */
 extern struct chip {
     const char *mcu;
-    uint32_t clock_hz;
-    uint16_t gpior0, sleep_register;
-    uint8_t sleep_enable; /* a mask */
+    unsigned clock_hz, gpior0;
+    unsigned sleep_register, sleep_bit; /* SE */
 
     uint32_t flash_bytes;
     uint16_t sram_start, ramend;
@@ -37,9 +37,9 @@ extern avr_t *avr;
 /* ---- core.c ---- */
 
 struct core_options {
-    avr_flashaddr_t reset_pc; /* 0, or where a bootloader starts */
-    uint16_t stack_floor;     /* the first address past .bss, the lowest that the stack may reach */
-    bool skip_fix;            /* false only to show simavr's behaviour without it */
+    unsigned reset_pc;    /* 0, or where a bootloader starts */
+    unsigned stack_floor; /* the first address past .bss, the lowest that the stack may reach */
+    bool no_skip_fix;     /* only to show simavr's behaviour without it */
 };
 
 /* Fill in simavr's facts of the chip; false if simavr does not support it. */
@@ -51,6 +51,11 @@ bool core_make(const struct core_options *options, const uint8_t *image, size_t 
 
 /* Reset the chip as the button on the board does. */
 void core_reset(void);
+
+/* Put a peripheral in place of simavr's of a kind, and of a name if it is a USART's; return the
+ * replaced one, NULL if the chip has none. Then set the functions for one of its registers. */
+avr_io_t *core_replace(const char *kind, char name, avr_io_t *io);
+void core_register(uint16_t address, avr_io_read_t read, avr_io_write_t write);
 
 /* Run 1 ms of emulated time; return whether the program slept for most of it. */
 bool core_run_slice(void);
@@ -84,7 +89,7 @@ void usart_raise_interrupt(void);
 /* Use two pins of port B as the line; false if there is no such port. */
 bool pins_install(unsigned rx, unsigned tx, uint32_t baud);
 
-/* ---- wire.c ---- */
+/* ---- link.c: the wire ---- */
 
 /* The operations of the line, set by what is installed as it. */
 extern struct line {
@@ -111,7 +116,7 @@ void wire_watch(void);
 bool wire_was_busy(void);   /* whether bytes were transferred */
 bool wire_was_polled(void); /* whether the program polled for bytes and found none */
 
-/* ---- link.c ---- */
+/* ---- link.c: the link ---- */
 
 enum { LINK_WATCHED = 2 };
 
@@ -128,6 +133,38 @@ void link_flush(void);
 bool link_is_behind(void); /* the buffer is more than half full: the client reads slowly */
 void link_watch(struct pollfd watched[LINK_WATCHED]);
 void link_serve(const struct pollfd watched[LINK_WATCHED]);
+
+/* ---- sensors.c ---- */
+
+/* The same numbers as in protonn_edge/sensors/played.py. */
+enum sensor_kind { SENSOR_ANALOG = 1, SENSOR_MPU6050 = 2, SENSOR_ADXL345 = 3 };
+
+struct recording {
+    uint8_t kind;
+    uint8_t place;    /* the first analog pin */
+    uint8_t channels; /* values per sample */
+    uint32_t rate_mhz;
+    uint32_t samples;
+    const uint8_t *values; /* little endian, 16 bits, sample by sample */
+    bool playing;
+    avr_cycle_count_t began;
+};
+
+/* Read recordings from a file's bytes, which remain in use; false if the file is damaged. */
+bool sensors_read(const uint8_t *bytes, size_t count);
+
+/* Attach them to the chip; false if it has no such inputs. */
+bool sensors_install(void);
+
+/* The index of the sample at this cycle. Playback begins with the first call after a reset, in the
+ * middle of the first sample, and repeats. */
+uint32_t recording_position(struct recording *recording);
+int16_t recording_value(const struct recording *recording, uint32_t position, unsigned channel);
+
+/* ---- twi.c: the sensors on the two-wire bus, and the chip's end of it, in place of simavr's ---- */
+
+bool sensor_twi_install(struct recording *recording);
+void twi_install(void);
 
 /* ---- uno.c ---- */
 

@@ -59,7 +59,6 @@ static void set_received_count(int count)
 /* Runs alternately in the middle of the start bit and in the middle of the stop bit. */
 static avr_cycle_count_t on_line(avr_t *core, avr_cycle_count_t when, void *parameter)
 {
-    (void)core, (void)parameter;
     if (usart.in_frame) {
         usart.in_frame = false;
         usart.received[usart.received_count] = usart.incoming;
@@ -96,7 +95,6 @@ static void stop_receiver(void)
 
 static uint8_t read_udr(avr_t *core, avr_io_addr_t address, void *parameter)
 {
-    (void)core, (void)address, (void)parameter;
     const uint8_t byte = usart.received[0];
     if (usart.received_count > 0) {
         memmove(usart.received, usart.received + 1, sizeof usart.received - 1);
@@ -110,7 +108,6 @@ static uint8_t read_udr(avr_t *core, avr_io_addr_t address, void *parameter)
 
 static avr_cycle_count_t on_sent(avr_t *core, avr_cycle_count_t when, void *parameter)
 {
-    (void)core, (void)parameter;
     link_send(usart.tx_shift);
     wire_moved();
     usart.tx_busy = !(avr->data[usart_status.a] & UDRE);
@@ -125,7 +122,6 @@ static avr_cycle_count_t on_sent(avr_t *core, avr_cycle_count_t when, void *para
 
 static void write_udr(avr_t *core, avr_io_addr_t address, uint8_t byte, void *parameter)
 {
-    (void)core, (void)address, (void)parameter;
     if (!(avr->data[usart_status.b] & TXEN) || !(avr->data[usart_status.a] & UDRE)) {
         return; /* the chip ignores it, too */
     }
@@ -144,7 +140,6 @@ static void write_udr(avr_t *core, avr_io_addr_t address, uint8_t byte, void *pa
 
 static uint8_t read_ucsra(avr_t *core, avr_io_addr_t address, void *parameter)
 {
-    (void)core, (void)parameter;
     if (!(avr->data[address] & RXC)) {
         wire_polled_in_vain();
     }
@@ -153,7 +148,6 @@ static uint8_t read_ucsra(avr_t *core, avr_io_addr_t address, void *parameter)
 
 static void write_ucsra(avr_t *core, avr_io_addr_t address, uint8_t value, void *parameter)
 {
-    (void)core, (void)parameter;
     const uint8_t kept = avr->data[address] & ~(U2X | MPCM | (value & TXC)); /* a 1 clears TXC */
     avr->data[address] = kept | (value & (U2X | MPCM));
     if (value & TXC) {
@@ -163,7 +157,6 @@ static void write_ucsra(avr_t *core, avr_io_addr_t address, uint8_t value, void 
 
 static void write_ucsrb(avr_t *core, avr_io_addr_t address, uint8_t value, void *parameter)
 {
-    (void)core, (void)parameter;
     avr->data[address] = (value & ~RXB8) | (avr->data[address] & RXB8);
     if (value & RXEN) {
         start_line();
@@ -183,7 +176,6 @@ void usart_raise_interrupt(void)
 /* simavr has cancelled all timers by now. Bytes on the wire survive a watchdog reset. */
 static void on_reset(avr_io_t *io)
 {
-    (void)io;
     usart.line_busy = usart.in_frame = usart.tx_busy = false;
     usart.received_count = 0;
     avr->data[usart_status.a] = UDRE;
@@ -194,25 +186,13 @@ static bool is_busy(void) { return usart.line_busy || usart.tx_busy; }
 
 static uint64_t overruns(void) { return usart.overruns; }
 
-/* Returns the link to simavr's own USART in its list; NULL if the chip has none. */
-static avr_io_t **find(char name)
-{
-    for (avr_io_t **link = &avr->io_port; *link; link = &(*link)->next) {
-        if (strcmp((*link)->kind, "uart") == 0 && ((avr_uart_t *)*link)->name == name) {
-            return link;
-        }
-    }
-    return NULL;
-}
-
 bool usart_install(unsigned number)
 {
     static avr_io_t io = {.kind = "usart", .reset = on_reset};
-    avr_io_t **link = find((char)('0' + number));
-    if (!link) {
+    avr_uart_t *replaced = (avr_uart_t *)core_replace("uart", (char)('0' + number), &io);
+    if (!replaced) {
         return false;
     }
-    avr_uart_t *replaced = (avr_uart_t *)*link;
     usart.rxc = &replaced->rxc;
     usart.udre = &replaced->udrc;
     usart.txc = &replaced->txc;
@@ -221,25 +201,10 @@ bool usart_install(unsigned number)
     usart.ubrrl = replaced->ubrrl.reg;
     usart.ubrrh = replaced->ubrrh.reg;
     usart_status = (struct usart_status){replaced->r_ucsra, replaced->r_ucsrb};
-    io.avr = avr;
-    io.next = replaced->io.next;
-    *link = &io;
-
-    const struct {
-        uint16_t address;
-        avr_io_read_t read;
-        avr_io_write_t write;
-    } registers[] = {
-        {usart.udr, read_udr, write_udr},
-        {usart_status.a, read_ucsra, write_ucsra},
-        {usart_status.b, NULL, write_ucsrb},
-        {usart.ubrrl, NULL, NULL},
-    };
-    for (size_t i = 0; i < sizeof registers / sizeof registers[0]; i++) {
-        const uint16_t place = AVR_DATA_TO_IO(registers[i].address);
-        avr->io[place].r.c = registers[i].read;
-        avr->io[place].w.c = registers[i].write;
-    }
+    core_register(usart.udr, read_udr, write_udr);
+    core_register(usart_status.a, read_ucsra, write_ucsra);
+    core_register(usart_status.b, NULL, write_ucsrb);
+    core_register(usart.ubrrl, NULL, NULL);
     line = (struct line){.start = start_line, .is_busy = is_busy, .overruns = overruns};
     return true;
 }

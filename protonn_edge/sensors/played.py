@@ -38,7 +38,7 @@ _LEAST_RATE = 0.001
 _MAGIC = b"PNNSENS1"  # of sensors.c
 _HEAD = struct.Struct("<8sI")
 _RECORD = struct.Struct("<BBBBII")
-_KIND_NUMBERS = {"mpu6050": 2, "adxl345": 3}  # of sensors.h; an analog input is 1
+_KIND_NUMBERS = {"mpu6050": 2, "adxl345": 3}  # of uno.h; an analog input is 1
 _RATE = re.compile(r"#.*\brate\s*[:=]\s*([0-9.eE+-]+)", re.IGNORECASE)
 _SENSOR = re.compile(r"#.*; sensor: ([^;]+);")  # of a recording
 _NUMBERS = re.compile(r"[-+0-9.,;\s]+")
