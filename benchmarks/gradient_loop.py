@@ -10,10 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from protonn_edge.avr.cores import UNO_CORE
 from protonn_edge.features.gradients.cells import Bytes, gradients
-from protonn_edge.features.gradients.gradients import LEVELS, Gradients, IntegerGradients
-from protonn_edge.features.gradients.kernels import GradientsKernel
+from protonn_edge.features.gradients.gradients import Gradients
+from protonn_edge.features.gradients.loop import GradientLoops
 
 STAGE = Gradients((28, 28), (28, 28), (4, 4))
 
@@ -77,8 +76,7 @@ def rows() -> int:
 
 def planned_cycles(image: Bytes) -> float:
     """Return what the planner expects of the loop, on average of such images."""
-    stage = IntegerGradients(STAGE, 4, np.zeros(LEVELS, np.uint8))
-    return GradientsKernel(stage, "streamed", UNO_CORE).pixel_cycles(STAGE.active(image[None]))
+    return GradientLoops(STAGE, shift=4).all_pixels(STAGE.active(image[None]))
 
 
 def count_gradients(image: Bytes) -> int:

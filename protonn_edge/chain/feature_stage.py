@@ -4,12 +4,8 @@ A kind of feature is a folder of `protonn_edge.features` with a subclass of `Fea
 parameters that train it in its `train`, and a line in `protonn_edge.chain.registry`. This is its
 interface for models, their files and integers, the generated code, exports and reports.
 
-The existing kinds avoid circular imports by this layout: the arithmetic (`areas.py`, `windows.py`),
-its integer stage (`integers.py`), and this form, which creates integer stages.
-
-Synthetic points, for the self-test of a device without data.
-
-They are generated with integers only, so that they are equal on every machine.
+Synthetic points, for the self-test of a device without data, are generated with integers only, so
+that they are equal on every machine.
 """
 
 from __future__ import annotations
@@ -25,7 +21,7 @@ from numpy.typing import NDArray
 
 from protonn_edge.chain.activity import Sizes
 from protonn_edge.chain.checks import Arrays
-from protonn_edge.chain.input_quantizer import BYTE_MAXIMUM, InputQuantizer
+from protonn_edge.chain.input_quantizer import BYTE_MAXIMUM, InputQuantizer, saturated_steps
 from protonn_edge.chain.integer_stage import IntegerStage
 
 Bytes = NDArray[np.uint8]
@@ -125,28 +121,8 @@ class Seen:
     words: str  # the meaning of the strokes, as a sentence
 
 
-class FeatureStage(ABC):
-    """Maps raw points to the inputs of a classifier.
-
-    A subclass is a frozen dataclass that refuses, on construction, what generated code could not
-    compute. Its fields define its arithmetic: a model's hash includes those in its `repr`.
-
-    Attributes
-    ----------
-    n_features : int
-        Values of a raw point.
-    n_outputs : int
-        Number of features, the D inputs of the classifier.
-    does : str
-        What it does, as the end of a sentence that begins with "the model": "pools images".
-    """
-
-    kind: ClassVar[str]  # its name in the registry, and in a model's hash
-    # what to try in training for less flash and SRAM, where the stage is what takes most of them
-    smaller: ClassVar[tuple[str, ...]] = ()
-    ARRAYS: ClassVar[tuple[str, ...]]  # names of its arrays in a model file
-    # arrays of a model file without such a stage; empty for newer kinds
-    ABSENT: ClassVar[Arrays] = {}
+class RawPoints(ABC):
+    """What raw points are, and how they become the bytes that a device receives."""
 
     @property
     @abstractmethod
@@ -155,24 +131,96 @@ class FeatureStage(ABC):
 
     @property
     @abstractmethod
+    def scale(self) -> InputQuantizer | None:
+        """The conversion of raw values to the device's bytes, for interleaved channels.
+
+        None where features have the unit and the range of raw values, which is one for all, as
+        averages of pixels do: then both follow from the classifier's inputs. All other kinds choose
+        it in training, and make the classifier's bytes of their features by the `RawQuantizer` of
+        these.
+        """
+
+    @property
+    def n_channels(self) -> int | None:
+        """Number of interleaved channels in a raw point, each with its own range.
+
+        None where all values have one range, which is that of the classifier's inputs.
+        """
+        return None if self.scale is None else len(self.scale.zero)
+
+    @property
+    def signal(self) -> Signal | None:
+        """The samples of a raw point that is a signal; otherwise None."""
+        return None
+
+    @property
+    def drawn_shape(self) -> Shape | None:
+        """Height and width as which a raw point is drawn: an image's, or of one channel 1 high."""
+        one = self.signal is not None and self.signal.channels == 1
+        return (1, self.n_features) if one else None
+
+    def raw_ends(self, *ends: Float64) -> tuple[Float64, ...]:
+        """Return the ends of raw values of each channel, or of all, of those of features (D,)."""
+        if self.scale is None:
+            return tuple(end[:1] for end in ends)
+        zero, end = self.scale.zero, self.scale.end
+        return np.minimum(zero, end), np.maximum(zero, end)
+
+    def device_inputs(self, inputs: InputQuantizer) -> InputQuantizer:
+        """Return the conversion of raw points to bytes, (features,); `inputs`: of features."""
+        n = self.n_features
+        if self.scale is not None:
+            zeros, steps = (np.resize(each, n) for each in (self.scale.zero, self.scale.step))
+            return InputQuantizer(zeros, steps, self.scale.maximum)
+        finer = inputs.maximum / BYTE_MAXIMUM
+        zero, step = float(inputs.zero[0]), float(inputs.step[0]) * finer
+        return InputQuantizer(np.full(n, zero), np.full(n, step), BYTE_MAXIMUM)
+
+    def to_bytes(self, X: NDArray[Any]) -> Bytes:
+        """Return raw points (n, features) as bytes by `scale`, of the same shape."""
+        scale = self.scale
+        assert scale is not None, "else bytes depend on the classifier's inputs"
+        channels = X.reshape(-1, len(scale.zero))
+        return saturated_steps(channels, scale.zero, scale.step, scale.maximum).reshape(X.shape)
+
+    def examples(self, count: int) -> Bytes:
+        """Return synthetic points (count, features), always the same ones.
+
+        They are drawings if points are images, otherwise windows of a signal.
+        """
+        shape = self.drawn_shape
+        if shape is not None and min(shape) > 1:
+            return drawings(*shape, count)
+        channels = self.n_channels or 1
+        return signals(self.n_features // channels, channels, count)
+
+
+class FeatureStage(RawPoints):
+    """Maps raw points to the inputs of a classifier.
+
+    A subclass is a frozen dataclass that refuses, on construction, what generated code could not
+    compute. Its fields define its arithmetic: a model's hash includes those in its `repr`.
+    """
+
+    kind: ClassVar[str]  # its name in the registry, and in a model's hash
+    # what to try in training for less flash and SRAM, where the stage is what takes most of them
+    smaller: ClassVar[tuple[str, ...]] = ()
+    ARRAYS: ClassVar[tuple[str, ...]]  # names of its arrays in a model file
+    # arrays of a model file without such a stage; empty for newer kinds
+    ABSENT: ClassVar[Arrays] = {}
+    # whether all features become bytes alike, by one range: that of raw values without a `scale`,
+    # else that of all features together, which rest at its begin
+    one_range: ClassVar[bool] = True
+
+    @property
+    @abstractmethod
     def n_outputs(self) -> int:
-        """Number of features, D."""
+        """Number of features, the D inputs of the classifier."""
 
     @property
     @abstractmethod
     def does(self) -> str:
-        """What it does, after "the model": "pools images"."""
-
-    @property
-    @abstractmethod
-    def scale(self) -> InputQuantizer | None:
-        """The conversion of raw values to the device's bytes, for interleaved channels.
-
-        None where its values are in the unit and the range of a raw point's, which is one for all,
-        as averages of pixels are: then both follow from the classifier's inputs. All other kinds
-        choose it in training, and make the classifier's bytes of their features by the
-        `RawQuantizer` of these.
-        """
+        """What it does, as the end of a sentence that begins with "the model": "pools images"."""
 
     @abstractmethod
     def apply(self, X: NDArray[Any]) -> NDArray[Any]:
@@ -186,15 +234,9 @@ class FeatureStage(ABC):
     def integer_stages(self, inputs: InputQuantizer) -> tuple[IntegerStage, ...]:
         """Return what computes it on a device: from bytes of `device_inputs` to those of `inputs`.
 
-        Parameters
-        ----------
-        inputs : InputQuantizer
-            Maps features to the inputs of the classifier's own stages.
+        `inputs` maps features to the inputs of the classifier's own stages.
 
-        Raises
-        ------
-        InputError
-            If generated code cannot hold them.
+        Raises `InputError` if generated code cannot hold them.
         """
 
     @abstractmethod
@@ -206,10 +248,7 @@ class FeatureStage(ABC):
     def from_arrays(cls, arrays: Arrays) -> Self | None:
         """Return the stage of a model file's arrays, or None without one of this kind.
 
-        Raises
-        ------
-        InputError
-            If an array has another type or shape, or is invalid.
+        Raises `InputError` if an array has another type or shape, or is invalid.
         """
 
     @abstractmethod
@@ -223,17 +262,6 @@ class FeatureStage(ABC):
             ("features D", f"{self.n_outputs:,}: the model {self.does}"),
         )
 
-    @property
-    def signal(self) -> Signal | None:
-        """The samples of a raw point that is a signal; otherwise None."""
-        return None
-
-    @property
-    def drawn_shape(self) -> Shape | None:
-        """Height and width as which a raw point is drawn: an image's, or of one channel 1 high."""
-        one = self.signal is not None and self.signal.channels == 1
-        return (1, self.n_features) if one else None
-
     def seen(self, x: NDArray[Any]) -> Seen | None:  # noqa: ARG002
         """Return its view of a raw point (features,); None without a picture."""
         return None
@@ -243,38 +271,15 @@ class FeatureStage(ABC):
         """The equivalent matrix (D, features), or None if there is none."""
         return None
 
-    def invert(self, x: NDArray[Any], inputs: InputQuantizer) -> NDArray[np.uint8] | None:  # noqa: ARG002
+    def invert(self, x: NDArray[Any], inputs: InputQuantizer) -> Bytes | None:  # noqa: ARG002
         """Return points (n, features) for the device with approximately the inputs x, (n, D).
 
-        Parameters
-        ----------
-        x : ndarray of shape (n, D)
-            Inputs of the classifier's own stages, 0..``inputs.maximum``.
-        inputs : InputQuantizer
-            See `integer_stages`.
+        - `x`: inputs of the classifier's own stages, 0..``inputs.maximum``.
+        - `inputs`: see `integer_stages`.
 
-        Returns
-        -------
-        ndarray or None
-            None if such points are not known; the self-test of an export then uses `examples`.
+        None if such points are not known; the self-test of an export then uses `examples`.
         """
         return None
-
-    def examples(self, count: int) -> NDArray[np.uint8]:
-        """Return synthetic points (count, features), always the same ones.
-
-        They are drawings if points are images, otherwise windows of a signal.
-        """
-        shape = self.drawn_shape
-        if shape is not None and min(shape) > 1:
-            return drawings(*shape, count)
-        channels = self.n_channels or 1
-        return signals(self.n_features // channels, channels, count)
-
-    @property
-    def keeps_range(self) -> bool:
-        """Whether its values have the same range as a raw point's; see `scale`."""
-        return self.scale is None
 
     @property
     def whole_maximum(self) -> int | None:
@@ -286,46 +291,6 @@ class FeatureStage(ABC):
         return None
 
     @property
-    def one_range(self) -> bool:
-        """Whether all of its features become bytes alike, by one range.
-
-        That is the one of raw points where it keeps that, else that of all features together, which
-        rest at its begin.
-        """
-        return self.keeps_range
-
-    @property
     def activity_sizes(self) -> Sizes:
         """The numbers of shares in the activity of its integer stages; see `Activity`."""
         return {}
-
-    @property
-    def n_channels(self) -> int | None:
-        """Number of interleaved channels in a raw point, each with its own range.
-
-        None where all values have one range, which is that of the classifier's inputs.
-        """
-        return None if self.scale is None else len(self.scale.zero)
-
-    def raw_ends(self, *ends: Float64) -> tuple[Float64, ...]:
-        """Return the ends of raw values of each channel, or of all, of those of features (D,)."""
-        if self.scale is None:
-            return tuple(end[:1] for end in ends)
-        zero, end = self.scale.zero, self.scale.end
-        return np.minimum(zero, end), np.maximum(zero, end)
-
-    def device_inputs(self, inputs: InputQuantizer) -> InputQuantizer:
-        """Return the conversion of raw points to the device's bytes, (features,).
-
-        Parameters
-        ----------
-        inputs : InputQuantizer
-            As for `integer_stages`.
-        """
-        n = self.n_features
-        if self.scale is not None:
-            zeros, steps = (np.resize(each, n) for each in (self.scale.zero, self.scale.step))
-            return InputQuantizer(zeros, steps, self.scale.maximum)
-        finer = inputs.maximum / BYTE_MAXIMUM
-        zero, step = float(inputs.zero[0]), float(inputs.step[0]) * finer
-        return InputQuantizer(np.full(n, zero), np.full(n, step), BYTE_MAXIMUM)

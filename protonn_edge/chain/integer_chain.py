@@ -76,7 +76,7 @@ class QuantizedInput(Sized):
         scaled = self.raw_exponents is not None and bool(self.raw_exponents.any())
         scaled = scaled and self.counts is None
         # Features become bytes in the same code, whose cycles are part of the bound.
-        fine = scaled and (self.feature_stage is None or self.feature_stage.keeps_range)
+        fine = scaled and (self.feature_stage is None or self.feature_stage.scale is None)
         return raw_quantizer(self.features, self.raw_exponents, fine=fine, counts=self.counts)
 
     @cached_property
@@ -142,7 +142,7 @@ class IntegerChain(QuantizedInput):
                 made.n_outputs == self.n_inputs,
                 f"{made.kind.replace('_', ' ')} with other outputs than the classifier's inputs",
             )
-        if self.feature_stage is not None and self.feature_stage.keeps_range:
+        if self.feature_stage is not None and self.feature_stage.scale is None:
             same = np.ptp(self.inputs.zero) == 0 and np.ptp(self.inputs.step) == 0
             what = self.feature_stage.kind.replace("_", " ")
             check_holds(bool(same), f"{what} of values that become bytes in several ways")

@@ -67,7 +67,7 @@ class FeatureMaking:
         self, raw: Float32, features: Float32, weights: Float32 | None
     ) -> InputStatistics:
         """Return the statistics of the features (n, D) of raw points (n, features)."""
-        if self.stage is not None and self.stage.keeps_range:
+        if self.stage is not None and self.stage.scale is None:
             return InputStatistics.of_averages(raw, features, weights)
         statistics = InputStatistics.of(features, weights)
         if self.stage is None or not self.stage.one_range:

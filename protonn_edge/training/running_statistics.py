@@ -112,7 +112,7 @@ class RunningInputs:
     def __init__(self, n_inputs: int, stage: FeatureStage | None = None) -> None:
         self._of_inputs = RunningStatistics(n_inputs)
         self._stage = stage
-        self._one_range = stage is not None and stage.keeps_range
+        self._one_range = stage is not None and stage.scale is None
         self._lower, self._upper = np.inf, -np.inf  # of all raw values
 
     def follow(self, inputs: InputStatistics, total: float) -> None:

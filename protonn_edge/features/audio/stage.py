@@ -157,18 +157,9 @@ class AudioStage(Frames, FeatureStage):
         return FEATURE_MAXIMUM
 
     @property
-    def one_range(self) -> bool:
-        """All features have one range."""
-        return True
-
-    @property
     def signal(self) -> Signal:
         """A clip."""
         return Signal(self.n_features, 1, self.rate, from_onset=True)
-
-    def to_bytes(self, X: NDArray[Any]) -> NDArray[np.uint8]:
-        """Return raw samples, of any shape, as the bytes that the device is sent."""
-        return saturated_steps(X, self.zero, self.step, BYTE_MAXIMUM)
 
     def apply(self, X: NDArray[Any]) -> NDArray[Any]:
         """Return the features (n, D) of raw clips (n, N): float32 for float32, else float64."""

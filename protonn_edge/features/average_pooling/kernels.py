@@ -82,17 +82,6 @@ class AveragePoolingKernel(Kernel):
         return AreaLoops(self.areas, self.stage.half)
 
     @property
-    def is_cropped(self) -> bool:
-        """Whether some pixels do not count."""
-        return self.areas.cropped_shape != self.areas.image_shape
-
-    @property
-    def pixels(self) -> int:
-        """Pixels up to the last one that counts."""
-        rows, columns = self.areas.rows, self.areas.columns
-        return (rows.first + rows.pixels - 1) * columns.side + columns.first + columns.pixels
-
-    @property
     def averages_at_once(self) -> int:
         """How many averages the pixels of a chunk can complete."""
         columns = self.areas.columns
@@ -182,7 +171,7 @@ class AveragePoolingKernel(Kernel):
     @property
     def _skipping(self) -> int:
         """The most cycles, in a row, of the pixels that do not count."""
-        return _SKIPPING_CYCLES if self.is_cropped else 0
+        return _SKIPPING_CYCLES if self.areas.is_cropped else 0
 
     @property
     def _begin(self) -> int:
@@ -200,7 +189,7 @@ class AveragePoolingKernel(Kernel):
             return under_way + sums + self.stage.n_outputs + 2
         counted = 1 if columns.pixels < 256 else 2
         kept = self.stage.n_outputs + 2 if self._keeps else self.averages_at_once
-        return 3 + counted + 2 * self.is_cropped + sums + kept
+        return 3 + counted + 2 * self.areas.is_cropped + sums + kept
 
 
 def _mean_of(share: float) -> Fold:

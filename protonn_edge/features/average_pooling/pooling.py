@@ -337,11 +337,6 @@ class AveragePooling(Areas, FeatureStage):
         """None: averages have the unit and the range of pixels."""
 
     @property
-    def drawn_shape(self) -> Shape:
-        """The shape of the image."""
-        return self.image_shape
-
-    @property
     def matrix(self) -> NDArray[np.float64] | None:
         """The matrix of averages, (D, pixels); None for deskewed images."""
         return None if self.deskewed else self.apply(np.eye(self.n_features)).T
@@ -406,10 +401,7 @@ class AveragePooling(Areas, FeatureStage):
 
     def facts(self, names: Sequence[str]) -> Facts:  # noqa: ARG002  (pixels have none)
         """Return the sizes of the images before and after it."""
-        image, cropped = shape_text(self.image_shape), shape_text(self.cropped_shape)
-        middle = "" if self.deskewed is None else ", deskewed"
-        middle += f", of which {cropped} in the middle" if cropped != image else ""
         return (
-            ("features", f"{self.n_features:,}: {image} pixels{middle}"),
+            ("features", self.text(deskewed=self.deskewed is not None)),
             ("averages D", f"{self.n_outputs:,}: {shape_text(self.shape)}"),
         )

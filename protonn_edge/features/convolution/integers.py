@@ -52,37 +52,11 @@ class IntegerConvolution(ImageStage):
 
     def __post_init__(self) -> None:
         """Refuse numbers with which some input could overflow a sum, and shapes without code."""
-        self._check_shapes()
-        self._check_numbers()
+        _check_shapes(self)
+        _check_numbers(self)
         low, high = self.accumulators.ends
         limit = 1 << (ACCUMULATOR_BITS - 1)
         check_holds(-limit <= low and high < limit, f"accumulators in {low:,}..{high:,}")
-
-    def _check_shapes(self) -> None:
-        out, height, width, depth = self.weights.shape
-        channels = self.shape[2]
-        check_holds(height == width and height in SIDES, f"windows of {height}x{width} pixels")
-        full, each = depth == channels, depth == 1 and out == channels
-        check_holds(full or each, f"windows of {depth} channels of {channels}")
-        check_holds(self.bias.shape == (out,), f"{self.bias.size} biases of {out} channels")
-        check_holds(self.stride in STRIDES, f"windows that move by {self.stride} pixels")
-        height, width, _ = self.output_shape
-        check_holds(min(height, width) >= 1, "windows that are larger than their image")
-        most = max(self.shape[0] + self.side, width, self.side * channels, out)
-        check_holds(most <= MOST_IN_A_ROW, f"convolutions that count up to {most:,} in a byte")
-
-    def _check_numbers(self) -> None:
-        bits, multiplier, shift = self.weight_bits, self.multiplier, self.shift
-        check_holds(bits in WEIGHT_BITS, f"weights of {bits} bits")
-        most = 1 << (bits - 1)
-        low, high = int(self.weights.min()), int(self.weights.max())
-        check_holds(-most <= low and high < most, f"weights in {low}..{high} of {bits} bits")
-        check_holds(1 <= multiplier <= _MOST_MULTIPLIER, f"the multiplier {multiplier:,}")
-        check_holds(shift in SHIFTS, f"values that are shifted by {shift} bits")
-        check_holds(shift == SHIFTS[0] or not self.to_even, f"halves at a shift of {shift} bits")
-        largest = max(self.maximum, self.input_maximum)
-        least = min(self.maximum, self.input_maximum)
-        check_holds(least >= 1 and largest <= 255, f"values up to {least} or {largest}")
 
     @property
     def side(self) -> int:
@@ -120,7 +94,7 @@ class IntegerConvolution(ImageStage):
     def accumulators(self) -> Range:
         """What the sums can be, also on the way: extremes pick one sign each."""
         image = np.full((1, self.n_inputs), self.input_maximum, np.uint8)
-        low, high = (self._sums(image, pick(self.weights, 0)) for pick in (np.minimum, np.maximum))
+        low, high = (self.sums(image, pick(self.weights, 0)) for pick in (np.minimum, np.maximum))
         return Range(low.ravel(), high.ravel())
 
     @cached_property
@@ -129,33 +103,19 @@ class IntegerConvolution(ImageStage):
         reached = self.accumulators
         return Range(self.requantized(reached.low), self.requantized(reached.high))
 
-    def sums(self, x: NDArray[Any]) -> IntArray:
-        """Return the sums a, (n, h, w, out), of images (n, n_inputs)."""
-        return self._sums(x, self.weights)
-
-    def _sums(self, x: NDArray[Any], weights: NDArray[Any]) -> IntArray:
-        height, width, out = self.output_shape
-        sums = np.empty((len(x), height, width, out), np.int64)
+    def sums(self, x: NDArray[Any], weights: NDArray[Any] | None = None) -> IntArray:
+        """Return the sums a, (n, h, w, out), of images (n, n_inputs), also with other weights."""
+        sums = np.empty((len(x), *self.output_shape), np.int64)
         # BLAS has no integer product; float32 is exact here, all sums are far below 2**24.
-        wide = weights.astype(np.float32)
+        wide = (self.weights if weights is None else weights).astype(np.float32)
         for start in range(0, len(x), _ROWS_AT_ONCE):
-            part = np.zeros(sums[start : start + _ROWS_AT_ONCE].shape, np.float32)
-            for row, column, tap in self._taps(x[start : start + _ROWS_AT_ONCE].astype(np.float32)):
+            rows = slice(start, start + _ROWS_AT_ONCE)
+            part = np.zeros(sums[rows].shape, np.float32)
+            for row, column, tap in _taps(self, x[rows].astype(np.float32)):
                 each = wide[:, row, column]
                 part += tap * each[:, 0] if self.depthwise else tap @ each.T
-            sums[start : start + _ROWS_AT_ONCE] = part
+            sums[rows] = part
         return sums + self.bias
-
-    def _taps(self, x: NDArray[Any]) -> Iterator[tuple[int, int, NDArray[Any]]]:
-        """Yield places of the window, with the pixels (n, h, w, channels) that are there."""
-        height, width, _ = self.output_shape
-        around, stride = self.padding, self.stride
-        images = x.reshape(-1, *self.shape)
-        images = np.pad(images, ((0, 0), (around, around), (around, around), (0, 0)))
-        for row, column in np.ndindex(self.side, self.side):
-            rows = slice(row, row + stride * height, stride)
-            columns = slice(column, column + stride * width, stride)
-            yield row, column, images[:, rows, columns][:, :height, :width]
 
     def requantized(self, a: IntArray) -> IntArray:
         """Return the values of sums."""
@@ -179,7 +139,7 @@ class IntegerConvolution(ImageStage):
         """
         height, width, _ = self.output_shape
         places = height * width
-        taps = [np.count_nonzero(tap, axis=(0, 1, 2)) / places for *_, tap in self._taps(x)]
+        taps = [np.count_nonzero(tap, axis=(0, 1, 2)) / places for *_, tap in _taps(self, x)]
         sums = self.sums(x)
         few = np.count_nonzero(sums < 0), np.count_nonzero(sums >= self.limit)
         return np.concatenate(taps), np.array(few) / self.n_outputs
@@ -194,6 +154,46 @@ class IntegerConvolution(ImageStage):
         """Yield the weights, several to a byte where they have fewer bits, and the biases."""
         yield packed(self.weights, self.weight_bits)
         yield self.bias.astype(np.int16)
+
+
+def _taps(stage: IntegerConvolution, x: NDArray[Any]) -> Iterator[tuple[int, int, NDArray[Any]]]:
+    """Yield places of the window, with the pixels (n, h, w, channels) that are there."""
+    height, width, _ = stage.output_shape
+    around, stride = stage.padding, stage.stride
+    images = x.reshape(-1, *stage.shape)
+    images = np.pad(images, ((0, 0), (around, around), (around, around), (0, 0)))
+    for row, column in np.ndindex(stage.side, stage.side):
+        rows = slice(row, row + stride * height, stride)
+        columns = slice(column, column + stride * width, stride)
+        yield row, column, images[:, rows, columns][:, :height, :width]
+
+
+def _check_shapes(stage: IntegerConvolution) -> None:
+    out, height, width, depth = stage.weights.shape
+    channels = stage.shape[2]
+    check_holds(height == width and height in SIDES, f"windows of {height}x{width} pixels")
+    full, each = depth == channels, depth == 1 and out == channels
+    check_holds(full or each, f"windows of {depth} channels of {channels}")
+    check_holds(stage.bias.shape == (out,), f"{stage.bias.size} biases of {out} channels")
+    check_holds(stage.stride in STRIDES, f"windows that move by {stage.stride} pixels")
+    height, width, _ = stage.output_shape
+    check_holds(min(height, width) >= 1, "windows that are larger than their image")
+    most = max(stage.shape[0] + stage.side, width, stage.side * channels, out)
+    check_holds(most <= MOST_IN_A_ROW, f"convolutions that count up to {most:,} in a byte")
+
+
+def _check_numbers(stage: IntegerConvolution) -> None:
+    bits, multiplier, shift = stage.weight_bits, stage.multiplier, stage.shift
+    check_holds(bits in WEIGHT_BITS, f"weights of {bits} bits")
+    most = 1 << (bits - 1)
+    low, high = int(stage.weights.min()), int(stage.weights.max())
+    check_holds(-most <= low and high < most, f"weights in {low}..{high} of {bits} bits")
+    check_holds(1 <= multiplier <= _MOST_MULTIPLIER, f"the multiplier {multiplier:,}")
+    check_holds(shift in SHIFTS, f"values that are shifted by {shift} bits")
+    check_holds(shift == SHIFTS[0] or not stage.to_even, f"halves at a shift of {shift} bits")
+    largest = max(stage.maximum, stage.input_maximum)
+    least = min(stage.maximum, stage.input_maximum)
+    check_holds(least >= 1 and largest <= 255, f"values up to {least} or {largest}")
 
 
 def packed(weights: NDArray[np.int8], bits: int) -> NDArray[np.uint8]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import ClassVar
 
 import numpy as np
@@ -100,50 +100,36 @@ class PixelCode:
         return times
 
     @cached_property
-    def _values(self) -> dict[int, tuple[Part, ...]]:
-        """What makes values of a group's sums, by its number."""
-        return {
-            group.number: tuple(
-                self._value(f"value_{group.number}_{place}", register)
-                for place, register in enumerate(group.registers)
-            )
-            for group in self.groups
-        }
-
-    @cached_property
-    def _around(self) -> dict[str, Part]:
-        """What is before and behind a group's rows, by its name."""
-        stage, parts = self.stage, []
+    def _parts(self) -> tuple[tuple[Part, bool], ...]:
+        """All instructions in their order, and whether they are beside inputs and values."""
+        stage, parts = self.stage, list[tuple[Part, bool]]()
         for group in self.groups:
-            parts += [self._begin(group), self._scale(group)]
+            parts.append((self._begin(group), True))
             for row in range(stage.side):
-                parts.append(self._row_begin(group, row))
+                own = self.rows[group.number, row]
+                parts.append((_row_begin(group, row), True))
+                parts += [(part, False) for part in own.parts]
                 if group is self.groups[-1]:
-                    parts.append(self._row_end(row, self.rows[group.number, row].advance))
+                    parts.append((_row_end(stage, row, own.advance), True))
+            parts.append((self._scale(group), True))
+            names = (f"value_{group.number}_{place}" for place in range(group.size))
+            values = map(partial(value_of, stage), names, group.registers)
+            parts += [(part, False) for part in values]
         if self.name == "packed":
-            parts.append(Part("end", "pop  r29"))
-        return {part.name: part for part in parts}
+            parts.append((Part("end", "pop  r29"), True))
+        return tuple(parts)
 
     @cached_property
     def listing(self) -> Listing:
         """The loop over the pixels of a row."""
-        around, lines = self._around, ["pixel:"]
-        for group in self.groups:
-            lines.append(around[f"begin_{group.number}"].source)
-            for row in range(self.stage.side):
-                lines.append(around[f"row_{group.number}_{row}"].source)
-                lines += [part.source for part in self.rows[group.number, row].parts]
-                if group is self.groups[-1]:
-                    lines.append(around[f"moved_{row}"].source)
-            lines.append(around[f"scale_{group.number}"].source)
-            lines += [part.source for part in self._values[group.number]]
-        lines += [around["end"].source] if self.name == "packed" else []
-        return Listing("\n".join([*lines, "dec r29", "breq done", "jmp pixel", "done:", "clr r1"]))
+        sources = [part.source for part, _ in self._parts]
+        around = ["dec r29", "breq done", "jmp pixel", "done:", "clr r1"]
+        return Listing("\n".join(["pixel:", *sources, *around]))
 
     @cached_property
     def fixed(self) -> int:
         """Cycles of a pixel beside its inputs and its values."""
-        return _LOOP_CYCLES + sum(part.cycles()[1] for part in self._around.values())
+        return _LOOP_CYCLES + sum(part.cycles()[1] for part, beside in self._parts if beside)
 
     @cached_property
     def inputs(self) -> tuple[Float64, Float64]:
@@ -165,7 +151,8 @@ class PixelCode:
     @cached_property
     def value(self) -> ValueCycles:
         """Cycles of a value."""
-        name, part = "value_0_0", self._values[0][0]
+        name = "value_0_0"
+        part = value_of(self.stage, name, self.groups[0].registers[0])
         small = part.cycles(small=1)[1]
         large = part.cycles(small=0, large=1)[1]
         least, most = part.cycles(small=0, large=0)
@@ -191,72 +178,65 @@ class PixelCode:
             lines += [f"movw {register}, r16"] if to != low else []
         return Part(f"begin_{group.number}", "\n".join(lines))
 
-    def _row_begin(self, group: Group, row: int) -> Part:
-        """Return what points X to a row of the window."""
-        at = f"%[window]+{2 * row}"
-        return Part(f"row_{group.number}_{row}", f"lds  r26, {at}\nlds  r27, {at}+1")
-
-    def _row_end(self, row: int, advance: int) -> Part:
-        """Return what moves the pointer to the window of the next pixel."""
-        at, on = f"%[window]+{2 * row}", self.stage.stride * self.stage.shape[2] - advance
-        lines = [f"subi r26, lo8(-({on}))", f"sbci r27, hi8(-({on}))"] if on else []
-        lines += [f"sts  {at}, r26", f"sts  {at}+1, r27"]
-        return Part(f"moved_{row}", "\n".join(lines))
-
     def _scale(self, group: Group) -> Part:
         """Return what is in registers for all values of a group."""
         limit = self.stage.limit
         lines = taken_off(group, self.stage.weight_bits) if self.name == "packed" else []
         lines += ["pop  r31", "pop  r30"] if self.name != "unrolled" else []
         lines.append(f"ldi  r16, {self.stage.multiplier}")
-        if self._limits:
+        if _limits(self.stage):
             lines += [f"ldi  r26, {limit & 0xFF}", f"ldi  r27, {limit >> 8}"]
         return Part(f"scale_{group.number}", "\n".join(lines))
 
-    @property
-    def _limits(self) -> bool:
-        """Whether some sum reaches the limit."""
-        return self.stage.accumulators.ends[1] >= self.stage.limit
 
-    def _value(self, name: str, low: str) -> Part:
-        """Return what makes a value of a sum, and stores it: r17 from r16, the multiplier."""
-        high = f"r{int(low[1:]) + 1}"
-        limited = [
-            f"ldi  r17, {self.stage.maximum}",
-            f"cp   {low}, r26",
-            f"cpc  {high}, r27",
-            f"brcc large_{name}",
-        ]
-        lines = ["clr  r17", f"tst  {high}", f"brmi small_{name}"]
-        lines += limited if self._limits else []
-        lines += self._scaled(name, low, high)
-        return Part(name, "\n".join([*lines, f"small_{name}:", f"large_{name}:", "st   Z+, r17"]))
+def _row_begin(group: Group, row: int) -> Part:
+    """Return what points X to a row of the window."""
+    at = f"%[window]+{2 * row}"
+    return Part(f"row_{group.number}_{row}", f"lds  r26, {at}\nlds  r27, {at}+1")
 
-    def _scaled(self, name: str, low: str, high: str) -> list[str]:
-        """Return what makes a value of a sum that is neither below 0 nor at the limit."""
-        shift = self.stage.shift
-        if shift == SHIFTS[0]:
-            lines = [f"mul  {high}, r16", "mov  r17, r0", f"mul  {low}, r16", "add  r17, r1"]
-            return lines + (self._rounded(name) if self.stage.to_even else [])
-        lines = [f"mul  {low}, r16", "mov  r17, r1", f"mul  {high}, r16", "add  r17, r0"]
-        lines += ["clr  r0", "adc  r1, r0"]
-        right, left = shift - SHIFTS[0], SHIFTS[-1] - shift
-        if right < left:
-            return lines + ["lsr  r1", "ror  r17"] * right
-        return [*lines, *(["lsl  r17", "rol  r1"] * left), "mov  r17, r1"]
 
-    @staticmethod
-    def _rounded(name: str) -> list[str]:
-        """Return what rounds r17 by the remainder in r0: halves to even."""
-        return [
-            "lsl  r0",
-            f"brcc down_{name}",
-            f"brne up_{name}",
-            "sbrc r17, 0",
-            f"up_{name}:",
-            "inc  r17",
-            f"down_{name}:",
-        ]
+def _row_end(stage: IntegerConvolution, row: int, advance: int) -> Part:
+    """Return what moves the pointer to the window of the next pixel."""
+    at, on = f"%[window]+{2 * row}", stage.stride * stage.shape[2] - advance
+    lines = [f"subi r26, lo8(-({on}))", f"sbci r27, hi8(-({on}))"] if on else []
+    lines += [f"sts  {at}, r26", f"sts  {at}+1, r27"]
+    return Part(f"moved_{row}", "\n".join(lines))
+
+
+def _limits(stage: IntegerConvolution) -> bool:
+    """Return whether some sum reaches the limit."""
+    return stage.accumulators.ends[1] >= stage.limit
+
+
+def value_of(stage: IntegerConvolution, name: str, low: str) -> Part:
+    """Return what makes a value of a sum, and stores it: r17 from r16, the multiplier."""
+    high = f"r{int(low[1:]) + 1}"
+    lines = ["clr  r17", f"tst  {high}", f"brmi small_{name}"]
+    if _limits(stage):
+        lines += [f"ldi  r17, {stage.maximum}", f"cp   {low}, r26", f"cpc  {high}, r27"]
+        lines.append(f"brcc large_{name}")
+    lines += _scaled(stage, name, low, high)
+    return Part(name, "\n".join([*lines, f"small_{name}:", f"large_{name}:", "st   Z+, r17"]))
+
+
+def _scaled(stage: IntegerConvolution, name: str, low: str, high: str) -> list[str]:
+    """Return what makes a value of a sum that is neither below 0 nor at the limit."""
+    if stage.shift == SHIFTS[0]:
+        lines = [f"mul  {high}, r16", "mov  r17, r0", f"mul  {low}, r16", "add  r17, r1"]
+        return lines + (_rounded(name) if stage.to_even else [])
+    lines = [f"mul  {low}, r16", "mov  r17, r1", f"mul  {high}, r16", "add  r17, r0"]
+    lines += ["clr  r0", "adc  r1, r0"]
+    right, left = stage.shift - SHIFTS[0], SHIFTS[-1] - stage.shift
+    if right < left:
+        return lines + ["lsr  r1", "ror  r17"] * right
+    return [*lines, *(["lsl  r17", "rol  r1"] * left), "mov  r17, r1"]
+
+
+def _rounded(name: str) -> list[str]:
+    """Return what rounds r17 by the remainder in r0: halves to even."""
+    down, up = f"down_{name}", f"up_{name}"
+    even = ["sbrc r17, 0", f"{up}:", "inc  r17", f"{down}:"]
+    return ["lsl  r0", f"brcc {down}", f"brne {up}", *even]
 
 
 # Around the pixels of a row, by the compiler (avr-gcc 5.4 at -O2): a row that is taken, a value of
@@ -327,7 +307,7 @@ class ConvolutionKernel(Kernel):
 
     @property
     def _begin(self) -> int:
-        cleared = _TAKEN_CYCLES + _CLEARED_CYCLES * self.rows.row_values
+        cleared = _TAKEN_CYCLES + _CLEARED_CYCLES * self.stage.row_values
         return _BEGIN_CYCLES + self.stage.padding * cleared
 
     @property
@@ -336,7 +316,7 @@ class ConvolutionKernel(Kernel):
         stage = self.stage
         outputs = stage.output_shape[0]
         cycles = (stage.shape[0] + 2 * stage.padding) * _TAKEN_CYCLES
-        cycles += 2 * stage.padding * _CLEARED_CYCLES * self.rows.row_values + _BEGIN_CYCLES
+        cycles += 2 * stage.padding * _CLEARED_CYCLES * self.stage.row_values + _BEGIN_CYCLES
         return cycles + outputs * (_OUTPUT_CYCLES + _WINDOW_ROW_CYCLES * stage.side)
 
     @cached_property

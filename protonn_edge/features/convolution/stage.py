@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from itertools import chain
+from math import prod
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from protonn_edge.chain.activity import Sizes
 from protonn_edge.chain.checks import Arrays
 from protonn_edge.chain.feature_stage import Facts, FeatureStage, Shape
-from protonn_edge.chain.input_quantizer import BYTE_MAXIMUM, InputQuantizer, saturated_steps
+from protonn_edge.chain.input_quantizer import BYTE_MAXIMUM, InputQuantizer
 from protonn_edge.chain.integer_stage import IntegerStage, check_holds, stage_names
 from protonn_edge.errors import InputError
 from protonn_edge.features.average_pooling.pooling import IntegerAveragePooling
@@ -64,28 +64,8 @@ class Convolutions(FeatureStage):
             for number, layer in enumerate(layers)
         )
         object.__setattr__(self, "layers", linked)
-        self._check_chain()
+        _check_chain(self)
         object.__setattr__(self, "digest", model_file.digest(self.averages, linked))
-
-    def _check_chain(self) -> None:
-        given: tuple[ImageShape, int] | None = None
-        if self.averages is not None:
-            given = (*self.averages.pooling.shape, 1), self.averages.maximum
-        for number, layer in enumerate(self.layers, 1):
-            taken = layer.shape, layer.input_maximum
-            if given not in (None, taken):
-                assert given is not None
-                raise InputError(
-                    f"layer {number} takes {image_text(layer.shape)} up to {layer.input_maximum}, "
-                    f"what comes before it gives {image_text(given[0])} up to {given[1]}; train "
-                    "the model again"
-                )
-            given = layer.output_shape, layer.maximum
-
-    @property
-    def stages(self) -> tuple[IntegerStage, ...]:
-        """What computes it."""
-        return self.layers if self.averages is None else (self.averages, *self.layers)
 
     @property
     def image_shape(self) -> ImageShape:
@@ -97,7 +77,7 @@ class Convolutions(FeatureStage):
     @property
     def n_features(self) -> int:
         """Values of the image."""
-        return self.stages[0].n_inputs
+        return prod(self.image_shape)
 
     @property
     def n_outputs(self) -> int:
@@ -112,22 +92,14 @@ class Convolutions(FeatureStage):
     @property
     def scale(self) -> InputQuantizer:
         """How pixels become whole numbers, all in the same way."""
-        zero, step = np.array([self.pixels.zero]), np.array([self.pixels.step])
-        return InputQuantizer(zero, step, self._fed_maximum)
-
-    @property
-    def _fed_maximum(self) -> int:
-        return BYTE_MAXIMUM if self.averages else self.layers[0].input_maximum
+        return self.pixels.quantizer(
+            BYTE_MAXIMUM if self.averages else self.layers[0].input_maximum
+        )
 
     @property
     def whole_maximum(self) -> int:
         """The largest value of the last layer."""
         return self.layers[-1].maximum
-
-    @property
-    def one_range(self) -> bool:
-        """All values have that of the last layer."""
-        return True
 
     @property
     def drawn_shape(self) -> Shape | None:
@@ -149,12 +121,13 @@ class Convolutions(FeatureStage):
         """Return the values (n, D) of images X (n, features): float32 for float32, else float64."""
         dtype = np.float32 if X.dtype == np.float32 else np.float64
         features = np.empty((len(X), self.n_outputs), dtype)
-        zero, step = self.pixels.zero, self.pixels.step
         for start in range(0, len(X), _ROWS_AT_ONCE):
             rows = slice(start, start + _ROWS_AT_ONCE)
-            values: NDArray[Any] = saturated_steps(X[rows], zero, step, self._fed_maximum)
-            for stage in self.stages:
-                values = stage.run(values)
+            values = self.to_bytes(X[rows])
+            if self.averages is not None:
+                values = self.averages.run(values)
+            for layer in self.layers:
+                values = layer.run(values)
             features[rows] = values
         return features
 
@@ -163,7 +136,7 @@ class Convolutions(FeatureStage):
         same = not inputs.zero.any() and bool((inputs.step == 1).all())
         fits = same and inputs.maximum == self.whole_maximum
         check_holds(fits, f"values of a last layer up to {self.whole_maximum} that are changed")
-        return self.stages
+        return self.layers if self.averages is None else (self.averages, *self.layers)
 
     def to_arrays(self) -> Arrays:
         """Return its part of a model file; see `convolution.arrays`."""
@@ -179,31 +152,12 @@ class Convolutions(FeatureStage):
 
     def describe(self, names: Sequence[str]) -> dict[str, Any]:  # noqa: ARG002  (pixels have none)
         """Return the shapes of the image and of all layers, with their windows and weights."""
-        layers = chain.from_iterable(self._described(layer) for layer in self.layers)
         averages = self.averages
         return {
             "image_shape": list(self.image_shape),
             "averaged_shape": None if averages is None else list(averages.pooling.shape),
-            "layers": list(layers),
+            "layers": [_described(layer) for layer in self.layers],
         }
-
-    @staticmethod
-    def _described(layer: Layer) -> list[dict[str, Any]]:
-        own: dict[str, Any] = {"kind": layer.kind, "output_shape": list(layer.output_shape)}
-        if isinstance(layer, IntegerPooling):
-            return [own | {"window": list(layer.window), "how": layer.how}]
-        return [
-            own
-            | {
-                "window": [layer.side, layer.side],
-                "stride": layer.stride,
-                "padding": layer.padding,
-                "depthwise": layer.depthwise,
-                "weight_bits": layer.weight_bits,
-                "maximum": layer.maximum,
-                "accumulator_range": list(layer.accumulators.ends),
-            }
-        ]
 
     def facts(self, names: Sequence[str]) -> Facts:  # noqa: ARG002  (pixels have none)
         """Return the size of the images, and what each layer makes of them."""
@@ -213,6 +167,36 @@ class Convolutions(FeatureStage):
             image += f", averaged to {image_text((*averaged.pooling.shape, 1))}"
         layers = ", ".join(_layer_text(layer) for layer in self.layers)
         return (("features", image), ("layers", layers), ("values D", f"{self.n_outputs:,}"))
+
+
+def _check_chain(stage: Convolutions) -> None:
+    given: tuple[ImageShape, int] | None = None
+    if stage.averages is not None:
+        given = (*stage.averages.pooling.shape, 1), stage.averages.maximum
+    for number, layer in enumerate(stage.layers, 1):
+        if given not in (None, (layer.shape, layer.input_maximum)):
+            assert given is not None
+            raise InputError(
+                f"layer {number} takes {image_text(layer.shape)} up to {layer.input_maximum}, "
+                f"what comes before it gives {image_text(given[0])} up to {given[1]}; train "
+                "the model again"
+            )
+        given = layer.output_shape, layer.maximum
+
+
+def _described(layer: Layer) -> dict[str, Any]:
+    own: dict[str, Any] = {"kind": layer.kind, "output_shape": list(layer.output_shape)}
+    if isinstance(layer, IntegerPooling):
+        return own | {"window": list(layer.window), "how": layer.how}
+    return own | {
+        "window": [layer.side, layer.side],
+        "stride": layer.stride,
+        "padding": layer.padding,
+        "depthwise": layer.depthwise,
+        "weight_bits": layer.weight_bits,
+        "maximum": layer.maximum,
+        "accumulator_range": list(layer.accumulators.ends),
+    }
 
 
 def _layer_text(layer: Layer) -> str:

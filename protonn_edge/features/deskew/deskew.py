@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from protonn_edge.chain.checks import Arrays, check_finite, check_type
-from protonn_edge.chain.input_quantizer import BYTE_MAXIMUM, saturated_steps
+from protonn_edge.chain.input_quantizer import BYTE_MAXIMUM, InputQuantizer, saturated_steps
 from protonn_edge.chain.integer_stage import IntegerStage, Range
 from protonn_edge.errors import InputError
 from protonn_edge.features.images.cropped_image import CroppedImage
@@ -46,6 +46,10 @@ class PixelScale:
         step = (upper - lower) / BYTE_MAXIMUM or 1.0
         rests_high = upper - background < background - lower
         return cls(upper, -step) if rests_high else cls(lower, step)
+
+    def quantizer(self, maximum: int = BYTE_MAXIMUM) -> InputQuantizer:
+        """Return the conversion of pixels, all alike, to 0..maximum."""
+        return InputQuantizer(np.array([self.zero]), np.array([self.step]), maximum)
 
     def to_bytes(self, X: NDArray[Any]) -> NDArray[np.uint8]:
         """Return raw pixels as bytes, of the same shape."""

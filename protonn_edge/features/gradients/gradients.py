@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from protonn_edge.chain.activity import Sizes
 from protonn_edge.chain.checks import Arrays, check_finite, check_type
-from protonn_edge.chain.feature_stage import Facts, FeatureStage, Seen, Shape
+from protonn_edge.chain.feature_stage import Facts, FeatureStage, Seen
 from protonn_edge.chain.input_quantizer import BYTE_MAXIMUM, InputQuantizer
 from protonn_edge.chain.integer_stage import IntegerStage, Range, check_holds
 from protonn_edge.errors import InputError
@@ -138,18 +138,7 @@ class Gradients(Cells, FeatureStage):
     @property
     def scale(self) -> InputQuantizer:
         """The conversion of pixels to bytes, equal for all."""
-        zero, step = np.array([self.pixels.zero]), np.array([self.pixels.step])
-        return InputQuantizer(zero, step, BYTE_MAXIMUM)
-
-    @property
-    def one_range(self) -> bool:
-        """True: one table converts all sums to bytes."""
-        return True
-
-    @property
-    def drawn_shape(self) -> Shape:
-        """The shape of the image."""
-        return self.image_shape
+        return self.pixels.quantizer()
 
     @property
     def activity_sizes(self) -> Sizes:
@@ -244,12 +233,9 @@ class Gradients(Cells, FeatureStage):
 
     def facts(self, names: Sequence[str]) -> Facts:  # noqa: ARG002  (pixels have none)
         """Return the size of the images, and their features."""
-        image, cropped = shape_text(self.image_shape), shape_text(self.cropped_shape)
-        middle = ", deskewed" if self.deskew else ""
-        middle += f", of which {cropped} in the middle" if cropped != image else ""
         cells = f"{self.directions} directions in {shape_text(self.cells)} cells"
         return (
-            ("features", f"{self.n_features:,}: {image} pixels{middle}"),
+            ("features", self.text(deskewed=self.deskew)),
             ("gradients D", f"{self.n_outputs:,}: {cells}"),
         )
 

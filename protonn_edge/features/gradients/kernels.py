@@ -8,7 +8,6 @@ from functools import cached_property
 from typing import ClassVar, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from protonn_edge.avr.cores import Core
 from protonn_edge.chain.activity import Activity
@@ -19,8 +18,8 @@ from protonn_edge.features.gradients.loop import (
     NEXT_CELL,
     SHARED,
     SUM_BYTES,
-    pixel_loop,
-    root_loop,
+    GradientLoops,
+    run_bytes,
 )
 from protonn_edge.kernels.kernel import Cost, Feed, Kernel, Push, Step
 from protonn_edge.kernels.listing import Listing
@@ -34,7 +33,6 @@ _ROW_CYCLES = {"streamed": 149, "rows": 100}
 _CROPPED_ROW_CYCLES = 38
 _RUN_OF_ROWS_CYCLES = 36
 _COPIED_PIXEL_CYCLES = 9
-_LAST_PIXEL_CYCLES = 2  # of a run, which continues with the next one
 _ROW_CALLS = 4  # maximum per row or call
 
 # For a row in parts, mean and maximum: per call and part, and per run of pixels in it; and the
@@ -47,17 +45,10 @@ _CODE_BYTES = {"streamed": 760, "rows": 420}
 # Time of the compiler's loops relative to assembly, on a chip without a multiplier.
 _PORTABLE = 5.0
 
-# For pixels with a gradient, the shares of taken branches, and of overflows of the low byte of a
-# sum, by the number of halvings of a magnitude: on handwritten digits.
-_ODDS = {"along": 0.58, "down": 0.59, "steep": 0.45, "add": 0.7, "place": 0.3}
-_CARRIES = (0.61, 0.31, 0.15)
-_SUMS = ("back", "other", "below", "beside", "beneath")  # if no byte has overflowed
-
 # The share of pixels with a gradient, if it is not known.
 _ACTIVE = 0.4
 
 Name = Literal["streamed", "rows"]
-Float64 = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,29 +66,23 @@ class GradientsKernel(Kernel):
     core: Core
 
     @cached_property
-    def pixel_loop(self) -> Listing:
-        """What adds the gradients of pixels."""
-        cells = self.stage.cells
-        return pixel_loop(cells.directions, SUM_BYTES * cells.directions * cells.cells[1])
-
-    @cached_property
-    def root_loop(self) -> Listing:
-        """What makes features of sums."""
-        return root_loop(1 << (8 - self.stage.shift))
+    def loops(self) -> GradientLoops:
+        """The loops over pixels and sums."""
+        return GradientLoops(self.stage.cells, self.stage.shift)
 
     def cost(self, feed: Feed | None, following: Push | None, activity: Activity | None) -> Cost:
         """Return its cost."""
         assert following is not None
         push = self._push
-        worst = self.pixel_cycles(None) + self._around(feed, push, following, at_most=True)
+        worst = self.loops.all_pixels(None) + self._around(feed, push, following, at_most=True)
         mean = None
         if activity is not None:
             active = activity.stages.get(self.kind, (np.full(4, _ACTIVE),))[0]
-            mean = self.pixel_cycles(active)
+            mean = self.loops.all_pixels(active)
             mean += self._around(feed, push, following, at_most=False)
-        least = self._least
-        code = _CODE_BYTES[self.name] + self.pixel_loop.code_bytes + self.root_loop.code_bytes
-        step = Step(self.kind, self.name, LEVELS + code, mean, math.ceil(worst), least)
+        loops = self.loops
+        code = _CODE_BYTES[self.name] + loops.pixels.code_bytes + loops.roots.code_bytes
+        step = Step(self.kind, self.name, LEVELS + code, mean, math.ceil(worst), loops.least)
         cells = self.stage.cells
         tables = LEVELS + len(cells.rows.runs) + len(cells.columns.runs) + 2
         return Cost(
@@ -119,7 +104,9 @@ class GradientsKernel(Kernel):
         part = _PART_CYCLES[True] + self._row_calls
         row = self._row_cycles + _RUN_OF_ROWS_CYCLES + part
         run = _PART_RUN_CYCLES[True] + self._row_calls
-        pixel = math.ceil(self._most + row / columns.pixels + run * _runs_a_pixel(columns))
+        pixel = math.ceil(
+            self.loops.pixel(Listing.worst) + row / columns.pixels + run * _runs_a_pixel(columns)
+        )
         call = row + part + 2 * run
         return Push(pixel, pixel, call, call)
 
@@ -141,7 +128,8 @@ class GradientsKernel(Kernel):
             )
             runs = cells.rows.pixels * len(cells.columns.runs) + calls
             rows += runs * (_PART_RUN_CYCLES[at_most] + self._row_calls)
-        return _IMAGE_CYCLES + self._begin + rows + self._root_cycles + following.whole
+        roots = self.loops.all_roots(Listing.worst)
+        return _IMAGE_CYCLES + self._begin + rows + roots + following.whole
 
     @property
     def _row_calls(self) -> int:
@@ -150,13 +138,8 @@ class GradientsKernel(Kernel):
     @property
     def _row_cycles(self) -> int:
         """Cycles of a row, without its pixels and runs."""
-        cropped = self.name == "streamed" and self.is_cropped
+        cropped = self.name == "streamed" and self.stage.cells.is_cropped
         return _ROW_CYCLES[self.name] + _CROPPED_ROW_CYCLES * cropped + self._row_calls
-
-    @property
-    def is_cropped(self) -> bool:
-        """Whether some pixels of the image do not count."""
-        return self.stage.cells.cropped_shape != self.stage.cells.image_shape
 
     @property
     def _begin(self) -> int:
@@ -166,95 +149,19 @@ class GradientsKernel(Kernel):
         return _BEGIN_CYCLES + sums + _LINE_PIXEL_CYCLES * cells.columns.pixels
 
     @property
-    def _root_cycles(self) -> float:
-        return self.stage.n_outputs * self.root_loop.worst("sum", ("sum",), {"sum": 1})
-
-    @property
-    def _run_cycles(self) -> float:
-        """Maximum cycles of a row's runs, without their pixels."""
-        cycles = self.pixel_loop.worst("row", ("pixel",), {"r16, 6": 1})
-        runs = _run_bytes(self.stage.cells.columns)
-        for run in runs[1:]:
-            odds = {"begin": 1, "r16, 6": 0 if run & NEXT_CELL else 1}
-            cycles += self.pixel_loop.worst("run", ("pixel",), odds)
-        cycles += self.pixel_loop.worst("run", ("done",), {"begin": 0})
-        return cycles + _LAST_PIXEL_CYCLES * len(runs)
-
-    @property
-    def _most(self) -> float:
-        """The maximum cycles of a pixel."""
-        return self.pixel_loop.worst("pixel", ("pixel",), {"pixel": 1})
-
-    @property
-    def _least(self) -> int:
-        """Return the cycles of all pixels if none has a gradient."""
-        cells = self.stage.cells
-        pixel = self.pixel_loop.least("pixel", ("pixel",), {"pixel": 1})
-        roots = self.root_loop.least("sum", ("sum",), {"sum": 1})
-        pixels = cells.rows.pixels * cells.columns.pixels
-        return int(pixel * pixels + roots * cells.n_outputs)
-
-    def pixel_cycles(self, active: Float64 | None) -> float:
-        """Return the cycles of the loop over pixels, for shares of active ones, or the maximum."""
-        cells = self.stage.cells
-        numbers = np.bincount(cells.sharing().ravel(), minlength=4)
-        cycles = cells.rows.pixels * self._run_cycles
-        for sharing, number in enumerate(numbers.tolist()):
-            odds = {"pixel": 1.0, "shared": sharing & 1, "corner": sharing & 1}
-            odds["r19, 0"] = 0 if sharing & 2 else 1
-            if active is None:
-                cycles += number * self.pixel_loop.worst("pixel", ("pixel",), odds)
-                continue
-            carry = _CARRIES[sharing.bit_count()]
-            odds |= {**_ODDS, **dict.fromkeys(_SUMS, 1 - carry), "gradient": float(active[sharing])}
-            cycles += number * self.pixel_loop.mean("pixel", ("pixel",), odds)
-        return cycles
-
-    @property
     def _state(self) -> int:
         """SRAM of two rows and one of zeros, of the sums, and of the position in the image."""
         cells = self.stage.cells
         streaming = 0
         if self.name == "streamed":
-            streaming = 1 + 2 * self.is_cropped
+            streaming = 1 + 2 * cells.is_cropped
         return streaming + 7 + 3 * (cells.columns.pixels + 2) + SUM_BYTES * cells.n_outputs
-
-    @property
-    def row_sums(self) -> int:
-        """Sums of a row of cells."""
-        return self.stage.cells.directions * self.stage.cells.cells[1]
-
-    @property
-    def pixels_before(self) -> int:
-        """Pixels before the first that counts."""
-        cells = self.stage.cells
-        return cells.rows.first * cells.columns.side + cells.columns.first
-
-    @property
-    def pixels_between(self) -> int:
-        """Pixels between those of consecutive rows that count."""
-        return self.stage.cells.columns.side - self.stage.cells.columns.pixels
-
-    @property
-    def pixels_to_last(self) -> int:
-        """Pixels of the image up to the last that counts."""
-        rows, columns = self.stage.cells.rows, self.stage.cells.columns
-        return (rows.first + rows.pixels - 1) * columns.side + columns.first + columns.pixels
 
     @property
     def runs(self) -> dict[str, tuple[int, ...]]:
         """The runs of rows and columns as bytes."""
         cells = self.stage.cells
-        return {"rows": _run_bytes(cells.rows), "columns": _run_bytes(cells.columns)}
-
-
-def _run_bytes(axis: CellAxis) -> tuple[int, ...]:
-    """Return the runs of an axis as bytes."""
-    cells = [0, *(run.cell for run in axis.runs)]
-    return tuple(
-        run.pixels | NEXT_CELL * (run.cell != before) | SHARED * run.shared
-        for run, before in zip(axis.runs, cells, strict=False)
-    )
+        return {"rows": run_bytes(cells.rows), "columns": run_bytes(cells.columns)}
 
 
 def _runs_a_pixel(axis: CellAxis) -> float:

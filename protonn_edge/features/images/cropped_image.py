@@ -65,6 +65,28 @@ class CroppedImage:
         """Pixels of the whole image."""
         return self.image_shape[0] * self.image_shape[1]
 
+    @property
+    def is_cropped(self) -> bool:
+        """Whether some pixels of the image do not count."""
+        return self.cropped_shape != self.image_shape
+
+    @property
+    def pixels_to_last(self) -> int:
+        """Pixels up to the last one that counts."""
+        last = self.rows.first + self.rows.pixels - 1
+        return last * self.columns.side + self.columns.first + self.columns.pixels
+
+    @property
+    def drawn_shape(self) -> Shape:
+        """The shape of the image."""
+        return self.image_shape
+
+    def text(self, *, deskewed: bool) -> str:
+        """Return the number of pixels and the shapes for people."""
+        image, cropped = shape_text(self.image_shape), shape_text(self.cropped_shape)
+        middle = f", of which {cropped} in the middle" if self.is_cropped else ""
+        return f"{self.n_features:,}: {image} pixels{', deskewed' * deskewed}{middle}"
+
     def cropped(self, images: NDArray[Any]) -> NDArray[Any]:
         """Return the crop (n, h, w) of images (n, H, W), a view."""
         return images[:, self.rows.counted, self.columns.counted]

@@ -43,9 +43,14 @@ class ImageStage(IntegerStage):
         """Height, width and channels of the image that it gives."""
 
     @property
-    def to_rows(self) -> bool:
-        """Whether the stage behind it takes whole rows."""
-        return bool(self.behind)
+    def row_values(self) -> int:
+        """Values of a row of the image that comes in."""
+        return prod(self.shape[1:])
+
+    @property
+    def output_values(self) -> int:
+        """Values of a row of the image that it gives."""
+        return prod(self.output_shape[1:])
 
     @property
     def padding(self) -> int:
@@ -220,85 +225,45 @@ class ImageRows:
 
     stage: ImageStage
 
-    @property
-    def rows(self) -> int:
-        """Rows of the image."""
-        return self.stage.shape[0]
-
-    @property
-    def row_values(self) -> int:
-        """Values of one of them."""
-        _, width, channels = self.stage.shape
-        return width * channels
-
-    @property
-    def outputs(self) -> int:
-        """Rows of the output."""
-        return self.stage.output_shape[0]
-
-    @property
-    def output_values(self) -> int:
-        """Values of one of them."""
-        _, places, channels = self.stage.output_shape
-        return places * channels
-
-    @property
-    def by_rows(self) -> bool:
-        """Whether the stage before it hands over rows."""
-        return self.stage.by_rows
-
-    @property
-    def to_rows(self) -> bool:
-        """Whether the stage behind it takes them."""
-        return self.stage.to_rows
-
-    @property
-    def memory(self) -> RowMemory:
-        """That of all rows and of the image, where the inputs of the first stage are pushed."""
-        return self._memory(holds_image=True)
-
-    @property
-    def memory_beside(self) -> RowMemory:
-        """That of all rows alone, where the firmware holds the image."""
-        return self._memory(holds_image=False)
-
-    def _memory(self, *, holds_image: bool) -> RowMemory:
+    def memory(self, *, holds_image: bool) -> RowMemory:
+        """Return that of all rows, and of the image, unless the firmware holds it."""
         return row_memory((self.stage, *self.stage.behind), holds_image=holds_image)
 
     @property
     def _held(self) -> HeldInputs:
-        return HeldInputs(self.rows * self.row_values)
+        return HeldInputs(self.stage.n_inputs)
 
     def mean(self, feed: Feed | None, following: Push | None) -> float:
         """Return the mean cycles of getting rows, and of calls that push rows of the output."""
         pushes = 0.0
         if following is not None:
-            pushes = self.outputs * min(following.whole_mean or following.call, following.call)
-        if self.by_rows:
+            call = min(following.whole_mean or following.call, following.call)
+            pushes = self.stage.output_shape[0] * call
+        if self.stage.by_rows:
             return pushes
         return pushes + self._taken(0) + self._held.mean(feed)
 
     def worst(self, feed: Feed | None, following: Push | None, core: Core) -> int:
         """Return the most cycles of that."""
-        pushes = 0 if following is None else self.outputs * following.call
-        if self.by_rows:
+        pushes = 0 if following is None else self.stage.output_shape[0] * following.call
+        if self.stage.by_rows:
             return pushes
-        calls = core.call_cycles * self.rows
+        calls = core.call_cycles * self.stage.shape[0]
         return pushes + self._taken(1) + calls + self._held.worst(feed)
 
     def _taken(self, most: int) -> int:
-        return self.rows * (_ROW_CYCLES + _VALUE_CYCLES[most] * self.row_values)
+        return self.stage.shape[0] * (_ROW_CYCLES + _VALUE_CYCLES[most] * self.stage.row_values)
 
     def state(self, feed: Feed | None) -> int:
         """Return the SRAM of the rows of all stages and the image, and of a row of the output."""
-        own = 0 if self.to_rows else self.output_values
-        if self.by_rows:
+        own = 0 if self.stage.behind else self.stage.output_values
+        if self.stage.by_rows:
             return own
+        beside = feed is not None and feed.whole
+        own += self.memory(holds_image=not beside).size
         if feed is None:
-            return own + COUNTER_BYTES + self.memory.size
-        if not feed.whole:
-            return own + self.memory.size
-        return own + self._held.state(feed) + self.memory_beside.size
+            return own + COUNTER_BYTES
+        return own + self._held.state(feed) * beside
 
     def buffer(self, feed: Feed | None) -> int:
         """Return what the firmware takes more; see `HeldInputs.buffer`."""
@@ -307,4 +272,4 @@ class ImageRows:
     @property
     def push(self) -> Push | None:
         """What pushing into the stage takes; None where rows are written in place."""
-        return None if self.by_rows else self._held.push
+        return None if self.stage.by_rows else self._held.push

@@ -159,11 +159,12 @@ class PoolingKernel(Kernel):
         activity: Activity | None,  # noqa: ARG002  (all values take the same)
     ) -> Cost:
         """Return what it takes."""
-        rows, loop, count = self.rows, self.loop, self.rows.rows
-        least = count * loop.least + rows.outputs * self._averaging
+        rows, loop = self.rows, self.loop
+        count, outputs = self.stage.shape[0], self.stage.output_shape[0]
+        least = count * loop.least + outputs * self._averaging
         begins = 1 if self.averages else -(-count // self.stage.window[0])
         cycles = count * (loop.cycles + _TAKEN_CYCLES) + begins * self._begun
-        cycles += rows.outputs * self._output
+        cycles += outputs * self._output
         calls = count * _CALLS * self.core.call_cycles
         worst = cycles + calls + rows.worst(feed, following, self.core)
         code = _CODE_BYTES + loop.listing.code_bytes + average_loop().code_bytes * self.averages
@@ -172,7 +173,7 @@ class PoolingKernel(Kernel):
             steps=(step.on(self.core, _PORTABLE),),
             tables=0,
             code=code,
-            state=1 + 2 * rows.output_values * self.averages + rows.state(feed),
+            state=1 + 2 * self.stage.output_values * self.averages + rows.state(feed),
             buffer=rows.buffer(feed),
             push=rows.push,
             begin=self._begun,
@@ -181,7 +182,7 @@ class PoolingKernel(Kernel):
     @property
     def _begun(self) -> int:
         """Cycles of values, or sums, that are set to 0: by rows of windows, or once."""
-        return _BEGUN_CYCLES + _CLEARED_CYCLES * self.rows.output_values
+        return _BEGUN_CYCLES + _CLEARED_CYCLES * self.stage.output_values
 
     @property
     def _averaging(self) -> int:
@@ -189,7 +190,7 @@ class PoolingKernel(Kernel):
         if not self.averages:
             return 0
         value = average_loop().worst("average", ("average",), {"average": 1})
-        return self.rows.output_values * int(value)
+        return self.stage.output_values * int(value)
 
     @property
     def _output(self) -> int:

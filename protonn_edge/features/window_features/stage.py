@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from protonn_edge.chain.checks import Arrays, parsed_json
 from protonn_edge.chain.feature_stage import Facts, FeatureStage, Signal
-from protonn_edge.chain.input_quantizer import BYTE_MAXIMUM, InputQuantizer, saturated_steps
+from protonn_edge.chain.input_quantizer import BYTE_MAXIMUM, InputQuantizer
 from protonn_edge.chain.integer_stage import IntegerStage, Range
 from protonn_edge.chain.raw_inputs import RawQuantizer, raw_quantizer
 from protonn_edge.datasets.naming import channel_names
@@ -85,6 +85,7 @@ class WindowFeatureStage(Windows, FeatureStage):
 
     kind: ClassVar[str] = "window_features"
     ARRAYS: ClassVar[tuple[str, ...]] = ("pipeline",)
+    one_range: ClassVar[bool] = False
 
     zero: tuple[float, ...]
     step: tuple[float, ...]
@@ -170,12 +171,6 @@ class WindowFeatureStage(Windows, FeatureStage):
             for channel in range(self.channels)
             for name in self.features.names
         )
-
-    def to_bytes(self, X: NDArray[Any]) -> NDArray[np.uint8]:
-        """Return raw windows (n, N C) as the bytes for the device, of the same shape."""
-        samples = X.reshape(-1, self.channels)
-        zero, step = np.array(self.zero), np.array(self.step)
-        return saturated_steps(samples, zero, step, BYTE_MAXIMUM).reshape(X.shape)
 
     def apply(self, X: NDArray[Any]) -> NDArray[Any]:
         """Return the features (n, F) of raw windows (n, N C): float32 for float32, else float64."""
