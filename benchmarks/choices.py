@@ -26,7 +26,8 @@ from tuning import in_folds, searched
 
 from protonn_edge.datasets import Dataset
 from protonn_edge.errors import ProtoNNEdgeError
-from protonn_edge.tuning import Candidate, Choice, Processes, candidates
+from protonn_edge.tuning.choice import Candidate, Choice, candidates
+from protonn_edge.tuning.workers import Processes
 
 CHOICES = (
     "best",

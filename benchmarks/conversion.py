@@ -35,11 +35,14 @@ from sklearn.svm import SVC
 from protonn_edge.boards import load_board
 from protonn_edge.build.folder import Project
 from protonn_edge.build.project import build
-from protonn_edge.conversion import Conversion, from_reference, from_sklearn, to_reference
+from protonn_edge.conversion import LAYOUTS
+from protonn_edge.conversion.converting import from_sklearn
+from protonn_edge.conversion.kept import Conversion
 from protonn_edge.conversion.reference import (
-    LAYOUTS,
     ReferenceModel,
+    from_reference,
     read_reference_model,
+    to_reference,
     write_reference_model,
 )
 from protonn_edge.datasets import Dataset, load_dataset

@@ -36,25 +36,15 @@ from protonn_edge.build.project import BuildOptions, build
 from protonn_edge.datasets import Dataset
 from protonn_edge.evaluation.measurement import measure
 from protonn_edge.quantization import quantize
-from protonn_edge.tuning import (
-    Choice,
-    DaskWorkers,
-    InProcessWorkers,
-    Points,
-    Processes,
-    Progress,
-    Search,
-    SearchFile,
-    SearchResult,
-    SearchSpace,
-    TuningLimits,
-    Workers,
-    candidates,
-    fold_numbers,
-    identity,
-    refit,
-    usual_folds,
-)
+from protonn_edge.training.folds import fold_numbers, usual_folds
+from protonn_edge.tuning.choice import Choice, candidates
+from protonn_edge.tuning.limits import TuningLimits
+from protonn_edge.tuning.refit import refit
+from protonn_edge.tuning.search import Progress, Search, SearchResult, identity
+from protonn_edge.tuning.space import SearchSpace
+from protonn_edge.tuning.store import SearchFile
+from protonn_edge.tuning.trial import Points
+from protonn_edge.tuning.workers import DaskWorkers, InProcessWorkers, Processes, Workers
 
 _UNO = load_board("uno")
 _PROGRAM = (sys.executable, "-c", "from protonn_edge.cli import main; main()")

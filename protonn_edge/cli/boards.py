@@ -5,24 +5,24 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import Any
 
-import click
 from rich import box
 from rich.table import Table
 from rich.text import Text
 
 from protonn_edge.boards import Board, board_names, load_board
-from protonn_edge.cli.command import BoardType, Command, Output, json_option
+from protonn_edge.cli.command import OUTPUT, Output, argument, command
+from protonn_edge.cli.options import BoardType
 
 
-@click.command("boards", cls=Command)
-@click.argument("names", metavar="[NAME|FILE.toml]...", nargs=-1, type=BoardType())
-@json_option
-def boards_command(names: tuple[str, ...], as_json: bool) -> None:
+@command("boards")
+def boards_command(
+    names: tuple[str, ...] = argument(BoardType(), metavar="[NAME|FILE.toml]...", nargs=-1),
+    out: Output = OUTPUT,
+) -> None:
     """List the boards that --board accepts, or only those named; a FILE.toml is checked.
 
     To add a board of your own, write such a file: see docs/boards.md.
     """
-    out = Output(as_json)
     boards = [load_board(name) for name in names or board_names()]
     out.say(_table(boards))
     out.finish({"boards": [_record(board) for board in boards]})

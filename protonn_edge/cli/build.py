@@ -19,21 +19,24 @@ from protonn_edge.chain.decision import UNKNOWN
 from protonn_edge.chain.file import load_model
 from protonn_edge.chain.head import Remedies
 from protonn_edge.chain.model import Model
-from protonn_edge.cli.checks import refused_wrong_answers, say_tried, try_option
-from protonn_edge.cli.command import (
-    Command,
+from protonn_edge.cli.checks import refused_wrong_answers, say_tried
+from protonn_edge.cli.command import OUTPUT, Output, command, option
+from protonn_edge.cli.live import LIVE_OPTIONS, LiveOptions, build_with_sensor
+from protonn_edge.cli.options import (
+    BOARD,
+    FOLDER,
+    MODEL_FILE,
+    PATH,
+    PORT,
+    PRECISION,
+    TRY,
+    UPLOAD,
+    Bytes,
     FiniteRange,
-    Output,
-    board_option,
-    json_option,
-    port_option,
-    precision_option,
 )
-from protonn_edge.cli.live import LiveOptions, build_with_sensor, live_options
 from protonn_edge.cli.paths import LIVE_FOLDER
-from protonn_edge.cli.quantities import Bytes
-from protonn_edge.cli.tables import points_for, table_options
-from protonn_edge.cli.upload import upload, upload_line, upload_option
+from protonn_edge.cli.tables import TABLE, points_for
+from protonn_edge.cli.upload import upload, upload_line
 from protonn_edge.codegen import Plan
 from protonn_edge.datasets import TableOptions
 from protonn_edge.errors import CheckFailed, InputError
@@ -51,66 +54,39 @@ from protonn_edge.quantization import (
 from protonn_edge.report.terminal import budget_facts, fact_table, plan_table, stage_table
 
 
-@click.command("build", cls=Command)
-@click.argument("model_file", metavar="MODEL", type=click.Path(path_type=Path))
-@board_option
-@click.option(
-    "-o",
-    "--output",
-    type=click.Path(path_type=Path, file_okay=False),
-    help="The project's folder; missing files are created.  [default: the current folder; with "
-    "--sensor, live]",
-)
-@click.option(
-    "--data",
-    type=click.Path(path_type=Path),
-    help="Labelled points to compare float and integer accuracy on.",
-)
-@click.option(
-    "--max-drop",
-    type=FiniteRange(0, 100),
-    help="Fail if quantization loses more than this many percentage points of accuracy; needs "
-    "--data.",
-)
-@precision_option
-@click.option(
-    "--max-flash",
-    type=Bytes(),
-    help="Flash that the whole firmware may take, such as 8kB.  [default: all]",
-)
-@click.option(
-    "--max-sram",
-    type=Bytes(),
-    help="SRAM that the whole firmware may take, with the stack.  [default: all]",
-)
-@click.option(
-    "--plan",
-    "kernel",
-    type=click.Choice(PLANS),
-    help="How weights are read or trees evaluated.  [default: the fastest that fits]",
-)
-@try_option
-@live_options
-@upload_option
-@port_option
-@table_options
-@json_option
+@command("build")
 def build_command(
-    model_file: Path,
-    board_name: str,
-    output: Path | None,
-    data: Path | None,
-    max_drop: float | None,
-    precision: str,
-    max_flash: int | None,
-    max_sram: int | None,
-    kernel: str | None,
-    tries: bool,
-    live: LiveOptions,
-    uploads: bool,
-    port: str | None,
-    table: TableOptions,
-    as_json: bool,
+    model_file: Path = MODEL_FILE,
+    board_name: str = BOARD,
+    output: Path | None = option(
+        "The project's folder; missing files are created.  [default: the current folder; with "
+        "--sensor, live]",
+        FOLDER,
+    ),
+    data: Path | None = option("Labelled points to compare float and integer accuracy on.", PATH),
+    max_drop: float | None = option(
+        "Fail if quantization loses more than this many percentage points of accuracy; needs "
+        "--data.",
+        FiniteRange(0, 100),
+    ),
+    precision: str = PRECISION,
+    max_flash: int | None = option(
+        "Flash that the whole firmware may take, such as 8kB.  [default: all]", Bytes()
+    ),
+    max_sram: int | None = option(
+        "SRAM that the whole firmware may take, with the stack.  [default: all]", Bytes()
+    ),
+    kernel: str | None = option(
+        "How weights are read or trees evaluated.  [default: the fastest that fits]",
+        click.Choice(PLANS),
+        flag="--plan",
+    ),
+    tries: bool = TRY,
+    live: LiveOptions = LIVE_OPTIONS,
+    uploads: bool = UPLOAD,
+    port: str | None = PORT,
+    table: TableOptions = TABLE,
+    out: Output = OUTPUT,
 ) -> None:
     """Build the firmware of MODEL and check that it fits the board.
 
@@ -122,7 +98,6 @@ def build_command(
     """
     if max_drop is not None and data is None:
         raise click.UsageError("--max-drop compares accuracies on --data, which is not given")
-    out = Output(as_json)
     model, board = load_model(model_file), load_board(board_name)
     _check_upload(board, uploads, port)
     if live.sensors:

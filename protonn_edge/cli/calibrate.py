@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import click
 import numpy as np
@@ -12,32 +11,29 @@ import numpy as np
 from protonn_edge.chain.decision import STATISTICS, UNKNOWN, Statistic
 from protonn_edge.chain.file import load_model, save_model
 from protonn_edge.chain.model import Model
-from protonn_edge.cli.command import Command, Output, json_option
-from protonn_edge.cli.paths import MODEL, OutputFile, check_output
-from protonn_edge.cli.quantities import Share
-from protonn_edge.cli.tables import points_for, table_options
+from protonn_edge.cli.command import OUTPUT, Output, command, option
+from protonn_edge.cli.options import MODEL_FILE, MODEL_OUTPUT, POINTS, Share
+from protonn_edge.cli.paths import check_output
+from protonn_edge.cli.tables import TABLE, points_for
 from protonn_edge.datasets import TableOptions
 from protonn_edge.quantization import quantize, statistics_of, with_rejection
 from protonn_edge.report.terminal import fact_table
 
-_F = TypeVar("_F", bound=Callable[..., Any])
-
 DEFAULT_STATISTICS: tuple[Statistic, ...] = ("score",)
 
-by_option = click.option(
-    "--rejection-by",
-    "by",
-    multiple=True,
-    type=click.Choice(STATISTICS),
-    metavar="STATISTIC",
-    help=f"{', '.join(STATISTICS)} (the lead over the second-best score); several share the rate.  "
+REJECTION_BY = option(
+    f"{', '.join(STATISTICS)} (the lead over the second-best score); several share the rate.  "
     "[default: score]",
+    click.Choice(STATISTICS),
+    flag="--rejection-by",
+    multiple=True,
+    metavar="STATISTIC",
 )
 
 
-def rejection_option(text: str, *, required: bool = False) -> Callable[[_F], _F]:
-    """Return the option for the rate of false alarms."""
-    return click.option("--rejection", "rate", type=Share(), required=required, help=text)
+def rejection_rate(text: str, **settings: Any) -> Any:
+    """Declare the option for the rate of false alarms."""
+    return option(text, Share(), flag="--rejection", **settings)
 
 
 def rejection_facts(model: Model) -> list[tuple[str, str]]:
@@ -67,26 +63,17 @@ def rejection_record(model: Model) -> dict[str, Any] | None:
     }
 
 
-@click.command("calibrate", cls=Command)
-@click.argument("model_file", metavar="MODEL", type=click.Path(path_type=Path))
-@click.argument("data", type=click.Path(path_type=Path))
-@rejection_option(
-    "Share of valid inputs that may be rejected by mistake, such as 1%.", required=True
-)
-@by_option
-@click.option(
-    "-o", "--output", type=OutputFile(MODEL), required=True, help="The model file (.npz)."
-)
-@table_options
-@json_option
+@command("calibrate")
 def calibrate_command(
-    model_file: Path,
-    data: Path,
-    rate: float,
-    by: tuple[Statistic, ...],
-    output: Path,
-    table: TableOptions,
-    as_json: bool,
+    model_file: Path = MODEL_FILE,
+    data: Path = POINTS,
+    rate: float = rejection_rate(
+        "Share of valid inputs that may be rejected by mistake, such as 1%.", required=True
+    ),
+    by: tuple[Statistic, ...] = REJECTION_BY,
+    output: Path = MODEL_OUTPUT,
+    table: TableOptions = TABLE,
+    out: Output = OUTPUT,
 ) -> None:
     """Make MODEL answer "unknown" to inputs unlike its classes, and write the new model.
 
@@ -94,7 +81,6 @@ def calibrate_command(
     be tested on. 'train --rejection' needs no such points.
     """
     check_output(output)
-    out = Output(as_json)
     model = load_model(model_file)
     X, _ = points_for(model, data, table, out, held_out=True)
     model = with_rejection(model, statistics_of(model, X), rate, by or DEFAULT_STATISTICS)

@@ -59,8 +59,7 @@ def _facts(check: LibraryCheck, reference: DeviceModel) -> list[tuple[str, str]]
 try_option = click.option(
     "--try/--no-try",
     "tries",
-    default=True,
-    show_default=True,
+    shown=True,
     help="Let what was made answer a few points on the emulated board before it is written, and "
     "compare every score with NumPy.",
 )

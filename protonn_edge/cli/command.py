@@ -1,31 +1,31 @@
-"""What all commands share: printing results, and exiting on errors."""
+"""What all commands share: declaring options, help, printing results, and exiting on errors.
+
+An option is the default of a parameter: of a command's function, or of a dataclass of options.
+"""
 
 from __future__ import annotations
 
 import io
 import json
-import math
 import os
 import re
 import signal
 import sys
 import threading
 import warnings
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass, fields
+from inspect import cleandoc, signature
 from typing import TYPE_CHECKING, Any
 
 import click
 import numpy as np
-from click.shell_completion import CompletionItem
 from rich.console import Console, RenderableType
 from rich.markup import escape
 
-from protonn_edge.boards import board_names
-from protonn_edge.cli.option_groups import write_options
-from protonn_edge.cli.paths import NameOrPath, check_paths
+from protonn_edge.cli.paths import check_paths
 from protonn_edge.errors import InputError, Interrupted, ProtoNNEdgeError, shortened
-from protonn_edge.quantization import PRECISIONS
 from protonn_edge.system.lazy import sentence_of
 
 if TYPE_CHECKING:
@@ -33,46 +33,24 @@ if TYPE_CHECKING:
 
     from protonn_edge.datasets import Notice
 
-json_option = click.option(
-    "--json", "as_json", is_flag=True, help="Print one JSON object on standard output."
-)
-
-
-class BoardType(NameOrPath):
-    """A board's name, or the path of a board file; shell completion offers both."""
-
-    def shell_complete(
-        self,
-        ctx: click.Context,  # noqa: ARG002  (click's signature)
-        param: click.Parameter,  # noqa: ARG002
-        incomplete: str,
-    ) -> list[CompletionItem]:
-        """Return the matching board names; the shell completes files if there are none."""
-        files = CompletionItem(incomplete, type="file")
-        begun = (name for name in board_names() if name.startswith(incomplete))
-        return [files, *map(CompletionItem, begun)]
-
-
-board_option = click.option(
-    "--board",
-    "board_name",
-    type=BoardType(),
-    metavar=f"[{'|'.join(board_names())}|FILE.toml]",
-    default="uno",
-    show_default=True,
-    help="The board, real or emulated; a .toml file describes a custom board.",
-)
-
-
-port_option = click.option(
-    "--port",
-    help="The board's serial port, such as /dev/ttyACM0 or COM3.  [default: detected by its USB "
-    "identity]",
-)
-
 _WORD_LIMIT = 300  # characters of a file name in an error
 _TERMINATED = 128 + signal.SIGTERM  # the exit code that shells report
 _PRINTED = f"{__name__}.printed"  # in a context's meta: the JSON object was printed
+
+_GROUPS = {
+    "Data and model": "output classifier groups holdout label drop delimiter seed",
+    "Training": "budget projection-dim prototypes epochs normalization class-weight start-from",
+    "Limits": "board max-flash max-sram max-latency-ms max-energy-mj precision",
+    "Features": "features image-shape window sample-rate augment",
+    "Inputs of no class": "rejection rejection-by one-class normal",
+    "Search": "trials timeout choose folds jobs dask in-flight search front",
+}
+"""Options, without their hyphens, by the title of their group."""
+
+_GROUP_OF = {f"--{name}": title for title, names in _GROUPS.items() for name in names.split()}
+_FEW = 20  # options in one list
+_LONG = 60  # characters of the values of an option
+_METAVARS = ((click.IntRange, "N"), (click.FloatRange, "X"))
 
 BUG_EXIT_CODE = 70
 """Exit code for a bug of this package: EX_SOFTWARE of BSD's sysexits.h."""
@@ -81,33 +59,75 @@ TRACEBACK_VARIABLE = "PROTONN_EDGE_TRACEBACK"
 """The environment variable that, if set, prints the traceback of a bug."""
 
 
-precision_option = click.option(
-    "--precision",
-    type=click.Choice(PRECISIONS),
-    default=PRECISIONS[0],
-    show_default=True,
-    help="Number format of W, B and Z on the device; float32 is for comparison.",
-)
+@dataclass(frozen=True)
+class Declared:
+    """The options, or the argument, that give a parameter of a command its value."""
+
+    # by the parameter's name: what click parses, and the value of what it has parsed
+    parameters: Callable[[str], list[click.Parameter]]
+    value: Callable[[str, Mapping[str, Any]], Any]
 
 
-class FiniteRange(click.FloatRange):
-    """A range of finite numbers: `click.FloatRange` accepts "nan"."""
+def option(
+    text: str | None, kind: Any = None, *, flag: str = "", shown: Any = None, **settings: Any
+) -> Any:
+    """Declare an option, as the default of the parameter of a command.
 
-    def convert(
-        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
-    ) -> float:
-        """Return the number, or fail like `click.FloatRange`."""
-        number: float = super().convert(value, param, ctx)
-        if not math.isfinite(number):
-            self.fail(f"{value} is not a finite number.", param, ctx)
-        return number
+    - `text`: its help.
+    - `kind`: its type; by default that of its default value, else a text.
+    - `flag`: its name; by default the parameter's, with -o for an output.
+    - `shown`: its default value, which the help shows.
+    - `**settings`: of `click.Option`.
+    """
+    if shown is not None:
+        settings |= {"default": shown, "show_default": True}
 
-    def _describe_range(self) -> str:
-        """Return the range for the help text, with limits such as 1e+06."""
-        low, high = (None if end is None else f"{end:g}" for end in (self.min, self.max))
-        left = "" if low is None else f"{low}{'<' if self.min_open else '<='}"
-        right = "" if high is None else f"{'<' if self.max_open else '<='}{high}"
-        return f"{left}x{right}"
+    def parameters(name: str) -> list[click.Parameter]:
+        flags = ["-o"] if name == "output" else []
+        flags.append(flag or f"--{name.replace('_', '-')}")
+        return [click.Option([*flags, name], type=kind, help=text, **settings)]
+
+    return Declared(parameters, lambda name, given: given[name])
+
+
+def argument(kind: Any, **settings: Any) -> Any:
+    """Declare an argument; like `option`."""
+    return Declared(
+        lambda name: [click.Argument([name], type=kind, **settings)],
+        lambda name, given: given[name],
+    )
+
+
+def together(make: Callable[..., object], parts: Mapping[str, Declared]) -> Any:
+    """Declare what is made of the values of several options, by the names of its parameters."""
+    return Declared(
+        lambda _: [each for name, part in parts.items() for each in part.parameters(name)],
+        lambda _, given: make(**{name: part.value(name, given) for name, part in parts.items()}),
+    )
+
+
+def options_of(kind: type[Any]) -> Any:
+    """Declare an object of a dataclass whose fields have declared options for defaults."""
+    parts: dict[str, Any] = {each.name: each.default for each in fields(kind)}
+    return together(kind, parts)
+
+
+def command(
+    name: str, kind: type[click.Command] | None = None
+) -> Callable[[Callable[..., None]], click.Command]:
+    """Return a decorator that makes a command of a function whose parameters are declared."""
+
+    def made(function: Callable[..., None]) -> click.Command:
+        parts = {each.name: each.default for each in signature(function).parameters.values()}
+        whole = together(function, parts)
+        return (kind or Command)(
+            name,
+            params=whole.parameters(name),
+            callback=lambda **given: whole.value(name, given),
+            help=cleandoc(function.__doc__ or ""),
+        )
+
+    return made
 
 
 class Command(click.Command):
@@ -125,7 +145,19 @@ class Command(click.Command):
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the options, in groups if there are many."""
-        write_options(self, ctx, formatter)
+        options = [each for each in self.get_params(ctx) if isinstance(each, click.Option)]
+        shown = [(each, record) for each in options if (record := each.get_help_record(ctx))]
+        if len(shown) <= _FEW:
+            with formatter.section("Options"):
+                formatter.write_dl([record for _, record in shown])
+            return
+        grouped: dict[str, list[tuple[str, str]]] = {}
+        for each, _ in shown:
+            grouped.setdefault(group_of(each), []).append(row(each, ctx))
+        for title in (*_GROUPS, ""):
+            if title in grouped:
+                with formatter.section(title or "Other options"):
+                    formatter.write_dl(grouped[title])
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command; print an error on standard error, and as JSON with --json."""
@@ -162,17 +194,25 @@ class Command(click.Command):
         ctx.exit(exit_code)
 
 
-class Unavailable(Command):
-    """A command whose library is not installed: it reports which one, for any arguments."""
+def row(option: click.Option, ctx: click.Context) -> tuple[str, str]:
+    """Return an option as a long list has it, and its help."""
+    flags = ", ".join(sorted(option.opts, key=len))
+    extra = option.get_help_extra(ctx)
+    notes = [extra["required"]] if "required" in extra else []
+    notes += [f"default: {extra['default']}"] if "default" in extra else []
+    text = f"{option.help}  [{'; '.join(notes)}]" if notes else str(option.help)
+    if option.is_flag:
+        return " / ".join(filter(None, (flags, *option.secondary_opts))), text
+    short = (name for kind, name in _METAVARS if isinstance(option.type, kind))
+    metavar = next(short, option.make_metavar(ctx))
+    if len(metavar) > _LONG:
+        metavar = option.opts[0].removeprefix("--").upper()
+    return f"{flags} {metavar}", text
 
-    def __init__(self, name: str, sentence: str) -> None:
-        def refuse(**_: Any) -> None:
-            raise InputError(sentence)
 
-        rest = click.Argument(["words"], nargs=-1, type=click.UNPROCESSED)
-        settings = {"ignore_unknown_options": True}
-        super().__init__(name, settings, refuse, [rest], help=f"Not available: {sentence}.")
-        json_option(self)
+def group_of(param: click.Parameter) -> str:
+    """Return the title of an option's group, or an empty string."""
+    return next((_GROUP_OF[name] for name in param.opts if name in _GROUP_OF), "")
 
 
 def _refusal(error: Exception) -> tuple[str, int] | None:
@@ -306,6 +346,26 @@ class Output:
         """Show on standard error what is running when there is nothing to count."""
         with self._progress.status(escape(description)):
             yield
+
+
+OUTPUT = together(
+    Output,
+    {"as_json": option("Print one JSON object on standard output.", flag="--json", is_flag=True)},
+)
+"""Where a command prints, by its option --json."""
+
+
+class Unavailable(Command):
+    """A command whose library is not installed: it reports which one, for any arguments."""
+
+    def __init__(self, name: str, sentence: str) -> None:
+        def refuse(**_: Any) -> None:
+            raise InputError(sentence)
+
+        rest = click.Argument(["words"], nargs=-1, type=click.UNPROCESSED)
+        settings = {"ignore_unknown_options": True}
+        params = [rest, *OUTPUT.parameters("out")]
+        super().__init__(name, settings, refuse, params, help=f"Not available: {sentence}.")
 
 
 class ProgressBar:

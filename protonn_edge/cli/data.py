@@ -7,10 +7,9 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-import click
-
-from protonn_edge.cli.command import Command, Output, json_option
-from protonn_edge.cli.tables import table_options
+from protonn_edge.cli.command import OUTPUT, Output, argument, command
+from protonn_edge.cli.options import PATH
+from protonn_edge.cli.tables import TABLE
 from protonn_edge.datasets import Dataset, Notice, TableOptions, load_dataset
 from protonn_edge.datasets.naming import channel_names
 from protonn_edge.datasets.summary import DataSummary, FeatureSummary, repetitions
@@ -20,16 +19,16 @@ _CLASSES_SHOWN = 20
 _FEATURES_SHOWN = 10
 
 
-@click.command("data", cls=Command)
-@click.argument("data", metavar="FILE", type=click.Path(path_type=Path))
-@table_options
-@json_option
-def data_command(data: Path, table: TableOptions, as_json: bool) -> None:
+@command("data")
+def data_command(
+    data: Path = argument(PATH, metavar="FILE"),
+    table: TableOptions = TABLE,
+    out: Output = OUTPUT,
+) -> None:
     """Show what is in FILE: columns, labels, classes, ranges and likely mistakes.
 
     FILE is anything that 'train' accepts, and is read in the same way.
     """
-    out = Output(as_json)
     dataset = load_dataset(data, table)
     summary, repeated = DataSummary.of(dataset), repetitions(dataset)
     rules = [] if dataset.layout is None else dataset.layout.rules.items()

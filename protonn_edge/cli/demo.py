@@ -6,16 +6,15 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import click
-
 from protonn_edge.boards import load_board
 from protonn_edge.build.folder import Project, check_folder
 from protonn_edge.build.project import build
 from protonn_edge.chain.file import load_model, save_model
-from protonn_edge.cli.command import Command, Output, board_option, json_option
-from protonn_edge.cli.devices import chosen_emulator, emulator_option
-from protonn_edge.cli.fitting import fit_classifier
+from protonn_edge.chain.registry import ESTIMATORS
+from protonn_edge.cli.command import OUTPUT, Output, command, option
+from protonn_edge.cli.devices import EMULATOR, chosen_emulator
 from protonn_edge.cli.hil import say_agreement, show
+from protonn_edge.cli.options import BOARD, FOLDER
 from protonn_edge.cli.paths import REPORT, check_replaceable
 from protonn_edge.cli.report import show_report, write_report
 from protonn_edge.cli.upload import upload_line
@@ -24,10 +23,11 @@ from protonn_edge.device import check_is_results
 from protonn_edge.errors import InputError, Interrupted
 from protonn_edge.evaluation.gathering import gather
 from protonn_edge.evaluation.measurement import measure
-from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
 from protonn_edge.quantization import quantize
-from protonn_edge.system.lazy import require
+from protonn_edge.system.lazy import later, require
 from protonn_edge.verification.agreement import disagreement, verify_host
+
+_fit_classifier = later("protonn_edge.cli.fitting", "fit_classifier")
 
 _SEED = 0
 _SETTINGS: dict[str, Any] = {
@@ -38,24 +38,19 @@ _SETTINGS: dict[str, Any] = {
 }
 
 
-@click.command("demo", cls=Command)
-@board_option
-@emulator_option
-@click.option(
-    "-o",
-    "--output",
-    type=click.Path(path_type=Path, file_okay=False),
-    default=Path("protonn-edge-demo"),
-    show_default=True,
-    help="Folder for the model, the firmware project, the results and the report.",
-)
-@click.option("--open", "open_it", is_flag=True, help="Show the report in the browser.")
-@json_option
+@command("demo")
 def demo_command(
-    board_name: str, emulator: str | None, output: Path, open_it: bool, as_json: bool
+    board_name: str = BOARD,
+    emulator: str | None = EMULATOR,
+    output: Path = option(
+        "Folder for the model, the firmware project, the results and the report.",
+        FOLDER,
+        shown=Path("protonn-edge-demo"),
+    ),
+    open_it: bool = option("Show the report in the browser.", flag="--open", is_flag=True),
+    out: Output = OUTPUT,
 ) -> None:
     """Train on scikit-learn's digits, build, and classify the test digits on the emulated board."""
-    out = Output(as_json)
     require("matplotlib")  # for the report, at the end
     board = load_board(board_name)
     check_folder(output, board)
@@ -67,8 +62,8 @@ def demo_command(
     dataset = load_digits_dataset()
     train_n, test_n = len(dataset.y_train), len(dataset.y_test)
     out.say(f"digits: {train_n:,} to train, {test_n:,} to test, 64 pixels each")
-    classifier = ProtoNNClassifier(random_state=_SEED, **_SETTINGS)
-    if stopped := fit_classifier(classifier, dataset, out):
+    classifier = ESTIMATORS["protonn"](random_state=_SEED, **_SETTINGS)
+    if stopped := _fit_classifier(classifier, dataset, out):
         raise Interrupted(f"stopped after {stopped}; a demo keeps no model that is half trained")
     classifier.set_accuracy_floor(dataset.X_test, dataset.y_test)
     model = classifier.to_model(classes=dataset.classes, feature_names=dataset.feature_names)

@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 import click
 
 from protonn_edge.boards import Board
-from protonn_edge.cli.command import Output
+from protonn_edge.cli.command import Output, option
 from protonn_edge.datasets import Notice
 from protonn_edge.device.connection import Link, SerialLine
 from protonn_edge.device.sensor_board import SensorBoard
@@ -22,11 +22,17 @@ from protonn_edge.sensors import MICROPHONE, PlayedSensor, read_sensor, sensor_f
 from protonn_edge.toolchain.platformio import build_firmware
 from protonn_edge.toolchain.ports import find_port
 
-emulator_option = click.option(
-    "--emulator",
-    type=click.Choice(EMULATORS),
-    help="What emulates the board; avr8js runs an Uno's firmware under Node.js.  "
+EMULATOR = option(
+    "What emulates the board; avr8js runs an Uno's firmware under Node.js.  "
     "[default: simavr, or avr8js where only that is there]",
+    click.Choice(EMULATORS),
+)
+PLAYED = option(
+    "Attach a sensor to the emulated board that plays a recording (.csv, .wav): a0 to a5, "
+    "microphone, mpu6050, adxl345.",
+    flag="--sensor",
+    metavar="NAME=FILE[,rate=HZ]",
+    multiple=True,
 )
 _LISTENERS = {LOGGER: "record", LIVE: "monitor"}
 _SAME_RATE = 0.01  # what rates may differ by, without a word: that of a timer is rounded
@@ -81,16 +87,6 @@ def check_project(folder: Path, wanted: str | None = None) -> None:
 _Heard = TypeVar("_Heard", bound=SensorBoard[Any, Any])
 
 
-sensor_option = click.option(
-    "--sensor",
-    "sensors",
-    metavar="NAME=FILE[,rate=HZ]",
-    multiple=True,
-    help="Attach a sensor to the emulated board that plays a recording (.csv, .wav): a0 to a5, "
-    "microphone, mpu6050, adxl345.",
-)
-
-
 def check_played(sensors: tuple[str, ...], emulate: bool) -> None:
     """Raise `click.UsageError` where sensors are to play and no board is emulated."""
     if sensors and not emulate:
@@ -136,19 +132,19 @@ def rates_unlike(played: Iterable[PlayedSensor], rate: float) -> list[Notice]:
     ]
 
 
-def read_sensors(options: tuple[str, ...], output: Path | None = None) -> list[PlayedSensor]:
+def read_sensors(texts: tuple[str, ...], output: Path | None = None) -> list[PlayedSensor]:
     """Return the sensors that ``--sensor`` names, none of which plays the file to write.
 
     Raises `InputError` if one cannot be used.
     """
-    for option in options:
-        played = sensor_file(option)
+    for text in texts:
+        played = sensor_file(text)
         if output is not None and output.exists() and played.exists() and played.samefile(output):
             raise InputError(
                 f"-o is {output}, the file that --sensor plays, and would be written to; name "
                 "another file"
             )
-    return [read_sensor(option) for option in options]
+    return [read_sensor(text) for text in texts]
 
 
 @dataclass(frozen=True)

@@ -16,48 +16,37 @@ from typing import NoReturn
 import click
 
 from protonn_edge.boards import Board, load_board
-from protonn_edge.cli.command import Command, Output, board_option, json_option
-from protonn_edge.cli.devices import chosen_emulator, emulator_option, read_sensors, sensor_option
+from protonn_edge.cli.command import OUTPUT, Output, argument, command, option
+from protonn_edge.cli.devices import EMULATOR, PLAYED, chosen_emulator, read_sensors
+from protonn_edge.cli.options import BOARD
 from protonn_edge.emulator import EmulatedBoard
 from protonn_edge.errors import InputError
 
 _LOOK_EVERY_S = 0.2
 
 
-@click.command("emulate", cls=Command)
-@click.argument("firmware", required=False, type=click.Path(path_type=Path, dir_okay=False))
-@click.option(
-    "--tcp",
-    "port",
-    type=click.IntRange(1, 65535),
-    help="TCP port of 127.0.0.1 for the serial line.  [default: a free one]",
-)
-@click.option(
-    "--pty",
-    "device",
-    type=click.Path(path_type=Path, dir_okay=False),
-    help="Make the serial line a pseudo-terminal, and FILE a symbolic link to it.",
-)
-@click.option("--wire-speed", is_flag=True, help="Never run faster than a real board.")
-@click.option(
-    "--bootloader",
-    is_flag=True,
-    help="Run the Optiboot bootloader; FIRMWARE may then be omitted, and uploaded later.",
-)
-@sensor_option
-@emulator_option
-@board_option
-@json_option
+@command("emulate")
 def emulate_command(
-    firmware: Path | None,
-    port: int | None,
-    device: Path | None,
-    wire_speed: bool,
-    bootloader: bool,
-    sensors: tuple[str, ...],
-    emulator: str | None,
-    board_name: str,
-    as_json: bool,
+    firmware: Path | None = argument(click.Path(path_type=Path, dir_okay=False), required=False),
+    port: int | None = option(
+        "TCP port of 127.0.0.1 for the serial line.  [default: a free one]",
+        click.IntRange(1, 65535),
+        flag="--tcp",
+    ),
+    device: Path | None = option(
+        "Make the serial line a pseudo-terminal, and FILE a symbolic link to it.",
+        click.Path(path_type=Path, dir_okay=False),
+        flag="--pty",
+    ),
+    wire_speed: bool = option("Never run faster than a real board.", is_flag=True),
+    bootloader: bool = option(
+        "Run the Optiboot bootloader; FIRMWARE may then be omitted, and uploaded later.",
+        is_flag=True,
+    ),
+    sensors: tuple[str, ...] = PLAYED,
+    emulator: str | None = EMULATOR,
+    board_name: str = BOARD,
+    out: Output = OUTPUT,
 ) -> None:
     """Run FIRMWARE, an ELF or HEX file, on an emulated board until Ctrl-C.
 
@@ -69,7 +58,6 @@ def emulate_command(
         raise click.UsageError("--tcp and --pty exclude each other; give one of them")
     if firmware is None and not bootloader:
         raise click.UsageError("no firmware was given; name a FIRMWARE, or give --bootloader")
-    out = Output(as_json)
     with _stopped_by_signals():
         board = load_board(board_name)
         emulated = EmulatedBoard(

@@ -8,11 +8,11 @@ import click
 
 from protonn_edge.boards import Board, load_board
 from protonn_edge.chain.file import load_model
-from protonn_edge.cli.checks import refused_wrong_answers, say_tried, try_option
-from protonn_edge.cli.command import Command, Output, board_option, json_option
-from protonn_edge.cli.live import LiveOptions, live_options
-from protonn_edge.cli.quantities import Bytes
-from protonn_edge.cli.tables import points_for, table_options
+from protonn_edge.cli.checks import refused_wrong_answers, say_tried
+from protonn_edge.cli.command import OUTPUT, Output, command, option
+from protonn_edge.cli.live import LIVE_OPTIONS, LiveOptions
+from protonn_edge.cli.options import BOARD, MODEL_FILE, PATH, TRY, Bytes
+from protonn_edge.cli.tables import TABLE, points_for
 from protonn_edge.codegen import PREFIX, check_prefix
 from protonn_edge.datasets import TableOptions
 from protonn_edge.export import Imprint, Kind, check_folder, export
@@ -26,67 +26,41 @@ _NEXT: dict[Kind, str] = {
 }
 
 
-@click.command("export", cls=Command)
-@click.argument("model_file", metavar="MODEL", type=click.Path(path_type=Path))
-@click.option(
-    "--arduino", type=_FOLDER, metavar="FOLDER", help="Write an Arduino library into this folder."
-)
-@click.option(
-    "--platformio",
-    type=_FOLDER,
-    metavar="FOLDER",
-    help="Write a PlatformIO library into this folder.",
-)
-@click.option("--c", type=_FOLDER, metavar="FOLDER", help="Write plain C99 into this folder.")
-@click.option(
-    "--data",
-    type=click.Path(path_type=Path),
-    help="Points to choose the 20 test vectors from.  [default: points generated from the model]",
-)
-@click.option("--name", help="The library's name.  [default: the folder's]")
-@click.option(
-    "--prefix",
-    default=PREFIX,
-    metavar="NAME",
-    help="Prefix of C names and files; each model in a program needs its own.  [default: "
-    f"{PREFIX}]",
-)
-@click.option("--author", default=Imprint.author, help="The library's author.")
-@click.option("--url", default=Imprint.url, help="The library's page.")
-@click.option(
-    "--library-version",
-    default=Imprint.version,
-    metavar="X.Y.Z",
-    help="The library's version.  [default: this tool's]",
-)
-@board_option
-@click.option(
-    "--max-flash",
-    type=Bytes(),
-    help="Flash that the self-test may use; smaller values leave more for your sketch.  [default: "
-    "all]",
-)
-@try_option
-@live_options
-@table_options
-@json_option
+@command("export")
 def export_command(
-    model_file: Path,
-    arduino: Path | None,
-    platformio: Path | None,
-    c: Path | None,
-    data: Path | None,
-    name: str | None,
-    prefix: str,
-    author: str,
-    url: str,
-    library_version: str,
-    board_name: str,
-    max_flash: int | None,
-    tries: bool,
-    live: LiveOptions,
-    table: TableOptions,
-    as_json: bool,
+    model_file: Path = MODEL_FILE,
+    arduino: Path | None = option(
+        "Write an Arduino library into this folder.", PATH, metavar="FOLDER"
+    ),
+    platformio: Path | None = option(
+        "Write a PlatformIO library into this folder.", PATH, metavar="FOLDER"
+    ),
+    c: Path | None = option("Write plain C99 into this folder.", PATH, metavar="FOLDER"),
+    data: Path | None = option(
+        "Points to choose the 20 test vectors from.  [default: points generated from the model]",
+        PATH,
+    ),
+    name: str | None = option("The library's name.  [default: the folder's]"),
+    prefix: str = option(
+        f"Prefix of C names and files; each model in a program needs its own.  [default: {PREFIX}]",
+        default=PREFIX,
+        metavar="NAME",
+    ),
+    author: str = option("The library's author.", default=Imprint.author),
+    url: str = option("The library's page.", default=Imprint.url),
+    library_version: str = option(
+        "The library's version.  [default: this tool's]", default=Imprint.version, metavar="X.Y.Z"
+    ),
+    board_name: str = BOARD,
+    max_flash: int | None = option(
+        "Flash that the self-test may use; smaller values leave more for your sketch.  [default: "
+        "all]",
+        Bytes(),
+    ),
+    tries: bool = TRY,
+    live: LiveOptions = LIVE_OPTIONS,
+    table: TableOptions = TABLE,
+    out: Output = OUTPUT,
 ) -> None:
     """Write MODEL as a library for the Arduino IDE or PlatformIO, or as plain C.
 
@@ -97,7 +71,6 @@ def export_command(
     one more sketch, Live, that classifies what the board's own sensor measures.
     """
     kind, folder = _chosen({"arduino": arduino, "platformio": platformio, "c": c})
-    out = Output(as_json)
     check_folder(folder)
     check_prefix(prefix)
     imprint = Imprint(author, url, library_version)

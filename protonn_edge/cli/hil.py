@@ -11,10 +11,11 @@ import click
 from protonn_edge.boards import POWER_WATTS, load_board
 from protonn_edge.build.folder import Project
 from protonn_edge.cli.checks import library_check
-from protonn_edge.cli.command import Command, FiniteRange, Output, board_option, json_option
-from protonn_edge.cli.devices import check_project, check_source, chosen_emulator, emulator_option
+from protonn_edge.cli.command import OUTPUT, Output, command, option
+from protonn_edge.cli.devices import EMULATOR, check_project, check_source, chosen_emulator
+from protonn_edge.cli.options import BOARD, FOLDER, POINTS, FiniteRange
 from protonn_edge.cli.paths import RESULTS, OutputFile
-from protonn_edge.cli.tables import points_for, table_options, words_of
+from protonn_edge.cli.tables import TABLE, points_for, words_of
 from protonn_edge.datasets import Notice, TableOptions
 from protonn_edge.device.protocol import MOST_REPETITIONS
 from protonn_edge.errors import Interrupted
@@ -32,61 +33,40 @@ from protonn_edge.system.shell import command_line
 from protonn_edge.verification.agreement import Agreement, PossibleCycles, disagreement, outcome
 
 
-@click.command("hil", cls=Command)
-@click.argument("data", type=click.Path(path_type=Path))
-@click.option(
-    "--port",
-    "ports",
-    multiple=True,
-    help="The board's serial port, for example /dev/ttyACM0; several boards share the points.",
-)
-@click.option(
-    "--emulate",
-    is_flag=True,
-    help="Run the firmware on the emulated board; the default without --port.",
-)
-@emulator_option
-@board_option
-@click.option(
-    "--project",
-    "folder",
-    type=click.Path(path_type=Path, file_okay=False),
-    default=Path(),
-    help="The folder that 'build' wrote.  [default: the current folder]",
-)
-@click.option(
-    "-o",
-    "--output",
-    type=OutputFile(RESULTS, dir_okay=False),
-    help="Results file: one line of CSV per point.",
-)
-@click.option("--resume", is_flag=True, help="Continue with the points that -o does not have yet.")
-@click.option(
-    "--watts",
-    type=FiniteRange(*POWER_WATTS),
-    help="Measured power draw of the board, in W.  [default: the board's figure]",
-)
-@click.option(
-    "--repeat",
-    type=click.IntRange(1, MOST_REPETITIONS),
-    help="At the end, classify the first point this many times with pin 8 high, for an external "
-    "meter.",
-)
-@table_options
-@json_option
+@command("hil")
 def hil_command(
-    data: Path,
-    ports: tuple[str, ...],
-    emulate: bool,
-    emulator: str | None,
-    board_name: str,
-    folder: Path,
-    output: Path | None,
-    resume: bool,
-    watts: float | None,
-    repeat: int | None,
-    table: TableOptions,
-    as_json: bool,
+    data: Path = POINTS,
+    ports: tuple[str, ...] = option(
+        "The board's serial port, for example /dev/ttyACM0; several boards share the points.",
+        flag="--port",
+        multiple=True,
+    ),
+    emulate: bool = option(
+        "Run the firmware on the emulated board; the default without --port.", is_flag=True
+    ),
+    emulator: str | None = EMULATOR,
+    board_name: str = BOARD,
+    folder: Path = option(
+        "The folder that 'build' wrote.  [default: the current folder]",
+        FOLDER,
+        flag="--project",
+        default=Path(),
+    ),
+    output: Path | None = option(
+        "Results file: one line of CSV per point.", OutputFile(RESULTS, dir_okay=False)
+    ),
+    resume: bool = option("Continue with the points that -o does not have yet.", is_flag=True),
+    watts: float | None = option(
+        "Measured power draw of the board, in W.  [default: the board's figure]",
+        FiniteRange(*POWER_WATTS),
+    ),
+    repeat: int | None = option(
+        "At the end, classify the first point this many times with pin 8 high, for an external "
+        "meter.",
+        click.IntRange(1, MOST_REPETITIONS),
+    ),
+    table: TableOptions = TABLE,
+    out: Output = OUTPUT,
 ) -> None:
     """Classify the test points of DATA on a device and measure accuracy, latency and energy.
 
@@ -100,7 +80,6 @@ def hil_command(
         raise click.UsageError("a --port is given twice; name each board once")
     if resume and output is None:
         raise click.UsageError("--resume continues a results file; name it with -o")
-    out = Output(as_json)
     board, project = load_board(board_name), Project(folder)
     check_project(folder)
     if watts is not None:

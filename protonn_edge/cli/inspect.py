@@ -7,7 +7,6 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-import click
 import numpy as np
 
 from protonn_edge.chain.feature_stage import Facts
@@ -17,8 +16,9 @@ from protonn_edge.chain.model import Model
 from protonn_edge.chain.raw_inputs import unit_words
 from protonn_edge.chain.registry import FEATURE_STAGES
 from protonn_edge.cli.calibrate import rejection_facts, rejection_record
-from protonn_edge.cli.command import Command, Output, json_option
-from protonn_edge.cli.tables import points_for, table_options
+from protonn_edge.cli.command import OUTPUT, Output, command, option
+from protonn_edge.cli.options import MODEL_FILE, PATH
+from protonn_edge.cli.tables import TABLE, points_for
 from protonn_edge.codegen import make_plan
 from protonn_edge.datasets import TableOptions
 from protonn_edge.errors import shortened
@@ -29,23 +29,17 @@ _NAMES_SHOWN = 12
 _FEATURES_SHOWN = 4
 
 
-@click.command("inspect", cls=Command)
-@click.argument("model_file", metavar="MODEL", type=click.Path(path_type=Path))
-@click.option(
-    "--data",
-    type=click.Path(path_type=Path),
-    help="Labelled points to measure the cost of quantization on.",
-)
-@table_options
-@json_option
+@command("inspect")
 def inspect_command(
-    model_file: Path, data: Path | None, table: TableOptions, as_json: bool
+    model_file: Path = MODEL_FILE,
+    data: Path | None = option("Labelled points to measure the cost of quantization on.", PATH),
+    table: TableOptions = TABLE,
+    out: Output = OUTPUT,
 ) -> None:
     """Show what is in MODEL, in floats and in integers.
 
     With --data, also reports accuracy as the model is quantized step by step.
     """
-    out = Output(as_json)
     model = load_model(model_file)
     record = _describe(model)
     facts = [

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import functools
-from collections.abc import Callable
-from dataclasses import astuple, dataclass, fields
+from dataclasses import astuple, dataclass
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import click
 
@@ -18,7 +16,8 @@ from protonn_edge.build.sensor_projects import build_live
 from protonn_edge.build.windowing import VOTES_LIMIT, Windowing, windowing_of
 from protonn_edge.chain.model import Model
 from protonn_edge.cli.checks import refused_wrong_answers, say_tried
-from protonn_edge.cli.command import FiniteRange, Output
+from protonn_edge.cli.command import Output, option, options_of
+from protonn_edge.cli.options import FiniteRange
 from protonn_edge.errors import InputError
 from protonn_edge.export.folder import LIVE, check_folder, write_folder
 from protonn_edge.quantization import quantize
@@ -26,57 +25,40 @@ from protonn_edge.report.terminal import budget_facts, fact_table
 from protonn_edge.sensors import sensor_kind
 from protonn_edge.verification.tryout import NOT_TRIED
 
-_F = TypeVar("_F", bound=Callable[..., Any])
-
-_OPTIONS = (
-    click.option(
-        "--sensor",
-        "sensors",
-        multiple=True,
-        metavar="NAME",
-        help="Classify what this sensor of the board senses, as 'logger' reads it: a0 to a5, "
-        "microphone, mpu6050, adxl345.",
-    ),
-    click.option(
-        "--rate",
-        type=FiniteRange(0, min_open=True),
-        help="With --sensor: samples a second.  [default: those of the training, if it says so]",
-    ),
-    click.option(
-        "--unit",
-        metavar="UNIT",
-        help="With --sensor: the unit of the training data, if the model does not state it: g, "
-        "m/s^2, 'ax ay az g; gx gy gz deg/s'. Data of another sensor is then converted.",
-    ),
-    click.option(
-        "--hop",
-        type=click.IntRange(1),
-        help="With --sensor: samples from the beginning of a window to that of the next one; fewer "
-        "than a window has let them overlap.  [default: a window's]",
-    ),
-    click.option(
-        "--votes",
-        type=click.IntRange(1, VOTES_LIMIT),
-        help="With --sensor: tell the class that most of so many windows have.  [default: 1]",
-    ),
-    click.option(
-        "--refractory",
-        type=FiniteRange(0, 3600),
-        help="With --sensor: tell no other class for so many seconds.  [default: 0]",
-    ),
-)
-
 
 @dataclass(frozen=True)
 class LiveOptions:
     """The options as they were given."""
 
-    sensors: tuple[str, ...]
-    rate: float | None
-    unit: str | None
-    hop: int | None
-    votes: int | None
-    refractory: float | None
+    sensors: tuple[str, ...] = option(
+        "Classify what this sensor of the board senses, as 'logger' reads it: a0 to a5, "
+        "microphone, mpu6050, adxl345.",
+        flag="--sensor",
+        multiple=True,
+        metavar="NAME",
+    )
+    rate: float | None = option(
+        "With --sensor: samples a second.  [default: those of the training, if it says so]",
+        FiniteRange(0, min_open=True),
+    )
+    unit: str | None = option(
+        "With --sensor: the unit of the training data, if the model does not state it: g, "
+        "m/s^2, 'ax ay az g; gx gy gz deg/s'. Data of another sensor is then converted.",
+        metavar="UNIT",
+    )
+    hop: int | None = option(
+        "With --sensor: samples from the beginning of a window to that of the next one; fewer "
+        "than a window has let them overlap.  [default: a window's]",
+        click.IntRange(1),
+    )
+    votes: int | None = option(
+        "With --sensor: tell the class that most of so many windows have.  [default: 1]",
+        click.IntRange(1, VOTES_LIMIT),
+    )
+    refractory: float | None = option(
+        "With --sensor: tell no other class for so many seconds.  [default: 0]",
+        FiniteRange(0, 3600),
+    )
 
     def windowing(self, model: Model, board: Board) -> Windowing | None:
         """Return the windows that a board makes; None if it has no sensor.
@@ -122,17 +104,7 @@ class LiveOptions:
         return rate
 
 
-def live_options(command: _F) -> _F:
-    """Give a command the options, which it gets as `live`."""
-
-    @functools.wraps(command)
-    def with_options(**given: Any) -> Any:
-        live = LiveOptions(**{field.name: given.pop(field.name) for field in fields(LiveOptions)})
-        return command(live=live, **given)
-
-    for option in reversed(_OPTIONS):
-        with_options = option(with_options)
-    return with_options  # type: ignore[return-value]
+LIVE_OPTIONS = options_of(LiveOptions)
 
 
 def build_with_sensor(

@@ -8,63 +8,35 @@ import click
 
 from protonn_edge.boards import load_board
 from protonn_edge.build.sensor_projects import logger_of, sketch_name
-from protonn_edge.cli.command import (
-    Command,
-    FiniteRange,
-    Output,
-    board_option,
-    json_option,
-    port_option,
-)
-from protonn_edge.cli.upload import upload, upload_line, upload_option
+from protonn_edge.cli.command import OUTPUT, Output, command, option
+from protonn_edge.cli.options import BOARD, FOLDER, PORT, UPLOAD, FiniteRange
+from protonn_edge.cli.upload import upload, upload_line
 from protonn_edge.export.folder import LOGGER, check_folder, write_folder
 from protonn_edge.sensors import sensor_kind
 from protonn_edge.system.shell import command_line
 
 
-@click.command("logger", cls=Command)
-@click.option(
-    "--sensor",
-    "names",
-    multiple=True,
-    required=True,
-    help="a0 to a5, several times for several pins; or microphone (on A0), mpu6050, adxl345.",
-)
-@click.option(
-    "--rate",
-    type=FiniteRange(0, min_open=True),
-    required=True,
-    help="Samples of all channels a second.",
-)
-@click.option(
-    "-o",
-    "--output",
-    type=click.Path(path_type=Path, file_okay=False),
-    default=Path("logger"),
-    show_default=True,
-    help="The folder of the project.",
-)
-@click.option("--arduino", is_flag=True, help="Write a sketch for the Arduino IDE instead.")
-@click.option(
-    "--baud",
-    type=click.IntRange(1200, 2_000_000),
-    default=None,
-    help="Of the serial line.  [default: the board's, or more where that is too slow]",
-)
-@upload_option
-@port_option
-@board_option
-@json_option
+@command("logger")
 def logger_command(
-    names: tuple[str, ...],
-    rate: float,
-    output: Path,
-    arduino: bool,
-    baud: int | None,
-    uploads: bool,
-    port: str | None,
-    board_name: str,
-    as_json: bool,
+    names: tuple[str, ...] = option(
+        "a0 to a5, several times for several pins; or microphone (on A0), mpu6050, adxl345.",
+        flag="--sensor",
+        multiple=True,
+        required=True,
+    ),
+    rate: float = option(
+        "Samples of all channels a second.", FiniteRange(0, min_open=True), required=True
+    ),
+    output: Path = option("The folder of the project.", FOLDER, shown=Path("logger")),
+    arduino: bool = option("Write a sketch for the Arduino IDE instead.", is_flag=True),
+    baud: int | None = option(
+        "Of the serial line.  [default: the board's, or more where that is too slow]",
+        click.IntRange(1200, 2_000_000),
+    ),
+    uploads: bool = UPLOAD,
+    port: str | None = PORT,
+    board_name: str = BOARD,
+    out: Output = OUTPUT,
 ) -> None:
     """Write firmware that samples a sensor at a steady rate, for 'record' to read.
 
@@ -73,7 +45,6 @@ def logger_command(
     """
     if uploads and arduino:
         raise click.UsageError("a sketch is uploaded by the Arduino IDE; leave out --upload")
-    out = Output(as_json)
     board = load_board(board_name)
     logger = logger_of([sensor_kind(name) for name in names], rate, board, baud or 0)
     sampling = logger.sampling

@@ -19,14 +19,15 @@ from rich.text import Text
 from protonn_edge.boards import load_board
 from protonn_edge.build.plan_file import PLAN_FILE, read_plan
 from protonn_edge.chain.decision import UNKNOWN
-from protonn_edge.cli.command import Command, FiniteRange, Output, board_option, port_option
+from protonn_edge.cli.command import Output, command, option
 from protonn_edge.cli.devices import (
+    PLAYED,
     SensorSource,
     check_played,
     check_source,
     read_sensors,
-    sensor_option,
 )
+from protonn_edge.cli.options import BOARD, FOLDER, PORT, FiniteRange
 from protonn_edge.cli.paths import LIVE_FOLDER
 from protonn_edge.datasets import Notice
 from protonn_edge.device.listener import Listener
@@ -38,33 +39,23 @@ _BAR_CELLS = 40
 _CERTAIN = 99  # in per cent; more is rounded to 100
 
 
-@click.command("monitor", cls=Command)
-@port_option
-@click.option("--emulate", is_flag=True, help="Run the firmware on the emulated board.")
-@sensor_option
-@click.option(
-    "--project",
-    "folder",
-    type=click.Path(path_type=Path, file_okay=False),
-    default=LIVE_FOLDER,
-    show_default=True,
-    help="The folder that 'build --sensor' wrote: what --emulate runs, and a board should.",
-)
-@click.option(
-    "--seconds",
-    type=FiniteRange(0, 86_400, min_open=True),
-    help="Stop after so many seconds of the board's clock.  [default: at Ctrl-C]",
-)
-@board_option
-@click.option("--json", "as_json", is_flag=True, help="Print a JSON object for each window.")
+@command("monitor")
 def monitor_command(
-    port: str | None,
-    emulate: bool,
-    sensors: tuple[str, ...],
-    folder: Path,
-    seconds: float | None,
-    board_name: str,
-    as_json: bool,
+    port: str | None = PORT,
+    emulate: bool = option("Run the firmware on the emulated board.", is_flag=True),
+    sensors: tuple[str, ...] = PLAYED,
+    folder: Path = option(
+        "The folder that 'build --sensor' wrote: what --emulate runs, and a board should.",
+        FOLDER,
+        flag="--project",
+        shown=LIVE_FOLDER,
+    ),
+    seconds: float | None = option(
+        "Stop after so many seconds of the board's clock.  [default: at Ctrl-C]",
+        FiniteRange(0, 86_400, min_open=True),
+    ),
+    board_name: str = BOARD,
+    as_json: bool = option("Print a JSON object for each window.", flag="--json", is_flag=True),
 ) -> None:
     """Show what a board says of what it senses: the class, the scores, the rate.
 

@@ -6,14 +6,14 @@ import csv
 import io
 from pathlib import Path
 
-import click
 import numpy as np
 
 from protonn_edge.chain.decision import UNKNOWN
 from protonn_edge.chain.file import load_model
-from protonn_edge.cli.command import Command, Output, json_option
+from protonn_edge.cli.command import OUTPUT, Output, command, option
+from protonn_edge.cli.options import MODEL_FILE, POINTS
 from protonn_edge.cli.paths import PREDICTIONS, PREDICTIONS_MARK, OutputFile
-from protonn_edge.cli.tables import features_for, table_options
+from protonn_edge.cli.tables import TABLE, features_for
 from protonn_edge.datasets import TableOptions
 from protonn_edge.errors import InputError
 from protonn_edge.quantization import quantize, why_floats_alone
@@ -21,26 +21,22 @@ from protonn_edge.report.terminal import fact_table
 from protonn_edge.system.files import write_atomically
 
 
-@click.command("predict", cls=Command)
-@click.argument("model_file", metavar="MODEL", type=click.Path(path_type=Path))
-@click.argument("data", type=click.Path(path_type=Path))
-@click.option(
-    "-o",
-    "--output",
-    type=OutputFile(PREDICTIONS),
-    help="Write a table (.csv) with the class of each point.  [default: print the classes]",
-)
-@table_options
-@json_option
+@command("predict")
 def predict_command(
-    model_file: Path, data: Path, output: Path | None, table: TableOptions, as_json: bool
+    model_file: Path = MODEL_FILE,
+    data: Path = POINTS,
+    output: Path | None = option(
+        "Write a table (.csv) with the class of each point.  [default: print the classes]",
+        OutputFile(PREDICTIONS),
+    ),
+    table: TableOptions = TABLE,
+    out: Output = OUTPUT,
 ) -> None:
     """Classify the points of DATA in integers, with the same answers as the device.
 
     Labels in DATA are ignored. Columns are matched by name if MODEL and DATA both have names. An
     .npz file has the points in an array X, X_test or X_train.
     """
-    out = Output(as_json)
     model = load_model(model_file)
     if model.multilabel:
         raise InputError(

@@ -20,21 +20,15 @@ from rich.table import Table
 from rich.text import Text
 
 from protonn_edge.boards import load_board
-from protonn_edge.cli.command import (
-    Command,
-    FiniteRange,
-    Output,
-    board_option,
-    json_option,
-    port_option,
-)
+from protonn_edge.cli.command import OUTPUT, Output, command, option
 from protonn_edge.cli.devices import (
+    PLAYED,
     SensorSource,
     check_played,
     check_source,
     read_sensors,
-    sensor_option,
 )
+from protonn_edge.cli.options import BOARD, FOLDER, PORT, FiniteRange
 from protonn_edge.cli.paths import RECORDING, OutputFile
 from protonn_edge.datasets.naming import check_names
 from protonn_edge.device.recorder import Recorder, RecordingFile
@@ -52,72 +46,42 @@ _DRAWS_A_SECOND = 10.0
 _BAR_CELLS = 40
 
 
-@click.command("record", cls=Command)
-@click.option(
-    "-o",
-    "--output",
-    type=OutputFile(RECORDING, dir_okay=False),
-    required=True,
-    help="The recording (.csv); takes are appended to one that exists.",
-)
-@port_option
-@click.option("--emulate", is_flag=True, help="Run the logger on the emulated board.")
-@sensor_option
-@click.option(
-    "--logger",
-    "folder",
-    type=click.Path(path_type=Path, file_okay=False),
-    default=Path("logger"),
-    show_default=True,
-    help="With --emulate: the folder that 'logger' wrote.",
-)
-@click.option(
-    "--label",
-    "labels",
-    multiple=True,
-    required=True,
-    help="A class; given several times, the keys 1 to 9 choose.",
-)
-@click.option(
-    "--seconds",
-    type=FiniteRange(0, 86_400, min_open=True),
-    help="The length of a take.  [default: until a key]",
-)
-@click.option(
-    "--takes",
-    type=click.IntRange(1),
-    help="Record so many takes of each label, one after the other, without keys.",
-)
-@click.option(
-    "--pause",
-    type=FiniteRange(0, 3600),
-    default=1.0,
-    show_default=True,
-    help="Seconds before each take.",
-)
-@click.option(
-    "--session",
-    default="session-1",
-    show_default=True,
-    help="Whose or which recording this is, for 'train --groups'.",
-)
-@click.option("--baud", type=click.IntRange(1200, 2_000_000), help="What 'logger' said.")
-@board_option
-@json_option
+@command("record")
 def record_command(
-    output: Path,
-    port: str | None,
-    emulate: bool,
-    sensors: tuple[str, ...],
-    folder: Path,
-    labels: tuple[str, ...],
-    seconds: float | None,
-    takes: int | None,
-    pause: float,
-    session: str,
-    baud: int | None,
-    board_name: str,
-    as_json: bool,
+    output: Path = option(
+        "The recording (.csv); takes are appended to one that exists.",
+        OutputFile(RECORDING, dir_okay=False),
+        required=True,
+    ),
+    port: str | None = PORT,
+    emulate: bool = option("Run the logger on the emulated board.", is_flag=True),
+    sensors: tuple[str, ...] = PLAYED,
+    folder: Path = option(
+        "With --emulate: the folder that 'logger' wrote.",
+        FOLDER,
+        flag="--logger",
+        shown=Path("logger"),
+    ),
+    labels: tuple[str, ...] = option(
+        "A class; given several times, the keys 1 to 9 choose.",
+        flag="--label",
+        multiple=True,
+        required=True,
+    ),
+    seconds: float | None = option(
+        "The length of a take.  [default: until a key]", FiniteRange(0, 86_400, min_open=True)
+    ),
+    takes: int | None = option(
+        "Record so many takes of each label, one after the other, without keys.", click.IntRange(1)
+    ),
+    pause: float = option("Seconds before each take.", FiniteRange(0, 3600), shown=1.0),
+    session: str = option(
+        "Whose or which recording this is, for 'train --groups'.",
+        shown="session-1",
+    ),
+    baud: int | None = option("What 'logger' said.", click.IntRange(1200, 2_000_000)),
+    board_name: str = BOARD,
+    out: Output = OUTPUT,
 ) -> None:
     """Record labelled samples of a sensor into a table that 'windows' cuts.
 
@@ -135,7 +99,6 @@ def record_command(
     if takes is not None and seconds is None:
         raise click.UsageError("--takes needs to know how long each is; give --seconds")
     check_names(labels, "--label", distinct=True)
-    out = Output(as_json)
     board = load_board(board_name)
     played = read_sensors(sensors, output)
     with contextlib.ExitStack() as stack:

@@ -14,11 +14,11 @@ from protonn_edge.boards import POWER_WATTS, load_board
 from protonn_edge.build.folder import Project
 from protonn_edge.chain.file import load_model
 from protonn_edge.chain.model import Model
-from protonn_edge.cli.command import Command, FiniteRange, Output, board_option, json_option
+from protonn_edge.cli.command import OUTPUT, Command, Output, argument, command, option
 from protonn_edge.cli.devices import check_project
+from protonn_edge.cli.options import BOARD, FOLDER, PATH, FiniteRange, image_shape
 from protonn_edge.cli.paths import REPORT, OutputFile
-from protonn_edge.cli.quantities import image_shape
-from protonn_edge.cli.tables import points_for, table_options
+from protonn_edge.cli.tables import TABLE, points_for
 from protonn_edge.datasets import TableOptions
 from protonn_edge.errors import InputError
 from protonn_edge.evaluation.accuracy import class_figures
@@ -47,94 +47,54 @@ class _RememberingCommand(Command):
         return super().parse_args(ctx, args)
 
 
-@click.command("report", cls=_RememberingCommand)
-@click.argument("results", nargs=-1, required=True, type=click.Path(path_type=Path))
-@click.option(
-    "--model",
-    "models",
-    multiple=True,
-    type=click.Path(path_type=Path),
-    help="A model that was run; several if they differ.  [default: the project's]",
-)
-@click.option(
-    "--data",
-    type=click.Path(path_type=Path),
-    help="The points: shows mistakes, and what rounding costs.",
-)
-@click.option(
-    "--project",
-    "folders",
-    multiple=True,
-    type=click.Path(path_type=Path, file_okay=False),
-    help="A folder that 'build' wrote.  [default: those of the results, and the current one]",
-)
-@board_option
-@click.option(
-    "--image-shape",
-    type=image_shape(),
-    help="A point is an image, such as 16x16.  [default: the model's]",
-)
-@click.option(
-    "--front",
-    "front_path",
-    type=click.Path(path_type=Path),
-    help="What 'tune --front' wrote, as JSON: accuracy against size and time.",
-)
-@click.option("--title", default="", help="The heading.")
-@click.option(
-    "--watts",
-    type=FiniteRange(*POWER_WATTS),
-    help="What the board draws, as you have measured it.  [default: the board's]",
-)
-@click.option(
-    "--battery",
-    "watt_hours",
-    type=FiniteRange(*WATT_HOURS),
-    default=Battery.watt_hours,
-    show_default=True,
-    help="What is in the battery, in Wh.",
-)
-@click.option(
-    "--rate",
-    type=FiniteRange(*RATES),
-    default=Battery.rate,
-    show_default=True,
-    help="Predictions a second, for the battery.",
-)
-@click.option(
-    "--idle-watts",
-    type=FiniteRange(*IDLE_WATTS),
-    default=Battery.idle_watts,
-    show_default=True,
-    help="What the board draws between predictions.",
-)
-@click.option(
-    "-o",
-    "--output",
-    type=OutputFile(REPORT, dir_okay=False),
-    default=Path("report.html"),
-    show_default=True,
-)
-@click.option("--open", "open_it", is_flag=True, help="Show it in the browser.")
-@table_options
-@json_option
+@command("report", _RememberingCommand)
 def report_command(
-    results: tuple[Path, ...],
-    models: tuple[Path, ...],
-    data: Path | None,
-    folders: tuple[Path, ...],
-    board_name: str,
-    image_shape: tuple[int, int] | None,
-    front_path: Path | None,
-    title: str,
-    watts: float | None,
-    watt_hours: float,
-    rate: float,
-    idle_watts: float,
-    output: Path,
-    open_it: bool,
-    table: TableOptions,
-    as_json: bool,
+    results: tuple[Path, ...] = argument(PATH, nargs=-1, required=True),
+    models: tuple[Path, ...] = option(
+        "A model that was run; several if they differ.  [default: the project's]",
+        PATH,
+        flag="--model",
+        multiple=True,
+    ),
+    data: Path | None = option("The points: shows mistakes, and what rounding costs.", PATH),
+    folders: tuple[Path, ...] = option(
+        "A folder that 'build' wrote.  [default: those of the results, and the current one]",
+        FOLDER,
+        flag="--project",
+        multiple=True,
+    ),
+    board_name: str = BOARD,
+    image_shape: tuple[int, int] | None = option(
+        "A point is an image, such as 16x16.  [default: the model's]", image_shape()
+    ),
+    front_path: Path | None = option(
+        "What 'tune --front' wrote, as JSON: accuracy against size and time.", PATH, flag="--front"
+    ),
+    title: str = option("The heading.", default=""),
+    watts: float | None = option(
+        "What the board draws, as you have measured it.  [default: the board's]",
+        FiniteRange(*POWER_WATTS),
+    ),
+    watt_hours: float = option(
+        "What is in the battery, in Wh.",
+        FiniteRange(*WATT_HOURS),
+        flag="--battery",
+        shown=Battery.watt_hours,
+    ),
+    rate: float = option(
+        "Predictions a second, for the battery.",
+        FiniteRange(*RATES),
+        shown=Battery.rate,
+    ),
+    idle_watts: float = option(
+        "What the board draws between predictions.",
+        FiniteRange(*IDLE_WATTS),
+        shown=Battery.idle_watts,
+    ),
+    output: Path = option(None, OutputFile(REPORT, dir_okay=False), shown=Path("report.html")),
+    open_it: bool = option("Show it in the browser.", flag="--open", is_flag=True),
+    table: TableOptions = TABLE,
+    out: Output = OUTPUT,
 ) -> None:
     """Write a report of RESULTS, files that 'hil' wrote: one HTML file that needs nothing else.
 
@@ -142,7 +102,6 @@ def report_command(
     Uno. Folders are read and nothing in them is run; a firmware that is not linked there any more
     is built elsewhere, from the package's own sources.
     """
-    out = Output(as_json)
     board = load_board(board_name)
     if watts is not None:
         board = replace(board, power_watts=watts)

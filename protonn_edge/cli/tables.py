@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import csv
-import functools
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING
 
-import click
 import numpy as np
 from numpy.typing import NDArray
 
 from protonn_edge.chain.model import Model
-from protonn_edge.cli.command import Output
+from protonn_edge.cli.command import Output, option, together
 from protonn_edge.datasets.rules import TableOptions
 from protonn_edge.errors import InputError
 from protonn_edge.system.lazy import later
@@ -22,43 +20,6 @@ if TYPE_CHECKING:
     from protonn_edge.datasets import Notice
 
 _load_points = later("protonn_edge.datasets", "load_points")
-
-_F = TypeVar("_F", bound=Callable[..., Any])
-
-_OPTIONS = (
-    click.option(
-        "--label",
-        metavar="COLUMN",
-        help="The label's column: name, number, first or last.  [default: one called label, "
-        "class or target, else the last]",
-    ),
-    click.option(
-        "--drop",
-        multiple=True,
-        metavar="COLUMNS",
-        help="Columns to leave out, separated by commas.",
-    ),
-    click.option(
-        "--delimiter",
-        help="comma, semicolon, tab, pipe or space.  [default: from the first line]",
-    ),
-)
-
-
-def table_options(command: _F) -> _F:
-    """Add --label, --drop and --delimiter to a command, as its argument `table`."""
-
-    @functools.wraps(command)
-    def with_options(
-        *args: Any, label: str | None, drop: tuple[str, ...], delimiter: str | None, **others: Any
-    ) -> Any:
-        return command(*args, table=TableOptions(label, names_in(drop), delimiter), **others)
-
-    decorated: Any = with_options
-    for option in reversed(_OPTIONS):
-        decorated = option(decorated)
-    wrapped: _F = decorated
-    return wrapped
 
 
 def names_in(lists: Sequence[str], flag: str = "--drop") -> tuple[str, ...]:
@@ -70,6 +31,29 @@ def names_in(lists: Sequence[str], flag: str = "--drop") -> tuple[str, ...]:
             f"{flag} {', '.join(lists)} is not a list of names; separate names by commas, and put "
             "names with a comma or a line feed in double quotes"
         ) from error
+
+
+def _options(label: str | None, drop: tuple[str, ...], delimiter: str | None) -> TableOptions:
+    return TableOptions(label, names_in(drop), delimiter)
+
+
+TABLE = together(
+    _options,
+    {
+        "label": option(
+            "The label's column: name, number, first or last.  [default: one called label, "
+            "class or target, else the last]",
+            metavar="COLUMN",
+        ),
+        "drop": option(
+            "Columns to leave out, separated by commas.", multiple=True, metavar="COLUMNS"
+        ),
+        "delimiter": option(
+            "comma, semicolon, tab, pipe or space.  [default: from the first line]"
+        ),
+    },
+)
+"""The options that say how a table is read."""
 
 
 def words_of(table: TableOptions) -> list[str]:

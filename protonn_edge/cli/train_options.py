@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 from click.core import ParameterSource
 
 from protonn_edge.chain.feature_stage import FeatureStage
 from protonn_edge.chain.registry import ESTIMATORS, PARAMETERS
-from protonn_edge.cli.command import Command, FiniteRange
-from protonn_edge.cli.option_groups import row
-from protonn_edge.cli.quantities import Bytes, ShapeType, Some
+from protonn_edge.cli.command import Command, option, row, together
+from protonn_edge.cli.options import Bytes, FiniteRange, ShapeType, Some
 from protonn_edge.errors import InputError, shortened
 from protonn_edge.system.lazy import later
 from protonn_edge.training.parameters import (
@@ -31,8 +30,6 @@ if TYPE_CHECKING:
     from protonn_edge.training.base import DeviceClassifier
 
 _load_model = later("protonn_edge.chain.file", "load_model")
-
-_F = TypeVar("_F", bound=Callable[..., Any])
 
 _OF_PARAMETERS = {"start_from": "initial_model"}  # options whose parameters have another name
 _SET = "set_by_name"  # the argument of a command that has the values of --set
@@ -95,53 +92,40 @@ def _kind_of(classifier: str) -> type[SharedParameters]:
     return found
 
 
-def classifier_options(command: _F) -> _F:
-    """Add ``--classifier``, ``--set`` and the options of all kinds of classifiers to a command."""
-    every = {
-        name: each
-        for kind in PARAMETERS
-        for name, each in parameters_of(kind).items()
-        if each.option
-    }
-    return _with_options(every, tuple(PARAMETERS), command)
+class GivenClassifier(NamedTuple):
+    """A kind of classifier, and what the command line says of its parameters."""
+
+    name: str
+    options: Mapping[str, Any]  # values by the names of parameters, and those of --set
+
+    def parameters(self) -> dict[str, Any]:
+        """Return the parameters that are given; raises the errors of `given_parameters`."""
+        return given_parameters(self.name, self.options)
 
 
-def any_classifier_options(command: _F) -> _F:
-    """Add ``--classifier``, with a search for the best kind, ``--set`` and options of features."""
-    features = {
-        name: each
-        for name, each in parameters_of(ANY).items()
-        if each.option and name not in (*FEATURES_SEARCHED, "class_weight")
-    }
-    return _with_options(features, (*PARAMETERS, ANY), command)
-
-
-def _with_options(parameters: Mapping[str, Parameter], kinds: Sequence[str], command: _F) -> _F:
-    command = click.option(
-        "--set",
-        _SET,
-        multiple=True,
-        metavar="NAME=VALUE",
-        help="Another setting; --classifier KIND --help lists them.",
-    )(command)
-    for name, declared in reversed(list(parameters.items())):
-        command = click.option(
-            declared.option,
-            name,
-            type=type_of(declared),
-            default=None,
-            hidden=not declared.common,
-            help=declared.help,
-        )(command)
-    return click.option(
-        "--classifier",
-        type=click.Choice(kinds),
+def classifier_options(parameters: Mapping[str, Parameter], kinds: Sequence[str]) -> Any:
+    """Declare ``--classifier``, options of parameters, and ``--set`` for others."""
+    kind = option(
+        f"The kind of model: {', '.join(kinds)}. With --help, its options.  [default: {kinds[0]}]",
+        click.Choice(kinds),
         metavar="KIND",
         default=kinds[0],
         is_eager=True,
-        help=f"The kind of model: {', '.join(kinds)}. With --help, its options.  [default: "
-        f"{kinds[0]}]",
-    )(command)
+    )
+    parts = {"classifier": kind}
+    parts |= {
+        name: option(
+            declared.help, type_of(declared), flag=declared.option, hidden=not declared.common
+        )
+        for name, declared in parameters.items()
+    }
+    parts[_SET] = option(
+        "Another setting; --classifier KIND --help lists them.",
+        flag="--set",
+        multiple=True,
+        metavar="NAME=VALUE",
+    )
+    return together(lambda classifier, **options: GivenClassifier(classifier, options), parts)
 
 
 def _range(numbers: Number) -> click.ParamType[Any]:
@@ -192,9 +176,9 @@ def given_parameters(classifier: str, options: Mapping[str, Any]) -> dict[str, A
     return given
 
 
-def new_classifier(name: str, seed: int, options: Mapping[str, Any]) -> DeviceClassifier:
-    """Return a classifier with the parameters given on the command line; see there for errors."""
-    made: DeviceClassifier = ESTIMATORS[name](random_state=seed, **given_parameters(name, options))
+def new_classifier(name: str, seed: int, parameters: Mapping[str, Any]) -> DeviceClassifier:
+    """Return a classifier of a kind."""
+    made: DeviceClassifier = ESTIMATORS[name](random_state=seed, **parameters)
     return made
 
 
@@ -259,3 +243,24 @@ def flags() -> dict[str, str]:
     options = {str(param.name): param.opts[0] for param in params}
     names = {name for kind in PARAMETERS for name in parameters_of(kind)}
     return {**{name: f"--set {name}" for name in names}, **options}
+
+
+def every_classifier() -> Any:
+    """Declare the classifier to train: the options of all kinds."""
+    every = {
+        name: each
+        for kind in PARAMETERS
+        for name, each in parameters_of(kind).items()
+        if each.option
+    }
+    return classifier_options(every, tuple(PARAMETERS))
+
+
+def any_classifier() -> Any:
+    """Declare the classifier to search for, or any: the options of features."""
+    features = {
+        name: each
+        for name, each in parameters_of(ANY).items()
+        if each.option and name not in (*FEATURES_SEARCHED, "class_weight")
+    }
+    return classifier_options(features, (*PARAMETERS, ANY))

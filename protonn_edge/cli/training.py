@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import click
 import numpy as np
@@ -19,7 +20,7 @@ from protonn_edge.cli.calibrate import (
 from protonn_edge.cli.command import Output
 from protonn_edge.cli.data import DataReport
 from protonn_edge.cli.fitting import check_options, check_sizes, fit_classifier
-from protonn_edge.cli.paths import check_output
+from protonn_edge.cli.train import TrainOptions
 from protonn_edge.cli.train_options import (
     new_classifier,
     was_given,
@@ -30,12 +31,10 @@ from protonn_edge.cli.training_data import (
     settled_samples,
     with_sample_notices,
 )
-from protonn_edge.conversion import from_reference
-from protonn_edge.conversion.reference import read_reference_model
+from protonn_edge.conversion.reference import from_reference, read_reference_model
 from protonn_edge.datasets import (
     Dataset,
     MultiLabelDataset,
-    TableOptions,
     hold_out_normal,
     holdout,
     of_normal_points,
@@ -55,38 +54,26 @@ _OUTLIER_EXPOSURE = 0.5  # with --rejection
 _FALSE_ALARMS, _HELD_OUT = 0.01, 0.2  # with --one-class
 
 
-def train_model(
-    data: Path,
-    output: Path,
-    classifier: str,
-    seed: int,
-    share: float | None,
-    groups: str | None,
-    start_from: Path | None,
-    rate: float | None,
-    by: tuple[Statistic, ...],
-    normal: str | None,
-    verbose: bool,
-    table: TableOptions,
-    as_json: bool,
-    **options: Any,
-) -> None:
-    """Train a model as the options of `train` say, and write it."""
-    check_output(output)
-    out = Output(as_json)
-    learner = new_classifier(classifier, seed, options)
+def train_model(given: TrainOptions, parameters: Mapping[str, Any], out: Output) -> None:
+    """Train a model as the options of `train` say, and write it.
+
+    - `parameters`: of the classifier.
+    """
+    learner = new_classifier(given.classifier.name, given.seed, parameters)
+    rate, by, share = given.rate, given.by, given.share
     one_class = learner.frozen().one_class
-    if normal is not None and not one_class:
+    if given.normal is not None and not one_class:
         raise click.UsageError("--normal names the class that --one-class learns; give both")
-    dataset = load_grouped(data, table, groups, least_classes=1 if one_class else 2)
+    least_classes: Literal[1, 2] = 1 if one_class else 2
+    dataset = load_grouped(given.data, given.table, given.groups, least_classes=least_classes)
     if one_class:
-        dataset = _normal_points(dataset, normal, share, seed)
+        dataset = _normal_points(dataset, given.normal, share, given.seed)
         rate, by, share = rate or _FALSE_ALARMS, by or ("distance",), None
-    if start_from is not None and isinstance(learner, ProtoNNClassifier):
-        learner.initial_model = _start_model(start_from, dataset, learner.normalization)
-        dataset = dataset.matched(learner.initial_model.feature_names, str(data))
+    if given.start_from is not None and isinstance(learner, ProtoNNClassifier):
+        learner.initial_model = _start_model(given.start_from, dataset, learner.normalization)
+        dataset = dataset.matched(learner.initial_model.feature_names, str(given.data))
     if share is not None:
-        dataset = holdout(dataset, share, seed)
+        dataset = holdout(dataset, share, given.seed)
     learner.set_params(**settled_samples(dataset, learner))
     dataset = with_sample_notices(dataset, learner.asked)
     by = by or DEFAULT_STATISTICS
@@ -97,7 +84,7 @@ def train_model(
     if rate is not None:
         _check_rejection(dataset, rate, by)
     report = DataReport(dataset, dataset.notices, out)
-    stopped = fit_classifier(learner, dataset, out, verbose=verbose, on_progress=report.say)
+    stopped = fit_classifier(learner, dataset, out, verbose=given.verbose, on_progress=report.say)
     report.say()
     if rate is not None and not stopped:
         try:
@@ -111,10 +98,10 @@ def train_model(
     if stopped:
         stopped += ", before --rejection" if rate is not None else ""
         model = replace(model, record={**model.record, "stopped": stopped})
-    save_model(model, output)
+    save_model(model, given.output)
     record = describe(model, dataset, out) | {"data": report.to_json()}
-    out.say(*one_class_report(record), sentence_of(record), f"wrote {output}")
-    out.finish(record, _interrupted(stopped, output))
+    out.say(*one_class_report(record), sentence_of(record), f"wrote {given.output}")
+    out.finish(record, _interrupted(stopped, given.output))
 
 
 def _interrupted(stopped: str, output: Path) -> Interrupted | None:

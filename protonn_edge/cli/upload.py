@@ -9,10 +9,9 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
-import click
-
 from protonn_edge.boards import Board, board_names, load_board
-from protonn_edge.cli.command import Command, Output, json_option, port_option
+from protonn_edge.cli.command import OUTPUT, Output, argument, command, option
+from protonn_edge.cli.options import FOLDER, PORT
 from protonn_edge.errors import InputError
 from protonn_edge.system.shell import command_line
 from protonn_edge.toolchain.platformio import run_pio
@@ -26,28 +25,23 @@ _OVER_SERIAL_LINE = "arduino"  # avrdude's name of the bootloaders' protocol
 _BAUD_RATE = re.compile("[0-9]{1,8}")
 _OVER_TCP = "socket://"  # pyserial's form; avrdude uses net:
 
-upload_option = click.option(
-    "--upload", "uploads", is_flag=True, help="Upload it right after the build, as 'upload' does."
-)
 
-
-@click.command("upload", cls=Command)
-@click.argument("folder", type=click.Path(path_type=Path, file_okay=False), default=Path())
-@port_option
-@click.option(
-    "--environment",
-    metavar="NAME",
-    help="The section [env:NAME] of platformio.ini to use.  [default: its default_envs]",
-)
-@json_option
-def upload_command(folder: Path, port: str | None, environment: str | None, as_json: bool) -> None:
+@command("upload")
+def upload_command(
+    folder: Path = argument(FOLDER, default=Path()),
+    port: str | None = PORT,
+    environment: str | None = option(
+        "The section [env:NAME] of platformio.ini to use.  [default: its default_envs]",
+        metavar="NAME",
+    ),
+    out: Output = OUTPUT,
+) -> None:
     """Compile the project in FOLDER and upload it to the board.
 
     FOLDER is a project that 'build' or 'logger' wrote, by default the current folder. The port is
     detected, and PlatformIO compiles and uploads, with its own compiler or an installed one. An
     emulated board with a bootloader can be uploaded to, too.
     """
-    out = Output(as_json)
     out.finish(upload(out, folder, port, environment).to_json())
 
 

@@ -19,10 +19,11 @@ from protonn_edge.build.project import BuildOptions, trial_build
 from protonn_edge.chain.file import load_model
 from protonn_edge.chain.model import Model
 from protonn_edge.cli.checks import library_check
-from protonn_edge.cli.command import Command, Output, board_option, json_option, precision_option
-from protonn_edge.cli.devices import check_project, chosen_emulator, emulator_option
+from protonn_edge.cli.command import OUTPUT, Output, command, option
+from protonn_edge.cli.devices import EMULATOR, check_project, chosen_emulator
 from protonn_edge.cli.hil import say_agreement, say_unproven
-from protonn_edge.cli.tables import points_for, table_options
+from protonn_edge.cli.options import BOARD, FOLDER, MODEL_FILE, POINTS, PRECISION
+from protonn_edge.cli.tables import TABLE, points_for
 from protonn_edge.codegen import Float32Plan, Plan
 from protonn_edge.datasets import TableOptions
 from protonn_edge.emulator import EmulatedBoard
@@ -40,34 +41,24 @@ from protonn_edge.verification.agreement import (
 )
 
 
-@click.command("verify", cls=Command)
-@click.argument("model_file", metavar="MODEL", type=click.Path(path_type=Path))
-@click.argument("data", type=click.Path(path_type=Path))
-@board_option
-@click.option(
-    "--port", help="Port of a board that runs this model's firmware, for example /dev/ttyACM0."
-)
-@click.option(
-    "--project",
-    "folder",
-    type=click.Path(path_type=Path, file_okay=False),
-    help="The folder where 'build' made the firmware at --port, which gives the range of its "
-    "cycles.  [default: the current folder, if it has this model]",
-)
-@emulator_option
-@precision_option
-@table_options
-@json_option
+@command("verify")
 def verify_command(
-    model_file: Path,
-    data: Path,
-    board_name: str,
-    port: str | None,
-    folder: Path | None,
-    emulator: str | None,
-    precision: str,
-    table: TableOptions,
-    as_json: bool,
+    model_file: Path = MODEL_FILE,
+    data: Path = POINTS,
+    board_name: str = BOARD,
+    port: str | None = option(
+        "Port of a board that runs this model's firmware, for example /dev/ttyACM0."
+    ),
+    folder: Path | None = option(
+        "The folder where 'build' made the firmware at --port, which gives the range of its "
+        "cycles.  [default: the current folder, if it has this model]",
+        FOLDER,
+        flag="--project",
+    ),
+    emulator: str | None = EMULATOR,
+    precision: str = PRECISION,
+    table: TableOptions = TABLE,
+    out: Output = OUTPUT,
 ) -> None:
     """Compare the scores of NumPy, host C, the emulated board and, with --port, a real one.
 
@@ -80,7 +71,6 @@ def verify_command(
     """
     if folder is not None and port is None:
         raise click.UsageError("--project is the folder of the firmware at --port; give both")
-    out = Output(as_json)
     model, board = load_model(model_file), load_board(board_name)
     reference = device_model(model, precision)
     X, y = points_for(model, data, table, out)

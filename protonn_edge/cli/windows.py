@@ -12,10 +12,10 @@ import click
 import numpy as np
 from numpy.typing import NDArray
 
-from protonn_edge.cli.command import Command, FiniteRange, Output, json_option
+from protonn_edge.cli.command import OUTPUT, Output, argument, command, option
+from protonn_edge.cli.options import PATH, FiniteRange, Level
 from protonn_edge.cli.paths import WINDOWS, OutputFile
-from protonn_edge.cli.quantities import Level
-from protonn_edge.cli.tables import names_in, table_options
+from protonn_edge.cli.tables import TABLE, names_in
 from protonn_edge.datasets import Notice, TableOptions
 from protonn_edge.datasets.naming import listed, title
 from protonn_edge.datasets.recorded import Recording, read_recording
@@ -44,89 +44,60 @@ _BEFORE_SHARE = 5  # of a window
 _LEAST_RUN = 3  # samples of a label in a row, on average
 
 
-@click.command("windows", cls=Command)
-@click.argument("recording", type=click.Path(path_type=Path))
-@click.option(
-    "-o", "--output", type=OutputFile(WINDOWS), required=True, help="The data set (.npz)."
-)
-@click.option(
-    "--window",
-    type=click.IntRange(2),
-    required=True,
-    help="Length of a window, in samples per channel.",
-)
-@click.option(
-    "--stride",
-    type=click.IntRange(1),
-    help="Samples between the starts of consecutive training windows.  [default: a whole window]",
-)
-@click.option(
-    "--trigger",
-    type=Level(),
-    help="Instead, cut a window where movement begins: where the channels' ranges over an eighth "
-    "of a window add up to this level. auto chooses one.",
-)
-@click.option(
-    "--before",
-    type=click.IntRange(0),
-    help="With --trigger: samples of a window before that point.  [default: a fifth of a window]",
-)
-@click.option(
-    "--onset",
-    type=click.IntRange(*THRESHOLDS),
-    help="Cut a clip of sound where the board hears it begin: where the mean difference of "
-    "samples, in steps of a byte, exceeds this; 4 is usual. The file keeps it for 'train'.",
-)
-@click.option(
-    "--test",
-    "test_share",
-    type=FiniteRange(0, 1, max_open=True),
-    default=0.0,
-    show_default=True,
-    help="Share at the end of each run of equal labels, or of the takes in a folder, that becomes "
-    "test windows.",
-)
-@click.option(
-    "--channels",
-    multiple=True,
-    metavar="COLUMNS",
-    help="Columns of a table that are channels: names or numbers, separated by commas.  "
-    "[default: all numbers but labels, times and sessions]",
-)
-@click.option(
-    "--session",
-    metavar="COLUMN",
-    help="Column with the session, person or recording of each row; no window spans two.  "
-    "[default: a column called session, subject, person, user, ...]",
-)
-@click.option(
-    "--time",
-    metavar="COLUMN",
-    help="Column with the time of each row; no window spans a gap.  [default: a column called "
-    "time, timestamp, t, ms, ...]",
-)
-@click.option(
-    "--rate",
-    type=FiniteRange(*SAMPLE_RATES),
-    help="Samples per second.  [default: from the recording, or its times]",
-)
-@table_options
-@json_option
+@command("windows")
 def windows_command(
-    recording: Path,
-    output: Path,
-    window: int,
-    stride: int | None,
-    trigger: float | None,
-    before: int | None,
-    onset: int | None,
-    test_share: float,
-    channels: tuple[str, ...],
-    session: str | None,
-    time: str | None,
-    rate: float | None,
-    table: TableOptions,
-    as_json: bool,
+    recording: Path = argument(PATH),
+    output: Path = option("The data set (.npz).", OutputFile(WINDOWS), required=True),
+    window: int = option(
+        "Length of a window, in samples per channel.", click.IntRange(2), required=True
+    ),
+    stride: int | None = option(
+        "Samples between the starts of consecutive training windows.  [default: a whole window]",
+        click.IntRange(1),
+    ),
+    trigger: float | None = option(
+        "Instead, cut a window where movement begins: where the channels' ranges over an eighth "
+        "of a window add up to this level. auto chooses one.",
+        Level(),
+    ),
+    before: int | None = option(
+        "With --trigger: samples of a window before that point.  [default: a fifth of a window]",
+        click.IntRange(0),
+    ),
+    onset: int | None = option(
+        "Cut a clip of sound where the board hears it begin: where the mean difference of "
+        "samples, in steps of a byte, exceeds this; 4 is usual. The file keeps it for 'train'.",
+        click.IntRange(*THRESHOLDS),
+    ),
+    test_share: float = option(
+        "Share at the end of each run of equal labels, or of the takes in a folder, that becomes "
+        "test windows.",
+        FiniteRange(0, 1, max_open=True),
+        flag="--test",
+        shown=0.0,
+    ),
+    channels: tuple[str, ...] = option(
+        "Columns of a table that are channels: names or numbers, separated by commas.  "
+        "[default: all numbers but labels, times and sessions]",
+        multiple=True,
+        metavar="COLUMNS",
+    ),
+    session: str | None = option(
+        "Column with the session, person or recording of each row; no window spans two.  "
+        "[default: a column called session, subject, person, user, ...]",
+        metavar="COLUMN",
+    ),
+    time: str | None = option(
+        "Column with the time of each row; no window spans a gap.  [default: a column called "
+        "time, timestamp, t, ms, ...]",
+        metavar="COLUMN",
+    ),
+    rate: float | None = option(
+        "Samples per second.  [default: from the recording, or its times]",
+        FiniteRange(*SAMPLE_RATES),
+    ),
+    table: TableOptions = TABLE,
+    out: Output = OUTPUT,
 ) -> None:
     """Cut RECORDING, samples of all channels in the order of time, into labelled windows.
 
@@ -143,7 +114,6 @@ def windows_command(
         raise click.UsageError(
             "--stride is for regular windows, --trigger for movements, --onset for sounds; give one"
         )
-    out = Output(as_json)
     options = replace(table, session=session, time=time, channels=names_in(channels, "--channels"))
     recorded = read_recording(recording, options)
     if rate is not None:

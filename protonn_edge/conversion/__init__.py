@@ -1,19 +1,13 @@
 """Models from elsewhere: the reference implementation's folders, scikit-learn's estimators."""
 
-from __future__ import annotations
+from typing import Literal, get_args
 
-from protonn_edge.conversion.converting import from_sklearn
-from protonn_edge.conversion.kept import Conversion, ConversionStep
-from protonn_edge.conversion.reference import Features, from_reference, same_answers, to_reference
-from protonn_edge.conversion.scaling import from_pipeline
+Features = Literal["raw", "normalized"]
+"""What the reference implementation's W takes."""
 
-__all__ = [
-    "Conversion",
-    "ConversionStep",
-    "Features",
-    "from_pipeline",
-    "from_reference",
-    "from_sklearn",
-    "same_answers",
-    "to_reference",
-]
+Layout = Literal["text", "npy"]
+"""How its matrices lie in a folder: as the C++ program writes them, or the Python programs."""
+
+LAYOUTS: tuple[Layout, ...] = get_args(Layout)
+EPOCHS = 60
+"""Epochs of training on an estimator's answers, where the conversion is not exact."""

@@ -22,6 +22,7 @@ import protonn_edge
 from protonn_edge.boards import Board, board_of
 from protonn_edge.chain.model import Model
 from protonn_edge.chain.statistics import InputStatistics
+from protonn_edge.conversion import EPOCHS
 from protonn_edge.conversion.estimators import FittedEstimator, Indices, LinearRule, read_estimator
 from protonn_edge.conversion.kept import Conversion, Measured
 from protonn_edge.conversion.prototypes import (
@@ -44,8 +45,6 @@ from protonn_edge.quantization import IntegerChain, check_counts, measure_activi
 from protonn_edge.system.rounding import one_thread
 from protonn_edge.training.points import Float32
 from protonn_edge.training.validation import check_finite, check_varying
-
-EPOCHS = 60
 
 _COMPARED_POINTS = 10_000
 _ACTIVITY_POINTS = 1_000
@@ -129,7 +128,7 @@ def from_sklearn(
     Examples
     --------
     >>> from sklearn.svm import SVC
-    >>> from protonn_edge.conversion import from_sklearn
+    >>> from protonn_edge import from_sklearn
     >>> from protonn_edge.datasets import load_digits_dataset
     >>> digits = load_digits_dataset()
     >>> machine = SVC(C=10).fit(digits.X_train, digits.y_train)

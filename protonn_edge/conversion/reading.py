@@ -32,7 +32,6 @@ LARGEST = 1e30
 """Largest magnitude of an estimator's numbers, so that sums of products fit floats."""
 
 Shape = tuple[int | None, ...]
-SUFFIX = ".skops"
 _LIMIT_BYTES = 256 * 2**20
 _SCHEMA = "schema.json"
 # Arrays of nodes, whose shapes it checks; `trees` checks their links before following them.

@@ -19,7 +19,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,6 +28,7 @@ from scipy.sparse import issparse
 from protonn_edge.chain.head import paper_bytes
 from protonn_edge.chain.model import Model
 from protonn_edge.chain.statistics import InputStatistics, Normalizer
+from protonn_edge.conversion import Features, Layout
 from protonn_edge.datasets.archive import read_header
 from protonn_edge.datasets.rows import Sparse
 from protonn_edge.errors import InputError
@@ -38,8 +39,6 @@ from protonn_edge.training.normalization import normalizer_from
 from protonn_edge.training.points import Float32
 from protonn_edge.training.preparation import check_sizes
 from protonn_edge.training.running_statistics import sparse_statistics
-
-Features = Literal["raw", "normalized"]
 
 _CONSTANT_DEVIATION = 1e-6
 _THRESHOLD_POINTS = 5_000
@@ -188,12 +187,6 @@ def same_answers(
     there = from_reference(reference, inputs.astype(np.float32), "none", model.classes)
     alike = model.scores(X).argmax(axis=1) == there.scores(inputs).argmax(axis=1)
     return float(np.mean(alike))
-
-
-Layout = Literal["text", "npy"]
-"""The C++ program's files, or the Python programs'."""
-
-LAYOUTS: tuple[Layout, ...] = get_args(Layout)
 
 
 @dataclass(frozen=True, eq=False)

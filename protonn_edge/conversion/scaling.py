@@ -170,7 +170,7 @@ def from_pipeline(pipeline: Pipeline, X: ArrayLike | None = None) -> Model:
     --------
     >>> from sklearn.pipeline import make_pipeline
     >>> from sklearn.preprocessing import StandardScaler
-    >>> from protonn_edge.conversion import from_pipeline
+    >>> from protonn_edge import from_pipeline
     >>> from protonn_edge.datasets import load_digits_dataset
     >>> from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
     >>> digits = load_digits_dataset()

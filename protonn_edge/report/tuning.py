@@ -12,8 +12,8 @@ from rich.table import Table
 
 from protonn_edge.boards import Board
 from protonn_edge.training.searched import shown
-from protonn_edge.tuning import Candidate, Progress, candidates, front
-from protonn_edge.tuning.choice import cycles_of, flash_of
+from protonn_edge.tuning.choice import Candidate, candidates, cycles_of, flash_of, front
+from protonn_edge.tuning.search import Progress
 
 _BEST = 5
 

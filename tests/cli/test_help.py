@@ -9,7 +9,7 @@ import pytest
 from command_line import every_command, run
 
 from protonn_edge.cli import EXAMPLES, main
-from protonn_edge.cli.option_groups import group_of
+from protonn_edge.cli.command import group_of
 
 IN_NO_GROUP = {"verbose", "as_json", "set_by_name"}
 

@@ -36,11 +36,11 @@ finally:
 """
 
 
-def started(*words: str) -> tuple[str, set[str], set[str]]:
+def started(*words: str, code: int = 0) -> tuple[str, set[str], set[str]]:
     """Return what a command prints, and the packages and the modules that it imported."""
-    done = subprocess.run(
-        [sys.executable, "-c", PROGRAM, *words], capture_output=True, text=True, check=True
-    )
+    command = [sys.executable, "-c", PROGRAM, *words]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == code, done.stderr
     packages, modules = done.stderr.splitlines()[-2:]
     return done.stdout, set(packages.split()), set(modules.split())
 
@@ -52,16 +52,47 @@ def started(*words: str) -> tuple[str, set[str], set[str]]:
         (("boards",), "atmega2560"),
         (("train", "--help"), "--features"),
         (("train", "--classifier", "forest", "--help"), "--min-leaf"),
+        (("tune", "--help"), "--max-flash"),
+        (("convert", "--help"), "--layout"),
         (("TAB", "inspect", "--da"), "--data"),
         (("TAB", "build", "--board", "me"), "mega2560"),
     ],
-    ids=["inspect", "boards", "train", "a kind", "an option", "a board"],
+    ids=["inspect", "boards", "train", "a kind", "tune", "convert", "an option", "a board"],
 )
 def test_a_command_that_only_reads_imports_no_more(words: tuple[str, ...], printed: str) -> None:
     text, packages, _ = started(*words)
     assert printed in text
     allowed = {"requests", "platformio", "elftools"} if "build" in words else set()
     assert packages & set(HEAVY) <= allowed
+
+
+def test_the_demo_imports_no_training_for_its_help() -> None:
+    text, packages, modules = started("demo", "--help")
+    assert "--emulator" in text
+    assert not {"sklearn", "scipy", "matplotlib", "optuna"} & packages
+    assert "protonn_edge.cli.fitting" not in modules
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("train", "missing.csv", "-o", "m.npz"),
+        ("train", MODEL, "-o", "m.npz", "--set", "no_such=1"),
+        ("tune", "missing.csv", "-o", "m.npz"),
+        ("tune", MODEL, "-o", "m.npz", "--set", "no_such=1"),
+        ("tune", MODEL, "-o", "m.npz", "--jobs", "2", "--dask", "tcp://localhost:1"),
+        ("convert", "missing.skops", "-o", "m.npz"),
+        ("convert", "missing.npz", "-o", "folder"),
+        ("convert", MODEL, "-o", "folder", "--budget", "1kB"),
+        ("convert", MODEL, "-o", "folder", "--data", "missing.csv"),
+    ],
+    ids=lambda words: " ".join(Path(word).name for word in words),
+)
+def test_what_is_wrong_at_a_glance_is_refused_before_training_is_imported(
+    words: tuple[str | Path, ...],
+) -> None:
+    _, packages, _ = started(*map(str, words), code=2)
+    assert not {"sklearn", "scipy", "optuna"} & packages
 
 
 def test_inspecting_a_model_imports_nothing_that_reads_data() -> None:

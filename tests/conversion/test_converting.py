@@ -22,7 +22,7 @@ from sklearn.svm import SVC
 from protonn_edge.boards import load_board
 from protonn_edge.chain.file import load_model, model_bytes, save_model
 from protonn_edge.codegen import Limits, make_plan
-from protonn_edge.conversion import from_sklearn
+from protonn_edge.conversion.converting import from_sklearn
 from protonn_edge.conversion.prototypes import SizeLimit
 from protonn_edge.datasets import load_dataset, load_digits_dataset
 from protonn_edge.errors import CheckFailed, InputError

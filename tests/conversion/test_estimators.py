@@ -25,7 +25,7 @@ from sklearn.preprocessing import (
 )
 from sklearn.svm import SVC, LinearSVC, NuSVC
 
-from protonn_edge.conversion import from_sklearn
+from protonn_edge.conversion.converting import from_sklearn
 from protonn_edge.conversion.estimators import read_estimator
 from protonn_edge.errors import InputError
 

@@ -11,7 +11,7 @@ from sklearn.linear_model import LogisticRegression
 from protonn_edge.chain.statistics import InputStatistics
 from protonn_edge.codegen import make_plan
 from protonn_edge.codegen.host import host_program
-from protonn_edge.conversion import from_sklearn
+from protonn_edge.conversion.converting import from_sklearn
 from protonn_edge.conversion.estimators import FittedEstimator, LinearRule
 from protonn_edge.conversion.prototypes import REACHES, as_model, exact_prototypes
 from protonn_edge.conversion.scaling import AffineMap

@@ -23,10 +23,12 @@ from sklearn.datasets import make_multilabel_classification
 
 from protonn_edge.chain.model import Model
 from protonn_edge.chain.statistics import Normalizer
-from protonn_edge.conversion import from_reference, same_answers, to_reference
 from protonn_edge.conversion.reference import (
     ReferenceModel,
+    from_reference,
     read_reference_model,
+    same_answers,
+    to_reference,
     write_reference_model,
 )
 from protonn_edge.datasets import load_digits_dataset

@@ -13,7 +13,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, RobustScaler, StandardScaler
 
 from protonn_edge.chain.model import Model
-from protonn_edge.conversion import from_pipeline, from_sklearn
+from protonn_edge.conversion.converting import from_sklearn
+from protonn_edge.conversion.scaling import from_pipeline
 from protonn_edge.errors import InputError
 from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
 from protonn_edge.quantization import quantize

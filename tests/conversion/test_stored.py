@@ -19,7 +19,7 @@ from sklearn.preprocessing import FunctionTransformer, StandardScaler
 from sklearn.svm import SVC
 
 from protonn_edge.chain.file import model_bytes
-from protonn_edge.conversion import from_sklearn
+from protonn_edge.conversion.converting import from_sklearn
 from protonn_edge.conversion.reading import load_estimator
 from protonn_edge.errors import InputError
 

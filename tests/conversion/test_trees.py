@@ -21,7 +21,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
 from protonn_edge.chain.file import model_bytes
-from protonn_edge.conversion import from_sklearn
+from protonn_edge.conversion.converting import from_sklearn
 from protonn_edge.conversion.reading import load_estimator
 from protonn_edge.datasets import load_digits_dataset
 from protonn_edge.errors import CheckFailed, InputError

@@ -23,11 +23,13 @@ from sklearn.svm import SVC
 
 from protonn_edge.chain.file import load_model, save_model
 from protonn_edge.chain.model import Model
-from protonn_edge.conversion import from_reference, from_sklearn, to_reference
+from protonn_edge.conversion.converting import from_sklearn
 from protonn_edge.conversion.reading import load_estimator
 from protonn_edge.conversion.reference import (
     LAYOUTS,
+    from_reference,
     read_reference_model,
+    to_reference,
     write_reference_model,
 )
 from protonn_edge.kinds.protonn.head import ProtoNNHead

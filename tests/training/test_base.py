@@ -17,7 +17,13 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from protonn_edge.chain.file import load_model
 from protonn_edge.chain.registry import PARAMETERS
-from protonn_edge.cli.train_options import ClassifierCommand, classifier_options, new_classifier
+from protonn_edge.cli.command import command
+from protonn_edge.cli.train_options import (
+    ClassifierCommand,
+    GivenClassifier,
+    every_classifier,
+    new_classifier,
+)
 from protonn_edge.datasets import load_digits_dataset
 from protonn_edge.errors import InputError
 from protonn_edge.features.average_pooling.pooling import AveragePooling
@@ -161,18 +167,18 @@ def test_a_model_for_floats_alone_has_no_floor() -> None:
 
 
 @pytest.fixture
-def command(monkeypatch: pytest.MonkeyPatch) -> click.Command:
+def make(monkeypatch: pytest.MonkeyPatch) -> click.Command:
     """Give a command that makes a classifier of its options, of one kind more."""
     monkeypatch.setitem(CLASSIFIERS, "means", NearestMean)
     monkeypatch.setitem(PARAMETERS, "means", NearestMean)
 
-    @click.command("make", cls=ClassifierCommand)
-    @classifier_options
-    def make(classifier: str, **options: Any) -> None:
-        made = new_classifier(classifier, 7, options)
-        click.echo(f"{made}")
+    declared = every_classifier()
 
-    return make
+    @command("make", ClassifierCommand)
+    def made(given: GivenClassifier = declared) -> None:
+        click.echo(f"{new_classifier(given.name, 7, given.parameters())}")
+
+    return made
 
 
 @pytest.mark.parametrize(
@@ -187,8 +193,8 @@ def command(monkeypatch: pytest.MonkeyPatch) -> click.Command:
         ),
     ],
 )
-def test_the_command_line_makes_it(command: click.Command, options: list[str], made: str) -> None:
-    assert CliRunner().invoke(command, options).output.strip() == made
+def test_the_command_line_makes_it(make: click.Command, options: list[str], made: str) -> None:
+    assert CliRunner().invoke(make, options).output.strip() == made
 
 
 @pytest.mark.parametrize(
@@ -202,8 +208,8 @@ def test_the_command_line_makes_it(command: click.Command, options: list[str], m
     ],
 )
 def test_options_of_another_kind_are_refused_by_name(
-    command: click.Command, options: list[str], words: str
+    make: click.Command, options: list[str], words: str
 ) -> None:
-    done = CliRunner().invoke(command, options)
+    done = CliRunner().invoke(make, options)
     assert done.exit_code == 2
     assert words in done.output

@@ -10,16 +10,13 @@ import pytest
 
 from protonn_edge.boards import load_board
 from protonn_edge.datasets import load_digits_dataset
-from protonn_edge.tuning import (
-    Points,
-    Record,
-    Search,
-    SearchFile,
-    SearchSpace,
-    TuningLimits,
-    Workers,
-    fold_numbers,
-)
+from protonn_edge.training.folds import fold_numbers
+from protonn_edge.tuning.limits import TuningLimits
+from protonn_edge.tuning.search import Search
+from protonn_edge.tuning.space import SearchSpace
+from protonn_edge.tuning.store import Record, SearchFile
+from protonn_edge.tuning.trial import Points
+from protonn_edge.tuning.workers import Workers
 
 FIXED: dict[str, Any] = {"epochs": 4, "init_projection": "pca", "quantization_aware": False}
 

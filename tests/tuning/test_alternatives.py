@@ -10,8 +10,10 @@ import pytest
 from optuna.distributions import CategoricalDistribution
 
 from protonn_edge.training.base import CLASSIFIERS
-from protonn_edge.tuning import InProcessWorkers, Points, SearchSpace, candidates
-from protonn_edge.tuning.trial import sketch
+from protonn_edge.tuning.choice import candidates
+from protonn_edge.tuning.space import SearchSpace
+from protonn_edge.tuning.trial import Points, sketch
+from protonn_edge.tuning.workers import InProcessWorkers
 
 IMAGES = {"image_shape": (8, 8)}
 WITH_FEATURES = [kind for kind in CLASSIFIERS if kind != "basis-images"]  # they are features

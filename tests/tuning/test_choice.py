@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 from protonn_edge.errors import InputError
-from protonn_edge.tuning import Choice, Figures, Record, candidates
-from protonn_edge.tuning.choice import lead_by_chance
+from protonn_edge.tuning.choice import Choice, candidates, lead_by_chance
+from protonn_edge.tuning.limits import Figures
+from protonn_edge.tuning.store import Record
 
 FOLDS = 4
 EVEN = (0.0,) * FOLDS

@@ -13,7 +13,8 @@ import time
 import pytest
 
 from protonn_edge.errors import InputError
-from protonn_edge.tuning import DaskWorkers, InProcessWorkers, TuningLimits
+from protonn_edge.tuning.limits import TuningLimits
+from protonn_edge.tuning.workers import DaskWorkers, InProcessWorkers
 
 pytest.importorskip("distributed", reason="needs dask; to run: pip install 'protonn-edge[dask]'")
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning:distributed")

@@ -6,8 +6,9 @@ import pytest
 
 from protonn_edge.boards import load_board
 from protonn_edge.report.tuning import candidate_table, front_figure
-from protonn_edge.tuning import Figures, Record, candidates, front, front_json
-from protonn_edge.tuning.choice import cycles_of, flash_of
+from protonn_edge.tuning.choice import candidates, cycles_of, flash_of, front, front_json
+from protonn_edge.tuning.limits import Figures
+from protonn_edge.tuning.store import Record
 
 UNO = load_board("uno")
 

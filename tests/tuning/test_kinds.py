@@ -20,8 +20,9 @@ from protonn_edge.training.searched import (
     among_kinds,
     settings_of_kind,
 )
-from protonn_edge.tuning import Points, SearchSpace, TuningLimits
-from protonn_edge.tuning.trial import sketch
+from protonn_edge.tuning.limits import TuningLimits
+from protonn_edge.tuning.space import SearchSpace
+from protonn_edge.tuning.trial import Points, sketch
 
 
 def test_kinds_keep_their_parameters_apart():

@@ -13,17 +13,12 @@ import pytest
 
 from protonn_edge.errors import CheckFailed, InputError
 from protonn_edge.training.searched import Searched
-from protonn_edge.tuning import (
-    Choice,
-    Figures,
-    InProcessWorkers,
-    NothingFits,
-    Processes,
-    Record,
-    TuningLimits,
-)
-from protonn_edge.tuning.search import _bars
+from protonn_edge.tuning.choice import Choice
+from protonn_edge.tuning.limits import Figures, TuningLimits
+from protonn_edge.tuning.search import NothingFits, _bars
+from protonn_edge.tuning.store import Record
 from protonn_edge.tuning.trial import sketch
+from protonn_edge.tuning.workers import InProcessWorkers, Processes
 
 LIMITS = TuningLimits(flash_bytes=4_000)
 FIGURES = Figures("columns", 3_000, 50, 9_999, 1_000.0)
@@ -47,7 +42,8 @@ def essence(records):
 @pytest.fixture(scope="module")
 def reference(make_points, tmp_path_factory, space):
     """Return what an undisturbed search finds."""
-    from protonn_edge.tuning import Search, SearchFile  # noqa: PLC0415
+    from protonn_edge.tuning.search import Search  # noqa: PLC0415
+    from protonn_edge.tuning.store import SearchFile  # noqa: PLC0415
 
     points = make_points(LIMITS)
     path = tmp_path_factory.mktemp("search") / "search.jsonl"

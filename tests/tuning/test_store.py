@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from protonn_edge.errors import InputError
-from protonn_edge.tuning import Figures, Record, SearchFile
+from protonn_edge.tuning.limits import Figures
+from protonn_edge.tuning.store import Record, SearchFile
 
 FIGURES = Figures("columns", 3_000, 80, 20_000, 12_345.5)
 

@@ -20,7 +20,7 @@ from protonn_edge.build.project import build
 from protonn_edge.device import Origin, ResultsFile
 from protonn_edge.errors import InputError
 from protonn_edge.evaluation.measurement import measure
-from protonn_edge.tuning import SearchFile
+from protonn_edge.tuning.store import SearchFile
 
 pytestmark = pytest.mark.skipif(
     sys.platform == "win32", reason="Windows has no locks of this kind: run it elsewhere"

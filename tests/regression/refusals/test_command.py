@@ -4,18 +4,16 @@ from __future__ import annotations
 
 import warnings
 
-import click
 import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from protonn_edge.cli.command import BUG_EXIT_CODE, TRACEBACK_VARIABLE, Command, json_option
+from protonn_edge.cli.command import BUG_EXIT_CODE, OUTPUT, TRACEBACK_VARIABLE, command
 
 
 def command_of(body):
-    @click.command("odd", cls=Command)
-    @json_option
-    def odd(as_json):
+    @command("odd")
+    def odd(out=OUTPUT):
         body()
 
     return odd

@@ -17,8 +17,8 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
 
-from protonn_edge.conversion import from_reference, from_sklearn
-from protonn_edge.conversion.reference import ReferenceModel, read_reference_model
+from protonn_edge.conversion.converting import from_sklearn
+from protonn_edge.conversion.reference import ReferenceModel, from_reference, read_reference_model
 from protonn_edge.datasets.archive import ArrayArchive
 from protonn_edge.errors import InputError
 

@@ -9,7 +9,9 @@ import pytest
 
 from protonn_edge.errors import InputError
 from protonn_edge.report.inputs import read_front
-from protonn_edge.tuning import Figures, Record, SearchFile, SearchSpace
+from protonn_edge.tuning.limits import Figures
+from protonn_edge.tuning.space import SearchSpace
+from protonn_edge.tuning.store import Record, SearchFile
 
 SPACE = SearchSpace(n_points=200, n_inputs=64, n_classes=10, parameter_bytes=6_000)
 FIGURES = Figures("columns", 3_000, 80, 20_000, 12_345.5)

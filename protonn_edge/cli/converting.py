@@ -1,0 +1,131 @@
+"""What `convert` does with its options, for each kind of SOURCE."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from protonn_edge.boards import load_board
+from protonn_edge.chain.file import load_model, save_model
+from protonn_edge.cli.command import Output
+from protonn_edge.cli.convert import ConvertOptions
+from protonn_edge.cli.paths import check_output
+from protonn_edge.cli.trained import describe, sentence_of
+from protonn_edge.cli.training import reference_model_for
+from protonn_edge.conversion.converting import from_sklearn
+from protonn_edge.conversion.reading import load_estimator
+from protonn_edge.conversion.reference import same_answers, to_reference, write_reference_model
+from protonn_edge.datasets import MultiLabelDataset, load_dataset
+from protonn_edge.datasets.dataset import dense_features
+from protonn_edge.errors import InputError
+from protonn_edge.kinds.protonn.head import protonn_head
+from protonn_edge.training.accuracy_floor import with_accuracy_floor
+
+
+def from_folder(given: ConvertOptions, out: Output) -> dict[str, Any]:
+    """Convert a folder of the reference implementation into a model."""
+    check_output(given.output)
+    dataset = load_dataset(given.data or _training_data(given.source), given.table)
+    out.notice(dataset.notices)
+    model = reference_model_for(dataset, given.source, given.normalization)
+    model = with_accuracy_floor(model, dataset.X_test, dataset.y_test)
+    record = describe(model, dataset, out)
+    save_model(model, given.output)
+    out.say(sentence_of(record), f"wrote {given.output}")
+    return record
+
+
+def from_estimator(given: ConvertOptions, out: Output) -> dict[str, Any]:
+    """Convert a fitted estimator into a model."""
+    board, source, data = load_board(given.board_name), given.source, given.data
+    check_output(given.output)
+    if data is None:
+        raise InputError(
+            f"{source} contains no points, which the conversion needs; name the training data with "
+            "--data"
+        )
+    dataset = load_dataset(data, given.table)
+    if isinstance(dataset, MultiLabelDataset):
+        raise InputError(
+            f"{data} has sets of labels, but the estimator predicts one class; use data with one "
+            "label per point"
+        )
+    estimator = load_estimator(source)
+    columns = tuple(map(str, getattr(estimator, "feature_names_in_", ())))
+    dataset = dataset.matched(columns, str(data))
+    out.notice(dataset.notices)
+    names = np.array(dataset.classes)
+    tested = len(dataset.y_test) > 0
+    with out.status("converting"):
+        found = from_sklearn(
+            estimator,
+            dataset.X_train,
+            names[dataset.y_train],
+            evaluate_on=(dataset.X_test, names[dataset.y_test]) if tested else None,
+            board=board,
+            budget=given.budget,
+            epochs=given.epochs,
+            random_state=given.seed,
+        )
+    model = found.model
+    if model.classes == dataset.classes:
+        model = with_accuracy_floor(model, dataset.X_test, dataset.y_test)
+    save_model(model, given.output)
+    out.say(str(found), f"wrote {given.output}")
+    return found.to_json()
+
+
+def _training_data(folder: Path) -> Path:
+    """Return the folder with train.txt: results are in DATA/results/SETTINGS."""
+    for candidate in (folder, *folder.resolve().parents[1:2]):
+        if (candidate / "train.txt").is_file():
+            return candidate
+    raise InputError(
+        f"{folder} has only matrices, but a model needs the ranges of the features and the names "
+        "of the classes; name the training data with --data"
+    )
+
+
+def to_folder(given: ConvertOptions, out: Output) -> dict[str, Any]:
+    """Convert a model file into a folder for the reference implementation."""
+    output, data, features = given.output, given.data, given.features
+    if output.suffix == ".npz":
+        raise InputError(
+            f"{given.source} is converted into a folder, but the output is called "
+            f"{output.name!r}; name a folder, or give a folder to convert"
+        )
+    model = load_model(given.source)
+    cutoff = protonn_head(model, "the reference implementation").cutoff
+    reference = to_reference(model, features)
+    record: dict[str, Any] = {
+        "layout": given.layout,
+        "features": features,
+        "paper_bytes": reference.paper_bytes,
+        "n": 0,
+        "same_answers": None,
+    }
+    if data is not None:
+        dataset = load_dataset(data, given.table)
+        dataset = dataset.matched(model.feature_names, str(data))
+        out.notice(dataset.notices)
+        points = dataset.X_test if dataset.X_test.shape[0] else dataset.X_train
+        X = dense_features(points, str(data))
+        record |= {"n": len(X), "same_answers": same_answers(model, reference, X, features)}
+    write_reference_model(reference, output, given.layout)
+    if record["same_answers"] is not None:
+        out.say(
+            f"of {record['n']:,} points, {100 * record['same_answers']:.2f} % get the same answer"
+        )
+    if cutoff > 0:
+        out.say(
+            f"RBF values below {cutoff:.3g} are ignored by this model but not by the "
+            "reference implementation: its answers may differ for some points"
+        )
+    if model.rejection is not None:
+        out.say(
+            'the matrices have no thresholds: the reference implementation never answers "unknown"'
+        )
+    out.say(f"wrote {output}, for {features} features")
+    return record

@@ -1,0 +1,283 @@
+"""What `tune` does with its options: a search, and the chosen model, trained and written."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import joblib
+from rich.console import Console
+from rich.live import Live
+
+from protonn_edge.avr.cores import BOUND_FLAGS
+from protonn_edge.boards import Board, load_board
+from protonn_edge.chain.file import save_model
+from protonn_edge.cli.command import Output
+from protonn_edge.cli.data import DataReport
+from protonn_edge.cli.fitting import check_options
+from protonn_edge.cli.options import board_words
+from protonn_edge.cli.trained import describe
+from protonn_edge.cli.training_data import load_grouped, settled_samples
+from protonn_edge.cli.tune import TuneOptions
+from protonn_edge.datasets import Dataset
+from protonn_edge.errors import CheckFailed, Interrupted
+from protonn_edge.report.tuning import Columns, candidate_table, front_figure, progress_table
+from protonn_edge.system.files import write_atomically
+from protonn_edge.system.shell import command_line
+from protonn_edge.training.accuracy_floor import with_accuracy_floor
+from protonn_edge.training.folds import fold_numbers, usual_folds
+from protonn_edge.training.searched import FEATURES, KIND, settings_of_kind
+from protonn_edge.training.shared_parameters import SharedParameters
+from protonn_edge.training.stored_points import is_large
+from protonn_edge.tuning.choice import Candidate, Choice, candidates, front_json, lead_by_chance
+from protonn_edge.tuning.limits import TuningLimits
+from protonn_edge.tuning.refit import Refitted, refit
+from protonn_edge.tuning.search import Progress, Search, SearchResult, identity
+from protonn_edge.tuning.space import SearchSpace
+from protonn_edge.tuning.store import SearchFile
+from protonn_edge.tuning.trial import Points, check_points
+from protonn_edge.tuning.workers import DaskWorkers, InProcessWorkers, Processes, Workers
+
+
+def tune_model(given: TuneOptions, parameters: Mapping[str, Any], out: Output) -> None:
+    """Search for a model as the options of `tune` say, and write it.
+
+    - `parameters`: of the classifier, the same in all trials.
+    """
+    deadline = None if given.timeout is None else time.monotonic() + given.timeout
+    in_groups = given.groups is not None
+    choice = Choice.usual(in_groups) if given.choose is None else Choice.parse(given.choose)
+    board = load_board(given.board_name)
+    board.check_is_chip("flash, SRAM and cycles")
+    dataset = load_grouped(given.data, given.table, given.groups)
+    check_points(dataset.X_train, dataset.y_train)
+    report = DataReport(dataset, dataset.notices, out)
+    points = _points(given, parameters, dataset, board)
+    space = SearchSpace.of(points)
+    searched = _search(given, points, space, choice, deadline, report.say)
+    found = candidates(searched.records.values())
+    if not found:
+        raise CheckFailed(_nothing_complete(searched, given.timeout))
+    report.say()
+    told = {
+        "choice": str(choice),
+        "seed": given.seed,
+        "folds": points.n_folds,
+        "trials": _counts(searched),
+    }
+    with out.status("training the chosen model on all points"):
+        refitted = refit(
+            points,
+            choice.ranked(found),
+            seed=given.seed,
+            classes=dataset.classes,
+            feature_names=dataset.feature_names,
+            search={**told, "limits": points.limits.to_json(), "board": board.name},
+        )
+    model = with_accuracy_floor(refitted.model, dataset.X_test, dataset.y_test)
+    refitted = replace(refitted, model=replace(model, instrument=dataset.instrument))
+    save_model(refitted.model, given.output)
+    if given.front_path is not None:
+        _write_front(given.front_path, found, board)
+    described = describe(refitted.model, dataset, out) | {"data": report.to_json()}
+    record = described | _record(refitted, found, told, points)
+    table = candidate_table(found, board, space.searched.columns)
+    out.say("accuracy in cross-validation against what it takes:", table)
+    out.say(*_sentences(record, refitted, points, choice), f"wrote {given.output}")
+    words = ["build", str(given.output), *board_words(given.board_name)]
+    how = command_line(["protonn-edge", *words, "--plan", refitted.fit.figures.kernel])
+    out.say("build it with:", f"  {how}")
+    out.finish(record)
+
+
+def _points(
+    given: TuneOptions, parameters: Mapping[str, Any], dataset: Dataset, board: Board
+) -> Points:
+    """Return the data of all trials; refuse options that cannot be combined."""
+    limits = TuningLimits(
+        given.max_flash, given.max_sram, given.max_latency_ms, given.max_energy_mj
+    )
+    settled = settled_samples(dataset, SharedParameters(features=parameters.get("features")))
+    every = {**parameters, **settled}
+    fixed = {name: value for name, value in every.items() if value is not None}
+    X, y, of_group = dataset.X_train, dataset.y_train, dataset.groups
+    numbers = fold_numbers(y, given.folds or usual_folds(of_group), given.seed, of_group)
+    to_move = None if is_large(X) else of_group  # data that is read in blocks is not shifted
+    points = Points(X, y, numbers, board, limits, fixed, to_move, given.classifier.name)
+    check_options(points.untrained({}), replace(dataset, groups=to_move))
+    return points
+
+
+def _search(
+    given: TuneOptions,
+    points: Points,
+    space: SearchSpace,
+    choice: Choice,
+    deadline: float | None,
+    on_complete: Callable[[], object],
+) -> SearchResult:
+    """Run a search, with a live table on standard error if that is a terminal.
+
+    `on_complete` is called after each trained trial.
+    """
+    order = {"seed": given.seed, "in_flight": given.in_flight}
+    known_by = identity(points, space, **order)
+    workers = _workers(points, given)
+    columns, done = space.searched.columns, 0
+    with (
+        SearchFile(given.search_path, known_by, space.distributions) as file,
+        _live(given.trials, points.board, columns) as show,
+    ):
+
+        def on_change(progress: Progress) -> None:
+            nonlocal done
+            done = len(progress.records)
+            if any(record.outcome == "complete" for record in progress.records.values()):
+                on_complete()
+            show(progress)
+
+        try:
+            with workers:
+                search = Search(
+                    points, space, file, workers, **order, choice=choice, on_change=on_change
+                )
+                return search.run(trials=given.trials, deadline=deadline)
+        except KeyboardInterrupt:
+            raise Interrupted(
+                f"stopped after {done:,} finished trials, which are kept; repeat the command to "
+                "continue"
+            ) from None
+
+
+@contextmanager
+def _live(trials: int, board: Board, columns: Columns) -> Iterator[Callable[[Progress], object]]:
+    console = Console(stderr=True, highlight=False)
+    if not console.is_terminal:
+        yield lambda _: None
+        return
+    with Live(console=console, transient=True, auto_refresh=False) as live:
+
+        def show(progress: Progress) -> None:
+            live.update(progress_table(progress, trials, board, columns), refresh=True)
+
+        yield show
+
+
+def _workers(points: Points, given: TuneOptions) -> Workers:
+    if given.scheduler is not None:
+        return DaskWorkers(points, given.scheduler)
+    count = given.jobs or joblib.cpu_count()
+    if count == 1 and given.timeout is None:  # a fold in this process could not be stopped then
+        return InProcessWorkers(points)
+    return Processes(points, count)
+
+
+def _counts(searched: SearchResult) -> dict[str, int]:
+    outcomes = [record.outcome for record in searched.records.values()]
+    return {each: outcomes.count(each) for each in ("complete", "pruned", "rejected", "failed")}
+
+
+def _nothing_complete(searched: SearchResult, timeout: float | None) -> str:
+    failures = [r.reason for r in searched.records.values() if r.outcome == "failed"]
+    if searched.timed_out:
+        return (
+            f"no trial was completed within {timeout:g} s; give a longer --timeout, or fewer "
+            "--folds"
+        )
+    if failures:
+        return f"no trial was completed; the last error: {failures[-1]}"
+    return "no trial was completed; give more --trials"
+
+
+def _write_front(path: Path, found: list[Candidate], board: Board) -> None:
+    if path.suffix in (".svg", ".png", ".pdf"):
+        write_atomically(path, front_figure(found, board, path.suffix.removeprefix(".")))
+    else:
+        write_atomically(path, json.dumps(front_json(found, board), indent=2) + "\n")
+
+
+def _record(
+    refitted: Refitted,
+    found: list[Candidate],
+    told: dict[str, Any],
+    points: Points,
+) -> dict[str, Any]:
+    board, linked = points.board, refitted.linked
+    return {
+        **told,
+        "cross_validated": refitted.candidate.to_json(board),
+        "most_accurate": Choice().ranked(found)[0].to_json(board),
+        "best_of_kinds": _best_of_kinds(found),
+        "lead_by_chance": lead_by_chance(found),
+        "planned": refitted.fit.figures.to_json(),
+        "linked": None
+        if linked is None
+        else {
+            "classifier_flash_bytes": linked.classifier.flash_bytes,
+            "classifier_sram_bytes": linked.classifier.sram_bytes,
+            **linked.usage.to_json(),
+        },
+        "front": front_json(found, board),
+    }
+
+
+def _best_of_kinds(found: list[Candidate]) -> dict[str, float]:
+    """Return the best accuracy of each kind, best first; empty if only one was searched."""
+    best: dict[str, float] = {}
+    for candidate in Choice().ranked(found):
+        kind = candidate.record.settings.get(KIND)
+        if kind is not None:
+            best.setdefault(kind, candidate.accuracy)
+    return best
+
+
+def _chance(record: dict[str, Any]) -> str:
+    best, taken = record["most_accurate"], record["cross_validated"]
+    lead, n = 100 * record["lead_by_chance"], record["trials"]["complete"]
+    chance = f"the best of {n:,} equally good trials would be ahead by about {lead:.2f}"
+    if best["trial"] == taken["trial"]:
+        return f"no other trial is more accurate; {chance} points"
+    ahead = 100 * (best["accuracy"] - taken["accuracy"])
+    return (
+        f"trial {best['trial']} is better, with {100 * best['accuracy']:.2f} %, by {ahead:.2f} "
+        f"points; {chance}"
+    )
+
+
+def _sentences(
+    record: dict[str, Any], refitted: Refitted, points: Points, choice: Choice
+) -> list[str]:
+    board, figures, linked = points.board, refitted.fit.figures, refitted.linked
+    accuracy = 100 * refitted.candidate.accuracy
+    sizes = "".join(f", {size.symbol} = {size.number}" for size in refitted.model.sizes)
+    kind, settings = settings_of_kind(refitted.candidate.record.settings)
+    features = "" if FEATURES not in settings else f"features: {settings[FEATURES]}"
+    noted = ", ".join(filter(None, (kind, features)))
+    chosen = (
+        f"chosen ({record['choice']}): trial {refitted.candidate.record.number}"
+        f"{f' ({noted})' if noted else ''}, "
+        f"{accuracy:.2f} % in cross-validation{sizes}; "
+        f"{board.milliseconds(figures.mean_cycles):.3f} ms on "
+        f"average, at most {board.milliseconds(figures.worst_cycles):.3f} by {BOUND_FLAGS}"
+    )
+    said = [chosen]
+    if record["best_of_kinds"]:
+        best = (f"{name} {100 * share:.2f} %" for name, share in record["best_of_kinds"].items())
+        said.append(f"the best of each kind in cross-validation: {', '.join(best)}")
+    if choice.points is None:
+        said.append(_chance(record))
+    if record["accuracy"] is not None:
+        share = 100 * record["accuracy"]
+        said.append(f"test points: {share:.2f} % of {record['n']:,} in integers")
+    if linked is not None:
+        said.append(
+            f"linked: {linked.classifier.flash_bytes:,} B flash and "
+            f"{linked.classifier.sram_bytes:,} B SRAM for the classifier, "
+            f"{linked.usage.flash_bytes:,} B and {linked.usage.sram_bytes:,} B with the firmware"
+        )
+    return said
