@@ -103,6 +103,7 @@ class LinkedProgram:
     data_end: int  # the first data address past the static variables; 0 if there are none
     core: Core  # the kind of chip that it was compiled for
     initial_values: tuple[Constants, ...]  # what the start-up code copies from flash to SRAM
+    compilers: tuple[str, ...]  # what the object files say that compiled them
 
 
 def read_program(elf: Path) -> LinkedProgram:
@@ -232,6 +233,7 @@ def _program(path: Path, contents: bytes) -> LinkedProgram:
             data_end=min(max(ends, default=_SRAM_BASE) - _SRAM_BASE, 0xFFFF),
             core=_core(elf, path),
             initial_values=_constants(elf, _is_in_sram),
+            compilers=_compilers(elf),
         )
 
     return _parsed(path, contents, read)
@@ -336,6 +338,12 @@ def _constants(elf: ELFFile, wanted: Callable[[Section], bool]) -> tuple[Constan
         and each["sh_size"] > 0
         and wanted(each)
     )
+
+
+def _compilers(elf: ELFFile) -> tuple[str, ...]:
+    section = elf.get_section_by_name(".comment")
+    texts = section.data().decode("ascii", "replace").split("\0") if section else []
+    return tuple(sorted(filter(None, texts)))
 
 
 def _names_in(elf: ELFFile, index: int) -> tuple[str, ...]:

@@ -70,10 +70,17 @@ def _is_search(path: Path) -> bool:
 
 
 def _is_front(path: Path) -> bool:
-    content = path.read_bytes() if path.stat().st_size <= _LIMIT_BYTES else b""
     if path.suffix in (".svg", ".png", ".pdf"):
-        return b"protonn-edge" in content
-    return content.startswith(b"{") and b'"accuracy_by_flash"' in content
+        return b"protonn-edge" in path.read_bytes()
+    return _has_key("accuracy_by_flash")(path)
+
+
+def _has_key(name: str) -> Callable[[Path], bool]:
+    def includes(path: Path) -> bool:
+        content = path.read_bytes() if path.stat().st_size <= _LIMIT_BYTES else b""
+        return content.startswith(b"{") and f'"{name}"'.encode() in content
+
+    return includes
 
 
 def _head(path: Path) -> bytes:
@@ -92,6 +99,8 @@ PREDICTIONS = FileKind(
     "a file of predictions", lambda path: _head(path).startswith(PREDICTIONS_MARK.encode())
 )
 SEARCH = FileKind("the file of a search", _is_search)
+CERTIFICATE = FileKind("a certificate", _has_key("claims"))
+BILL = FileKind("a bill of materials", _has_key("bomFormat"))
 FRONT = FileKind("what 'tune --front' writes", _is_front)
 
 

@@ -39,6 +39,12 @@ def kind_in(folder: Path) -> str | None:
     return None if written is None else written.kind
 
 
+def digests_in(folder: Path) -> dict[str, str]:
+    """Return the SHA-256 of the files of what a folder holds, by name; none if it holds nothing."""
+    written = _manifest(folder)
+    return {} if written is None else written.digests
+
+
 def check_folder(folder: Path, kind: str = EXPORT) -> None:
     """Raise `InputError` if an export, or another `kind`, cannot be put into `folder`.
 

@@ -153,9 +153,8 @@ def try_on_board(files: Mapping[str, str], main: str, board: Board) -> Tried:
         return Tried(left_out=f"the self-test prints at {_BAUD:,} baud, unlike {board.name}")
     name = f"emulated {board.name}"
     with scratch_folder() as folder:
-        sources = _written({**files, _MAIN: main}, folder)
         try:
-            elf = _linked(sources, folder, board, folder / "self_test.elf")
+            elf = link_as_sketch({**files, _MAIN: main}, board, folder)
         except InputError as error:
             return Tried(left_out=str(error))
         sizes = read_program(elf).sections
@@ -170,6 +169,14 @@ def try_on_board(files: Mapping[str, str], main: str, board: Board) -> Tried:
             printed = _line_of(emulated)
             faults = emulated.stats().faults
     return _judged(name, printed, faults[0] if faults else "it printed no result")
+
+
+def link_as_sketch(files: Mapping[str, str], board: Board, folder: Path) -> Path:
+    """Compile and link C sources in `folder` as the Arduino IDE does; return the ELF, of any size.
+
+    Raises `InputError` if there is no compiler, and `CheckFailed` if it refuses the sources.
+    """
+    return _linked(_written(files, folder), folder, board, folder / "program.elf")
 
 
 def _written(files: Mapping[str, str], folder: Path) -> list[Path]:

@@ -20,7 +20,13 @@ from typing import Any
 from protonn_edge.errors import InputError
 
 # The extra of pyproject.toml that a library comes with.
-_EXTRAS = {"distributed": "dask", "matplotlib": "plots", "optuna": "search", "skops": "skops"}
+_EXTRAS = {
+    "cyclonedx": "bill",
+    "distributed": "dask",
+    "matplotlib": "plots",
+    "optuna": "search",
+    "skops": "skops",
+}
 
 
 def lazy_names(package: str) -> tuple[list[str], Callable[[str], Any], Callable[[], list[str]]]:

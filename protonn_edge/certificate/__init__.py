@@ -1,0 +1,1 @@
+"""Certificates: what is claimed of a build, and what shows each claim."""

@@ -1,0 +1,176 @@
+"""A certificate: claims about a build, each with its status, what shows it, and how to repeat it.
+
+The same inputs give the same bytes: a certificate has no time, no path and no host name.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from protonn_edge import __version__
+from protonn_edge.errors import InputError
+from protonn_edge.system.files import check_file
+from protonn_edge.system.schema import list_of, one_of, optional, record_of, text, whole
+
+PROVEN, MEASURED, NOT_CHECKED = "proven", "measured", "not checked"
+
+MODEL, TRAINING_DATA, FIRMWARE = "integer model", "training data", "firmware"
+"""Names of hashes; those of sources are their paths."""
+
+_FORMAT = 1  # increase it if a key changes; files of other formats are refused
+_LARGEST_FILE = 1 << 20
+_LONGEST = 1_000
+_LARGEST_NUMBER = 10**15
+
+
+@dataclass(frozen=True)
+class Claim:
+    """One claim."""
+
+    name: str  # for programs, such as ``"stack"``
+    statement: str  # a sentence
+    status: str  # `PROVEN`, `MEASURED` or `NOT_CHECKED`
+    by: str  # what shows it; of a claim that is not checked, why, or what would
+    value: int | None = None  # the number in the statement, if it is about one
+    points: int | None = None  # on how many points it was measured
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What decides what is checked."""
+
+    board: str  # its name
+    entry: str  # the function whose cycles are bounded
+    points: int  # that executions are compared on
+    prove: bool  # whether the C is proven free of undefined behaviour
+
+    @property
+    def command(self) -> str:
+        """The command that makes the certificate again, with PATH for what is certified."""
+        more = " --prove" if self.prove else ""
+        return (
+            f"protonn-edge certify PATH --board {self.board} --entry {self.entry} "
+            f"--points {self.points}{more}"
+        )
+
+
+@dataclass(frozen=True)
+class Certificate:
+    """What is claimed of a build."""
+
+    subject: Mapping[str, str]  # what was certified: its kind, the chip, the compilers
+    settings: Settings
+    hashes: Mapping[str, str]  # SHA-256 of each thing that went in or came out, by its name
+    claims: tuple[Claim, ...]
+
+    @property
+    def compilers(self) -> list[str]:
+        """What the program says that compiled it."""
+        return list(filter(None, self.subject["compilers"].split("; ")))
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the certificate with the keys of its file."""
+        return {
+            "format": _FORMAT,
+            "tool": {"name": "protonn-edge", "version": __version__},
+            "subject": dict(self.subject),
+            "settings": asdict(self.settings),
+            "repeat": self.settings.command,
+            "hashes": dict(self.hashes),
+            "claims": [asdict(claim) for claim in self.claims],
+        }
+
+    def text(self) -> str:
+        """Return the content of its file."""
+        return json.dumps(self.to_json(), indent=2, ensure_ascii=False) + "\n"
+
+    def differences(self, earlier: Certificate) -> list[str]:
+        """Return in what an earlier certificate is not confirmed by this one, a sentence each."""
+        return [
+            *_differing("", earlier.subject, self.subject),
+            *_differing("hash of ", earlier.hashes, self.hashes),
+            *_differing(
+                "claim ",
+                {claim.name: _said(claim) for claim in earlier.claims},
+                {claim.name: _said(claim) for claim in self.claims},
+            ),
+        ]
+
+
+def _said(claim: Claim) -> str:
+    return f"{claim.statement} ({claim.status}: {claim.by})"
+
+
+def _differing(what: str, before: Mapping[str, str], now: Mapping[str, str]) -> Iterator[str]:
+    for name in sorted(before.keys() | now.keys()):
+        if before.get(name) != now.get(name):
+            was, is_now = (each.get(name, "missing") for each in (before, now))
+            yield f"{what}{name}: {was} in the certificate, {is_now} now"
+
+
+_TEXTS = list_of(text(_LONGEST), most=2)
+_NUMBER = optional(whole(-_LARGEST_NUMBER, _LARGEST_NUMBER))
+_CLAIM = record_of(
+    {
+        "name": text(_LONGEST),
+        "statement": text(_LONGEST),
+        "status": one_of(PROVEN, MEASURED, NOT_CHECKED),
+        "by": text(_LONGEST),
+        "value": _NUMBER,
+        "points": _NUMBER,
+    }
+)
+
+
+def _texts(value: Any) -> bool:
+    return isinstance(value, dict) and all(_TEXTS(list(pair)) for pair in value.items())
+
+
+_SETTINGS = record_of(
+    {
+        "board": text(_LONGEST),
+        "entry": text(_LONGEST),
+        "points": whole(1, _LARGEST_NUMBER),
+        "prove": lambda value: isinstance(value, bool),
+    }
+)
+_RECORD = record_of(
+    {
+        "format": whole(_FORMAT, _FORMAT),
+        "tool": _texts,
+        "subject": _texts,
+        "settings": _SETTINGS,
+        "repeat": text(_LONGEST),
+        "hashes": _texts,
+        "claims": list_of(_CLAIM, most=100),
+    }
+)
+
+
+def read_certificate(path: Path) -> Certificate:
+    """Return a certificate from its file.
+
+    Raises `InputError` if the file is missing, damaged, or of another version of this tool.
+    """
+    check_file(path, limit_bytes=_LARGEST_FILE)
+    try:
+        record = json.loads(path.read_bytes())
+    except (ValueError, RecursionError) as error:
+        raise InputError(f"{path} is not a certificate; name one that 'certify' wrote") from error
+    if not _RECORD(record):
+        raise InputError(f"{path} is not a certificate; name one that 'certify' wrote")
+    version = record["tool"].get("version")
+    if version != __version__:
+        raise InputError(
+            f"{path} is of version {version!r}, this is {__version__}; repeat it with that version"
+        )
+    return Certificate(
+        record["subject"],
+        Settings(**record["settings"]),
+        record["hashes"],
+        tuple(Claim(**claim) for claim in record["claims"]),
+    )

@@ -1,0 +1,145 @@
+"""The certificate of a project that 'build' wrote: from the model's integers to the firmware."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from protonn_edge.avr.program import read_program
+from protonn_edge.boards import Board
+from protonn_edge.build.checks import check_budget, check_linked
+from protonn_edge.build.folder import Project, exclusive
+from protonn_edge.certificate.claims import (
+    FIRMWARE,
+    MEASURED,
+    MODEL,
+    NOT_CHECKED,
+    PROVEN,
+    TRAINING_DATA,
+    Certificate,
+    Claim,
+    Settings,
+)
+from protonn_edge.certificate.program import image_sha256, program_claims, subject_of
+from protonn_edge.codegen import Plan
+from protonn_edge.codegen.host import host_program
+from protonn_edge.device import ReferenceAnswers
+from protonn_edge.emulator import EmulatedBoard
+from protonn_edge.errors import InputError
+from protonn_edge.quantization import IntegerChain
+from protonn_edge.verification.agreement import (
+    Agreement,
+    PossibleCycles,
+    compare,
+    disagreement,
+    verify_device,
+)
+from protonn_edge.verification.tryout import trial_points
+
+_SOURCES = (".c", ".h", ".npz", ".json")
+
+
+def certify_project(folder: Path, board: Board, settings: Settings) -> Certificate:
+    """Return the certificate of a project; its firmware is compiled if it is not up to date.
+
+    Raises
+    ------
+    InputError
+        If nothing was built there, or what was generated is not what `build` writes.
+    CheckFailed
+        If a claim is false: the firmware does not fit, computes in floats, or an execution answers
+        another score than NumPy.
+    """
+    project = Project(folder)
+    with exclusive(folder):
+        reference, plan = project.generated()
+        if not (isinstance(reference, IntegerChain) and isinstance(plan, Plan)):
+            raise InputError(
+                f"{folder} computes in floats, of which nothing is proven; build it without "
+                "--precision float32"
+            )
+        elf = project.linked(board) or project.compile(board)
+        program = read_program(elf)
+        check_budget(program, board, reference.all_remedies)
+        check_linked(program, reference, plan, board)
+        Q = trial_points(project.model(), reference, settings.points)
+        claims = (
+            *_arithmetic(reference),
+            *program_claims(program, settings.entry),
+            *_executions(reference, plan, elf, board, Q),
+        )
+        hashes = dict(_hashes(project, reference.model_sha256))
+        hashes[FIRMWARE] = image_sha256(program)
+        return Certificate(subject_of("project", program), settings, hashes, claims)
+
+
+def _arithmetic(reference: IntegerChain) -> Iterator[Claim]:
+    low, high = reference.score_range()
+    yield Claim(
+        "ranges",
+        f"every sum fits its integer for every input; scores are in {low:,}..{high:,}, in "
+        f"{reference.score_bits} bits",
+        PROVEN,
+        "the ranges of all stages, computed from their weights (docs/arithmetic.md)",
+    )
+    yield Claim(
+        "sources",
+        "the generated C is what this tool generates for the model and the plan",
+        PROVEN,
+        "generating it again, and comparing each byte",
+    )
+    yield Claim(
+        "memory-safety",
+        "the portable C has no undefined behaviour: no access out of bounds, no overflow, no bad "
+        "shift",
+        NOT_CHECKED,
+        "--prove, which needs Frama-C",
+    )
+
+
+def _executions(
+    reference: IntegerChain, plan: Plan, elf: Path, board: Board, Q: NDArray[np.uint8]
+) -> Iterator[Claim]:
+    """Yield what running the points shows; raises `CheckFailed` at the first difference."""
+    with host_program(reference, plan, sanitize=True) as program:
+        on_host = compare("host C", ReferenceAnswers.of(reference, Q), *program.run(Q))
+    yield _agreed("host-c", on_host, "gcc's sanitizers of addresses and undefined behaviour")
+    with EmulatedBoard(elf, board=board) as emulated:
+        possible = PossibleCycles.of(plan, board)
+        on_board, results = verify_device(
+            f"emulated {board.name}", emulated.url, reference, Q, board=board, possible=possible
+        )
+    yield _agreed("firmware", on_board, "the firmware, over its serial line")
+    cycles = [result.cycles for result in results if result.cycles is not None]
+    yield Claim(
+        "cycles-measured",
+        f"a prediction took {min(cycles):,} to {max(cycles):,} cycles",
+        MEASURED,
+        f"the timer of the emulated {board.name}",
+        max(cycles),
+        len(cycles),
+    )
+
+
+def _agreed(name: str, agreement: Agreement, by: str) -> Claim:
+    failure = disagreement([agreement])
+    if failure is not None:
+        raise failure
+    sentence = f"{agreement.execution} answers as the integer model in NumPy, score by score"
+    return Claim(name, sentence, MEASURED, by, points=agreement.n)
+
+
+def _hashes(project: Project, model_sha256: str) -> Iterator[tuple[str, str]]:
+    """Yield the SHA-256 of what the firmware is made of, by name, sources by their paths."""
+    yield MODEL, model_sha256
+    data = project.model().record.get("data_sha256")
+    if isinstance(data, str):
+        yield TRAINING_DATA, data
+    for path in sorted(project.folder.glob("firmware/**/*")):
+        if path.suffix in _SOURCES:
+            name = path.relative_to(project.folder).as_posix()
+            yield name, hashlib.sha256(path.read_bytes()).hexdigest()

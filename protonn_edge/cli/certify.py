@@ -1,0 +1,135 @@
+"""``protonn-edge certify``: say of a build what is proven, what was measured, and what is open."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+from rich import box
+from rich.table import Table
+from rich.text import Text
+
+from protonn_edge.boards import load_board
+from protonn_edge.certificate.claims import Certificate, Settings, read_certificate
+from protonn_edge.certificate.library import certify_library, is_library
+from protonn_edge.certificate.page import certificate_page
+from protonn_edge.certificate.program import certify_program
+from protonn_edge.certificate.project import certify_project
+from protonn_edge.cli.command import Command, Output, board_option, json_option
+from protonn_edge.cli.paths import BILL, CERTIFICATE, REPORT, OutputFile
+from protonn_edge.errors import CheckFailed
+from protonn_edge.system.files import write_atomically
+from protonn_edge.system.lazy import require
+
+_SHOWN = 3
+
+
+@click.command("certify", cls=Command)
+@click.argument("path", type=click.Path(path_type=Path, exists=True))
+@board_option
+@click.option(
+    "--entry",
+    default="pnn_predict",
+    show_default=True,
+    help="The function whose cycles are bounded.",
+)
+@click.option(
+    "--points",
+    type=click.IntRange(8, 100_000),
+    default=128,
+    show_default=True,
+    help="How many points made of the model a project's executions are compared on.",
+)
+@click.option(
+    "--prove", is_flag=True, help="Prove with Frama-C that the C has no undefined behaviour."
+)
+@click.option(
+    "-o",
+    "--output",
+    type=OutputFile(CERTIFICATE, dir_okay=False),
+    default=Path("certificate.json"),
+    show_default=True,
+)
+@click.option(
+    "--html", "page", type=OutputFile(REPORT, dir_okay=False), help="Write a page to read, too."
+)
+@click.option(
+    "--bill",
+    type=OutputFile(BILL, dir_okay=False),
+    help="Write a bill of materials, too, in CycloneDX's JSON.",
+)
+@click.option(
+    "--check",
+    "earlier",
+    type=click.Path(path_type=Path, exists=True, dir_okay=False),
+    help="A certificate to repeat, with its settings, and compare; nothing is written.",
+)
+@json_option
+def certify_command(
+    path: Path,
+    board_name: str,
+    entry: str,
+    points: int,
+    prove: bool,
+    output: Path,
+    page: Path | None,
+    bill: Path | None,
+    earlier: Path | None,
+    as_json: bool,
+) -> None:
+    """Certify PATH: a project that 'build' wrote, an exported library, or any ELF file.
+
+    Each claim is proven, measured on so many points, or not checked. A claim that is false is a
+    failure, and no certificate is written.
+    """
+    out = Output(as_json)
+    settings = Settings(board_name, entry, points, prove)
+    if earlier is not None:
+        _check(out, path, read_certificate(earlier))
+        return
+    if bill is not None:
+        require("cyclonedx")
+    certificate = _certify(out, path, settings)
+    write_atomically(output, certificate.text())
+    if page is not None:
+        write_atomically(page, certificate_page(certificate))
+    if bill is not None:
+        from protonn_edge.certificate.bill import bill_of_materials  # noqa: PLC0415 - an extra
+
+        write_atomically(bill, bill_of_materials(certificate))
+    out.say(_table(certificate), f"wrote {output}")
+    out.finish(certificate.to_json())
+
+
+def _check(out: Output, path: Path, earlier: Certificate) -> None:
+    certificate = _certify(out, path, earlier.settings)
+    found = certificate.differences(earlier)
+    failure = None
+    if found:
+        more = f"; {len(found) - _SHOWN} more differ" * (len(found) > _SHOWN)
+        failure = CheckFailed(
+            f"{path} is not what the certificate says: {'; '.join(found[:_SHOWN])}{more}"
+        )
+    else:
+        out.say(_table(certificate), "the certificate is confirmed, in all claims and hashes")
+    out.finish({**certificate.to_json(), "differences": found}, failure)
+
+
+def _certify(out: Output, path: Path, settings: Settings) -> Certificate:
+    board = load_board(settings.board)
+    with out.status("certifying"):
+        if path.is_file():
+            return certify_program(path, settings)
+        if is_library(path):
+            return certify_library(path, board, settings)
+        return certify_project(path, board, settings)
+
+
+def _table(certificate: Certificate) -> Table:
+    table = Table(box=box.SIMPLE)
+    for heading in ("status", "claim", "by"):
+        table.add_column(heading)
+    for claim in certificate.claims:
+        points = "" if claim.points is None else f" on {claim.points:,} points"
+        table.add_row(claim.status + points, Text(claim.statement), Text(claim.by))
+    return table

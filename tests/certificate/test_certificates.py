@@ -1,0 +1,174 @@
+"""Certificates of projects, libraries and linked programs: what they claim, and that they check."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from avr_programs import compile_text
+from avr_tools import AVR_GCC, skip_without
+from command_line import refusal, run, run_json, succeed
+from model_factory import plain_model
+
+from protonn_edge.build.project import build
+from protonn_edge.certificate.claims import Certificate, Claim, Settings, read_certificate
+from protonn_edge.certificate.page import certificate_page
+from protonn_edge.errors import InputError
+from protonn_edge.export.exporting import export
+
+pytestmark = pytest.mark.usefixtures("_tools")
+
+SKETCH = """
+#include <stdint.h>
+#include <stdlib.h>
+uint8_t pnn_predict(const uint8_t *features) __attribute__((noinline));
+volatile uint8_t answer;
+static uint8_t features[4];
+uint8_t pnn_predict(const uint8_t *point) { BODY }
+int main(void) { answer = pnn_predict(features); for (;;) {} }
+"""
+
+
+@pytest.fixture(scope="module")
+def _tools() -> None:
+    skip_without(*AVR_GCC)
+
+
+@pytest.fixture(scope="module")
+def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("project")
+    build(plain_model(), "uno", folder)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def library(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("exported") / "classifier"
+    export(plain_model(), "arduino", folder)
+    return folder
+
+
+def claims_of(record: dict[str, Any]) -> dict[str, dict[str, Any]]:
+    return {claim["name"]: claim for claim in record["claims"]}
+
+
+def test_a_project_is_certified_with_what_was_proven_and_measured(
+    project: Path, tmp_path: Path
+) -> None:
+    path = tmp_path / "certificate.json"
+    record = run_json("certify", project, "-o", path, "--points", 20)
+    claims = claims_of(record)
+    assert {name for name, claim in claims.items() if claim["status"] == "proven"} >= {
+        *("ranges", "sources", "flash", "sram", "stack"),
+        *("no-recursion", "no-allocation", "no-floats"),
+    }
+    for name in ("host-c", "firmware", "cycles-measured"):
+        assert (claims[name]["status"], claims[name]["points"]) == ("measured", 20)
+    assert claims["memory-safety"]["status"] == "not checked"
+    assert json.loads(path.read_text("utf-8")) == record
+    assert "firmware/generated/pnn_model.c" in record["hashes"]
+
+
+def test_the_same_project_has_the_same_certificate_elsewhere(project: Path, tmp_path: Path) -> None:
+    for name in ("one", "two"):
+        files = [f"--{kind}={tmp_path / f'{name}.{kind}'}" for kind in ("html", "bill")]
+        succeed("certify", project, "-o", tmp_path / f"{name}.json", "--points", 8, *files)
+    for kind in ("json", "html", "bill"):
+        one, two = ((tmp_path / f"{name}.{kind}").read_bytes() for name in ("one", "two"))
+        assert one == two
+        assert str(tmp_path).encode() not in one
+
+
+def test_a_certificate_is_confirmed_until_something_changes(project: Path, tmp_path: Path) -> None:
+    path = tmp_path / "certificate.json"
+    succeed("certify", project, "-o", path, "--points", 8)
+    before = path.read_bytes()
+    assert "confirmed" in succeed("certify", project, "--check", path).stdout
+    record = json.loads(before)
+    stack = next(claim for claim in record["claims"] if claim["name"] == "stack")
+    stack["statement"] = "the stack never takes more than 1 B, interrupts included"
+    path.write_text(json.dumps(record))
+    sentence = refusal(run("certify", project, "--check", path), exit_code=1)
+    assert "claim stack: the stack never takes more than 1 B" in sentence
+
+
+def test_a_project_whose_c_was_edited_is_not_certified(project: Path, tmp_path: Path) -> None:
+    source = project / "firmware" / "generated" / "pnn_model.c"
+    text = source.read_text("utf-8")
+    source.write_text(text.replace("0", "1", 1), "utf-8")
+    try:
+        done = run("certify", project, "-o", tmp_path / "certificate.json")
+    finally:
+        source.write_text(text, "utf-8")
+    assert "is not what 'build' writes" in refusal(done)
+    assert not (tmp_path / "certificate.json").exists()
+
+
+def test_a_library_is_certified_by_its_self_test(library: Path, tmp_path: Path) -> None:
+    path = tmp_path / "certificate.json"
+    record = run_json("certify", library, "-o", path)
+    claims = claims_of(record)
+    assert claims["self-test"]["status"] == "measured"
+    assert claims["no-floats"]["status"] == "proven"
+    succeed("certify", library, "--check", path)
+    header = library / "src" / "pnn_model.h"
+    header.write_text(header.read_text("utf-8") + "\n", "utf-8")
+    assert "was edited" in refusal(run("certify", library, "--check", path))
+
+
+@pytest.mark.parametrize(
+    ("body", "sentence"),
+    [
+        ("return *(volatile float *)point > 0.5f;", "pnn_predict computes in floats"),
+        ("uint8_t *volatile p = malloc(point[0]); return p != 0;", "pnn_predict allocates memory"),
+        (
+            "return point[0] ? pnn_predict(point + 1) + pnn_predict(point + point[1]) : 0;",
+            "pnn_predict calls itself",
+        ),
+    ],
+)
+def test_a_program_of_which_a_claim_is_false_gets_no_certificate(
+    tmp_path: Path, body: str, sentence: str
+) -> None:
+    elf = compile_text(SKETCH.replace("BODY", body), tmp_path / "sketch.elf", "-O1")
+    done = run("certify", elf, "-o", tmp_path / "certificate.json")
+    assert sentence in refusal(done, exit_code=1)
+    assert not (tmp_path / "certificate.json").exists()
+
+
+def test_a_program_without_the_entry_is_refused(tmp_path: Path) -> None:
+    elf = compile_text("int main(void) { for (;;) {} }", tmp_path / "sketch.elf", "-Os")
+    sentence = refusal(run("certify", elf, "-o", tmp_path / "certificate.json"))
+    assert "has no function pnn_predict; name another --entry" in sentence
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"",
+        b"[" * 100_000,
+        b'{"claims": 1}',
+        b'{"format": 1, "tool": {}, "subject": {}, "settings": {}, "claims": []}',
+        b"\xff\xfe",
+    ],
+)
+def test_a_damaged_certificate_is_refused_in_one_sentence(tmp_path: Path, content: bytes) -> None:
+    path = tmp_path / "certificate.json"
+    path.write_bytes(content)
+    with pytest.raises(InputError):
+        read_certificate(path)
+
+
+def test_names_in_a_certificate_are_escaped_in_its_page() -> None:
+    name = "<script>alert(1)</script>"
+    certificate = Certificate(
+        {"kind": "program", "core": "avr5", "compilers": name},
+        Settings(name, name, 8, prove=False),
+        {name: name, "firmware": "00"},
+        (Claim(name, name, "proven", name),),
+    )
+    page = certificate_page(certificate)
+    assert "<script>" not in page
+    assert "&lt;script&gt;" in page
