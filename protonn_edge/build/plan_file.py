@@ -64,7 +64,7 @@ class WrittenPlan:
     model_sha256: str  # the hash of its model
     precision: str  # {"int8", "float32"}: of W, B and Z on the device
     core: str | None  # the kind of chip for which cycles are counted; None for a float build
-    choices: Mapping[str, str]  # see `choices_of`
+    choices: Mapping[str, str]  # see `Plan.choices`
     # mean cycles of each stage, which depend on the points that the plan was made for
     means: tuple[float | None, ...]
 
@@ -78,11 +78,6 @@ class WrittenPlan:
         if found is None or len(found.steps) != len(self.means):
             return None
         return found.with_means(self.means)
-
-
-def choices_of(plan: Plan | Float32Plan) -> dict[str, str]:
-    """Return the choices that distinguish a plan from the model's others for the same core."""
-    return {"projection": plan.kernel} if isinstance(plan, Float32Plan) else plan.choices
 
 
 def plan_of_choices(
@@ -105,9 +100,9 @@ def plan_text(model: DeviceModel, plan: Plan | Float32Plan) -> str:
         "format": _FORMAT,
         "tool_version": __version__,
         "model_sha256": model.model_sha256,
-        "precision": "float32" if isinstance(model, Float32Model) else "int8",
+        "precision": model.precision,
         "core": None if isinstance(plan, Float32Plan) else plan.core.name,
-        "choices": choices_of(plan),
+        "choices": plan.choices,
         "table_bytes": plan.table_bytes,
         "state_bytes": plan.state_bytes,
         "plan": plan.to_json(),

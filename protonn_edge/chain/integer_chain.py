@@ -113,6 +113,7 @@ class IntegerChain(QuantizedInput):
         Names of the features of a point, or empty.
     """
 
+    precision = "int8"
     score_tolerance: ClassVar[int] = 0
     """Tolerated difference of scores between executions: none."""
 

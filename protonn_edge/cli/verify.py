@@ -28,7 +28,7 @@ from protonn_edge.codegen import Float32Plan, Plan
 from protonn_edge.datasets import TableOptions
 from protonn_edge.emulator import EmulatedBoard
 from protonn_edge.errors import InputError
-from protonn_edge.quantization import DeviceModel, Float32Model, device_model
+from protonn_edge.quantization import DeviceModel, device_model
 from protonn_edge.report.terminal import saturation_fact
 from protonn_edge.system import shell
 from protonn_edge.verification.agreement import (
@@ -156,11 +156,10 @@ class _Device:
 
     def emulated(self, model: Model, emulator: str) -> tuple[Plan | Float32Plan, Agreement]:
         """Compare firmware that is built now with NumPy on the emulated board."""
-        precision = "float32" if isinstance(self.reference, Float32Model) else "int8"
         board = self.board
         with ExitStack() as stack:
             with self.out.status(f"building for {board.name}"):
-                options = BuildOptions(precision=precision)
+                options = BuildOptions(precision=self.reference.precision)
                 trial = stack.enter_context(trial_build(model, board, options=options))
             emulated = stack.enter_context(EmulatedBoard(trial.elf, board=board, emulator=emulator))
             possible = PossibleCycles.of(trial.plan, board)

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 from protonn_edge.avr.cores import BOUND_FLAGS, Core
 from protonn_edge.chain.activity import Activity
@@ -264,7 +264,13 @@ class Float32Plan(FactsRepr):
     state_bytes: int  # SRAM of the model's own variables, the input's bytes among them
 
     kernel = "float32"
+    choices: ClassVar[dict[str, str]] = {"projection": kernel}
     begin_cycles = 20
+
+    # Neither stages nor cycles are predicted.
+    steps: ClassVar[tuple[Step, ...]] = ()
+    mean_cycles = worst_cycles = None
+    chunk_features = 0
 
     # A push only copies a byte; measured on the emulator for avr-gcc at -O2, with a margin.
     push = Push(value=15, zero=15, call=80, whole=80)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -62,17 +63,17 @@ class Evidence:
     # compiler
     on_host: Agreement | None = None
 
-    @property
+    @cached_property
     def answered(self) -> list[Result]:
         """The answered results."""
         return [result for result in self.results if result.predicted is not None]
 
-    @property
+    @cached_property
     def summary(self) -> Summary:
         """Accuracy, cycles, latency and energy."""
         return summarize(self.results, self.board)
 
-    @property
+    @cached_property
     def confusion(self) -> NDArray[np.int64]:
         """Counts of answers: rows are actual classes, columns answers; see `answer_matrix`."""
         return answer_matrix(self.results, self.reference)
@@ -80,5 +81,4 @@ class Evidence:
     @property
     def worst_cycles(self) -> int | None:
         """The plan's bound of a prediction's cycles; a float build has none."""
-        plan = self.firmware.plan
-        return plan.worst_cycles if isinstance(plan, Plan) else None
+        return self.firmware.plan.worst_cycles

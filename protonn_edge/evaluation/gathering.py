@@ -15,7 +15,7 @@ from protonn_edge.avr.program import LinkedProgram, read_program
 from protonn_edge.boards import Board
 from protonn_edge.build.checks import Usage, measure_usage
 from protonn_edge.build.folder import Project
-from protonn_edge.build.plan_file import choices_of, plan_of_choices
+from protonn_edge.build.plan_file import plan_of_choices
 from protonn_edge.build.project import BuildOptions, trial_build
 from protonn_edge.chain.feature_stage import Shape
 from protonn_edge.chain.model import Model
@@ -27,7 +27,6 @@ from protonn_edge.evaluation.measurement import check_rows
 from protonn_edge.quantization import (
     MODEL_HASH_BYTES,
     DeviceModel,
-    Float32Model,
     IntegerChain,
     device_model,
     measure_activity,
@@ -189,8 +188,8 @@ def _firmware_of(
         # As the firmware reports it to a host.
         if program and bytes.fromhex(reference.model_sha256)[:MODEL_HASH_BYTES] in program.code:
             return _firmware(program, measure_usage(program), plan)
-    precision = "float32" if isinstance(reference, Float32Model) else "int8"
-    with trial_build(model, board, options=BuildOptions(precision=precision, plan=wanted)) as trial:
+    options = BuildOptions(precision=reference.precision, plan=wanted)
+    with trial_build(model, board, options=options) as trial:
         return _firmware(read_program(trial.elf), trial.usage, trial.plan)
 
 
@@ -205,6 +204,6 @@ def _with_means(firmware: Firmware, reference: DeviceModel, points: EvidencePoin
     if not (isinstance(plan, Plan) and isinstance(reference, IntegerChain)):
         return firmware
     activity = measure_activity(reference, points.fed)
-    same = plan_of_choices(reference, plan.core, choices_of(plan), activity)
+    same = plan_of_choices(reference, plan.core, plan.choices, activity)
     assert same is not None  # only the means differ
     return replace(firmware, plan=same)

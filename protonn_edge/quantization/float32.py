@@ -56,6 +56,7 @@ class Float32Model(QuantizedInput):
         The integer model's.
     """
 
+    precision = "float32"
     rejection = None
     head = ProtoNNHead
     score_tolerance: ClassVar[int] = 1 << 8

@@ -18,10 +18,10 @@ from protonn_edge.device import Result
 from protonn_edge.evaluation.accuracy import class_figures, frequent_confusions, wilson_interval
 from protonn_edge.evaluation.evidence import Evidence
 from protonn_edge.quantization import IntegerChain
+from protonn_edge.report import figures
 from protonn_edge.report.content import Cell, Matrix, PageTable, Panel, Picture
-from protonn_edge.report.figures import confusion_figure, seen_figure, threshold_figure
 from protonn_edge.report.plane import plane_of
-from protonn_edge.report.points import chosen_points, picture_of, trace_of
+from protonn_edge.report.points import picture_of, trace_of
 
 _MISTAKES_SHOWN = 18
 _MATRIX_CLASSES = 30  # maximum for a readable confusion matrix
@@ -42,7 +42,7 @@ def accuracy_panels(one: Evidence, salt: str) -> list[Panel]:
     if len(classes) <= _MATRIX_CLASSES:
         shown = Panel(matrix=_matrix(counts, classes), caption=words, live="matrix")
     else:
-        drawn = confusion_figure(counts, classes, salt)
+        drawn = figures.confusion_figure(counts, classes, salt)
         table = _confusions(counts, classes)
         shown = Panel.drawn(drawn, words, title="Confusion matrix. ", table=table)
     by_class = PageTable(
@@ -143,10 +143,9 @@ def _confidence(result: Result) -> int:
     return result.scores[result.label] - result.scores[result.predicted]
 
 
-def space_panels(one: Evidence, salt: str) -> list[Panel]:  # noqa: ARG001  (as all of these)
+def space_panels(one: Evidence) -> list[Panel]:
     """Return the plane with the points and the prototypes, and the classes to highlight."""
-    chosen = chosen_points(one)
-    plane = plane_of(one, chosen)
+    plane = plane_of(one)
     if plane is None:
         return []
     shown = plane.scatter
@@ -173,7 +172,7 @@ def seen_panels(one: Evidence, salt: str) -> list[Panel]:
         return []
     label = answer_name(one.reference.classes, int(one.points.labels[index]))
     caption = f"Point {index}, {label}. {seen.words}"
-    return [Panel.drawn(seen_figure(seen, salt), caption)]
+    return [Panel.drawn(figures.seen_figure(seen, salt), caption)]
 
 
 def unknown_panels(one: Evidence, salt: str) -> list[Panel]:
@@ -222,7 +221,7 @@ def _threshold_panels(
         for i, t in enumerate(thresholds)
         if i % 4 == 0 or i == at
     )
-    drawn = threshold_figure(thresholds, curves, chosen, what, salt)
+    drawn = figures.threshold_figure(thresholds, curves, chosen, what, salt)
     headings = ("threshold", *(name for name, _ in curves))
     table = PageTable("Rejected by threshold", headings, rows)
     return [Panel.drawn(drawn, words, key=key), Panel(table=table)]

@@ -22,25 +22,9 @@ from protonn_edge.evaluation.accuracy import wilson_interval
 from protonn_edge.evaluation.evidence import Evidence
 from protonn_edge.evaluation.library_check import LibraryWay
 from protonn_edge.quantization import IntegerChain
-from protonn_edge.report.answers import (
-    accuracy_panels,
-    mistake_panels,
-    seen_panels,
-    space_panels,
-    unknown_panels,
-)
+from protonn_edge.report import answers, panels
 from protonn_edge.report.content import PageTable, Panel, Section
 from protonn_edge.report.inputs import Battery, Front, PageScript
-from protonn_edge.report.panels import (
-    energy_panels,
-    front_section,
-    latency_panels,
-    memory_panels,
-    plan_panels,
-    quantization_panels,
-    sketch_panels,
-    training_panels,
-)
 from protonn_edge.report.points import payload
 from protonn_edge.system.resources import resource
 
@@ -111,7 +95,7 @@ def render_page(
         side_by_side=side_by_side(evidence) if len(evidence) > 1 else None,
         sections=[
             *sections_of(evidence, battery or Battery()),
-            *([] if front is None else [front_section(front)]),
+            *([] if front is None else [panels.front_section(front)]),
         ],
         provenance=_provenance(evidence, command),
     )
@@ -355,16 +339,16 @@ def _once_each(row: Sequence[Panel | None], names: Sequence[str]) -> list[Panel]
 
 def _sections(battery: Battery) -> tuple[tuple[str, str, MakePanels], ...]:
     return (
-        ("accuracy", "Accuracy", accuracy_panels),
-        ("space", "The model's space", space_panels),
-        ("mistakes", "The worst mistakes", mistake_panels),
-        ("seen", "What the model sees", seen_panels),
-        ("unknown", "Unknown", unknown_panels),
-        ("latency", "Latency", latency_panels),
-        ("energy", "Energy", lambda one, _: energy_panels(one, battery)),
-        ("memory", "Memory", memory_panels),
-        ("plan", "Plan", plan_panels),
-        ("sketch", "In your own sketch", sketch_panels),
-        ("quantization", "Quantization", quantization_panels),
-        ("training", "Training", training_panels),
+        ("accuracy", "Accuracy", answers.accuracy_panels),
+        ("space", "The model's space", lambda one, _: answers.space_panels(one)),
+        ("mistakes", "The worst mistakes", answers.mistake_panels),
+        ("seen", "What the model sees", answers.seen_panels),
+        ("unknown", "Unknown", answers.unknown_panels),
+        ("latency", "Latency", panels.latency_panels),
+        ("energy", "Energy", lambda one, _: panels.energy_panels(one, battery)),
+        ("memory", "Memory", panels.memory_panels),
+        ("plan", "Plan", lambda one, _: panels.plan_panels(one)),
+        ("sketch", "In your own sketch", lambda one, _: panels.sketch_panels(one)),
+        ("quantization", "Quantization", panels.quantization_panels),
+        ("training", "Training", panels.training_panels),
     )

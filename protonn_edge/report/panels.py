@@ -15,17 +15,8 @@ from protonn_edge.codegen import Plan
 from protonn_edge.evaluation.evidence import Evidence
 from protonn_edge.export.rendering import NAME, own_sketch
 from protonn_edge.quantization import IntegerChain
+from protonn_edge.report import figures
 from protonn_edge.report.content import PageTable, Panel, Section, Snippet
-from protonn_edge.report.figures import (
-    MemoryPart,
-    front_figure,
-    latency_figure,
-    memory_figure,
-    part_colours,
-    spaced,
-    stage_figure,
-    training_figure,
-)
 from protonn_edge.report.inputs import Battery, Front
 from protonn_edge.system.schema import list_of, number
 
@@ -51,8 +42,8 @@ def latency_panels(one: Evidence, salt: str) -> list[Panel]:
         return []
     cycles = np.array([r.cycles for r in one.answered], np.float64)
     plan, worst = one.firmware.plan, one.worst_cycles
-    mean = plan.mean_cycles if isinstance(plan, Plan) else None
-    drawn = latency_figure(
+    mean = plan.mean_cycles
+    drawn = figures.latency_figure(
         cycles * board.milliseconds(1),
         None if worst is None else board.milliseconds(worst),
         None if mean is None else board.milliseconds(mean),
@@ -110,45 +101,39 @@ def memory_panels(one: Evidence, salt: str) -> list[Panel]:
     ]
 
 
-def flash_parts(one: Evidence) -> list[MemoryPart]:
+def flash_parts(one: Evidence) -> list[figures.MemoryPart]:
     """Return the contents of flash: the plan's stages, and the rest of the firmware."""
     plan, used = one.firmware.plan, one.firmware.usage.flash_bytes
-    if isinstance(plan, Plan):
-        parts = [
-            MemoryPart(stage.name.replace("_", " "), stage.flash_bytes) for stage in plan.steps
-        ]
-    else:
-        parts = [MemoryPart("tables", plan.table_bytes)]
+    sizes = [(stage.name.replace("_", " "), stage.flash_bytes) for stage in plan.steps]
+    parts = [figures.MemoryPart(*size) for size in sizes or [("tables", plan.table_bytes)]]
     known = sum(part.size for part in parts)
-    return [*parts, MemoryPart("other code, protocol", max(0, used - known))]
+    return [*parts, figures.MemoryPart("other code, protocol", max(0, used - known))]
 
 
-def sram_parts(one: Evidence) -> list[MemoryPart]:
+def sram_parts(one: Evidence) -> list[figures.MemoryPart]:
     """Return the contents of SRAM: the model's variables, the firmware's, the stack."""
     plan, usage = one.firmware.plan, one.firmware.usage
     state = min(plan.state_bytes, usage.sram_bytes)
-    features = 0
-    if isinstance(plan, Plan):
-        features = min(plan.chunk_features, usage.sram_bytes - state)
+    features = min(plan.chunk_features, usage.sram_bytes - state)
     return [
-        MemoryPart("the model's variables", state),
-        MemoryPart("features", features),
-        MemoryPart("other variables", usage.sram_bytes - state - features),
-        MemoryPart("stack, at worst", usage.stack_bytes),
+        figures.MemoryPart("the model's variables", state),
+        figures.MemoryPart("features", features),
+        figures.MemoryPart("other variables", usage.sram_bytes - state - features),
+        figures.MemoryPart("stack, at worst", usage.stack_bytes),
     ]
 
 
-def _memory_panel(name: str, parts: list[MemoryPart], limit: int, salt: str) -> Panel:
+def _memory_panel(name: str, parts: list[figures.MemoryPart], limit: int, salt: str) -> Panel:
     used = sum(part.size for part in parts)
     words = f"{name}: {used:,} of {limit:,} bytes, {100 * used / limit:.1f} %."
     rows = [(part.name, f"{part.size:,}", f"{100 * part.size / limit:.1f} %") for part in parts]
     rows.append(("free", f"{limit - used:,}", f"{100 * (limit - used) / limit:.1f} %"))
-    key = tuple(zip(part_colours(len(parts)), (part.name for part in parts), strict=True))
+    key = tuple(zip(figures.part_colours(len(parts)), (part.name for part in parts), strict=True))
     table = PageTable(f"{name} by what it is for", ("", "bytes", "share"), tuple(rows))
-    return Panel.drawn(memory_figure(parts, limit, salt), words, key=key, table=table)
+    return Panel.drawn(figures.memory_figure(parts, limit, salt), words, key=key, table=table)
 
 
-def plan_panels(one: Evidence, salt: str) -> list[Panel]:  # noqa: ARG001  (as all of these)
+def plan_panels(one: Evidence) -> list[Panel]:
     """Return the kernel of each stage, with the cycles that the planner estimates."""
     plan = one.firmware.plan
     if not isinstance(plan, Plan):
@@ -187,7 +172,7 @@ def quantization_panels(one: Evidence, salt: str) -> list[Panel]:
         f"{values:,} input values ({100 * cut / values:.2f} %) were outside the inputs' range and "
         f"were clamped to it{', background in the dead zone among them' if dead_zone else ''}."
     )
-    drawn = stage_figure([s.stage for s in stages], [s.accuracy for s in stages], salt)
+    drawn = figures.stage_figure([s.stage for s in stages], [s.accuracy for s in stages], salt)
     rows = tuple(
         (
             _STAGE_NAMES.get(s.stage, f"and the {s.stage}: all of it"),
@@ -217,8 +202,8 @@ def training_panels(one: Evidence, salt: str) -> list[Panel]:
 def _curve(values: Sequence[float], what: str, title: str, form: str, salt: str) -> Panel:
     texts = [form.format(value).replace("%", " %") for value in values]
     words = f"{title} went from {texts[0]} to {texts[-1]} over {len(values):,} reports."
-    drawn = training_figure(values, what, f"{salt}-{what}", shares="%" in form)
-    rows = tuple((f"{i + 1:,}", texts[i]) for i in spaced(len(values), _ROWS))
+    drawn = figures.training_figure(values, what, f"{salt}-{what}", shares="%" in form)
+    rows = tuple((f"{i + 1:,}", texts[i]) for i in figures.spaced(len(values), _ROWS))
     return Panel.drawn(drawn, words, table=PageTable("Some of the reports", ("report", what), rows))
 
 
@@ -242,14 +227,14 @@ def front_section(front: Front) -> Section:
             (f"{each.flash_bytes:,}", f"{each.mean_ms:.3f}", f"{100 * each.accuracy:.2f} %")
             for each in alternatives
         )
-        drawn = front_figure(costs, accuracies, cost, f"front-{len(panels)}")
+        drawn = figures.front_figure(costs, accuracies, cost, f"front-{len(panels)}")
         table = PageTable("The alternatives", ("flash B", "mean ms", "accuracy"), rows)
         panels.append(Panel.drawn(drawn, words, table=table))
     lead = "What a search found, in cross-validation: no model of it is better and takes less."
     return Section("search", "Search", lead, tuple(panels))
 
 
-def sketch_panels(one: Evidence, salt: str) -> list[Panel]:  # noqa: ARG001  (as all of these)
+def sketch_panels(one: Evidence) -> list[Panel]:
     """Return the command for exporting a model, a sketch with it, and its classes' constants."""
     if not isinstance(one.reference, IntegerChain):
         return []

@@ -7,6 +7,7 @@ dimensions, the plane is that of the two principal axes of the points.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,7 +26,41 @@ _FAR = 0.35  # of the points' extent: more distant prototypes are left out
 _TOLERANCE = 0.005  # of the extent: maximum error of a position computed in the page
 _MOST_NAMED = 6  # classes whose names fit the figure
 _MOST_INPUTS = 1024  # of an affine map in the page
-_LEAST_POINTS = 3
+_FEWEST_POINTS = 3  # of a plane
+
+_POINT_BYTES = 64_000  # of all test points in a page
+_MOST_POINTS, _LEAST_POINTS = 320, 20
+
+
+def chosen_points(one: Evidence) -> list[Result]:
+    """Return the results whose points are in the page: mistakes first, the others evenly.
+
+    There are as many as fit the page, or all. At most half of them are mistakes, chosen in rounds,
+    one of each cell of the confusion matrix per round.
+    """
+    answered = one.answered
+    if one.points is None or not answered:
+        return []
+    most = min(_MOST_POINTS, max(_LEAST_POINTS, _POINT_BYTES // one.reference.n_features))
+    if len(answered) <= most:
+        return answered
+    mistakes = _in_rounds([result for result in answered if result.predicted != result.label])
+    taken = {result.index for result in mistakes[: most // 2]}
+    others = [result for result in answered if result.index not in taken]
+    evenly = np.linspace(0, len(others) - 1, most - len(taken)).astype(int).tolist()
+    taken |= {others[i].index for i in evenly}
+    return [result for result in answered if result.index in taken]
+
+
+def _in_rounds(results: list[Result]) -> list[Result]:
+    """Return results ordered by their rank in their cell: the first of each cell come first."""
+    seen: dict[tuple[int, int | None], int] = {}
+    rounds = []
+    for result in results:
+        cell = (result.label, result.predicted)
+        rounds.append(seen.get(cell, 0))
+        seen[cell] = rounds[-1] + 1
+    return [results[i] for i in np.argsort(rounds, kind="stable").tolist()]
 
 
 @dataclass(frozen=True)
@@ -42,8 +77,10 @@ class Plane:
     offset: Floats  # (2,)
 
 
-def plane_of(one: Evidence, chosen: list[Result]) -> Plane | None:
-    """Return the picture of a run's space with the chosen points, or None if there is none."""
+@lru_cache(maxsize=4)
+def plane_of(one: Evidence) -> Plane | None:
+    """Return the picture of a run's space with its chosen points, or None if there is none."""
+    chosen = chosen_points(one)
     space = _space_of(one, chosen)
     if space is None:
         return None
@@ -145,7 +182,7 @@ class _Space:
 
 
 def _space_of(one: Evidence, chosen: list[Result]) -> _Space | None:
-    if one.points is None or len(chosen) < _LEAST_POINTS:
+    if one.points is None or len(chosen) < _FEWEST_POINTS:
         return None
     model, rows = one.model, [result.index for result in chosen]
     head = model.head

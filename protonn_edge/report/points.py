@@ -15,17 +15,13 @@ from numpy.typing import NDArray
 
 from protonn_edge.chain.decision import UNKNOWN
 from protonn_edge.datasets.naming import channel_names
-from protonn_edge.device import Result
 from protonn_edge.evaluation.evidence import Evidence
 from protonn_edge.quantization import MODEL_HASH_BYTES
+from protonn_edge.report import figures
 from protonn_edge.report.content import figure
-from protonn_edge.report.figures import bars_figure, channel_colours, trace_figure
-from protonn_edge.report.plane import plane_of
+from protonn_edge.report.plane import chosen_points, plane_of
 
 Floats = NDArray[np.float64]
-
-_POINT_BYTES = 64_000  # of all test points in a page
-_MOST_POINTS, _LEAST_POINTS = 320, 20
 
 _INKED = 0.25  # from this much ink on, a pixel belongs to the drawing
 _TYPICAL_PERCENTILE = 75
@@ -36,37 +32,6 @@ _INK_AND_ALPHA = 4  # colour type of a PNG: grey with alpha
 _MOST_SLIDERS = 64
 _DIGITS = 5  # of the numbers of a map that gives places in px
 _PER_POINT = ("index", "label", "predicted", "cycles", "scores")
-
-
-def chosen_points(one: Evidence) -> list[Result]:
-    """Return the results whose points are in the page: mistakes first, the others evenly.
-
-    There are as many as fit the page, or all. At most half of them are mistakes, chosen in rounds,
-    one of each cell of the confusion matrix per round.
-    """
-    answered = one.answered
-    if one.points is None or not answered:
-        return []
-    most = min(_MOST_POINTS, max(_LEAST_POINTS, _POINT_BYTES // one.reference.n_features))
-    if len(answered) <= most:
-        return answered
-    mistakes = _in_rounds([result for result in answered if result.predicted != result.label])
-    taken = {result.index for result in mistakes[: most // 2]}
-    others = [result for result in answered if result.index not in taken]
-    evenly = np.linspace(0, len(others) - 1, most - len(taken)).astype(int).tolist()
-    taken |= {others[i].index for i in evenly}
-    return [result for result in answered if result.index in taken]
-
-
-def _in_rounds(results: list[Result]) -> list[Result]:
-    """Return results ordered by their rank in their cell: the first of each cell come first."""
-    seen: dict[tuple[int, int | None], int] = {}
-    rounds = []
-    for result in results:
-        cell = (result.label, result.predicted)
-        rounds.append(seen.get(cell, 0))
-        seen[cell] = rounds[-1] + 1
-    return [results[i] for i in np.argsort(rounds, kind="stable").tolist()]
 
 
 @dataclass(frozen=True, eq=False)
@@ -171,7 +136,7 @@ class Trace:
         """The colours of the channels; none for a single one."""
         if len(self.channels) == 1:
             return ()
-        return tuple(zip(channel_colours(len(self.channels)), self.channels, strict=True))
+        return tuple(zip(figures.channel_colours(len(self.channels)), self.channels, strict=True))
 
     def lines(self, levels: Floats) -> Floats:
         """Return levels of a point (features,), sample by sample, as lines (channels, samples)."""
@@ -201,7 +166,11 @@ def picture_of(one: Evidence, raw: Floats, name: str, salt: str) -> Markup:
     if one.image_shape is not None and one.image_shape[0] > 1:
         return _image(levels.reshape(one.image_shape), name)
     trace = trace_of(one)
-    drawn = bars_figure(levels, salt) if trace is None else trace_figure(trace.lines(levels), salt)
+    drawn = (
+        figures.bars_figure(levels, salt)
+        if trace is None
+        else figures.trace_figure(trace.lines(levels), salt)
+    )
     return figure(drawn, name)
 
 
@@ -280,7 +249,7 @@ def _names(one: Evidence) -> list[str]:
 
 def _plane(one: Evidence) -> dict[str, Any] | None:
     """Return the affine map to a position in the plane, if there is one."""
-    plane = plane_of(one, chosen_points(one))
+    plane = plane_of(one)
     if plane is None or plane.weights is None:
         return None
     short = [[float(f"{x:.{_DIGITS}g}") for x in row] for row in plane.weights.tolist()]

@@ -42,7 +42,7 @@ class PossibleCycles:
     @classmethod
     def of(cls, plan: Plan | Float32Plan, board: Board) -> Self:
         """Return the range for a plan on a board."""
-        if isinstance(plan, Float32Plan) or plan.estimated:
+        if plan.worst_cycles is None or plan.estimated:
             return cls._by_clock(board)
         return cls(plan.least_cycles, plan.worst_cycles, proven=True)
 

@@ -137,9 +137,8 @@ def trial_points(model: Model, reference: DeviceModel, count: int) -> NDArray[np
 
 def _count(reference: DeviceModel, plan: Plan | Float32Plan, board: Board) -> int:
     """Return how many points take a fraction of a second to emulate."""
-    if isinstance(plan, Plan):
-        cycles = plan.worst_cycles
-    else:
+    cycles = plan.worst_cycles
+    if cycles is None:
         cycles = _FLOAT_CYCLES * reference.model_bytes // 4
     on_line = reference.n_features * BITS_PER_BYTE * board.clock_hz // board.baud
     if board.serial != "software":
