@@ -29,6 +29,7 @@ Bytes = NDArray[np.uint8]
 _PLACES = 16  # positions of a stroke's points per pixel
 _STEPS = 24  # per stroke
 _STROKES = 3  # maximum per image
+_VALUES_AT_ONCE = 2**20  # of raw points, of which features are computed together
 
 
 def signals(n_samples: int, n_channels: int, count: int) -> Bytes:
@@ -222,13 +223,23 @@ class FeatureStage(RawPoints):
     def does(self) -> str:
         """What it does, as the end of a sentence that begins with "the model": "pools images"."""
 
-    @abstractmethod
     def apply(self, X: NDArray[Any]) -> NDArray[Any]:
         """Return features (n, D) of raw points (n, features): float32 for float32, else float64.
 
         They are exactly the values of the integer stages before their conversion to bytes, so that
-        a model is trained on the features of the device.
+        a model is trained on the features of the device. Memory is bounded for many points.
         """
+        dtype = np.float32 if X.dtype == np.float32 else np.float64
+        features = np.empty((len(X), self.n_outputs), dtype)
+        at_once = max(1, _VALUES_AT_ONCE // self.n_features)
+        for start in range(0, len(X), at_once):
+            rows = slice(start, start + at_once)
+            features[rows] = self.features_of(X[rows])
+        return features
+
+    @abstractmethod
+    def features_of(self, X: NDArray[Any]) -> NDArray[Any]:
+        """Return the features (n, D), of any type, of a part of the raw points; see `apply`."""
 
     @abstractmethod
     def integer_stages(self, inputs: InputQuantizer) -> tuple[IntegerStage, ...]:

@@ -106,9 +106,9 @@ def test_a_channel_that_never_changes_is_a_constant() -> None:
 
 def test_many_windows_are_worked_on_in_parts() -> None:
     window_features = window_features_of(EVERY, 256, 4)
-    Q = random_windows(0, 2100, window_features)
-    assert (window_features.of_bytes(Q)[-40:] == window_features.of_bytes(Q[-40:])).all()
-    assert window_features.of_bytes(Q[:0]).shape == (0, window_features.n_outputs)
+    X = random_windows(0, 2100, window_features).astype(np.float64)
+    assert (window_features.apply(X)[-40:] == window_features.apply(X[-40:])).all()
+    assert window_features.apply(X[:0]).shape == (0, window_features.n_outputs)
 
 
 @pytest.mark.parametrize(

@@ -63,10 +63,9 @@ class Scale(FeatureStage):
     def scale(self) -> None:
         """Scaled features have the unit and the one range of features."""
 
-    def apply(self, X: NDArray[Any]) -> NDArray[Any]:
+    def features_of(self, X: NDArray[Any]) -> NDArray[Any]:
         """Return the scaled features (n, D) of raw points (n, D)."""
-        scaled = self.zero + (X - self.zero) * np.array(self.factors)
-        return scaled.astype(np.float32 if X.dtype == np.float32 else np.float64)
+        return self.zero + (X - self.zero) * np.array(self.factors)
 
     def integer_stages(self, inputs: InputQuantizer) -> tuple[IntegerStage, ...]:
         """Return what makes inputs of 0..maximum of bytes."""

@@ -185,7 +185,6 @@ OCTAVE = 16
 STEPS = tuple(math.floor(OCTAVE * math.log2(1 + m / 32)) for m in range(32))
 FEATURE_MAXIMUM = 127
 
-_CLIPS_AT_ONCE = 256  # so that the values of a sample fit the cache
 
 Int32 = NDArray[np.int32]
 
@@ -234,12 +233,8 @@ class Frames:
 
     def of_bytes(self, Q: NDArray[np.uint8]) -> NDArray[np.uint8]:
         """Return the features (n, D), 0..127, of clips of bytes (n, samples)."""
-        features = np.empty((len(Q), self.n_outputs), np.uint8)
-        for start in range(0, len(Q), _CLIPS_AT_ONCE):
-            rows = slice(start, start + _CLIPS_AT_ONCE)
-            loud = logarithms(self.energies(Q[rows]) + self.quiet) - self.base
-            features[rows] = np.minimum(loud, FEATURE_MAXIMUM)
-        return features
+        loud = logarithms(self.energies(Q) + self.quiet) - self.base
+        return np.minimum(loud, FEATURE_MAXIMUM).astype(np.uint8)
 
     def energies(self, Q: NDArray[np.uint8]) -> Int32:
         """Return the energies (n, D) of clips of bytes (n, samples)."""

@@ -161,10 +161,9 @@ class AudioStage(Frames, FeatureStage):
         """A clip."""
         return Signal(self.n_features, 1, self.rate, from_onset=True)
 
-    def apply(self, X: NDArray[Any]) -> NDArray[Any]:
-        """Return the features (n, D) of raw clips (n, N): float32 for float32, else float64."""
-        dtype = np.float32 if X.dtype == np.float32 else np.float64
-        return self.of_bytes(self.to_bytes(X)).astype(dtype)
+    def features_of(self, X: NDArray[Any]) -> NDArray[Any]:
+        """Return the features (n, D) of raw clips (n, N)."""
+        return self.of_bytes(self.to_bytes(X))
 
     def integer_stages(self, inputs: InputQuantizer) -> tuple[IntegerAudio]:
         """Return what makes features, which a classifier has to take as they are."""

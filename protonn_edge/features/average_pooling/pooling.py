@@ -13,7 +13,7 @@ weights are integers, and no pixel overlaps more than two outputs of an axis.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self
 
@@ -42,7 +42,6 @@ from protonn_edge.features.images.cropped_image import (
     shape_text,
 )
 
-_CHUNK_BYTES = 8 * 2**20
 _AREA_LIMIT = 0xFFFF // BYTE_MAXIMUM  # 257: a sum of bytes then fits 16 bits
 _PIXEL_LIMIT = 65_535
 _SPAN_LIMIT = 255  # units of an axis must fit a byte
@@ -118,22 +117,9 @@ class Areas(CroppedImage):
         """The number of averages."""
         return self.shape[0] * self.shape[1]
 
-    def sums(self, Q: NDArray[np.uint8]) -> NDArray[np.uint16]:
-        """Return the weighted sums, (n, h w), of images of bytes, (n, H W); all fit 16 bits."""
-        result = np.empty((len(Q), self.n_outputs), np.uint16)
-        for rows, images in self.chunks(Q):
-            result[rows] = self.sums_of(images)
-        return result
-
-    def chunks(self, X: NDArray[Any]) -> Iterator[tuple[slice, NDArray[Any]]]:
-        """Yield chunks of rows with their images, (n, H, W)."""
-        at_once = max(1, _CHUNK_BYTES // (8 * self.n_features))
-        for start in range(0, len(X), at_once):
-            rows = slice(start, start + at_once)
-            yield rows, X[rows].reshape(-1, *self.image_shape)
-
-    def sums_of(self, images: NDArray[Any]) -> NDArray[np.float64]:
-        """Return the weighted sums, (n, h w), of images (n, H, W), exact for bytes."""
+    def sums(self, X: NDArray[Any]) -> NDArray[np.float64]:
+        """Return the weighted sums, (n, h w), of images (n, H W); exact, and 16 bits, for bytes."""
+        images = X.reshape(-1, *self.image_shape)
         vertical = self.rows.weights().astype(np.float64)
         horizontal = self.columns.weights().T.astype(np.float64)
         periods = self.cropped(images).astype(np.float64)
@@ -341,18 +327,11 @@ class AveragePooling(Areas, FeatureStage):
         """The matrix of averages, (D, pixels); None for deskewed images."""
         return None if self.deskewed else self.apply(np.eye(self.n_features)).T
 
-    def apply(self, X: NDArray[Any]) -> NDArray[Any]:
-        """Return the averages, (n, h w), of images X, (n, H W): float32 for float32, else float64.
-
-        Sums are computed in float64, exactly for bytes, in chunks of bounded memory.
-        """
-        averages = np.empty(
-            (len(X), self.n_outputs), np.float32 if X.dtype == np.float32 else np.float64
-        )
-        for rows, images in self.chunks(X):
-            straight = images if self.deskewed is None else deskewed(images, self.deskewed)
-            averages[rows] = self.sums_of(straight) / self.area
-        return averages
+    def features_of(self, X: NDArray[Any]) -> NDArray[np.float64]:
+        """Return the averages, (n, h w), of images X, (n, H W), whose sums are exact for bytes."""
+        images = X.reshape(-1, *self.image_shape)
+        straight = images if self.deskewed is None else deskewed(images, self.deskewed)
+        return self.sums(straight) / self.area
 
     def integer_stages(self, inputs: InputQuantizer) -> tuple[IntegerStage, ...]:
         """Return the stage that averages, after the one that deskews, if any."""

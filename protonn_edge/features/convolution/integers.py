@@ -20,7 +20,6 @@ SHIFTS = range(8, 17)
 ACCUMULATOR_BITS = 16
 
 _MOST_MULTIPLIER = 0xFF
-_ROWS_AT_ONCE = 256
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,17 +104,13 @@ class IntegerConvolution(ImageStage):
 
     def sums(self, x: NDArray[Any], weights: NDArray[Any] | None = None) -> IntArray:
         """Return the sums a, (n, h, w, out), of images (n, n_inputs), also with other weights."""
-        sums = np.empty((len(x), *self.output_shape), np.int64)
+        sums = np.zeros((len(x), *self.output_shape), np.float32)
         # BLAS has no integer product; float32 is exact here, all sums are far below 2**24.
         wide = (self.weights if weights is None else weights).astype(np.float32)
-        for start in range(0, len(x), _ROWS_AT_ONCE):
-            rows = slice(start, start + _ROWS_AT_ONCE)
-            part = np.zeros(sums[rows].shape, np.float32)
-            for row, column, tap in _taps(self, x[rows].astype(np.float32)):
-                each = wide[:, row, column]
-                part += tap * each[:, 0] if self.depthwise else tap @ each.T
-            sums[rows] = part
-        return sums + self.bias
+        for row, column, tap in _taps(self, x.astype(np.float32)):
+            each = wide[:, row, column]
+            sums += tap * each[:, 0] if self.depthwise else tap @ each.T
+        return sums.astype(np.int64) + self.bias
 
     def requantized(self, a: IntArray) -> IntArray:
         """Return the values of sums."""

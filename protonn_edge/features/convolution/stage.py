@@ -5,6 +5,7 @@ All of it is in integers, in training too: the features are the bytes of the las
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from math import prod
@@ -14,21 +15,30 @@ import numpy as np
 from numpy.typing import NDArray
 
 from protonn_edge.chain.activity import Sizes
-from protonn_edge.chain.checks import Arrays
+from protonn_edge.chain.checks import Arrays, check_finite, check_type, little_endian
 from protonn_edge.chain.feature_stage import Facts, FeatureStage, Shape
 from protonn_edge.chain.input_quantizer import BYTE_MAXIMUM, InputQuantizer
 from protonn_edge.chain.integer_stage import IntegerStage, check_holds, stage_names
 from protonn_edge.errors import InputError
-from protonn_edge.features.average_pooling.pooling import IntegerAveragePooling
-from protonn_edge.features.convolution import arrays as model_file
+from protonn_edge.features.average_pooling.pooling import Areas, IntegerAveragePooling
 from protonn_edge.features.convolution.integers import IntegerConvolution
-from protonn_edge.features.deskew.deskew import BYTES, PixelScale
+from protonn_edge.features.deskew.deskew import BYTES, LARGEST_PIXEL, PixelScale
 from protonn_edge.features.images.image_rows import ImageShape, image_text
 from protonn_edge.features.pooling.integers import IntegerPooling
 
 Layer = IntegerConvolution | IntegerPooling
 
-_ROWS_AT_ONCE = 512
+_TYPES = {
+    "convolution_layers": "i8",
+    "convolution_image": "i8",
+    "convolution_weights": "i1",
+    "convolution_bias": "i8",
+    "convolution_pixels": "f8",
+}
+_HOW = ("convolution", "maximum", "average")
+_COLUMNS = 11
+_IMAGE_NUMBERS = 10
+_MOST = 65_535  # of whole numbers in a file
 
 
 @dataclass(frozen=True)
@@ -42,7 +52,7 @@ class Convolutions(FeatureStage):
     """
 
     kind: ClassVar[str] = "convolutions"
-    ARRAYS: ClassVar[tuple[str, ...]] = model_file.NAMES
+    ARRAYS: ClassVar[tuple[str, ...]] = tuple(_TYPES)
     smaller: ClassVar[tuple[str, ...]] = (
         "fewer channels in --features conv:",
         "a stride of 2 or averages in its first layer",
@@ -65,7 +75,7 @@ class Convolutions(FeatureStage):
         )
         object.__setattr__(self, "layers", linked)
         _check_chain(self)
-        object.__setattr__(self, "digest", model_file.digest(self.averages, linked))
+        object.__setattr__(self, "digest", _digest(self.to_arrays()))
 
     @property
     def image_shape(self) -> ImageShape:
@@ -117,19 +127,14 @@ class Convolutions(FeatureStage):
             if isinstance(layer, IntegerConvolution)
         }
 
-    def apply(self, X: NDArray[Any]) -> NDArray[Any]:
-        """Return the values (n, D) of images X (n, features): float32 for float32, else float64."""
-        dtype = np.float32 if X.dtype == np.float32 else np.float64
-        features = np.empty((len(X), self.n_outputs), dtype)
-        for start in range(0, len(X), _ROWS_AT_ONCE):
-            rows = slice(start, start + _ROWS_AT_ONCE)
-            values = self.to_bytes(X[rows])
-            if self.averages is not None:
-                values = self.averages.run(values)
-            for layer in self.layers:
-                values = layer.run(values)
-            features[rows] = values
-        return features
+    def features_of(self, X: NDArray[Any]) -> NDArray[np.uint8]:
+        """Return the values (n, D) of images X (n, features)."""
+        values = self.to_bytes(X)
+        if self.averages is not None:
+            values = self.averages.run(values)
+        for layer in self.layers:
+            values = layer.run(values)
+        return values
 
     def integer_stages(self, inputs: InputQuantizer) -> tuple[IntegerStage, ...]:
         """Return the layers, which a classifier has to take as they are."""
@@ -139,16 +144,52 @@ class Convolutions(FeatureStage):
         return self.layers if self.averages is None else (self.averages, *self.layers)
 
     def to_arrays(self) -> Arrays:
-        """Return its part of a model file; see `convolution.arrays`."""
-        return model_file.to_arrays(self.averages, self.layers, self.pixels)
+        """Return the arrays of all layers, whose weights, and biases, lie one behind the other.
+
+        ``convolution_layers`` has a row a layer: 0 for a convolution, with the side of its window,
+        stride, whether it is padded, whether it is depthwise, channels, multiplier, shift, maximum,
+        bits of a weight, and whether halves go to even; 1 for the largest value and 2 for the
+        average, with the height and width of a window. ``convolution_image`` has height, width,
+        channels and the largest value of the image, then, where averages are made of it, the height
+        and width of the part that counts and of the averages, their largest value, and whether they
+        are cut; else 0.
+        """
+        own = [layer for layer in self.layers if isinstance(layer, IntegerConvolution)]
+        image = [*self.image_shape, self.scale.maximum] + [0] * 6
+        if self.averages is not None:
+            areas, maximum, cuts = self.averages.pooling, self.averages.maximum, self.averages.cuts
+            image[4:] = [*areas.cropped_shape, *areas.shape, maximum, cuts]
+        return {
+            "convolution_layers": np.array([_row(layer) for layer in self.layers], np.int64),
+            "convolution_image": np.array(image, np.int64),
+            "convolution_weights": _joined([layer.weights for layer in own], np.int8),
+            "convolution_bias": _joined([layer.bias for layer in own], np.int64),
+            "convolution_pixels": np.array([self.pixels.zero, self.pixels.step], np.float64),
+        }
 
     @classmethod
     def from_arrays(cls, arrays: Arrays) -> Self | None:
         """Return the stage of a model file's arrays, or None."""
         if not any(name in arrays for name in cls.ARRAYS):
             return None
-        averages, layers, pixels = model_file.from_arrays(arrays)
-        return cls(layers, averages, pixels)
+        for name, wanted in _TYPES.items():
+            if name not in arrays:
+                raise InputError(f"array {name!r} is missing; train the model again")
+            check_type(arrays[name], name, wanted)
+        pixels = _pixels(arrays["convolution_pixels"])
+        averages, shape, maximum = _image(_whole(arrays, "convolution_image", 1, _IMAGE_NUMBERS))
+        rows = _whole(arrays, "convolution_layers", 2, _COLUMNS)
+        weights, bias = (
+            _Stock(arrays[name], name) for name in ("convolution_weights", "convolution_bias")
+        )
+        layers: list[Layer] = []
+        for row in rows.tolist():
+            layer = _layer(row, shape, maximum, weights, bias)
+            shape, maximum = layer.output_shape, layer.maximum
+            layers.append(layer)
+        weights.check_empty()
+        bias.check_empty()
+        return cls(tuple(layers), averages, pixels)
 
     def describe(self, names: Sequence[str]) -> dict[str, Any]:  # noqa: ARG002  (pixels have none)
         """Return the shapes of the image and of all layers, with their windows and weights."""
@@ -204,3 +245,120 @@ def _layer_text(layer: Layer) -> str:
     if isinstance(layer, IntegerConvolution):
         what = f"{'depthwise ' if layer.depthwise else ''}{layer.side}x{layer.side}"
     return f"{what} to {image_text(layer.output_shape)}"
+
+
+def _joined(parts: Sequence[NDArray[Any]], dtype: type) -> NDArray[Any]:
+    return np.concatenate([np.zeros(0, dtype), *(part.ravel() for part in parts)]).astype(dtype)
+
+
+def _row(layer: IntegerConvolution | IntegerPooling) -> list[int]:
+    if isinstance(layer, IntegerPooling):
+        return [_HOW.index(layer.how), *layer.window] + [0] * (_COLUMNS - 3)
+    return [
+        0,
+        layer.side,
+        layer.stride,
+        layer.padded,
+        layer.depthwise,
+        len(layer.weights),
+        layer.multiplier,
+        layer.shift,
+        layer.maximum,
+        layer.weight_bits,
+        layer.to_even,
+    ]
+
+
+def _digest(arrays: Arrays) -> str:
+    """Return the SHA-256 of all numbers of layers, and of averages before them, in hexadecimal."""
+    hashed = hashlib.sha256()
+    for name, array in (arrays | {"convolution_pixels": np.array([0.0, 1.0])}).items():
+        little = little_endian(array)
+        hashed.update(f"{name}{little.shape}".encode() + little.tobytes())
+    return hashed.hexdigest()
+
+
+class _Stock:
+    """A flat array that layers take their parts of, one after the other."""
+
+    def __init__(self, array: NDArray[Any], name: str) -> None:
+        self._left, self._name = array.ravel(), name
+
+    def take(self, *shape: int) -> NDArray[Any]:
+        size = int(np.prod(shape, dtype=object))
+        if size > len(self._left):
+            raise InputError(
+                f"array {self._name!r} ends before its layers do; train the model again"
+            )
+        taken, self._left = self._left[:size], self._left[size:]
+        return taken.reshape(shape)
+
+    def check_empty(self) -> None:
+        if len(self._left):
+            raise InputError(
+                f"array {self._name!r} has {len(self._left):,} values more than its layers; train "
+                "the model again"
+            )
+
+
+def _layer(row: list[int], shape: ImageShape, maximum: int, weights: _Stock, bias: _Stock) -> Layer:
+    how, side, stride, padded, depthwise, channels, *numbers = row
+    if how >= len(_HOW) or max(padded, depthwise, numbers[-1]) > 1:
+        raise InputError(
+            "array 'convolution_layers' has a number that no layer has; train the model again"
+        )
+    if how:
+        return IntegerPooling(shape, (side, stride), _HOW[how], maximum)  # type: ignore[arg-type]
+    multiplier, shift, largest, bits, to_even = numbers
+    taken = weights.take(channels, side, side, 1 if depthwise else shape[2])
+    if not taken.size:
+        raise InputError(
+            "array 'convolution_layers' has a layer without weights; train the model again"
+        )
+    return IntegerConvolution(
+        shape,
+        taken,
+        bias.take(channels),
+        multiplier,
+        shift,
+        largest,
+        maximum,
+        stride,
+        bool(padded),
+        bits,
+        bool(to_even),
+    )
+
+
+def _image(
+    numbers: NDArray[np.int64],
+) -> tuple[IntegerAveragePooling | None, ImageShape, int]:
+    """Return averages, if any, and the shape and largest value of what the first layer takes."""
+    height, width, channels, maximum, *others = numbers.tolist()
+    if not any(others):
+        return None, (height, width, channels), maximum
+    cropped, pooled = (others[0], others[1]), (others[2], others[3])
+    areas = Areas((height, width), cropped, pooled)
+    averages = IntegerAveragePooling(areas, others[4], cuts=bool(others[5]))
+    return averages, (*pooled, 1), averages.maximum
+
+
+def _pixels(scale: NDArray[Any]) -> PixelScale:
+    check_finite(scale, "convolution_pixels")
+    if scale.shape != (2,) or scale[1] == 0 or abs(scale[0]) > LARGEST_PIXEL:
+        raise InputError(
+            "array 'convolution_pixels' must be the zero of pixels and a step that is not 0; train "
+            "the model again"
+        )
+    return PixelScale(float(scale[0]), float(scale[1]))
+
+
+def _whole(arrays: Arrays, name: str, dimensions: int, columns: int) -> NDArray[np.int64]:
+    array = arrays[name]
+    fits = array.ndim == dimensions and array.size > 0 and array.shape[-1] == columns
+    if not fits or int(array.min()) < 0 or int(array.max()) > _MOST:
+        raise InputError(
+            f"array {name!r} has the shape {array.shape}; it must have {columns} whole numbers of "
+            f"0..{_MOST:,} in a row; train the model again"
+        )
+    return array

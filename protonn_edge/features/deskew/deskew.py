@@ -28,6 +28,9 @@ Int64 = NDArray[np.int64]
 SIDE_LIMIT = 32
 """Maximum side in pixels, for which moments fit 32 bits."""
 
+LARGEST_PIXEL = float(np.finfo(np.float32).max)
+"""The largest magnitude of a raw pixel."""
+
 CENTRE_BITS = 5
 MOMENT_BITS = 3
 SLOPE_BITS = 8
@@ -121,9 +124,6 @@ def _quotient(numerator: Int64, denominator: Int64) -> Int64:
     return np.where(denominator > 0, quotient, 0)
 
 
-_LARGEST_PIXEL = float(np.finfo(np.float32).max)
-
-
 def scale_to_arrays(scale: PixelScale | None) -> Arrays:
     """Return the scale's zero and step, (2,), or (0,) if images are not deskewed."""
     return {"deskewed": np.array([] if scale is None else [scale.zero, scale.step], np.float64)}
@@ -144,9 +144,9 @@ def scale_from_arrays(arrays: Arrays) -> PixelScale | None:
             f"array 'deskewed' has the shape {array.shape}; it must be the value of a pixel that "
             "becomes 0 and a step that is not 0; train the model again"
         )
-    if abs(array[0]) > _LARGEST_PIXEL:
+    if abs(array[0]) > LARGEST_PIXEL:
         raise InputError(
-            f"array 'deskewed' begins with {array[0]:g}, a pixel is at most {_LARGEST_PIXEL:g}; "
+            f"array 'deskewed' begins with {array[0]:g}, a pixel is at most {LARGEST_PIXEL:g}; "
             "train the model again"
         )
     return PixelScale(float(array[0]), float(array[1]))

@@ -53,8 +53,6 @@ POINTING = {
 SUM_MAXIMUM = 0xFFFF
 """The largest sum."""
 
-_CHUNK_BYTES = 4 * 2**20
-
 
 @dataclass(frozen=True)
 class PlaceRun:
@@ -162,14 +160,6 @@ class Cells(CroppedImage):
 
     def sums(self, images: Bytes) -> NDArray[np.uint16]:
         """Return the sums (n, D) of images of bytes (n, H, W); all fit 16 bits."""
-        result = np.empty((len(images), self.n_outputs), np.uint16)
-        at_once = max(1, _CHUNK_BYTES // (16 * self.n_features))
-        for start in range(0, len(images), at_once):
-            part = slice(start, start + at_once)
-            result[part] = self._sums(images[part])
-        return result
-
-    def _sums(self, images: Bytes) -> NDArray[np.float32]:
         magnitudes, directions = gradients(self.cropped(images), self.directions)
         magnitudes >>= self.halvings()
         shape = (len(images), *self.cells, self.directions)
@@ -178,7 +168,7 @@ class Cells(CroppedImage):
         for direction in range(self.directions):
             some = (magnitudes * (directions == direction)).astype(np.float32)
             sums[..., direction] = rows @ (some @ columns)
-        return sums.reshape(len(images), -1)
+        return sums.reshape(len(images), -1).astype(np.uint16)
 
     def active(self, images: Bytes) -> NDArray[np.float64]:
         """Return the share of pixels with a gradient, summed over images (n, H, W).

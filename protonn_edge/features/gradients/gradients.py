@@ -18,7 +18,13 @@ from protonn_edge.chain.feature_stage import Facts, FeatureStage, Seen
 from protonn_edge.chain.input_quantizer import BYTE_MAXIMUM, InputQuantizer
 from protonn_edge.chain.integer_stage import IntegerStage, Range, check_holds
 from protonn_edge.errors import InputError
-from protonn_edge.features.deskew.deskew import BYTES, IntegerDeskew, PixelScale, deskewed
+from protonn_edge.features.deskew.deskew import (
+    BYTES,
+    LARGEST_PIXEL,
+    IntegerDeskew,
+    PixelScale,
+    deskewed,
+)
 from protonn_edge.features.gradients.cells import DIRECTIONS, POINTING, Bytes, Cells
 from protonn_edge.features.images.cropped_image import shape_text
 
@@ -87,10 +93,8 @@ def levels(sums: NDArray[Any], shift: int) -> NDArray[Any]:
     return places
 
 
-_LARGEST_PIXEL = float(np.finfo(np.float32).max)
 _LARGE_SUMS = 1e-4  # the share that may exceed the table
 _FITTED_IMAGES = 2_000
-_CHUNK_BYTES = 8 * 2**20
 
 ROOTS = np.sqrt(np.arange(LEVELS) + 0.5) * (np.arange(LEVELS) > 0)
 """The feature for each level: the root of the mean of its sums, and 0."""
@@ -145,14 +149,9 @@ class Gradients(Cells, FeatureStage):
         """Shares of pixels with a gradient, by the way in which they are shared."""
         return {self.kind: (4,)}
 
-    def apply(self, X: NDArray[Any]) -> NDArray[Any]:
-        """Return the roots (n, D) of images X (n, H W): float32 for float32, else float64."""
-        dtype = np.float32 if X.dtype == np.float32 else np.float64
-        roots, features = ROOTS.astype(dtype), np.empty((len(X), self.n_outputs), dtype)
-        at_once = max(1, _CHUNK_BYTES // (8 * self.n_features))
-        for start in range(0, len(X), at_once):
-            part = slice(start, start + at_once)
-            features[part] = roots[levels(self.sums(self._bytes_of(X[part])), self.shift)]
+    def features_of(self, X: NDArray[Any]) -> NDArray[np.float64]:
+        """Return the roots (n, D) of images X (n, H W)."""
+        features: NDArray[np.float64] = ROOTS[levels(self.sums(self._bytes_of(X)), self.shift)]
         return features
 
     def _bytes_of(self, X: NDArray[Any]) -> Bytes:
@@ -256,7 +255,7 @@ def _checked_array(arrays: Arrays, name: str) -> NDArray[Any]:
         )
     if wanted == "f8":
         check_finite(array, name)
-        if array[1] == 0 or abs(array[0]) > _LARGEST_PIXEL:
+        if array[1] == 0 or abs(array[0]) > LARGEST_PIXEL:
             raise InputError(
                 f"array {name!r} says that pixels begin with {array[0]:g} and have steps of "
                 f"{array[1]:g}, which is no scale; train the model again"

@@ -172,10 +172,9 @@ class WindowFeatureStage(Windows, FeatureStage):
             for name in self.features.names
         )
 
-    def apply(self, X: NDArray[Any]) -> NDArray[Any]:
-        """Return the features (n, F) of raw windows (n, N C): float32 for float32, else float64."""
-        dtype = np.float32 if X.dtype == np.float32 else np.float64
-        return self.of_bytes(self.to_bytes(X)).astype(dtype)
+    def features_of(self, X: NDArray[Any]) -> NDArray[Any]:
+        """Return the features (n, D) of raw windows (n, N C)."""
+        return self.of_bytes(self.to_bytes(X))
 
     def integer_stages(self, inputs: InputQuantizer) -> tuple[IntegerWindowFeatures]:
         """Return the stage that computes features, quantized to bytes."""

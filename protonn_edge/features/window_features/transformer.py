@@ -79,7 +79,7 @@ class WindowFeatures(TransformerMixin, BaseEstimator):
         """Return the features (n, F), int64, of raw windows X, (n, window * channels)."""
         check_is_fitted(self)
         windows = validate_data(self, X, dtype="numeric", reset=False)
-        return self.stage_.of_bytes(self.stage_.to_bytes(windows))
+        return self.stage_.apply(windows).astype(np.int64)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -149,8 +149,6 @@ CENTRE = 128  # subtracted from a byte
 LEVEL_BITS = 7  # of the level behind the point
 LEVEL_SHIFT = 4  # of how fast it follows
 
-_VALUES_AT_ONCE = 2**21
-
 
 def check_window(window: int, channels: int) -> None:
     """Refuse windows with more samples or channels than generated code supports."""
@@ -194,17 +192,8 @@ class Windows:
 
     def of_bytes(self, Q: NDArray[np.uint8]) -> Int64:
         """Return the features (n, F), all within 16 bits, of windows of bytes (n, N C)."""
-        result = np.empty((len(Q), self.channels, len(self.features.names)), np.int64)
-        at_once = max(1, _VALUES_AT_ONCE // self.n_features)
-        for start in range(0, len(Q), at_once):
-            rows = slice(start, start + at_once)
-            windows = Q[rows].reshape(-1, self.window, self.channels).astype(np.int64)
-            x = windows.transpose(0, 2, 1) - CENTRE
-            result[rows] = self._of_samples(x)
-        return result.reshape(len(Q), self.n_outputs)
-
-    def _of_samples(self, x: Int64) -> Int64:
-        """Return the features, (n, C, features), of centred samples (n, C, N)."""
+        windows = Q.reshape(-1, self.window, self.channels).astype(np.int64)
+        x = windows.transpose(0, 2, 1) - CENTRE
         total = x.sum(axis=2)
         found: dict[str, Callable[[], Int64]] = {
             "mean": lambda: total,
@@ -215,7 +204,7 @@ class Windows:
             "crossings": lambda: self._crossings(x),
         }
         columns = [found[kind]() for kind in self.features.kinds if kind != "bands"]
-        return np.stack([*columns, *self._bands(x)], axis=2)
+        return np.stack([*columns, *self._bands(x)], axis=2).reshape(len(Q), self.n_outputs)
 
     def _crossings(self, x: Int64) -> Int64:
         """Return how often the samples (n, C, N) cross their level, (n, C)."""
