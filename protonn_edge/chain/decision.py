@@ -152,11 +152,6 @@ class IntegerDecision(IntegerStage):
         return len(self.scores.low)
 
     @property
-    def n_outputs(self) -> int:
-        """One: the class."""
-        return 1
-
-    @property
     def output(self) -> Range:
         """The classes, or `UNKNOWN`."""
         largest = self.n_inputs - 1 if self.rejection is None else UNKNOWN

@@ -8,8 +8,10 @@ statistics of the training points.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
+from typing import Any, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +19,7 @@ from numpy.typing import NDArray
 from protonn_edge.chain.input_quantizer import InputQuantizer
 from protonn_edge.chain.integer_stage import IntArray
 from protonn_edge.chain.matvec import range_of_products
+from protonn_edge.chain.model import Model
 from protonn_edge.chain.statistics import InputStatistics
 from protonn_edge.errors import InputError
 
@@ -25,7 +28,10 @@ FloatArray = NDArray[np.float64]
 RESIDUAL_MAXIMUM = 127
 INPUT_BITS = (8, 7, 6, 5, 4)
 
-_COARSER = 1.02  # from unit to unit, until all rounded sums fit
+COARSER = 1.02
+"""From unit to unit, until all rounded numbers fit."""
+
+Fitted = TypeVar("Fitted", bound="Quantized")
 
 
 @lru_cache(maxsize=16)  # training needs the same one at each step
@@ -47,6 +53,41 @@ def input_quantizer(statistics: InputStatistics, bits: int) -> InputQuantizer:
     return InputQuantizer(zero, np.where(step == 0, 1.0, step), maximum)
 
 
+class Quantized(Protocol):
+    """Weights in integers of some bits."""
+
+    @property
+    def error(self) -> float:
+        """The predicted error of the values."""
+
+
+def most_exact(
+    fit: Callable[[int, int], Fitted | None], tolerated_error: float, widths: Sequence[int]
+) -> Fitted | None:
+    """Return the most exact way to quantize weights; None if none fits.
+
+    Sums of the first width are tried with inputs of all bits; wider ones only with the most bits,
+    and as long as the error is not tolerated.
+
+    - `fit`: quantizes for inputs and sums of these bits; None if no scale fits them.
+    """
+    first, *wider = widths
+    found = [fit(bits, first) for bits in INPUT_BITS]
+    for width in (None, *wider):
+        found += [] if width is None else [fit(INPUT_BITS[0], width)]
+        best = min((each for each in found if each), key=lambda each: each.error, default=None)
+        if best is not None and best.error <= tolerated_error:
+            break
+    return best
+
+
+def coarser(unit: float) -> Iterator[float]:
+    """Yield units from this one on, each somewhat coarser, for as long as they are numbers."""
+    while math.isfinite(unit):
+        yield unit
+        unit *= COARSER
+
+
 @dataclass(frozen=True, eq=False)
 class FoldedMap:
     """The map ``weights q + constant`` of quantized inputs q."""
@@ -61,21 +102,22 @@ class FoldedMap:
     @classmethod
     def of(
         cls,
-        per_raw_unit: FloatArray,
-        offset: FloatArray,
-        statistics: InputStatistics,
+        weights: NDArray[Any],
+        model: Model,
         inputs: InputQuantizer,
+        step: float = 1.0,
     ) -> FoldedMap:
-        """Return the map of inputs that is ``per_raw_unit (x - offset)`` of features x.
+        """Return the map of inputs that is ``weights x`` of normalized features x, in steps.
 
-        - `per_raw_unit` (d, D): weights per unit of a feature.
-        - `offset` (D,): feature values whose contribution is 0.
+        - `weights` (d, D): per unit of a feature as a model normalizes it.
 
         Raises `InputError` if numbers are too large to compute with.
         """
+        normalizer, statistics = model.normalizer, model.inputs
+        per_raw_unit = weights.astype(np.float64) * normalizer.scale / step
         folded = cls(
             weights=per_raw_unit * inputs.step,
-            constant=_dot(per_raw_unit, inputs.zero - offset),
+            constant=_dot(per_raw_unit, inputs.zero - normalizer.offset),
             mean=(statistics.mean - inputs.zero) / inputs.step,
             variance=np.square(statistics.deviation / inputs.step),
             rounds=not statistics.whole,
@@ -152,20 +194,31 @@ class QuantizedProduct:
         Sums stay below their limit by at least `spare`.
         """
         limit = (1 << (accumulator_bits - 1)) - 1 - spare  # with either sign
-        unit = _finest_unit(folded, constant, maximum, limit)
-        if unit <= 1 and _whole(folded.weights) and _whole(constant):
-            unit = 1.0
-        while True:
+        finest = _finest_unit(folded, constant, maximum, limit)
+        if finest <= 1 and _whole(folded.weights) and _whole(constant):
+            finest = 1.0
+        for unit in coarser(finest):
             rounded = RoundedWeights(folded, unit)
             residuals = rounded.residuals.astype(np.int8)
             bias = np.rint((constant - rounded.drift) / unit).astype(np.int64)
             reached = range_of_products(residuals, bias, maximum)
             if max(map(abs, reached.ends)) <= limit:
                 break
-            unit *= _COARSER
         spread = float((np.square(folded.weights) @ folded.variance).mean())
         error = math.sqrt(float(rounded.noise.mean()) / spread) if spread > 0 else math.inf
         return cls(residuals, bias, accumulator_bits, unit, error)
+
+
+class FittedProduct(NamedTuple):
+    """A product, and what makes its inputs of features."""
+
+    inputs: InputQuantizer
+    product: QuantizedProduct
+
+    @property
+    def error(self) -> float:
+        """The product's."""
+        return self.product.error
 
 
 def _finest_unit(folded: FoldedMap, constant: FloatArray, maximum: int, limit: int) -> float:

@@ -81,15 +81,7 @@ class Range:
 
 
 class IntegerStage(ABC):
-    """The computation of one stage in integers; its constructor refuses possible overflows.
-
-    Attributes
-    ----------
-    nearest_maximum : int
-        The largest nearness to a known point, see `run_with_nearest`; 0 without such a measure.
-    n_inputs, n_outputs : int
-        Number of values of a point before and after it.
-    """
+    """The computation of one stage in integers; its constructor refuses possible overflows."""
 
     kind: ClassVar[str]  # its name in plans and reports
     # whole numbers in a model's hash, although they follow from the model's fields
@@ -103,9 +95,9 @@ class IntegerStage(ABC):
         """Number of inputs."""
 
     @property
-    @abstractmethod
     def n_outputs(self) -> int:
-        """Number of outputs."""
+        """Number of outputs, each with a range."""
+        return len(self.output.low)
 
     @property
     @abstractmethod
@@ -123,7 +115,7 @@ class IntegerStage(ABC):
 
     @property
     def nearest_maximum(self) -> int:
-        """The largest nearness to a known point."""
+        """The largest nearness to a known point, see `run_with_nearest`; 0 without a measure."""
         return 0
 
     @abstractmethod

@@ -52,6 +52,11 @@ class IntegerMatvec(IntegerStage):
         """d."""
         return int(self.weights.shape[0])
 
+    @property
+    def n_outputs(self) -> int:
+        """Values made of the sums, by default one of each."""
+        return self.n_sums
+
     @cached_property
     def accumulators(self) -> Range:
         """The range of the accumulators."""

@@ -15,7 +15,8 @@ kernels of its stages.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, MutableMapping
+from collections import UserDict
+from collections.abc import Mapping, MutableMapping
 from importlib import import_module
 from typing import Any, NamedTuple
 
@@ -72,31 +73,15 @@ FEATURES = {
 """By the kinds of their stages."""
 
 
-class Imported(MutableMapping[str, Any]):
+class Imported(UserDict[str, Any]):
     """Names of this package, as "module:name" below it, each imported when it is asked for."""
 
-    def __init__(self, places: Mapping[str, str]) -> None:
-        self._places: dict[str, Any] = dict(places)
-
     def __getitem__(self, key: str) -> Any:
-        found = self._places[key]
+        found = super().__getitem__(key)
         if isinstance(found, str):
             module, name = found.split(":")
-            found = getattr(import_module(f"protonn_edge.{module}"), name)
-            self._places[key] = found
+            self.data[key] = found = getattr(import_module(f"protonn_edge.{module}"), name)
         return found
-
-    def __setitem__(self, key: str, value: Any) -> None:
-        self._places[key] = value
-
-    def __delitem__(self, key: str) -> None:
-        del self._places[key]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._places)
-
-    def __len__(self) -> int:
-        return len(self._places)
 
 
 HEADS: MutableMapping[str, type[Head]] = Imported(

@@ -12,6 +12,8 @@ from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from typing import Any, ClassVar
 
+import numpy as np
+
 from protonn_edge.avr.cores import BOUND_FLAGS, Core
 from protonn_edge.chain.activity import Activity
 from protonn_edge.chain.integer_stage import IntegerStage, stage_names
@@ -135,15 +137,9 @@ class ProgramCost:
 
 @dataclass(frozen=True, eq=False)
 class Plan(ProgramCost, FactsRepr):
-    """The program to generate, and its costs.
+    """The program to generate, and its costs."""
 
-    Attributes
-    ----------
-    kernels : tuple of Kernel
-        One for each stage, from the inputs to the class.
-    """
-
-    kernels: tuple[Kernel, ...]
+    kernels: tuple[Kernel, ...]  # one for each stage, from the inputs to the class
 
     @cached_property
     def named(self) -> dict[str, Kernel]:
@@ -205,6 +201,54 @@ class Plan(ProgramCost, FactsRepr):
         }
 
 
+@dataclass(frozen=True, eq=False)
+class PartialPlan:
+    """The kernels of the last stages of a chain, and what each of them takes."""
+
+    kernels: tuple[Kernel, ...] = ()
+    costs: tuple[Cost, ...] = ()
+
+    def behind(
+        self, kernel: Kernel, known: Activity | None, feed: Feed | None = None
+    ) -> PartialPlan:
+        """Return the partial plan that begins a stage earlier, whose activity is known."""
+        cost = kernel.cost(feed, self.push, known)
+        return PartialPlan((kernel, *self.kernels), (cost, *self.costs))
+
+    def completed(self, first: Kernel, known: Activity | None, *, held: bool) -> Plan:
+        """Return the plan with the first stage, whose values the firmware holds, or not."""
+        values = first.stage.n_inputs
+        feed = Feed(values, values if held else min(values, first.chunk))
+        whole = self.behind(first, known, feed)
+        costs = (_with_entry(whole.costs[0]), *self.costs)
+        plan = Plan(feed, costs, first.core, whole.kernels)
+        return replace(plan, costs=tuple(map(_with_number, plan.named, whole.kernels, costs)))
+
+    @property
+    def push(self) -> Push | None:
+        """What pushing into it takes."""
+        return self.costs[0].push if self.costs else None
+
+    @cached_property
+    def takes(self) -> tuple[float, ...]:
+        """Cycles, flash and SRAM, and what they mean for the stage before; less is better."""
+        steps = [step for cost in self.costs for step in cost.steps]
+        cycles = sum(step.worst if step.mean is None else step.mean for step in steps)
+        cycles -= sum(cost.exclusive for cost in self.costs if steps[0].mean is None)
+        flash = sum(cost.tables + cost.code for cost in self.costs)
+        state, push = sum(cost.state for cost in self.costs), self.push
+        if push is None:
+            return cycles, flash, state
+        pushing = push.value, push.zero, push.call, push.whole, push.whole_mean
+        return cycles, flash, state, *pushing, float(np.sum(push.more)), -push.least
+
+    def dominates(self, other: PartialPlan) -> bool:
+        """Whether it takes less of something than another one, and more of nothing."""
+        return self.takes != other.takes and all(
+            one <= two for one, two in zip(self.takes, other.takes, strict=True)
+        )
+
+
 def of_each_stage(
     stages: Sequence[IntegerStage], activity: Activity | None
 ) -> list[Activity | None]:
@@ -221,20 +265,11 @@ def plan_with(
     - `activity`: activity for mean cycles.
     - `held`: whether the firmware holds all values before it computes.
     """
-    first = kernels[0]
-    values = first.stage.n_inputs
-    feed = Feed(values, values if held else min(values, first.chunk))
     known = of_each_stage([kernel.stage for kernel in kernels], activity)
-    costs: list[Cost] = []
-    following: Push | None = None
-    for place, kernel in reversed(list(enumerate(kernels))):
-        cost = kernel.cost(None if place else feed, following, known[place])
-        costs.insert(0, cost)
-        following = cost.push
-    costs[0] = _with_entry(costs[0])
-    plan = Plan(feed, tuple(costs), first.core, tuple(kernels))
-    numbered = map(_with_number, plan.named, kernels, costs)
-    return replace(plan, costs=tuple(numbered))
+    end = PartialPlan()
+    for kernel, of_stage in reversed([*zip(kernels[1:], known[1:], strict=True)]):
+        end = end.behind(kernel, of_stage)
+    return end.completed(kernels[0], known[0], held=held)
 
 
 def _with_entry(cost: Cost) -> Cost:

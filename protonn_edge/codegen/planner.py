@@ -4,17 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from itertools import product
-
-import numpy as np
 
 from protonn_edge.avr.cores import UNO_CORE, Core
 from protonn_edge.boards import Board
 from protonn_edge.chain.activity import Activity
-from protonn_edge.codegen.plan import Plan, of_each_stage, plan_with
+from protonn_edge.codegen.plan import PartialPlan, Plan, of_each_stage, plan_with
 from protonn_edge.errors import InputError
-from protonn_edge.kernels.kernel import Cost, Kernel, Push, kernels_of
+from protonn_edge.kernels.kernel import Kernel, kernels_of
 from protonn_edge.quantization import IntegerChain
 
 READABLE_BYTES = 0x10000
@@ -107,46 +104,6 @@ def _able(model: IntegerChain, core: Core, kernel: str | None) -> list[tuple[Ker
     return able
 
 
-@dataclass(frozen=True, eq=False)
-class PartialPlan:
-    """The kernels of the last stages of a chain, and what each of them takes."""
-
-    kernels: tuple[Kernel, ...] = ()
-    costs: tuple[Cost, ...] = ()
-
-    def behind(self, kernel: Kernel, known: Activity | None) -> PartialPlan:
-        """Return the partial plan that begins a stage earlier, whose activity is known."""
-        cost = kernel.cost(None, self.push, known)
-        return PartialPlan((kernel, *self.kernels), (cost, *self.costs))
-
-    @property
-    def push(self) -> Push | None:
-        """What pushing into it takes."""
-        return self.costs[0].push if self.costs else None
-
-    @cached_property
-    def takes(self) -> tuple[float, ...]:
-        """Cycles, flash and SRAM, and what they mean for the stage before; less is better."""
-        steps = [step for cost in self.costs for step in cost.steps]
-        cycles = sum(step.worst if step.mean is None else step.mean for step in steps)
-        cycles -= sum(cost.exclusive for cost in self.costs if steps[0].mean is None)
-        flash = sum(cost.tables + cost.code for cost in self.costs)
-        return cycles, flash, sum(cost.state for cost in self.costs), *_of_push(self.push)
-
-    def dominates(self, other: PartialPlan) -> bool:
-        """Whether it takes less of something than another one, and more of nothing."""
-        return self.takes != other.takes and all(
-            one <= two for one, two in zip(self.takes, other.takes, strict=True)
-        )
-
-
-def _of_push(push: Push | None) -> tuple[float, ...]:
-    if push is None:
-        return ()
-    more = float(np.sum(push.more))
-    return push.value, push.zero, push.call, push.whole, push.whole_mean, more, -push.least
-
-
 def _pareto_plans(able: Sequence[Sequence[Kernel]], activity: Activity | None) -> Iterator[Plan]:
     """Yield the plans that are optimal in speed, flash and SRAM (the Pareto front).
 
@@ -160,7 +117,7 @@ def _pareto_plans(able: Sequence[Sequence[Kernel]], activity: Activity | None) -
         ends = [end for end in grown if not any(other.dominates(end) for other in grown)]
     for first, end in product(able[0], ends):
         for held in first.feedings:
-            yield plan_with((first, *end.kernels), activity, held=held)
+            yield end.completed(first, known[0], held=held)
 
 
 def plan_of(

@@ -73,12 +73,7 @@ class DecisionKernel(Kernel):
             """
         )
 
-    def cost(
-        self,
-        feed: Feed | None,  # noqa: ARG002  (scores are in place)
-        following: Push | None,  # noqa: ARG002
-        activity: Activity | None,
-    ) -> Cost:
+    def cost(self, _: Feed | None, __: Push | None, activity: Activity | None, /) -> Cost:
         """Return its cost."""
         by = self.stage.statistics
         worst, least = (

@@ -118,14 +118,7 @@ class Cost:
 
 
 class Kernel(ABC):
-    """An implementation of an integer stage for a kind of chip.
-
-    Attributes
-    ----------
-    feedings : tuple of bool
-        Whether the firmware may hold all values, if this is the first stage; preferred one
-        first.
-    """
+    """An implementation of an integer stage for a kind of chip."""
 
     name: str  # its name among the stage's kernels: "columns", "held"
     template: ClassVar[str]  # the file of ``templates/c`` with its C
@@ -147,21 +140,19 @@ class Kernel(ABC):
 
     @property
     def feedings(self) -> tuple[bool, ...]:
-        """Whether the firmware may hold all values; pushing needs a known time."""
+        """Whether the firmware may hold all values of a first stage; the preferred one first.
+
+        Pushing needs a known time.
+        """
         return (True, False) if self.core.multiplies else (True,)
 
     @abstractmethod
-    def cost(self, feed: Feed | None, following: Push | None, activity: Activity | None) -> Cost:
+    def cost(self, feed: Feed | None, following: Push | None, activity: Activity | None, /) -> Cost:
         """Return what it takes.
 
-        Parameters
-        ----------
-        feed : Feed or None
-            How the firmware feeds it; None if there is a previous stage.
-        following : Push or None
-            The cost of pushing into the next stage.
-        activity : Activity or None
-            The activity for mean cycles.
+        - `feed`: how the firmware feeds it; None if there is a previous stage.
+        - `following`: the cost of pushing into the next stage; None if that reads values in place.
+        - `activity`: for mean cycles.
         """
 
 

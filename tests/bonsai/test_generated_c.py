@@ -14,8 +14,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from model_factory import random_inputs
 
+from protonn_edge.avr.cores import UNO_CORE
 from protonn_edge.codegen.host import host_program
-from protonn_edge.kinds.bonsai.kernels import Walk
+from protonn_edge.kernels.kernel import kernels_of
 
 
 @pytest.mark.parametrize(
@@ -48,6 +49,9 @@ def test_random_trees_give_the_reference_scores(seed: int, **tree) -> None:
 
 
 def test_a_weight_takes_14_cycles_and_19_in_a_sparse_row() -> None:
-    sizes = {"n_rows": 3, "depth": 2, "weight_shift": 2, "gate_shift": 6, "signed": True}
-    for n_inputs, sparse, weight in ((255, False, 14), (256, False, 15), (700, True, 19)):
-        assert Walk(n_inputs, sparse=sparse, **sizes).cycles.weight == weight
+    for features, density, weight in ((255, 1.0, 14), (256, 1.0, 15), (700, 0.02, 19)):
+        stage = random_kernel_chain(
+            0, features=features, depth=2, density=density, largest=9
+        ).stages[0]
+        (kernel,) = kernels_of(stage, UNO_CORE)
+        assert kernel.cycles.weight == weight

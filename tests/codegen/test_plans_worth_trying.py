@@ -15,7 +15,8 @@ from model_factory import random_model, tiny_deskew_model, tiny_pooling_model
 from protonn_edge.avr.cores import CORES
 from protonn_edge.chain.integer_chain import IntegerChain
 from protonn_edge.codegen import Limits, Plan, every_plan, make_plan, plans
-from protonn_edge.codegen.planner import READABLE_BYTES, PartialPlan, plan_of
+from protonn_edge.codegen.plan import PartialPlan
+from protonn_edge.codegen.planner import READABLE_BYTES, plan_of
 from protonn_edge.errors import InputError
 from protonn_edge.quantization import measure_activity, quantize
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from model_factory import plain_model, random_model, random_points
 
 from protonn_edge.chain.folding import FoldedMap
-from protonn_edge.chain.statistics import InputStatistics
+from protonn_edge.chain.statistics import InputStatistics, Normalizer
 from protonn_edge.errors import InputError
 from protonn_edge.kinds.protonn.projection.integers import OFFSET_STEP, REQUANTIZE_SHIFT
 from protonn_edge.kinds.protonn.prototypes.integers import (
@@ -145,8 +145,8 @@ def test_labels_that_are_all_zero_are_refused() -> None:
 
 
 def test_sums_of_opposite_infinities_are_refused() -> None:
-    statistics = random_model(features=2).inputs
-    inputs = input_quantizer(statistics, bits=8)
-    weights, offset = np.array([[1e308, 1e308]]), np.array([1e9, -1e9])
+    normalizer = Normalizer("standard", np.array([1e9, -1e9]), np.ones(2))
+    model = replace(random_model(features=2), normalizer=normalizer)
+    inputs, weights = input_quantizer(model.inputs, bits=8), np.array([[1e308, 1e308]])
     with np.errstate(over="ignore"), pytest.raises(InputError, match="too large to compute with"):
-        FoldedMap.of(weights, offset, statistics, inputs)
+        FoldedMap.of(weights, model, inputs)

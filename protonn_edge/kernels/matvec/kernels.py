@@ -17,6 +17,7 @@ from protonn_edge.chain.matvec import packed as packed_weights
 from protonn_edge.kernels.kernel import (
     SAVED_BY_CALLEE,
     SAVED_REGISTER_CYCLES,
+    Cost,
     Feed,
     Kernel,
     Push,
@@ -211,11 +212,6 @@ class Matvec:
         return cycles + _BEGIN_POINTER_CYCLES * pointers
 
     @property
-    def begin_at_most(self) -> int:
-        """Upper bound of the cycles of ``pnn_begin`` for it."""
-        return self.begin + _BEGIN_WAITING_CYCLES
-
-    @property
     def _groups(self) -> int:
         """Cycles between groups of inputs."""
         groups = -(-self.weights.shape[1] // GROUP)
@@ -263,17 +259,6 @@ class Matvec:
         around = len(chunks) * _GROUPS_CYCLES + waits * _WAITING_CYCLES[False]
         return self._mean_call + again + around
 
-    def step(self, name: str, feed: Feed | None, activity: Activity | None) -> Step:
-        """Return the step of this name from ``pnn_begin`` to the last input; see `Kernel.cost`."""
-        worst, mean = self.worst, None
-        if feed is not None:
-            worst += self.calls(feed)
-        if activity is not None:
-            mean = self.mean(activity.inputs)
-            mean += 0.0 if feed is None else self.mean_calls(feed, activity.inputs)
-        step = Step(name, self.kernel, sum(self.bytes), mean, worst, self.push.least)
-        return step.on(self.core, _PORTABLE_PRODUCT)
-
     @cached_property
     def bytes(self) -> tuple[int, int]:
         """Flash of the weights, and of the code that reads them."""
@@ -284,12 +269,6 @@ class Matvec:
     def sum_bytes(self) -> int:
         """Bytes of all sums."""
         return len(self.weights) * self.width
-
-    @property
-    def state(self) -> int:
-        """SRAM of the sums, and of where the next weights are."""
-        kept = {"masked": 2 * len(self.passes), "unrolled": 2 + GROUP + 1}
-        return self.sum_bytes + kept.get(self.kernel, 2)
 
 
 @dataclass(frozen=True, eq=False)
@@ -308,6 +287,40 @@ class MatvecKernel(Kernel):
         stage = self.stage
         width = stage.accumulator_bits // 8
         return Matvec(stage.weights, width, stage.input_maximum, self.name, self.core)
+
+    def _cost(
+        self,
+        feed: Feed | None,
+        activity: Activity | None,
+        *behind: Step,
+        tables: int = 0,
+        code: int = 0,
+        state: int = 0,
+    ) -> Cost:
+        """Return the cost of the product, and of the steps behind it, which take the rest."""
+        product = self.matvec
+        weights, code_of_product = product.bytes
+        # SRAM besides the sums is of where the next weights are.
+        kept = {"masked": 2 * len(product.passes), "unrolled": 2 + GROUP + 1}
+        return Cost(
+            steps=(self._product(feed, activity), *behind),
+            tables=weights + product.sum_bytes + tables,
+            code=code_of_product + code,
+            state=product.sum_bytes + kept.get(self.name, 2) + state,
+            push=product.push,
+            begin=product.begin + _BEGIN_WAITING_CYCLES,
+        )
+
+    def _product(self, feed: Feed | None, activity: Activity | None) -> Step:
+        """Return the step from ``pnn_begin`` to the last input; see `Kernel.cost`."""
+        product, mean = self.matvec, None
+        worst = product.worst + (0 if feed is None else product.calls(feed))
+        if activity is not None:
+            mean = product.mean(activity.inputs)
+            mean += 0.0 if feed is None else product.mean_calls(feed, activity.inputs)
+        flash, least = sum(product.bytes), product.push.least
+        step = Step(self.kind, self.name, flash, mean, worst, least)
+        return step.on(self.core, _PORTABLE_PRODUCT)
 
     def needed_for(self, name: str) -> str:
         """Return what its stage, or its chip, lacks for a kernel of this name."""

@@ -244,11 +244,6 @@ class IntegerBonsaiTree(IntegerStage):
         return len(self.weights.bias) // self.n_nodes
 
     @property
-    def n_outputs(self) -> int:
-        """L."""
-        return max(2, self.n_rows)
-
-    @property
     def depth(self) -> int:
         """Levels of inner nodes."""
         depth = depth_of(len(self.branches.bias))

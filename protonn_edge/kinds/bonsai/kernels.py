@@ -22,75 +22,8 @@ from protonn_edge.kernels.listing import Listing
 from protonn_edge.kernels.matvec.loops import COUNTED_IN_A_BYTE
 from protonn_edge.kinds.bonsai.integers import LARGEST_SHIFT, IntegerBonsaiTree
 
-CLOBBERED = (*range(10, 28), 0)
-"""Registers that the walk uses in addition to Z and those of its operands."""
-
-
-@dataclass(frozen=True)
-class WalkCycles:
-    """Cycles of the walk."""
-
-    around: int  # for the setup, without the rows of scores
-    clear: int  # to clear a score
-    node: int  # around the rows of a node
-    weight: int  # per weight, in any row
-    row: tuple[int, int]  # around the weights of both rows of a score: minimum and maximum
-    leaf: int  # at the end of a leaf
-    # around the weights of a branch, and to the node on its left or right
-    left: int
-    right: int
-
-
-@dataclass(frozen=True)
-class Walk:
-    """The loop, for a table with rows of all `n_inputs` weights, or `sparse` ones."""
-
-    n_inputs: int
-    n_rows: int
-    depth: int
-    # as in `IntegerBonsaiTree`
-    weight_shift: int
-    gate_shift: int
-    signed: bool  # whether inputs are signed
-    sparse: bool  # see `TreeTable`
-
-    @cached_property
-    def listing(self) -> Listing:
-        """The instructions."""
-        branch = f"""
-                dec  r15
-            branch:
-                {self._sum("branch_weight")}
-            branched:
-                lpm  r22, Z+ ; bytes of the left subtree
-                lpm  r23, Z+
-                sbrc r20, 7
-                rjmp node ; on the left
-                add  r30, r22
-                adc  r31, r23
-                rjmp node
-        """
-        inner = f"tst r15\nbreq done\n{branch}" if self.depth else ""
-        return Listing(
-            f"""
-            start:
-                clr  r17
-                ldi  r16, {self.depth}
-                mov  r15, r16
-                ldi  r16, {self.n_rows}
-                movw r26, %[scores]
-            clear:
-                st   X+, r17
-                st   X+, r17
-                dec  r16
-                brne clear
-            node:
-                movw r12, %[scores]
-                ldi  r16, {self.n_rows}
-            row:
-                {self._sum("gate_weight")}
-            gated:
-                {_shifted(self.gate_shift)}
+# From a shifted sum to its gate, in r23: the index is limited, and counted from 0 on.
+_GATE = """
                 subi r19, 0x80 ; from 0 on
                 sbci r20, 0xff
                 tst  r20
@@ -106,10 +39,10 @@ class Walk:
                 adc  r31, r17
                 lpm  r23, Z
                 movw r30, r10
-            weight:
-                {self._sum("weight_weight")}
-            weighted:
-                {_shifted(self.weight_shift)}
+"""
+
+# Adds a shifted sum times its gate, without the lowest byte, to the next score.
+_ADD = """
                 mulsu r23, r19 ; times the gate, without the lowest byte
                 sbc  r18, r18
                 mov  r21, r1
@@ -124,76 +57,22 @@ class Walk:
                 adc  r0, r18
                 st   X+, r0
                 movw r12, r26
-                dec  r16
-                breq ended
-                rjmp row
-            ended:
-                {inner}
-            done:
-                clr  __zero_reg__
-            finish:
-            """
-        )
+"""
 
-    def _sum(self, each: str) -> str:
-        """Return the instructions that add a row's products; `each` is the label of the loop."""
-        multiply = "muls" if self.signed else "mulsu"
-        wide = not self.sparse and self.n_inputs > COUNTED_IN_A_BYTE
-        if self.sparse:
-            count = "lpm  r24, Z+"
-            fetch = "lpm  r21, Z+\nadd r26, r21\nadc r27, r17\nld r21, X"
-        else:
-            count = f"ldi r24, {self.n_inputs & 0xFF}"
-            count += f"\nldi r25, {self.n_inputs >> 8}" if wide else ""
-            fetch = "ld   r21, X+"
-        return f"""
-                lpm  r18, Z+ ; what the sum begins with
-                lpm  r19, Z+
-                lpm  r20, Z+
-                {count}
-                movw r26, %[values]
-            {each}:
-                {fetch}
-                lpm  r22, Z+
-                {multiply} r22, r21
-                sbc  r20, r17 ; less 1 if the product is negative
-                add  r18, r0
-                adc  r19, r1
-                adc  r20, r17
-                {"sbiw r24, 1" if wide else "dec  r24"}
-                brne {each}
-        """
 
-    @cached_property
-    def cycles(self) -> WalkCycles:
-        """The cycles of the parts."""
-        walk = self.listing
+@dataclass(frozen=True)
+class WalkCycles:
+    """Cycles of the walk."""
 
-        def way(begin: str, end: str, **odds: int) -> int:
-            return round(walk.mean(begin, [end], odds))
-
-        weight = way("gate_weight", "gate_weight", gate_weight=1)
-        # The last branch of a loop is not taken, which saves a cycle.
-        around_sum = way("row", "gate_weight") - 1
-        gate = [round(bound("gated", ["weight"], {})) for bound in (walk.least, walk.worst)]
-        add = way("weighted", "row", ended=0)
-        left = right = 0
-        if self.depth:
-            going = way("ended", "branch", done=0) + around_sum
-            left, right = (
-                going + round(walk.mean("branched", ["node"], {"r20, 7": share}))
-                for share in (0, 1)
-            )
-        return WalkCycles(
-            around=way("start", "clear") - 1 + way("done", "finish"),
-            clear=way("clear", "clear", clear=1),
-            node=way("node", "row") - 1,
-            weight=weight,
-            row=(2 * around_sum + gate[0] + add, 2 * around_sum + gate[1] + add),
-            leaf=way("ended", "done", done=1) if self.depth else 0,
-            left=left,
-            right=right,
-        )
+    around: int  # for the setup, without the rows of scores
+    clear: int  # to clear a score
+    node: int  # around the rows of a node
+    weight: int  # per weight, in any row
+    row: tuple[int, int]  # around the weights of both rows of a score: minimum and maximum
+    leaf: int  # at the end of a leaf
+    # around the weights of a branch, and to the node on its left or right
+    left: int
+    right: int
 
 
 def _shifted(shift: int) -> str:
@@ -225,29 +104,129 @@ class BonsaiTreeKernel(Kernel):
     template: ClassVar[str] = "bonsai_tree/bonsai_tree.j2"
     chunk: ClassVar[int] = INPUTS_AT_ONCE
     names_plan: ClassVar[bool] = True
-    clobbered: ClassVar[tuple[int, ...]] = CLOBBERED
+    # registers that the walk uses in addition to Z and those of its operands
+    clobbered: ClassVar[tuple[int, ...]] = (*range(10, 28), 0)
 
     stage: IntegerBonsaiTree
     core: Core
     name: str  # the storage of rows, chosen by the stage
 
     @cached_property
-    def walk(self) -> Walk:
-        """The loop."""
+    def listing(self) -> Listing:
+        """The instructions."""
         stage = self.stage
-        return Walk(
-            stage.n_inputs,
-            stage.n_rows,
-            stage.depth,
-            stage.weight_shift,
-            stage.gate_shift,
-            stage.signed,
-            stage.flash.sparse,
+        branch = f"""
+                tst  r15
+                breq done
+                dec  r15
+            branch:
+                {self._sum("branch_weight")}
+            branched:
+                lpm  r22, Z+ ; bytes of the left subtree
+                lpm  r23, Z+
+                sbrc r20, 7
+                rjmp node ; on the left
+                add  r30, r22
+                adc  r31, r23
+                rjmp node
+        """
+        return Listing(
+            f"""
+            start:
+                clr  r17
+                ldi  r16, {stage.depth}
+                mov  r15, r16
+                ldi  r16, {stage.n_rows}
+                movw r26, %[scores]
+            clear:
+                st   X+, r17
+                st   X+, r17
+                dec  r16
+                brne clear
+            node:
+                movw r12, %[scores]
+                ldi  r16, {stage.n_rows}
+            row:
+                {self._sum("gate_weight")}
+            gated:
+                {_shifted(stage.gate_shift)}
+                {_GATE}
+            weight:
+                {self._sum("weight_weight")}
+            weighted:
+                {_shifted(stage.weight_shift)}
+                {_ADD}
+                dec  r16
+                breq ended
+                rjmp row
+            ended:
+                {branch if stage.depth else ""}
+            done:
+                clr  __zero_reg__
+            finish:
+            """
+        )
+
+    def _sum(self, each: str) -> str:
+        """Return the instructions that add a row's products; `each` is the label of the loop."""
+        n_inputs, sparse = self.stage.n_inputs, self.stage.flash.sparse
+        multiply = "muls" if self.stage.signed else "mulsu"
+        wide = not sparse and n_inputs > COUNTED_IN_A_BYTE
+        if sparse:
+            count = "lpm  r24, Z+"
+            fetch = "lpm  r21, Z+\nadd r26, r21\nadc r27, r17\nld r21, X"
+        else:
+            count = f"ldi r24, {n_inputs & 0xFF}"
+            count += f"\nldi r25, {n_inputs >> 8}" if wide else ""
+            fetch = "ld   r21, X+"
+        return f"""
+                lpm  r18, Z+ ; what the sum begins with
+                lpm  r19, Z+
+                lpm  r20, Z+
+                {count}
+                movw r26, %[values]
+            {each}:
+                {fetch}
+                lpm  r22, Z+
+                {multiply} r22, r21
+                sbc  r20, r17 ; less 1 if the product is negative
+                add  r18, r0
+                adc  r19, r1
+                adc  r20, r17
+                {"sbiw r24, 1" if wide else "dec  r24"}
+                brne {each}
+        """
+
+    @cached_property
+    def cycles(self) -> WalkCycles:
+        """The cycles of the parts."""
+        walk, depth = self.listing, self.stage.depth
+
+        def way(begin: str, end: str, odds: dict[str, float] | None = None) -> int:
+            return round(walk.mean(begin, [end], odds or {}))
+
+        # The last branch of a loop is not taken, which saves a cycle.
+        around_sum = way("row", "gate_weight") - 1
+        around_row = 2 * around_sum + way("weighted", "row", {"ended": 0})
+        least, most = (int(bound("gated", ["weight"], {})) for bound in (walk.least, walk.worst))
+        left = right = 0
+        if depth:
+            going = way("ended", "branch", {"done": 0}) + around_sum
+            left, right = (going + way("branched", "node", {"r20, 7": share}) for share in (0, 1))
+        return WalkCycles(
+            around=way("start", "clear") - 1 + way("done", "finish"),
+            clear=way("clear", "clear", {"clear": 1}),
+            node=way("node", "row") - 1,
+            weight=way("gate_weight", "gate_weight", {"gate_weight": 1}),
+            row=(around_row + least, around_row + most),
+            leaf=way("ended", "done", {"done": 1}) if depth else 0,
+            left=left,
+            right=right,
         )
 
     def node_cycles(self, at_most: bool) -> IntArray:
         """Return the maximum or minimum cycles of each node (nodes,), without its children."""
-        stage, cycles = self.stage, self.walk.cycles
+        stage, cycles = self.stage, self.cycles
         rows = stage.flash.entries(stage.gates) + stage.flash.entries(stage.weights)
         rows = rows.reshape(stage.n_nodes, -1)
         nodes: IntArray = cycles.node + (cycles.weight * rows + cycles.row[at_most]).sum(axis=1)
@@ -255,7 +234,7 @@ class BonsaiTreeKernel(Kernel):
 
     def branch_cycles(self, right: bool) -> IntArray:
         """Return cycles of going left, or right, from each inner node (inner,)."""
-        cycles, entries = self.walk.cycles, self.stage.flash.entries(self.stage.branches)
+        cycles, entries = self.cycles, self.stage.flash.entries(self.stage.branches)
         return (cycles.right if right else cycles.left) + cycles.weight * entries
 
     @property
@@ -265,16 +244,11 @@ class BonsaiTreeKernel(Kernel):
             return None
         return HeldInputs(self.stage.n_inputs, _COPY_CYCLES, _COPYING_CALL_CYCLES)
 
-    def cost(
-        self,
-        feed: Feed | None,
-        following: Push | None,  # noqa: ARG002  (the decision reads scores in place)
-        activity: Activity | None,
-    ) -> Cost:
+    def cost(self, feed: Feed | None, _: Push | None, activity: Activity | None, /) -> Cost:
         """Return its cost."""
         stage, tables = self.stage, len(self.stage.flash.content) + self.stage.table.size
-        code, held = self.walk.listing.code_bytes + _CODE_BYTES, self._held
-        always = self.walk.cycles.around + self.walk.cycles.clear * stage.n_rows
+        code, held = self.listing.code_bytes + _CODE_BYTES, self._held
+        always = self.cycles.around + self.cycles.clear * stage.n_rows
         mean = None
         if activity is not None:
             (shares,) = activity.stages[self.kind]
@@ -301,7 +275,7 @@ class BonsaiTreeKernel(Kernel):
             shares[1::2] @ self.branch_cycles(False),
             shares[2::2] @ self.branch_cycles(True),
         )
-        leaf = self.walk.cycles.leaf * float(shares[inner:].sum())
+        leaf = self.cycles.leaf * float(shares[inner:].sum())
         return float(shares @ nodes + left + right) + leaf
 
     def _way(self, *, at_most: bool) -> int:
@@ -313,7 +287,7 @@ class BonsaiTreeKernel(Kernel):
             if k < len(left):
                 whole[k] += choose(left[k] + whole[2 * k + 1], right[k] + whole[2 * k + 2])
             else:
-                whole[k] += self.walk.cycles.leaf
+                whole[k] += self.cycles.leaf
         return int(whole[0])
 
     @property

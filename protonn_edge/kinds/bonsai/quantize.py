@@ -18,19 +18,22 @@ the largest for which the table is fine enough.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
 
 from protonn_edge.chain.folding import (
+    COARSER,
     INPUT_BITS,
     RESIDUAL_MAXIMUM,
     FoldedMap,
     RoundedWeights,
+    coarser,
     input_quantizer,
+    most_exact,
 )
 from protonn_edge.chain.input_quantizer import InputQuantizer
 from protonn_edge.chain.integer_chain import IntegerChain, Scored, chain_for
@@ -54,7 +57,7 @@ from protonn_edge.kinds.protonn.projection.integers import (
     COORDINATE_MAXIMUM,
     COORDINATE_MINIMUM,
     FittedProjection,
-    best_projection,
+    IntegerProjection,
     fit_projection,
 )
 
@@ -71,7 +74,6 @@ _TABLE_STEP = 1 / 32  # of the tanh: an entry's ends are within 1.6 % of its mid
 _GATE_MAXIMUM = 127
 
 _FINER = 2.0 ** (-np.arange(11) / 2)  # units to try, besides that of the largest weight
-_COARSER = 1.02  # from unit to unit, until all rounded values fit
 
 
 def coordinate_range(n: int) -> Range:
@@ -111,7 +113,7 @@ def _rows(head: TreeHead) -> tuple[FloatArray, FloatArray, FloatArray]:
 
 
 def _best_projection(model: Model, head: BonsaiHead) -> FittedProjection:
-    best = best_projection(lambda *bits: _fit(model, head, *bits), _TOLERATED_ERROR)
+    best = most_exact(partial(_fit, model, head), _TOLERATED_ERROR, IntegerProjection.widths)
     if best is None or not head.projection.any():
         raise InputError(
             "no integer scale holds the weights of Z; train the model again with normalized "
@@ -124,8 +126,7 @@ def _fit(
     model: Model, head: BonsaiHead, input_bits: int, accumulator_bits: int
 ) -> FittedProjection | None:
     inputs = input_quantizer(model.inputs, input_bits)
-    per_raw_unit = head.projection.astype(np.float64) * model.normalizer.scale / _STEP
-    folded = FoldedMap.of(per_raw_unit, model.normalizer.offset, model.inputs, inputs)
+    folded = FoldedMap.of(head.projection, model, inputs, _STEP)
     return fit_projection(folded, inputs, accumulator_bits)
 
 
@@ -137,8 +138,7 @@ def _of_coordinates(rows: FloatArray) -> FoldedMap:
 
 def _of_inputs(model: Model, inputs: InputQuantizer, rows: FloatArray) -> FoldedMap:
     """Return rows (r, D + 1) folded for inputs as bytes."""
-    per_raw_unit = rows[:, :-1] * model.normalizer.scale
-    folded = FoldedMap.of(per_raw_unit, model.normalizer.offset, model.inputs, inputs)
+    folded = FoldedMap.of(rows[:, :-1], model, inputs)
     return replace(folded, constant=folded.constant + rows[:, -1])
 
 
@@ -165,7 +165,7 @@ def _quantized_tree(
         stage = _least_shifted(weights, gates, branches, gate_shift, table, feed)
         if stage is not None:
             break
-        unit *= _COARSER
+        unit *= COARSER
     scale = unit * (1 << (stage.weight_shift + PRODUCT_SHIFT)) / _GATE_MAXIMUM
     # With two classes a score is half the sum of the only row.
     return stage, scale * (1.0 if head.n_rows > 1 else 0.5)
@@ -217,8 +217,12 @@ def _quantized_gates(of_gates: FoldedMap, feed: Range) -> tuple[Sums, int, float
 def _rounded(folded: FoldedMap, feed: Range, least: float) -> tuple[Sums, float]:
     """Return rows as integers in a unit, at least `least`, for which sums fit; and the unit."""
     limit = (1 << (SUM_BITS - 1)) - 1
-    unit = max(_best_unit(folded), least, float(np.abs(folded.constant).max(initial=0.0)) / limit)
-    while unit > 0 and math.isfinite(unit):
+    of_constant = float(np.abs(folded.constant).max(initial=0.0)) / limit
+    finest = max(_best_unit(folded), least, of_constant)
+    if finest == 0:
+        zeros = np.zeros(folded.weights.shape, np.int8)
+        return Sums(zeros, np.zeros(len(zeros), np.int64)), 1.0
+    for unit in coarser(finest):
         rounded = RoundedWeights(folded, unit)
         # The mean rounding error is known, so it is subtracted.
         bias = np.rint((folded.constant - rounded.drift) / unit)
@@ -226,10 +230,6 @@ def _rounded(folded: FoldedMap, feed: Range, least: float) -> tuple[Sums, float]
             sums = Sums(rounded.residuals.astype(np.int8), bias.astype(np.int64))
             if max(map(abs, sums.range_for(feed).ends)) <= limit:
                 return sums, unit
-        unit *= _COARSER
-    if unit == 0:
-        zeros = np.zeros(folded.weights.shape, np.int8)
-        return Sums(zeros, np.zeros(len(zeros), np.int64)), 1.0
     raise _no_scale("the tree")
 
 

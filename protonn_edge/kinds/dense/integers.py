@@ -46,11 +46,6 @@ class IntegerDense(IntegerMatvec):
         check_holds(1 <= multiplier <= MOST_MULTIPLIER, f"the multiplier {multiplier:,}")
         check_holds(units <= MOST_UNITS, f"a hidden layer of {units:,} units")
 
-    @property
-    def n_outputs(self) -> int:
-        """Units of the layer."""
-        return self.n_sums
-
     @cached_property
     def output(self) -> Range:
         """The range of each value, which is monotonic in its sum."""

@@ -68,20 +68,11 @@ class DenseKernel(MatvecKernel):
             """
         )
 
-    def cost(self, feed: Feed | None, following: Push | None, activity: Activity | None) -> Cost:
+    def cost(self, feed: Feed | None, following: Push | None, activity: Activity | None, /) -> Cost:
         """Return its cost."""
         assert following is not None
-        stage, matvec = self.stage, self.matvec
-        weights, code = matvec.bytes
         rectify = self._rectify(following, activity).on(self.core, _PORTABLE)
-        return Cost(
-            steps=(matvec.step(stage.kind, feed, activity), rectify),
-            tables=weights + matvec.sum_bytes,
-            code=code + _CODE_BYTES,
-            state=matvec.state,
-            push=matvec.push,
-            begin=matvec.begin_at_most,
-        )
+        return self._cost(feed, activity, rectify, code=_CODE_BYTES)
 
     def _rectify(self, following: Push, activity: Activity | None) -> Step:
         """Return the step that converts sums to bytes, and passes them on in one call."""

@@ -25,8 +25,14 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
-from protonn_edge.chain.folding import INPUT_BITS, FoldedMap, QuantizedProduct, input_quantizer
-from protonn_edge.chain.input_quantizer import BYTE_MAXIMUM, InputQuantizer
+from protonn_edge.chain.folding import (
+    FittedProduct,
+    FoldedMap,
+    QuantizedProduct,
+    input_quantizer,
+    most_exact,
+)
+from protonn_edge.chain.input_quantizer import BYTE_MAXIMUM
 from protonn_edge.chain.integer_chain import IntegerChain, chain_for, scores_in_two_steps
 from protonn_edge.chain.integer_stage import IntArray, IntegerStage
 from protonn_edge.chain.model import Model
@@ -105,20 +111,19 @@ def quantize(model: Model) -> IntegerChain:
     return chain_for(model, inputs, stages, score_scale)
 
 
-def _first(model: Model, head: DenseHead) -> tuple[InputQuantizer, QuantizedProduct]:
-    """Return how features become bytes, and the first matrix."""
+def _first(model: Model, head: DenseHead) -> FittedProduct:
+    """Return the first matrix, and how features become bytes."""
 
-    def fitted(input_bits: int, accumulator_bits: int) -> tuple[InputQuantizer, QuantizedProduct]:
+    def fitted(input_bits: int, accumulator_bits: int) -> FittedProduct:
         inputs = input_quantizer(model.inputs, input_bits)
-        per_raw_unit = head.weights[0].astype(np.float64) * model.normalizer.scale
-        folded = FoldedMap.of(per_raw_unit, model.normalizer.offset, model.inputs, inputs)
+        folded = FoldedMap.of(head.weights[0], model, inputs)
         constant = folded.constant + head.biases[0]
-        return inputs, _hidden(folded, constant, inputs.maximum, accumulator_bits)
+        product = _hidden(folded, constant, inputs.maximum, accumulator_bits)
+        return FittedProduct(inputs, product)
 
-    best = min((fitted(bits, 16) for bits in INPUT_BITS), key=lambda found: found[1].error)
-    if best[1].error <= _TOLERATED_ERROR:
-        return best
-    return min(best, fitted(INPUT_BITS[0], 24), key=lambda found: found[1].error)
+    best = most_exact(fitted, _TOLERATED_ERROR, IntegerDense.widths)
+    assert best is not None
+    return best
 
 
 def _hidden(
@@ -165,7 +170,9 @@ def _behind(
         mean=mean / step,
         variance=np.square(deviation / step),
     )
-    fit, widths = (QuantizedProduct.of, (16, 24, 32)) if last else (_hidden, (16, 24))
+    fit, widths = (
+        (QuantizedProduct.of, IntegerLinear.widths) if last else (_hidden, IntegerDense.widths)
+    )
     found = [fit(folded, b, BYTE_MAXIMUM, bits) for bits in widths]
     exact = (each for each in found if each.error <= _TOLERATED_ERROR)
     return next(exact, min(found, key=lambda each: each.error))

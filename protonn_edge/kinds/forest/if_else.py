@@ -13,6 +13,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 
@@ -31,81 +32,74 @@ _LARGEST_BYTE = 255
 _KEPT = {1, 28, 29, 30, 31}  # registers that the code restores, and Z
 
 
+def can_be_instructions(table: ForestTable) -> bool:
+    """Return whether trees can be instructions: each leaf adds to only one score."""
+    return (
+        int(table.pairs.max()) == 1
+        and len(table.bias) <= _MOST_CLASSES
+        and len(table.thresholds) <= _MOST_NODES
+        and int(table.thresholds.max(initial=0)) < _LARGEST_BYTE
+    )
+
+
 @dataclass(frozen=True, eq=False)
-class IfElse:
-    """The instructions of a forest: Z points to its inputs first; see the module's text."""
+class Nodes:
+    """What each node of a forest does."""
 
     table: ForestTable
 
-    @classmethod
-    def able(cls, table: ForestTable) -> bool:
-        """Whether trees can be instructions: each leaf adds to only one score."""
-        return (
-            int(table.pairs.max()) == 1
-            and len(table.bias) <= _MOST_CLASSES
-            and len(table.thresholds) <= _MOST_NODES
-            and int(table.thresholds.max(initial=0)) < _LARGEST_BYTE
-        )
-
     @cached_property
-    def vote(self) -> int:
-        """The value that every leaf adds; 0 if they differ."""
-        values = self._values
-        return int(values[0]) if values.min() == values.max() > 0 else 0
-
-    @cached_property
-    def counts(self) -> bool:
-        """Whether registers count votes."""
-        few = len(self.table.bias) <= _MOST_COUNTED and len(self._roots) <= _MOST_VOTES
-        return self.vote > 0 and few
-
-    @property
-    def _roots(self) -> Places:
-        return self.table.trees.roots
-
-    @cached_property
-    def _classes(self) -> Places:
+    def classes(self) -> Places:
         """The class of each leaf."""
         classes: Places = np.abs(self.table.leaves.astype(np.int64)).argmax(axis=1)
         return classes
 
     @cached_property
-    def _values(self) -> Places:
+    def values(self) -> Places:
         """What each leaf adds to the score of its class."""
         leaves = self.table.leaves.astype(np.int64)
-        values: Places = leaves[np.arange(len(leaves)), self._classes]
+        values: Places = leaves[np.arange(len(leaves)), self.classes]
         return values
 
     @cached_property
-    def reading(self) -> Reading:
-        """The places where inputs are read."""
-        trees = self.table.trees
-        kept, pairs = [*range(16, _CLASS)], [*range(14, 1, -2)]
-        if self.counts:
-            kept = [*range(16, SCRATCH), _VALUE, 26, 27]
-            pairs = [0, *range(14, _FIRST_COUNT + len(self.table.bias) - 1, -2)]
-        return Reading.of(trees.features[trees.inner], kept, pairs)
+    def vote(self) -> int:
+        """The value that every leaf adds; 0 if they differ."""
+        values = self.values
+        return int(values[0]) if values.min() == values.max() > 0 else 0
 
     @cached_property
-    def _only_class(self) -> list[int | None]:
+    def counts(self) -> bool:
+        """Whether registers count votes."""
+        few = len(self.table.bias) <= _MOST_COUNTED and len(self.table.trees.roots) <= _MOST_VOTES
+        return self.vote > 0 and few
+
+    @cached_property
+    def only_class(self) -> list[int | None]:
         """The class of each tree whose leaves have one, and values that differ."""
         if self.vote:
-            return [None] * len(self._roots)
+            return [None] * len(self.table.trees.roots)
         starts = self.table.trees.leaf_starts
-        ends = [
-            np.minimum.reduceat(self._classes, starts),
-            np.maximum.reduceat(self._classes, starts),
-        ]
+        ends = (each.reduceat(self.classes, starts) for each in (np.minimum, np.maximum))
         pairs = zip(*(each.tolist() for each in ends), strict=True)
         return [least if least == most else None for least, most in pairs]
 
     @cached_property
-    def _does(self) -> list[str]:
+    def leaves(self) -> Places:
+        """The node of each leaf."""
+        return np.flatnonzero(~self.table.trees.inner)
+
+    @cached_property
+    def tree_of(self) -> Places:
+        """The tree of each leaf."""
+        return np.searchsorted(self.table.trees.roots, self.leaves, side="right") - 1
+
+    @cached_property
+    def does(self) -> list[str]:
         """The action of the leaf of a node, (N,); none at inner nodes."""
         does = [""] * len(self.table.trees.features)
-        leaves = zip(self._leaf_nodes, self._tree_of, self._classes, self._values, strict=True)
+        leaves = zip(self.leaves, self.tree_of, self.classes, self.values, strict=True)
         for node, tree, label, value in leaves:
-            does[node] = "\n".join(self._leaf(int(label), int(value), self._only_class[tree]))
+            does[node] = "\n".join(self._leaf(int(label), int(value), self.only_class[tree]))
         return does
 
     def _leaf(self, label: int, value: int, only: int | None) -> Iterator[str]:
@@ -117,22 +111,12 @@ class IfElse:
             yield f"ldi  r{_VALUE}, {value & _LARGEST_BYTE}"
 
     @cached_property
-    def _leaf_nodes(self) -> Places:
-        """The node of each leaf."""
-        return np.flatnonzero(~self.table.trees.inner)
-
-    @cached_property
-    def _tree_of(self) -> Places:
-        """The tree of each leaf."""
-        return np.searchsorted(self._roots, self._leaf_nodes, side="right") - 1
-
-    @cached_property
-    def _limits(self) -> list[int]:
+    def limits(self) -> list[int]:
         """What inner nodes compare with: what is less goes left."""
         return [round(each) + 1 for each in self.table.trees.at_nodes(self.table.thresholds)]
 
     @cached_property
-    def _sizes(self) -> list[int]:
+    def sizes(self) -> list[int]:
         """The number of nodes in the subtree of each node."""
         trees = self.table.trees
         sizes, right = [1] * len(trees.features), trees.right.tolist()
@@ -140,29 +124,60 @@ class IfElse:
             sizes[node] = 1 + sizes[node + 1] + sizes[right[node]]
         return sizes
 
+
+class Written(NamedTuple):
+    """The instructions, the label of each node, and to which child each branches."""
+
+    listing: Listing
+    places: dict[int, str]
+    jumps: dict[int, int]
+
+
+@dataclass(frozen=True, eq=False)
+class IfElse:
+    """The instructions of a forest: Z points to its inputs first; see the module's text."""
+
+    table: ForestTable
+
+    @cached_property
+    def nodes(self) -> Nodes:
+        """What its nodes do."""
+        return Nodes(self.table)
+
+    @cached_property
+    def reading(self) -> Reading:
+        """The places where inputs are read."""
+        trees = self.table.trees
+        kept, pairs = [*range(16, _CLASS)], [*range(14, 1, -2)]
+        if self.nodes.counts:
+            kept = [*range(16, SCRATCH), _VALUE, 26, 27]
+            pairs = [0, *range(14, _FIRST_COUNT + len(self.table.bias) - 1, -2)]
+        return Reading.of(trees.features[trees.inner], kept, pairs)
+
     # ---- cycles ----
 
     @cached_property
     def around_cycles(self) -> int:
         """Cycles outside trees."""
-        return self._way("start", "tree_0") + self._way(f"tree_{len(self._roots)}", "end")
+        behind = f"tree_{len(self.table.trees.roots)}"
+        return self._way("start", "tree_0") + self._way(behind, "end")
 
     @cached_property
     def leaf_cycles(self) -> Places:
         """Cycles of a tree by the reached leaf, (leaves,)."""
-        trees, (_, places, _) = self.table.trees, self._written
+        trees, nodes, places = self.table.trees, self.nodes, self.written.places
         left, right = np.zeros((2, len(trees.features)), np.int64)
         for node in np.flatnonzero(trees.inner).tolist():
             left[node], right[node] = self._questions(node)
         ends = [
             self._way(places[leaf], f"tree_{tree + 1}")
-            for leaf, tree in zip(self._leaf_nodes.tolist(), self._tree_of.tolist(), strict=True)
+            for leaf, tree in zip(nodes.leaves.tolist(), nodes.tree_of.tolist(), strict=True)
         ]
-        return np.asarray(trees.down(left, right)[self._leaf_nodes] + np.array(ends, np.int64))
+        return np.asarray(trees.down(left, right)[nodes.leaves] + np.array(ends, np.int64))
 
     def _questions(self, node: int) -> tuple[int, int]:
         """Return the cycles to go left, and right, from an inner node."""
-        listing, places, jumps = self._written
+        listing, places, jumps = self.written
         left, right = node + 1, int(self.table.trees.right[node])
         there, on = (left, right) if jumps[node] == left else (right, left)
 
@@ -174,44 +189,40 @@ class IfElse:
 
     def _way(self, start: str, end: str) -> int:
         """Return the cycles from a label to another, which may be at the same place."""
-        if self.listing.place(start) == self.listing.place(end):
-            return 0
-        return round(self.listing.mean(start, [end], {}))
+        listing = self.written.listing
+        same = listing.place(start) == listing.place(end)
+        return 0 if same else round(listing.mean(start, [end], {}))
 
     # ---- instructions ----
-
-    @property
-    def listing(self) -> Listing:
-        """The instructions."""
-        return self._written[0]
 
     @cached_property
     def registers(self) -> tuple[str, ...]:
         """The registers that the code changes, except Z and those that it restores."""
-        changed = re.findall(r"^\w+ +r(\d+)", self.listing.source, re.MULTILINE)
+        source = self.written.listing.source
+        changed = re.findall(r"^\w+ +r(\d+)", source, re.MULTILINE)
         used = {int(number) for number in changed}
-        used |= {int(upper) + 1 for upper in re.findall(r"movw r(\d+)", self.listing.source)}
-        used |= {26, 27} if "X+" in self.listing.source else set()
+        used |= {int(upper) + 1 for upper in re.findall(r"movw r(\d+)", source)}
+        used |= {26, 27} if "X+" in source else set()
         return tuple(f"r{number}" for number in sorted(used - _KEPT))
 
     @cached_property
-    def _written(self) -> tuple[Listing, dict[int, str], dict[int, int]]:
-        """The instructions, the label of each node, and to which child each branches."""
+    def written(self) -> Written:
+        """The instructions."""
         lines, places, jumps = list(self._begin()), dict[int, str](), dict[int, int]()
-        for tree in range(len(self._roots)):
+        for tree in range(len(self.table.trees.roots)):
             of_tree, jumps_of_tree = self._tree(tree)
             jumps |= jumps_of_tree
             places |= {line.node: line.target or line.label for line in of_tree if line.node >= 0}
             lines += [line.source() for line in of_tree]
             lines += self._add(tree)
-        return Listing("\n".join([*lines, *self._end()])), places, jumps
+        return Written(Listing("\n".join([*lines, *self._end()])), places, jumps)
 
     def _begin(self) -> Iterator[str]:
         """Yield the setup of scores, pointers and registers."""
         yield "start:"
         if self.reading.fixed is not None:
             yield from ("push r28", "push r29")
-        if self.counts:
+        if self.nodes.counts:
             yield from (f"clr  r{_FIRST_COUNT + label}" for label in range(len(self.table.bias)))
         else:
             yield from _address(26)
@@ -223,10 +234,10 @@ class IfElse:
 
     def _end(self) -> Iterator[str]:
         """Yield the instructions after the trees."""
-        yield f"tree_{len(self._roots)}:"
-        if self.counts:
+        yield f"tree_{len(self.table.trees.roots)}:"
+        if self.nodes.counts:
             yield from _address(30)
-            yield f"ldi  r{SCRATCH}, {self.vote}"
+            yield f"ldi  r{SCRATCH}, {self.nodes.vote}"
             for label, start in enumerate(self.table.bias.tolist()):
                 yield f"mul  r{_FIRST_COUNT + label}, r{SCRATCH}"
                 if start:
@@ -241,17 +252,17 @@ class IfElse:
 
     def _tree(self, tree: int) -> tuple[list[Line], dict[int, int]]:
         """Return the lines of a tree, and to which child each inner node branches."""
-        trees, does, jumps = self.table.trees, self._does, dict[int, int]()
-        lines, waiting = TreeLines(tree), [(int(self._roots[tree]), self.reading.at_root)]
+        trees, nodes, jumps = self.table.trees, self.nodes, dict[int, int]()
+        lines, waiting = TreeLines(tree), [(int(trees.roots[tree]), self.reading.at_root)]
         while waiting:
             node, held = waiting.pop()
             if not trees.inner[node]:
-                lines.leaf(node, does[node], last=not waiting)
+                lines.leaf(node, nodes.does[node], last=not waiting)
                 continue
             loading, register, held = self.reading.load(int(trees.features[node]), held)
-            lines.ask(node, [*loading, f"cpi  r{register}, {self._limits[node]}"])
+            lines.ask(node, [*loading, f"cpi  r{register}, {nodes.limits[node]}"])
             there, following = self._order(node, lines)
-            lines.branch("brcs" if there == node + 1 else "brcc", there, does[there])
+            lines.branch("brcs" if there == node + 1 else "brcc", there, nodes.does[there])
             jumps[node] = there
             if trees.inner[there]:
                 waiting.append((there, held))
@@ -260,28 +271,28 @@ class IfElse:
 
     def _order(self, node: int, lines: TreeLines) -> tuple[int, int]:
         """Return the child to which a node branches, and the one that follows it."""
-        trees, sizes = self.table.trees, self._sizes
+        trees, sizes = self.table.trees, self.nodes.sizes
         left, right = node + 1, int(trees.right[node])
         if trees.inner[left] and trees.inner[right]:
             there = max(left, right, key=lambda child: sizes[child])
         elif trees.inner[left] or trees.inner[right]:
             there = left if trees.inner[right] else right
         else:
-            there = right if lines.is_near(self._does[right]) else left
+            there = right if lines.is_near(self.nodes.does[right]) else left
         return there, left if there == right else right
 
     def _add(self, tree: int) -> Iterator[str]:
         """Yield the addition to a score at the end of a tree, if registers do not count votes."""
-        if self.counts:
+        if self.nodes.counts:
             return
-        only = self._only_class[tree]
+        only = self.nodes.only_class[tree]
         yield from _address(26, 2 * (only or 0))
         if only is None:
             yield from (f"add  r26, r{_CLASS}", "adc  r27, r1")
-        if self.vote:
-            yield f"ldi  r{_VALUE}, {self.vote}"
+        if self.nodes.vote:
+            yield f"ldi  r{_VALUE}, {self.nodes.vote}"
         yield from ("ld   r0, X", f"add  r0, r{_VALUE}", "st   X+, r0", "ld   r0, X", "adc  r0, r1")
-        if self._values.min() < 0:
+        if self.nodes.values.min() < 0:
             yield from (f"sbrc r{_VALUE}, 7", "dec  r0 ; its sign")
         yield "st   X, r0"
 

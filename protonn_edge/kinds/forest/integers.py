@@ -280,11 +280,6 @@ class IntegerForest(IntegerStage):
         """D."""
         return self.n_features
 
-    @property
-    def n_outputs(self) -> int:
-        """L."""
-        return len(self.bias)
-
     @cached_property
     def trees(self) -> Trees:
         """The trees' shape."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from abc import abstractmethod
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import ClassVar
@@ -23,7 +22,7 @@ from protonn_edge.kernels.kernel import (
     Step,
 )
 from protonn_edge.kernels.listing import Listing
-from protonn_edge.kinds.forest.if_else import IfElse
+from protonn_edge.kinds.forest.if_else import IfElse, can_be_instructions
 from protonn_edge.kinds.forest.integers import ForestTable, IntegerForest, Places
 
 _ADD = """
@@ -45,47 +44,52 @@ _SIGN = """
 _STORE = """
     st   X, r0
 """
+_COUNTED = f"""
+    lpm  %[left], Z+
+    pair:
+    lpm  %[a], Z+ ; the class
+    lpm  %[b], Z+ ; what is added to its score
+    {_ADD}{_SIGN}{_STORE}
+    dec  %[left]
+    brne pair
+"""
 
 
-@dataclass(frozen=True)
-class WalkCycles:
-    """The exact cycles of the walk."""
+_SAVED_BYTES = 4  # of saving a register
 
-    class_start: int  # to set a score
-    # to go left, or right, from an inner node
-    left: int
-    right: int
-    tree: int  # around the walk through a tree, its leaf's mark included
-    pair: int  # to add to a score, including the count of pairs, if leaves have one
-    count: int  # around the pairs of a leaf
-    around: int  # around all
+_WALK_BYTES, _COPYING_BYTES = 260, 120  # of code
+
+# Time of the compiler's loops relative to assembly, on a chip without a multiplier: four forests
+# of digits took 1.2 to 1.5 times as many cycles on the emulated ATtiny85.
+_PORTABLE = 1.5
 
 
-@dataclass(frozen=True)
-class Walk:
-    """The loop, for a table whose fields have these bytes; see `integers`."""
+WALK, IF_ELSE = KERNELS = ("walk", "if-else")
 
-    feature_bytes: int
-    skip_bytes: int
-    counts: bool
-    vote: int
-    first_mark: int
 
-    @classmethod
-    def of(cls, table: ForestTable) -> Walk:
-        """Return the walk through a table."""
-        return cls(
-            table.feature_bytes, table.skip_bytes, table.counts, table.vote, table.first_mark
-        )
+@dataclass(frozen=True, eq=False)
+class ForestKernel(Kernel):
+    """Walks through a table; inputs are in a buffer of the firmware or the library."""
+
+    template: ClassVar[str] = "forest/forest.j2"
+    chunk: ClassVar[int] = INPUTS_AT_ONCE
+    names_plan: ClassVar[bool] = True
+    # Compiled code around the assembly besides saving registers, measured on the emulator (avr-gcc
+    # 5.4 at -O2): on average and at most.
+    around: ClassVar[tuple[int, int]] = (55, 75)
+
+    stage: IntegerForest
+    core: Core
+    name: str = WALK
 
     @cached_property
     def listing(self) -> Listing:
         """The instructions: Z points to the table, X to inputs and scores."""
-        lower, upper = ("%[b]", "%[a]") if self.feature_bytes == 2 else ("%[a]", "__zero_reg__")
-        more_feature = "lpm %[b], Z+ ; its lower byte" if self.feature_bytes == 2 else ""
-        more_skip = "lpm %[b], Z+" if self.skip_bytes == 2 else ""
-        skip_upper = "%[b]" if self.skip_bytes == 2 else "__zero_reg__"
-        adding = self._counted() if self.counts else self._marked()
+        table = self.stage.table
+        lower, upper = ("%[b]", "%[a]") if table.feature_bytes == 2 else ("%[a]", "__zero_reg__")
+        more_feature = "lpm %[b], Z+ ; its lower byte" if table.feature_bytes == 2 else ""
+        more_skip = "lpm %[b], Z+" if table.skip_bytes == 2 else ""
+        skip_upper = "%[b]" if table.skip_bytes == 2 else "__zero_reg__"
         return Listing(
             f"""
                 movw r26, %[scores]
@@ -103,7 +107,7 @@ class Walk:
                 adc  %B[end], r31
             node:
                 lpm  %[a], Z+ ; the feature, or the mark of a leaf
-                cpi  %[a], {self.first_mark}
+                cpi  %[a], {table.first_mark}
                 brcc leaf
                 {more_feature}
                 movw r26, %[values]
@@ -113,7 +117,7 @@ class Walk:
                 lpm  %[b], Z+ ; the threshold
                 cp   %[b], %[a]
                 brcs right
-                adiw r30, {self.skip_bytes}
+                adiw r30, {table.skip_bytes}
                 rjmp node
             right:
                 lpm  %[a], Z+ ; passes over the left subtree
@@ -122,7 +126,7 @@ class Walk:
                 adc  r31, {skip_upper}
                 rjmp node
             leaf:
-                {adding}
+                {_COUNTED if table.counts else _marked(table)}
             ended:
                 movw r30, %[end]
                 sbiw %[trees], 1
@@ -130,115 +134,53 @@ class Walk:
             """
         )
 
-    def _marked(self) -> str:
-        """Return the instructions that add to the score of a leaf's mark."""
-        value = f"ldi %[b], {self.vote}" if self.vote else "lpm %[b], Z+"
-        return f"subi %[a], {self.first_mark}\n{value}\n{_ADD}{'' if self.vote else _SIGN}{_STORE}"
-
-    def _counted(self) -> str:
-        """Return the instructions that add to the number of scores in a leaf."""
-        return f"""
-            lpm  %[left], Z+
-            pair:
-            lpm  %[a], Z+ ; the class
-            lpm  %[b], Z+ ; what is added to its score
-            {_ADD}{_SIGN}{_STORE}
-            dec  %[left]
-            brne pair
-        """
-
-    @cached_property
-    def cycles(self) -> WalkCycles:
-        """The cycles of the paths."""
-
-        def way(begin: str, end: str, **odds: int) -> int:
-            return round(self.listing.mean(begin, [end], {"%[b], 7": 1, **odds}))
-
-        pair = way("pair", "pair", pair=1) if self.counts else way("leaf", "ended")
-        return WalkCycles(
-            class_start=way("start", "start", start=1),
-            left=way("node", "node", leaf=0, right=0),
-            right=way("node", "node", leaf=0, right=1),
-            tree=way("tree", "node") + way("node", "leaf", leaf=1) + way("ended", "tree", tree=1),
-            pair=pair,
-            count=way("leaf", "pair") - 1 if self.counts else 0,
-            around=1 - 2,  # X is set; the last branches of two loops are not taken
-        )
-
-
-# Compiled code, measured on the emulator (avr-gcc 5.4 at -O2): on average and at most. Around the
-# walk, or the instructions besides saving registers.
-_AROUND_WALK, _AROUND_CODE = (55, 75), (13, 40)
-
-_SAVED_BYTES = 4  # of saving a register
-
-_WALK_BYTES, _COPYING_BYTES = 260, 120  # of code
-
-# Time of the compiler's loops relative to assembly, on a chip without a multiplier: four forests
-# of digits took 1.2 to 1.5 times as many cycles on the emulated ATtiny85.
-_PORTABLE = 1.5
-
-
-WALK, IF_ELSE = KERNELS = ("walk", "if-else")
-
-
-@dataclass(frozen=True, eq=False)
-class ForestKernel(Kernel):
-    """Evaluates a forest; inputs are in a buffer of the firmware or the library."""
-
-    template: ClassVar[str] = "forest/forest.j2"
-    chunk: ClassVar[int] = INPUTS_AT_ONCE
-    names_plan: ClassVar[bool] = True
-
-    stage: IntegerForest
-    core: Core
-
-    @property
-    @abstractmethod
-    def listing(self) -> Listing:
-        """The assembly: a walk through the table, or trees as instructions."""
-
     @property
     def changed(self) -> tuple[str, ...]:
         """The registers that instructions change; none for a walk."""
         return ()
 
-    @property
-    @abstractmethod
+    def _way(self, begin: str, end: str, **odds: int) -> int:
+        """Return the cycles from a label to another."""
+        return round(self.listing.mean(begin, [end], {"%[b], 7": 1, **odds}))
+
+    @cached_property
     def leaf_cycles(self) -> Places:
         """Cycles of a tree by the leaf in which it ends, (leaves,)."""
+        way, trees, table = self._way, self.stage.trees, self.stage.table
+        every = np.ones(len(trees.features), np.int64)
+        left, right = (way("node", "node", leaf=0, right=taken) * every for taken in (0, 1))
+        tree = way("tree", "node") + way("node", "leaf", leaf=1) + way("ended", "tree", tree=1)
+        tree += way("leaf", "pair") - 1 if table.counts else 0
+        pair = way("pair", "pair", pair=1) if table.counts else way("leaf", "ended")
+        leaves: Places = tree + trees.down(left, right)[~trees.inner] + pair * table.pairs
+        return leaves
 
     @property
-    @abstractmethod
-    def around_cycles(self) -> tuple[int, int, int]:
-        """Cycles outside trees and copies of inputs: minimum, mean and maximum."""
+    def cycles_once(self) -> int:
+        """Cycles outside trees, of assembly."""
+        # X is set; the last branches of two loops are not taken.
+        return self._way("start", "start", start=1) * self.stage.n_outputs + 1 - 2
 
     @property
-    @abstractmethod
     def flash(self) -> tuple[int, int]:
         """Flash of tables, and approximately of code."""
+        return self.stage.table.n_bytes, _WALK_BYTES
 
-    def cost(
-        self,
-        feed: Feed | None,
-        following: Push | None,  # noqa: ARG002  (the decision reads scores in place)
-        activity: Activity | None,
-    ) -> Cost:
+    def cost(self, feed: Feed | None, _: Push | None, activity: Activity | None, /) -> Cost:
         """Return its cost."""
-        stage, (tables, code) = self.stage, self.flash
-        held = HeldInputs(stage.n_inputs)
+        stage, (tables, code), once = self.stage, self.flash, self.cycles_once
+        held, (around_mean, around_worst) = HeldInputs(stage.n_inputs), self.around
         starts, leaves = stage.trees.leaf_starts, self.leaf_cycles
-        around_least, around_mean, around_worst = self.around_cycles
         mean = None
         if activity is not None:
             (shares,) = activity.stages[self.kind]
             # In a file of unknown origin, they need not add up to 1 per tree.
             every = np.add.reduceat(shares, starts)
             means = np.add.reduceat(shares * leaves, starts) / np.maximum(every, 1e-300)
-            mean = around_mean + float(means.sum()) + held.mean(feed)
-        worst = around_worst + int(np.maximum.reduceat(leaves, starts).sum())
+            mean = once + around_mean + float(means.sum()) + held.mean(feed)
+        worst = once + around_worst + int(np.maximum.reduceat(leaves, starts).sum())
         worst += held.worst(feed) + 2 * self.core.call_cycles
-        least = around_least + int(np.minimum.reduceat(leaves, starts).sum())
+        least = once + int(np.minimum.reduceat(leaves, starts).sum())
         step = Step(self.kind, self.name, tables + code, mean, worst, least)
         return Cost(
             steps=(step.on(self.core, _PORTABLE),),
@@ -260,48 +202,17 @@ class ForestKernel(Kernel):
         )
 
 
-@dataclass(frozen=True, eq=False)
-class WalkKernel(ForestKernel):
-    """Nodes are read from a table."""
-
-    name: str = WALK
-
-    @cached_property
-    def walk(self) -> Walk:
-        """The loop."""
-        return Walk.of(self.stage.table)
-
-    @cached_property
-    def leaf_cycles(self) -> Places:
-        """Cycles of a tree by the leaf in which it ends, (leaves,)."""
-        cycles: WalkCycles = self.walk.cycles
-        trees, pairs = self.stage.trees, self.stage.table.pairs
-        every = np.ones(len(trees.features), np.int64)
-        ways = trees.down(cycles.left * every, cycles.right * every)[~trees.inner]
-        leaves: Places = cycles.tree + ways + cycles.count + cycles.pair * pairs
-        return leaves
-
-    @property
-    def around_cycles(self) -> tuple[int, int, int]:
-        """Cycles of setting the scores, and of compiled code."""
-        always = self.walk.cycles.class_start * self.stage.n_outputs + self.walk.cycles.around
-        mean, worst = _AROUND_WALK
-        return always, always + mean, always + worst
-
-    @property
-    def flash(self) -> tuple[int, int]:
-        """Flash of the table, and approximately of the loop."""
-        return self.stage.table.n_bytes, _WALK_BYTES
-
-    @property
-    def listing(self) -> Listing:
-        """The walk."""
-        return self.walk.listing
+def _marked(table: ForestTable) -> str:
+    """Return the instructions that add to the score of a leaf's mark."""
+    value = f"ldi %[b], {table.vote}" if table.vote else "lpm %[b], Z+"
+    return f"subi %[a], {table.first_mark}\n{value}\n{_ADD}{'' if table.vote else _SIGN}{_STORE}"
 
 
 @dataclass(frozen=True, eq=False)
 class IfElseKernel(ForestKernel):
     """Nodes are instructions."""
+
+    around: ClassVar[tuple[int, int]] = (13, 40)
 
     name: str = IF_ELSE
 
@@ -311,6 +222,16 @@ class IfElseKernel(ForestKernel):
         return if_else_of(self.stage)
 
     @property
+    def listing(self) -> Listing:
+        """The instructions."""
+        return self.code.written.listing
+
+    @property
+    def changed(self) -> tuple[str, ...]:
+        """Their registers."""
+        return self.code.registers
+
+    @property
     def leaf_cycles(self) -> Places:
         """Cycles of a tree by the leaf in which it ends, (leaves,)."""
         return self.code.leaf_cycles
@@ -318,29 +239,17 @@ class IfElseKernel(ForestKernel):
     @property
     def _saved(self) -> int:
         """The number of changed registers that a function must save."""
-        return sum(int(register[1:]) in SAVED_BY_CALLEE for register in self.code.registers)
+        return sum(int(register[1:]) in SAVED_BY_CALLEE for register in self.changed)
 
     @property
-    def around_cycles(self) -> tuple[int, int, int]:
-        """Cycles of setting registers and scores, and of compiled code."""
-        always = self.code.around_cycles + SAVED_REGISTER_CYCLES * self._saved
-        mean, worst = _AROUND_CODE
-        return always, always + mean, always + worst
+    def cycles_once(self) -> int:
+        """Cycles of setting registers and scores."""
+        return self.code.around_cycles + SAVED_REGISTER_CYCLES * self._saved
 
     @property
     def flash(self) -> tuple[int, int]:
         """No flash for tables, and that of the code."""
-        return 0, self.code.listing.code_bytes + _SAVED_BYTES * self._saved + _COPYING_BYTES
-
-    @property
-    def listing(self) -> Listing:
-        """The instructions."""
-        return self.code.listing
-
-    @property
-    def changed(self) -> tuple[str, ...]:
-        """Their registers."""
-        return self.code.registers
+        return 0, self.listing.code_bytes + _SAVED_BYTES * self._saved + _COPYING_BYTES
 
 
 @lru_cache(maxsize=8)
@@ -351,6 +260,6 @@ def if_else_of(stage: IntegerForest) -> IfElse:
 
 def kernels(stage: IntegerForest, core: Core) -> tuple[Kernel, ...]:
     """Return its kernels: the walk, and instructions if trees can be instructions."""
-    walk = WalkKernel(stage, core)
-    able = core.multiplies and IfElse.able(stage.table)
+    walk = ForestKernel(stage, core)
+    able = core.multiplies and can_be_instructions(stage.table)
     return (walk, IfElseKernel(stage, core)) if able else (walk,)

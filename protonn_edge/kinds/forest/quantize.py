@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from protonn_edge.chain.feature_stage import FeatureStage
-from protonn_edge.chain.folding import RESIDUAL_MAXIMUM, check_computable, input_quantizer
+from protonn_edge.chain.folding import RESIDUAL_MAXIMUM, check_computable, coarser, input_quantizer
 from protonn_edge.chain.input_quantizer import BYTE_MAXIMUM, InputQuantizer
 from protonn_edge.chain.integer_chain import IntegerChain, chain_for, scores_in_two_steps
 from protonn_edge.chain.integer_stage import IntArray
@@ -33,7 +33,6 @@ from protonn_edge.kinds.forest.head import ForestHead
 from protonn_edge.kinds.forest.integers import MOST_FEATURES, SCORE_BITS, IntegerForest, Trees
 
 _ROWS_AT_ONCE = 512
-_COARSER = 1.02  # from unit to unit, until all scores of rounded values fit
 _HALF = 0.5 - 1e-9  # of a step: a half itself is rounded up
 _SCORE_LIMIT = (1 << (SCORE_BITS - 1)) - 1  # with either sign
 
@@ -130,17 +129,15 @@ def quantized_leaves(
     """
     values, starts = leaves.astype(np.float64), trees.leaf_starts
     largest = np.maximum.reduceat(np.abs(values), starts).sum(axis=0) + np.abs(bias)
-    unit = max(np.abs(values).max() / RESIDUAL_MAXIMUM, float(largest.max()) / _SCORE_LIMIT)
-    while unit > 0 and np.isfinite(unit):
+    finest = max(np.abs(values).max() / RESIDUAL_MAXIMUM, float(largest.max()) / _SCORE_LIMIT)
+    for unit in coarser(float(finest)) if finest > 0 else ():
         rounded = np.rint(values / unit)
         begin = np.rint(bias / unit)
         reached = np.maximum.reduceat(np.abs(rounded), starts).sum(axis=0) + np.abs(begin)
-        if reached.max() > _SCORE_LIMIT:
-            unit *= _COARSER
-            continue
-        if not rounded.any():
-            break
-        return rounded.astype(np.int8), begin.astype(np.int64), float(unit)
+        if reached.max() <= _SCORE_LIMIT:
+            if not rounded.any():
+                break
+            return rounded.astype(np.int8), begin.astype(np.int64), unit
     raise InputError(
         "all leaves have the value 0, so every point would have the same scores; train with more "
         "--trees or a larger --size-budget"

@@ -18,7 +18,7 @@ _NEGATE = {2: (10, 24), 3: (34, 48), 4: (36, 52)}
 _WIDEN_AROUND = (8, 30)
 
 # What the compiler's loops take on a chip without a multiplier, of what is taken with one.
-_PORTABLE = {"negate": 1.0, "widen": 2.4}
+_PORTABLE_NEGATE, _PORTABLE_WIDEN = 1.0, 2.4
 
 _CODE_BYTES = 60
 
@@ -55,38 +55,22 @@ class LinearKernel(MatvecKernel):
         stage = self.stage
         return stage.n_sums < stage.n_outputs or stage.accumulator_bits < stage.output_bits
 
-    def cost(
-        self,
-        feed: Feed | None,
-        following: Push | None,  # noqa: ARG002  (the decision reads scores in place)
-        activity: Activity | None,
-    ) -> Cost:
+    def cost(self, feed: Feed | None, _: Push | None, activity: Activity | None, /) -> Cost:
         """Return its cost."""
-        stage, matvec = self.stage, self.matvec
-        weights, code = matvec.bytes
-        sums, scores = matvec.sum_bytes, stage.n_outputs * stage.output_bits // 8
-        steps = [matvec.step(stage.kind, feed, activity)]
-        if self.from_sums:
-            step = self._scores()
-            steps.append(step.on(self.core, _PORTABLE[step.kernel]))
-        return Cost(
-            steps=tuple(steps),
-            tables=weights + sums,
-            code=code + _CODE_BYTES * self.from_sums,
-            state=matvec.state + max(0, scores - sums),
-            push=matvec.push,
-            begin=matvec.begin_at_most,
-        )
+        if not self.from_sums:
+            return self._cost(feed, activity)
+        more = self.stage.n_outputs * self.stage.output_bits // 8 - self.matvec.sum_bytes
+        return self._cost(feed, activity, self._scores(), code=_CODE_BYTES, state=max(0, more))
 
     def _scores(self) -> Step:
         """Return the step from sums to scores."""
         stage = self.stage
         if stage.n_sums == 1:
             mean, worst = _NEGATE[stage.accumulator_bits // 8]
-            return Step("scores", "negate", 0, mean, worst, 0)
+            return Step("scores", "negate", 0, mean, worst, 0).on(self.core, _PORTABLE_NEGATE)
         least = int(self.widening.worst("sum", ["sum"], {"sum": 1})) * stage.n_sums
         mean, worst = (least + around for around in _WIDEN_AROUND)
-        return Step("scores", "widen", 0, mean, worst, least)
+        return Step("scores", "widen", 0, mean, worst, least).on(self.core, _PORTABLE_WIDEN)
 
 
 def kernels(stage: IntegerLinear, core: Core) -> tuple[Kernel, ...]:

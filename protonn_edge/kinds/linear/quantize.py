@@ -16,12 +16,16 @@ on an 8-bit chip. If the predicted error of scores relative to their spread is t
 from __future__ import annotations
 
 from functools import partial
-from typing import NamedTuple
 
 import numpy as np
 
-from protonn_edge.chain.folding import INPUT_BITS, FoldedMap, QuantizedProduct, input_quantizer
-from protonn_edge.chain.input_quantizer import InputQuantizer
+from protonn_edge.chain.folding import (
+    FittedProduct,
+    FoldedMap,
+    QuantizedProduct,
+    input_quantizer,
+    most_exact,
+)
 from protonn_edge.chain.integer_chain import IntegerChain, chain_for, scores_in_two_steps
 from protonn_edge.chain.model import Model
 from protonn_edge.errors import InputError
@@ -33,13 +37,6 @@ from protonn_edge.kinds.linear.integers import IntegerLinear
 # largest with which they cost no data set more than 0.2 points of accuracy at any regularization,
 # on points held out of the training parts of usps10, mnist2, har, letter26 and ecg5000.
 _TOLERATED_ERROR = 0.1
-
-
-class _Fitted(NamedTuple):
-    """One way to quantize W and b."""
-
-    inputs: InputQuantizer
-    product: QuantizedProduct
 
 
 def quantize(model: Model) -> IntegerChain:
@@ -64,15 +61,12 @@ def quantize(model: Model) -> IntegerChain:
     return chain_for(model, inputs, (stage,), score_scale)
 
 
-def _best(model: Model, head: LinearHead) -> _Fitted:
-    best = min((_fit(model, head, bits, 16) for bits in INPUT_BITS), key=_error)
+def _best(model: Model, head: LinearHead) -> FittedProduct:
     # Integer weights of integer features are unchanged.
     whole = model.inputs.whole and bool((head.weights == np.rint(head.weights)).all())
-    for accumulator_bits in (24, 32):
-        if _error(best) <= (0.0 if whole else _TOLERATED_ERROR):
-            break
-        best = min(best, _fit(model, head, INPUT_BITS[0], accumulator_bits), key=_error)
-    if not best.product.residuals.any():
+    tolerated = 0.0 if whole else _TOLERATED_ERROR
+    best = most_exact(partial(_fit, model, head), tolerated, IntegerLinear.widths)
+    if best is None or not best.product.residuals.any():
         raise InputError(
             "the bias is so large compared with the weights that no integer scale fits both; train "
             "with a smaller regularization, or with normalized features"
@@ -80,17 +74,13 @@ def _best(model: Model, head: LinearHead) -> _Fitted:
     return best
 
 
-def _error(fitted: _Fitted) -> float:
-    return fitted.product.error
-
-
-def _fit(model: Model, head: LinearHead, input_bits: int, accumulator_bits: int) -> _Fitted:
+def _fit(model: Model, head: LinearHead, input_bits: int, accumulator_bits: int) -> FittedProduct:
     """Return W and b in the finest unit that fits these bits."""
     inputs = input_quantizer(model.inputs, input_bits)
-    per_raw_unit = head.weights.astype(np.float64) * model.normalizer.scale
-    folded = FoldedMap.of(per_raw_unit, model.normalizer.offset, model.inputs, inputs)
+    folded = FoldedMap.of(head.weights, model, inputs)
     constant = folded.constant + head.bias
-    return _Fitted(inputs, QuantizedProduct.of(folded, constant, inputs.maximum, accumulator_bits))
+    product = QuantizedProduct.of(folded, constant, inputs.maximum, accumulator_bits)
+    return FittedProduct(inputs, product)
 
 
 scores_by_step = partial(scores_in_two_steps, last="W")

@@ -52,11 +52,6 @@ class IntegerNaiveBayes(IntegerStage):
         return int(self.means.shape[1])
 
     @property
-    def n_outputs(self) -> int:
-        """L."""
-        return len(self.bias)
-
-    @property
     def output_bits(self) -> int:
         """Bits of a score."""
         return SCORE_BITS

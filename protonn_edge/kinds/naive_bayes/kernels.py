@@ -110,12 +110,7 @@ class NaiveBayesKernel(Kernel):
         each = way("class", "term") + terms + way("classified", "class")
         return way("begin", "class") + each * stage.n_outputs  # `clr r1` replaces the last jump
 
-    def cost(
-        self,
-        feed: Feed | None,
-        following: Push | None,  # noqa: ARG002  (the decision reads scores in place)
-        activity: Activity | None,
-    ) -> Cost:
+    def cost(self, feed: Feed | None, _: Push | None, activity: Activity | None, /) -> Cost:
         """Return its cost."""
         stage, held = self.stage, HeldInputs(self.stage.n_inputs)
         tables = sum(map(len, stage.lines))

@@ -18,7 +18,7 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
-from protonn_edge.chain.folding import INPUT_BITS, check_computable, input_quantizer
+from protonn_edge.chain.folding import INPUT_BITS, check_computable, coarser, input_quantizer
 from protonn_edge.chain.input_quantizer import BYTE_MAXIMUM, InputQuantizer
 from protonn_edge.chain.integer_chain import IntegerChain, chain_for, scores_in_two_steps
 from protonn_edge.chain.model import Model
@@ -31,7 +31,6 @@ Float64 = NDArray[np.float64]
 
 _WEIGHT_MAXIMUM = (1 << 16) - 1
 _SCORE_LIMIT = (1 << (SCORE_BITS - 1)) - 1  # with either sign
-_COARSER = 1.02  # from unit to unit, until all rounded scores fit
 
 
 def _shift(inputs: InputQuantizer) -> int:
@@ -90,8 +89,7 @@ def _finest(
     farthest = np.square(np.maximum(means, np.abs((maximum << shift) - means.astype(np.int64))))
     largest = float((np.abs(bias) + (farthest * weights).sum(axis=1)).max())
     least_unit = float(weights.max()) * (1 << TERM_SHIFT) / _WEIGHT_MAXIMUM
-    unit = max(least_unit, largest / _SCORE_LIMIT)
-    while True:
+    for unit in coarser(max(least_unit, largest / _SCORE_LIMIT)):
         scaled = np.rint(weights * ((1 << TERM_SHIFT) / unit)) if unit > 0 else weights * 0
         if not scaled.any():
             raise InputError(
@@ -102,7 +100,6 @@ def _finest(
         reached = np.abs(start) + ((farthest * scaled) / (1 << TERM_SHIFT)).sum(axis=1)
         if scaled.max() <= _WEIGHT_MAXIMUM and reached.max() <= _SCORE_LIMIT:
             break
-        unit *= _COARSER
     whole = scaled.astype(np.uint16), start.astype(np.int64)
     return IntegerNaiveBayes(means, *whole, shift, maximum), unit
 

@@ -52,7 +52,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from protonn_edge.chain.folding import RESIDUAL_MAXIMUM, FoldedMap, input_quantizer
+from protonn_edge.chain.folding import RESIDUAL_MAXIMUM, FoldedMap, input_quantizer, most_exact
 from protonn_edge.chain.integer_chain import IntegerChain, Scored, chain_for
 from protonn_edge.chain.integer_stage import IntArray
 from protonn_edge.chain.matvec import NIBBLE_MAXIMUM
@@ -66,7 +66,6 @@ from protonn_edge.kinds.protonn.projection.integers import (
     REQUANTIZE_SHIFT,
     FittedProjection,
     IntegerProjection,
-    best_projection,
     fit_projection,
 )
 from protonn_edge.kinds.protonn.prototypes.integers import (
@@ -226,10 +225,11 @@ def _finest_shift(head: ProtoNNHead) -> int:
 
 
 def _best_projection(model: Model, prototypes: _Prototypes) -> FittedProjection:
-    best = best_projection(
+    tolerated = _TOLERATED_ERROR / distance_step(prototypes.distance_shift)
+    best = most_exact(
         lambda *bits: _fit_projection(model, prototypes, *bits),
-        math.inf if _clips(_head(model)) else _TOLERATED_ERROR,
-        distance_step(prototypes.distance_shift),
+        math.inf if _clips(_head(model)) else tolerated,
+        IntegerProjection.widths,
     )
     if best is None:
         raise _no_scale()
@@ -299,10 +299,8 @@ def _fit_projection(
 ) -> FittedProjection | None:
     """Return the projection in the finest scale that fits these bits; None if there is none."""
     head, inputs = _head(model), input_quantizer(model.inputs, input_bits)
-    step = distance_step(prototypes.distance_shift)
-    per_raw_unit = head.gamma * head.projection.astype(np.float64) * model.normalizer.scale
-    per_raw_unit /= step
-    folded = FoldedMap.of(per_raw_unit, model.normalizer.offset, model.inputs, inputs)
+    weights = head.gamma * head.projection.astype(np.float64)
+    folded = FoldedMap.of(weights, model, inputs, distance_step(prototypes.distance_shift))
     return fit_projection(
         folded,
         inputs,

@@ -7,7 +7,6 @@ overflows, and predicts the rounding error.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar
@@ -16,7 +15,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from protonn_edge.chain.folding import (
-    INPUT_BITS,
     RESIDUAL_MAXIMUM,
     FloatArray,
     FoldedMap,
@@ -70,11 +68,6 @@ class IntegerProjection(IntegerMatvec):
         check_holds(product < REQUANTIZED_LIMIT, f"requantized accumulators up to {product:,}")
         aligned = not (self.offset % OFFSET_STEP).any()
         check_holds(aligned, "offsets that are no multiples of 256")
-
-    @property
-    def n_outputs(self) -> int:
-        """d."""
-        return self.n_sums
 
     @cached_property
     def unlimited(self) -> Range:
@@ -149,27 +142,6 @@ class FittedProjection:
             self.offset,
             wanted,
         )
-
-
-def best_projection(
-    fit: Callable[[int, int], FittedProjection | None],
-    tolerated_error: float,
-    step: float = 1.0,
-) -> FittedProjection | None:
-    """Return the most exact projection; None if none fits.
-
-    - `fit`: fits a projection with given bits of inputs and accumulators.
-    - `tolerated_error`: if the error with 16-bit accumulators is larger, 24-bit ones are tried,
-      too.
-    - `step`: a factor on the errors before the comparison.
-    """
-    found = [fit(bits, 16) for bits in INPUT_BITS]
-    choices = [choice for choice in found if choice is not None]
-    least = min((choice.error for choice in choices), default=math.inf)
-    if not choices or least * step > tolerated_error:
-        wide = fit(INPUT_BITS[0], 24)
-        choices += [] if wide is None else [wide]
-    return min(choices, key=lambda choice: choice.error, default=None)
 
 
 def fit_projection(

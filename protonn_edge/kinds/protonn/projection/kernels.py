@@ -122,30 +122,20 @@ class ProjectionKernel(MatvecKernel):
             coordinates.append(place)
         return coordinates
 
-    def cost(
-        self,
-        feed: Feed | None,
-        following: Push | None,  # noqa: ARG002  (the next stage reads coordinates in place)
-        activity: Activity | None,
-    ) -> Cost:
+    def cost(self, feed: Feed | None, _: Push | None, activity: Activity | None, /) -> Cost:
         """Return its cost."""
-        stage, matvec = self.stage, self.matvec
-        weights, code = matvec.bytes
+        stage = self.stage
         scalings = stage.n_outputs * (3 + 2 * stage.clamps)
         worst = self._requantizing_cycles(Listing.worst) + _AROUND_CYCLES
         least = self._requantizing_cycles(Listing.least) - 1  # to the next sum
         mean = self._requantizing_cycles(Listing.worst, within=1) + _AROUND_CYCLES
         requantize = Step("requantize", "loop", scalings, mean, worst, least)
-        return Cost(
-            steps=(
-                matvec.step("projection", feed, activity),
-                requantize.on(self.core, _PORTABLE_REQUANTIZE),
-            ),
-            tables=weights + matvec.sum_bytes + scalings,
-            code=code + _CODE_BYTES_PER_COORDINATE * stage.n_outputs,
-            state=matvec.state,
-            push=matvec.push,
-            begin=matvec.begin_at_most,
+        return self._cost(
+            feed,
+            activity,
+            requantize.on(self.core, _PORTABLE_REQUANTIZE),
+            tables=scalings,
+            code=_CODE_BYTES_PER_COORDINATE * stage.n_outputs,
         )
 
     def _requantizing_cycles(self, fold: Fold, **odds: float) -> int:

@@ -280,12 +280,7 @@ class PrototypesKernel(Kernel):
         """Cycles (d + 1,) of a prototype far from coordinates 1..d on, and of a near one."""
         return np.append(self.voting.left_after, self.voting.near)
 
-    def cost(
-        self,
-        feed: Feed | None,  # noqa: ARG002  (coordinates are in place)
-        following: Push | None,  # noqa: ARG002
-        activity: Activity | None,
-    ) -> Cost:
+    def cost(self, _: Feed | None, __: Push | None, activity: Activity | None, /) -> Cost:
         """Return its cost."""
         stage = self.stage
         flash = int(stage.prototypes.nbytes + stage.labels.nbytes + stage.table.nbytes)
