@@ -75,8 +75,11 @@ from protonn_edge.kernels.matvec.loops import Block
 from protonn_edge.kernels.matvec.unrolled import GROUP, GROUP_CYCLES, PASS_CYCLES
 from protonn_edge.kinds.protonn.head import ProtoNNHead
 from protonn_edge.kinds.protonn.projection.integers import IntegerProjection
-from protonn_edge.kinds.protonn.prototypes.integers import exponential_table
-from protonn_edge.kinds.protonn.quantize import stages_of
+from protonn_edge.kinds.protonn.prototypes.integers import (
+    IntegerPrototypes,
+    exponential_table,
+    near_range,
+)
 from protonn_edge.quantization import IntegerChain
 
 INPUTS = (8, 32, 128, 256)
@@ -230,22 +233,17 @@ def _model(case: Case) -> IntegerChain:
     largest = NIBBLE_MAXIMUM if case.kernel == "packed" else 127
     weights = rng.integers(2, largest + 1, (case.outputs, case.inputs)) * rng.choice([-1, 1])
     weights[rng.random(weights.shape) >= DENSITY[case.kernel]] = 0
-    stages = stages_of(
-        1,
-        projection=weights.astype(np.int8),
-        bias=np.zeros(case.outputs, np.int64),
-        accumulator_bits=case.sum_bits,
-        multiplier=1,
-        offset=np.zeros(case.outputs, np.int64),
-        prototypes=np.zeros((case.outputs, 1), np.int8),
-        distance_shift=3,
-        table=exponential_table(),
-        labels=np.ones((2, 1), np.int8),
-    )
+    none, prototypes = np.zeros(case.outputs, np.int64), np.zeros((case.outputs, 1), np.int8)
+    wanted = near_range(prototypes, 3)
+    projection = IntegerProjection(weights.astype(np.int8), none, case.sum_bits, 1, 1, none, wanted)
+    labels, table = np.ones((2, 1), np.int8), exponential_table()
     return IntegerChain(
         head=ProtoNNHead,
         inputs=InputQuantizer(np.zeros(case.inputs), np.ones(case.inputs), 1),
-        own_stages=stages,
+        own_stages=(
+            projection,
+            IntegerPrototypes(prototypes, 3, table, labels, projection.output),
+        ),
         score_scale=1.0,
         classes=("one", "other"),
     )

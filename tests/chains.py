@@ -25,7 +25,7 @@ from protonn_edge.kinds.linear.head import LinearHead
 from protonn_edge.kinds.linear.integers import IntegerLinear
 from protonn_edge.kinds.protonn.head import ProtoNNHead
 from protonn_edge.kinds.protonn.projection.integers import IntegerProjection
-from protonn_edge.kinds.protonn.quantize import stages_of as protonn_stages
+from protonn_edge.kinds.protonn.prototypes.integers import IntegerPrototypes, near_range
 
 Instance = TypeVar("Instance")
 Stages = tuple[IntegerStage, ...]
@@ -56,8 +56,18 @@ def _bonsai_stages(maximum: int, **numbers: Any) -> Stages:
     return projection, _tree(feed, numbers)
 
 
+def _protonn_stages(maximum: int, **numbers: Any) -> Stages:
+    of_projection = ("projection", "bias", "accumulator_bits", "multiplier", "offset")
+    Z, bias, bits, multiplier, offset = (numbers[name] for name in of_projection)
+    B, shift = numbers["prototypes"], numbers["distance_shift"]
+    wanted = near_range(B, shift)
+    projection = IntegerProjection(Z, bias, bits, maximum, multiplier, offset, wanted)
+    table, labels = numbers["table"], numbers["labels"]
+    return projection, IntegerPrototypes(B, shift, table, labels, projection.output)
+
+
 STAGES: dict[Any, Callable[..., Stages]] = {
-    ProtoNNHead: protonn_stages,
+    ProtoNNHead: _protonn_stages,
     LinearHead: lambda maximum, **numbers: (IntegerLinear(**numbers, input_maximum=maximum),),
     DenseHead: dense_stages,
     BonsaiHead: _bonsai_stages,

@@ -37,21 +37,9 @@ class Activity:
 
     @classmethod
     def of_array(cls, array: Shares, n_inputs: int, sizes: Sizes) -> Activity:
-        """Return the activity of a vector.
+        """Return the activity of a vector of all shares.
 
-        Parameters
-        ----------
-        array : ndarray
-            All shares.
-        n_inputs : int
-            D.
-        sizes : mapping of str to tuple of int
-            Of the stages' vectors.
-
-        Raises
-        ------
-        InputError
-            If the vector has another length, or numbers outside 0..1.
+        Raises `InputError` if the vector has another length, or numbers outside 0..1.
         """
         every = [n_inputs, *(size for each in sizes.values() for size in each)]
         if array.shape != (sum(every),):
@@ -88,10 +76,7 @@ def to_arrays(activity: Activity | None) -> Arrays:
 def from_arrays(arrays: Arrays, n_inputs: int, sizes: Sizes) -> Activity | None:
     """Return the activity of a model file's arrays, or None.
 
-    Raises
-    ------
-    InputError
-        If the array has another type, or does not fit; see `Activity.of_array`.
+    Raises `InputError` if the array has another type, or does not fit; see `Activity.of_array`.
     """
     if "activity" not in arrays:
         return None

@@ -111,10 +111,7 @@ class Head(ABC):
     def from_arrays(cls, arrays: Arrays) -> Self:
         """Return the form of a file's arrays.
 
-        Raises
-        ------
-        InputError
-            If an array has a wrong type, or is inconsistent.
+        Raises `InputError` if an array has a wrong type, or is inconsistent.
         """
 
     @property

@@ -32,22 +32,14 @@ def saturated_steps(
 
 @dataclass(frozen=True)
 class InputQuantizer:
-    """Quantizes raw features to the unsigned bytes that the device receives.
+    """Quantizes raw features to the unsigned bytes that the device receives."""
 
-    Attributes
-    ----------
-    zero : ndarray of shape (D,), float64
-        The raw value for 0, in the feature's own unit: the end of its range that is nearer to its
-        most frequent value, because an input of 0 takes no time on the device.
-    step : ndarray of shape (D,), float64
-        Raw units per integer step, not 0; negative if `zero` is the upper end.
-    maximum : int
-        The largest quantized value, 1..255.
-    """
-
+    # (D,): the raw value for 0, in the feature's own unit: the end of its range that is nearer to
+    # its most frequent value, because an input of 0 takes no time on the device
     zero: NDArray[np.float64]
+    # (D,): raw units per step, not 0; negative if `zero` is the upper end
     step: NDArray[np.float64]
-    maximum: int
+    maximum: int  # the largest quantized value, 1..255
 
     @property
     def end(self) -> NDArray[np.float64]:
@@ -58,10 +50,8 @@ class InputQuantizer:
     def quantize(self, X: ArrayLike) -> NDArray[np.uint8]:
         """Return raw features (n, D) as bytes (n, D), saturating at 0 and `maximum`.
 
-        Raises
-        ------
-        InputError
-            If the number of features differs from the model's, or a value is not finite.
+        Raises `InputError` if the number of features differs from the model's, or a value is not
+        finite.
         """
         raw = np.asarray(X, dtype=np.float64)
         if raw.ndim != 2 or raw.shape[1] != len(self.zero):

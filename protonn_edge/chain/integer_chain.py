@@ -9,6 +9,7 @@ and derive no shift and no scale of their own.
 from __future__ import annotations
 
 import hashlib
+from abc import abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass, fields
 from fnmatch import fnmatchcase
@@ -88,47 +89,100 @@ class QuantizedInput(Sized):
         """Return raw features (n, D) as the bytes (n, D) that the device receives."""
         return self.features.quantize(X)
 
+    @abstractmethod
+    def answers(self, Q: NDArray[np.uint8]) -> tuple[IntArray, IntArray]:
+        """Return classes (n,) and scores (n, L), both int64, of quantized inputs Q.
+
+        Ties go to the lower index. A rejected point has the class `UNKNOWN`, 255, and still its
+        scores.
+        """
+
+    def predict(self, Q: NDArray[np.uint8]) -> IntArray:
+        """Return the class index, (n,) int64, of quantized inputs Q; see `answers`."""
+        return self.answers(Q)[0]
+
+    def scores(self, Q: NDArray[np.uint8]) -> IntArray:
+        """Return the scores, (n, L) int64, of quantized points Q, (n, features) uint8."""
+        return self.answers(Q)[1]
+
+
+class StagedInput(QuantizedInput):
+    """The stages of an integer model, from the bytes that a device receives to the class."""
+
+    own_stages: tuple[IntegerStage, ...]
+    rejection: IntegerRejection | None
+
+    @property
+    def n_inputs(self) -> int:
+        """Inputs of the classifier's own stages."""
+        return self.own_stages[0].n_inputs
+
+    @property
+    def n_classes(self) -> int:
+        """L, the number of classes."""
+        return self.own_stages[-1].n_outputs
+
+    @property
+    def score_bits(self) -> int:
+        """Bits of a score: 16 or 32, whichever suffices for any input."""
+        return self.own_stages[-1].output_bits
+
+    def score_range(self) -> tuple[int, int]:
+        """Return bounds of the scores for any input."""
+        return self.own_stages[-1].output.ends
+
+    @cached_property
+    def feature_stages(self) -> tuple[IntegerStage, ...]:
+        """The stages from the bytes that the device receives to the classifier's inputs."""
+        return () if self.feature_stage is None else self.feature_stage.integer_stages(self.inputs)
+
+    @cached_property
+    def _decision(self) -> IntegerDecision:
+        return IntegerDecision(self.own_stages[-1].output, self.score_bits, self.rejection)
+
+    @cached_property
+    def stages(self) -> tuple[IntegerStage, ...]:
+        """All stages, from the bytes that the device receives to the class."""
+        return (*self.feature_stages, *self.own_stages, self._decision)
+
+    @property
+    def named_stages(self) -> dict[str, IntegerStage]:
+        """All stages, by their names in plans and C."""
+        names = stage_names(stage.kind for stage in self.stages)
+        return dict(zip(names, self.stages, strict=True))
+
+    def stage(self, kind: type[Stage]) -> Stage:
+        """Return its first stage of a kind."""
+        return next(stage for stage in self.stages if isinstance(stage, kind))
+
+    def own_inputs(self, Q: NDArray[np.uint8]) -> NDArray[np.uint8]:
+        """Return the inputs of the classifier's own stages, (n, D), from the device's bytes."""
+        for stage in self.feature_stages:
+            Q = stage.run(Q)
+        return Q
+
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class IntegerChain(QuantizedInput):
-    """The integer model of a classifier of any kind, in addition to `QuantizedInput`.
-
-    Attributes
-    ----------
-    head : type
-        The class of its float form, which names it and its numbers.
-    own_stages : tuple of IntegerStage
-        The classifier's stages, from the outputs of `inputs` to the scores.
-    score_scale : float
-        Value of a unit of an integer score in the float model's scores.
-    classes : tuple of str
-        Names of the L classes.
-    feature_stage : FeatureStage, optional
-        Computes features on the device first.
-    rejection : IntegerRejection, optional
-        Thresholds below which the answer is `UNKNOWN`.
-    sharpness : float, optional
-        Factor on the float model's scores before a softmax; see `confidence`.
-    feature_names : tuple of str
-        Names of the features of a point, or empty.
-    """
+class IntegerChain(StagedInput):
+    """The integer model of a classifier of any kind, in addition to `QuantizedInput`."""
 
     precision = "int8"
     score_tolerance: ClassVar[int] = 0
     """Tolerated difference of scores between executions: none."""
 
-    head: type[Head]
+    head: type[Head]  # the class of its float form, which names it and its numbers
     inputs: InputQuantizer
+    # the classifier's stages, from the outputs of `inputs` to the scores
     own_stages: tuple[IntegerStage, ...]
-    score_scale: float
-    classes: tuple[str, ...]
+    score_scale: float  # value of a unit of an integer score in the float model's scores
+    classes: tuple[str, ...]  # names of the L classes
     sizes: tuple[Size, ...] = ()
-    feature_stage: FeatureStage | None = None
-    rejection: IntegerRejection | None = None
-    sharpness: float | None = None
+    feature_stage: FeatureStage | None = None  # computes features on the device first
+    rejection: IntegerRejection | None = None  # thresholds below which the answer is `UNKNOWN`
+    sharpness: float | None = None  # factor on the float model's scores; see `confidence`
     raw_exponents: Exponents | None = None
     counts: NDArray[np.float64] | None = None
-    feature_names: tuple[str, ...] = ()
+    feature_names: tuple[str, ...] = ()  # names of the features of a point, or empty
 
     def __post_init__(self) -> None:
         *before, last = self.own_stages
@@ -158,24 +212,10 @@ class IntegerChain(QuantizedInput):
         own = {"parameters": f"{self.model_bytes:,} B", "model": self.model_sha256[:16]}
         return {**super().facts(), **own}
 
-    @property
-    def score_bits(self) -> int:
-        """Bits of a score: 16 or 32, whichever suffices for any input."""
-        return self.own_stages[-1].output_bits
-
-    def stage(self, kind: type[Stage]) -> Stage:
-        """Return its first stage of a kind."""
-        return next(stage for stage in self.stages if isinstance(stage, kind))
-
     def example_inputs(self, start: NDArray[np.uint8], count: int) -> IntArray:
-        """Return test inputs (count, D) that exercise a device's arithmetic.
+        """Return test inputs (count, D) that exercise a device's arithmetic, always the same ones.
 
-        Parameters
-        ----------
-        start : ndarray of shape (D,), uint8
-            Initial inputs: those of a mean point.
-        count : int
-            Number of inputs; they are the same on every machine.
+        - `start` (D,): initial inputs: those of a mean point.
         """
         *before, last = self.own_stages
         examples = last.example_inputs(before, start, count)
@@ -188,43 +228,6 @@ class IntegerChain(QuantizedInput):
             for _ in range(count)
         ]
         return np.clip(np.array(moved, np.int64), 0, self.inputs.maximum)
-
-    def describe(self) -> dict[str, Any]:
-        """Return facts about the arithmetic of the own stages, by their names in JSON.
-
-        ``accumulator_bits`` and ``accumulator_range``, for any input, are those of the first sums.
-        """
-        return self.own_stages[0].describe()
-
-    @cached_property
-    def _decision(self) -> IntegerDecision:
-        return IntegerDecision(self.own_stages[-1].output, self.score_bits, self.rejection)
-
-    @property
-    def n_inputs(self) -> int:
-        """Inputs of the classifier's own stages."""
-        return self.own_stages[0].n_inputs
-
-    @property
-    def n_classes(self) -> int:
-        """L, the number of classes."""
-        return self.own_stages[-1].n_outputs
-
-    @cached_property
-    def feature_stages(self) -> tuple[IntegerStage, ...]:
-        """The stages from the bytes that the device receives to the classifier's inputs."""
-        return () if self.feature_stage is None else self.feature_stage.integer_stages(self.inputs)
-
-    @cached_property
-    def stages(self) -> tuple[IntegerStage, ...]:
-        """All stages, from the bytes that the device receives to the class."""
-        return (*self.feature_stages, *self.own_stages, self._decision)
-
-    @property
-    def named_stages(self) -> dict[str, IntegerStage]:
-        """All stages, by their names in plans and C."""
-        names = stage_names(stage.kind for stage in self.stages)
-        return dict(zip(names, self.stages, strict=True))
 
     @cached_property
     def confidence(self) -> Confidence | None:
@@ -252,12 +255,6 @@ class IntegerChain(QuantizedInput):
         """The numbers of its own stages, by their names in the hash and in its order."""
         return {name: _number(self, place) for name, place in self.head.hashed.items()}
 
-    def own_inputs(self, Q: NDArray[np.uint8]) -> NDArray[np.uint8]:
-        """Return the inputs of the classifier's own stages, (n, D), from the device's bytes."""
-        for stage in self.feature_stages:
-            Q = stage.run(Q)
-        return Q
-
     def invert(self, x: IntArray) -> NDArray[np.uint8] | None:
         """Return bytes for the device, (n, features), that give inputs x of the own stages, (n, D).
 
@@ -266,10 +263,6 @@ class IntegerChain(QuantizedInput):
         if self.feature_stage is None:
             return x.astype(np.uint8)
         return self.feature_stage.invert(x, self.inputs)
-
-    def scores(self, Q: NDArray[np.uint8]) -> IntArray:
-        """Return the scores s, (n, L) int64, of quantized points Q, (n, features) uint8."""
-        return self.scores_and_nearest(Q)[0]
 
     def scores_and_nearest(self, Q: NDArray[np.uint8]) -> tuple[IntArray, IntArray]:
         """Return the scores (n, L) of quantized points Q (n, features) uint8, and their nearness.
@@ -299,21 +292,9 @@ class IntegerChain(QuantizedInput):
         return scores, nearest
 
     def answers(self, Q: NDArray[np.uint8]) -> tuple[IntArray, IntArray]:
-        """Return classes (n,) and scores (n, L), both int64, of quantized inputs Q.
-
-        Ties go to the lower index. A rejected point has the class `UNKNOWN`, 255, and still its
-        scores.
-        """
+        """Return classes (n,) and scores (n, L), both int64, of quantized inputs Q."""
         scores, nearest = self.scores_and_nearest(Q)
         return decide(scores, nearest, self.rejection), scores
-
-    def predict(self, Q: NDArray[np.uint8]) -> IntArray:
-        """Return the class index, (n,) int64, of quantized inputs Q; see `answers`."""
-        return self.answers(Q)[0]
-
-    def score_range(self) -> tuple[int, int]:
-        """Return bounds of the scores for any input."""
-        return self.own_stages[-1].output.ends
 
 
 def chain_for(

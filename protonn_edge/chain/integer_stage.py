@@ -105,7 +105,10 @@ class IntegerStage(ABC):
         """The proven range of its values for any input."""
 
     def describe(self) -> dict[str, Any]:
-        """Return facts of its arithmetic for ``inspect``, if it is the classifier's first stage."""
+        """Return facts of its arithmetic for ``inspect``, if it is the classifier's first stage.
+
+        ``accumulator_bits`` and ``accumulator_range``, for any input, are those of its sums.
+        """
         return {}
 
     @property

@@ -211,29 +211,14 @@ class RawScale:
 
 @dataclass(frozen=True)
 class RawQuantizer:
-    """Converts raw values to 16-bit integers, and these to the model's bytes.
+    """Converts raw values to 16-bit integers, and these to the model's bytes."""
 
-    Attributes
-    ----------
-    exponents : ndarray of shape (D,), int64
-        The power of ten by which a raw value is multiplied before rounding.
-    scales : tuple of RawScale
-        The different ones, sorted.
-    choice : ndarray of shape (D,), int64
-        Which of them a feature has.
-    maximum : int
-        The largest byte.
-    fine : bool
-        Whether multipliers have a fraction.
-    counts : ndarray of shape (D,), float64, or None
-        A sensor's counts per unit of a raw value, in place of the power of ten.
-    """
-
-    exponents: Exponents
-    scales: tuple[RawScale, ...]
-    choice: NDArray[np.int64]
-    maximum: int
-    fine: bool = False
+    exponents: Exponents  # (D,): the power of ten that multiplies a raw value before rounding
+    scales: tuple[RawScale, ...]  # the different ones, sorted
+    choice: NDArray[np.int64]  # (D,): which of them a feature has
+    maximum: int  # the largest byte
+    fine: bool = False  # whether multipliers have a fraction
+    # (D,): a sensor's counts per unit of a raw value, in place of the power of ten
     counts: NDArray[np.float64] | None = None
 
     def integers(self, X: ArrayLike) -> NDArray[np.int16]:
@@ -246,10 +231,7 @@ class RawQuantizer:
     def quantize(self, X: ArrayLike) -> NDArray[np.uint8]:
         """Return raw integers (n, D) as bytes (n, D).
 
-        Raises
-        ------
-        InputError
-            If they are not 16-bit integers, or D is wrong.
+        Raises `InputError` if they are not 16-bit integers, or D is wrong.
         """
         raw = np.asarray(X)
         if raw.dtype.kind not in "iu" or raw.ndim != 2 or raw.shape[1] != len(self.choice):

@@ -25,18 +25,13 @@ class Normalizer:
 
     The kind "l2" is different: it divides each nonzero point by its Euclidean norm, which cannot be
     folded into a matrix.
-
-    Attributes
-    ----------
-    kind : {"none", "standard", "minmax", "l2"}
-        How the numbers were determined; "none" and "l2" have offset 0 and scale 1.
-    offset, scale : ndarray of shape (D,), float64
-        In the unit of the feature, at most 1e39, and one over it, at most 1e30; either sign, or 0.
     """
 
+    # how the numbers were determined, of `NORMALIZER_KINDS`; "none" and "l2" have offset 0, scale 1
     kind: str
-    offset: Float64
-    scale: Float64
+    # (D,): in the unit of the feature, and one over it; either sign, or 0
+    offset: Float64  # at most 1e39
+    scale: Float64  # at most 1e30
 
     def __post_init__(self) -> None:
         if self.kind not in NORMALIZER_KINDS:
@@ -89,28 +84,19 @@ Float64 = NDArray[np.float64]
 class InputStatistics:
     """Statistics of the projection's inputs in training, for calibrating the quantizer.
 
-    The inputs are raw features, averages of areas, or window features.
-
-    Attributes
-    ----------
-    lower, upper : ndarray of shape (D,), float64
-        Limits of the values of each feature that are distinguished; with average pooling those of
-        all pixels.
-    mean, deviation : ndarray of shape (D,), float64
-        Mean and standard deviation (of the population) of each feature.
-    background : ndarray of shape (D,), float64
-        The most frequent value of each feature, the smallest of several; the code skips inputs
-        equal to it. With average pooling, that of its pixels.
-    whole : bool
-        Whether features are integers in 0..upper that devices use unchanged.
+    The inputs are raw features, averages of areas, or window features. All but `whole` are (D,).
     """
 
+    # limits of the values of each feature that are distinguished; with average pooling those of
+    # all pixels
     lower: Float64
     upper: Float64
     mean: Float64
-    deviation: Float64
+    deviation: Float64  # of the population
+    # the most frequent value of each feature, the smallest of several; the code skips inputs equal
+    # to it; with average pooling, that of its pixels
     background: Float64
-    whole: bool = False
+    whole: bool = False  # whether features are integers in 0..upper that devices use unchanged
 
     def __post_init__(self) -> None:
         size: int | None = None

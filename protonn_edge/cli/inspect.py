@@ -103,7 +103,7 @@ def _describe_integers(model: Model) -> dict[str, Any]:
         "zero": integer_model.features.zero.tolist(),
         "step": integer_model.features.step.tolist(),
         "raw_scale": [float(f"1e{k}") for k in integer_model.raw_inputs.exponents.tolist()],
-        **integer_model.describe(),
+        **integer_model.own_stages[0].describe(),
         "score_bits": integer_model.score_bits,
         "score_range": list(integer_model.score_range()),
         "table_bytes": plan.table_bytes,

@@ -107,25 +107,11 @@ def render_c(
 ) -> dict[str, str]:
     """Return the generated files by name: the same text for the same model, on every machine.
 
-    Parameters
-    ----------
-    model : IntegerChain or Float32Model
-        The model to render.
-    plan : Plan, optional
-        One of the model's plans; by default the fastest that fits an Arduino Uno.
-    prefix : str, optional
-        Prefix of the files and all public names; models with different prefixes can be linked into
-        one program.
+    - `plan`: one of the model's plans; by default the fastest that fits an Arduino Uno.
+    - `prefix`: of the files, ``pnn_model.h`` and ``pnn_model.c``, and of all public names; models
+      with different prefixes can be linked into one program.
 
-    Returns
-    -------
-    dict of str to str
-        ``pnn_model.h`` and ``pnn_model.c``, or with the prefix instead of ``pnn``.
-
-    Raises
-    ------
-    InputError
-        If names cannot begin with the prefix, or the model has such names already.
+    Raises `InputError` if names cannot begin with the prefix, or the model has such names already.
     """
     check_prefix(prefix)
     if isinstance(model, Float32Model):

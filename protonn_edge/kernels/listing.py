@@ -126,16 +126,10 @@ class Listing:
     def mean(self, start: str, ends: Collection[str], odds: Mapping[str, float]) -> float:
         """Return the mean cycles from a label to any of the ends.
 
-        Parameters
-        ----------
-        start : str
-            A label.
-        ends : collection of str
-            Labels that end the path, after its first instruction.
-        odds : mapping of str to float
-            The share, 0..1, of branches taken to a label, or of skips by ``sbrc rN, b`` (by its
-            operands); or of those of one mnemonic in front of that. For bounds, missing ones can
-            go both ways.
+        - `ends`: labels that end the path, after its first instruction.
+        - `odds`: the share, 0..1, of branches taken to a label, or of skips by ``sbrc rN, b`` (by
+          its operands); or of those of one mnemonic in front of that. For bounds, missing ones can
+          go both ways.
         """
         return _folded(self, start, tuple(ends), tuple(odds.items()), _weighted)
 

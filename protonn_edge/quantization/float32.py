@@ -48,13 +48,7 @@ _UNHASHED = ("raw_exponents", "feature_names")  # which do not affect scores
 
 @dataclass(frozen=True, eq=False)
 class Float32Model(QuantizedInput):
-    """All numbers of a float build; see the module's text for the arithmetic.
-
-    Attributes
-    ----------
-    inputs, raw_exponents
-        The integer model's.
-    """
+    """All numbers of a float build; see the module's text for the arithmetic."""
 
     precision = "float32"
     rejection = None
@@ -62,7 +56,7 @@ class Float32Model(QuantizedInput):
     score_tolerance: ClassVar[int] = 1 << 8
     """Tolerated difference of scores between executions, in units: 1/65536 of the largest score."""
 
-    inputs: InputQuantizer
+    inputs: InputQuantizer  # the integer model's, as `raw_exponents`
     projection: Float32  # (d, D): W, for bytes, in units of 1/gamma
     bias: Float32  # (d,): offset of the projection
     prototypes: Float32  # (d, m): B, in units of 1/gamma
@@ -123,14 +117,6 @@ class Float32Model(QuantizedInput):
                 elif not isinstance(value, InputQuantizer):
                     digest.update(f"{name}:{value!r}".encode())
         return digest.hexdigest()
-
-    def scores(self, Q: NDArray[np.uint8]) -> NDArray[np.int64]:
-        """Return the scores (n, L) of quantized inputs Q, (n, D) uint8, as integers."""
-        return np.rint(self._sums(Q)).astype(np.int64)
-
-    def predict(self, Q: NDArray[np.uint8]) -> NDArray[np.int64]:
-        """Return the class indices (n,) of quantized inputs Q, (n, D) uint8."""
-        return self.answers(Q)[0]
 
     def answers(self, Q: NDArray[np.uint8]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Return class indices (n,) and scores (n, L) of quantized inputs Q, (n, D) uint8."""

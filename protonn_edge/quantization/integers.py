@@ -69,10 +69,7 @@ _MEASURED_AT_ONCE = 256
 def measure_activity(model: IntegerChain, Q: NDArray[np.uint8]) -> Activity:
     """Return the activity of an integer model on quantized points Q, (n, features) uint8.
 
-    Raises
-    ------
-    InputError
-        If there are no points.
+    Raises `InputError` if there are no points.
     """
     n = len(Q)
     if n == 0:
@@ -117,10 +114,7 @@ def stage_losses(
 
     That is how many points change their class; a model of one class has no other one.
 
-    Raises
-    ------
-    InputError
-        If the points do not fit the model, or the model cannot be quantized.
+    Raises `InputError` if the points do not fit the model, or the model cannot be quantized.
     """
     if model.n_classes == 1:
         return ()

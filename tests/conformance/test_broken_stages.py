@@ -116,9 +116,11 @@ class ProjectionThatRoundsDown(IntegerProjection):
 class PrototypesThatRound(IntegerPrototypes):
     """Rounds squared distances to the nearest entry of the table."""
 
-    def squared_distances(self, P: np.ndarray) -> np.ndarray:
-        half: np.ndarray = super().squared_distances(P) + (1 << self.distance_shift >> 1)
-        return half
+    def rbf(self, P: np.ndarray) -> np.ndarray:
+        squares = np.square(P[:, :, None] - self.prototypes.astype(np.int64)).sum(axis=1)
+        index = (squares + (1 << self.distance_shift >> 1)) >> self.distance_shift
+        entries: np.ndarray = np.append(self.table, 0).astype(np.int64)[np.minimum(index, 256)]
+        return entries
 
 
 class ForestThatGoesRightIfEqual(IntegerForest):

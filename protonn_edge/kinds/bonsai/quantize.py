@@ -84,10 +84,7 @@ def coordinate_range(n: int) -> Range:
 def quantize(model: Model) -> IntegerChain:
     """Return the integer model, whose scores times `score_scale` approximate the float model's.
 
-    Raises
-    ------
-    InputError
-        If a matrix is 0, or numbers are too large to compute with.
+    Raises `InputError` if a matrix is 0, or numbers are too large to compute with.
     """
     head = model.head
     assert isinstance(head, TreeHead)

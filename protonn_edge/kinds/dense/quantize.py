@@ -78,10 +78,7 @@ def stages_of(
 def quantize(model: Model) -> IntegerChain:
     """Return the integer model of a float model, as `quantization.quantize`.
 
-    Raises
-    ------
-    InputError
-        If all weights of a matrix are 0, or numbers are too large to compute with.
+    Raises `InputError` if all weights of a matrix are 0, or numbers are too large to compute with.
     """
     head = model.head
     assert isinstance(head, DenseHead)

@@ -82,10 +82,7 @@ def device_bytes(
 def quantize(model: Model) -> IntegerChain:
     """Return the integer model of a float model, as `quantization.quantize`.
 
-    Raises
-    ------
-    InputError
-        If all leaves are the same, or numbers are too large to compute with.
+    Raises `InputError` if all leaves are the same, or numbers are too large to compute with.
     """
     head = model.head
     assert isinstance(head, ForestHead)

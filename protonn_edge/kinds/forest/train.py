@@ -88,14 +88,9 @@ class GrownTrees:
     def boosting(cls, rounds: Sequence[Sequence[Any]], rate: float, start: Float64) -> Self:
         """Return rounds of trees, one per class; with two classes they add to the second.
 
-        Parameters
-        ----------
-        rounds : sequence of sequence of trees
-            scikit-learn's own.
-        rate : float
-            Weight of each tree.
-        start : ndarray of shape (trees of a round,)
-            Initial scores.
+        - `rounds`: scikit-learn's own trees.
+        - `rate`: weight of each tree.
+        - `start` (trees of a round,): initial scores.
         """
         each, together = [], len(start)
         bias = np.zeros(max(2, together))

@@ -28,10 +28,8 @@ class LinearHead(Head):
     The scores of a point x are ``t = W x + b``; for two classes, with one row of weights, they are
     -t/2 and t/2. Their softmax then is the logistic regression's probability.
 
-    Raises
-    ------
-    InputError
-        If shapes, values or names do not fit together; the sentence names the array.
+    Raises `InputError` if shapes, values or names do not fit together; the sentence names the
+    array.
     """
 
     kind: ClassVar[str] = "linear"

@@ -42,10 +42,7 @@ _TOLERATED_ERROR = 0.1
 def quantize(model: Model) -> IntegerChain:
     """Return the integer model of a float model, as `quantization.quantize`.
 
-    Raises
-    ------
-    InputError
-        If all weights are 0, or numbers are too large to compute with.
+    Raises `InputError` if all weights are 0, or numbers are too large to compute with.
     """
     head = model.head
     assert isinstance(head, LinearHead)

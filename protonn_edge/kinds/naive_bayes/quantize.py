@@ -51,10 +51,7 @@ def least_variances(statistics: InputStatistics, normalizer: Normalizer) -> Floa
 def quantize(model: Model) -> IntegerChain:
     """Return the integer model of a float model, as `quantization.quantize`.
 
-    Raises
-    ------
-    InputError
-        If numbers are too large to compute with, or no integer scale fits them.
+    Raises `InputError` if numbers are too large to compute with, or no integer scale fits them.
     """
     head, inputs = model.head, input_quantizer(model.inputs, INPUT_BITS[0])
     assert isinstance(head, NaiveBayesHead)

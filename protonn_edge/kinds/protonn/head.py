@@ -40,25 +40,8 @@ class ProtoNNHead(Head):
     Its scores are ``sum_j z_j exp(-gamma^2 ||b_j - W x||^2)`` for a point x (paper, section 3);
     terms whose exponential is below the `cutoff` are omitted.
 
-    Attributes
-    ----------
-    projection : ndarray of shape (d, D), float32
-        W: normalized features to the space of the prototypes.
-    prototypes : ndarray of shape (d, m), float32
-        B: a prototype per column.
-    labels : ndarray of shape (L, m), float32
-        Z: the label vector of each prototype, a column.
-    gamma : float
-        Width of the RBF, within `GAMMAS` (one over a distance in the projected space).
-    cutoff : float
-        RBF values below this are 0, as on a device; 0 is the paper's RBF.
-    projection_bits : {8, 4}
-        Bits of a weight of W on a device; does not affect the float model.
-
-    Raises
-    ------
-    InputError
-        If shapes, values or names do not fit together; the sentence names the array.
+    Raises `InputError` if shapes, values or names do not fit together; the sentence names the
+    array.
     """
 
     kind: ClassVar[str] = "protonn"
@@ -81,12 +64,12 @@ class ProtoNNHead(Head):
         },
     }
 
-    projection: Float32
-    prototypes: Float32
-    labels: Float32
-    gamma: float
-    cutoff: float = 0.0
-    projection_bits: int = 8
+    projection: Float32  # (d, D): W: normalized features to the space of the prototypes
+    prototypes: Float32  # (d, m): B: a prototype per column
+    labels: Float32  # (L, m): Z: the label vector of each prototype, a column
+    gamma: float  # width of the RBF, one over a distance in the projected space; in `GAMMAS`
+    cutoff: float = 0.0  # RBF values below this are 0, as on a device; 0 is the paper's RBF
+    projection_bits: int = 8  # of a weight of W on a device, 8 or 4; not of the float model
 
     def __post_init__(self) -> None:
         W = checked_matrix(self.projection, "W")

@@ -54,7 +54,6 @@ from numpy.typing import NDArray
 
 from protonn_edge.chain.folding import RESIDUAL_MAXIMUM, FoldedMap, input_quantizer, most_exact
 from protonn_edge.chain.integer_chain import IntegerChain, Scored, chain_for
-from protonn_edge.chain.integer_stage import IntArray
 from protonn_edge.chain.matvec import NIBBLE_MAXIMUM
 from protonn_edge.chain.model import Model
 from protonn_edge.errors import InputError
@@ -74,6 +73,7 @@ from protonn_edge.kinds.protonn.prototypes.integers import (
     IntegerPrototypes,
     distance_step,
     exponential_table,
+    near_range,
     score_norms,
 )
 
@@ -100,33 +100,9 @@ _LABEL_MAXIMUM_LIMIT = 24
 def quantize(model: Model) -> IntegerChain:
     """Return the integer model of a float model, as `quantization.quantize`.
 
-    Raises
-    ------
-    InputError
-        If no integer scale of the model's numbers is safe for every input.
+    Raises `InputError` if no integer scale of the model's numbers is safe for every input.
     """
     return quantize_in_order(replace(model, head=far_coordinates_first(_head(model))))
-
-
-def stages_of(
-    maximum: int,
-    *,
-    projection: NDArray[np.int8],
-    bias: IntArray,
-    accumulator_bits: int,
-    multiplier: int,
-    offset: IntArray,
-    prototypes: NDArray[np.int8],
-    distance_shift: int,
-    table: NDArray[np.uint8],
-    labels: NDArray[np.int8],
-) -> tuple[IntegerProjection, IntegerPrototypes]:
-    """Return the stages of these numbers, for inputs up to `maximum`."""
-    unfed = IntegerPrototypes(prototypes, distance_shift, table, labels)
-    projected = IntegerProjection(
-        projection, bias, accumulator_bits, maximum, multiplier, offset, unfed.wanted
-    )
-    return projected, replace(unfed, feed=projected.output)
 
 
 @dataclass(frozen=True)
@@ -170,22 +146,14 @@ def quantize_in_order(model: Model, precision: Precision | None = None) -> Integ
             raise _no_scale()
         best = fitted
     score_scale = float(np.abs(head.labels).max()) / label_maximum / RBF_MAXIMUM
-    stages = stages_of(
-        best.inputs.maximum,
-        projection=best.residuals,
-        bias=best.bias,
-        accumulator_bits=best.accumulator_bits,
-        multiplier=best.multiplier,
-        offset=best.offset,
-        prototypes=prototypes.residuals,
-        distance_shift=prototypes.distance_shift,
-        table=exponential_table(),
-        labels=_quantize_labels(head, label_maximum),
-    )
+    residuals, shift = prototypes.residuals, prototypes.distance_shift
+    projection = best.stage(near_range(residuals, shift))
+    labels = _quantize_labels(head, label_maximum)
+    last = IntegerPrototypes(residuals, shift, exponential_table(), labels, projection.output)
     return chain_for(
         model,
         best.inputs,
-        stages,
+        (projection, last),
         score_scale,
         rbf_maximum=RBF_MAXIMUM,
         with_units=precision is None,  # known bits are those of a training

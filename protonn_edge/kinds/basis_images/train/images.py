@@ -33,24 +33,19 @@ from protonn_edge.training.points import Float32, Indices
 
 
 class Teacher(Protocol):
-    """From images to scores, and back to derivatives by the images.
-
-    Attributes
-    ----------
-    shape : tuple of two int
-        Height and width of its images, whose background is 0 and whose lightest pixels are 1.
-    n_classes : int
-        Scores that it has, in the order of the classes.
-    n_parameters : int
-        Numbers that it has learned.
-    """
+    """From images to scores, and back to derivatives by the images."""
 
     @property
-    def shape(self) -> Shape: ...  # noqa: D102
+    def shape(self) -> Shape:
+        """Height and width of its images, whose background is 0 and whose lightest pixels are 1."""
+
     @property
-    def n_classes(self) -> int: ...  # noqa: D102
+    def n_classes(self) -> int:
+        """Scores that it has, in the order of the classes."""
+
     @property
-    def n_parameters(self) -> int: ...  # noqa: D102
+    def n_parameters(self) -> int:
+        """Numbers that it has learned."""
 
     def forward(self, images: Float32) -> tuple[Float32, Any]:
         """Return the scores (n, L) of images (n, D), and what `backward` needs of them."""

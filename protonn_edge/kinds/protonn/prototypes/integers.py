@@ -81,15 +81,9 @@ def cut_rbf(exponents: NDArray[np.float32]) -> NDArray[np.float32]:
 def tabulated_rbf(exponents: NDArray[np.float32]) -> NDArray[np.float32]:
     """Return the table's values for these exponents, as shares of its largest RBF value.
 
-    Parameters
-    ----------
-    exponents : ndarray of any shape, float32
-        Squared distances in units of 1/gamma, at least 0.
+    They approximate ``exp(-exponents)`` in steps of 1/127, and are 0 beyond the table's end.
 
-    Returns
-    -------
-    ndarray of the same shape, float32
-        An approximation of ``exp(-exponents)``: steps of 1/127, and 0 beyond the table's end.
+    - `exponents`: squared distances in units of 1/gamma, at least 0.
     """
     bins = np.minimum(exponents * np.float32(_BINS_PER_EXPONENT), np.float32(TABLE_SIZE))
     kernel: NDArray[np.float32] = _table_and_beyond()[bins.astype(np.int32)]
@@ -125,8 +119,8 @@ class IntegerPrototypes(IntegerStage):
     # (256,): the radial basis function (RBF) by the squared distance, shifted
     table: NDArray[np.uint8]
     labels: NDArray[np.int8]  # (L, m): Z
-    # the range of the coordinates; by default all that are near a prototype
-    feed: Range | None = None
+    # the range of the coordinates
+    feed: Range
     gives_nearest: bool = False  # whether the decision also needs the largest RBF
 
     def __post_init__(self) -> None:
@@ -154,15 +148,6 @@ class IntegerPrototypes(IntegerStage):
     def distance_limit(self) -> int:
         """The squared distance from which on a prototype is far."""
         return TABLE_SIZE << self.distance_shift
-
-    @cached_property
-    def wanted(self) -> Range:
-        """The range of coordinates outside of which a point is far from all prototypes."""
-        radius = math.isqrt(self.distance_limit - 1) + 1
-        B = self.prototypes.astype(np.int64)
-        low = np.maximum(COORDINATE_MINIMUM, B.min(axis=1) - radius)
-        high = np.minimum(COORDINATE_MAXIMUM, B.max(axis=1) + radius)
-        return Range(low, high)
 
     @cached_property
     def output(self) -> Range:
@@ -195,17 +180,12 @@ class IntegerPrototypes(IntegerStage):
         targets = _targets(self.prototypes, count)
         return np.array([_inputs_near(projection, start, target) for target in targets], np.int64)
 
-    def squared_distances(self, P: IntArray) -> IntArray:
-        """Return r, (n, m), the squares of the distances of points P, (n, d)."""
+    def rbf(self, P: IntArray) -> IntArray:
+        """Return the table's values e, (n, m) in 0..127, of points P, (n, d)."""
         points, prototypes = P.astype(np.float64), self.prototypes.astype(np.float64)
         squares = np.square(points).sum(axis=1)[:, None] + np.square(prototypes).sum(axis=0)
         squares -= 2.0 * (points @ prototypes)
-        exact: IntArray = squares.astype(np.int64)  # all are far below 2**53
-        return exact
-
-    def rbf(self, P: IntArray) -> IntArray:
-        """Return the table's values e, (n, m) in 0..127, of points P, (n, d)."""
-        index = self.squared_distances(P) >> self.distance_shift
+        index = squares.astype(np.int64) >> self.distance_shift  # exact: all are far below 2**53
         entries = np.append(self.table, np.uint8(0)).astype(np.int64)
         values: IntArray = entries[np.minimum(index, len(self.table))]
         return values
@@ -250,6 +230,15 @@ class IntegerPrototypes(IntegerStage):
         yield self.labels
 
 
+def near_range(prototypes: NDArray[np.int8], distance_shift: int) -> Range:
+    """Return the range of coordinates outside of which a point is far from all prototypes."""
+    radius = math.isqrt((TABLE_SIZE << distance_shift) - 1) + 1
+    B = prototypes.astype(np.int64)
+    low = np.maximum(COORDINATE_MINIMUM, B.min(axis=1) - radius)
+    high = np.minimum(COORDINATE_MAXIMUM, B.max(axis=1) + radius)
+    return Range(low, high)
+
+
 def score_norms(
     labels: NDArray[np.int8],
     prototypes: NDArray[np.int8],
@@ -263,22 +252,11 @@ def score_norms(
     root of ``A^2 sum_ij z_i z_j exp(-c ||b_i - b_j||^2)`` (Aronszajn, 1950). An entry of the table
     differs from the exact kernel by at most some E, so a score differs by at most E sum_j |z_j|.
 
-    Parameters
-    ----------
-    labels : ndarray of shape (L, m)
-        Z; whole numbers.
-    prototypes : ndarray of shape (d, m), int8
-        B.
-    table : ndarray of shape (256,), uint8
-        The kernel by the squared distance, shifted right by `distance_shift`.
-    distance_shift : int
-        0..6.
+    - `labels` (L, m), `prototypes` (d, m): Z and B, whole numbers.
+    - `table` (256,): the kernel by the squared distance, shifted right by `distance_shift`, 0..6.
 
-    Returns
-    -------
-    ndarray of shape (L,), float64
-        Whole numbers, with a margin of 1 for rounding in floats; infinite if there are too many
-        prototypes for looking at all pairs.
+    Returns whole numbers (L,), with a margin of 1 for rounding in floats; infinite ones if there
+    are too many prototypes for looking at all pairs.
     """
     Z, B = labels.astype(np.float64), prototypes.astype(np.float64)
     if B.shape[1] > _PROTOTYPES_IN_PAIRS:

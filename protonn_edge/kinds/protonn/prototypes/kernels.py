@@ -379,9 +379,8 @@ class Coordinate:
 
 def coordinates_of(stage: IntegerPrototypes) -> tuple[Coordinate, ...]:
     """Return the ranges of each coordinate for the range of the stage's inputs."""
-    fed = stage.feed or stage.wanted
-    coordinates = []
-    limits = zip(stage.prototypes.tolist(), fed.low.tolist(), fed.high.tolist(), strict=True)
+    coordinates, feed = [], stage.feed
+    limits = zip(stage.prototypes.tolist(), feed.low.tolist(), feed.high.tolist(), strict=True)
     for residuals, least, most in limits:
         below, above = most - min(residuals), max(residuals) - least
         wraps = [256 - size for size, largest in ((below, 128), (above, 127)) if size > largest]

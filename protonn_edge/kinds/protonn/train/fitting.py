@@ -95,22 +95,11 @@ _BATCH_SIZE = 256
 
 
 class ProtoNNTraining:
-    """A training with settings on given points.
-
-    Parameters
-    ----------
-    settings : ProtoNNParameters
-    prepared : PreparedPoints
-
-    Attributes
-    ----------
-    input_noise : float
-        Deviation of the noise that training adds to the normalized features.
-    """
+    """A training with settings on given points."""
 
     def __init__(self, settings: ProtoNNParameters, prepared: PreparedPoints) -> None:
         self.prepared = prepared
-        self.input_noise = 0.0
+        self.input_noise = 0.0  # deviation of what training adds to the normalized features
         self._settings = settings
         self._gamma = 1.0
 

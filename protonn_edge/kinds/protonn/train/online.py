@@ -44,32 +44,11 @@ _MANY = 2**31
 class OnlineTraining:
     """The state of online training.
 
-    Parameters
-    ----------
-    settings : ProtoNNParameters
-    points : ndarray of shape (n, D), float32
-        Raw features of the first call.
-    y : ndarray of shape (n,), int64
-        Class indices; some classes may be missing.
-    weights : ndarray of shape (n,), float64, or None
-        Weight of each point, above 0.
-    n_classes : int
-        L.
-    seed : int
-        Everything random follows from it.
-    model : Model, optional
-        The model to continue from, after `epochs` passes over `n_seen` points.
-
-    Attributes
-    ----------
-    training : ProtoNNTraining
-        The training set up for the first call's points; its digest covers all calls.
-    n_seen : int
-        Points so far.
-    history : list of EpochReport
-        One a call.
-    restarts : list of Restart
-        Calls that were repeated with smaller steps.
+    - `points` (n, D): raw features of the first call.
+    - `y` (n,): class indices; some classes may be missing.
+    - `weights` (n,): weight of each point, above 0.
+    - `seed`: everything random follows from it.
+    - `model`: the model to continue from, after `epochs` passes over `n_seen` points.
     """
 
     def __init__(
@@ -86,8 +65,8 @@ class OnlineTraining:
         epochs: int = 0,
     ) -> None:
         self.n_seen, self._n_classes = n_seen, n_classes
-        self.history: list[EpochReport] = []
-        self.restarts: list[Restart] = []
+        self.history: list[EpochReport] = []  # one a call
+        self.restarts: list[Restart] = []  # of calls that were repeated with smaller steps
         self._rate = settings.learning_rate
         self._loss = LOSSES[settings.loss]
         self._generator = np.random.default_rng(seed)
@@ -97,6 +76,7 @@ class OnlineTraining:
             settings, points, among, weights32, seed=seed, n_classes=n_classes
         )
         prepared.n_rows = _MANY  # more points will come
+        # Set up for the first call's points; its digest covers all calls.
         self.training = ProtoNNTraining(settings, prepared)
         self._batch_size = self.training.batch_size
         self._steps_before = epochs * -(-n_seen // self._batch_size)
