@@ -28,7 +28,7 @@ from protonn_edge.training.objective import (
     Parameters,
     objective_gradient,
 )
-from protonn_edge.training.points import Batch, Float32, Indices, Source
+from protonn_edge.training.points import Batch, Float32, Indices, TrainingSet
 from protonn_edge.training.progress import (
     Callback,
     EpochReport,
@@ -66,7 +66,7 @@ class JointSchedule:
 
 def minimize(
     start: Parameters,
-    data: Source,
+    data: TrainingSet,
     schedule: JointSchedule,
     *,
     seed: int,
@@ -109,7 +109,7 @@ class _JointTraining(MiniBatchTraining[Parameters]):
     cutoff = 0.0
 
     def __init__(
-        self, parameters: Parameters, data: Source, schedule: JointSchedule, seed: int
+        self, parameters: Parameters, data: TrainingSet, schedule: JointSchedule, seed: int
     ) -> None:
         factors = step_factors(parameters, schedule.trained)
         super().__init__(parameters, factors, data, schedule, np.random.default_rng(seed))
@@ -163,7 +163,7 @@ class _JointTraining(MiniBatchTraining[Parameters]):
                 self.quantization = None
 
 
-def _losses_for(data: Source) -> dict[str, Loss]:
+def _losses_for(data: TrainingSet) -> dict[str, Loss]:
     if data.multilabel:
         return LABEL_LOSSES
     return OUTLIER_EXPOSURE_LOSSES if data.outlier_exposure else LOSSES

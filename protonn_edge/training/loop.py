@@ -13,7 +13,7 @@ from typing import Generic, Protocol, TypeVar
 import numpy as np
 
 from protonn_edge.training.objective import Matrix
-from protonn_edge.training.points import Batch, Float32, Source
+from protonn_edge.training.points import Batch, Float32, TrainingSet
 from protonn_edge.training.progress import (
     BestEpoch,
     Callback,
@@ -130,7 +130,7 @@ class MiniBatchTraining(ABC, Generic[Arrays]):
         self,
         parameters: Arrays,
         factors: Sequence[float],
-        data: Source,
+        data: TrainingSet,
         timing: Timing,
         generator: np.random.Generator,
     ) -> None:

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from hashlib import sha256
 from itertools import pairwise
-from typing import Any, Protocol, Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,41 +37,9 @@ class Batch:
     weights: Float32 | None
 
 
-class Source(Protocol):
-    """The source of batches: points in memory, or on disk."""
-
-    @property
-    def multilabel(self) -> bool:
-        """Whether the targets are sets of labels."""
-
-    @property
-    def outlier_exposure(self) -> bool:
-        """Whether some points are of no class."""
-
-    @property
-    def changing(self) -> NDArray[np.bool_]:
-        """Which of the D features vary, shape (D,)."""
-
-    @property
-    def evaluated(self) -> tuple[Float32 | Sparse, Indices | Sparse]:
-        """Normalized points and classes for the training accuracy."""
-
-    @property
-    def test(self) -> tuple[Float32 | Sparse, Indices | Sparse] | None:
-        """Normalized points and classes for the test accuracy only."""
-
-    def __len__(self) -> int: ...
-
-    def batches(self, size: int, generator: np.random.Generator) -> Iterator[Batch]:
-        """Yield all points once, in random order, `size` at a time."""
-
-    def through(self, change: Callable[[Float32], Float32]) -> Self:
-        """Return the same source with a change applied to the points X of its batches."""
-
-
 @dataclass(frozen=True, eq=False)
 class TrainingSet:
-    """The data that an optimizer minimizes the objective on."""
+    """The data that an optimizer minimizes the objective on, in memory; see `StoredSet`."""
 
     X: Float32 | Sparse  # (n, D): normalized points
     # (n,): class indices, L for a point of no class; or sets of labels, the same as Y

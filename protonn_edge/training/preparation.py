@@ -31,7 +31,7 @@ from protonn_edge.training.label_sets import best_threshold
 from protonn_edge.training.normalization import normalized, normalizer_from
 from protonn_edge.training.objective import Parameters
 from protonn_edge.training.one_class import REACH
-from protonn_edge.training.points import Float32, Indices, Source, TrainingSet, distinct_points
+from protonn_edge.training.points import Float32, Indices, TrainingSet, distinct_points
 from protonn_edge.training.running_statistics import RunningInputs, sparse_statistics
 from protonn_edge.training.shared_parameters import SharedParameters
 from protonn_edge.training.stored_points import StoredPoints, StoredSet
@@ -233,11 +233,11 @@ class PreparedPoints:
         points, y = self.test
         return replace(data, test=(self.normalized(points), y))
 
-    def source(self, data: TrainingSet) -> Source:
+    def source(self, data: TrainingSet) -> TrainingSet:
         """Return the source of batches: the training set, or the disk."""
         if self._stored is None:
             return data
-        return StoredSet(self._stored, self.normalized, self.running.changing, data)
+        return StoredSet.of(self._stored, data, self.running.changing, self.normalized)
 
     def normalized(self, points: Float32 | Sparse) -> Float32 | Sparse:
         """Return raw points (n, D) prepared for training."""

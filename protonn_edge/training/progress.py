@@ -16,7 +16,7 @@ from protonn_edge.chain.model import Model
 from protonn_edge.datasets.rows import Sparse
 from protonn_edge.errors import InputError
 from protonn_edge.training.objective import Matrix, Parameters, rbf_values
-from protonn_edge.training.points import Indices, Source, TrainingSet
+from protonn_edge.training.points import Indices, TrainingSet
 
 _EVALUATED_SCORES = 2**28  # products of a prototype and a label, of at least 1,000 points
 _VANISHED = 1e-6
@@ -192,7 +192,7 @@ def with_back_off(
     )
 
 
-def shares_right(scores: Callable[[Any], NDArray[Any]], data: Source) -> tuple[float, float | None]:
+def shares_right(scores: Callable[[Any], NDArray[Any]], data: TrainingSet) -> tuple[float, float | None]:
     """Return the shares of training and of test points that have their class by these scores."""
 
     def share(X: Any, y: Any) -> float:
@@ -213,7 +213,7 @@ def logistic_report(
 
 
 def accuracies(
-    parameters: Parameters, data: Source, cutoff: float = 0.0
+    parameters: Parameters, data: TrainingSet, cutoff: float = 0.0
 ) -> tuple[float, float | None]:
     """Return the shares of training and of test points classified right.
 

@@ -18,8 +18,9 @@ from __future__ import annotations
 import hashlib
 import mmap
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-from typing import Any, TypeGuard
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, Self, TypeGuard
 
 import numpy as np
 from numpy.typing import NDArray
@@ -132,50 +133,48 @@ class StoredPoints:
     def __len__(self) -> int:
         return len(self._counted())
 
+    @cached_property
+    def mean_weight(self) -> float:
+        """The mean weight of the points that have one."""
+        return 1.0 if self.weights is None else float(self.weights.sum()) / len(self)
+
     def _counted(self) -> Indices:
         if self.weights is None:
             return np.arange(len(self.y))
         return np.flatnonzero(self.weights)
 
 
-class StoredSet:
-    """Stored points as a `Source` for an optimizer.
+@dataclass(frozen=True, eq=False, kw_only=True)
+class StoredSet(TrainingSet):
+    """All stored points, for batches; the inherited fields have a sample, for accuracies."""
 
-    - `points`: all points, raw.
-    - `normalized`: from raw points to normalized features.
-    - `changing` (D,): which inputs vary.
-    - `sample`: some of the points, normalized, in random order; used for reported accuracies.
-    """
+    points: StoredPoints
+    varying: NDArray[np.bool_]  # (D,): which inputs vary
 
-    multilabel = False
-    outlier_exposure = False
-
-    def __init__(
-        self,
+    @classmethod
+    def of(
+        cls,
         points: StoredPoints,
-        normalized: Callable[[Float32], Float32],
-        changing: NDArray[np.bool_],
         sample: TrainingSet,
-    ) -> None:
-        self._points = points
-        self._changes: tuple[Callable[[Float32], Float32], ...] = (normalized,)
-        self._classes = np.eye(sample.Y.shape[1], dtype=np.float32)
-        self._count = len(points)
-        self._mean_weight = 1.0
-        if points.weights is not None:
-            self._mean_weight = float(points.weights.sum()) / self._count
-        self.changing = changing
-        self.evaluated = sample.evaluated
-        self.test = sample.test
+        varying: NDArray[np.bool_],
+        normalized: Callable[[Float32], Float32],
+    ) -> Self:
+        """Return the set of all points; `normalized` makes features of raw points."""
+        return cls(**{**vars(sample), "change": normalized}, points=points, varying=varying)
 
     def __len__(self) -> int:
-        return self._count
+        return len(self.points)
+
+    @property
+    def changing(self) -> NDArray[np.bool_]:
+        """Which of the features vary, shape (D,)."""
+        return self.varying
 
     def batches(self, size: int, generator: np.random.Generator) -> Iterator[Batch]:
         """Yield all points once, in random order, `size` at a time."""
         begun = np.empty(0, dtype=np.int64)  # a partial batch, completed from the next pool
-        begun_points = np.empty((0, self._points.X.shape[1]), dtype=np.float32)
-        for rows, points in self._points.pools(generator):
+        begun_points = np.empty((0, self.points.X.shape[1]), dtype=np.float32)
+        for rows, points in self.points.pools(generator):
             start = 0
             if len(begun):
                 start = size - len(begun)
@@ -191,20 +190,19 @@ class StoredSet:
         if len(begun):
             yield self._batch(begun, begun_points)
 
-    def through(self, change: Callable[[Float32], Float32]) -> StoredSet:
+    def through(self, change: Callable[[Float32], Float32]) -> Self:
         """Return the same set with a change applied to the points of its batches."""
-        changed = object.__new__(StoredSet)
-        changed.__dict__ = {**self.__dict__, "_changes": (*self._changes, change)}
-        return changed
+        before = self.change
+        assert before is not None
+        return replace(self, change=lambda points: change(before(points)))
 
     def _batch(self, rows: Indices, points: Float32) -> Batch:
-        for change in self._changes:
-            points = change(points)
-        Y = self._classes[self._points.y[rows]]
-        if self._points.weights is None:
+        assert self.change is not None
+        points, classes = self.change(points), np.eye(self.Y.shape[1], dtype=np.float32)
+        Y, weights = classes[self.points.y[rows]], self.points.weights
+        if weights is None:
             return Batch(rows, points, Y, None)
-        weights = self._points.weights[rows] / self._mean_weight
-        return Batch(rows, points, Y, weights.astype(np.float32))
+        return Batch(rows, points, Y, (weights[rows] / self.points.mean_weight).astype(np.float32))
 
 
 def _float32(X: NDArray[Any]) -> Float32:

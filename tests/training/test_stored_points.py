@@ -101,7 +101,7 @@ def a_set(weights: np.ndarray | None = None) -> StoredSet:
     X = np.arange(1_000 * 25, dtype=np.float64).reshape(1_000, 25)
     points = StoredPoints(X, np.arange(1_000) % 4, weights)
     sample = TrainingSet.of_classes(X[:8].astype(np.float32), np.arange(8) % 4)
-    return StoredSet(points, lambda raw: raw, np.ones(25, dtype=np.bool_), sample)
+    return StoredSet.of(points, sample, np.ones(25, dtype=np.bool_), lambda raw: raw)
 
 
 @pytest.mark.parametrize("size", [1, 7, 64, 5_000])
