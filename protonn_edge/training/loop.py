@@ -8,19 +8,16 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Generic, Protocol, TypeVar
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 
+from protonn_edge.training.normalization import neighbour_noise
 from protonn_edge.training.objective import Matrix
 from protonn_edge.training.points import Batch, Float32, TrainingSet
-from protonn_edge.training.progress import (
-    BestEpoch,
-    Callback,
-    DivergedError,
-    EpochReport,
-    was_stopped,
-)
+from protonn_edge.training.progress import BestEpoch, DivergedError, EpochReport, was_stopped
+from protonn_edge.training.shared_parameters import MiniBatchParameters
+from protonn_edge.training.thresholding import Sparsifier
 
 WARM_UP_STEPS = 100
 
@@ -29,6 +26,7 @@ _DECAY_OF_SQUARE = 0.999
 _REFERENCE_INPUTS = 16
 
 Arrays = TypeVar("Arrays", bound=Iterable[Matrix])
+Settings = TypeVar("Settings", bound=MiniBatchParameters)
 Gradient = Callable[[Batch], tuple[float, Iterable[Matrix]]]
 """From a batch to its mean loss, and the derivatives with respect to the parameters."""
 
@@ -107,23 +105,27 @@ def noisy(points: Float32, noise: Float32, generator: np.random.Generator) -> Fl
     return points
 
 
-class Timing(Protocol):
-    """Epochs, points a step, the largest step, and the deviation of noise on the inputs."""
+def settled(
+    settings: Settings, points: Any, generator: np.random.Generator, kind: str, batch_size: int
+) -> Settings:
+    """Return settings with numbers where the batch size or the noise is "auto".
 
-    @property
-    def epochs(self) -> int: ...  # noqa: D102
-    @property
-    def batch_size(self) -> int: ...  # noqa: D102
-    @property
-    def learning_rate(self) -> float: ...  # noqa: D102
-    @property
-    def input_noise(self) -> float: ...  # noqa: D102
+    - `points` (n, D): normalized points, whose distances choose the noise; see `neighbour_noise`.
+    - `kind`: how they were normalized.
+    - `batch_size`: that of "auto".
+    """
+    noise, size = settings.input_noise, settings.batch_size
+    if noise == "auto":
+        noise = neighbour_noise(points, generator, kind)
+    size = batch_size if size == "auto" else int(size)
+    return settings.frozen(batch_size=size, input_noise=float(noise))
 
 
 class MiniBatchTraining(ABC, Generic[Arrays]):
     """One training from start to end at one learning rate; moves `parameters` in place.
 
     - `factors`: on the steps of each.
+    - `settings`: see `settled`.
     """
 
     def __init__(
@@ -131,32 +133,33 @@ class MiniBatchTraining(ABC, Generic[Arrays]):
         parameters: Arrays,
         factors: Sequence[float],
         data: TrainingSet,
-        timing: Timing,
+        settings: MiniBatchParameters,
         generator: np.random.Generator,
     ) -> None:
-        self.parameters = parameters
-        self._source, self._generator = data, generator
-        self._timing = timing
-        self._noise = np.float32(timing.input_noise) * data.changing
-        self._steps = timing.epochs * math.ceil(len(data) / timing.batch_size)
+        self.parameters, self._generator = parameters, generator
+        self._data = self._source = data
+        self._settings, self._batch_size = settings, int(settings.batch_size)
+        self._noise = np.float32(settings.input_noise) * data.changing
+        self._steps = settings.epochs * math.ceil(len(data) / self._batch_size)
         self._adam = Adam(parameters, factors)
         self._best = BestEpoch(parameters)
+        self._sparsifier = Sparsifier(())  # none, unless a kind has shares
 
     @property
     def _progress(self) -> float:
         """The share of the steps that are done."""
         return self._adam.steps / self._steps
 
-    def train(self, callback: Callback | None) -> list[EpochReport]:
+    def train(self) -> list[EpochReport]:
         """Go through all epochs and return their reports; if it is stopped, keep the best one."""
-        history = self._best.through(self._epochs(), callback)
+        history = self._best.through(self._epochs(), self._settings.callback)
         if was_stopped(history):
             self._tighten(1.0)
             self._after_step(1.0)
         return history
 
     def _epochs(self) -> Iterator[EpochReport]:
-        epochs = self._timing.epochs
+        epochs = self._settings.epochs
         for epoch in range(1, epochs + 1):
             try:
                 objective = self._epoch()
@@ -171,14 +174,14 @@ class MiniBatchTraining(ABC, Generic[Arrays]):
     def _epoch(self) -> float:
         """Go through the points once and return the mean loss on the way."""
         return self._adam.epoch(
-            self._source.batches(self._timing.batch_size, self._generator),
+            self._source.batches(self._batch_size, self._generator),
             self._gradient,
-            lambda step: rate_at(self._timing.learning_rate, step, self._steps),
+            lambda step: rate_at(self._settings.learning_rate, step, self._steps),
             lambda: self._after_step(self._progress),
         )
 
     def _noisy(self, points: Float32) -> Float32:
-        if self._timing.input_noise > 0:
+        if float(self._settings.input_noise) > 0:
             return noisy(points, self._noise, self._generator)
         return points
 
@@ -188,12 +191,15 @@ class MiniBatchTraining(ABC, Generic[Arrays]):
 
     def _after_step(self, progress: float) -> None:
         """Make the parameters what they have to be; `progress` is the share of the steps done."""
+        self._sparsifier.apply(self.parameters, progress)
 
     def _check(self, epoch: int, objective: float) -> None:
         """Refuse parameters that have diverged."""
 
     def _tighten(self, progress: float) -> None:
         """Begin limits that are due; `progress` is the share of the epochs that are done."""
+        if self._sparsifier.tightens(progress):
+            self._best.forget()
 
     @abstractmethod
     def _accuracies(self) -> tuple[float, float | None]:

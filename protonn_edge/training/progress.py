@@ -40,9 +40,9 @@ class EpochReport:
     # share of the training points (at most 10,000 of them) classified right, 0 to 1; a point with a
     # set of labels counts as right if one of them has the highest score
     accuracy: float
-    parameter: str = ""  # the matrix whose pass ended; empty if all are trained together
     # share of the points of `evaluate_on` classified right; None if there are none
     test_accuracy: float | None = None
+    parameter: str = ""  # the matrix whose pass ended; empty if all are trained together
     # the iteration of the pass, from 1, and the total; 0 without passes
     iteration: int = 0
     iterations: int = 0
@@ -192,7 +192,9 @@ def with_back_off(
     )
 
 
-def shares_right(scores: Callable[[Any], NDArray[Any]], data: TrainingSet) -> tuple[float, float | None]:
+def shares_right(
+    scores: Callable[[Any], NDArray[Any]], data: TrainingSet
+) -> tuple[float, float | None]:
     """Return the shares of training and of test points that have their class by these scores."""
 
     def share(X: Any, y: Any) -> float:
@@ -208,8 +210,7 @@ def logistic_report(
     scores = model.head.scores(data.X)
     losses = logsumexp(scores, axis=1) - scores[np.arange(len(data)), data.y]
     loss = float(np.average(losses, weights=weights)) + penalty
-    accuracy, test_accuracy = shares_right(model.head.scores, data)
-    return EpochReport(1, 1, loss, accuracy, test_accuracy=test_accuracy)
+    return EpochReport(1, 1, loss, *shares_right(model.head.scores, data))
 
 
 def accuracies(

@@ -10,7 +10,15 @@ import numpy as np
 from protonn_edge.chain.model import Model
 from protonn_edge.chain.statistics import NORMALIZER_KINDS
 from protonn_edge.training.features import FeatureParameters
-from protonn_edge.training.parameters import Choices, Number, parameter
+from protonn_edge.training.parameters import (
+    BATCH_SIZE,
+    EPOCHS,
+    INPUT_NOISE,
+    LEARNING_RATE,
+    Choices,
+    Number,
+    parameter,
+)
 
 if TYPE_CHECKING:
     from protonn_edge.training.progress import Callback
@@ -89,3 +97,13 @@ class SharedParameters(FeatureParameters):
         """The kind of normalizer; that of the model to start from, if any."""
         given = self.initial_model
         return self.normalization if given is None else given.normalizer.kind
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class MiniBatchParameters(SharedParameters):
+    """What every kind that is trained by mini-batches has; its docstring describes them."""
+
+    epochs: int = EPOCHS(200)
+    batch_size: int | str = BATCH_SIZE("auto")
+    learning_rate: float = LEARNING_RATE(0.01)
+    input_noise: float | str = INPUT_NOISE("auto")

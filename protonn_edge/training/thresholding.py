@@ -1,11 +1,20 @@
-"""Hard thresholding, which keeps a matrix within its share of non-zero entries."""
+"""Hard thresholding, which keeps a matrix within its share of non-zero entries.
+
+In training, a share below 1 is reached gradually over the first half of the steps, and the supports
+are fixed in the last quarter, so that the remaining entries converge.
+"""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+_THINNING_ENDS = 0.5
+_SUPPORT_FREEZES = 0.75
 
 
 def kept_entries(size: int, fraction: float) -> int:
@@ -48,3 +57,38 @@ def in_shares_of_rows(matrix: NDArray[np.float32]) -> NDArray[np.float32]:
     lengths: NDArray[np.float32] = np.linalg.norm(matrix, axis=1, keepdims=True)
     lengths[lengths == 0] = 1
     return matrix / lengths
+
+
+class Sparsifier:
+    """Keeps matrices within their shares of non-zero entries during training.
+
+    Entries are compared by magnitude; in the matrices with indices `by_row`, relative to the length
+    of their row, for rows whose length has no meaning.
+    """
+
+    def __init__(self, shares: tuple[float, ...], by_row: tuple[int, ...] = ()) -> None:
+        self._shares, self._by_row = shares, by_row
+        self._frozen: dict[int, NDArray[np.bool_]] = {}
+
+    def tightens(self, progress: float) -> bool:
+        """Whether matrices may have fewer entries now than before."""
+        return progress < _SUPPORT_FREEZES and min(self._shares, default=1.0) < 1.0
+
+    def apply(self, parameters: Iterable[NDArray[Any]], progress: float) -> None:
+        """Threshold in place; `progress` is the share of the steps that are done, 0 to 1."""
+        for index, (matrix, share) in enumerate(zip(parameters, self._shares, strict=False)):
+            if share >= 1.0:
+                continue
+            mask = self._frozen.get(index)
+            if mask is None:
+                compared = in_shares_of_rows(matrix) if index in self._by_row else matrix
+                mask = support(compared, _share_at(share, progress))
+                if progress >= _SUPPORT_FREEZES:
+                    self._frozen[index] = mask
+            matrix[...] *= mask
+
+
+def _share_at(share: float, progress: float) -> float:
+    """Return the current limit: it decreases from 1 to `share`, fast at first (cubic)."""
+    left = max(0.0, 1.0 - progress / _THINNING_ENDS)
+    return share + (1.0 - share) * left**3

@@ -9,19 +9,17 @@ import pytest
 from chains import replace
 
 from protonn_edge.errors import InputError
+from protonn_edge.kinds.protonn.parameters import ProtoNNParameters
 from protonn_edge.kinds.protonn.train import alternating
-from protonn_edge.kinds.protonn.train.alternating import (
-    AlternatingSchedule,
-    alternate,
-    armijo_step,
-    batch_size_for,
-)
+from protonn_edge.kinds.protonn.train.alternating import alternate, armijo_step, batch_size_for
 from protonn_edge.training.initialization import initial_parameters
 from protonn_edge.training.objective import LOSSES, Parameters, objective, objective_gradient
 from protonn_edge.training.points import TrainingSet
 from protonn_edge.training.progress import EpochReport
 
-SCHEDULE = AlternatingSchedule("squared_error", 4, 5, 1000, "inverse_sqrt", (1.0, 1.0, 1.0))
+SETTINGS = ProtoNNParameters(
+    loss="squared_error", iterations=4, pass_epochs=5, batch_size=1000, step_sizes="inverse_sqrt"
+)
 
 
 def start(seed: int = 0) -> tuple[Parameters, TrainingSet]:
@@ -52,10 +50,10 @@ def test_slopes_are_the_parts_of_the_whole_gradient(loss: str, weighted: bool) -
 @pytest.mark.parametrize("batch_size", [1000, 32])
 @pytest.mark.parametrize("loss", LOSSES)
 def test_the_objective_never_rises(steps: str, batch_size: int, loss: str) -> None:
-    schedule = replace(SCHEDULE, step_sizes=steps, batch_size=batch_size, loss=loss)
+    settings = replace(SETTINGS, step_sizes=steps, batch_size=batch_size, loss=loss)
     parameters, data = start()
     before = objective(parameters, data.X, data.Y, LOSSES[loss])
-    values = [before, *(r.objective for r in alternate(*start(), schedule, seed=0).history)]
+    values = [before, *(r.objective for r in alternate(*start(), settings, seed=0).history)]
     assert all(later <= earlier for earlier, later in itertools.pairwise(values))
     assert values[-1] < 0.9 * before
 
@@ -64,7 +62,7 @@ def test_each_matrix_is_reported_after_its_turn() -> None:
     seen: list[EpochReport] = []
     parameters, data = start()
     data = replace(data, test=(data.X[:30], data.y[:30]))
-    trained = alternate(parameters, data, SCHEDULE, seed=0, callback=seen.append)
+    trained = alternate(parameters, data, replace(SETTINGS, callback=seen.append), seed=0)
     assert tuple(seen) == trained.history
     assert [report.parameter for report in seen] == ["Z", "B", "W"] * 4
     assert [report.epoch for report in seen] == list(range(5, 61, 5))
@@ -77,8 +75,10 @@ def test_each_matrix_is_reported_after_its_turn() -> None:
 
 @pytest.mark.parametrize("steps", ["inverse", "inverse_sqrt"])
 def test_shares_of_non_zero_entries_are_never_exceeded(steps: str) -> None:
-    schedule = replace(SCHEDULE, step_sizes=steps, sparsity=(0.3, 0.5, 0.4))
-    V, C, Z, _ = alternate(*start(), schedule, seed=0).parameters
+    shares = {"projection": 0.3, "prototypes": 0.5, "labels": 0.4}
+    sparsities = {f"sparsity_{name}": share for name, share in shares.items()}
+    settings = replace(SETTINGS, step_sizes=steps, **sparsities)
+    V, C, Z, _ = alternate(*start(), settings, seed=0).parameters
     assert np.count_nonzero(V) <= 9  # of 32
     assert np.count_nonzero(C) <= 12  # of 24
     assert np.count_nonzero(Z) <= 7  # of 18
@@ -87,8 +87,8 @@ def test_shares_of_non_zero_entries_are_never_exceeded(steps: str) -> None:
 def test_the_start_is_left_as_it_was_and_the_seed_decides() -> None:
     parameters, data = start()
     before = parameters.copy()
-    schedule = replace(SCHEDULE, batch_size=32)
-    first, again = (alternate(parameters, data, schedule, seed=3).parameters for _ in range(2))
+    settings = replace(SETTINGS, batch_size=32)
+    first, again = (alternate(parameters, data, settings, seed=3).parameters for _ in range(2))
     for matrix, other, original, kept in zip(first, again, before, parameters, strict=True):
         assert np.array_equal(matrix, other)
         assert np.array_equal(original, kept)
@@ -119,4 +119,4 @@ def test_a_start_out_of_reach_is_refused_in_one_sentence() -> None:
     (V, C, Z, sharpness), data = start()
     far = Parameters(V, C + np.float32(1e3), Z, sharpness)
     with pytest.raises(InputError, match="out of every prototype's reach"):
-        alternate(far, data, SCHEDULE, seed=0)
+        alternate(far, data, SETTINGS, seed=0)

@@ -7,14 +7,14 @@ import pytest
 from chains import replace
 
 from protonn_edge.errors import InputError
+from protonn_edge.kinds.protonn.parameters import ProtoNNParameters
+from protonn_edge.kinds.protonn.train.joint import QuantizationAware, minimize
 from protonn_edge.training.initialization import initial_parameters
-from protonn_edge.training.joint import JointSchedule, minimize
 from protonn_edge.training.objective import LOSSES, Parameters, objective
 from protonn_edge.training.points import TrainingSet
 from protonn_edge.training.progress import EpochReport
-from protonn_edge.training.quantization_aware import QuantizationAware
 
-SCHEDULE = JointSchedule("cross_entropy", 20, 32, 0.01, 0.1, (1.0, 1.0, 1.0))
+SETTINGS = ProtoNNParameters(epochs=20, batch_size=32, learning_rate=0.01, input_noise=0.1)
 
 
 def start() -> tuple[Parameters, TrainingSet]:
@@ -29,7 +29,7 @@ def start() -> tuple[Parameters, TrainingSet]:
 
 @pytest.mark.parametrize("loss", LOSSES)
 def test_the_objective_falls(loss: str) -> None:
-    history = minimize(*start(), replace(SCHEDULE, loss=loss), seed=0).history
+    history = minimize(*start(), replace(SETTINGS, loss=loss), seed=0).history
     assert history[-1].objective < history[0].objective
     assert history[-1].accuracy > 0.85
 
@@ -37,36 +37,38 @@ def test_the_objective_falls(loss: str) -> None:
 def test_the_start_is_left_as_it_was() -> None:
     parameters, data = start()
     before = parameters.copy()
-    minimize(parameters, data, SCHEDULE, seed=0)
+    minimize(parameters, data, SETTINGS, seed=0)
     for matrix, original in zip(parameters, before, strict=True):
         assert np.array_equal(matrix, original)
 
 
 def test_the_callback_sees_every_epoch() -> None:
     seen: list[EpochReport] = []
-    trained = minimize(*start(), replace(SCHEDULE, epochs=3), seed=0, callback=seen.append)
+    trained = minimize(*start(), replace(SETTINGS, epochs=3, callback=seen.append), seed=0)
     assert [(report.epoch, report.epochs) for report in seen] == [(1, 3), (2, 3), (3, 3)]
     assert tuple(seen) == trained.history
 
 
 @pytest.mark.parametrize("epochs", [1, 2, 20])
 def test_shares_hold_at_the_end_however_short_the_training(epochs: int) -> None:
-    schedule = replace(SCHEDULE, epochs=epochs, sparsity=(0.3, 0.5, 0.4))
-    V, C, Z, _ = minimize(*start(), schedule, seed=0).parameters
+    shares = {"projection": 0.3, "prototypes": 0.5, "labels": 0.4}
+    sparsities = {f"sparsity_{name}": share for name, share in shares.items()}
+    settings = replace(SETTINGS, epochs=epochs, **sparsities)
+    V, C, Z, _ = minimize(*start(), settings, seed=0).parameters
     assert np.count_nonzero(V) == 9  # of 32
     assert np.count_nonzero(C) == 12  # of 24
     assert np.count_nonzero(Z) <= 7  # of 18
 
 
 def test_a_learning_rate_that_is_too_large_is_lowered() -> None:
-    trained = minimize(*start(), replace(SCHEDULE, learning_rate=5.0), seed=0)
+    trained = minimize(*start(), replace(SETTINGS, learning_rate=5.0), seed=0)
     assert trained.learning_rate < 5.0
     assert trained.history[-1].accuracy > 0.8
 
 
 def test_a_learning_rate_that_is_far_too_large_is_refused_in_one_sentence() -> None:
     with pytest.raises(InputError, match="diverges at the learning rate 1e\\+06") as caught:
-        minimize(*start(), replace(SCHEDULE, learning_rate=1e6), seed=0)
+        minimize(*start(), replace(SETTINGS, learning_rate=1e6), seed=0)
     assert "\n" not in str(caught.value)
 
 
@@ -82,7 +84,7 @@ def test_constant_features_keep_no_weight() -> None:
         gamma_numerator=1.5,
         generator=np.random.default_rng(0),
     )
-    assert not minimize(parameters, data, SCHEDULE, seed=0).parameters.projection[:, 2].any()
+    assert not minimize(parameters, data, SETTINGS, seed=0).parameters.projection[:, 2].any()
 
 
 class CoarseRounding(QuantizationAware):
@@ -107,8 +109,8 @@ def test_what_is_minimized_in_the_end_is_the_rounded_objective() -> None:
 
     def rounded_objective(quantization: QuantizationAware | None) -> float:
         parameters, data = start()
-        schedule = replace(SCHEDULE, epochs=60)
-        trained = minimize(parameters, data, schedule, seed=0, quantization=quantization)
+        settings = replace(SETTINGS, epochs=60)
+        trained = minimize(parameters, data, settings, seed=0, quantization=quantization)
         rounded = rounding.rounded(trained.parameters)
         return objective(rounded, np.round(data.X), data.Y, LOSSES["cross_entropy"])
 
@@ -117,10 +119,10 @@ def test_what_is_minimized_in_the_end_is_the_rounded_objective() -> None:
 
 def test_rounding_that_does_not_fit_is_left_out() -> None:
     rounded, unrounded = (
-        minimize(*start(), SCHEDULE, seed=0, quantization=CoarseRounding(fits))
+        minimize(*start(), SETTINGS, seed=0, quantization=CoarseRounding(fits))
         for fits in (True, False)
     )
-    half = SCHEDULE.epochs // 2
+    half = SETTINGS.epochs // 2
     assert unrounded.history[: half - 1] == rounded.history[: half - 1]
     assert unrounded.history[half:] != rounded.history[half:]
 
@@ -133,9 +135,9 @@ def test_prototypes_that_a_device_cannot_see_have_no_vote_from_the_first_step_on
     parameters = Parameters(
         np.eye(2, dtype=np.float32), here_and_beyond, alike, np.zeros(1, np.float32)
     )
-    schedule = replace(SCHEDULE, epochs=1, input_noise=0.0)
+    settings = replace(SETTINGS, epochs=1, input_noise=0.0)
     for quantization, seen in ((CoarseRounding(fits=False), False), (None, True)):
-        trained = minimize(parameters, data, schedule, seed=0, quantization=quantization)
+        trained = minimize(parameters, data, settings, seed=0, quantization=quantization)
         assert np.any(trained.parameters.labels[:, 1] != 1.0) == seen
         assert (trained.cutoff == 0.0) == seen
 
@@ -145,6 +147,6 @@ def test_where_points_without_weight_lie_does_not_matter() -> None:
     absent = data.y == 0
     weighted = replace(data, weights=np.where(absent, np.float32(0), np.float32(1.5)))
     moved = replace(weighted, X=np.where(absent[:, None], -data.X, data.X))
-    first, other = (minimize(parameters, d, SCHEDULE, seed=0) for d in (weighted, moved))
+    first, other = (minimize(parameters, d, SETTINGS, seed=0) for d in (weighted, moved))
     for matrix, same in zip(first.parameters, other.parameters, strict=True):
         np.testing.assert_allclose(matrix, same, rtol=1e-3, atol=1e-5)

@@ -6,21 +6,17 @@ from dataclasses import dataclass
 
 from protonn_edge.kinds.bonsai.head import DEPTHS
 from protonn_edge.training.parameters import (
-    BATCH_SIZE,
-    EPOCHS,
-    INPUT_NOISE,
-    LEARNING_RATE,
     N_PROJECTIONS,
     SHARE,
     SPARSITY_PROJECTION,
     Choices,
     parameter,
 )
-from protonn_edge.training.shared_parameters import SharedParameters
+from protonn_edge.training.shared_parameters import MiniBatchParameters
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class LocalDeepKernelParameters(SharedParameters):
+class LocalDeepKernelParameters(MiniBatchParameters):
     """What a tree of gated sums is trained with.
 
     Parameters
@@ -48,10 +44,11 @@ class LocalDeepKernelParameters(SharedParameters):
     sparsity_branches: float = parameter(
         1.0, SHARE, help="Largest non-zero share of the branches' T."
     )
-    epochs: int = EPOCHS(200)
-    batch_size: int | str = BATCH_SIZE("auto")
-    learning_rate: float = LEARNING_RATE(0.01)
-    input_noise: float | str = INPUT_NOISE("auto")
+
+    @property
+    def sparsity(self) -> tuple[float, float, float, float]:
+        """Shares of non-zero entries of the projection, W, V and T."""
+        return 1.0, self.sparsity_weights, self.sparsity_gates, self.sparsity_branches
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -68,3 +65,8 @@ class BonsaiParameters(LocalDeepKernelParameters):
 
     n_projections: int = N_PROJECTIONS(10)
     sparsity_projection: float = SPARSITY_PROJECTION(1.0)
+
+    @property
+    def sparsity(self) -> tuple[float, float, float, float]:
+        """Shares of non-zero entries of the projection, W, V and T."""
+        return (self.sparsity_projection, *super().sparsity[1:])

@@ -4,9 +4,8 @@ While a tree is trained, a point takes both branches at each inner node, the rig
 weight ``(1 + tanh(s T_j z)) / 2``, which for a large sharpness s is 0 or 1 (Kumar et al., ICML
 2017, section 3): branches start soft and end hard.
 
-All matrices are trained together as for ProtoNN (`training.joint`): with Adam, warm-up and cosine
-decay, thresholding to their shares after every step, gradually at first, and fixed supports in the
-last quarter.
+All matrices are trained together, as those of ProtoNN: with Adam, warm-up and cosine decay, and
+thresholding to their shares after every step; see `Sparsifier`.
 """
 
 from __future__ import annotations
@@ -27,15 +26,14 @@ from protonn_edge.kinds.bonsai.parameters import BonsaiParameters, LocalDeepKern
 from protonn_edge.kinds.linear.head import scores_of_sums, slope_of_sums
 from protonn_edge.training.base import DeviceClassifier
 from protonn_edge.training.initialization import discriminant_projection
-from protonn_edge.training.joint import Sparsifier
-from protonn_edge.training.loop import MiniBatchTraining, factor_of_inputs
-from protonn_edge.training.normalization import neighbour_noise
+from protonn_edge.training.loop import MiniBatchTraining, factor_of_inputs, settled
 from protonn_edge.training.objective import Loss, Matrix, cross_entropy
 from protonn_edge.training.points import Batch, Float32, TrainingSet
 from protonn_edge.training.preparation import PreparedPoints
-from protonn_edge.training.progress import Callback, EpochReport, Learned, shares_right
+from protonn_edge.training.progress import EpochReport, Learned, shares_right
 from protonn_edge.training.refusals import Refusal, one_class_in_memory
 from protonn_edge.training.searched import FEATURES_SEARCHED, Among, Between, Searched, SearchTask
+from protonn_edge.training.thresholding import Sparsifier
 
 _NO_SHARPNESS = np.zeros(1, np.float32)
 
@@ -137,27 +135,9 @@ _BRANCHES = 3
 _START = 0.3  # deviation of initial weighted sums and gates, for coordinates of deviation 1
 
 
-@dataclass(frozen=True)
-class TreeSchedule:
-    """Epochs, step sizes and constraints of training; see `TreeClassifier`.
-
-    `sparsity` has the shares of the four matrices of `TreeParameters`, `input_noise` is a deviation
-    of normalized points.
-    """
-
-    depth: int
-    n_projections: int
-    epochs: int
-    batch_size: int
-    learning_rate: float
-    input_noise: float
-    sparsity: tuple[float, float, float, float]
-
-
 class TreeTraining(MiniBatchTraining[TreeParameters]):
     """One training from start to end.
 
-    - `schedule`: its `n_projections` is 0 if the tree reads the points themselves.
     - `seed`: seed of all random numbers.
     - `head_of`: makes a model with hard branches from `parameters`, for measuring accuracy.
     """
@@ -165,23 +145,23 @@ class TreeTraining(MiniBatchTraining[TreeParameters]):
     def __init__(
         self,
         data: TrainingSet,
-        schedule: TreeSchedule,
+        settings: LocalDeepKernelParameters,
         seed: int,
         head_of: Callable[[TreeParameters], TreeHead],
     ) -> None:
         generator = np.random.default_rng(seed)
-        start = _start(data, schedule, generator)
+        start = _start(data, settings, generator)
         factors = (factor_of_inputs(start.projection.shape[1]), 1.0, 1.0, 1.0)
-        super().__init__(start, factors, data, schedule, generator)
-        self._data, self._head_of = data, head_of
-        self._sparsifier = Sparsifier(schedule.sparsity, by_row=(_BRANCHES,))
+        super().__init__(start, factors, data, settings, generator)
+        self._head_of = head_of
+        self._sparsifier = Sparsifier(settings.sparsity, by_row=(_BRANCHES,))
 
-    def train(self, callback: Callback | None) -> list[EpochReport]:
+    def train(self) -> list[EpochReport]:
         """Go through all epochs and return their reports.
 
         Raises `InputError` if training diverges.
         """
-        history = super().train(callback)
+        history = super().train()
         self._scale_coordinates()
         return history
 
@@ -192,7 +172,7 @@ class TreeTraining(MiniBatchTraining[TreeParameters]):
     def _check(self, epoch: int, objective: float) -> None:  # noqa: ARG002
         if not all(np.isfinite(matrix).all() for matrix in (*self.parameters, objective)):
             raise InputError(
-                f"training diverges at the learning rate {self._timing.learning_rate:g}; try "
+                f"training diverges at the learning rate {self._settings.learning_rate:g}; try "
                 "a smaller one, or another normalization"
             )
 
@@ -202,13 +182,6 @@ class TreeTraining(MiniBatchTraining[TreeParameters]):
         return tree_gradient(
             self.parameters, points, batch.Y, cross_entropy, sharpness, batch.weights
         )
-
-    def _after_step(self, progress: float) -> None:
-        self._sparsifier.apply(self.parameters, progress)
-
-    def _tighten(self, progress: float) -> None:
-        if self._sparsifier.tightens(progress):
-            self._best.forget()
 
     def _scale_coordinates(self) -> None:
         """Scale the coordinates of training points to -1..1, which leaves the scores unchanged."""
@@ -235,19 +208,19 @@ class TreeTraining(MiniBatchTraining[TreeParameters]):
 
 
 def _start(
-    data: TrainingSet, schedule: TreeSchedule, generator: np.random.Generator
+    data: TrainingSet, settings: LocalDeepKernelParameters, generator: np.random.Generator
 ) -> TreeParameters:
     """Return the initial parameters: discriminants, and random weights of their outputs."""
     points, y = data.evaluated
     X = dense_rows(points, slice(None))
-    d = min(schedule.n_projections, X.shape[1])
+    d = min(settings.n_projections, X.shape[1]) if isinstance(settings, BonsaiParameters) else 0
     Z = np.zeros((0, X.shape[1]), np.float32)
     if d:
         Z = discriminant_projection(X, y, d)
         Z /= np.maximum((X @ Z.T).std(axis=0), np.float32(1e-6))[:, None]
     n_classes, columns = data.Y.shape[1], (d or X.shape[1]) + 1
     rows = n_classes if n_classes > 2 else 1
-    inner = (1 << schedule.depth) - 1
+    inner = (1 << settings.depth) - 1
     nodes = 2 * inner + 1
 
     def random(rows: int, deviation: float) -> Float32:
@@ -268,31 +241,17 @@ class TreeClassifier(LocalDeepKernelParameters, DeviceClassifier):
 
     refusals: ClassVar[tuple[Refusal, ...]] = one_class_in_memory("a tree of gated sums")
 
-    def _projection(self, sparsity: tuple[float, float, float]) -> dict[str, Any]:
-        """Return the settings of the projection, if any, with the shares of all matrices."""
-        return {"n_projections": 0, "sparsity": (1.0, *sparsity)}
-
     @abstractmethod
     def _head(self, parameters: TreeParameters) -> TreeHead:
         """Return the trained tree."""
 
     def _train(self, prepared: PreparedPoints) -> Learned:
-        data, noise, size = prepared.training_set(), self.input_noise, self.batch_size
-        if noise == "auto":
-            noise = neighbour_noise(data.X, prepared.generator, prepared.normalizer.kind)
-        sparsity = self.sparsity_weights, self.sparsity_gates, self.sparsity_branches
-        schedule = TreeSchedule(
-            depth=self.depth,
-            epochs=self.epochs,
-            batch_size=_BATCH_SIZE if size == "auto" else int(size),
-            learning_rate=float(self.learning_rate),
-            input_noise=float(noise),
-            **self._projection(sparsity),
-        )
-        training = TreeTraining(data, schedule, prepared.seed, self._head)
-        history = tuple(training.train(self.callback))
+        data, kind = prepared.training_set(), prepared.normalizer.kind
+        settings = settled(self.frozen(), data.X, prepared.generator, kind, _BATCH_SIZE)
+        training = TreeTraining(data, settings, prepared.seed, self._head)
+        history = tuple(training.train())
         model = Model(head=self._head(training.parameters), **prepared.parts)
-        return Learned(model, history, facts={"input_noise": float(noise)})
+        return Learned(model, history, facts={"input_noise": float(settings.input_noise)})
 
 
 def _tree_of(parameters: TreeParameters) -> dict[str, Any]:
@@ -344,10 +303,6 @@ class BonsaiClassifier(BonsaiParameters, TreeClassifier):
             ),
             columns={"depth": ("depth",), "d": ("n_projections",)},
         )
-
-    def _projection(self, sparsity: tuple[float, float, float]) -> dict[str, Any]:
-        shares = (self.sparsity_projection, *sparsity)
-        return {"n_projections": self.n_projections, "sparsity": shares}
 
     def _head(self, parameters: TreeParameters) -> TreeHead:
         return BonsaiHead(projection=parameters.projection, **_tree_of(parameters))

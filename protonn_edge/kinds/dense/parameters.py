@@ -4,19 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from protonn_edge.training.parameters import (
-    BATCH_SIZE,
-    EPOCHS,
-    INPUT_NOISE,
-    LEARNING_RATE,
-    SIZE_BUDGET,
-    parameter,
-)
-from protonn_edge.training.shared_parameters import SharedParameters
+from protonn_edge.training.parameters import INPUT_NOISE, SIZE_BUDGET, parameter
+from protonn_edge.training.shared_parameters import MiniBatchParameters
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class DenseParameters(SharedParameters):
+class DenseParameters(MiniBatchParameters):
     """What a network is trained with.
 
     Parameters
@@ -44,7 +37,4 @@ class DenseParameters(SharedParameters):
         option="--hidden",
     )
     size_budget: int | None = SIZE_BUDGET(16_000)
-    epochs: int = EPOCHS(200)
-    batch_size: int | str = BATCH_SIZE("auto")
-    learning_rate: float = LEARNING_RATE(0.01)
     input_noise: float | str = INPUT_NOISE(0.0)

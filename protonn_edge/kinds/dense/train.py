@@ -23,13 +23,11 @@ from protonn_edge.kinds.dense.integers import MOST_UNITS, listed
 from protonn_edge.kinds.dense.parameters import DenseParameters
 from protonn_edge.kinds.linear.head import scores_of_sums, slope_of_sums
 from protonn_edge.training.base import DeviceClassifier
-from protonn_edge.training.loop import MiniBatchTraining, factor_of_inputs
-from protonn_edge.training.normalization import neighbour_noise
+from protonn_edge.training.loop import MiniBatchTraining, factor_of_inputs, settled
 from protonn_edge.training.objective import Matrix, cross_entropy
 from protonn_edge.training.points import Batch, Float32, TrainingSet
 from protonn_edge.training.preparation import PreparedPoints
 from protonn_edge.training.progress import (
-    Callback,
     DivergedError,
     EpochReport,
     Learned,
@@ -90,18 +88,6 @@ def check_budget(weights: Sequence[Float32], budget: int | None) -> None:
         )
 
 
-@dataclass(frozen=True)
-class NetworkSchedule:
-    """How long and how fast to train, and how large the network may be."""
-
-    epochs: int  # passes over the training points
-    batch_size: int  # points a step
-    learning_rate: float  # largest step of Adam; see `factor_of_inputs`
-    # deviation of the Gaussian noise added to the normalized inputs, in their unit
-    input_noise: float
-    size_budget: int | None  # bytes of the weights on the device, at most
-
-
 @dataclass(frozen=True, eq=False)
 class Network:
     """The layers, which training moves in place."""
@@ -156,59 +142,45 @@ class Network:
         return loss, [*of_weights, *of_biases]
 
 
-@dataclass(frozen=True, eq=False)
-class TrainedNetwork:
-    """What training found: the network, its reports, and the attempts that were given up."""
-
-    network: Network
-    history: tuple[EpochReport, ...]
-    restarts: tuple[Restart, ...]
-
-
 def minimize(
-    start: Network,
-    data: TrainingSet,
-    schedule: NetworkSchedule,
-    *,
-    seed: int,
-    callback: Callback | None = None,
-) -> TrainedNetwork:
+    start: Network, data: TrainingSet, settings: DenseParameters, seed: int
+) -> tuple[Network, tuple[EpochReport, ...], tuple[Restart, ...]]:
     """Train from `start`; if it diverges, begin again with a third of the learning rate.
 
     Raises `InputError` if it still diverges after three restarts, or the budget leaves too few
     weights.
     """
-    check_budget(start.weights, schedule.size_budget)
+    check_budget(start.weights, settings.size_budget)
 
-    def attempt(rate: float) -> tuple[_NetworkTraining, list[EpochReport]]:
-        run = _NetworkTraining(start.copy(), data, replace(schedule, learning_rate=rate), seed)
+    def attempt(rate: float) -> tuple[Network, list[EpochReport]]:
+        network = start.copy()
+        run = _NetworkTraining(network, data, settings.frozen(learning_rate=rate), seed)
         with np.errstate(over="ignore", invalid="ignore"):
-            return run, run.train(callback)
+            return network, run.train()
 
-    (run, history), _, restarts = with_back_off(
-        attempt, schedule.learning_rate, "a smaller learning rate, or another normalization"
+    (network, history), _, restarts = with_back_off(
+        attempt, settings.learning_rate, "a smaller learning rate, or another normalization"
     )
-    return TrainedNetwork(run.network, tuple(history), restarts)
+    return network, tuple(history), restarts
 
 
 class _NetworkTraining(MiniBatchTraining[list[Float32]]):
     """The training of a network at one learning rate; moves it in place."""
 
     def __init__(
-        self, network: Network, data: TrainingSet, schedule: NetworkSchedule, seed: int
+        self, network: Network, data: TrainingSet, settings: DenseParameters, seed: int
     ) -> None:
         factors = [factor_of_inputs(W.shape[1]) for W in network.weights]
         factors += [1.0] * len(network.biases)
         generator = np.random.default_rng(seed)
-        super().__init__(network.parameters, factors, data, schedule, generator)
-        self.network = network
-        self._data, self._schedule, self._round = data, schedule, 0
+        super().__init__(network.parameters, factors, data, settings, generator)
+        self.network, self._budget, self._round = network, settings.size_budget, 0
         self._masks = [np.ones(W.shape, np.bool_) for W in network.weights[:-1]]
 
     def _check(self, epoch: int, objective: float) -> None:
         """Refuse parameters that are no numbers, or, in the end, far worse than a guess."""
         guess = math.log(self._data.Y.shape[1])
-        last = epoch == self._schedule.epochs
+        last = epoch == self._settings.epochs
         if not objective < (_LOST * guess if last else math.inf):
             raise DivergedError(f"the loss is {objective:.3g}, that of a guess is {guess:.3g}")
 
@@ -224,8 +196,7 @@ class _NetworkTraining(MiniBatchTraining[list[Float32]]):
         begin, end = _PRUNING
         passed = math.floor((progress - begin) / (end - begin) * (_ROUNDS - 1) + 1e-9) + 1
         due = min(max(0, passed), _ROUNDS)
-        budget = self._schedule.size_budget
-        if budget is None or due <= self._round:
+        if self._budget is None or due <= self._round:
             return
         self._round = due
         values = self.network.values(dense_rows(self._data.evaluated[0], slice(None)))
@@ -234,7 +205,7 @@ class _NetworkTraining(MiniBatchTraining[list[Float32]]):
             for W, each, mask in zip(self.network.weights, values, self._masks, strict=False)
         ]
         head = self.network.weights[-1].size
-        within = masks_within(matter, budget - head)
+        within = masks_within(matter, self._budget - head)
         if due < _ROUNDS and within is not None:
             share = sum(map(np.count_nonzero, within)) / sum(mask.size for mask in within)
             within = masks_of_share(matter, share ** (due / _ROUNDS))
@@ -317,23 +288,13 @@ class DenseClassifier(DenseParameters, DeviceClassifier):
         data = prepared.training_set()
         outputs = 1 if prepared.n_classes == 2 else prepared.n_classes
         start = Network.random((data.X.shape[1], *self._units, outputs), prepared.generator)
-        size = self.batch_size
-        noise = self.input_noise
-        if noise == "auto":
-            noise = neighbour_noise(data.X, prepared.generator, prepared.normalizer.kind)
-        schedule = NetworkSchedule(
-            epochs=self.epochs,
-            batch_size=_batch_size(len(data)) if size == "auto" else int(size),
-            learning_rate=self.learning_rate,
-            input_noise=float(noise),
-            size_budget=self.size_budget,
-        )
-        trained = minimize(start, data, schedule, seed=prepared.seed, callback=self.callback)
+        kind, size = prepared.normalizer.kind, _batch_size(len(data))
+        settings = settled(self.frozen(), data.X, prepared.generator, kind, size)
+        network, history, restarts = minimize(start, data, settings, prepared.seed)
         X = dense_rows(data.evaluated[0], slice(None))
-        head = DenseHead.of(trained.network.weights, trained.network.biases, X)
+        head = DenseHead.of(network.weights, network.biases, X)
         model = Model(head=head, **prepared.parts)
-        facts = {"trainer": "adam"}
-        return Learned(model, trained.history, trained.restarts, facts=facts)
+        return Learned(model, history, restarts, facts={"trainer": "adam"})
 
 
 def _batch_size(points: int) -> int:

@@ -11,12 +11,8 @@ from numpy.typing import ArrayLike
 from protonn_edge.chain.model import Model
 from protonn_edge.kinds.protonn.head import GAMMAS, PROJECTION_BITS, protonn_head
 from protonn_edge.training.parameters import (
-    BATCH_SIZE,
     BYTES,
     COUNT,
-    EPOCHS,
-    INPUT_NOISE,
-    LEARNING_RATE,
     MULTIPLE,
     N_PROJECTIONS,
     SHARE,
@@ -27,7 +23,7 @@ from protonn_edge.training.parameters import (
     Subset,
     parameter,
 )
-from protonn_edge.training.shared_parameters import SharedParameters
+from protonn_edge.training.shared_parameters import MiniBatchParameters
 
 if TYPE_CHECKING:
     from protonn_edge.training.points import Float32
@@ -41,7 +37,7 @@ PROTOTYPES_PER_CLASS = 4
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class ProtoNNParameters(SharedParameters):
+class ProtoNNParameters(MiniBatchParameters):
     """What a ProtoNN is trained with.
 
     Parameters
@@ -179,10 +175,6 @@ class ProtoNNParameters(SharedParameters):
     gamma_numerator: float = parameter(
         1.5, Number(float, 1e-6, 1e6), help="Initial gamma times the median distance."
     )
-    epochs: int = EPOCHS(200)
-    batch_size: int | str = BATCH_SIZE("auto")
-    learning_rate: float = LEARNING_RATE(0.01)
-    input_noise: float | str = INPUT_NOISE("auto")
     quantization_aware: bool = parameter(
         True, "boolean", help="Joint: train the second half on the integer model's results."
     )

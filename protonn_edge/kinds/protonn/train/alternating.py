@@ -11,13 +11,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
 from itertools import chain, product
 
 import numpy as np
 
 from protonn_edge.datasets.rows import dense_rows
 from protonn_edge.errors import InputError
+from protonn_edge.kinds.protonn.parameters import ProtoNNParameters
 from protonn_edge.training.objective import (
     LABEL_LOSSES,
     LOSSES,
@@ -32,7 +32,6 @@ from protonn_edge.training.objective import (
 )
 from protonn_edge.training.points import Indices, TrainingSet
 from protonn_edge.training.progress import (
-    Callback,
     DivergedError,
     EpochReport,
     Trained,
@@ -56,20 +55,6 @@ Slope = Callable[[Matrix, Rows], tuple[float, Matrix]]
 """From one matrix and some points: the mean loss, and its derivative with respect to the matrix."""
 
 
-@dataclass(frozen=True)
-class AlternatingSchedule:
-    """Iterations, step sizes and constraints of the alternating optimizer."""
-
-    loss: str  # a name in `LOSSES`
-    iterations: int  # T: number of passes over each matrix
-    epochs: int  # e: epochs in a pass
-    batch_size: int  # points per step; with all points or more it is plain gradient descent
-    step_sizes: str  # the paper's or the poster's; see the module's text
-    sparsity: tuple[float, float, float]  # shares of non-zero entries of W, B and Z, in (0, 1]
-    # names in `MATRICES` of the matrices to train; the others keep their initial values
-    trained: tuple[str, ...] = MATRICES
-
-
 def batch_size_for(n_points: int, n_classes: int) -> int:
     """Return all points if they and their scores are few, else the mini-batch size."""
     few = n_points <= FULL_BATCH_POINTS and n_points * n_classes <= FULL_BATCH_SCORES
@@ -79,10 +64,9 @@ def batch_size_for(n_points: int, n_classes: int) -> int:
 def alternate(
     start: Parameters,
     data: TrainingSet,
-    schedule: AlternatingSchedule,
+    settings: ProtoNNParameters,
     *,
     seed: int,
-    callback: Callback | None = None,
 ) -> Trained:
     """Train from `start` (paper, algorithm 1).
 
@@ -90,70 +74,68 @@ def alternate(
     smaller step, so the objective never rises between reports.
 
     - `start`: float32, gamma folded in.
-    - `callback`: called with an `EpochReport` after each pass over a matrix.
+    - `settings`: their callback is called after each pass over a matrix.
 
     Raises `InputError` if the initial objective is not a number, or the points are out of reach of
     all prototypes.
     """
-    loss = _loss_for(schedule, data)
-    parameters = _thresholded(start, schedule.sparsity)
+    loss = _loss_for(settings, data)
+    parameters = _thresholded(start, settings.sparsity)
     generator = np.random.default_rng(seed)
-    turns = [name for name in _ORDER if name in schedule.trained]
+    turns = [name for name in _ORDER if name in settings.trained]
     longest = dict.fromkeys(turns, _LONGEST_STEP)
-    total = len(turns) * schedule.iterations * schedule.epochs
+    total = len(turns) * settings.iterations * settings.pass_epochs
     value = _mean_loss(parameters, data, loss)
     history: list[EpochReport] = []
     try:
-        for iteration, name in product(range(1, schedule.iterations + 1), turns):
-            moved, first_step = _pass(parameters, name, data, schedule, longest[name], generator)
+        for iteration, name in product(range(1, settings.iterations + 1), turns):
+            moved, first_step = _pass(parameters, name, data, settings, longest[name], generator)
             reached = _mean_loss(moved, data, loss)
             if reached <= value:
                 parameters, value = moved, reached
                 longest[name] = first_step * _STEP_FACTOR
             else:
                 longest[name] = first_step / _STEP_FACTOR
-            epoch = (len(history) + 1) * schedule.epochs
-            shares = _shares(parameters, data, name)
-            report = EpochReport(epoch, total, value, *shares, iteration, schedule.iterations)
+            epoch = (len(history) + 1) * settings.pass_epochs
+            shares = _shares(parameters, data)
+            report = EpochReport(epoch, total, value, *shares, name, iteration, settings.iterations)
             history.append(report)
-            if callback is not None:
-                callback(report)
+            if settings.callback is not None:
+                settings.callback(report)
     except TrainingStopped:  # the last parameters are the best ones
         if not history:
             raise
     return Trained(parameters, longest[turns[-1]], tuple(history))
 
 
-def _shares(
-    parameters: Parameters, data: TrainingSet, name: str
-) -> tuple[float, str, float | None]:
+def _shares(parameters: Parameters, data: TrainingSet) -> tuple[float, float | None]:
     try:
-        accuracy, test_accuracy = accuracies(parameters, data)
+        return accuracies(parameters, data)
     except DivergedError as error:
         raise InputError(
             "most training points are out of every prototype's reach, so there is no gradient to "
             "follow; try a smaller gamma or gamma_numerator, or another normalization"
         ) from error
-    return accuracy, name, test_accuracy
 
 
 def _pass(
     parameters: Parameters,
     name: str,
     data: TrainingSet,
-    schedule: AlternatingSchedule,
+    settings: ProtoNNParameters,
     longest: float,
     generator: np.random.Generator,
 ) -> tuple[Parameters, float]:
     """Return the parameters with one matrix improved, and the first step that it took."""
     place = MATRICES.index(name)
-    share = schedule.sparsity[place]
-    slope = _SLOPES[name](parameters, data, _loss_for(schedule, data))
-    batches = _batches(len(data), schedule.batch_size, schedule.epochs, generator)
-    steps = schedule.epochs * -(-len(data) // schedule.batch_size)
+    share, epochs = settings.sparsity[place], settings.pass_epochs
+    slope = _SLOPES[name](parameters, data, _loss_for(settings, data))
+    auto = settings.batch_size == "auto"
+    size = batch_size_for(*data.Y.shape) if auto else int(settings.batch_size)
+    batches, steps = _batches(len(data), size, epochs, generator), epochs * -(-len(data) // size)
     matrix, first = list(parameters)[place], next(batches)
     first_step = armijo_step(slope, matrix, first, share, longest)
-    descend = _DESCENTS[schedule.step_sizes]
+    descend = _DESCENTS[settings.step_sizes]
     improved = descend(slope, matrix, chain([first], batches), steps, share, first_step)
     matrices = [improved if index == place else old for index, old in enumerate(parameters)]
     return Parameters(*matrices), first_step
@@ -267,8 +249,8 @@ def _through_rbf(
     return value, *through_distances(C, projected, by_squares)
 
 
-def _loss_for(schedule: AlternatingSchedule, data: TrainingSet) -> Loss:
-    return (LABEL_LOSSES if data.multilabel else LOSSES)[schedule.loss]
+def _loss_for(settings: ProtoNNParameters, data: TrainingSet) -> Loss:
+    return (LABEL_LOSSES if data.multilabel else LOSSES)[settings.loss]
 
 
 def _mean_loss(parameters: Parameters, data: TrainingSet, loss: Loss) -> float:

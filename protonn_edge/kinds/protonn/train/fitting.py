@@ -19,23 +19,18 @@ from protonn_edge.chain.model import Model
 from protonn_edge.errors import InputError
 from protonn_edge.kinds.protonn.head import ProtoNNHead, check_gamma, protonn_head
 from protonn_edge.kinds.protonn.parameters import PROTOTYPES_PER_CLASS, ProtoNNParameters
-from protonn_edge.kinds.protonn.train.alternating import (
-    AlternatingSchedule,
-    alternate,
-    batch_size_for,
-)
+from protonn_edge.kinds.protonn.train.alternating import alternate
 from protonn_edge.kinds.protonn.train.budget_rules import ModelSizes, sizes_within
+from protonn_edge.kinds.protonn.train.joint import Augment, QuantizationAware, minimize
 from protonn_edge.kinds.protonn.train.label_start import initial_label_parameters, sparse_projection
 from protonn_edge.training.augmentation import ImageAugmentation
 from protonn_edge.training.initialization import initial_parameters
-from protonn_edge.training.joint import Augment, JointSchedule, minimize
-from protonn_edge.training.normalization import neighbour_noise
+from protonn_edge.training.loop import settled
 from protonn_edge.training.objective import Parameters
 from protonn_edge.training.one_class import as_it_starts
 from protonn_edge.training.points import Float32, Indices, TrainingSet
 from protonn_edge.training.preparation import PreparedPoints, parameters_of
 from protonn_edge.training.progress import Trained
-from protonn_edge.training.quantization_aware import QuantizationAware
 from protonn_edge.training.validation import check_prototype_count
 
 
@@ -112,19 +107,13 @@ class ProtoNNTraining:
             if self._settings.one_class:
                 return as_it_starts(start, data.X)
             if self._settings.optimizer == "alternating":
-                return self._train_in_turn(start, data)
+                return alternate(start, data, self._settings, seed=self.prepared.seed)
             return self._train_jointly(start, data, augment)
 
     def start(self) -> Parameters:
         """Return the initial parameters, gamma folded in."""
         with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
             return self._start(self.prepared.training_set())
-
-    @property
-    def batch_size(self) -> int:
-        """Points per step of the joint optimizer."""
-        size = self._settings.batch_size
-        return _BATCH_SIZE if size == "auto" else int(size)
 
     def model(self, trained: Trained) -> Model:
         """Return the trained model."""
@@ -142,49 +131,26 @@ class ProtoNNTraining:
         )
         return Model(head=head, **self.prepared.parts)
 
-    def choose_noise(self, points: Any, generator: np.random.Generator) -> float:
-        """Return the noise for normalized points (n, D), and store it in `input_noise`."""
-        noise = self._settings.input_noise
-        if noise == "auto":
-            noise = neighbour_noise(points, generator, self.prepared.normalizer.kind)
-        self.input_noise = float(noise)
-        return self.input_noise
-
-    def _train_in_turn(self, start: Parameters, data: TrainingSet) -> Trained:
-        settings, size = self._settings, self._settings.batch_size
-        schedule = AlternatingSchedule(
-            loss=settings.loss,
-            iterations=settings.iterations,
-            epochs=settings.pass_epochs,
-            batch_size=batch_size_for(*data.Y.shape) if size == "auto" else int(size),
-            step_sizes=settings.step_sizes,
-            sparsity=settings.sparsity,
-            trained=settings.trained,
-        )
-        return alternate(start, data, schedule, seed=self.prepared.seed, callback=settings.callback)
+    def settle(self, points: Any, generator: np.random.Generator) -> ProtoNNParameters:
+        """Return the settings of the joint optimizer for normalized points (n, D)."""
+        kind = self.prepared.normalizer.kind
+        settings = settled(self._settings, points, generator, kind, _BATCH_SIZE)
+        self.input_noise = float(settings.input_noise)
+        return settings
 
     def _train_jointly(
         self, start: Parameters, data: TrainingSet, augment: Augment | None
     ) -> Trained:
-        settings, prepared = self._settings, self.prepared
-        schedule = JointSchedule(
-            loss=settings.loss,
-            epochs=settings.epochs,
-            batch_size=self.batch_size,
-            learning_rate=settings.learning_rate,
-            input_noise=self.choose_noise(data.X, prepared.generator),
-            sparsity=settings.sparsity,
-            trained=settings.trained,
-        )
+        prepared = self.prepared
+        settings = self.settle(data.X, prepared.generator)
         rounding = QuantizationAware(
             self._gamma, prepared.normalizer, prepared.inputs, settings.weight_bits
         )
         return minimize(
             start,
             prepared.source(data),
-            schedule,
+            settings,
             seed=prepared.seed,
-            callback=settings.callback,
             quantization=rounding if settings.quantization_aware and prepared.for_device else None,
             augment=augment,
         )

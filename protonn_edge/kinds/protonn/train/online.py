@@ -21,7 +21,7 @@ from protonn_edge.chain.model import Model
 from protonn_edge.errors import InputError
 from protonn_edge.kinds.protonn.parameters import ProtoNNParameters
 from protonn_edge.kinds.protonn.train.fitting import ProtoNNTraining
-from protonn_edge.training.joint import Sparsifier, step_factors
+from protonn_edge.kinds.protonn.train.joint import step_factors
 from protonn_edge.training.loop import WARM_UP_STEPS, Adam, noisy
 from protonn_edge.training.objective import LOSSES, Parameters, objective_gradient
 from protonn_edge.training.points import Batch, Float32, Indices, TrainingSet
@@ -35,6 +35,7 @@ from protonn_edge.training.progress import (
     Trained,
     accuracies,
 )
+from protonn_edge.training.thresholding import Sparsifier
 
 _STEPS_TO_SHRINK = 1_000.0
 _THINNED = 0.5  # progress at which the shares are reached and may still move; see `Sparsifier`
@@ -78,10 +79,10 @@ class OnlineTraining:
         prepared.n_rows = _MANY  # more points will come
         # Set up for the first call's points; its digest covers all calls.
         self.training = ProtoNNTraining(settings, prepared)
-        self._batch_size = self.training.batch_size
-        self._steps_before = epochs * -(-n_seen // self._batch_size)
         start = self.training.start()
-        self.training.choose_noise(prepared.normalized(points), self._generator)
+        settled = self.training.settle(prepared.normalized(points), self._generator)
+        self._batch_size = int(settled.batch_size)
+        self._steps_before = epochs * -(-n_seen // self._batch_size)
         parameters = _with_all_classes(start, present, n_classes)
         self._adam = Adam(parameters, step_factors(parameters, settings.trained))
         self._sparsifier = Sparsifier(settings.sparsity)

@@ -1,0 +1,252 @@
+"""Mini-batch optimization of all matrices together, with limits on their non-zero entries.
+
+Adam (Kingma and Ba, 2015) trains all matrices together, with linear warm-up and cosine decay; after
+every step each matrix is thresholded to its share (paper, algorithm 1; see `Sparsifier`). From
+`QUANTIZATION_BEGINS` on, the loss is that of the integer model.
+
+Quantization-aware training: before every step, the quantizer makes an integer model from the
+parameters. The loss and its gradient are those of the floats that these integers represent, with
+inputs rounded as on the device and the RBF read from its table; the step is applied to the
+parameters themselves, as if rounding were the identity (the straight-through estimator of Bengio et
+al., 2013).
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable
+
+import numpy as np
+
+from protonn_edge.chain.model import Model
+from protonn_edge.chain.statistics import InputStatistics, Normalizer
+from protonn_edge.errors import InputError
+from protonn_edge.kinds.protonn.head import ProtoNNHead
+from protonn_edge.kinds.protonn.parameters import ProtoNNParameters
+from protonn_edge.kinds.protonn.prototypes.integers import RBF_CUTOFF, cut_rbf, tabulated_rbf
+from protonn_edge.quantization import (
+    Precision,
+    check_counts,
+    dequantize,
+    input_quantizer,
+    precision_for,
+    quantize_in_order,
+)
+from protonn_edge.training.loop import MiniBatchTraining, factor_of_inputs
+from protonn_edge.training.objective import (
+    LABEL_LOSSES,
+    LOSSES,
+    MATRICES,
+    OUTLIER_EXPOSURE_LOSSES,
+    Loss,
+    Matrix,
+    Parameters,
+    objective_gradient,
+)
+from protonn_edge.training.points import Batch, Float32, Indices, TrainingSet
+from protonn_edge.training.progress import EpochReport, Trained, accuracies, with_back_off
+from protonn_edge.training.thresholding import Sparsifier
+
+QUANTIZATION_BEGINS = 0.5
+_ROWS_AT_ONCE = 4_096  # temporarily in float64, which should not take much memory
+
+Augment = Callable[[Indices, np.random.Generator], Float32]
+"""From the row numbers of a batch to its points, augmented and normalized."""
+
+
+def minimize(
+    start: Parameters,
+    data: TrainingSet,
+    settings: ProtoNNParameters,
+    *,
+    seed: int,
+    quantization: QuantizationAware | None = None,
+    augment: Augment | None = None,
+) -> Trained:
+    """Train from `start`; on divergence, restart with a third of the learning rate.
+
+    - `start`: float32, gamma folded in.
+    - `settings`: see `settled`. Their callback begins with epoch 1 again after a restart.
+    - `quantization`: rounds parameters and points in the second half of the steps. With it, RBF
+      values beyond the integer model's table are 0 from the first step on, so that prototypes stay
+      within reach on the device.
+    - `augment`: augments the points of a batch.
+
+    Raises `InputError` if it still diverges after three restarts.
+    """
+
+    def attempt(rate: float) -> tuple[_JointTraining, list[EpochReport]]:
+        run = _JointTraining(start.copy(), data, settings.frozen(learning_rate=rate), seed)
+        run.quantization, run.augment = quantization, augment
+        run.cutoff = RBF_CUTOFF if quantization is not None else 0.0
+        return run, run.train()
+
+    (run, history), rate, restarts = with_back_off(
+        attempt,
+        settings.learning_rate,
+        "a smaller learning rate, gamma or gamma_numerator, or another normalization",
+    )
+    return Trained(run.parameters, rate, tuple(history), restarts, run.cutoff)
+
+
+class _JointTraining(MiniBatchTraining[Parameters]):
+    """The training of all matrices together at one learning rate."""
+
+    quantization: QuantizationAware | None = None
+    augment: Augment | None = None
+    cutoff = 0.0
+
+    def __init__(
+        self, parameters: Parameters, data: TrainingSet, settings: ProtoNNParameters, seed: int
+    ) -> None:
+        factors = step_factors(parameters, settings.trained)
+        super().__init__(parameters, factors, data, settings, np.random.default_rng(seed))
+        self._loss = _losses_for(data)[settings.loss]
+        self._sparsifier = Sparsifier(settings.sparsity)
+        self._rounding = False
+
+    def _epoch(self) -> float:
+        unrounded = self._source is self._data and self.augment is None
+        if self._rounding and self.quantization is not None and unrounded:
+            self._source = self._data.through(self.quantization.rounded_points)
+        return super()._epoch()
+
+    def _accuracies(self) -> tuple[float, float | None]:
+        return accuracies(self.parameters, self._data, self.cutoff)
+
+    def _gradient(self, batch: Batch) -> tuple[float, Parameters]:
+        self._begin_rounding_in_time()
+        points, Y, weights = self._points(batch), batch.Y, batch.weights
+        if self._rounding and self.quantization is not None:
+            rounded = self.quantization.rounded(self.parameters)
+            if rounded is not None:
+                return objective_gradient(
+                    rounded, points, Y, self._loss, weights, rbf_of=tabulated_rbf
+                )
+        rbf_of = cut_rbf if self.cutoff else None
+        return objective_gradient(self.parameters, points, Y, self._loss, weights, rbf_of)
+
+    def _points(self, batch: Batch) -> Matrix:
+        """Return a batch of points with all changes that training applies."""
+        points = batch.X
+        if self.augment is not None:
+            points = self.augment(batch.rows, self._generator)
+        if self._rounding and self.quantization is not None and self._source is self._data:
+            points = self.quantization.rounded_points(points)
+        return self._noisy(points)
+
+    def _begin_rounding_in_time(self) -> None:
+        late = self._adam.steps >= QUANTIZATION_BEGINS * self._steps
+        if late and not self._rounding and self.quantization is not None:
+            self._rounding = self.quantization.choose_precision(self.parameters)
+            if not self._rounding:
+                self.quantization = None
+
+
+def _losses_for(data: TrainingSet) -> dict[str, Loss]:
+    if data.multilabel:
+        return LABEL_LOSSES
+    return OUTLIER_EXPOSURE_LOSSES if data.outlier_exposure else LOSSES
+
+
+def step_factors(parameters: Parameters, trained: tuple[str, ...] = MATRICES) -> tuple[float, ...]:
+    """Return factors on the steps of Adam: smaller for V, and none for fixed matrices."""
+    factors = (factor_of_inputs(parameters.projection.shape[1]), 1.0, 1.0)
+    moved = (name in trained for name in MATRICES)
+    return (*map(operator.mul, factors, moved), 1.0)
+
+
+class QuantizationAware:
+    """Rounds parameters and points like the quantizer.
+
+    - `gamma`: the gamma that is folded into the parameters.
+    - `normalizer`: the normalizer of the training points.
+    - `inputs`: statistics of the raw features, or of their averages.
+    - `projection_bits` (8, 4): bits of a weight of W.
+    """
+
+    def __init__(
+        self,
+        gamma: float,
+        normalizer: Normalizer,
+        inputs: InputStatistics,
+        projection_bits: int = 8,
+    ) -> None:
+        self._gamma = np.float32(gamma)
+        self._projection_bits = projection_bits
+        self._normalizer = normalizer
+        self._inputs = inputs
+        self._precision: Precision | None = None
+
+    def choose_precision(self, parameters: Parameters) -> bool:
+        """Fix the bits of inputs and accumulators; False if the integer model cannot hold them."""
+        try:
+            check_counts(**_counts_of(parameters))
+            self._precision = precision_for(self._model(parameters))
+        except InputError:
+            return False
+        return True
+
+    def rounded_points(self, X: Matrix) -> Matrix:
+        """Return normalized points (n, D) as quantized on the device, float32."""
+        assert self._precision is not None
+        return rounded_inputs(X, self._normalizer, self._inputs, self._precision.input_bits)
+
+    def rounded(self, parameters: Parameters) -> Parameters | None:
+        """Return `parameters` as rounded by the integer model; None if they do not fit it.
+
+        The offset of the projection is subtracted from the prototypes: only differences matter.
+        """
+        try:
+            integers = quantize_in_order(self._model(parameters), self._precision)
+        except InputError:
+            return None
+        floats = dequantize(integers)
+        # W applies to raw features, x / scale + offset; a feature of scale 0 has no weight.
+        scale = np.where(self._normalizer.scale == 0, np.inf, self._normalizer.scale)
+        bias = floats.bias + floats.projection @ self._normalizer.offset
+        return Parameters(
+            (floats.projection / scale).astype(np.float32),
+            (floats.prototypes - bias[:, None]).astype(np.float32),
+            floats.labels.astype(np.float32),
+            parameters.sharpness,
+        )
+
+    def _model(self, parameters: Parameters) -> Model:
+        V, C, Z, _ = parameters
+        head = ProtoNNHead(
+            projection=(V / self._gamma).astype(np.float32),
+            prototypes=(C / self._gamma).astype(np.float32),
+            labels=Z,
+            gamma=float(self._gamma),
+            projection_bits=self._projection_bits,
+        )
+        return Model(
+            head=head,
+            normalizer=self._normalizer,
+            inputs=self._inputs,
+            classes=tuple(f"class {index}" for index in range(len(Z))),
+        )
+
+
+def rounded_inputs(
+    X: Matrix, normalizer: Normalizer, inputs: InputStatistics, input_bits: int
+) -> Matrix:
+    """Return normalized points (n, D) rounded to the device's input bits, float32.
+
+    - `normalizer`, `inputs`: see `QuantizationAware`.
+    - `input_bits`: 4..8.
+    """
+    quantizer = input_quantizer(inputs, input_bits)
+    scale = np.where(normalizer.scale == 0, 1.0, normalizer.scale)
+    rounded = np.empty(X.shape, dtype=np.float32)
+    for start in range(0, len(X), _ROWS_AT_ONCE):
+        rows = slice(start, start + _ROWS_AT_ONCE)
+        raw = X[rows] / scale + normalizer.offset
+        rounded[rows] = normalizer.apply(quantizer.restore(quantizer.quantize(raw)))
+    return rounded
+
+
+def _counts_of(parameters: Parameters) -> dict[str, int]:
+    (d, D), (L, m) = parameters.projection.shape, parameters.labels.shape
+    return {"features": D, "projections": d, "prototypes": m, "classes": L}
