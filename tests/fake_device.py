@@ -21,7 +21,7 @@ import pytest
 import serial.urlhandler.protocol_socket
 
 from protonn_edge.device import LinkError, protocol
-from protonn_edge.device.connection import Host, SerialLine
+from protonn_edge.device.connection import Host, Link
 from protonn_edge.quantization import IntegerChain
 
 MODEL_HASH = hashlib.sha256(b"a model").digest()
@@ -183,7 +183,7 @@ class SimulatedHost(Host):
         self.limit_s = limit_s
         self.seconds = 0.0
 
-    def open(self, url: str, baud: int) -> SerialLine:  # noqa: ARG002
+    def open(self, url: str, baud: int) -> Link:  # noqa: ARG002
         return _SimulatedLine(self, self.device)
 
     def now(self) -> float:

@@ -13,7 +13,7 @@ import click
 from protonn_edge.boards import Board
 from protonn_edge.cli.command import Output, option
 from protonn_edge.datasets import Notice
-from protonn_edge.device.connection import Link, SerialLine
+from protonn_edge.device.connection import Link
 from protonn_edge.device.sensor_board import SensorBoard
 from protonn_edge.emulator import EMULATORS, EmulatedBoard, find_program
 from protonn_edge.errors import InputError
@@ -161,7 +161,7 @@ class SensorSource:
 
     @contextlib.contextmanager
     def heard(
-        self, out: Output, make: Callable[[SerialLine, str], _Heard], baud: int
+        self, out: Output, make: Callable[[Link, str], _Heard], baud: int
     ) -> Iterator[tuple[str, _Heard]]:
         """Find the board, open its line, and wait until it describes itself.
 

@@ -19,7 +19,6 @@ import zipfile
 import zlib
 from dataclasses import dataclass
 from pathlib import Path
-from types import TracebackType
 from typing import IO, Any, Self
 
 import numpy as np
@@ -77,12 +76,7 @@ class ArrayArchive:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._zip.close()
 
     def read(self, name: str, records: np.dtype[Any] | None = None) -> NDArray[Any]:
@@ -191,9 +185,7 @@ def read_header(stream: IO[bytes], what: str, records: np.dtype[Any] | None = No
         )
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter(
-                "error"
-            )  # about an invalid escape or number: the header is damaged
+            warnings.simplefilter("error")  # of an invalid escape or number: it is damaged
             header = ast.literal_eval(stream.read(length).decode("utf-8"))
         described, fortran, shape = header["descr"], header["fortran_order"], header["shape"]
     except (*_DAMAGED, Warning) as error:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, fields, replace
 from typing import Any, ClassVar, Literal, Self
 
@@ -151,12 +151,6 @@ def dataset_from(
     A missing test part becomes one without rows. Classes keep the file's order if it names them,
     else they are found in the training labels. Beside a training part of one class, if there must
     not be two, test points may have other labels: they are `NO_CLASS`.
-
-    Raises
-    ------
-    InputError
-        If there are no training points, too few or more than `CLASS_LIMIT` classes, unusable
-        names, another number of features in the test part, or a label that the training part lacks.
     """
     if not train.X.shape[0]:
         raise InputError(f"{train.source} has no points; give it at least one of each class")
@@ -321,7 +315,7 @@ def label_set_dataset(
     empty = replace(train, X=train.X[:0], labels=train.labels[:0])
     tested = test or empty
     if not names:
-        names = in_order(set(_all_labels(train)) | set(_all_labels(tested)))
+        names = in_order(set().union(*train.labels, *tested.labels))
         check_class_names(names, train.source, LABEL_LIMIT)
         train, tested = (_numbered(table, names) for table in (train, tested))
     if len(names) < 2:
@@ -341,18 +335,10 @@ def label_set_dataset(
 
 
 def _numbered(table: LabelSetTable, names: Sequence[str]) -> LabelSetTable:
-    """Return a table of names with indices instead."""
-    index_of = {name: index for index, name in enumerate(names)}
-    rows = [sorted({index_of[name] for name in labels}) for labels in table.labels]
-    return replace(table, labels=_indicator(rows, len(names)))
+    """Return a table of names with a matrix of ones instead."""
+    from sklearn.preprocessing import MultiLabelBinarizer  # noqa: PLC0415 - only for such data
 
-
-def _indicator(rows: list[list[int]], n_columns: int) -> Sparse:
-    indptr = np.cumsum([0, *map(len, rows)], dtype=np.int64)
-    indices = np.array([index for row in rows for index in row], dtype=np.int64)
-    ones = np.ones(len(indices), dtype=np.float32)
-    return sparse_rows((ones, indices, indptr), (len(rows), n_columns))
-
-
-def _all_labels(table: LabelSetTable) -> Iterable[str]:
-    return (name for labels in table.labels for name in labels)
+    binarizer = MultiLabelBinarizer(classes=names, sparse_output=True)
+    labels = sparse_rows(binarizer.fit_transform(table.labels), dtype=np.float32)
+    labels.sort_indices()
+    return replace(table, labels=labels)

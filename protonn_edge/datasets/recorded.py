@@ -96,7 +96,8 @@ def _of_takes(folder: Path, options: TableOptions) -> Recording:
     for each in seams:
         each[:1] = True
     groups = None
-    if _are_groups(takes) or any(table.sessions for table in tables.values()):
+    of_each = Counter(take.label for take in takes)
+    if min(of_each.values()) > 1 or any(table.sessions for table in tables.values()):
         groups = Repeated(  # rows without a session are a separate group
             (text.strip() or name, count)
             for name, table in tables.items()
@@ -151,11 +152,6 @@ def _recording(
 
 def _seams_of(table: Table) -> NDArray[np.bool_]:
     return np.zeros(len(table.labels), np.bool_) if table.seams is None else table.seams
-
-
-def _are_groups(takes: Sequence[_Take]) -> bool:
-    """Return whether each class has several takes, so that some can be held out."""
-    return all(count > 1 for count in Counter(take.label for take in takes).values())
 
 
 def _of_file(path: Path, options: TableOptions) -> tuple[Table, tuple[str, ...]]:
@@ -291,12 +287,12 @@ def _channels(table: Table) -> str:
 def _one_rate(tables: Mapping[str, Table]) -> float | None:
     """Return the common rate of all files with a known one."""
     rates = {name: each.sample_rate for name, each in tables.items() if each.sample_rate}
+    first, usual = next(iter(rates.items()), ("", 0.0))
     for name, rate in rates.items():
-        first = next(iter(rates))
-        if abs(rate - rates[first]) > _SAME_RATE * rates[first]:
+        if abs(rate - usual) > _SAME_RATE * usual:
             raise InputError(
-                f"{first} has {rates[first]:g} samples a second, {name} has {rate:g}; give "
-                "recordings of the same rate"
+                f"{first} has {usual:g} samples a second, {name} has {rate:g}; give recordings of "
+                "the same rate"
             )
     return float(np.median(list(rates.values()))) if rates else None
 
@@ -304,14 +300,14 @@ def _one_rate(tables: Mapping[str, Table]) -> float | None:
 def _one_instrument(tables: Mapping[str, Table]) -> Instrument | None:
     """Return what measured the values of all files; None if some do not state it."""
     known = {name: each.instrument for name, each in tables.items() if each.instrument}
+    first, common = next(iter(known.items()), ("", None))
     for name, instrument in known.items():
-        first = next(iter(known))
-        if instrument != known[first]:
+        if instrument != common:
             raise InputError(
-                f"{first} is of {known[first]}, {name} of {instrument}; give recordings of the "
-                "same sensor"
+                f"{first} is of {common}, {name} of {instrument}; give recordings of the same "
+                "sensor"
             )
-    return next(iter(known.values())) if known and len(known) == len(tables) else None
+    return common if len(known) == len(tables) else None
 
 
 # --- folders of takes -----------------------------------------------------------------------------

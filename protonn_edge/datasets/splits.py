@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -140,19 +139,13 @@ def group_numbers(names: ArrayLike, n: int) -> NDArray[np.int64]:
             f"the groups have the shape {named.shape} for {n:,} training points; give one for each "
             "point"
         )
-    missing = [
-        row for row, name in enumerate(named.tolist()) if name in ("", None) or _is_nan(name)
-    ]
-    if missing:
-        raise InputError(f"the group of point {missing[0]} is missing; name one for each point")
+    for row, name in enumerate(named.tolist()):
+        if name in ("", None) or name != name:  # noqa: PLR0124 - as NaN does
+            raise InputError(f"the group of point {row} is missing; name one for each point")
     if named.dtype.kind == "O":
         named = named.astype(str)
     numbers: NDArray[np.int64] = np.unique(named, return_inverse=True)[1].astype(np.int64)
     return numbers
-
-
-def _is_nan(name: object) -> bool:
-    return isinstance(name, float) and math.isnan(name)
 
 
 def _read(name: str, data: Path) -> NDArray[Any]:

@@ -20,24 +20,10 @@ from typing import Any, NamedTuple, Self, TextIO
 import numpy as np
 from numpy.typing import NDArray
 
+from protonn_edge.datasets import rules
 from protonn_edge.datasets.dataset import FLOAT32_MAX, INDEX_LIMIT, Float32, Table, TableLayout
 from protonn_edge.datasets.naming import Notice, label_text
-from protonn_edge.datasets.rules import (
-    DELIMITERS,
-    Column,
-    Expected,
-    Roles,
-    TableOptions,
-    delimiter_called,
-    delimiter_in,
-    header_found,
-    is_number,
-    is_whole,
-    label_refusal,
-    left_out_notice,
-    roles_of,
-    text_refusal,
-)
+from protonn_edge.datasets.rules import DELIMITERS, Column, Expected, Roles, TableOptions
 from protonn_edge.errors import InputError, counted
 from protonn_edge.sensors import Instrument
 
@@ -72,7 +58,9 @@ def read_table(
     options = options or TableOptions()
     file = _File.opened(path, delimiter, options)
     header = bool(file.header)
-    roles = roles_of(file.columns, path, options, expected, header=header, label_first=label_first)
+    roles = rules.roles_of(
+        file.columns, path, options, expected, header=header, label_first=label_first
+    )
     label, features = roles.label, roles.features
     if not features:
         beside = "" if label is None else f" besides {label.title}, the label"
@@ -83,7 +71,7 @@ def read_table(
     if roles.label_found.startswith("the last") and labels:
         notices.append(_label_notice(file, roles, labels, judged=expected is None))
     left_out = roles.left_out.items()
-    notices += [left_out_notice(*each) for each in left_out]
+    notices += [rules.left_out_notice(*each) for each in left_out]
     names = tuple(column.name for column in features) if header else ()
     time = next((column for column, reason in left_out if reason == "time"), None)
     sessions = [column for column, reason in left_out if reason == "session"]
@@ -130,9 +118,9 @@ class _File:
     def opened(cls, path: Path, usual: str, options: TableOptions) -> Self:
         """Return a table by its name, the usual delimiter of such a file, and its options."""
         if options.delimiter is None:
-            delimiter, why = delimiter_in(first_line(path), usual), "in the first line"
+            delimiter, why = rules.delimiter_in(first_line(path), usual), "in the first line"
         else:
-            delimiter = usual = delimiter_called(options.delimiter)
+            delimiter = usual = rules.delimiter_called(options.delimiter)
             why = "as --delimiter says"
         rows = rows_of(path, delimiter)
         line, first = next(rows, (0, []))
@@ -143,7 +131,7 @@ class _File:
                 f"{path}:{line} has one column; a table needs a label and features, separated by "
                 f"{DELIMITERS[delimiter]}, or by the --delimiter"
             )
-        header = header_found(first)
+        header = rules.header_found(first)
         count = max(1, min(_FIRST_ROWS, _FIRST_CELLS // len(first)))
         sample = [row for _, row in islice(rows, count)]
         if header and sample and not first[-1].strip() and len(sample[0]) == len(first) - 1:
@@ -227,7 +215,7 @@ class _File:
         place, problem = decimals.refusal([cell for *_, cell in places])
         line, column, cell = places[place]
         if column.is_text:
-            return text_refusal(self.path, column)
+            return rules.text_refusal(self.path, column)
         return self._refusal(line, column, cell, problem)
 
     def _refusal(self, line: int, column: Column, cell: str, problem: str) -> InputError:
@@ -253,9 +241,9 @@ def _label_notice(file: _File, roles: Roles, labels: Sequence[str], *, judged: b
     """Return the notice about a label without a name; refuse numbers that are no classes."""
     label, distinct, first = roles.label, set(labels), roles.features[0]
     assert label is not None
-    numeric = all(map(is_number, distinct))
-    if judged and numeric and (len(distinct) == 1 or not all(map(is_whole, distinct))):
-        raise label_refusal(file.path, label, roles.features)
+    numeric = all(map(rules.is_number, distinct))
+    if judged and numeric and (len(distinct) == 1 or not all(map(rules.is_whole, distinct))):
+        raise rules.label_refusal(file.path, label, roles.features)
     doubtful = numeric and first.index == 0 and first.may_be_label
     hint = ", but the first could be, too; --label first takes that" if doubtful else ""
     text = f"labels: {label.title}, {roles.label_found}{hint}"
@@ -285,7 +273,7 @@ def _layout(
     used = {roles.label, *roles.features}
     others = [f"{column.title} ({reason})" for column, reason in roles.left_out.items()]
     empty = [column.title for column, reason in roles.left_out.items() if reason == "empty"]
-    rules = {
+    decided = {
         "delimiter": f"{DELIMITERS[file.delimiter]}, {file.delimiter_found}",
         "header": f"the first row: {file.header}" if file.header else "none",
         "label": f"{label}, {roles.label_found}",
@@ -303,7 +291,7 @@ def _layout(
         left_out=tuple(column.title for column in file.columns if column not in used),
         session="" if session is None else session.name,
         time="" if time is None else time.name,
-        rules=rules,
+        rules=decided,
     )
 
 

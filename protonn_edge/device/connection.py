@@ -14,7 +14,6 @@ import select
 import socket
 import time
 from dataclasses import dataclass
-from typing import Protocol
 
 from protonn_edge.boards import Board, chip_boards
 from protonn_edge.device import protocol
@@ -44,26 +43,10 @@ class LinkError(CheckFailed):
     """The serial line cannot be opened, or broke while it was in use."""
 
 
-class SerialLine(Protocol):
-    """An open line; each method but `close` raises `LinkError` if it breaks."""
-
-    def read(self, wait_s: float) -> bytes:
-        """Return what has arrived; wait up to `wait_s` seconds for the first byte."""
-        ...
-
-    def write(self, data: bytes) -> None:
-        """Send bytes, all of them."""
-        ...
-
-    def close(self) -> None:
-        """Close the line; closing it again does nothing."""
-        ...
-
-
 class Host:
     """A computer: its serial ports and its clock."""
 
-    def open(self, url: str, baud: int) -> SerialLine:
+    def open(self, url: str, baud: int) -> Link:
         """Return an open line; `LinkError` if it cannot be opened."""
         return Link(url, baud)
 
@@ -243,7 +226,7 @@ class Connection:
         self._expected = expected
         self._handshake_s = handshake_s
         self._sequence = _HELLO_SEQUENCE
-        self._line: SerialLine | None = None
+        self._line: Link | None = None
         self._wanted = False  # between open() and close()
         self._reader = protocol.MessageReader(
             protocol.MESSAGES, protocol.frame_bytes(2 + LONGEST_REPLY_BYTES)
@@ -330,7 +313,7 @@ class Connection:
             self._line.close()
             self._line = None
 
-    def _open_line(self) -> SerialLine:
+    def _open_line(self) -> Link:
         if self._line is None:
             raise LinkError(f"the line to {self.url} is closed; use the session in a `with`")
         return self._line

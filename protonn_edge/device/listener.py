@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator, Mapping
 
 from protonn_edge.chain.decision import UNKNOWN
-from protonn_edge.device.connection import Deadline, SerialLine
+from protonn_edge.device.connection import Deadline, Link
 from protonn_edge.device.protocol import Message, ProtocolError
 from protonn_edge.device.sensor_board import (
     READ_S,
@@ -121,7 +121,7 @@ class AnswerStream(SensorStream[LiveDescription, WindowAnswer]):
 class Listener(SensorBoard[LiveDescription, WindowAnswer]):
     """Reads the open line of a board that classifies; `where` is its name, for messages."""
 
-    def __init__(self, line: SerialLine, where: str) -> None:
+    def __init__(self, line: Link, where: str) -> None:
         self.stream = AnswerStream()
         super().__init__(line, where, self.stream)
         self.windows = 0  # answers so far

@@ -14,7 +14,6 @@ import os
 import re
 from dataclasses import dataclass
 from pathlib import Path
-from types import TracebackType
 from typing import Self
 
 import numpy as np
@@ -22,7 +21,7 @@ from numpy.typing import NDArray
 
 from protonn_edge.datasets.naming import check_names
 from protonn_edge.datasets.tables import RECORDING_MARK
-from protonn_edge.device.connection import Deadline, SerialLine
+from protonn_edge.device.connection import Deadline, Link
 from protonn_edge.device.protocol import Message, ProtocolError
 from protonn_edge.device.sensor_board import (
     SILENCE_S,
@@ -48,21 +47,10 @@ _MOST_JUMP = 1 << 24  # consecutive samples that can be missing
 
 
 class RecordingFile:
-    """A recording that is being appended to, in a ``with``.
+    """A recording that is being appended to, in a ``with``; a new one, or one of the same logger.
 
-    Parameters
-    ----------
-    path : Path
-        A recording, an empty file, or a file that does not exist.
-    description : LoggerDescription
-        Of the logger; a recording that exists must be of the same channels and rate.
-    session : str
-        The session of the rows; begins with a letter.
-
-    Raises
-    ------
-    InputError
-        If the file is no recording, of another sensor, or in use.
+    The rows are of a session, whose name begins with a letter. Raises `InputError` if the file is
+    no recording, of other channels or another rate, or in use.
     """
 
     def __init__(self, path: Path, description: LoggerDescription, session: str) -> None:
@@ -95,12 +83,7 @@ class RecordingFile:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         os.close(self._file)
 
     def begin_take(self) -> None:
@@ -257,7 +240,7 @@ class RecordedTake:
 class Recorder(SensorBoard[LoggerDescription, Samples]):
     """Records samples of a logger's open line in a file; `where` is its name, for messages."""
 
-    def __init__(self, line: SerialLine, where: str) -> None:
+    def __init__(self, line: Link, where: str) -> None:
         self.stream = SampleStream()
         super().__init__(line, where, self.stream)
         self.take: RecordedTake | None = None  # the current one

@@ -19,7 +19,7 @@ import io
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, astuple, dataclass
 from pathlib import Path
 from typing import BinaryIO, Self
 
@@ -126,23 +126,10 @@ def _optional(name: str, text: str, allowed: range) -> int | None:
 
 
 class ResultsFile:
-    """A results file that is being written, as a context manager.
+    """A results file that is being written, as a context manager, with a score for each class.
 
-    Parameters
-    ----------
-    path : Path
-        The file, usually ``results.csv``.
-    origin : Origin
-        What is run on what.
-    n_classes : int
-        Number of classes, and of scores in a line.
-    keep : sequence of Result, keyword-only
-        Initial contents of the file: the answers of an interrupted run that is resumed.
-
-    Raises
-    ------
-    InputError
-        If the file cannot be written, is not a results file, or another process is writing to it.
+    It begins with the answers to `keep`, of an interrupted run that is resumed. Raises `InputError`
+    if the file cannot be written, is not a results file, or another process is writing to it.
     """
 
     def __init__(
@@ -304,6 +291,16 @@ class Spread:
     min: float
     p99: float
 
+    @classmethod
+    def of(cls, cycles: NDArray[np.int64]) -> Self:
+        """Return the spread of cycles (n,), n >= 1."""
+        p99 = np.percentile(cycles, 99, method="inverted_cdf")
+        return cls(float(cycles.mean()), int(cycles.max()), int(cycles.min()), int(p99))
+
+    def times(self, factor: float) -> Self:
+        """Return the spread of a multiple."""
+        return type(self)(*(factor * value for value in astuple(self)))
+
 
 @dataclass(frozen=True)
 class Summary:
@@ -343,24 +340,14 @@ class Summary:
 
 
 def summarize(results: Sequence[Result], board: Board) -> Summary:
-    """Return what a run comes down to.
+    """Return what a run comes down to: at least one result, and the board's clock and power.
 
-    Parameters
-    ----------
-    results : sequence of Result
-        At least one.
-    board : Board
-        Its clock and power convert cycles into time and energy.
-
-    Raises
-    ------
-    InputError
-        If there are no results.
+    Raises `InputError` if there are no results.
     """
     if not results:
         raise InputError("there are 0 results, but a summary needs at least 1; continue the run")
     cycles = np.array([r.cycles for r in results if r.cycles is not None], dtype=np.int64)
-    spread = _spread(cycles) if cycles.size else None
+    spread = Spread.of(cycles) if cycles.size else None
     return Summary(
         accuracy=sum(r.predicted == r.label for r in results) / len(results),
         n=len(results),
@@ -368,23 +355,8 @@ def summarize(results: Sequence[Result], board: Board) -> Summary:
         lost=sum(r.predicted is None for r in results),
         unknown=sum(r.predicted == UNKNOWN for r in results),
         cycles=spread,
-        latency_ms=spread and _scaled(spread, board.milliseconds(1)),
-        energy_mj=spread and _scaled(spread, board.millijoules(1)),
+        latency_ms=spread and spread.times(board.milliseconds(1)),
+        energy_mj=spread and spread.times(board.millijoules(1)),
         others=sum(r.label == UNKNOWN for r in results),
         others_found=sum(r.label == r.predicted == UNKNOWN for r in results),
-    )
-
-
-def _spread(cycles: np.ndarray[tuple[int, ...], np.dtype[np.int64]]) -> Spread:
-    return Spread(
-        mean=float(cycles.mean()),
-        max=int(cycles.max()),
-        min=int(cycles.min()),
-        p99=int(np.percentile(cycles, 99, method="inverted_cdf")),
-    )
-
-
-def _scaled(spread: Spread, factor: float) -> Spread:
-    return Spread(
-        spread.mean * factor, spread.max * factor, spread.min * factor, spread.p99 * factor
     )

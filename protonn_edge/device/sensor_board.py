@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import ClassVar, Generic, Self, TypeVar, cast
 
-from protonn_edge.device.connection import Deadline, Host, SerialLine
+from protonn_edge.device.connection import Deadline, Host, Link
 from protonn_edge.device.protocol import Message, MessageReader, ProtocolError, Rest, VersionError
 from protonn_edge.errors import CheckFailed
 from protonn_edge.sensors import SensorKind, sensor_kind
@@ -308,9 +308,7 @@ class SensorStream(MessageReader, ABC, Generic[Described, Reported]):
 class SensorBoard(Generic[Described, Reported]):
     """The open line of a board, with its name for messages, and the decoder of what it sends."""
 
-    def __init__(
-        self, line: SerialLine, where: str, stream: SensorStream[Described, Reported]
-    ) -> None:
+    def __init__(self, line: Link, where: str, stream: SensorStream[Described, Reported]) -> None:
         self._host = Host()
         self._line = line
         self._where = where

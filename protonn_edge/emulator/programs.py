@@ -53,21 +53,10 @@ class Program:
 
 
 def find_program(name: str | None, board: Board, extras: Sequence[str] = ()) -> Program:
-    """Return a program that emulates a board.
+    """Return a program that emulates a board, one of `EMULATORS`, with features simavr alone has.
 
-    Parameters
-    ----------
-    name : str or None
-        One of `EMULATORS`; None means simavr if it is installed, else avr8js.
-    board : Board
-        What to emulate.
-    extras : sequence of str
-        Requested features that only simavr has.
-
-    Raises
-    ------
-    InputError
-        If it is not installed or lacks a feature; the sentence says what to install.
+    None means simavr if it is installed, else avr8js. Raises `InputError` if the program is not
+    installed or lacks a feature; the sentence says what to install.
     """
     program = _any_program(name)
     chip = (board.mcu, board.serial)

@@ -11,6 +11,7 @@ from typing import Any
 from protonn_edge.boards import Board
 from protonn_edge.errors import InputError, ProtoNNEdgeError
 from protonn_edge.system.files import check_file
+from protonn_edge.system.schema import list_of, number, record_of, whole
 from protonn_edge.toolchain.javascript import PAGE, script_file
 
 WATT_HOURS = (1e-6, 1e6)
@@ -26,6 +27,7 @@ _SHOWN_RATES = (0.1, 1.0, 10.0, 100.0)
 _HOURS_A_DAY, _DAYS_A_YEAR = 24.0, 365.25
 _LARGEST_FILE = 8 << 20
 _MOST_CANDIDATES = 10_000
+_CANDIDATE = {"accuracy": number(0, 1), "flash_bytes": whole(0, 10**9), "mean_ms": number(0, 1e9)}
 
 
 @dataclass(frozen=True)
@@ -130,23 +132,11 @@ def read_front(path: Path) -> Front:
         raise InputError(f"{path} is not what 'tune --front FILE.json' writes") from error
 
 
-def _alternatives(found: list[dict[str, Any]]) -> tuple[FrontPoint, ...]:
-    if not 1 <= len(found) <= _MOST_CANDIDATES:
-        raise ValueError(f"{len(found)} candidates")
-    return tuple(
-        FrontPoint(
-            _number(each["accuracy"], 1.0),
-            int(_number(each["flash_bytes"], 1e9)),
-            _number(each["mean_ms"], 1e9),
-        )
-        for each in found
-    )
-
-
-def _number(value: object, most: float) -> float:
-    if not isinstance(value, (int, float)) or not 0 <= value <= most:  # false for NaN, too
+def _alternatives(found: Any) -> tuple[FrontPoint, ...]:
+    known = [{name: each[name] for name in _CANDIDATE} for each in found]
+    if not known or not list_of(record_of(_CANDIDATE), _MOST_CANDIDATES)(known):
         raise ValueError("a number is out of range")
-    return float(value)
+    return tuple(FrontPoint(**each) for each in known)
 
 
 @dataclass(frozen=True)
