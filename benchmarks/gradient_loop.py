@@ -10,8 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from protonn_edge.features.gradients.cells import Bytes, gradients
-from protonn_edge.features.gradients.gradients import Gradients
+from protonn_edge.features.gradients.gradients import Bytes, Gradients, gradients
 from protonn_edge.features.gradients.loop import GradientLoops
 
 STAGE = Gradients((28, 28), (28, 28), (4, 4))

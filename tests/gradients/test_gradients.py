@@ -15,8 +15,15 @@ from model_factory import random_gradients_model, random_images
 from protonn_edge.chain.file import load_model, model_bytes, save_model
 from protonn_edge.errors import InputError
 from protonn_edge.features.deskew.deskew import PixelScale
-from protonn_edge.features.gradients.cells import POINTING, CellAxis, Cells, gradients
-from protonn_edge.features.gradients.gradients import ROOTS, Gradients, IntegerGradients
+from protonn_edge.features.gradients.gradients import (
+    POINTING,
+    ROOTS,
+    CellAxis,
+    Cells,
+    Gradients,
+    IntegerGradients,
+    gradients,
+)
 from protonn_edge.quantization import quantize
 
 SHARED = Gradients((12, 14), (12, 12), (2, 3), pixels=PixelScale(255.0, -0.5), shift=3)
@@ -48,7 +55,7 @@ def test_any_image_gives_what_plain_loops_do(cells: Cells, shift: int, seed: int
 @given(st.integers(1, 32), st.integers(1, 8))
 def test_every_pixel_counts_for_one_cell_or_two_in_turn(pixels: int, cells: int) -> None:
     axis = CellAxis(pixels, pixels, min(cells, pixels))
-    assert sum(run.pixels for run in axis.runs) == pixels
+    assert sum(count for count, *_ in axis.runs) == pixels
     firsts = [cell for cell, _ in axis.places]
     assert set(np.diff(firsts)) <= {0, 1}, "a run goes on to the next cell at most"
     members = axis.members()

@@ -8,10 +8,9 @@ sample with 12 bands must be finished before the next byte of a serial line arri
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import pairwise
 from typing import ClassVar
 
 from protonn_edge.avr.cores import Core
@@ -35,24 +34,15 @@ def all_bands(bands: Sequence[BandPass]) -> Listing:
     Z is at their variables, r25:r24 is the difference of the samples, r15:r14 that of mirrored
     bands, and r22 is 0.
     """
-    return Listing("".join(_each(bands)) + f"band{len(bands)}:\n")
-
-
-def band_cycles(listing: Listing, bands: int) -> int:
-    """Return the cycles of the listing for a number of bands."""
-    ends = (f"band{number}" for number in range(bands + 1))
-    return int(sum(listing.worst(begin, (end,), {}) for begin, end in pairwise(ends)))
-
-
-def _each(bands: Sequence[BandPass]) -> Iterator[str]:
-    place = 0
+    lines, place = [], 0
     for number, band in enumerate(bands):
-        yield f"band{number}:\n"
+        lines.append(f"band{number}:")
         if place + BAND_BYTES - 1 > _REACH:
-            yield f"adiw r30, {place}\n"
+            lines.append(f"adiw r30, {place}")
             place = 0
-        yield _band(band, place)
+        lines.append(_band(band, place))
         place += BAND_BYTES
+    return Listing("\n".join([*lines, f"band{len(bands)}:"]))
 
 
 def _band(band: BandPass, at: int) -> str:
@@ -101,11 +91,11 @@ def _band(band: BandPass, at: int) -> str:
     """
 
 
-# Compiled code around the bands, measured on the emulator (avr-gcc 5.4 at -O2): maximum and mean.
+# Compiled code around the bands, measured on the emulator (avr-gcc 5.4 at -O2): mean and maximum.
 # Per sample, per call, per logarithm and per octave in it, and for the setup.
-_SAMPLE_CYCLES, _MEAN_SAMPLE_CYCLES = 84, 75
-_CALL_CYCLES, _MEAN_CALL_CYCLES = 80, 68
-_LOGARITHM_CYCLES, _MEAN_LOGARITHM_CYCLES = 70, 64
+_SAMPLE_CYCLES = (75, 84)
+_CALL_CYCLES = (68, 80)
+_LOGARITHM_CYCLES = (64, 70)
 _OCTAVE_CYCLES = 7
 _MEAN_OCTAVES = 4  # per logarithm, for sound that is sometimes loud
 _BEGIN_CYCLES, _BEGIN_BAND_CYCLES = 40, 20
@@ -152,26 +142,16 @@ class AudioKernel(Kernel):
         """No samples are kept; if cycles are only estimated, the sender must not rely on them."""
         return (False,) if self.core.multiplies else (True,)
 
-    def cost(
-        self,
-        feed: Feed | None,
-        following: Push | None,
-        activity: Activity | None,  # noqa: ARG002  (the work is the same whatever the samples are)
-    ) -> Cost:
-        """Return its cost."""
+    def cost(self, feed: Feed | None, following: Push | None, _: Activity | None) -> Cost:
+        """Return its cost; the work is the same whatever the samples are."""
         assert feed is not None
         assert following is not None
         clip, push = self.stage.clip, self._push(following)
         tables = len(STEPS)
         code = _CODE_BYTES + self.band_loop.code_bytes + _STREAMING_CODE_BYTES * (not feed.whole)
-        step = Step(
-            self.kind,
-            self.name,
-            code + tables,
-            self._cycles(feed, push, at_most=False) + following.whole,
-            self._cycles(feed, push, at_most=True) + following.whole,
-            clip.n_features * self._band_cycles,
-        )
+        mean, worst = (self._cycles(feed, push, most) + following.whole for most in (False, True))
+        least = clip.n_features * self._band_cycles
+        step = Step(self.kind, self.name, code + tables, mean, worst, least)
         return Cost(
             steps=(step.on(self.core, _PORTABLE),),
             tables=tables,
@@ -187,40 +167,34 @@ class AudioKernel(Kernel):
 
     @property
     def _band_cycles(self) -> int:
-        """Cycles of the bands per sample."""
-        return band_cycles(self.band_loop, len(self.stage.clip.bands))
+        """Cycles of the bands per sample, the same for all samples."""
+        return int(self.band_loop.worst("band0", (f"band{len(self.stage.clip.bands)}",), {}))
 
-    @property
-    def _most_octaves(self) -> int:
-        """The maximum number of halvings of a logarithm."""
-        clip = self.stage.clip
-        return (127 * clip.length + clip.quiet).bit_length() - 6
-
-    def _sample(self, *, at_most: bool) -> int:
+    def _sample(self, at_most: bool) -> int:
         """Return the cycles of a sample at which no band's frame ends."""
-        around = _SAMPLE_CYCLES if at_most else _MEAN_SAMPLE_CYCLES
-        return around + self.core.call_cycles + self._band_cycles
+        return _SAMPLE_CYCLES[at_most] + self.core.call_cycles + self._band_cycles
 
-    def _logarithm(self, *, at_most: bool) -> int:
+    def _logarithm(self, at_most: bool) -> int:
         """Return the additional cycles of a sample at which a band's frame ends."""
-        around = _LOGARITHM_CYCLES if at_most else _MEAN_LOGARITHM_CYCLES
-        return around + _OCTAVE_CYCLES * (self._most_octaves if at_most else _MEAN_OCTAVES)
+        clip = self.stage.clip
+        halvings = (self.energy_maximum + clip.quiet).bit_length() - 6 if at_most else _MEAN_OCTAVES
+        return _LOGARITHM_CYCLES[at_most] + _OCTAVE_CYCLES * halvings
+
+    def _call(self, at_most: bool) -> int:
+        return _CALL_CYCLES[at_most] + _SAMPLE_CALLS * self.core.call_cycles
 
     def _push(self, following: Push) -> Push:
         """Return bounds for a sample and for a call."""
-        sample = self._sample(at_most=True) + self._logarithm(at_most=True)
-        call = _CALL_CYCLES + _SAMPLE_CALLS * self.core.call_cycles
+        sample, call = self._sample(True) + self._logarithm(True), self._call(True)
         return Push(sample, sample, call, call, following.more)
 
-    def _cycles(self, feed: Feed, push: Push, *, at_most: bool) -> int:
-        """Return the cycles of a clip."""
+    def _cycles(self, feed: Feed, push: Push, at_most: bool) -> int:
+        """Return the mean or maximum cycles of a clip."""
         clip = self.stage.clip
         calls = 1 if feed.whole else feed.calls(push, [push.value] * clip.n_features)
-        call = _CALL_CYCLES if at_most else _MEAN_CALL_CYCLES
-        call += _SAMPLE_CALLS * self.core.call_cycles
-        samples = clip.n_features * self._sample(at_most=at_most)
-        logarithms = clip.n_outputs * self._logarithm(at_most=at_most)
-        return calls * call + samples + logarithms + self._begin + _END_CYCLES
+        samples = clip.n_features * self._sample(at_most)
+        logarithms = clip.n_outputs * self._logarithm(at_most)
+        return calls * self._call(at_most) + samples + logarithms + self._begin + _END_CYCLES
 
     @property
     def most(self) -> int:

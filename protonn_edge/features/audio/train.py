@@ -71,10 +71,7 @@ class AudioRequest(FeatureRequest):
         return self.onset or _DEFAULT_ONSET
 
     def stage_for(
-        self,
-        settings: FeatureParameters,
-        points: Float32,
-        weights: Float32 | None,  # noqa: ARG002
+        self, settings: FeatureParameters, points: Float32, _: Float32 | None
     ) -> FeatureStage:
         """Return energies of sound."""
         rate = DEFAULT_RATE if settings.sample_rate is None else float(settings.sample_rate)

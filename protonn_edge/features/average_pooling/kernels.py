@@ -99,12 +99,8 @@ class AveragePoolingKernel(Kernel):
             mean = self._cycles(feed, following, float(activity.inputs.mean()))
         worst = math.ceil(self._cycles(feed, following, None))
         code = _CODE_BYTES + _STREAMING_CODE_BYTES * (feed is not None and not feed.whole)
-        loops = (
-            self.loops.whole_rows(Listing.least)
-            if self.whole_rows
-            else self.loops.parts(Listing.least)
-        )
-        step = Step(self.kind, self.name, code, mean, worst, int(loops))
+        fold = self.loops.whole_rows if self.whole_rows else self.loops.parts
+        step = Step(self.kind, self.name, code, mean, worst, int(fold(Listing.least)))
         spared = following.skips_zeros and not self._keeps
         return Cost(
             steps=(step.on(self.core, _PORTABLE),),
@@ -128,10 +124,10 @@ class AveragePoolingKernel(Kernel):
         n, k = self.areas.columns.pixels, self.areas.columns.outputs
         pixel, last = self.loops.pixel(Listing.worst), self.loops.last_pixel(Listing.worst)
         area = last - pixel + value
-        calls = _ROW_CALLS * self.core.call_cycles
-        row = _ROW_CYCLES[1] + self._skipping + calls
+        around = self._around_row(at_most=True)
+        row = _ROW_CYCLES[True] + around
         each = math.ceil(pixel + (area * k + row) / n)
-        call = math.ceil(pushing + _PUSH_CYCLES[1] + 2 * calls + area + row)
+        call = math.ceil(pushing + _PUSH_CYCLES[True] + 2 * self._calls_of_row + area + row)
         return Push(each, each, call, call, following.more)
 
     def _calls(self, feed: Feed | None, following: Push) -> int:
@@ -151,27 +147,30 @@ class AveragePoolingKernel(Kernel):
         """
         at_most = share is None
         fold = Listing.worst if share is None else _mean_of(share)
-        calls = self.core.call_cycles * _ROW_CALLS + at_most * self._skipping
+        around = self._around_row(at_most=at_most)
         push: float = _KEEPING_CALL if self._keeps else following.call
         passing: float = following.whole
         if not at_most and following.whole_mean:
             passing = following.whole_mean
             push = push if self._keeps else passing
         if feed is not None:
-            push += _PUSH_CYCLES[at_most] + 2 * calls
+            push += _PUSH_CYCLES[at_most] + 2 * around
         pushes = self._calls(feed, following) * push + self._keeps * passing
         if self.whole_rows and self._keeps and (feed is None or feed.whole):
-            row = calls + (_FED_ROW_CYCLES if feed is None else _WHOLE_ROW_CYCLES)[at_most]
+            row = around + (_FED_ROW_CYCLES if feed is None else _WHOLE_ROW_CYCLES)[at_most]
             rows = self.areas.rows.pixels * row
             return self._begin + self.loops.whole_rows(fold) + rows + _IMAGE_CYCLES + passing
-        row = calls + _ROW_CYCLES[at_most]
+        row = around + _ROW_CYCLES[at_most]
         row *= -(-self.areas.columns.pixels // COUNTED_IN_A_BYTE)  # a call each
         return self._begin + self.loops.parts(fold) + self.areas.rows.pixels * row + pushes
 
     @property
-    def _skipping(self) -> int:
-        """The most cycles, in a row, of the pixels that do not count."""
-        return _SKIPPING_CYCLES if self.areas.is_cropped else 0
+    def _calls_of_row(self) -> int:
+        return _ROW_CALLS * self.core.call_cycles
+
+    def _around_row(self, *, at_most: bool) -> int:
+        """Return the cycles of a row's calls and, at most, of its pixels that do not count."""
+        return self._calls_of_row + _SKIPPING_CYCLES * (at_most and self.areas.is_cropped)
 
     @property
     def _begin(self) -> int:

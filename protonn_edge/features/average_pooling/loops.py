@@ -76,7 +76,7 @@ def _part_loop(areas: Areas, half: int) -> Listing:
         pixel: ld r18, %a[pixel]+
             {_narrow_pixel(areas) if width == 1 else _wide_pixel(width)}
             {_to_areas_below(areas) if tall else _to_average(width)}
-            {_average("%A[multiplier]", "%B[multiplier]", half)}
+            {average_of("%A[multiplier]", "%B[multiplier]", f"{half >> 8:#04x}")}
         store: movw r20, %A[pixel]
             movw %A[pixel], %A[average]
             st   %a[pixel]+, r19
@@ -259,7 +259,7 @@ def _average_loop(areas: Areas, half: int) -> Listing:
             {repeated(pixels, "add r20, {0}", "adc r21, __zero_reg__")}
             st   Z+, __zero_reg__
             st   Z+, __zero_reg__
-            {_average("r16", "r17", half)}
+            {average_of("r16", "r17", f"{half >> 8:#04x}")}
             clr  __zero_reg__
             st   Y+, r19
             dec  r13
@@ -270,11 +270,15 @@ def _average_loop(areas: Areas, half: int) -> Listing:
     )
 
 
-def _average(low: str, high: str, half: int) -> str:
-    """Return what leaves in r19 the average of the sum in r21:r20."""
+def average_of(low: str, high: str, half: str) -> str:
+    """Return what leaves in r19 the average of the sum in r21:r20.
+
+    - `low`, `high`: registers of the multiplier.
+    - `half`: the upper byte of what is added before the lower 16 bits are cut off.
+    """
     return f"""
             mul  r20, {low}
-            ldi  r22, {half >> 8:#04x}
+            ldi  r22, {half}
             add  r22, r1
             clr  r19
             rol  r19

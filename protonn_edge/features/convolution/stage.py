@@ -45,10 +45,7 @@ _MOST = 65_535  # of whole numbers in a file
 class Convolutions(FeatureStage):
     """Layers of convolutions and pooling of an image, which may be made smaller by averages first.
 
-    Raises
-    ------
-    InputError
-        If the layers do not fit together.
+    Raises `InputError` if the layers do not fit together.
     """
 
     kind: ClassVar[str] = "convolutions"

@@ -156,13 +156,8 @@ class DeskewKernel(Kernel):
     core: Core
     name: str = "held"
 
-    def cost(
-        self,
-        feed: Feed | None,
-        following: Push | None,
-        activity: Activity | None,  # noqa: ARG002  (nobody knows how images are slanted)
-    ) -> Cost:
-        """Return its cost."""
+    def cost(self, feed: Feed | None, following: Push | None, _: Activity | None) -> Cost:
+        """Return its cost; nobody knows how images are slanted."""
         assert feed is not None
         assert following is not None
         rows, pixels = self.stage.image.rows, self.stage.n_inputs

@@ -11,8 +11,7 @@ import numpy as np
 
 from protonn_edge.avr.cores import Core
 from protonn_edge.chain.activity import Activity
-from protonn_edge.features.gradients.cells import CellAxis
-from protonn_edge.features.gradients.gradients import LEVELS, IntegerGradients
+from protonn_edge.features.gradients.gradients import LEVELS, CellAxis, IntegerGradients
 from protonn_edge.features.gradients.loop import (
     COUNT,
     NEXT_CELL,

@@ -11,7 +11,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from protonn_edge.features.gradients.cells import CellAxis, Cells
+from protonn_edge.features.gradients.gradients import CellAxis, Cells
 from protonn_edge.kernels.listing import Fold, Listing
 
 NEXT_CELL, SHARED, COUNT = 0x40, 0x80, 0x3F
@@ -89,11 +89,11 @@ class GradientLoops:
 
 def run_bytes(axis: CellAxis) -> tuple[int, ...]:
     """Return the runs of an axis as bytes."""
-    cells = [0, *(run.cell for run in axis.runs)]
-    return tuple(
-        run.pixels | NEXT_CELL * (run.cell != before) | SHARED * run.shared
-        for run, before in zip(axis.runs, cells, strict=False)
-    )
+    found, before = [], 0
+    for pixels, cell, shared in axis.runs:
+        found.append(pixels | NEXT_CELL * (cell != before) | SHARED * shared)
+        before = cell
+    return tuple(found)
 
 
 def pixel_loop(directions: int, row_of_cells: int) -> Listing:

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
 from protonn_edge.chain.feature_stage import FeatureStage, Shape
-from protonn_edge.features.gradients.cells import DIRECTIONS
-from protonn_edge.features.gradients.gradients import Gradients
+from protonn_edge.features.gradients.gradients import DIRECTIONS, Gradients
 from protonn_edge.features.images.cropped_image import shape_text
 from protonn_edge.training.features import (
     FeatureParameters,

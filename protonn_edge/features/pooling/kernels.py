@@ -8,6 +8,7 @@ from typing import ClassVar
 
 from protonn_edge.avr.cores import Core
 from protonn_edge.chain.activity import Activity
+from protonn_edge.features.average_pooling.loops import average_of
 from protonn_edge.features.images.image_rows import ImageRows
 from protonn_edge.features.pooling.integers import IntegerPooling
 from protonn_edge.kernels.kernel import Cost, Feed, Kernel, Push, Step
@@ -30,54 +31,37 @@ _ADDED = """
     st   Z+, r22
 """
 _PIXEL_CYCLES = 6  # beside its values
+_ROW_SLACK = 2  # of the most cycles of a row, which takes no fewer
 
 
-@dataclass(frozen=True)
-class RowLoop:
-    """What takes a row into its windows: the larger values, or sums of 16 bits."""
+def row_loop(stage: IntegerPooling) -> Listing:
+    """Return the instructions that take a row into its windows: the larger values, or sums.
 
-    # windows in a row, their width in pixels, and the channels of a pixel
-    windows: int
-    width: int
-    channels: int
-    sums: bool  # whether values are summed
-
-    @cached_property
-    def listing(self) -> Listing:
-        """The instructions: X goes through the row, Z through what is there, r21 counts windows."""
-        back = self.channels * (2 if self.sums else 1)
-        return Listing(
-            f"""
-            window:
-                ldi  r23, {self.width}
-            pixel:
-                ldi  r20, {self.channels}
-            value:
-                ld   r18, X+
-                {_ADDED if self.sums else _LARGER}
-                dec  r20
-                brne value
-                dec  r23
-                breq next
-                subi r30, lo8({back})
-                sbci r31, hi8({back})
-                rjmp pixel
-            next:
-                dec  r21
-                brne window
-            """
-        )
-
-    @property
-    def cycles(self) -> int:
-        """Cycles of a row, the same for all values, and a few more."""
-        value = self.listing.worst("value", ("value",), {"value": 1})
-        return self.windows * (1 + self.width * (_PIXEL_CYCLES + self.channels * int(value)))
-
-    @property
-    def least(self) -> int:
-        """The least cycles of a row."""
-        return self.cycles - 2
+    X goes through the row, Z through what is there, r21 counts windows; sums have 16 bits.
+    """
+    sums, channels = stage.how == "average", stage.shape[2]
+    back = channels * (2 if sums else 1)
+    return Listing(
+        f"""
+        window:
+            ldi  r23, {stage.window[1]}
+        pixel:
+            ldi  r20, {channels}
+        value:
+            ld   r18, X+
+            {_ADDED if sums else _LARGER}
+            dec  r20
+            brne value
+            dec  r23
+            breq next
+            subi r30, lo8({back})
+            sbci r31, hi8({back})
+            rjmp pixel
+        next:
+            dec  r21
+            brne window
+        """
+    )
 
 
 def average_loop() -> Listing:
@@ -87,23 +71,11 @@ def average_loop() -> Listing:
     and r23 is 0.
     """
     return Listing(
-        """
+        f"""
         average:
             ld   r20, Z
             ldd  r21, Z+1
-            mul  r20, r16
-            ldi  r22, 128   ; a half
-            add  r22, r1
-            clr  r19
-            rol  r19
-            mul  r21, r16
-            add  r22, r0
-            adc  r19, r1
-            mul  r20, r17
-            add  r22, r0
-            adc  r19, r1
-            mul  r21, r17
-            add  r19, r0
+            {average_of("r16", "r17", "128   ; a half")}
             st   X+, r19
             st   Z+, r23
             st   Z+, r23
@@ -142,42 +114,49 @@ class PoolingKernel(Kernel):
         return self.stage.how == "average"
 
     @cached_property
-    def loop(self) -> RowLoop:
+    def loop(self) -> Listing:
         """What takes a row of the image."""
-        _, windows, channels = self.stage.output_shape
-        return RowLoop(windows, self.stage.window[1], channels, self.averages)
+        return row_loop(self.stage)
+
+    @cached_property
+    def average_loop(self) -> Listing:
+        """What makes averages of sums."""
+        return average_loop()
 
     @cached_property
     def rows(self) -> ImageRows:
         """The rows of the image."""
         return ImageRows(self.stage)
 
-    def cost(
-        self,
-        feed: Feed | None,
-        following: Push | None,
-        activity: Activity | None,  # noqa: ARG002  (all values take the same)
-    ) -> Cost:
-        """Return what it takes."""
-        rows, loop = self.rows, self.loop
-        count, outputs = self.stage.shape[0], self.stage.output_shape[0]
-        least = count * loop.least + outputs * self._averaging
-        begins = 1 if self.averages else -(-count // self.stage.window[0])
-        cycles = count * (loop.cycles + _TAKEN_CYCLES) + begins * self._begun
-        cycles += outputs * self._output
+    def cost(self, feed: Feed | None, following: Push | None, _: Activity | None) -> Cost:
+        """Return what it takes; all values take the same."""
+        rows, stage = self.rows, self.stage
+        count, outputs = stage.shape[0], stage.output_shape[0]
+        least = count * (self._row - _ROW_SLACK) + outputs * self._averaging
+        begins = 1 if self.averages else -(-count // stage.window[0])
+        cycles = count * (self._row + _TAKEN_CYCLES) + begins * self._begun
+        output = _OUTPUT_CYCLES + self._averaging + _AVERAGING_CYCLES * self.averages
+        cycles += outputs * output
         calls = count * _CALLS * self.core.call_cycles
         worst = cycles + calls + rows.worst(feed, following, self.core)
-        code = _CODE_BYTES + loop.listing.code_bytes + average_loop().code_bytes * self.averages
+        code = _CODE_BYTES + self.loop.code_bytes + self.average_loop.code_bytes * self.averages
         step = Step(self.kind, self.name, code, cycles + rows.mean(feed, following), worst, least)
         return Cost(
             steps=(step.on(self.core, _PORTABLE),),
             tables=0,
             code=code,
-            state=1 + 2 * self.stage.output_values * self.averages + rows.state(feed),
+            state=1 + 2 * stage.output_values * self.averages + rows.state(feed),
             buffer=rows.buffer(feed),
             push=rows.push,
             begin=self._begun,
         )
+
+    @property
+    def _row(self) -> int:
+        """The most cycles of a row: the same for all values, and a few more."""
+        _, windows, channels = self.stage.output_shape
+        value = int(self.loop.worst("value", ("value",), {"value": 1}))
+        return windows * (1 + self.stage.window[1] * (_PIXEL_CYCLES + channels * value))
 
     @property
     def _begun(self) -> int:
@@ -189,18 +168,8 @@ class PoolingKernel(Kernel):
         """Cycles of the loop that makes a row of averages."""
         if not self.averages:
             return 0
-        value = average_loop().worst("average", ("average",), {"average": 1})
+        value = self.average_loop.worst("average", ("average",), {"average": 1})
         return self.stage.output_values * int(value)
-
-    @property
-    def _output(self) -> int:
-        """Cycles of a row of the output."""
-        return _OUTPUT_CYCLES + self._averaging + _AVERAGING_CYCLES * self.averages
-
-    @property
-    def average_loop(self) -> Listing:
-        """What makes averages of sums."""
-        return average_loop()
 
 
 def kernels(stage: IntegerPooling, core: Core) -> tuple[Kernel, ...]:

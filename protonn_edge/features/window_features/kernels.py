@@ -304,13 +304,8 @@ class WindowKernel(Kernel):
         """Sums are kept, no samples."""
         return (False,) if self.core.multiplies else (True,)
 
-    def cost(
-        self,
-        feed: Feed | None,
-        following: Push | None,
-        activity: Activity | None,  # noqa: ARG002  (the work is the same whatever the samples are)
-    ) -> Cost:
-        """Return its cost."""
+    def cost(self, feed: Feed | None, following: Push | None, _: Activity | None) -> Cost:
+        """Return its cost; the work is the same whatever the samples are."""
         assert feed is not None
         assert following is not None
         push, features = self._push(following), self.features

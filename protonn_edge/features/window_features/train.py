@@ -55,10 +55,7 @@ class WindowRequest(FeatureRequest):
         return cls(kinds=FeatureSet.of(",".join(terms)), **image)
 
     def stage_for(
-        self,
-        settings: FeatureParameters,
-        points: Float32,
-        weights: Float32 | None,  # noqa: ARG002
+        self, settings: FeatureParameters, points: Float32, _: Float32 | None
     ) -> FeatureStage:
         """Return features of windows."""
         shape = settings.window_shape or (points.shape[1], 1)

@@ -114,68 +114,43 @@ class Images:
             yield Batch(rows, self.of(rows, moved_share, generator) * unit, self.Y[rows], weights)
 
 
-def trained(
-    network: Network,
-    images: Images,
-    schedule: Schedule,
-    bits: Bits,
-    *,
-    generator: np.random.Generator,
-    callback: OnEpoch | None = None,
-) -> tuple[Network, bool]:
-    """Return a network like the given one, but on integers, and whether its training was stopped.
+class Training:
+    """The training of networks on the same images: passes are counted through all of them."""
 
-    The given one is used up.
-
-    Raises `InputError` if the loss is no number any more, or all images have the same features in
-    the end.
-    """
-    float_epochs = round(schedule.epochs * _FLOAT_SHARE)
-    run = _Run(images, schedule, generator, callback)
-    run.through(network, np.float32(_STEP), float_epochs, schedule.learning_rate)
-    every = max(1, len(images.raw) // _LOOKED_AT)
-    some = images.of(np.arange(len(images.raw))[::every], 0.0, generator)
-    rounded = network.rounded(some * np.float32(_STEP), bits, _STEP, BYTE_MAXIMUM)
-    rate = schedule.learning_rate * _ROUNDED_RATE
-    run.through(rounded, np.float32(1), schedule.epochs - float_epochs, rate)
-    _check_tells_apart(rounded.features(some))
-    return rounded, run.stopped
-
-
-def _check_tells_apart(features: Float32) -> None:
-    """Refuse a network of which no unit is left alive: rounding may do that to deep ones."""
-    if len(features) > 1 and not np.ptp(features, axis=0).any():
-        raise InputError(
-            f"all {len(features):,} images have the same features behind the convolutions; train "
-            "with more passes, wider or fewer layers, or another seed"
-        )
-
-
-def train_in_floats(
-    network: Network,
-    images: Images,
-    schedule: Schedule,
-    *,
-    generator: np.random.Generator,
-    callback: OnEpoch | None = None,
-) -> None:
-    """Train a network, in place, that no device will have: all epochs are in floats."""
-    run = _Run(images, schedule, generator, callback)
-    run.through(network, np.float32(_STEP), schedule.epochs, schedule.learning_rate)
-
-
-class _Run:
     def __init__(
         self,
         images: Images,
         schedule: Schedule,
         generator: np.random.Generator,
-        callback: OnEpoch | None,
+        callback: OnEpoch | None = None,
     ) -> None:
         self._images, self._schedule, self._generator = images, schedule, generator
-        self._callback, self._epoch, self.stopped = callback, 0, False
+        self._callback, self._epoch = callback, 0
+        self.stopped = False  # whether it was stopped before its last pass
 
-    def through(self, network: Network, unit: np.float32, epochs: int, rate: float) -> None:
+    def rounded(self, network: Network, bits: Bits) -> Network:
+        """Return a network like the given one, which is used up, but trained on integers.
+
+        Raises `InputError` if the loss is no number any more, or all images have the same features
+        in the end.
+        """
+        images, schedule = self._images, self._schedule
+        float_epochs = round(schedule.epochs * _FLOAT_SHARE)
+        self._train(network, np.float32(_STEP), float_epochs, schedule.learning_rate)
+        every = max(1, len(images.raw) // _LOOKED_AT)
+        some = images.of(np.arange(len(images.raw))[::every], 0.0, self._generator)
+        rounded = network.rounded(some * np.float32(_STEP), bits, _STEP, BYTE_MAXIMUM)
+        rate = schedule.learning_rate * _ROUNDED_RATE
+        self._train(rounded, np.float32(1), schedule.epochs - float_epochs, rate)
+        _check_tells_apart(rounded.features(some))
+        return rounded
+
+    def in_floats(self, network: Network) -> None:
+        """Train a network, in place, that no device will have."""
+        schedule = self._schedule
+        self._train(network, np.float32(_STEP), schedule.epochs, schedule.learning_rate)
+
+    def _train(self, network: Network, unit: np.float32, epochs: int, rate: float) -> None:
         """Train a network, in place, on images multiplied with `unit`.
 
         Stopped, it stays as its last whole pass left it, and passes that would follow are left out.
@@ -218,6 +193,15 @@ class _Run:
                     "points of enormous weight, or take fewer layers"
                 )
             yield loss
+
+
+def _check_tells_apart(features: Float32) -> None:
+    """Refuse a network of which no unit is left alive: rounding may do that to deep ones."""
+    if len(features) > 1 and not np.ptp(features, axis=0).any():
+        raise InputError(
+            f"all {len(features):,} images have the same features behind the convolutions; train "
+            "with more passes, wider or fewer layers, or another seed"
+        )
 
 
 def _batch_size_for(images: int) -> int:
@@ -303,12 +287,11 @@ def learned_network(
     generator = np.random.default_rng(seed)
     images = wanted.images(points, y, weights)
     network = _new_network(wanted, images, generator)
+    training = Training(images, wanted.schedule, generator, callback)
     with np.errstate(over="ignore", divide="ignore", invalid="ignore"):  # it looks at the loss
-        found, stopped = trained(
-            network, images, wanted.schedule, wanted.bits, generator=generator, callback=callback
-        )
+        found = training.rounded(network, wanted.bits)
     layers = integer_stages(found.layers, wanted.shape, BYTE_MAXIMUM)
-    return LearnedNetwork(layers, found.head, found.unit, stopped)
+    return LearnedNetwork(layers, found.head, found.unit, training.stopped)
 
 
 def untrained_layers(wanted: Wanted) -> Layers:

@@ -20,10 +20,9 @@ from protonn_edge.features.convolution.train.layers import Layer, Normalization,
 from protonn_edge.features.convolution.train.learning import (
     Layers,
     OnEpoch,
+    Training,
     Wanted,
     reporting,
-    train_in_floats,
-    trained,
     untrained_layers,
 )
 from protonn_edge.features.convolution.train.network import MatrixHead, Network, layers_of
@@ -191,7 +190,7 @@ def learned_teacher(
     images = wanted.images(points, y, weights)
     head = MatrixHead.random(wanted.n_features, images.Y.shape[1], generator)
     network = Network(layers_of(wanted.layouts, generator), head)
-    train_in_floats(network, images, wanted.schedule, generator=generator, callback=callback)
+    Training(images, wanted.schedule, generator, callback).in_floats(network)
     return NetworkTeacher.of(network, wanted.shape)
 
 
@@ -233,10 +232,8 @@ def learned_student(
         learned=wanted.learned,
     )
     network = Network(student_layers(student.layouts, generator), head)
-    found, _ = trained(
-        network, images, student.schedule, student.bits, generator=generator, callback=callback
-    )
-    return TaughtStudent(found, student)
+    training = Training(images, student.schedule, generator, callback)
+    return TaughtStudent(training.rounded(network, student.bits), student)
 
 
 def teacher_predictions(teacher: Teacher, wanted: Wanted, points: Float32) -> Indices:
