@@ -21,7 +21,7 @@ from protonn_edge.datasets import MultiLabelDataset, load_dataset
 from protonn_edge.datasets.dataset import dense_features
 from protonn_edge.errors import InputError
 from protonn_edge.kinds.protonn.head import protonn_head
-from protonn_edge.training.accuracy_floor import with_accuracy_floor
+from protonn_edge.training.calibration import with_accuracy_floor
 
 
 def from_folder(given: ConvertOptions, out: Output) -> dict[str, Any]:

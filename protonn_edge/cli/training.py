@@ -46,8 +46,8 @@ from protonn_edge.kinds.protonn.head import protonn_head
 from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
 from protonn_edge.quantization import check_margin, check_rate
 from protonn_edge.report.terminal import fact_table
-from protonn_edge.training.accuracy_floor import with_accuracy_floor
 from protonn_edge.training.base import DeviceClassifier
+from protonn_edge.training.calibration import with_accuracy_floor
 from protonn_edge.training.folds import FOLDS, check_classes_of_groups
 
 _OUTLIER_EXPOSURE = 0.5  # with --rejection

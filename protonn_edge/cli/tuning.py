@@ -29,7 +29,7 @@ from protonn_edge.errors import CheckFailed, Interrupted
 from protonn_edge.report.tuning import Columns, candidate_table, front_figure, progress_table
 from protonn_edge.system.files import write_atomically
 from protonn_edge.system.shell import command_line
-from protonn_edge.training.accuracy_floor import with_accuracy_floor
+from protonn_edge.training.calibration import with_accuracy_floor
 from protonn_edge.training.folds import fold_numbers, usual_folds
 from protonn_edge.training.searched import FEATURES, KIND, settings_of_kind
 from protonn_edge.training.shared_parameters import SharedParameters

@@ -55,7 +55,6 @@ from protonn_edge.training.given_points import (
     points_to_report_on,
 )
 from protonn_edge.training.label_sets import are_label_sets
-from protonn_edge.training.on_device import OnDevice
 from protonn_edge.training.parameters import Choices, Number, Parameter, Sides, Subset
 from protonn_edge.training.points import Float32, Indices
 from protonn_edge.training.preparation import PreparedPoints
@@ -193,7 +192,7 @@ def _plain(value: Any) -> Any:
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class DeviceClassifier(Answers, OnDevice, SharedParameters, ABC):
+class DeviceClassifier(Answers, SharedParameters, ABC):
     """A classifier whose model runs on a device.
 
     Targets are classes, or sets of labels (multi-label): a matrix of zeros and ones, or a sequence

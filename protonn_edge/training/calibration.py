@@ -1,18 +1,27 @@
-"""From scores to probabilities: the softmax of the scores times one number.
+"""What points add to a trained model: probabilities, and the accuracy that a bench asks for.
 
-The number is the inverse temperature of Guo et al. (2017), at most 1 where a loss makes the scores
-logits. It is fitted to training points, whose scores are better than those of new points. Where the
-scores separate the classes, the log loss has no minimum: the larger the number, the better. The
-targets are therefore those of Platt (1999, section 2.2): a class of n points is never certain, but
-has the probability (n + 1) / (n + 2) that a uniform prior gives it after n successes in n trials.
+Probabilities are the softmax of the scores times one number, the inverse temperature of Guo et al.
+(2017), at most 1 where a loss makes the scores logits. It is fitted to training points, whose
+scores are better than those of new points. Where the scores separate the classes, the log loss has
+no minimum: the larger the number, the better. The targets are therefore those of Platt (1999,
+section 2.2): a class of n points is never certain, but has the probability (n + 1) / (n + 2) that a
+uniform prior gives it after n successes in n trials.
 """
 
 from __future__ import annotations
 
-from typing import Any
+import math
+from dataclasses import replace
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
+
+from protonn_edge.chain.model import Model
+from protonn_edge.datasets.dataset import dense_features
+from protonn_edge.quantization import quantize, why_floats_alone
+
+_M = TypeVar("_M", bound=Model)
 
 _STEPS = 60
 _LOWEST, _HIGHEST = 1e-3, 1e3  # times one over the largest score
@@ -52,3 +61,23 @@ def softmax(logits: NDArray[Any]) -> NDArray[np.float64]:
     likelihoods = np.exp(logits - logits.max(axis=1, keepdims=True))
     shares: NDArray[np.float64] = likelihoods / likelihoods.sum(axis=1, keepdims=True)
     return shares
+
+
+def with_accuracy_floor(model: _M, X: Any, y: NDArray[np.int64] | None) -> _M:
+    """Return the model with the minimum accuracy of a device in its record.
+
+    This is the integer accuracy on the test points, minus two standard errors for that number of
+    points, so that other points of the same kind reach it, too. Without test points, or for a model
+    that cannot run on a device, nothing is recorded.
+
+    - `X` (n, D): raw test points, n >= 0.
+    - `y` (n,): indices into the model's classes; not read if the model runs in floats only.
+    """
+    if why_floats_alone(model) is not None or X.shape[0] == 0:
+        return model
+    integers = quantize(model)
+    Q = integers.quantize(dense_features(X, "the test part"))
+    share = float(np.mean(integers.predict(Q) == y))
+    error = math.sqrt(share * (1 - share) / len(Q))
+    floor = math.floor(1000 * max(0.0, share - 2 * error)) / 1000
+    return replace(model, record={**model.record, "accuracy_floor": floor})

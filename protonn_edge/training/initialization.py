@@ -9,12 +9,13 @@ import warnings
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import csr_array, issparse
 from sklearn.cluster import KMeans
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.neighbors import NeighborhoodComponentsAnalysis
 
 from protonn_edge.chain.statistics import mean_and_deviation
-from protonn_edge.datasets.rows import constant_columns
+from protonn_edge.datasets.rows import Sparse, constant_columns, dense_rows
 from protonn_edge.errors import InputError
 from protonn_edge.training.objective import Parameters
 from protonn_edge.training.one_class import PARTS_OF_ONE_CLASS, STARTS_OF_ONE_CLASS, reaching_gamma
@@ -22,7 +23,7 @@ from protonn_edge.training.points import Float32, Indices
 
 _SHRINKAGE = 0.1
 _TOTAL_SHARE = 1e-3
-_SHARPNESS = 3.0
+_SHARPNESS, _SHARPNESS_OF_SETS = 3.0, 1.0
 _CLUSTERED_POINTS = 20_000
 _MEDIAN_POINTS = 2_000
 _NEIGHBOURHOOD_POINTS = 2_000
@@ -30,8 +31,8 @@ _NEIGHBOURHOOD_ITERATIONS = 50
 
 
 def initial_parameters(
-    X: Float32,
-    y: Indices,
+    X: Float32 | Sparse,
+    y: Indices | Sparse,
     *,
     n_projections: int,
     n_prototypes: int,
@@ -46,14 +47,15 @@ def initial_parameters(
     """Return the matrices with gamma folded in, and gamma itself.
 
     - `X` (n, D): normalized points; they may be sparse if the projection is given, or "gaussian".
-    - `y` (n,): class indices from 0; each class has at least one point.
+    - `y` (n,): class indices from 0; each class has at least one point. Or label sets (n, L); the
+      projection is then given, or one that needs no classes.
     - `n_projections`: d, at most D.
     - `n_prototypes`: m.
     - `gamma_numerator`: see `median_gamma`.
     - `weights` (n,): weight of each point.
     - `projection` (d, D): W; "identity" and an array determine d.
-    - `prototypes` ("per_class", "kmeans", "sample"): B and Z; see `clustered_prototypes` and
-      `sampled_prototypes`.
+    - `prototypes` ("per_class", "kmeans", "sample"): B and Z; see `clustered_prototypes`,
+      `clustered_label_sets` and `sampled_prototypes`.
     - `gamma`: replaces the gamma of the median distance.
     - `one_class`: whether to choose the RBF width for distance thresholds; see
       `one_class.reaching_gamma`.
@@ -68,9 +70,11 @@ def initial_parameters(
     if X.shape[0] > _CLUSTERED_POINTS:
         chosen = sample_with_all_classes(y, _CLUSTERED_POINTS, generator)
         X, y, weights = X[chosen], y[chosen], None if weights is None else weights[chosen]
-    projected = X @ W.T
+    projected = np.asarray(X @ W.T)
     if prototypes == "sample":
         B, Z = sampled_prototypes(projected, y, n_prototypes, generator, weights)
+    elif issparse(y):
+        B, Z = clustered_label_sets(projected, y, n_prototypes, generator, weights)
     else:
         together = prototypes == "kmeans"
         B, Z = clustered_prototypes(
@@ -80,8 +84,8 @@ def initial_parameters(
         gamma = reaching_gamma(projected, B.T)
     elif gamma is None:
         gamma = median_gamma(projected, B, gamma_numerator, generator)
-    fold = np.float32(gamma)
-    return Parameters(W * fold, B * fold, Z, np.array([_SHARPNESS], dtype=np.float32)), gamma
+    fold, sharpness = np.float32(gamma), _SHARPNESS_OF_SETS if issparse(y) else _SHARPNESS
+    return Parameters(W * fold, B * fold, Z, np.array([sharpness], dtype=np.float32)), gamma
 
 
 def initial_projection(
@@ -244,20 +248,42 @@ def clustered_prototypes(
     return centres.T.copy(), np.repeat(np.eye(len(counts), dtype=np.float32), shares, axis=1)
 
 
+def clustered_label_sets(
+    projected: Float32,
+    Y: Sparse,
+    n_prototypes: int,
+    generator: np.random.Generator,
+    weights: Float32 | None,
+) -> tuple[Float32, Float32]:
+    """Return B (d, m) and Z (L, m): cluster centres, and shares of their points by label."""
+    seed = int(generator.integers(2**31))
+    centres, member = cluster_centres(projected, n_prototypes, seed, generator, weights)
+    counted = np.ones(len(projected), dtype=np.float32) if weights is None else weights
+    around = csr_array((counted, (member, np.arange(len(member)))), (n_prototypes, len(member)))
+    totals = np.asarray(around.sum(axis=1)).ravel()
+    Z = (around @ Y).toarray()
+    # A duplicated centre has its points counted elsewhere: it gets the shares of all points.
+    Z[totals == 0] = np.asarray(counted @ Y) / counted.sum()
+    Z /= np.where(totals > 0, totals, 1.0)[:, None]
+    return centres.T.copy(), np.ascontiguousarray(Z.T.astype(np.float32))
+
+
 def sampled_prototypes(
     projected: Float32,
-    y: Indices,
+    y: Indices | Sparse,
     n_prototypes: int,
     generator: np.random.Generator,
     weights: Float32 | None = None,
 ) -> tuple[Float32, Float32]:
-    """Return B (d, m) and Z (L, m): projected points drawn at random, and their classes.
+    """Return B (d, m) and Z (L, m): projected points drawn at random, and their labels.
 
     Points are drawn in proportion to their weights, without replacement while there are enough.
     """
     chances = None if weights is None else weights.astype(np.float64) / weights.sum(dtype=float)
     again = n_prototypes > len(projected)
     rows = generator.choice(len(projected), n_prototypes, replace=again, p=chances)
+    if issparse(y):
+        return projected[rows].T.copy(), dense_rows(y, rows).T.copy()
     classes = np.eye(int(y.max()) + 1, dtype=np.float32)
     return projected[rows].T.copy(), classes[y[rows]].T.copy()
 
@@ -302,8 +328,12 @@ def cluster_centres(
     return np.concatenate([centres, centres[again] + jitter]), found.labels_.astype(np.int64)
 
 
-def sample_with_all_classes(y: Indices, count: int, generator: np.random.Generator) -> Indices:
-    """Return about `count` random rows, including the first of each class."""
-    _, first = np.unique(y, return_index=True)
-    rows: Indices = np.union1d(first, generator.permutation(len(y))[:count])
+def sample_with_all_classes(
+    y: Indices | Sparse, count: int, generator: np.random.Generator
+) -> Indices:
+    """Return about `count` random rows in their order, including the first of each class."""
+    first: Indices = np.zeros(0, np.int64)  # of sets of labels, any rows
+    if not issparse(y):
+        _, first = np.unique(y, return_index=True)
+    rows: Indices = np.union1d(first, generator.permutation(y.shape[0])[:count])
     return rows

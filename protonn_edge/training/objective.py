@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -63,47 +64,46 @@ def squared_error(
 
 
 def cross_entropy(
-    scores: Matrix, Y: Matrix, sharpness: Matrix, weights: Matrix | None
+    scores: Matrix,
+    Y: Matrix,
+    sharpness: Matrix,
+    weights: Matrix | None,
+    none: float | None = None,
 ) -> tuple[float, Matrix, Matrix]:
     """Return the mean of ``-sum_l y_il log softmax(t s_i)_l``, t = exp(sharpness), and derivatives.
 
     The rows of Y are distributions over the classes: one-hot, or soft labels.
+
+    - `none`: the logit of one more class, "none of them", to which rows of Y that are all 0 belong.
+      Where all RBFs vanish, all scores are 0, so a point far from every prototype most likely has
+      no class.
     """
     factor = np.exp(sharpness)
     logits = scores * factor
-    logits -= logits.max(axis=1, keepdims=True)
+    largest = logits.max(axis=1, keepdims=True)
+    if none is not None:
+        largest = np.maximum(largest, none)
+    logits -= largest
     likelihoods = np.exp(logits)
     totals = likelihoods.sum(axis=1, keepdims=True)
-    value = _mean(np.log(totals[:, 0]) - np.einsum("ij,ij->i", logits, Y), weights)
-    likelihoods /= totals
-    likelihoods -= Y
-    likelihoods *= factor / len(Y)
-    slope = _weighted(likelihoods, weights)
-    return value, slope, np.full_like(sharpness, np.einsum("ij,ij->", slope, scores))
-
-
-def cross_entropy_or_none(
-    scores: Matrix, Y: Matrix, sharpness: Matrix, weights: Matrix | None
-) -> tuple[float, Matrix, Matrix]:
-    """Return `cross_entropy` with one more class, "none of them", whose logit is `EXPOSURE_LOGIT`.
-
-    Rows of Y that are all 0 belong to outlier exposure. Where all RBFs vanish, all scores are 0, so
-    a point far from every prototype most likely has no class.
-    """
-    factor = np.exp(sharpness)
-    logits = scores * factor
-    largest = np.maximum(logits.max(axis=1, keepdims=True), EXPOSURE_LOGIT)
-    logits -= largest
-    none = EXPOSURE_LOGIT - largest
-    likelihoods = np.exp(logits)
-    totals = likelihoods.sum(axis=1, keepdims=True) + np.exp(none)
-    of_target = np.einsum("ij,ij->i", logits, Y) + (1 - Y.sum(axis=1)) * none[:, 0]
+    of_target = np.einsum("ij,ij->i", logits, Y)
+    if none is not None:
+        rest = none - largest
+        totals += np.exp(rest)
+        of_target += (1 - Y.sum(axis=1)) * rest[:, 0]
     value = _mean(np.log(totals[:, 0]) - of_target, weights)
     likelihoods /= totals
     likelihoods -= Y
-    likelihoods *= factor / len(Y)
-    slope = _weighted(likelihoods, weights)
-    return value, slope, np.full_like(sharpness, np.einsum("ij,ij->", slope, scores))
+    return value, *_through_logits(likelihoods, scores, factor, weights)
+
+
+def _through_logits(
+    slope: Matrix, scores: Matrix, factor: Matrix, weights: Matrix | None
+) -> tuple[Matrix, Matrix]:
+    """Return derivatives with respect to scores and sharpness, from those to the logits."""
+    slope *= factor / len(scores)
+    slope = _weighted(slope, weights)
+    return slope, np.full_like(factor, np.einsum("ij,ij->", slope, scores))
 
 
 def label_cross_entropy(
@@ -126,9 +126,7 @@ def label_cross_entropy(
     losses += _BRIER_WEIGHT * wrong * wrong
     value = _mean(losses.sum(axis=1), weights)
     slope = wrong * (1 + 2 * _BRIER_WEIGHT * likelihoods * (1 - likelihoods))
-    slope *= factor / len(Y)
-    slope = _weighted(slope, weights)
-    return value, slope, np.full_like(sharpness, np.einsum("ij,ij->", slope, scores))
+    return value, *_through_logits(slope, scores, factor, weights)
 
 
 def hinge(
@@ -181,7 +179,10 @@ LOSSES: dict[str, Loss] = {
 }
 LABEL_LOSSES: dict[str, Loss] = {**LOSSES, "cross_entropy": label_cross_entropy}
 """The same names for targets that are sets of labels."""
-OUTLIER_EXPOSURE_LOSSES: dict[str, Loss] = {**LOSSES, "cross_entropy": cross_entropy_or_none}
+OUTLIER_EXPOSURE_LOSSES: dict[str, Loss] = {
+    **LOSSES,
+    "cross_entropy": partial(cross_entropy, none=EXPOSURE_LOGIT),
+}
 """The same names if some points are of no class."""
 
 

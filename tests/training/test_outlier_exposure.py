@@ -14,9 +14,10 @@ from protonn_edge.training.objective import (
     LOSSES,
     OUTLIER_EXPOSURE_LOSSES,
     cross_entropy,
-    cross_entropy_or_none,
 )
 from protonn_edge.training.preparation import make_exposure_points
+
+cross_entropy_or_none = OUTLIER_EXPOSURE_LOSSES["cross_entropy"]
 
 
 def images(n: int = 50, shape: tuple[int, int] = (8, 8)) -> np.ndarray:

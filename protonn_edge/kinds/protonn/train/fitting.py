@@ -9,7 +9,6 @@ a point of the other group. Points in between and beyond resemble groups that we
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -22,7 +21,7 @@ from protonn_edge.kinds.protonn.parameters import PROTOTYPES_PER_CLASS, ProtoNNP
 from protonn_edge.kinds.protonn.train.alternating import alternate
 from protonn_edge.kinds.protonn.train.budget_rules import ModelSizes, sizes_within
 from protonn_edge.kinds.protonn.train.joint import Augment, QuantizationAware, minimize
-from protonn_edge.kinds.protonn.train.label_start import initial_label_parameters, sparse_projection
+from protonn_edge.kinds.protonn.train.label_start import sparse_projection
 from protonn_edge.training.augmentation import ImageAugmentation
 from protonn_edge.training.initialization import initial_parameters
 from protonn_edge.training.loop import settled
@@ -188,9 +187,7 @@ class ProtoNNTraining:
     def _new_start(self, data: TrainingSet) -> Parameters:
         settings, kind = self._settings, self._settings.projection_start
         sizes = self._sizes(data.X.shape[1])
-        of_classes = partial(initial_parameters, one_class=settings.one_class)
-        start_from = initial_label_parameters if data.multilabel else of_classes
-        start, self._gamma = start_from(
+        start, self._gamma = initial_parameters(
             data.X,
             data.y,
             n_projections=sizes.n_projections,
@@ -203,6 +200,7 @@ class ProtoNNTraining:
             else kind,
             prototypes=settings.init_prototypes,
             gamma=settings.gamma,
+            one_class=settings.one_class,
         )
         if data.outlier_exposure:  # their own prototypes start without a label
             start = replace(start, labels=start.labels[: self.prepared.n_classes])

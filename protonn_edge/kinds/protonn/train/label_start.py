@@ -13,10 +13,8 @@ from scipy.sparse import csr_array, diags_array, issparse
 from scipy.sparse.linalg import svds
 from sklearn.linear_model import Ridge
 
-from protonn_edge.datasets.rows import Sparse, constant_columns
+from protonn_edge.datasets.rows import Sparse
 from protonn_edge.errors import InputError
-from protonn_edge.training.initialization import cluster_centres, initial_projection, median_gamma
-from protonn_edge.training.objective import Parameters
 from protonn_edge.training.points import Float32, Indices, TrainingSet
 
 _RIDGE = 0.1
@@ -24,70 +22,6 @@ _FEATURES_SOLVED = 4_000
 _IDENTITY_LIMIT = 2_000
 _SHARPNESS = 1.0
 _CLUSTERED_POINTS = 20_000
-
-
-def initial_label_parameters(
-    X: Float32 | Sparse,
-    Y: Sparse,
-    *,
-    n_projections: int,
-    n_prototypes: int,
-    gamma_numerator: float,
-    generator: np.random.Generator,
-    weights: Float32 | None = None,
-    projection: str | Float32 = "pca",
-    prototypes: str = "kmeans",
-    gamma: float | None = None,
-) -> tuple[Parameters, float]:
-    """Return the matrices with gamma folded in, and gamma itself.
-
-    - `X` (n, D): normalized points.
-    - `Y` (n, L): label sets.
-    - `n_projections`, `n_prototypes`, `gamma_numerator`, `weights`, `projection`, `gamma`: as for
-      `initial_parameters`, but the projection cannot be "lda": see `sparse_projection`.
-    - `prototypes` ("per_class", "kmeans", "sample"): "sample" draws points with their label sets;
-      the others cluster all points, and label a prototype with the mean of the label sets in its
-      cluster.
-    """
-    no_classes = np.zeros(0, dtype=np.int64)
-    W = initial_projection(projection, X, no_classes, n_projections, weights, generator)
-    W[:, constant_columns(X)] = 0.0
-    if X.shape[0] > _CLUSTERED_POINTS:
-        rows = np.sort(generator.permutation(X.shape[0])[:_CLUSTERED_POINTS])
-        X, Y, weights = X[rows], Y[rows], None if weights is None else weights[rows]
-    projected = np.asarray(X @ W.T)
-    if prototypes == "sample":
-        chances = None if weights is None else weights.astype(np.float64) / weights.sum(dtype=float)
-        again = n_prototypes > len(projected)
-        drawn = generator.choice(len(projected), n_prototypes, replace=again, p=chances)
-        B, Z = projected[drawn].T.copy(), Y[drawn].toarray().T.astype(np.float32)
-    else:
-        B, Z = _clusters(projected, Y, n_prototypes, generator, weights)
-    if gamma is None:
-        gamma = median_gamma(projected, B, gamma_numerator, generator)
-    fold = np.float32(gamma)
-    sharpness = np.array([_SHARPNESS], dtype=np.float32)
-    return Parameters(W * fold, B * fold, np.ascontiguousarray(Z), sharpness), gamma
-
-
-def _clusters(
-    projected: Float32,
-    Y: Sparse,
-    n_prototypes: int,
-    generator: np.random.Generator,
-    weights: Float32 | None,
-) -> tuple[Float32, Float32]:
-    """Return B (d, m) and Z (L, m): cluster centres, and shares of their points by label."""
-    seed = int(generator.integers(2**31))
-    centres, member = cluster_centres(projected, n_prototypes, seed, generator, weights)
-    counted = np.ones(len(projected), dtype=np.float32) if weights is None else weights
-    around = csr_array((counted, (member, np.arange(len(member)))), (n_prototypes, len(member)))
-    totals = np.asarray(around.sum(axis=1)).ravel()
-    Z = (around @ Y).toarray()
-    # A duplicated centre has its points counted elsewhere: it gets the shares of all points.
-    Z[totals == 0] = np.asarray(counted @ Y) / counted.sum()
-    Z /= np.where(totals > 0, totals, 1.0)[:, None]
-    return centres.T.copy(), Z.T.astype(np.float32)
 
 
 def sleec_projection(
