@@ -4,9 +4,6 @@ The machine code is followed from every ``cli`` to where interrupts are on again
 from its vector to its end, along all branches and into all calls; the longest path counts. A loop
 on the way has no bound that the code shows, so functions with loops that run with interrupts off
 need one from whoever knows it: the plan knows what the generated ones take.
-
-What is counted is what the chip takes for each instruction (datasheet 8271, chapter 31; those with
-3-byte return addresses take a cycle more for each: datasheet 2549, chapter 34).
 """
 
 from __future__ import annotations
@@ -15,6 +12,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from protonn_edge.avr.cycles import TAKEN_BRANCH, cycles_of
 from protonn_edge.avr.flow import flow_of, interrupt_handlers
 from protonn_edge.avr.instructions import (
     BRANCHES,
@@ -32,14 +30,6 @@ from protonn_edge.errors import CheckFailed
 _RESPONSE_CYCLES = 4  # from the request to the vector (7.7.1); 5 with 3-byte return addresses
 _LONGEST_INSTRUCTION = 4  # the one after SEI runs before any interrupt
 _SREG = 0x3F
-_CYCLES = {
-    **dict.fromkeys(("mul", "muls", "mulsu", "fmul", "fmuls", "fmulsu", "adiw", "sbiw"), 2),
-    **dict.fromkeys(("ld", "ldd", "lds", "st", "std", "sts", "push", "pop", "sbi", "cbi"), 2),
-    **dict.fromkeys(("rjmp", "ijmp", "eijmp"), 2),
-    **dict.fromkeys(("lpm", "elpm", "jmp", "rcall", "icall", "eicall"), 3),
-    **dict.fromkeys(("call", "ret", "reti"), 4),
-}
-_WITH_RETURN_ADDRESS = ("rcall", "icall", "eicall", "call", "ret", "reti")
 
 
 @dataclass(frozen=True)
@@ -118,9 +108,7 @@ class _Spans:
         self._code = program.code
         self._flow = flow_of(program)
         self._names = self._flow.names
-        self._longer = program.core.return_bytes - 2
-        longer = {name: _CYCLES[name] + self._longer for name in _WITH_RETURN_ADDRESS}
-        self._cycles = _CYCLES | longer
+        self._core = program.core
         self._called: dict[int, _Longest] = {}
         for name, cycles in bounds.items():
             address = self._names.address_of(name)
@@ -153,8 +141,8 @@ class _Spans:
     def _handler(self, number: int, entry: int) -> MaskedSpan:
         jump = self._instruction(self._program.core.vector_bytes * number)
         longest = self._call(entry)
-        response = _RESPONSE_CYCLES + self._longer
-        cycles = response + self._cycles[jump.name] + max(filter(None, longest))
+        response = _RESPONSE_CYCLES + self._core.return_bytes - 2
+        cycles = response + cycles_of(jump, self._core) + max(filter(None, longest))
         return MaskedSpan(self._names.name_of(entry), cycles)
 
     def _span(self, cli: int) -> MaskedSpan:
@@ -203,7 +191,7 @@ class _Spans:
     def _following(self, place: _Place, restores: bool) -> Iterator[_Next]:
         """Yield what can come after an instruction, and the cycles until then."""
         here = self._instruction(place.address)
-        name, cycles = here.name, self._cycles.get(here.name, 1)
+        name, cycles = here.name, cycles_of(here, self._core)
         after = _Place(here.end, place.kept)
         if name in RETURNS:
             yield cycles, _PathEnd(name == "reti")
@@ -224,7 +212,7 @@ class _Spans:
                 _PathEnd(True) if _switches_on(here, place, restores) else _after(here, place),
             )
             if name in BRANCHES:
-                yield cycles + 1, _Place(here.operands["k"], place.kept)
+                yield cycles + TAKEN_BRANCH, _Place(here.operands["k"], place.kept)
 
     def _following_call(self, here: Decoded, cycles: int, after: _Place) -> Iterator[_Next]:
         target = here.operands["k"]

@@ -55,6 +55,17 @@ class Symbol:
     size: int  # in bytes; 0 where the assembler source did not say
 
 
+MARK = re.compile(
+    r"\w+_(passed|whole|each|jump|target)\.(\w+)\.(?:([a-z]\w*)\.)?(?:(\d+)u?\.(\d+)u?\.)?\d+"
+)
+"""Names of labels that say something of their places; see `protonn_edge.avr.facts`."""
+
+
+def is_mark(symbol: Symbol) -> bool:
+    """Return whether a label is there for what it says, and no name of code."""
+    return MARK.fullmatch(symbol.name) is not None
+
+
 class Names:
     """The symbols of the code, to name addresses."""
 
@@ -100,6 +111,8 @@ class LinkedProgram:
     sections: Sections  # bytes by where they end up
     code: bytes  # flash from address 0 on: the code, and after it the initial values of variables
     symbols: tuple[Symbol, ...]  # functions and labels in it, by address
+    # labels of places that something is known of (`avr.facts`), by address; no names of code
+    marks: tuple[Symbol, ...]
     data_end: int  # the first data address past the static variables; 0 if there are none
     core: Core  # the kind of chip that it was compiled for
     initial_values: tuple[Constants, ...]  # what the start-up code copies from flash to SRAM
@@ -225,11 +238,13 @@ def _program(path: Path, contents: bytes) -> LinkedProgram:
             for each in elf.iter_sections()
             if _is_allocated(each) and _is_in_sram(each)
         ]
+        symbols = _code_symbols(elf)
         return LinkedProgram(
             path=path,
             sections=_sizes(elf),
             code=_flash(elf),
-            symbols=_code_symbols(elf),
+            symbols=tuple(each for each in symbols if not is_mark(each)),
+            marks=tuple(filter(is_mark, symbols)),
             data_end=min(max(ends, default=_SRAM_BASE) - _SRAM_BASE, 0xFFFF),
             core=_core(elf, path),
             initial_values=_constants(elf, _is_in_sram),

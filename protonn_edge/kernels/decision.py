@@ -10,7 +10,7 @@ from protonn_edge.avr.cores import Core
 from protonn_edge.chain.activity import Activity
 from protonn_edge.chain.decision import UNKNOWN, IntegerDecision, Statistic
 from protonn_edge.kernels.kernel import Cost, Feed, Kernel, Push, Step
-from protonn_edge.kernels.listing import Listing, repeated
+from protonn_edge.kernels.listing import Facts, Listing, Passed, repeated
 
 # By the compiler (avr-gcc 5.4 at -O2): the call of the search where two functions need it and it is
 # large, and for the answer "unknown" by each statistic, cycles and approximate flash. What is in
@@ -72,6 +72,11 @@ class DecisionKernel(Kernel):
                 brne class
             """
         )
+
+    @property
+    def facts(self) -> Facts:
+        """How often its loop is passed."""
+        return {"class": Passed(self.stage.n_inputs - 1, self.stage.n_inputs - 1)}
 
     def cost(self, _: Feed | None, __: Push | None, activity: Activity | None, /) -> Cost:
         """Return its cost."""

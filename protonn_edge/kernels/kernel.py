@@ -126,6 +126,8 @@ class Kernel(ABC):
     chunk: ClassVar[int] = 64
     # whether a plan with this as its first such kernel has its name, for the option --plan
     names_plan: ClassVar[bool] = False
+    # whether it pushes all values into the next stage in one call
+    pushes_whole: ClassVar[bool] = False
     stage: IntegerStage  # the stage that it computes
     core: Core
 

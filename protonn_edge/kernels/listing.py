@@ -9,8 +9,9 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
+from typing import NamedTuple
 
 _TWO_CYCLES = ("ld", "ldd", "lds", "st", "std", "sts", "adiw", "sbiw", "rjmp", "push", "pop")
 _PRODUCTS = ("mul", "muls", "mulsu")
@@ -49,6 +50,21 @@ class Instruction:
         return f"{self.mnemonic} {where}", where
 
 
+class Passed(NamedTuple):
+    """How often a prediction passes a label: what the program's code does not show.
+
+    A label is passed at most and at least so often in a prediction, or, if it says so, each time
+    that another one is.
+    """
+
+    most: int
+    least: int = 0
+    of: str = ""  # the other label
+
+
+Facts = Mapping[str, Passed]
+"""What is known of labels, by their names."""
+
 Combine = Callable[[float, float, float], float]
 """Cycles of the two ways of a branch, and the share of the first, in one number."""
 
@@ -61,6 +77,12 @@ class Listing:
     """
 
     source: str  # the lines
+    marks: tuple[tuple[str, str], ...] = ()  # labels, and what is printed with them
+
+    def noting(self, name: str, facts: Facts) -> Listing:
+        """Return it with facts of its labels, which begin with `name` in the program."""
+        marks = ((label, _mark(name, label, fact)) for label, fact in facts.items())
+        return replace(self, marks=tuple(marks))
 
     @cached_property
     def _parsed(self) -> tuple[tuple[Instruction, ...], dict[str, int]]:
@@ -97,6 +119,9 @@ class Listing:
         lines, names = [], defaultdict[int, list[str]](list)
         for name, at in labels.items():
             names[at].append(name)
+        marks = defaultdict[int, str](str)
+        for label, mark in self.marks:
+            marks[self.place(label)] += f' {mark} "'
         for place, each in enumerate((*instructions, None)):
             own = each.label if each else ""
             lines += [f'"{_local(name)}:\\n"' for name in names[place] if name != own]
@@ -108,7 +133,10 @@ class Listing:
                 comment = f" /* {each.comment} */" if each.comment else ""
                 mnemonic = _PRINTED.get(mnemonic, mnemonic)
                 label = f"{_local(own)}: " if own else "    "
+                label += f'"{marks[place]}' if place in marks else ""
                 lines.append(f'"{label}{mnemonic:<5} {operands}'.rstrip() + f'\\n"{comment}')
+            elif place in marks:
+                lines.append(f'"    "{marks[place]}\\n"')
         return tuple(lines)
 
     def __str__(self) -> str:
@@ -244,6 +272,13 @@ Fold = Callable[[Listing, str, Collection[str], Mapping[str, float]], float]
 def repeated(over: Iterable[object], *lines: str) -> str:
     """Return the lines for each of some, which take the place of ``{0}`` in them."""
     return "".join(f"{line.format(each)}\n" for each in over for line in lines)
+
+
+def _mark(name: str, label: str, fact: Passed) -> str:
+    """Return the macro of the generated C that puts a fact where a label is."""
+    if fact.of:
+        return f"EACH({name}_{label}, {name}_{fact.of}, {fact.most}, {fact.least})"
+    return f"PASSED({name}_{label}, {fact.most}, {fact.least})"
 
 
 def _local(label: str) -> str:

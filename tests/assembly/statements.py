@@ -88,6 +88,8 @@ _TOKEN = re.compile(rf"{_STRING}|[()\[\]]|[^\s\"()\[\],:]+|\s+|.")
 _DEPTH = {"(": 1, "[": 1, ")": -1, "]": -1}
 _BEGIN = re.compile(r"\b(?:__asm__|asm)\s*((?:__volatile__|volatile)?)\s*\(")
 _OF_A_VARIABLE = re.compile(r"\bregister\b[^;]*$")
+# labels that only say something of their places
+_FACT = re.compile(r"\b\w+_(?:passed|whole|each|jump|target)\.[^:\n]*: ?")
 _ESCAPES = {"n": "\n", "t": "\t"}
 
 
@@ -221,4 +223,5 @@ def _split(inside: str, separator: str) -> list[str]:
 
 def _text(part: str) -> str:
     literals = "".join(literal[1:-1] for literal in re.findall(_STRING, part))
-    return re.sub(r"\\(.)", lambda escape: _ESCAPES.get(escape[1], escape[1]), literals)
+    text = re.sub(r"\\(.)", lambda escape: _ESCAPES.get(escape[1], escape[1]), literals)
+    return _FACT.sub("", text)

@@ -23,7 +23,7 @@ from protonn_edge.kernels.kernel import (
     Push,
     Step,
 )
-from protonn_edge.kernels.listing import Listing
+from protonn_edge.kernels.listing import Facts, Listing, Passed
 from protonn_edge.kernels.matvec.loops import (
     COUNTED_IN_A_BYTE,
     Block,
@@ -85,6 +85,16 @@ class Pass:
     def loop(self) -> Listing:
         """The loop over the inputs, if weights are data."""
         return _LOOPS[self.kernel](self.block)
+
+    def facts(self, *, every: bool) -> Facts:
+        """Return how often labels of the loop are passed, by whether `every` input is pushed."""
+        n = self.weights.shape[1]
+        least = n if every or self.kernel == "masked" else 0
+        facts = {"begin": Passed(n), "input": Passed(n, least)}
+        if self.kernel != "masked":
+            return facts | {"counted": Passed(-(-n // (COUNTED_IN_A_BYTE + 1)), of="begin")}
+        others = np.count_nonzero(self.weights, axis=1).tolist()
+        return facts | {f"other{k}": Passed(count) for k, count in enumerate(others)}
 
     @cached_property
     def code(self) -> Unrolled:
@@ -321,6 +331,11 @@ class MatvecKernel(Kernel):
         flash, least = sum(product.bytes), product.push.least
         step = Step(self.kind, self.name, flash, mean, worst, least)
         return step.on(self.core, _PORTABLE_PRODUCT)
+
+    @property
+    def facts(self) -> Facts:
+        """How often a loop over the sums is passed, which makes something of them."""
+        return {"sum": Passed(self.stage.n_sums, self.stage.n_sums)}
 
     def needed_for(self, name: str) -> str:
         """Return what its stage, or its chip, lacks for a kernel of this name."""

@@ -242,6 +242,7 @@ def masked(block: Block) -> Listing:
             {"" if k % 8 else "lpm r24, Z+"}
             sbrs r24, {k % 8}
             rjmp weight{k + 1}
+        other{k}:
             {multiply_add(register, block.width)}
         weight{k + 1}:
         """

@@ -34,6 +34,7 @@ class DenseKernel(MatvecKernel):
     """A hidden layer with weights in columns, behind masks, as instructions, or two to a byte."""
 
     template: ClassVar[str] = "dense/dense.j2"
+    pushes_whole: ClassVar[bool] = True
 
     stage: IntegerDense
 
@@ -46,7 +47,7 @@ class DenseKernel(MatvecKernel):
         drops = self.stage.accumulator_bits > 16
         return Listing(
             f"""
-            unit:
+            sum:
                 {"adiw r26, 1" if drops else ""}
                 ld   r18, X+
                 ld   r19, X+
@@ -64,7 +65,7 @@ class DenseKernel(MatvecKernel):
                 st   Z+, r24
             next:
                 dec  %[left]
-                brne unit
+                brne sum
             """
         )
 
@@ -76,14 +77,14 @@ class DenseKernel(MatvecKernel):
 
     def _rectify(self, following: Push, activity: Activity | None) -> Step:
         """Return the step that converts sums to bytes, and passes them on in one call."""
-        loop, units, around = self.rectifying, self.stage.n_outputs, ("unit", ["unit"])
+        loop, units, around = self.rectifying, self.stage.n_outputs, ("sum", ["sum"])
         mean = None
         if activity is not None:
             (shares,) = activity.stages[self.kind]
             # Few units are at the limit.
-            odds = {"rest": 1 - float(shares.mean()), "store": 1.0, "unit": 1.0}
+            odds = {"rest": 1 - float(shares.mean()), "store": 1.0, "sum": 1.0}
             mean = units * loop.mean(*around, odds) + following.whole_mean - _CALLED_LESS
-        worst, least = (units * each(*around, {"unit": 1}) for each in (loop.worst, loop.least))
+        worst, least = (units * each(*around, {"sum": 1}) for each in (loop.worst, loop.least))
         worst += _AROUND_CYCLES + self.core.call_cycles + following.whole
         return Step("rectify", "loop", _CODE_BYTES, mean, math.ceil(worst), int(least))
 

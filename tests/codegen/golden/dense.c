@@ -11,7 +11,7 @@ typedef int16_t dense_sum_t;
 /* W, an input a line, for outputs 0..3, counted from 0: its multiples, and the sums that they are
  * added to or taken from. Code is made of it. */
 #define DENSE_WEIGHTS_0 \
-    GROUP_OF_FEATURES \
+    GROUP_OF_FEATURES(0) \
     FEATURE(0) TIMES(itself, 1) PLUS(1) TIMES(product, 9) PLUS(3) TIMES(product, 60) MINUS(0) \
     FEATURE(1) TIMES(twice, 2) PLUS(1) TIMES(product, 35) PLUS(0) \
     FEATURE(2) TIMES(product, 3) MINUS(1) TIMES(product, 90) PLUS(2) \
@@ -68,7 +68,7 @@ static void dense_2_add_0(const pnn_input_t *feature, const pnn_input_t *end)
         return;
     }
     __asm__ volatile(
-        "    movw  r22, r26\n"
+        "    " PASSED(dense_2_block0_begin, 4, 0) "movw  r22, r26\n"
         "    ldi   r26, lo8(%[sums])\n"
         "    ldi   r27, hi8(%[sums])\n"
         "    ld    r2, X+\n"
@@ -88,14 +88,15 @@ static void dense_2_add_0(const pnn_input_t *feature, const pnn_input_t *end)
         "    dec   %[left]\n"
         "    brne  .Linput_%=\n"
         "    rjmp  .Lcounted_%=\n"
-        ".Linput_%=: ld    r23, X+\n"
+        ".Linput_%=: " PASSED(dense_2_block0_input, 4, 4) "ld    r23, X+\n"
         "    lpm   r24, Z+\n"
         "    tst   r23\n"
         "    breq  .Lzero_%=\n"
         "    lpm   r24, Z+\n"
         "    sbrs  r24, 0\n"
         "    rjmp  .Lweight1_%=\n"
-        "    lpm   r22, Z+\n"
+        ".Lother0_%=:\n"
+        "    " PASSED(dense_2_block0_other0, 3, 0) "lpm   r22, Z+\n"
         "    mulsu r22, r23\n"
         "    sbc   r20, r20\n" /* the product's sign, 0 or -1 */
         "    add   r2, r0\n"
@@ -104,7 +105,8 @@ static void dense_2_add_0(const pnn_input_t *feature, const pnn_input_t *end)
         ".Lweight1_%=:\n"
         "    sbrs  r24, 1\n"
         "    rjmp  .Lweight2_%=\n"
-        "    lpm   r22, Z+\n"
+        ".Lother1_%=:\n"
+        "    " PASSED(dense_2_block0_other1, 2, 0) "lpm   r22, Z+\n"
         "    mulsu r22, r23\n"
         "    sbc   r20, r20\n" /* the product's sign, 0 or -1 */
         "    add   r5, r0\n"
@@ -113,7 +115,8 @@ static void dense_2_add_0(const pnn_input_t *feature, const pnn_input_t *end)
         ".Lweight2_%=:\n"
         "    sbrs  r24, 2\n"
         "    rjmp  .Lweight3_%=\n"
-        "    lpm   r22, Z+\n"
+        ".Lother2_%=:\n"
+        "    " PASSED(dense_2_block0_other2, 4, 0) "lpm   r22, Z+\n"
         "    mulsu r22, r23\n"
         "    sbc   r20, r20\n" /* the product's sign, 0 or -1 */
         "    add   r8, r0\n"
@@ -182,8 +185,8 @@ static void dense_2_rectify(void)
         "    ldi   r27, hi8(%[sums])\n"
         "    movw  r30, r26\n"
         "    clr   r20\n"
-        ".Lunit_%=:\n"
-        "    adiw  r26, 1\n"
+        ".Lsum_%=:\n"
+        "    " PASSED(dense_2_sum, 3, 3) "adiw  r26, 1\n"
         "    ld    r18, X+\n"
         "    ld    r19, X+\n"
         "    clr   r24\n"
@@ -199,7 +202,7 @@ static void dense_2_rectify(void)
         "    st    Z+, r24\n"
         ".Lnext_%=:\n"
         "    dec   %[left]\n"
-        "    brne  .Lunit_%=\n"
+        "    brne  .Lsum_%=\n"
         "    clr   __zero_reg__\n"
         : [left] "+&r"(left)
         : [sums] "i"(&dense_2), [multiplier] "r"((uint8_t)DENSE_2_MULTIPLIER)
@@ -218,7 +221,7 @@ static void dense_2_rectify(void)
 /* Add what the next inputs contribute to outputs 0..3; an input that is 0 contributes
  * nothing and is passed over. */
 #ifdef PNN_ASSEMBLY
-#define GROUP_OF_FEATURES "group\n"
+#define GROUP_OF_FEATURES(i) "group " #i "\n"
 #define FEATURE(i) "feature\n"
 #define PASS(n) "pass " #n "\n"
 #define TIMES(made, n) #made " " #n "\n"
@@ -229,8 +232,8 @@ static void dense_add_0(const pnn_input_t *feature, const pnn_input_t *end)
     uint16_t next = dense_consumed / DENSE_GROUP;
     uint8_t left = (uint8_t)(((uint16_t)(end - feature) + DENSE_GROUP - 1) / DENSE_GROUP);
     __asm__ volatile(
-        ".macro group\n"
-        "2:\n"
+        ".macro group number\n"
+        "2: " TARGET(dense_block0) "\n"
         "5:  .pushsection .progmem.data, \"a\", @progbits\n" /* another place in the table */
         "    .word gs(5b)\n"
         "    .popsection\n"
@@ -238,6 +241,7 @@ static void dense_add_0(const pnn_input_t *feature, const pnn_input_t *end)
         "    brcc  1f\n"
         "    %~jmp 9f\n"
         "1:\n"
+        PASSED(dense_block0_group\\number\\(), 1, 1) "\n"
         ".endm\n"
         ".macro feature\n"
         "2: ld    r23, X+\n"
@@ -320,7 +324,7 @@ static void dense_add_0(const pnn_input_t *feature, const pnn_input_t *end)
         "    clr   r25\n"
         "    subi  r30, lo8(-(gs(7b)))\n"
         "    sbci  r31, hi8(-(gs(7b)))\n"
-        "    %~jmp __tablejump2__\n"
+        JUMP(dense_block0) "%~jmp __tablejump2__\n"
         DENSE_WEIGHTS_0
         "2:\n"
         "9: clr   __zero_reg__\n"
@@ -352,7 +356,7 @@ static void dense_add_0(const pnn_input_t *feature, const pnn_input_t *end)
         : "memory", "r0", "r2", "r3", "r4", "r5", "r6", "r7", "r8", "r9", "r22", "r23", "r25");
 }
 #else
-#define GROUP_OF_FEATURES
+#define GROUP_OF_FEATURES(i)
 #define FEATURE(i)                                                                                 \
     break;                                                                                         \
     case i:
@@ -395,10 +399,14 @@ static void dense_push(const pnn_input_t *first, const pnn_input_t *end)
             if (dense_consumed + count != DENSE_INPUTS) {
                 count = (uint16_t)(count & ~(DENSE_GROUP - 1));
             }
+            PNN_FACT(PASSED(dense_groups, 1, 1));
+            PNN_FACT(WHOLE(dense_groups, 1, 1));
             dense_add(first, first + count);
             first += count;
             continue;
         }
+        PNN_FACT(PASSED(dense_waits, 6, 0));
+        PNN_FACT(WHOLE(dense_waits, 0, 0));
         dense_waiting[dense_waiting_count++] = *first++;
         if (dense_waiting_count == DENSE_GROUP || dense_consumed + dense_waiting_count == DENSE_INPUTS) {
             dense_add(dense_waiting, dense_waiting + dense_waiting_count);
@@ -418,8 +426,8 @@ static void dense_rectify(void)
         "    ldi   r27, hi8(%[sums])\n"
         "    movw  r30, r26\n"
         "    clr   r20\n"
-        ".Lunit_%=:\n"
-        "    ld    r18, X+\n"
+        ".Lsum_%=:\n"
+        "    " PASSED(dense_sum, 4, 4) "ld    r18, X+\n"
         "    ld    r19, X+\n"
         "    clr   r24\n"
         "    tst   r19\n"
@@ -436,7 +444,7 @@ static void dense_rectify(void)
         "    st    Z+, r24\n"
         ".Lnext_%=:\n"
         "    dec   %[left]\n"
-        "    brne  .Lunit_%=\n"
+        "    brne  .Lsum_%=\n"
         "    clr   __zero_reg__\n"
         : [left] "+&r"(left)
         : [sums] "i"(&dense), [multiplier] "r"((uint8_t)DENSE_MULTIPLIER)

@@ -42,7 +42,7 @@ static void linear_add_0(const pnn_input_t *feature, const pnn_input_t *end)
     left = (uint16_t)((left & 0xff00) | (count & 0xff));
     register uint16_t bytes __asm__("r24") = left; /* the text changes r29:r28 */
     __asm__ volatile(
-        "    push  r28\n"
+        "    " PASSED(linear_block0_begin, 6, 0) "push  r28\n"
         "    push  r29\n"
         "    movw  r22, r26\n"
         "    ldi   r26, lo8(%[sums])\n"
@@ -75,7 +75,7 @@ static void linear_add_0(const pnn_input_t *feature, const pnn_input_t *end)
         ".Lzero_%=: adiw  r30, 2\n" /* an input that is 0 */
         "    dec   %A[left]\n"
         "    breq  .Lcounted_%=\n"
-        ".Linput_%=: ld    r23, X+\n"
+        ".Linput_%=: " PASSED(linear_block0_input, 6, 6) "ld    r23, X+\n"
         "    tst   r23\n"
         "    breq  .Lzero_%=\n"
         "    sub   r28, r23\n"
@@ -99,7 +99,7 @@ static void linear_add_0(const pnn_input_t *feature, const pnn_input_t *end)
         "    adc   r10, r20\n"
         "    dec   %A[left]\n"
         "    brne  .Linput_%=\n"
-        ".Lcounted_%=: dec   %B[left]\n"
+        ".Lcounted_%=: " EACH(linear_block0_counted, linear_block0_begin, 1, 0) "dec   %B[left]\n"
         "    brne  .Linput_%=\n"
         "    ldi   r22, 16\n"
         "    mul   r5, r22\n"
@@ -189,7 +189,7 @@ static void linear_score(void)
         "    ldi   r27, hi8(%[sums])\n"
         "    ldi   r30, lo8(%[scores])\n"
         "    ldi   r31, hi8(%[scores])\n"
-        ".Lsum_%=: ld    r22, -X\n"
+        ".Lsum_%=: " PASSED(linear_sum, 3, 3) "ld    r22, -X\n"
         "    ld    r21, -X\n"
         "    ld    r20, -X\n"
         "    mov   r23, r22\n"

@@ -82,6 +82,21 @@
 /* The shift of a negative number must be arithmetic, as it is with every compiler for this chip. */
 typedef char pnn_shift_is_arithmetic[(-1 >> 1) == -1 ? 1 : -1];
 
+/* What is known of the time that the compiled code takes: labels, which the linked program's table of
+ * symbols keeps and no memory does. In one prediction, all places of a name are passed at most and at
+ * least so often together; or in one by pnn_predict; or each time that another place is. */
+#ifdef __AVR__
+#define PASSED(name, most, least) "pnn_passed." #name LIMITS(most, least)
+#define WHOLE(name, most, least) "pnn_whole." #name LIMITS(most, least)
+#define EACH(name, other, most, least) "pnn_each." #name "." #other LIMITS(most, least)
+#define LIMITS(most, least) "." #most "." #least ".%=: "
+#define JUMP(name) "pnn_jump." #name ".%=: "
+#define TARGET(name) "pnn_target." #name ".%=\\@: "
+#define PNN_FACT(fact) __asm__ volatile(fact "\n" : :)
+#else
+#define PNN_FACT(fact)
+#endif
+
 /* ---- Scales of raw integers --------------------------------------------------------------- */
 
 #ifdef __AVR__
@@ -246,7 +261,7 @@ static uint8_t decision_find_largest(pnn_score_t *largest_score)
     uint8_t l = 1;
     __asm__ volatile(
         ".Lclass_%=:\n"
-        "    ld    %A[score], %a[next]+\n"
+        "    " PASSED(decision_class, 2, 2) "ld    %A[score], %a[next]+\n"
         "    ld    %B[score], %a[next]+\n"
         "    cp    %A[largest], %A[score]\n"
         "    cpc   %B[largest], %B[score]\n"
@@ -275,7 +290,7 @@ static void prototypes_clear_scores(void)
     uint8_t left = PNN_CLASSES;
     __asm__ volatile(
         ".Lscore_%=:\n"
-        "    st    %a[next]+, __zero_reg__\n"
+        "    " PASSED(prototypes_score, 3, 3) "st    %a[next]+, __zero_reg__\n"
         "    st    %a[next]+, __zero_reg__\n"
         "    dec   %[left]\n"
         "    brne  .Lscore_%=\n"
@@ -339,14 +354,14 @@ static void prototypes_add_votes(void)
         "    ldi   r22, lo8(%[first])\n"
         "    ldi   r23, hi8(%[first])\n"
         ".Lagain_%=:\n"
-        "    lds   r2, %[point] + 0\n"
+        "    " PASSED(prototypes_again, 1, 1) "lds   r2, %[point] + 0\n"
         "    lds   r3, %[point] + 1\n"
         "    lds   r4, %[point] + 2\n"
         "    ldi   r26, lo8(%[list])\n"
         "    ldi   r27, hi8(%[list])\n"
         "    movw  r30, r22\n"
         "    rjmp  .Lcompare_%=\n"
-        ".Laccident_%=: cpi   r23, hi8(%[last])\n"
+        ".Laccident_%=: " PASSED(prototypes_accident, 1, 0) "cpi   r23, hi8(%[last])\n"
         "    brne  .Lcompare_%=\n"
         "    rjmp  .Lvote_%=\n"
         ".Lfar_%=: subi  r22, lo8(-(6))\n" /* this prototype is far: the next one */
@@ -355,27 +370,28 @@ static void prototypes_add_votes(void)
         "    cpi   r22, lo8(%[last])\n"
         "    breq  .Laccident_%=\n"
         ".Lcompare_%=:\n"
-        ".Lstep0_%=: lpm   r18, Z+\n"
+        ".Lstep0_%=: " PASSED(prototypes_step0, 4, 4) "lpm   r18, Z+\n"
         "    sub   r18, r2\n"
         "    brvs  .Lfar_%=\n"
         "    muls  r18, r18\n"
         "    movw  r20, r0\n"
         "    subi  r21, 16\n"
         "    brpl  .Lfar_%=\n"
-        ".Lstep1_%=: lpm   r18, Z+\n"
+        ".Lstep1_%=: " PASSED(prototypes_step1, 3, 0) "lpm   r18, Z+\n"
         "    sub   r18, r3\n"
         "    muls  r18, r18\n"
         "    add   r20, r0\n"
         "    adc   r21, r1\n"
         "    brpl  .Lfar_%=\n"
-        ".Lstep2_%=: lpm   r18, Z+\n"
+        ".Lstep2_%=: " PASSED(prototypes_step2, 3, 0) "lpm   r18, Z+\n"
         "    sub   r18, r4\n"
         "    brvs  .Lfar_%=\n"
         "    muls  r18, r18\n"
         "    add   r20, r0\n"
         "    adc   r21, r1\n"
         "    brpl  .Lfar_%=\n"
-        "    swap  r20\n"
+        ".Llisted_%=:\n"
+        "    " PASSED(prototypes_listed, 2, 0) "swap  r20\n"
         "    andi  r20, 0x0f\n"
         "    swap  r21\n"
         "    andi  r21, 0xf0\n"
@@ -398,7 +414,7 @@ static void prototypes_add_votes(void)
         "    cpi   r26, lo8(%[list])\n"
         "    brne  .Lsome_%=\n"
         "    %~jmp .Lvoted_%=\n" /* the list is empty */
-        ".Lsome_%=: mov   r28, r26\n"
+        ".Lsome_%=: " PASSED(prototypes_some, 1, 0) "mov   r28, r26\n"
         "    ldi   r26, lo8(%[list])\n" /* scores 0..2 */
         "    ldi   r27, hi8(%[list])\n"
         "    ldi   r30, lo8(%[scores] + 0)\n"
@@ -409,7 +425,7 @@ static void prototypes_add_votes(void)
         "    ld    r5, Z+\n"
         "    ld    r6, Z+\n"
         "    ld    r7, Z+\n"
-        ".Lvoter0_%=: ld    r23, X+\n"
+        ".Lvoter0_%=: " EACH(prototypes_voter0, prototypes_listed, 1, 1) "ld    r23, X+\n"
         "    ld    r30, X+\n"
         "    ld    r31, X+\n"
         "    lpm   r22, Z+\n"
@@ -471,7 +487,7 @@ static void projection_add_0(const pnn_input_t *feature, const pnn_input_t *end)
     uint16_t left = (uint16_t)(count + 0xff);
     left = (uint16_t)((left & 0xff00) | (count & 0xff));
     __asm__ volatile(
-        "    movw  r22, r26\n"
+        "    " PASSED(projection_block0_begin, 6, 0) "movw  r22, r26\n"
         "    ldi   r26, lo8(%[sums])\n"
         "    ldi   r27, hi8(%[sums])\n"
         "    ld    r2, X+\n"
@@ -485,7 +501,7 @@ static void projection_add_0(const pnn_input_t *feature, const pnn_input_t *end)
         ".Lzero_%=: adiw  r30, 3\n" /* an input that is 0 */
         "    dec   %A[left]\n"
         "    breq  .Lcounted_%=\n"
-        ".Linput_%=: ld    r23, X+\n"
+        ".Linput_%=: " PASSED(projection_block0_input, 6, 6) "ld    r23, X+\n"
         "    tst   r23\n"
         "    breq  .Lzero_%=\n"
         "    lpm   r22, Z+\n"
@@ -502,7 +518,7 @@ static void projection_add_0(const pnn_input_t *feature, const pnn_input_t *end)
         "    adc   r7, r1\n"
         "    dec   %A[left]\n"
         "    brne  .Linput_%=\n"
-        ".Lcounted_%=: dec   %B[left]\n"
+        ".Lcounted_%=: " EACH(projection_block0_counted, projection_block0_begin, 1, 0) "dec   %B[left]\n"
         "    brne  .Linput_%=\n"
         "    clr   __zero_reg__\n"
         "    ldi   r26, lo8(%[sums])\n"
@@ -561,7 +577,7 @@ static void projection_requantize(void)
         "    clr   r17\n"
         "    ldi   r20, lo8(%[multiplier])\n"
         "    ldi   r21, hi8(%[multiplier])\n"
-        ".Lsum_%=: ld    r18, X+\n"
+        ".Lsum_%=: " PASSED(projection_sum, 3, 3) "ld    r18, X+\n"
         "    ld    r19, X+\n"
         "    mul   r18, r20\n"
         "    mov   r23, r1\n"

@@ -33,7 +33,7 @@ from protonn_edge.avr.cores import Core
 from protonn_edge.chain.activity import Activity
 from protonn_edge.chain.integer_stage import IntArray
 from protonn_edge.kernels.kernel import SAVED_REGISTER_CYCLES, Cost, Feed, Kernel, Push, Step
-from protonn_edge.kernels.listing import Listing
+from protonn_edge.kernels.listing import Facts, Listing, Passed
 from protonn_edge.kernels.matvec.loops import blocks_of
 from protonn_edge.kinds.protonn.prototypes.integers import IntegerPrototypes
 from protonn_edge.kinds.protonn.prototypes.loops import (
@@ -253,6 +253,27 @@ class PrototypesKernel(Kernel):
     def clearing(self) -> Listing:
         """The loop that sets all scores to 0."""
         return clearing(self.stage.output_bits // 8)
+
+    @property
+    def clearing_facts(self) -> Facts:
+        """How often the loop that clears scores is passed."""
+        return {"score": Passed(self.stage.n_outputs, self.stage.n_outputs)}
+
+    @property
+    def facts(self) -> Facts:
+        """How often the labels of comparisons and votes are passed, as geometry allows."""
+        stage, voting = self.stage, self.voting
+        at_most = near_at_most(stage).tolist()
+        near, m = at_most[-1], stage.n_prototypes
+        facts = {"step0": Passed(m, m), "accident": Passed(_accidents(stage) + 1)}
+        reached = m
+        for step in voting.steps[:-1]:
+            reached = at_most[step.number] if step.checked else reached
+            facts[f"step{step.number + 1}"] = Passed(reached)
+        facts["listed"] = Passed(near)
+        facts["again"] = Passed(near // self.neighbours_at_once + 1, 1)
+        facts["some"] = Passed(-(-near // self.neighbours_at_once))
+        return facts | {f"voter{b.number}": Passed(1, 1, of="listed") for b in voting.blocks}
 
     @property
     def rows(self) -> list[list[int]]:

@@ -258,6 +258,7 @@ def saved_registers(voting: Voting) -> tuple[int, ...]:
 def _listed(shift: int, stride: int) -> str:
     """Return what lists a near prototype, with its RBF."""
     return f"""
+        listed:
             {_shifted(shift)}
             movw r18, r30 ; this prototype is near: its labels follow its coordinates
             mov  r30, r{21 if shift > 4 else 20}

@@ -1,0 +1,93 @@
+"""What a program's labels say of it that its code does not show.
+
+Whoever generates code knows how often it loops, and puts labels where it does. They take no
+memory: a label is an entry of the ELF file's table of symbols, which the linker keeps as long as its
+code, moves with it, and which the compiler doubles with it where it inlines or unrolls. Names are
+
+| name | meaning |
+|---|---|
+| ``P_passed.NAME.MOST.LEAST.N`` | in a prediction all places of this name are passed at most and at least so often together |
+| ``P_whole.NAME.MOST.LEAST.N`` | the same, if the prediction is one call of ``P_predict`` |
+| ``P_each.NAME.OTHER.MOST.LEAST.N`` | the same, for each time that a place named ``OTHER`` is passed |
+| ``P_jump.NAME.N`` | this jump through a table leads to a target of this name |
+| ``P_target.NAME.N`` | such a target |
+
+where P is the prefix of the model's functions, and N tells labels apart. A prediction is a call of
+``P_predict``, or one of ``P_begin``, the pushes of all features, and one of ``P_finish``.
+"""  # noqa: E501  (a table)
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from protonn_edge.avr.program import MARK, LinkedProgram
+from protonn_edge.errors import InputError
+
+
+@dataclass(frozen=True)
+class Fact:
+    """How often places are passed together."""
+
+    name: str
+    places: frozenset[int]  # addresses of instructions
+    # how often: in a prediction, or each time that one of the others is passed
+    most: int
+    least: int
+    others: frozenset[int] = frozenset()
+
+
+@dataclass(frozen=True)
+class Facts:
+    """All that labels say of a program."""
+
+    passes: tuple[Fact, ...]
+    targets: Mapping[int, tuple[int, ...]]  # of jumps through tables, by the address of the jump
+
+
+_DIVISIONS = {"__udivmodqi4": 8, "__udivmodhi4": 16, "__udivmodsi4": 32}
+"""Routines of libgcc, and how often a call passes their loops, which have labels of their own."""
+
+
+def facts_of(program: LinkedProgram, *, whole: bool) -> Facts:
+    """Return what holds for a prediction; `whole` is one by ``P_predict``.
+
+    Raises
+    ------
+    InputError
+        If labels of one name contradict each other.
+    """
+    places: dict[tuple[str, str], set[int]] = defaultdict(set)
+    limits: dict[tuple[str, str], list[str]] = {}
+    for mark in program.marks:
+        match = MARK.fullmatch(mark.name)
+        assert match is not None
+        kind, name, *rest = match.groups(default="")
+        places[kind, name].add(mark.address)
+        if limits.setdefault((kind, name), rest) != rest:
+            raise InputError(
+                f"{program.path} has two limits of {name}; build its models again, each with a "
+                "prefix of its own"
+            )
+    named: dict[str, set[int]] = defaultdict(set)
+    for (_, name), own in places.items():
+        named[name] |= own
+    passes = [
+        Fact(name, frozenset(places[kind, name]), int(most), int(least), frozenset(named[other]))
+        for (kind, name), (other, most, least) in limits.items()
+        if kind in ("passed", "each") or (kind == "whole" and whole)
+    ]
+    at = {symbol.name: frozenset({symbol.address}) for symbol in program.symbols}
+    passes += (
+        Fact(name, at[f"{name}_loop"], times, times, at[name])
+        for name, times in _DIVISIONS.items()
+        if name in at and f"{name}_loop" in at
+    )
+    targets = {
+        jump: tuple(sorted(places["target", name]))
+        for kind, name in [*places]
+        if kind == "jump"
+        for jump in places[kind, name]
+    }
+    return Facts(tuple(passes), targets)

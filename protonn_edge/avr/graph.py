@@ -1,0 +1,175 @@
+"""The flow of a program's code: what may follow each block of it, and the cycles until then.
+
+A block ends where code can go several ways, or where another way meets it; a place with a fact
+begins one. Calls are inside of blocks, and jumps out of a function are followed like any other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from protonn_edge.avr.cycles import TAKEN_BRANCH, cycles_of
+from protonn_edge.avr.instructions import BRANCHES, CALLS, JUMPS, RETURNS, SKIPS, Decoded, decode
+from protonn_edge.avr.program import LinkedProgram, Names
+from protonn_edge.errors import CheckFailed
+
+_INDIRECT = frozenset({"ijmp", "eijmp", "icall", "eicall"})
+
+
+class Edge(NamedTuple):
+    """A way from one block to the next."""
+
+    start: int  # the address of the block that it leaves
+    end: int | None  # that of the block that it enters; None if its function returns
+    cycles: int  # of the block, and of leaving it this way
+
+
+@dataclass(frozen=True)
+class Graph:
+    """What can be reached from some functions."""
+
+    edges: tuple[Edge, ...]
+    calls: Mapping[int, tuple[int, ...]]  # the functions that a block calls, by its address
+
+
+class _Step(NamedTuple):
+    """An instruction, for the flow."""
+
+    ways: tuple[tuple[int | None, int], ...]  # what can come after it, and the cycles until then
+    called: tuple[int, ...] = ()  # the function that it calls, if any
+
+
+def graph_of(
+    program: LinkedProgram,
+    entries: Collection[int],
+    places: Collection[int],
+    targets: Mapping[int, tuple[int, ...]],
+) -> Graph:
+    """Return the flow from functions at some addresses.
+
+    Parameters
+    ----------
+    program : LinkedProgram
+        The program, with its symbols.
+    entries : collection of int
+        The addresses of the functions.
+    places : collection of int
+        Addresses at which blocks begin.
+    targets : mapping of int to tuple of int
+        Where jumps through tables lead, by their addresses.
+
+    Raises
+    ------
+    CheckFailed
+        If a call or a jump leads to where nobody knows; the message names the function.
+    """
+    steps = _Steps(program, targets).all(entries)
+    called = {function for step in steps.values() for function in step.called}
+    leaders = {None, *entries, *called, *places} | _joints(steps)
+    edges: list[Edge] = []
+    calls: dict[int, tuple[int, ...]] = {}
+    for start in sorted(steps.keys() & leaders):
+        step, cycles, calls[start] = steps[start], 0, steps[start].called
+        while len(step.ways) == 1:
+            ((there, taken),) = step.ways
+            if there is None or there in leaders:
+                break
+            step, cycles = steps[there], cycles + taken
+            calls[start] += step.called
+        edges += (Edge(start, there, cycles + taken) for there, taken in step.ways)
+    return Graph(tuple(edges), calls)
+
+
+def _joints(steps: Mapping[int, _Step]) -> set[int]:
+    """Return what can be reached from several places, or as one of several ways from one."""
+    joints, seen = set[int](), set[int | None]()
+    for step in steps.values():
+        for there, _ in step.ways:
+            if there is not None and (len(step.ways) > 1 or there in seen):
+                joints.add(there)
+            seen.add(there)
+    return joints
+
+
+class _Steps:
+    """Follows code, an instruction at a time."""
+
+    def __init__(self, program: LinkedProgram, targets: Mapping[int, tuple[int, ...]]) -> None:
+        self._program = program
+        self._names = Names(program.symbols)
+        self._targets = targets
+
+    def all(self, entries: Collection[int]) -> dict[int, _Step]:
+        """Return the instructions that can be reached, by address."""
+        steps: dict[int, _Step] = {}
+        pending = [*entries]
+        while pending:
+            address = pending.pop()
+            if address not in steps:
+                step = steps[address] = self._step(self._instruction(address))
+                pending += (there for there, _ in step.ways if there is not None)
+                pending += step.called
+        return steps
+
+    def _step(self, here: Decoded) -> _Step:
+        name, cycles = here.name, cycles_of(here, self._program.core)
+        target = here.operands.get("k", 0)
+        if name in RETURNS:
+            return _Step(((None, cycles),))
+        if name in CALLS and target != here.end:  # else it reserves two bytes of stack, or three
+            return _Step(((self._behind(here), cycles),), (target,))
+        if name in JUMPS:
+            return _Step(tuple(self._jump(here, target, cycles)))
+        if name in _INDIRECT:
+            raise self._lost(here)
+        ways: list[tuple[int | None, int]] = [(here.end, cycles)]
+        if name in BRANCHES:
+            ways.append((target, cycles + TAKEN_BRANCH))
+        if name in SKIPS:
+            skipped = self._instruction(here.end)
+            ways.append((skipped.end, cycles + skipped.size // 2))
+        return _Step(tuple(ways))
+
+    def _behind(self, call: Decoded) -> int | None:
+        """Return where a call returns to; None if the compiler knew that it does not."""
+        symbol = self._names.at(call.address)
+        ends = symbol is not None and symbol.size and call.end == symbol.address + symbol.size
+        return None if ends else call.end
+
+    def _jump(self, here: Decoded, target: int, cycles: int) -> Iterator[tuple[int | None, int]]:
+        symbol = self._names.at(target)
+        if target == here.address:  # where _exit() stops
+            yield None, cycles
+        elif symbol is not None and symbol.name.startswith("__tablejump"):
+            if here.address not in self._targets:
+                raise self._lost(here)
+            cycles += self._until_jump(target)
+            yield from ((each, cycles) for each in self._targets[here.address])
+        else:
+            yield target, cycles
+
+    def _until_jump(self, address: int) -> int:
+        """Return the cycles of code up to its jump through a pointer, with it."""
+        cycles = 0
+        while True:
+            here = self._instruction(address)
+            cycles += cycles_of(here, self._program.core)
+            if here.name in _INDIRECT:
+                return cycles
+            address = here.operands["k"] if here.name in JUMPS else here.end
+
+    def _instruction(self, address: int) -> Decoded:
+        instruction = decode(self._program.code, address, self._program.core.wraps_at)
+        if instruction is None:
+            raise CheckFailed(
+                f"the code reaches 0x{address:x}, where there is no instruction; build it again"
+            )
+        return instruction
+
+    def _lost(self, here: Decoded) -> CheckFailed:
+        return CheckFailed(
+            f"{self._names.name_of(here.address)} calls or jumps through a pointer, so that nobody "
+            "knows where to; call the function by its name, or compile with -fno-jump-tables"
+        )

@@ -1,0 +1,229 @@
+"""The longest and the shortest path through functions of a program, in cycles.
+
+Paths are not listed: each way from a block to the next has a variable, how often it is taken, and
+the largest sum of cycles is found by integer linear programming (Li and Malik, "Performance
+analysis of embedded software using implicit path enumeration", 1995). A block is left as often as
+it is entered, a function as often as it is called, and facts limit how often places are passed.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import Bounds, LinearConstraint, milp
+from scipy.sparse import csr_array, diags_array
+from scipy.sparse.csgraph import connected_components
+
+from protonn_edge.avr.facts import Fact, facts_of
+from protonn_edge.avr.graph import Graph, graph_of
+from protonn_edge.avr.lines import source_line
+from protonn_edge.avr.program import LinkedProgram, Names
+from protonn_edge.errors import CheckFailed, InputError
+
+_NEARLY = 0.01  # what a solver's integers may be off
+_SECONDS = 1.0  # for integers, which are seldom needed
+_OPTIMAL, _OUT_OF_TIME = 0, 1  # what a solver says
+
+
+@dataclass(frozen=True)
+class Path:
+    """A path, as far as its length goes."""
+
+    cycles: int  # a bound of what any path takes
+    functions: Mapping[str, tuple[int, int]]  # by name: the calls, and the cycles without callees
+    passes: Mapping[str, int]  # how often it passes the places of facts, by their names
+
+
+@dataclass(frozen=True)
+class Paths:
+    """The longest and the shortest path."""
+
+    longest: Path
+    shortest: Path
+
+
+def paths_through(program: LinkedProgram, *entries: str) -> Paths:
+    """Return the longest and the shortest path of one call of each function, in turn.
+
+    The cycles are from each one's first instruction up to the end of its return, without
+    interrupts.
+
+    Raises
+    ------
+    InputError
+        If the program has no function of such a name.
+    CheckFailed
+        If there is no bound: a loop without a fact, a jump through a pointer, or facts that no path
+        can keep; the message names the place.
+    """
+    names = Names(program.symbols)
+    addresses = [names.address_of(name) for name in entries]
+    for name, address in zip(entries, addresses, strict=True):
+        if address is None:
+            raise InputError(f"{program.path} has no function {name}; link it, and do not strip it")
+    roots = Counter(address for address in addresses if address is not None)
+    whole = any(name.endswith("_predict") for name in entries)
+    facts = facts_of(program, whole=whole)
+    places = {place for fact in facts.passes for place in fact.places | fact.others}
+    graph = graph_of(program, roots, places, facts.targets)
+    return _Flow(program, graph, facts.passes, roots).paths()
+
+
+class _Flow:
+    """The linear program: a variable for each edge, how often it is taken."""
+
+    def __init__(
+        self,
+        program: LinkedProgram,
+        graph: Graph,
+        facts: Iterable[Fact],
+        roots: Mapping[int, int],
+    ) -> None:
+        self._program = program
+        self._names = Names(program.symbols)
+        self._starts = [*graph.calls]
+        number = {start: block for block, start in enumerate(self._starts)}
+        self._facts = [fact for fact in facts if fact.places & number.keys()]
+        self._cycles = np.array([edge.cycles for edge in graph.edges])
+        n, edges = len(number), list(enumerate(graph.edges))
+        self._left = _ones(((number[e.start], k) for k, e in edges), n, len(edges))
+        entered = ((number[e.end], k) for k, e in edges if e.end is not None)
+        self._entered = _ones(entered, n, len(edges))
+        called = ((number[f], number[b]) for b, inside in graph.calls.items() for f in inside)
+        self._called = _ones(called, n, n)
+        self._held, self._per = (
+            _ones(
+                ((row, number[p]) for row, each in enumerate(of) for p in each if p in number),
+                len(of),
+                n,
+            )
+            for of in ([f.places for f in self._facts], [f.others for f in self._facts])
+        )
+        self._roots = np.array([roots.get(start, 0) for start in self._starts])
+
+    def paths(self) -> Paths:
+        """Return both paths."""
+        self._check_loops()
+        return Paths(self._path(-1), self._path(1))
+
+    def _check_loops(self) -> None:
+        """Raise `CheckFailed` if a path can go round without passing a place that has a limit."""
+        free = diags_array(1.0 * (self._held.sum(axis=0) == 0))
+        following = csr_array(free @ (self._entered @ self._left.T + self._called) @ free)
+        count, loops = connected_components(following, connection="strong")
+        looping = (np.bincount(loops, minlength=count)[loops] > 1) | (following.diagonal() > 0)
+        if looping.any():
+            raise self._no_bound(self._starts[int(looping.argmax())])
+
+    def _no_bound(self, address: int) -> CheckFailed:
+        symbol, line = self._names.at(address), source_line(self._program.path, address)
+        name = symbol.name if symbol else "the program"
+        return CheckFailed(
+            f"the cycles have no bound because nothing says how often {name} loops at "
+            f"0x{address:x}{f' ({line})' if line else ''}; put a fact there"
+        )
+
+    def _path(self, sign: int) -> Path:
+        """Return the longest path, for a sign of -1, or the shortest.
+
+        Numbers of ways need not be integers for a bound, and mostly are. There may be loops that
+        nothing leads to, as blocks are left as often as they are entered: then the condition is
+        added that these are entered first, as long as the bound gets better by it.
+        """
+        flow = csr_array(self._entered - self._left + self._called @ self._left)
+        rows = [LinearConstraint(flow, -self._roots, -self._roots)]
+        if self._facts:
+            rows += [self._kept("most", -np.inf, 0), self._kept("least", 0, np.inf)]
+        bound = -math.inf
+        while True:
+            found = self._solved(sign, rows)
+            taken = np.rint(found.x).astype(np.int64)
+            loose = self._unreached(taken)
+            if not loose or found.fun < bound + _NEARLY:
+                break
+            bound = found.fun
+            rows += [self._entered_first(blocks) for blocks in loose]
+        bound = found.fun
+        if np.abs(found.x - taken).max() > _NEARLY:
+            better = self._solved(sign, rows, integers=True).mip_dual_bound
+            bound = bound if better is None else max(bound, better)
+        return self._described(taken, sign * math.ceil(bound - _NEARLY))
+
+    def _kept(self, limit: str, low: float, high: float) -> LinearConstraint:
+        """Return the condition that facts hold: a limit of passes, or one for each of others."""
+        times = np.array([getattr(fact, limit) for fact in self._facts], float)
+        alone = np.array([times[row] * (not f.others) for row, f in enumerate(self._facts)])
+        passed = (self._held - diags_array(times) @ self._per) @ self._left
+        return LinearConstraint(csr_array(passed), low + alone, high + alone)
+
+    def _solved(self, sign: int, rows: list[LinearConstraint], *, integers: bool = False) -> Any:
+        """Return the solution; of integers, if they are found in time: the bound holds anyway."""
+        found = milp(
+            sign * self._cycles,
+            integrality=np.full(len(self._cycles), int(integers)),
+            bounds=Bounds(0, np.inf),
+            constraints=rows,
+            options={"mip_rel_gap": 0, "time_limit": _SECONDS} if integers else {},
+        )
+        if found.status not in (_OPTIMAL, _OUT_OF_TIME):
+            raise CheckFailed(
+                f"the cycles have no bound because no path keeps all facts in {self._program.path} "
+                f"({found.message.split('.')[0]}); build the library again"
+            )
+        return found
+
+    def _unreached(self, taken: NDArray[np.int64]) -> list[NDArray[np.intp]]:
+        """Return the blocks of each loop that is passed, and that no path leads to."""
+        used = diags_array((taken > 0).astype(float))
+        following = self._entered @ used @ self._left.T
+        following += self._called @ diags_array((self._left @ taken > 0).astype(float))
+        count, parts = connected_components(csr_array(following), directed=False)
+        reached = np.zeros(count, bool)
+        reached[parts[self._roots > 0]] = True
+        passed = self._left @ taken > 0
+        return [
+            np.flatnonzero(passed & (parts == part))
+            for part in range(count)
+            if not reached[part] and passed[parts == part].any()
+        ]
+
+    def _entered_first(self, blocks: NDArray[np.intp]) -> LinearConstraint:
+        """Return the condition that a loop's places are passed only if the loop is entered."""
+        inside = np.zeros(len(self._starts))
+        inside[blocks] = 1
+        ways = inside @ (self._entered + self._called @ self._left)
+        ways[inside @ self._left > 0] = 0  # from one of them to another
+        most = np.array([0 if fact.others else fact.most for fact in self._facts])
+        held = self._held @ diags_array(inside) @ self._left
+        rows = csr_array(held) - csr_array(most[:, None]) @ csr_array(ways[None])
+        return LinearConstraint(rows[most > 0], -np.inf, 0)
+
+    def _described(self, taken: NDArray[np.int64], cycles: int) -> Path:
+        """Return a path in the terms of the program."""
+        passes = (self._left @ taken).astype(np.int64)
+        entries = self._called @ passes + self._roots
+        spent = self._left @ (taken * self._cycles)
+        functions: dict[str, tuple[int, int]] = {}
+        for start, calls, own in zip(self._starts, entries, spent, strict=True):
+            symbol = self._names.at(start)
+            name = symbol.name if symbol else hex(start)
+            before = functions.get(name, (0, 0))
+            functions[name] = (before[0] + int(calls), before[1] + int(own))
+        counts = self._held @ passes
+        return Path(
+            cycles,
+            {name: each for name, each in functions.items() if each[1]},
+            {fact.name: int(count) for fact, count in zip(self._facts, counts, strict=True)},
+        )
+
+
+def _ones(places: Iterable[tuple[int, int]], rows: int, columns: int) -> Any:
+    """Return a matrix with a 1 at each of the places; of several at one their number."""
+    at = np.array([*places], np.int64).reshape(-1, 2).T
+    return csr_array((np.ones(at.shape[1]), (at[0], at[1])), shape=(rows, columns))

@@ -1,0 +1,208 @@
+"""The longest and the shortest path through functions, by the facts that labels state."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+from avr_programs import compile_text
+from avr_tools import needs_avr_gcc, needs_emulated_avr
+from generated_programs import marked_cycles
+
+from protonn_edge.avr.paths import paths_through
+from protonn_edge.avr.program import Names, read_program
+from protonn_edge.errors import CheckFailed, InputError
+
+pytestmark = needs_avr_gcc
+
+LEVELS = ("-O1", "-O2", "-O3", "-Os", "-Os -flto")
+
+FACTS = """
+#include <stdint.h>
+#define FACT(label) __asm__ volatile(label ".%=:\\n" : :)
+#define PASSED(name, most, least) FACT("pnn_passed." #name "." #most "." #least)
+#define EACH(name, other, most, least) FACT("pnn_each." #name "." #other "." #most "." #least)
+#define WHOLE(name, most, least) FACT("pnn_whole." #name "." #most "." #least)
+volatile uint8_t in, out;
+"""
+MAIN = "int main(void) { for (;;) { pnn_predict(); } }\n"
+
+Compile = Callable[..., Path]
+
+
+def _straight(loop: str) -> str:
+    return f"{FACTS}__attribute__((noinline)) void pnn_predict(void) {{ {loop} }}\n{MAIN}"
+
+
+def test_a_loop_is_passed_as_often_as_its_fact_says(compile_avr: Compile) -> None:
+    loop = "for (uint8_t i = 10; i > 0; --i) { PASSED(loop, MOST, 4); out = i; }"
+    lengths = []
+    for most in ("10", "11"):
+        text = _straight(loop.replace("MOST", most))
+        program = read_program(compile_avr(text, "-fno-unroll-loops"))
+        paths = paths_through(program, "pnn_predict")
+        assert paths.longest.passes == {"loop": int(most)}
+        assert paths.shortest.passes == {"loop": 4}
+        lengths.append(paths.longest.cycles)
+    assert lengths[1] - lengths[0] == 5  # sts, dec or subi, brne
+
+
+def test_a_loop_without_a_fact_is_refused_with_its_line(compile_avr: Compile) -> None:
+    text = _straight("\nfor (uint8_t i = in; i > 0; --i)\n out = 1;\n")
+    program = read_program(compile_avr(text, "-gdwarf-2"))
+    with pytest.raises(CheckFailed, match=r"pnn_predict loops at 0x[0-9a-f]+ \(firmware.c:\d+\)"):
+        paths_through(program, "pnn_predict")
+
+
+def test_recursion_is_refused(compile_avr: Compile) -> None:
+    text = f"""{FACTS}
+        __attribute__((noinline)) uint8_t again(uint8_t n) {{ return n ? in + again(n - in) : n; }}
+        __attribute__((noinline)) void pnn_predict(void) {{ out = again(in); }}
+        {MAIN}"""
+    program = read_program(compile_avr(text, "-fno-optimize-sibling-calls"))
+    with pytest.raises(CheckFailed, match="again loops"):
+        paths_through(program, "pnn_predict")
+
+
+def test_a_call_through_a_pointer_is_refused(compile_avr: Compile) -> None:
+    text = _straight("void (*volatile called)(void) = 0; called();")
+    with pytest.raises(CheckFailed, match="through a pointer"):
+        paths_through(read_program(compile_avr(text)), "pnn_predict")
+
+
+def test_facts_that_no_path_keeps_are_refused(compile_avr: Compile) -> None:
+    text = _straight("PASSED(twice, 3, 2); out = 1;")
+    with pytest.raises(CheckFailed, match="no path keeps all facts"):
+        paths_through(read_program(compile_avr(text)), "pnn_predict")
+
+
+def test_facts_that_contradict_each_other_are_refused(compile_avr: Compile) -> None:
+    text = _straight("PASSED(once, 1, 1); out = 1; PASSED(once, 2, 1); out = 2;")
+    with pytest.raises(InputError, match="two limits of once"):
+        paths_through(read_program(compile_avr(text)), "pnn_predict")
+
+
+def test_a_function_that_is_not_there_is_refused(compile_avr: Compile) -> None:
+    with pytest.raises(InputError, match="has no function pnn_predict"):
+        paths_through(read_program(compile_avr("int main(void) { return 0; }")), "pnn_predict")
+
+
+def test_places_of_one_name_are_passed_so_often_together(compile_avr: Compile) -> None:
+    either = "if (in) {{ PASSED(either, 1, 0); {0} }} "
+    slow = "out = 1; " * 8
+    text = _straight(either.format(slow) + either.format(slow) + "else out = 2;")
+    path = paths_through(read_program(compile_avr(text)), "pnn_predict").longest
+    free = paths_through(read_program(compile_avr(text.replace(", 1, 0", ", 2, 0"))), "pnn_predict")
+    assert path.passes == {"either": 1}
+    assert free.longest.passes == {"either": 2}
+    assert path.cycles < free.longest.cycles
+
+
+def test_a_fact_may_hold_for_each_time_that_another_place_is_passed(compile_avr: Compile) -> None:
+    text = _straight("""
+        for (uint8_t i = 5; i > 0; --i) {
+            PASSED(outer, 5, 5);
+            for (uint8_t j = in; j > 0; --j) { EACH(inner, outer, 3, 2); out = j; }
+            out = i;
+        }""")
+    paths = paths_through(read_program(compile_avr(text)), "pnn_predict")
+    assert paths.longest.passes == {"outer": 5, "inner": 15}
+    assert paths.shortest.passes == {"outer": 5, "inner": 10}
+
+
+def test_some_facts_hold_only_for_whole_points(compile_avr: Compile) -> None:
+    text = f"""{FACTS}
+        __attribute__((noinline)) void pnn_push(void) {{
+            for (uint8_t i = in; i > 0; --i) {{ PASSED(waits, 9, 0); WHOLE(waits, 0, 0); out = i; }}
+        }}
+        void pnn_predict(void) {{ pnn_push(); }}
+        {MAIN}"""
+    program = read_program(compile_avr(text, "-fno-inline"))
+    assert paths_through(program, "pnn_predict").longest.passes["waits"] == 0
+    assert paths_through(program, "pnn_push").longest.passes["waits"] == 9
+
+
+def test_labels_of_facts_take_no_memory_and_name_no_code(compile_avr: Compile) -> None:
+    loop = "for (uint8_t i = 10; i > 0; --i) {{ {0} out = i; }}"
+    plain = read_program(compile_avr(_straight(loop.format('__asm__ volatile("");'))))
+    noted = read_program(compile_avr(_straight(loop.format("PASSED(loop, 10, 10);"))))
+    assert noted.code == plain.code
+    assert noted.sections == plain.sections
+    assert noted.symbols == plain.symbols
+    (label, *_) = noted.marks
+    symbol = Names(noted.symbols).at(label.address)
+    assert symbol is not None
+    assert symbol.name == "pnn_predict"
+
+
+# ---- random structured programs ----------------------------------------------------------------
+
+
+class _Writer:
+    """Writes statements: loops with facts, choices by what the program draws, calls, writes."""
+
+    def __init__(self, rng: np.random.Generator) -> None:
+        self._rng = rng
+        self._loops = 0
+        self.functions: list[str] = []
+
+    def body(self, most: int, least: int, depth: int) -> str:
+        """Return statements that a prediction passes so often."""
+        return "".join(self._one(most, least, depth) for _ in range(self._rng.integers(1, 4)))
+
+    def _one(self, most: int, least: int, depth: int) -> str:
+        kind = self._rng.choice(["write", "loop", "choice", "call"] if depth else ["write"])
+        if kind == "loop":
+            times, self._loops = int(self._rng.integers(1, 6)), self._loops + 1
+            fact = f"PASSED(loop{self._loops}, {times * most}, {times * least});"
+            inside = self.body(times * most, times * least, depth - 1)
+            return f"for (uint8_t i = 0; i < {times}; ++i) {{ {fact} {inside} }}\n"
+        if kind == "choice":
+            one, other = self.body(most, 0, depth - 1), self.body(most, 0, depth - 1)
+            return f"if (drawn() & {self._rng.integers(1, 4)}) {{ {one} }} else {{ {other} }}\n"
+        if kind == "call":
+            body = self.body(most, least, depth - 1)
+            name = f"called{len(self.functions)}"
+            inlined = self._rng.choice(["__attribute__((noinline))", "static inline"])
+            self.functions.append(f"{inlined} void {name}(void) {{ {body} }}\n")
+            return f"{name}();\n"
+        return f"out = in {self._rng.choice(['+', '*', '>>', '/'])} {self._rng.integers(1, 9)};\n"
+
+
+def _random_program(seed: int) -> str:
+    writer = _Writer(np.random.default_rng(seed))
+    body = writer.body(1, 1, 4)
+    return f"""{FACTS}
+        static uint8_t state = {seed % 251 + 1};
+        static inline uint8_t drawn(void)
+        {{
+            state = state & 1 ? state >> 1 ^ 0xb8 : state >> 1;
+            return state;
+        }}
+        {"".join(writer.functions)}
+        __attribute__((noinline)) void pnn_predict(void) {{ {body} }}
+        int main(void)
+        {{
+            for (uint8_t n = 0; n < 4; ++n) {{
+                *(volatile uint8_t *)0x3e = 1;
+                __asm__ volatile("call %x0" :: "i"(pnn_predict) : "r0", "r18", "r19", "r20",
+                    "r21", "r22", "r23", "r24", "r25", "r26", "r27", "r30", "r31", "memory");
+                *(volatile uint8_t *)0x3e = 0;
+            }}
+            for (;;) {{
+            }}
+        }}
+        """
+
+
+@needs_emulated_avr
+@pytest.mark.parametrize("seed", range(10))
+def test_random_programs_stay_between_their_paths(tmp_path: Path, seed: int) -> None:
+    level = LEVELS[seed % len(LEVELS)]
+    elf = compile_text(_random_program(seed), tmp_path / "program.elf", *level.split())
+    paths = paths_through(read_program(elf), "pnn_predict")
+    around = 4 * (1 + 4)  # the OUT that begins a span, and the call
+    taken = marked_cycles(elf, spans=4) - around
+    assert 4 * paths.shortest.cycles <= taken <= 4 * paths.longest.cycles
