@@ -50,7 +50,7 @@ from protonn_edge.evaluation.accuracy import share_right
 from protonn_edge.kernels.matvec.kernels import KernelName
 from protonn_edge.kinds.protonn.projection.integers import IntegerProjection
 from protonn_edge.kinds.protonn.prototypes.integers import IntegerPrototypes
-from protonn_edge.quantization import DeviceModel, IntegerChain
+from protonn_edge.quantization import DeviceModel, IntegerChain, device_model
 from protonn_edge.verification.agreement import verify_device
 
 # The least that a multiplication takes, with what it needs: a coefficient from flash (3 cycles),
@@ -183,7 +183,8 @@ class Models:
 
 def measure_case(case: Case, dataset: Dataset, model: Model) -> dict[str, Any]:
     """Build a model and run all test points; mismatches count both the host's C and the Uno."""
-    record = _run(model, dataset, BuildOptions(kernel=case.kernel, precision=case.precision))
+    reference = device_model(model, case.precision)
+    record = _run(model, dataset, BuildOptions(kernel=case.kernel, reference=reference))
     if case.precision == "float32":
         integers = _run(model, dataset, BuildOptions())
         record["slower"] = record["cycles"]["mean"] / integers["cycles"]["mean"]

@@ -17,7 +17,7 @@ from protonn_edge.codegen import Plan
 from protonn_edge.codegen.plan import Float32Plan
 from protonn_edge.datasets import Dataset
 from protonn_edge.evaluation.measurement import measure
-from protonn_edge.quantization import DeviceModel, IntegerChain, device_model, measure_activity
+from protonn_edge.quantization import DeviceModel, IntegerChain, measure_activity, quantize
 from protonn_edge.verification.agreement import verify_host
 
 CHECKED: Columns = [
@@ -96,7 +96,7 @@ def run_on_uno(
         If it does not fit, or the emulated Uno does not answer.
     """
     options, board = options or BuildOptions(), load_board("uno")
-    reference = device_model(model, options.precision)
+    reference = options.reference or quantize(model)
     Q = reference.quantize(np.asarray(dataset.X_test))
     if isinstance(reference, IntegerChain):
         options = replace(options, activity=measure_activity(reference, Q))

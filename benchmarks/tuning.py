@@ -37,9 +37,8 @@ from protonn_edge.datasets import Dataset
 from protonn_edge.evaluation.measurement import measure
 from protonn_edge.quantization import quantize
 from protonn_edge.training.folds import fold_numbers, usual_folds
-from protonn_edge.tuning.choice import Choice, candidates
+from protonn_edge.tuning.choice import Choice, candidates, refit
 from protonn_edge.tuning.limits import TuningLimits
-from protonn_edge.tuning.refit import refit
 from protonn_edge.tuning.search import Progress, Search, SearchResult, identity
 from protonn_edge.tuning.space import SearchSpace
 from protonn_edge.tuning.store import SearchFile

@@ -26,6 +26,7 @@ from rows import SplitRow
 from protonn_edge.build.project import BuildOptions
 from protonn_edge.chain.model import Model
 from protonn_edge.datasets import Dataset
+from protonn_edge.quantization import device_model
 from protonn_edge.training.base import CLASSIFIERS
 from reproduction.drawing import OTHERS, PROTONN, panels
 from reproduction.part import Part, percent
@@ -167,7 +168,7 @@ def _measured(bar: Bar, model: Model, dataset: Dataset) -> Record:
     if bar.precision == "float32" and model.feature_stage is not None:
         X = model.feature_stage.apply(X)
         model = replace(model, feature_stage=None, raw_exponents=None)
-    options = BuildOptions(precision=bar.precision)
+    options = BuildOptions(reference=device_model(model, bar.precision))
     record = run_on_uno(model, replace(dataset, X_test=X), options).record
     return {
         "data": bar.data,

@@ -37,7 +37,7 @@ class CustomTestRunner(TestRunnerBase):
             return
         try:
             from protonn_edge.boards import board_names  # noqa: PLC0415  (it may be missing)
-            from protonn_edge.system.resources import resource  # noqa: PLC0415
+            from protonn_edge.system.files import resource  # noqa: PLC0415
         except ImportError as error:
             raise RuntimeError(
                 "pio's Python has no protonn-edge; run the pio of the environment that has it"

@@ -20,7 +20,6 @@ from protonn_edge.codegen import Float32Plan, Plan
 from protonn_edge.codegen.planner import READABLE_BYTES
 from protonn_edge.errors import CheckFailed
 from protonn_edge.kernels.kernel import CHUNK_CYCLES
-from protonn_edge.quantization import DeviceModel, IntegerChain
 
 # Receiving and decoding a byte take the rest of the 1,389 cycles between two bytes; measured on the
 # emulator with a model that takes a given time per feature.
@@ -120,7 +119,7 @@ def measure_usage(program: LinkedProgram) -> Usage:
 
 
 def check_linked(
-    program: LinkedProgram, model: DeviceModel, plan: Plan | Float32Plan, board: Board
+    program: LinkedProgram, plan: Plan | Float32Plan, board: Board, remedies: Remedies
 ) -> None:
     """Check a linked firmware; its object files lie below the same folder.
 
@@ -129,10 +128,10 @@ def check_linked(
     Raises `CheckFailed` if it computes in floats, has constants in SRAM, or disables interrupts for
     too long.
     """
-    if isinstance(model, IntegerChain):
+    if isinstance(plan, Plan):
         check_no_floats(program)
     check_constants_in_flash(program)
-    check_constants_within_reach(program, model.all_remedies)
+    check_constants_within_reach(program, remedies)
     if board.serial != "software":  # such a line is idle while anything is computed
         check_interrupts(program, plan, board)
 

@@ -37,7 +37,7 @@ from protonn_edge.quantization import (
     DeviceModel,
     Float32Model,
     IntegerChain,
-    device_model,
+    quantize,
 )
 from protonn_edge.system.facts_repr import FactsRepr
 from protonn_edge.system.folders import scratch_folder
@@ -58,8 +58,8 @@ class BuildOptions:
     kernel: str | None = None
     # activity for mean cycles; by default the model's, on its training points
     activity: Activity | None = None
-    # number format of W, B and Z on the device; floats are for comparison and have one plan
-    precision: str = "int8"
+    # what is built of the model, by default its integers; floats are for comparison
+    reference: DeviceModel | None = None
     plan: Plan | Float32Plan | None = None  # the only plan to consider
     # whether `build` runs what it made before it writes it; see `verification.tryout`
     tries: bool = True
@@ -132,7 +132,7 @@ def build_for_host(
     if options.flash_bytes is not None or options.sram_bytes is not None:
         board.check_is_chip("flash or SRAM")
     check_folder(folder, board)
-    reference = device_model(model, options.precision)
+    reference = options.reference or quantize(model)
     plan: Plan | Float32Plan
     if isinstance(reference, Float32Model):
         plan = make_float32_plan(reference)
@@ -240,7 +240,7 @@ def _first_that_fits(
     model: Model, board: Board, options: BuildOptions, scratch: Path, firmware_of: Path | None
 ) -> Trial:
     """Build one plan after another; the size of a plan is only known after linking."""
-    reference = device_model(model, options.precision)
+    reference = options.reference or quantize(model)
     failures: list[OverBudget] = []
     activity = options.activity or model.activity
     for plan in _choices(reference, board, options, activity):
@@ -254,7 +254,7 @@ def _first_that_fits(
         except OverBudget as failure:
             failures.append(failure)
             continue
-        check_linked(program, reference, plan, board)
+        check_linked(program, plan, board, model.all_remedies)
         return Trial(project, elf, reference, plan, usage)
     raise min(failures, key=lambda failure: failure.usage.flash_bytes)
 

@@ -12,13 +12,13 @@ from dataclasses import dataclass
 
 from protonn_edge import __version__
 from protonn_edge.boards import Board
-from protonn_edge.boards.environment import description_file, upload_lines
 from protonn_edge.codegen import template_environment
 from protonn_edge.device.protocol import BITS_PER_BYTE
 from protonn_edge.device.sensor_board import SENSOR_NUMBERS
 from protonn_edge.errors import InputError
 from protonn_edge.sensors import SensorKind
 from protonn_edge.sensors.kinds import LARGEST_PRESCALER, TIMER_STEPS, rate_limits
+from protonn_edge.toolchain.platformio import description_file, upload_lines
 
 _MCU = "atmega328p"
 _ADC_HZ = 125_000  # a conversion takes 13 cycles of it

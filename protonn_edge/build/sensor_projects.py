@@ -14,7 +14,7 @@ from pathlib import Path
 from protonn_edge.avr.program import read_program
 from protonn_edge.boards import Board
 from protonn_edge.build.checks import OverBudget, Usage, check_budget
-from protonn_edge.build.plan_file import PLAN_FILE, plan_text
+from protonn_edge.build.folder import PLAN_FILE, plan_text
 from protonn_edge.build.sampling import Sampling, check_baud, least_baud
 from protonn_edge.build.windowing import Windowing
 from protonn_edge.chain.model import Model
@@ -23,9 +23,8 @@ from protonn_edge.device.protocol import frame_bytes
 from protonn_edge.device.sensor_board import SamplesMessage
 from protonn_edge.errors import CheckFailed, InputError
 from protonn_edge.sensors import SensorKind
-from protonn_edge.system.files import write_atomically
+from protonn_edge.system.files import resource, write_atomically
 from protonn_edge.system.folders import scratch_folder
-from protonn_edge.system.resources import resource
 from protonn_edge.toolchain.platformio import build_firmware
 
 _FRAME_S = 0.05  # of samples in a frame, unless these are too few to detect missing ones

@@ -5,7 +5,7 @@ from __future__ import annotations
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from protonn_edge.certificate.claims import Certificate
-from protonn_edge.system.resources import resource
+from protonn_edge.system.files import resource
 
 
 def certificate_page(certificate: Certificate) -> str:

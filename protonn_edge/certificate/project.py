@@ -65,7 +65,7 @@ def certify_project(folder: Path, board: Board, settings: Settings) -> Certifica
         elf = project.linked(board) or project.compile(board)
         program = read_program(elf)
         check_budget(program, board, reference.all_remedies)
-        check_linked(program, reference, plan, board)
+        check_linked(program, plan, board, reference.all_remedies)
         Q = trial_points(project.model(), reference, settings.points)
         claims = (
             *_arithmetic(reference),

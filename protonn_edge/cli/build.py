@@ -19,9 +19,14 @@ from protonn_edge.chain.decision import UNKNOWN
 from protonn_edge.chain.file import load_model
 from protonn_edge.chain.head import Remedies
 from protonn_edge.chain.model import Model
-from protonn_edge.cli.checks import refused_wrong_answers, say_tried
 from protonn_edge.cli.command import OUTPUT, Output, command, option
-from protonn_edge.cli.live import LIVE_OPTIONS, LiveOptions, build_with_sensor
+from protonn_edge.cli.live import (
+    LIVE_OPTIONS,
+    LiveOptions,
+    build_with_sensor,
+    refused_wrong_answers,
+    say_tried,
+)
 from protonn_edge.cli.options import (
     BOARD,
     FOLDER,
@@ -126,7 +131,7 @@ def build_command(
         facts, activity = compared.facts, compared.activity
         if max_drop is not None and 100 * compared.drop > max_drop:
             out.finish(record, _drop_failure(compared, max_drop, model.head.remedies))
-    options = BuildOptions(max_flash, max_sram, kernel, activity, precision, tries=tries)
+    options = BuildOptions(max_flash, max_sram, kernel, activity, reference, tries=tries)
     try:
         target = board.name if board.is_chip else "this computer"
         with refused_wrong_answers(out, record), out.status(f"building for {target}"):

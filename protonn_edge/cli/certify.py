@@ -15,7 +15,8 @@ from protonn_edge.certificate.library import certify_library, is_library
 from protonn_edge.certificate.page import certificate_page
 from protonn_edge.certificate.program import certify_program
 from protonn_edge.certificate.project import certify_project
-from protonn_edge.cli.command import Command, Output, board_option, json_option
+from protonn_edge.cli.command import OUTPUT, Output, argument, command, option
+from protonn_edge.cli.options import BOARD
 from protonn_edge.cli.paths import BILL, CERTIFICATE, REPORT, OutputFile
 from protonn_edge.errors import CheckFailed
 from protonn_edge.system.files import write_atomically
@@ -24,65 +25,38 @@ from protonn_edge.system.lazy import require
 _SHOWN = 3
 
 
-@click.command("certify", cls=Command)
-@click.argument("path", type=click.Path(path_type=Path, exists=True))
-@board_option
-@click.option(
-    "--entry",
-    default="pnn_predict",
-    show_default=True,
-    help="The function whose cycles are bounded.",
-)
-@click.option(
-    "--points",
-    type=click.IntRange(8, 100_000),
-    default=128,
-    show_default=True,
-    help="How many points made of the model a project's executions are compared on.",
-)
-@click.option(
-    "--prove", is_flag=True, help="Prove with Frama-C that the C has no undefined behaviour."
-)
-@click.option(
-    "-o",
-    "--output",
-    type=OutputFile(CERTIFICATE, dir_okay=False),
-    default=Path("certificate.json"),
-    show_default=True,
-)
-@click.option(
-    "--html", "page", type=OutputFile(REPORT, dir_okay=False), help="Write a page to read, too."
-)
-@click.option(
-    "--bill",
-    type=OutputFile(BILL, dir_okay=False),
-    help="Write a bill of materials, too, in CycloneDX's JSON.",
-)
-@click.option(
-    "--check",
-    "earlier",
-    type=click.Path(path_type=Path, exists=True, dir_okay=False),
-    help="A certificate to repeat, with its settings, and compare; nothing is written.",
-)
-@json_option
+@command("certify")
 def certify_command(
-    path: Path,
-    board_name: str,
-    entry: str,
-    points: int,
-    prove: bool,
-    output: Path,
-    page: Path | None,
-    bill: Path | None,
-    earlier: Path | None,
-    as_json: bool,
+    path: Path = argument(click.Path(path_type=Path, exists=True)),
+    board_name: str = BOARD,
+    entry: str = option("The function whose cycles are bounded.", shown="pnn_predict"),
+    points: int = option(
+        "How many points made of the model a project's executions are compared on.",
+        click.IntRange(8, 100_000),
+        shown=128,
+    ),
+    prove: bool = option("Prove with Frama-C that the C has no undefined behaviour.", is_flag=True),
+    output: Path = option(
+        None, OutputFile(CERTIFICATE, dir_okay=False), shown=Path("certificate.json")
+    ),
+    page: Path | None = option(
+        "Write a page to read, too.", OutputFile(REPORT, dir_okay=False), flag="--html"
+    ),
+    bill: Path | None = option(
+        "Write a bill of materials, too, in CycloneDX's JSON.", OutputFile(BILL, dir_okay=False)
+    ),
+    earlier: Path | None = option(
+        "A certificate to repeat, with its settings, and compare; nothing is written.",
+        click.Path(path_type=Path, exists=True, dir_okay=False),
+        flag="--check",
+    ),
+    out: Output = OUTPUT,
 ) -> None:
     """Certify PATH: a project that 'build' wrote, an exported library, or any ELF file.
 
     Each claim is proven, measured on so many points, or not checked. A claim that is false is a
     failure, and no certificate is written.
     """
-    out = Output(as_json)
     settings = Settings(board_name, entry, points, prove)
     if earlier is not None:
         _check(out, path, read_certificate(earlier))

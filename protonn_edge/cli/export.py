@@ -8,9 +8,8 @@ import click
 
 from protonn_edge.boards import Board, load_board
 from protonn_edge.chain.file import load_model
-from protonn_edge.cli.checks import refused_wrong_answers, say_tried
 from protonn_edge.cli.command import OUTPUT, Output, command, option
-from protonn_edge.cli.live import LIVE_OPTIONS, LiveOptions
+from protonn_edge.cli.live import LIVE_OPTIONS, LiveOptions, refused_wrong_answers, say_tried
 from protonn_edge.cli.options import BOARD, MODEL_FILE, PATH, TRY, Bytes
 from protonn_edge.cli.tables import TABLE, points_for
 from protonn_edge.codegen import PREFIX, check_prefix

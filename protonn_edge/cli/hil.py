@@ -5,21 +5,27 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import click
+import numpy as np
+from numpy.typing import NDArray
 
-from protonn_edge.boards import POWER_WATTS, load_board
+from protonn_edge.boards import POWER_WATTS, Board, load_board
 from protonn_edge.build.folder import Project
-from protonn_edge.cli.checks import library_check
+from protonn_edge.chain.model import Model
 from protonn_edge.cli.command import OUTPUT, Output, command, option
 from protonn_edge.cli.devices import EMULATOR, check_project, check_source, chosen_emulator
 from protonn_edge.cli.options import BOARD, FOLDER, POINTS, FiniteRange
 from protonn_edge.cli.paths import RESULTS, OutputFile
 from protonn_edge.cli.tables import TABLE, points_for, words_of
+from protonn_edge.codegen import Float32Plan, Plan
 from protonn_edge.datasets import Notice, TableOptions
 from protonn_edge.device.protocol import MOST_REPETITIONS
 from protonn_edge.errors import Interrupted
+from protonn_edge.evaluation.library_check import LibraryCheck, LibraryWay, check_library
 from protonn_edge.evaluation.measurement import Measurement, measure
+from protonn_edge.quantization import DeviceModel
 from protonn_edge.report.terminal import (
     budget_facts,
     confusion_parts,
@@ -31,6 +37,8 @@ from protonn_edge.report.terminal import (
 )
 from protonn_edge.system.shell import command_line
 from protonn_edge.verification.agreement import Agreement, PossibleCycles, disagreement, outcome
+
+_FIRST_SHOWN = 5
 
 
 @command("hil")
@@ -175,3 +183,46 @@ def say_agreement(agreements: Sequence[Agreement], out: Output, tolerance: int =
         within = f", within {tolerance:,} units" if tolerance else ""
         found = outcome(agreements, tolerance)
         out.say(f"all {what}: {found}, {agreements[0].n:,} points{within}")
+
+
+def library_check(
+    out: Output,
+    model: Model,
+    reference: DeviceModel,
+    plan: Plan | Float32Plan | None,
+    board: Board,
+    points: tuple[NDArray[Any], NDArray[np.int64]],
+    emulator: str | None = None,
+) -> LibraryCheck:
+    """Run points through the library's pnn_quantize, with a progress bar, and print the result."""
+    way = LibraryWay(reference, *points)
+    with out.progress("through pnn_quantize", len(points[1])) as bar:
+        check = check_library(model, way, plan, board, lambda _: bar.advance(), emulator)
+    out.say(
+        "quantized as in a sketch, by pnn_quantize:", fact_table(_library_facts(check, reference))
+    )
+    return check
+
+
+def _library_facts(check: LibraryCheck, reference: DeviceModel) -> list[tuple[str, str]]:
+    n = len(check.differing)
+    first = ", ".join(map(str, check.differing[:_FIRST_SHOWN]))
+    more = ", ..." if n > _FIRST_SHOWN else ""
+    agreements = [
+        replace(each, execution=each.execution.split(" through")[0]) for each in check.agreements
+    ]
+    facts = [
+        ("accuracy", f"{100 * check.library_accuracy:.2f} % ({100 * check.accuracy:.2f} % else)"),
+        ("another class", f"{n:,} of {check.n:,} points" + (f", first {first}{more}" if n else "")),
+        ("compared", outcome(agreements, reference.score_tolerance)),
+    ]
+    return facts + ([("not emulated", check.left_out)] if check.left_out else [])
+
+
+try_option = click.option(
+    "--try/--no-try",
+    "tries",
+    shown=True,
+    help="Let what was made answer a few points on the emulated board before it is written, and "
+    "compare every score with NumPy.",
+)

@@ -1,7 +1,9 @@
-"""What 'build' and 'export' share for a board that classifies what its own sensor senses."""
+"""What 'build' and 'export' share: trying what was made, and a board with its own sensor."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import astuple, dataclass
 from pathlib import Path
 from typing import Any
@@ -15,7 +17,6 @@ from protonn_edge.build.sampling import Sampling
 from protonn_edge.build.sensor_projects import build_live
 from protonn_edge.build.windowing import VOTES_LIMIT, Windowing, windowing_of
 from protonn_edge.chain.model import Model
-from protonn_edge.cli.checks import refused_wrong_answers, say_tried
 from protonn_edge.cli.command import Output, option, options_of
 from protonn_edge.cli.options import FiniteRange
 from protonn_edge.errors import InputError
@@ -23,7 +24,7 @@ from protonn_edge.export.folder import LIVE, check_folder, write_folder
 from protonn_edge.quantization import quantize
 from protonn_edge.report.terminal import budget_facts, fact_table
 from protonn_edge.sensors import sensor_kind
-from protonn_edge.verification.tryout import NOT_TRIED
+from protonn_edge.verification.tryout import NOT_TRIED, Tried, WrongAnswers
 
 
 @dataclass(frozen=True)
@@ -148,3 +149,17 @@ def build_with_sensor(
         **built.usage.to_json(),
         "plan": plan.to_json(),
     }
+
+
+def say_tried(out: Output, tried: Tried) -> None:
+    """Print the points that were tried, or why there were none."""
+    out.say(f"tried: {tried}" if tried.n else str(tried))
+
+
+@contextmanager
+def refused_wrong_answers(out: Output, record: Mapping[str, Any]) -> Iterator[None]:
+    """Finish with what is known so far, and with the numbers, if what was made answers wrongly."""
+    try:
+        yield
+    except WrongAnswers as failure:
+        out.finish({**record, "tried": failure.tried.to_json()}, failure)

@@ -17,7 +17,7 @@ from rich.table import Table
 from rich.text import Text
 
 from protonn_edge.boards import load_board
-from protonn_edge.build.plan_file import PLAN_FILE, read_plan
+from protonn_edge.build.folder import PLAN_FILE, read_plan
 from protonn_edge.chain.decision import UNKNOWN
 from protonn_edge.cli.command import Output, command, option
 from protonn_edge.cli.devices import (

@@ -19,18 +19,20 @@ from protonn_edge.cli.calibrate import (
 )
 from protonn_edge.cli.command import Output
 from protonn_edge.cli.data import DataReport
-from protonn_edge.cli.fitting import check_options, check_sizes, fit_classifier
+from protonn_edge.cli.fitting import (
+    check_options,
+    check_sizes,
+    fit_classifier,
+    load_grouped,
+    settled_samples,
+    with_sample_notices,
+)
 from protonn_edge.cli.train import TrainOptions
 from protonn_edge.cli.train_options import (
     new_classifier,
     was_given,
 )
 from protonn_edge.cli.trained import describe, one_class_report, sentence_of
-from protonn_edge.cli.training_data import (
-    load_grouped,
-    settled_samples,
-    with_sample_notices,
-)
 from protonn_edge.conversion.reference import from_reference, read_reference_model
 from protonn_edge.datasets import (
     Dataset,

@@ -19,10 +19,9 @@ from protonn_edge.boards import Board, load_board
 from protonn_edge.chain.file import save_model
 from protonn_edge.cli.command import Output
 from protonn_edge.cli.data import DataReport
-from protonn_edge.cli.fitting import check_options
+from protonn_edge.cli.fitting import check_options, load_grouped, settled_samples
 from protonn_edge.cli.options import board_words
 from protonn_edge.cli.trained import describe
-from protonn_edge.cli.training_data import load_grouped, settled_samples
 from protonn_edge.cli.tune import TuneOptions
 from protonn_edge.datasets import Dataset
 from protonn_edge.errors import CheckFailed, Interrupted
@@ -34,9 +33,16 @@ from protonn_edge.training.folds import fold_numbers, usual_folds
 from protonn_edge.training.searched import FEATURES, KIND, settings_of_kind
 from protonn_edge.training.shared_parameters import SharedParameters
 from protonn_edge.training.stored_points import is_large
-from protonn_edge.tuning.choice import Candidate, Choice, candidates, front_json, lead_by_chance
+from protonn_edge.tuning.choice import (
+    Candidate,
+    Choice,
+    Refitted,
+    candidates,
+    front_json,
+    lead_by_chance,
+    refit,
+)
 from protonn_edge.tuning.limits import TuningLimits
-from protonn_edge.tuning.refit import Refitted, refit
 from protonn_edge.tuning.search import Progress, Search, SearchResult, identity
 from protonn_edge.tuning.space import SearchSpace
 from protonn_edge.tuning.store import SearchFile

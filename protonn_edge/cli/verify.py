@@ -18,10 +18,9 @@ from protonn_edge.build.folder import Project
 from protonn_edge.build.project import BuildOptions, trial_build
 from protonn_edge.chain.file import load_model
 from protonn_edge.chain.model import Model
-from protonn_edge.cli.checks import library_check
 from protonn_edge.cli.command import OUTPUT, Output, command, option
 from protonn_edge.cli.devices import EMULATOR, check_project, chosen_emulator
-from protonn_edge.cli.hil import say_agreement, say_unproven
+from protonn_edge.cli.hil import library_check, say_agreement, say_unproven
 from protonn_edge.cli.options import BOARD, FOLDER, MODEL_FILE, POINTS, PRECISION
 from protonn_edge.cli.tables import TABLE, points_for
 from protonn_edge.codegen import Float32Plan, Plan
@@ -159,7 +158,7 @@ class _Device:
         board = self.board
         with ExitStack() as stack:
             with self.out.status(f"building for {board.name}"):
-                options = BuildOptions(precision=self.reference.precision)
+                options = BuildOptions(reference=self.reference)
                 trial = stack.enter_context(trial_build(model, board, options=options))
             emulated = stack.enter_context(EmulatedBoard(trial.elf, board=board, emulator=emulator))
             possible = PossibleCycles.of(trial.plan, board)

@@ -21,7 +21,7 @@ from protonn_edge.errors import InputError, shortened
 from protonn_edge.features.images.cropped_image import shape_text
 from protonn_edge.features.images.image_rows import image_text
 from protonn_edge.quantization import DeviceModel, Float32Model
-from protonn_edge.system.resources import resource
+from protonn_edge.system.files import resource
 
 PREFIX = "pnn"
 

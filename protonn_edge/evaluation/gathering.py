@@ -14,8 +14,7 @@ from pathlib import Path
 from protonn_edge.avr.program import LinkedProgram, read_program
 from protonn_edge.boards import Board
 from protonn_edge.build.checks import Usage, measure_usage
-from protonn_edge.build.folder import Project
-from protonn_edge.build.plan_file import plan_of_choices
+from protonn_edge.build.folder import Project, plan_of_choices
 from protonn_edge.build.project import BuildOptions, trial_build
 from protonn_edge.chain.feature_stage import Shape
 from protonn_edge.chain.model import Model
@@ -188,7 +187,7 @@ def _firmware_of(
         # As the firmware reports it to a host.
         if program and bytes.fromhex(reference.model_sha256)[:MODEL_HASH_BYTES] in program.code:
             return _firmware(program, measure_usage(program), plan)
-    options = BuildOptions(precision=reference.precision, plan=wanted)
+    options = BuildOptions(reference=reference, plan=wanted)
     with trial_build(model, board, options=options) as trial:
         return _firmware(read_program(trial.elf), trial.usage, trial.plan)
 

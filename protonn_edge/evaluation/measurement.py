@@ -288,7 +288,7 @@ def _checked_firmware(
     elf = project.compile(board)
     program = read_program(elf)
     usage = check_budget(program, board, reference.all_remedies)
-    check_linked(program, reference, plan, board)
+    check_linked(program, plan, board, reference.all_remedies)
     return elf, usage
 
 

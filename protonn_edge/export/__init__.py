@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from protonn_edge.export.exporting import Export, export
 from protonn_edge.export.folder import check_folder
-from protonn_edge.export.imprint import Imprint, library_name
-from protonn_edge.export.rendering import KINDS, Kind, render_export
+from protonn_edge.export.rendering import KINDS, Imprint, Kind, library_name, render_export
 from protonn_edge.export.self_test import KnownAnswers, vectors_from_data, vectors_from_model
 
 __all__ = [

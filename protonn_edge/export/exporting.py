@@ -16,11 +16,12 @@ from protonn_edge.codegen import PREFIX, Limits, Plan, check_prefix, make_plan
 from protonn_edge.codegen.planner import plans
 from protonn_edge.errors import CheckFailed, InputError
 from protonn_edge.export.folder import check_folder, write_folder
-from protonn_edge.export.imprint import Imprint, library_name
 from protonn_edge.export.rendering import (
     SKETCH_SRAM_BYTES,
+    Imprint,
     Kind,
     Library,
+    library_name,
     render_bare_self_test,
     render_export,
 )

@@ -36,7 +36,6 @@ from protonn_edge.chain.model import Model
 from protonn_edge.chain.raw_inputs import Exponents
 from protonn_edge.errors import InputError
 from protonn_edge.kinds.protonn.head import ProtoNNHead
-from protonn_edge.quantization.integers import quantize
 
 Float32 = NDArray[np.float32]
 
@@ -197,21 +196,3 @@ def precisions_of(model: Model) -> tuple[str, ...]:
     """
     plain = (model.feature_stage, model.rejection) == (None, None)
     return PRECISIONS if plain and isinstance(model.head, ProtoNNHead) else PRECISIONS[:1]
-
-
-def device_model(model: Model, precision: str = "int8") -> DeviceModel:
-    """Return the reference for the device's computation.
-
-    - `model`: the float model.
-    - `precision` ("int8", "float32"): precision of the model's matrices on the device.
-
-    Raises `InputError` as `quantize`; or if there is no float build of the model.
-    """
-    integers: IntegerChain = quantize(model)
-    if precision != "float32":
-        return integers
-    if not isinstance(model.head, ProtoNNHead):
-        raise InputError(
-            f"there are no float builds of {model.head.kind} models; build in int8, the default"
-        )
-    return float32_model(model, integers)

@@ -19,6 +19,8 @@ from protonn_edge.chain.integer_stage import stage_names
 from protonn_edge.chain.model import Model
 from protonn_edge.chain.registry import quantizer_of
 from protonn_edge.errors import InputError
+from protonn_edge.kinds.protonn.head import ProtoNNHead
+from protonn_edge.quantization.float32 import DeviceModel, float32_model
 
 
 def quantize(model: Model) -> IntegerChain:
@@ -45,6 +47,24 @@ def quantize(model: Model) -> IntegerChain:
     # A hostile file may hold numbers that overflow; non-finite values are refused later.
     with np.errstate(over="ignore", invalid="ignore"):
         return cast("IntegerChain", quantizer_of(model.head.kind).quantize(model))
+
+
+def device_model(model: Model, precision: str = "int8") -> DeviceModel:
+    """Return the reference for the device's computation.
+
+    - `model`: the float model.
+    - `precision` ("int8", "float32"): precision of the model's matrices on the device.
+
+    Raises `InputError` as `quantize`; or if there is no float build of the model.
+    """
+    integers = quantize(model)
+    if precision != "float32":
+        return integers
+    if not isinstance(model.head, ProtoNNHead):
+        raise InputError(
+            f"there are no float builds of {model.head.kind} models; build in int8, the default"
+        )
+    return float32_model(model, integers)
 
 
 def why_floats_alone(model: Model) -> str | None:

@@ -26,7 +26,7 @@ from protonn_edge.report import answers, panels
 from protonn_edge.report.content import PageTable, Panel, Section
 from protonn_edge.report.inputs import Battery, Front, PageScript
 from protonn_edge.report.points import payload
-from protonn_edge.system.resources import resource
+from protonn_edge.system.files import resource
 
 _PAGE_MCU = "atmega328p"  # of web/uno.js
 _SOCKET = re.compile(r"^(socket://.*):\d+$")

@@ -1,4 +1,4 @@
-"""Read no file that is none, and write files whole or not at all.
+"""Find files, read no file that is none, and write files whole or not at all.
 
 Every file that a user names is checked by `check_file` before it is opened, and everything that the
 package writes goes through `write_atomically` or `write_together`: a reader never sees half a file,
@@ -176,3 +176,22 @@ def _default_mode() -> int:
     mask = os.umask(0)
     os.umask(mask)
     return 0o666 & ~mask
+
+
+_PACKAGE = Path(__file__).resolve().parents[1]
+
+
+def resource(name: str) -> Path:
+    """Return the path of a top-level file or folder of the project.
+
+    In a checkout it lies at the top level; a wheel has it inside the package, by the same name.
+
+    - `name`: ``"templates"``, ``"firmware"``, ``"hil_tests"``, ``"web"`` or ``"platformio.ini"``.
+
+    Raises `InputError` if neither exists: the installation is broken.
+    """
+    for root in (_PACKAGE, _PACKAGE.parent):
+        candidate = root / name
+        if candidate.exists():
+            return candidate
+    raise InputError(f"{name} is missing from this installation of protonn-edge; install it again")

@@ -11,8 +11,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from protonn_edge.errors import CheckFailed, InputError, ProtoNNEdgeError
+from protonn_edge.system.files import resource
 from protonn_edge.system.folders import built_once
-from protonn_edge.system.resources import resource
 from protonn_edge.toolchain.process import run_within
 
 PAGE, EMULATOR = "page.min.js", "emulator.min.cjs"

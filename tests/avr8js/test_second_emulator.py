@@ -36,7 +36,7 @@ def assert_both_emulators_agree(
     """Compare class, scores and cycles of every point; return the cycles."""
     board, reference = load_board("uno"), device_model(model, precision)
     with (
-        trial_build(model, board, options=BuildOptions(precision=precision)) as trial,
+        trial_build(model, board, options=BuildOptions(reference=reference)) as trial,
         EmulatedUno(trial.elf, board=board) as uno,
     ):
         agreement, on_simavr = verify_device("simavr", uno.url, reference, Q)

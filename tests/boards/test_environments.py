@@ -9,9 +9,13 @@ import pytest
 from avr_tools import needs_avr_gcc
 
 from protonn_edge.boards import board_names, load_board
-from protonn_edge.boards.environment import build_flags, description, environment_section
-from protonn_edge.system.resources import resource
-from protonn_edge.toolchain.platformio import pio_variables
+from protonn_edge.system.files import resource
+from protonn_edge.toolchain.platformio import (
+    build_flags,
+    description,
+    environment_section,
+    pio_variables,
+)
 
 SETTINGS = resource("platformio.ini").read_text(encoding="utf-8")
 

@@ -34,8 +34,7 @@ from protonn_edge.device import NoReplyError
 from protonn_edge.errors import InputError
 from protonn_edge.export import rendering
 from protonn_edge.features.average_pooling.pooling import AveragePooling
-from protonn_edge.system.files import write_atomically
-from protonn_edge.system.resources import resource
+from protonn_edge.system.files import resource, write_atomically
 from protonn_edge.verification import tryout
 
 pytestmark = needs_emulated_avr

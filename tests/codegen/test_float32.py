@@ -68,7 +68,7 @@ def test_the_uno_gives_the_reference_scores_and_takes_much_longer():
         reference = device_model(model, precision)
         Q = inputs_near_prototypes(6, 12, reference)
         with (
-            trial_build(model, board, options=BuildOptions(precision=precision)) as trial,
+            trial_build(model, board, options=BuildOptions(reference=reference)) as trial,
             EmulatedUno(trial.elf, board=board) as uno,
         ):
             agreement, results = verify_device("emulated uno", uno.url, reference, Q)
@@ -90,9 +90,10 @@ def test_pushing_stays_within_the_bound_that_the_header_states(tmp_path: Path, c
 
 def test_a_float_build_that_is_too_large_is_refused_before_the_compiler():
     model = random_model(features=900, projections=10)
+    floats = BuildOptions(reference=device_model(model, "float32"))
     with (
         pytest.raises(CheckFailed, match="B flash for its tables alone"),
-        trial_build(model, load_board("uno"), options=BuildOptions(precision="float32")),
+        trial_build(model, load_board("uno"), options=floats),
     ):
         pass
 

@@ -21,7 +21,7 @@ from protonn_edge.emulator import EmulatedUno
 from protonn_edge.errors import CheckFailed
 from protonn_edge.features.average_pooling.pooling import AveragePooling
 from protonn_edge.quantization import DeviceModel, float32_model, quantize
-from protonn_edge.system.resources import resource
+from protonn_edge.system.files import resource
 from protonn_edge.toolchain.host import build_host_executable
 
 MAIN = Path(__file__).with_name("raw_main.c")

@@ -8,7 +8,7 @@ import pytest
 
 from protonn_edge.errors import InputError
 from protonn_edge.quantization import MOST_FEATURES, check_counts
-from protonn_edge.system.resources import resource
+from protonn_edge.system.files import resource
 
 FIRMWARE = resource("firmware")
 

@@ -17,8 +17,8 @@ from fuzz.sentences import REFUSALS, check_command, check_refusal
 from model_factory import tiny_integer_model
 
 from protonn_edge.boards import Board, board_names, load_board
-from protonn_edge.boards.environment import description, environment_section
 from protonn_edge.codegen import Limits, make_plan
+from protonn_edge.toolchain.platformio import description, environment_section
 
 BRIEF_CASES = 20
 

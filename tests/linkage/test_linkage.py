@@ -11,7 +11,7 @@ from model_factory import random_model
 from protonn_edge.boards import load_board
 from protonn_edge.build.project import build
 from protonn_edge.errors import CheckFailed
-from protonn_edge.system.resources import resource
+from protonn_edge.system.files import resource
 
 pytestmark = needs_avr_gcc
 

@@ -12,7 +12,7 @@ import pytest
 from command_line import run
 from model_factory import random_model
 
-from protonn_edge.build.plan_file import plan_text
+from protonn_edge.build.folder import plan_text
 from protonn_edge.cli.monitor import _another_model, picture
 from protonn_edge.codegen import make_plan
 from protonn_edge.device.listener import AnswerStream, Listener

@@ -15,7 +15,7 @@ from model_factory import random_model, random_window_model, window_features_of
 from teller import Teller
 
 from protonn_edge.boards import load_board
-from protonn_edge.build.plan_file import read_plan
+from protonn_edge.build.folder import read_plan
 from protonn_edge.build.sampling import Sampling
 from protonn_edge.build.sensor_projects import build_live, live_files
 from protonn_edge.build.windowing import Windowing, windowing_of

@@ -17,7 +17,7 @@ from avr_tools import AVR_GCC, needs_avr_gcc, skip_without
 from protonn_edge.avr.program import read_program
 from protonn_edge.avr.stack import worst_case_stack
 from protonn_edge.errors import CheckFailed, InputError
-from protonn_edge.system.resources import resource
+from protonn_edge.system.files import resource
 from protonn_edge.toolchain import platformio
 from protonn_edge.toolchain.platformio import (
     build_firmware,

@@ -96,7 +96,7 @@ def test_it_is_imported_from_its_own_installation(run, installation):
 
 @pytest.mark.parametrize("name", ["templates", "firmware", "hil_tests", "platformio.ini"])
 def test_resources_are_found_without_the_checkout(run, installation, name):
-    script = f"from protonn_edge.system.resources import resource; print(resource({name!r}))"
+    script = f"from protonn_edge.system.files import resource; print(resource({name!r}))"
     assert run("-c", script).stdout.strip() == str(installation / "protonn_edge" / name)
 
 

@@ -11,7 +11,7 @@ import pytest
 from model_factory import random_model, random_points
 
 from protonn_edge.boards import load_board
-from protonn_edge.cli import checks
+from protonn_edge.cli import hil
 from protonn_edge.cli.command import Output
 from protonn_edge.evaluation.library_check import LibraryCheck
 from protonn_edge.quantization import quantize
@@ -38,10 +38,10 @@ def test_the_table_of_a_sketch_names_the_execution_that_differs(
     printed: str,
 ) -> None:
     check = LibraryCheck(450, 0.95, 0.95, (), (), identity=True, agreements=agreements)
-    monkeypatch.setattr(checks, "check_library", lambda *_: check)
+    monkeypatch.setattr(hil, "check_library", lambda *_: check)
     model = random_model()
     points = (random_points(0, 1, 12), np.zeros(1, np.int64))
-    checks.library_check(
+    hil.library_check(
         Output(as_json=False), model, quantize(model), None, load_board("uno"), points
     )
     (row,) = (line for line in capsys.readouterr().out.splitlines() if "compared" in line)
