@@ -26,8 +26,8 @@ from protonn_edge.chain.raw_inputs import (
     decimals_of_ranges,
 )
 from protonn_edge.chain.statistics import InputStatistics, Normalizer
+from protonn_edge.datasets.dataset import Matrix, Sparse, dense_rows, is_sparse, sparse_rows
 from protonn_edge.datasets.naming import check_names
-from protonn_edge.datasets.rows import Matrix, Sparse, dense_rows, is_sparse, sparse_rows
 from protonn_edge.errors import InputError
 from protonn_edge.sensors import Instrument
 

@@ -48,7 +48,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from protonn_edge.datasets.rows import Matrix, Sparse, is_sparse, sparse_rows
+from protonn_edge.datasets.dataset import Matrix, Sparse, is_sparse, sparse_rows
 from protonn_edge.errors import InputError
 
 Exponents = NDArray[np.int64]

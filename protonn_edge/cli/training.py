@@ -41,8 +41,7 @@ from protonn_edge.datasets import (
     holdout,
     of_normal_points,
 )
-from protonn_edge.datasets.dataset import dense_features
-from protonn_edge.datasets.rows import is_sparse
+from protonn_edge.datasets.dataset import dense_features, is_sparse
 from protonn_edge.errors import Interrupted
 from protonn_edge.kinds.protonn.head import protonn_head
 from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier

@@ -17,7 +17,7 @@ so all are checked before they become a matrix of scipy, which does not check th
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -31,11 +31,12 @@ from protonn_edge.datasets.dataset import (
     TABLE_LIMIT_BYTES,
     Features,
     LabelSetTable,
+    Sparse,
     Table,
     check_class_names,
+    sparse_rows,
 )
 from protonn_edge.datasets.naming import label_text, sample_names
-from protonn_edge.datasets.rows import Sparse, sparse_rows
 from protonn_edge.errors import InputError
 from protonn_edge.sensors.kinds import ARRAYS as INSTRUMENT_ARRAYS
 from protonn_edge.sensors.kinds import Instrument, from_arrays
@@ -43,6 +44,11 @@ from protonn_edge.sensors.kinds import Instrument, from_arrays
 FILE_LIMIT_BYTES = 2**30
 
 _POINTS = ("X_test", "X", "X_train")
+# Numbers that windows may have: their type, the most, and what they must be.
+_OF_WINDOWS: tuple[tuple[Any, ...], ...] = (
+    ("sample_rate", float, sys.float_info.max, "a single number of hertz; fix it or leave it out"),
+    ("onset", int, 255, "a single whole number of 1 to 255; cut the clips again, or leave it out"),
+)
 
 
 def read_npz(path: Path) -> tuple[Table, Table | None, tuple[str, ...]]:
@@ -142,15 +148,19 @@ def _table(archive: ArrayArchive, part: str, classes: tuple[str, ...]) -> Table:
             f"has {len(instrument.units):,} units for {channels:,} channels; give one for all, or "
             "one for each",
         )
+    numbers = {
+        name: _number(archive, name, *wanted)
+        for name, *wanted in _OF_WINDOWS
+        if windows and name in archive.names
+    }
     return Table(
         source,
         X,
         _labels(archive, labels, y, classes),
         feature_names=names,
         point_shape=shape,
-        sample_rate=_rate(archive) if windows else None,
-        onset=_onset(archive) if windows else None,
         instrument=instrument,
+        **numbers,
     )
 
 
@@ -172,35 +182,17 @@ def _has_labels(archive: ArrayArchive, name: str) -> bool:
 # --- numbers and names ----------------------------------------------------------------------------
 
 
-def _number(
-    archive: ArrayArchive, name: str, kinds: str, accepts: Callable[[float], bool], wanted: str
-) -> float:
-    """Return a single number of an archive."""
+def _number(archive: ArrayArchive, name: str, kind: type, most: float, wanted: str) -> Any:
+    """Return a single number above 0 of at most `most`, as an int or a float."""
     value = _required(archive, name)
-    if value.shape != () or value.dtype.kind not in kinds or not accepts(float(value)):
+    kinds = "iu" if kind is int else "fiu"
+    if value.shape != () or value.dtype.kind not in kinds or not 0 < float(value) <= most:
         raise archive.refusal(name, f"must be {wanted}")
-    return float(value)
+    return kind(value)
 
 
-def _rate(archive: ArrayArchive) -> float | None:
-    """Return the samples per second of windows, if the file has them."""
-    if "sample_rate" not in archive.names:
-        return None
-    wanted = "a single number of hertz; fix it or leave it out"
-    return _number(archive, "sample_rate", "fiu", lambda rate: 0 < rate < math.inf, wanted)
-
-
-def _onset(archive: ArrayArchive) -> int | None:
-    """Return the level at which clips of sound begin, if the file has it."""
-    if "onset" not in archive.names:
-        return None
-    wanted = "a single whole number of 1 to 255; cut the clips again, or leave it out"
-    return int(_number(archive, "onset", "iu", lambda onset: 0 < onset <= 255, wanted))
-
-
-def _count(archive: ArrayArchive, name: str, limit: int) -> int:
-    wanted = f"one whole number from 1 to {limit:,}; fix it"
-    return int(_number(archive, name, "iu", lambda count: 1 <= count <= limit, wanted))
+def _count(archive: ArrayArchive, name: str, limit: int) -> Any:
+    return _number(archive, name, int, limit, f"one whole number from 1 to {limit:,}; fix it")
 
 
 def _names(archive: ArrayArchive, name: str) -> tuple[str, ...]:

@@ -1,7 +1,11 @@
-"""The result of every reader: a data set whose labels are indices into a list of class names."""
+"""The result of every reader: a data set whose labels are indices into a list of class names.
+
+Its points are dense, or scipy's sparse matrices; rows of either become arrays for arithmetic.
+"""
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, fields, replace
 from typing import Any, ClassVar, Literal, Self
@@ -10,7 +14,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from protonn_edge.datasets.naming import NO_CLASS, Notice, check_names, in_order, match_columns
-from protonn_edge.datasets.rows import Sparse, is_sparse, sparse_rows
 from protonn_edge.errors import InputError
 from protonn_edge.sensors import Instrument
 
@@ -21,9 +24,48 @@ LABEL_LIMIT = 20_000  # of sets of labels
 INDEX_LIMIT = 10**6  # features of sparse points
 FLOAT32_MAX = float(np.finfo(np.float32).max)
 
+Matrix = NDArray[Any]
+Sparse = Any
+"""A scipy.sparse CSR matrix or array; scipy has no types."""
+
+Rows = slice | NDArray[np.int64]
 Float32 = NDArray[np.float32]
 Features = Float32 | Sparse
 Indices = NDArray[np.int64]
+
+
+def is_sparse(matrix: object) -> bool:
+    """Return what `scipy.sparse.issparse` does; if scipy is not imported, nothing is sparse."""
+    module = sys.modules.get("scipy.sparse")
+    return module is not None and bool(module.issparse(matrix))
+
+
+def sparse_rows(content: Any, shape: tuple[int, int] | None = None, **settings: Any) -> Sparse:
+    """Return a `scipy.sparse.csr_array`, and import it here: most data and all models are dense."""
+    from scipy.sparse import csr_array  # noqa: PLC0415
+
+    return csr_array(content, shape, **settings)
+
+
+def dense_rows(matrix: Matrix | Sparse, rows: Rows) -> Matrix:
+    """Return some rows of a matrix (n, D) as an array, a copy unless they are a slice of one."""
+    chosen: Any = matrix[rows]
+    dense: Matrix = chosen.toarray() if is_sparse(chosen) else chosen
+    return dense
+
+
+def constant_columns(matrix: Matrix | Sparse) -> NDArray[np.bool_]:
+    """Return which columns (D,) are constant."""
+    lower, upper = column_range(matrix)
+    constant: NDArray[np.bool_] = lower == upper
+    return constant
+
+
+def column_range(matrix: Matrix | Sparse) -> tuple[Matrix, Matrix]:
+    """Return the smallest and the largest number of each column, (D,) both."""
+    if is_sparse(matrix):
+        return matrix.min(axis=0).toarray().ravel(), matrix.max(axis=0).toarray().ravel()
+    return matrix.min(axis=0), matrix.max(axis=0)
 
 
 @dataclass(frozen=True)

@@ -39,10 +39,11 @@ from protonn_edge.datasets.dataset import (
     class_indices,
     dataset_from,
     dense_features,
+    is_sparse,
     label_set_dataset,
+    sparse_rows,
 )
 from protonn_edge.datasets.naming import OnNotice, label_text
-from protonn_edge.datasets.rows import is_sparse, sparse_rows
 from protonn_edge.datasets.rules import Expected, TableOptions
 from protonn_edge.datasets.summary import remarks
 from protonn_edge.datasets.tables import read_table, text_of
@@ -100,7 +101,12 @@ def load_dataset(
     InputError
         One sentence with the file and, where there is one, the line or the array.
     """
-    dataset = _dataset_of(*_parts(Path(path), options), least_classes)
+    train, test, names = _parts(Path(path), options)
+    if isinstance(train, LabelSetTable) or isinstance(test, LabelSetTable):
+        tested = None if test is None else as_label_sets(test)
+        dataset: Dataset = label_set_dataset(as_label_sets(train), tested, names)
+    else:
+        dataset = dataset_from(train, test, names, least_classes=least_classes)
     return replace(dataset, notices=(*dataset.notices, *remarks(dataset)))
 
 
@@ -108,15 +114,6 @@ def load_table(path: Path, options: TableOptions | None = None) -> tuple[Table, 
     """Read the training part of labelled data, and the classes if the file names them."""
     train, _, classes = _parts(path, options)
     return train, classes
-
-
-def _dataset_of(
-    train: Table, test: Table | None, names: tuple[str, ...], least_classes: Literal[1, 2]
-) -> Dataset:
-    if isinstance(train, LabelSetTable) or isinstance(test, LabelSetTable):
-        tested = None if test is None else as_label_sets(test)
-        return label_set_dataset(as_label_sets(train), tested, names)
-    return dataset_from(train, test, names, least_classes=least_classes)
 
 
 def load_points(

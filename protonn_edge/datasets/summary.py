@@ -10,9 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from protonn_edge.datasets.dataset import Dataset
+from protonn_edge.datasets.dataset import Dataset, is_sparse
 from protonn_edge.datasets.naming import Notice, listed
-from protonn_edge.datasets.rows import is_sparse
 
 _MOST_DECIMALS = 6
 _MOST_FEATURES = 4_096  # that are described individually

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from protonn_edge.chain.decision import UNKNOWN
 
 if TYPE_CHECKING:
-    from protonn_edge.datasets.rows import Sparse
+    from protonn_edge.datasets.dataset import Sparse
     from protonn_edge.device import Result
     from protonn_edge.quantization import DeviceModel
 

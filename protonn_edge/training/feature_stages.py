@@ -9,7 +9,7 @@ import numpy as np
 
 from protonn_edge.chain.feature_stage import FeatureStage
 from protonn_edge.chain.statistics import InputStatistics
-from protonn_edge.datasets.rows import Sparse
+from protonn_edge.datasets.dataset import Sparse
 from protonn_edge.training.augmentation import check_image_shape
 from protonn_edge.training.one_class import with_reach
 from protonn_edge.training.points import Float32, Indices

@@ -17,8 +17,8 @@ from sklearn.utils import check_consistent_length, column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import validate_data
 
+from protonn_edge.datasets.dataset import Sparse
 from protonn_edge.datasets.naming import label_text
-from protonn_edge.datasets.rows import Sparse
 from protonn_edge.errors import InputError
 from protonn_edge.training.label_sets import label_matrix
 from protonn_edge.training.normalization import dense_unless_kept

@@ -15,7 +15,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.neighbors import NeighborhoodComponentsAnalysis
 
 from protonn_edge.chain.statistics import mean_and_deviation
-from protonn_edge.datasets.rows import Sparse, constant_columns, dense_rows
+from protonn_edge.datasets.dataset import Sparse, constant_columns, dense_rows
 from protonn_edge.errors import InputError
 from protonn_edge.training.objective import Parameters
 from protonn_edge.training.one_class import PARTS_OF_ONE_CLASS, STARTS_OF_ONE_CLASS, reaching_gamma

@@ -11,7 +11,7 @@ from sklearn.preprocessing import MultiLabelBinarizer
 from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import check_array
 
-from protonn_edge.datasets.rows import Sparse
+from protonn_edge.datasets.dataset import Sparse
 from protonn_edge.errors import InputError
 
 _SETS = (set, frozenset)

@@ -10,7 +10,7 @@ from scipy.sparse import csr_array, issparse
 from sklearn.preprocessing import normalize
 
 from protonn_edge.chain.statistics import InputStatistics, Normalizer
-from protonn_edge.datasets.rows import Sparse
+from protonn_edge.datasets.dataset import Sparse
 from protonn_edge.errors import InputError
 
 DEVIATION_FLOOR = 0.1

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import issparse
 
-from protonn_edge.datasets.rows import Sparse
+from protonn_edge.datasets.dataset import Sparse
 from protonn_edge.training.objective import Parameters
 from protonn_edge.training.points import Float32
 from protonn_edge.training.progress import EpochReport, Trained

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array, issparse
 
-from protonn_edge.datasets.rows import Sparse, constant_columns, dense_rows
+from protonn_edge.datasets.dataset import Sparse, constant_columns, dense_rows
 
 Float32 = NDArray[np.float32]
 Indices = NDArray[np.int64]

@@ -20,7 +20,7 @@ from scipy.sparse import issparse
 from protonn_edge.chain.activity import Activity
 from protonn_edge.chain.model import Model
 from protonn_edge.chain.statistics import InputStatistics
-from protonn_edge.datasets.rows import Sparse, dense_rows
+from protonn_edge.datasets.dataset import Sparse, dense_rows
 from protonn_edge.errors import InputError
 from protonn_edge.kinds.protonn.head import protonn_head
 from protonn_edge.quantization import measure_activity, quantize

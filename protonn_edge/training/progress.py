@@ -13,7 +13,7 @@ from scipy.sparse import issparse
 from scipy.special import logsumexp
 
 from protonn_edge.chain.model import Model
-from protonn_edge.datasets.rows import Sparse
+from protonn_edge.datasets.dataset import Sparse
 from protonn_edge.errors import InputError
 from protonn_edge.training.objective import Matrix, Parameters, rbf_values
 from protonn_edge.training.points import Indices, TrainingSet

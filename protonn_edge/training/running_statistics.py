@@ -13,7 +13,7 @@ from scipy.sparse import csc_array
 
 from protonn_edge.chain.feature_stage import FeatureStage
 from protonn_edge.chain.statistics import InputStatistics
-from protonn_edge.datasets.rows import Sparse, column_range
+from protonn_edge.datasets.dataset import Sparse, column_range
 
 
 def sparse_statistics(X: Sparse, weights: NDArray[np.float32] | None = None) -> InputStatistics:

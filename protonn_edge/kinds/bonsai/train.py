@@ -19,7 +19,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from protonn_edge.chain.model import Model
-from protonn_edge.datasets.rows import dense_rows
+from protonn_edge.datasets.dataset import dense_rows
 from protonn_edge.errors import InputError
 from protonn_edge.kinds.bonsai.head import BonsaiHead, LocalDeepKernelHead, TreeHead
 from protonn_edge.kinds.bonsai.parameters import BonsaiParameters, LocalDeepKernelParameters

@@ -22,7 +22,7 @@ from sklearn.ensemble import (
 )
 
 from protonn_edge.chain.model import Model
-from protonn_edge.datasets.rows import dense_rows
+from protonn_edge.datasets.dataset import dense_rows
 from protonn_edge.errors import InputError
 from protonn_edge.kinds.forest.head import ForestHead
 from protonn_edge.kinds.forest.integers import LEAF, ForestTable, Trees

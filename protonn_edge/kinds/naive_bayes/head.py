@@ -17,7 +17,7 @@ from protonn_edge.chain.checks import (
     set_checked,
 )
 from protonn_edge.chain.head import Head, Remedies
-from protonn_edge.datasets.rows import dense_rows
+from protonn_edge.datasets.dataset import dense_rows
 from protonn_edge.errors import InputError
 
 Float64 = NDArray[np.float64]

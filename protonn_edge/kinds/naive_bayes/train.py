@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.naive_bayes import GaussianNB
 
 from protonn_edge.chain.model import Model
-from protonn_edge.datasets.rows import dense_rows
+from protonn_edge.datasets.dataset import dense_rows
 from protonn_edge.kinds.naive_bayes.head import NaiveBayesHead
 from protonn_edge.kinds.naive_bayes.parameters import NaiveBayesParameters
 from protonn_edge.kinds.naive_bayes.quantize import least_variances

@@ -15,7 +15,7 @@ from itertools import chain, product
 
 import numpy as np
 
-from protonn_edge.datasets.rows import dense_rows
+from protonn_edge.datasets.dataset import dense_rows
 from protonn_edge.errors import InputError
 from protonn_edge.kinds.protonn.parameters import ProtoNNParameters
 from protonn_edge.training.objective import (

@@ -15,7 +15,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from protonn_edge.chain.model import Model
-from protonn_edge.datasets.rows import Sparse
+from protonn_edge.datasets.dataset import Sparse
 from protonn_edge.errors import InputError
 from protonn_edge.kinds.protonn.head import protonn_head
 from protonn_edge.kinds.protonn.parameters import ProtoNNParameters

@@ -13,7 +13,7 @@ from scipy.sparse import csr_array, diags_array, issparse
 from scipy.sparse.linalg import svds
 from sklearn.linear_model import Ridge
 
-from protonn_edge.datasets.rows import Sparse
+from protonn_edge.datasets.dataset import Sparse
 from protonn_edge.errors import InputError
 from protonn_edge.training.points import Float32, Indices, TrainingSet
 
