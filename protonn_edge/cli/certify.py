@@ -16,8 +16,8 @@ from protonn_edge.certificate.page import certificate_page
 from protonn_edge.certificate.program import certify_program
 from protonn_edge.certificate.project import certify_project
 from protonn_edge.cli.command import OUTPUT, Output, argument, command, option
-from protonn_edge.cli.options import BOARD
-from protonn_edge.cli.paths import BILL, CERTIFICATE, REPORT, OutputFile
+from protonn_edge.cli.options import BOARD, PATH
+from protonn_edge.cli.paths import BILL, CERTIFICATE, REPORT, OutputFile, check_there
 from protonn_edge.errors import CheckFailed
 from protonn_edge.system.files import write_atomically
 from protonn_edge.system.lazy import require
@@ -27,7 +27,7 @@ _SHOWN = 3
 
 @command("certify")
 def certify_command(
-    path: Path = argument(click.Path(path_type=Path, exists=True)),
+    path: Path = argument(PATH),
     board_name: str = BOARD,
     entry: str = option("The function whose cycles are bounded.", shown="pnn_predict"),
     points: int = option(
@@ -47,7 +47,7 @@ def certify_command(
     ),
     earlier: Path | None = option(
         "A certificate to repeat, with its settings, and compare; nothing is written.",
-        click.Path(path_type=Path, exists=True, dir_okay=False),
+        PATH,
         flag="--check",
     ),
     out: Output = OUTPUT,
@@ -57,6 +57,7 @@ def certify_command(
     Each claim is proven, measured on so many points, or not checked. A claim that is false is a
     failure, and no certificate is written.
     """
+    check_there(path)
     settings = Settings(board_name, entry, points, prove)
     if earlier is not None:
         _check(out, path, read_certificate(earlier))
