@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from protonn_edge.avr.flow import flow_of
+from protonn_edge.avr.paths import paths_through
 from protonn_edge.avr.program import LinkedProgram, float_routines, read_program
 from protonn_edge.avr.stack import worst_case_stack
 from protonn_edge.certificate.claims import (
@@ -22,6 +23,7 @@ from protonn_edge.errors import CheckFailed, InputError
 
 _ALLOCATION = re.compile(r"malloc|calloc|realloc|free|_Zn[wa]\w*|_Zd[la]\w*|alloca")
 _READ = "the sections of the ELF file"
+_ENUMERATED = "the longest and shortest path through the machine code, with the facts in its labels"
 _FOLLOWED = "following the machine code along every branch and into every call"
 
 
@@ -58,6 +60,7 @@ def program_claims(program: LinkedProgram, entry: str) -> Iterator[Claim]:
     yield Claim("flash", f"the program takes {flash:,} B of flash", PROVEN, _READ, flash)
     yield Claim("sram", f"its variables take {sram:,} B of SRAM", PROVEN, _READ, sram)
     yield _whole_stack(program)
+    yield from _cycles(program, entry)
     yield from _reached(program, entry)
 
 
@@ -68,6 +71,20 @@ def _whole_stack(program: LinkedProgram) -> Claim:
         return Claim("stack", "the stack of the whole program", NOT_CHECKED, str(failure))
     sentence = f"the stack never takes more than {report.bytes:,} B, interrupts included"
     return Claim("stack", sentence, PROVEN, _FOLLOWED, report.bytes)
+
+
+def _cycles(program: LinkedProgram, entry: str) -> Iterator[Claim]:
+    try:
+        paths = paths_through(program, entry)
+    except CheckFailed as failure:
+        yield Claim("cycles-most", f"the cycles of {entry}", NOT_CHECKED, str(failure))
+        return
+    for name, how, path in (
+        ("cycles-most", "at most", paths.longest),
+        ("cycles-least", "at least", paths.shortest),
+    ):
+        sentence = f"{entry} takes {how} {path.cycles:,} cycles, without interrupts"
+        yield Claim(name, sentence, PROVEN, _ENUMERATED, path.cycles)
 
 
 def _reached(program: LinkedProgram, entry: str) -> Iterator[Claim]:
