@@ -60,8 +60,8 @@ def program_claims(program: LinkedProgram, entry: str) -> Iterator[Claim]:
     yield Claim("flash", f"the program takes {flash:,} B of flash", PROVEN, _READ, flash)
     yield Claim("sram", f"its variables take {sram:,} B of SRAM", PROVEN, _READ, sram)
     yield _whole_stack(program)
-    yield from _cycles(program, entry)
     yield from _reached(program, entry)
+    yield from _cycles(program, entry)
 
 
 def _whole_stack(program: LinkedProgram) -> Claim:
