@@ -63,18 +63,16 @@ class RecordingFile:
         self._path = path
         self._take_begin = 0
         try:
-            binary = getattr(os, "O_BINARY", 0)  # Windows would write line ends of its own
-            self._file = os.open(path, os.O_RDWR | os.O_CREAT | binary, 0o666)
+            self._file = path.open("a+b", buffering=0)
         except OSError as error:
             raise InputError(f"cannot write {path}: {error.strerror}; choose another -o") from error
         try:
-            try_lock(self._file)
+            try_lock(self._file.fileno())
             last_s = self._repair()
-        except InUse as error:
-            os.close(self._file)
-            raise InputError(f"{path} is being written by another run; wait for it") from error
-        except BaseException:
-            os.close(self._file)
+        except BaseException as error:
+            self._file.close()
+            if isinstance(error, InUse):
+                raise InputError(f"{path} is being written by another run; wait for it") from error
             raise
         seam_s = max(_SESSION_SEAM_S, _SESSION_SEAM_SAMPLES / description.rate)
         # the time at which this run begins: after the end of the previous one, with a gap
@@ -84,11 +82,11 @@ class RecordingFile:
         return self
 
     def __exit__(self, *_: object) -> None:
-        os.close(self._file)
+        self._file.close()
 
     def begin_take(self) -> None:
         """Remember where a take begins, so that it can be discarded."""
-        self._take_begin = os.lseek(self._file, 0, os.SEEK_END)
+        self._take_begin = self._file.seek(0, os.SEEK_END)
 
     def append(self, label: str, times: NDArray[np.float64], values: NDArray[np.int16]) -> None:
         """Append samples (samples, channels) with one label, at times in seconds (samples,).
@@ -103,17 +101,15 @@ class RecordingFile:
 
     def discard_take(self) -> None:
         """Remove what was appended since `begin_take`."""
-        os.ftruncate(self._file, self._take_begin)
-        os.lseek(self._file, 0, os.SEEK_END)
+        self._file.truncate(self._take_begin)
 
     def _repair(self) -> float | None:
         """Remove an incomplete line; return the time of the last row, None if there is none."""
-        size = os.lseek(self._file, 0, os.SEEK_END)
-        os.lseek(self._file, 0, os.SEEK_SET)
-        begin = os.read(self._file, len(self._head))
+        size = self._file.seek(0, os.SEEK_END)
+        self._file.seek(0)
+        begin = self._file.read(len(self._head))
         if size < len(self._head) and self._head.startswith(begin):  # killed while writing it
-            os.ftruncate(self._file, 0)
-            os.lseek(self._file, 0, os.SEEK_SET)
+            self._file.truncate(0)
             self._write(self._head)
             return None
         if begin != self._head:
@@ -122,13 +118,12 @@ class RecordingFile:
                 "with -o"
             )
         tail_begin = max(len(self._head), size - _TAIL_BYTES)
-        os.lseek(self._file, tail_begin, os.SEEK_SET)
-        tail = os.read(self._file, size - tail_begin)
+        self._file.seek(tail_begin)
+        tail = self._file.read(size - tail_begin)
         whole = tail[: tail.rfind(b"\n") + 1]
         if tail and not whole and tail_begin > len(self._head):
             raise self._no_row()
-        os.ftruncate(self._file, tail_begin + len(whole))
-        os.lseek(self._file, 0, os.SEEK_END)
+        self._file.truncate(tail_begin + len(whole))
         return self._last_time(whole)
 
     def _last_time(self, lines: bytes) -> float | None:
@@ -149,7 +144,7 @@ class RecordingFile:
     def _write(self, content: bytes) -> None:
         try:
             while content:
-                content = content[os.write(self._file, content) :]
+                content = content[self._file.write(content) :]
         except OSError as error:
             raise InputError(
                 f"cannot write {self._path}: {error.strerror}; free some space"

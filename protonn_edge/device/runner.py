@@ -190,19 +190,15 @@ def run(
         rows.close()
         for thread in threads:
             thread.join(_END_S)
-    _check_losses([end.loss for end in ends if end.loss is not None], rows.all_answered)
+    losses = [end.loss for end in ends if end.loss is not None]
+    bugs = [loss for loss in losses if not isinstance(loss, ProtoNNEdgeError)]
+    if bugs or (losses and not rows.all_answered):
+        raise (bugs or losses)[-1]
     order = [session.url for session in sessions]
     return Run(
         sorted(results, key=lambda result: result.index),
         sorted((end.share for end in ends), key=lambda share: order.index(share.device)),
     )
-
-
-def _check_losses(losses: list[BaseException], all_answered: bool) -> None:
-    """Raise what a device was lost with, if it is no error of a device, or points are left."""
-    bugs = [loss for loss in losses if not isinstance(loss, ProtoNNEdgeError)]
-    if bugs or (losses and not all_answered):
-        raise (bugs or losses)[-1]
 
 
 class _Finished(NamedTuple):

@@ -29,7 +29,8 @@ static struct {
 
 struct line line;
 
-uint8_t *wire_space(size_t *space)
+/* Returns where bytes from the peer may be written, and how many fit. */
+static uint8_t *wire_space(size_t *space)
 {
     memmove(wire.byte, wire.byte + wire.begin, wire.end - wire.begin);
     wire.end -= wire.begin;
@@ -37,14 +38,6 @@ uint8_t *wire_space(size_t *space)
     *space = sizeof wire.byte - wire.end;
     return wire.byte + wire.end;
 }
-
-void wire_filled(size_t count)
-{
-    wire.end += count;
-    line.start();
-}
-
-void wire_flush(void) { wire.begin = wire.end = 0; }
 
 bool wire_waits(void) { return wire.begin < wire.end; }
 
@@ -80,6 +73,8 @@ static size_t out_count;
 
 /* ---- connecting and disconnecting ---- */
 
+static void forget_sent(void) { out_count = 0; }
+
 static void link_connect(int stream)
 {
     serial_link.stream = stream;
@@ -96,7 +91,7 @@ const char *link_url(void) { return serial_link.url; }
 
 bool link_has_client(void) { return serial_link.stream >= 0; }
 
-void link_forget(void) { out_count = 0; }
+void link_forget(void) { out_count = wire.begin = wire.end = 0; }
 
 /* ---- bytes ---- */
 
@@ -137,10 +132,11 @@ bool link_is_behind(void)
 static bool link_receive(void)
 {
     size_t space;
-    uint8_t *wire = wire_space(&space);
-    const ssize_t count = read(serial_link.stream, wire, space);
+    uint8_t *free_bytes = wire_space(&space);
+    const ssize_t count = read(serial_link.stream, free_bytes, space);
     if (count > 0) {
-        wire_filled((size_t)count);
+        wire.end += (size_t)count;
+        line.start();
     }
     return count > 0 || (count < 0 && !is_broken(count));
 }
@@ -337,7 +333,7 @@ bool pty_open(void)
     cfmakeraw(&settings); /* for clients that do not do so themselves */
     cfsetspeed(&settings, B115200);
     serial_link.on_client = serial_link.on_hangup = update_clients;
-    serial_link.on_overflow = link_forget; /* bytes are lost, as in the buffer of a real port */
+    serial_link.on_overflow = forget_sent; /* bytes are lost, as in the buffer of a real port */
     /* The master's end is hung up only after the device was opened and closed once. */
     return tcsetattr(master, TCSANOW, &settings) == 0 && flush_terminal(TCIOFLUSH);
 }

@@ -29,7 +29,6 @@
 
 void board_reset(void)
 {
-    wire_flush();
     link_forget();
     core_reset();
 }

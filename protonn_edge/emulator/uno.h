@@ -98,13 +98,6 @@ extern struct line {
     uint64_t (*overruns)(void); /* frames lost because the program did not read them in time */
 } line;
 
-/* Where bytes from the peer may be written, and how many fit; then how many were written. */
-uint8_t *wire_space(size_t *space);
-void wire_filled(size_t count);
-
-/* Discard bytes that the peer has sent and the chip has not received yet. */
-void wire_flush(void);
-
 /* For the line: whether bytes wait; take the first one; count a byte; count a poll without one. */
 bool wire_waits(void);
 uint8_t wire_take(void);
@@ -126,7 +119,7 @@ bool pty_open(void);
 const char *link_url(void); /* for pyserial */
 bool link_has_client(void);
 
-/* Drop bytes that were not sent yet; send bytes; poll the descriptors. */
+/* Drop bytes that were not sent or received yet; send bytes; poll the descriptors. */
 void link_forget(void);
 void link_send(uint8_t byte);
 void link_flush(void);

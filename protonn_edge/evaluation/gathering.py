@@ -33,7 +33,7 @@ from protonn_edge.quantization import (
     stage_losses,
 )
 from protonn_edge.toolchain.host import has_compiler
-from protonn_edge.verification.agreement import Agreement, PossibleCycles, verify_host
+from protonn_edge.verification.agreement import PossibleCycles, verify_host
 
 
 def gather(
@@ -87,13 +87,8 @@ def gather(
         points=points,
         image_shape=_checked(image_shape or known_image_shape(model), model),
         data_name=data_name,
-        on_host=_on_host(reference, points),
+        on_host=verify_host(reference, points.fed) if points and has_compiler() else None,
     )
-
-
-def _on_host(reference: DeviceModel, points: EvidencePoints | None) -> Agreement | None:
-    """Return the comparison of the package's C for the model on this computer, if it can run."""
-    return verify_host(reference, points.fed) if points is not None and has_compiler() else None
 
 
 def known_image_shape(model: Model) -> Shape | None:

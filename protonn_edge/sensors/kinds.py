@@ -192,10 +192,8 @@ class Instrument:
     @classmethod
     def of(cls, kinds: Sequence[SensorKind]) -> Self:
         """Return the instrument of sensors that are known, with all of their channels."""
-        units = [
-            units_of(kind.units, kind.channels)[name] for kind in kinds for name in kind.channels
-        ]
-        return cls(", ".join(kind.name for kind in kinds), tuple(units))
+        units = tuple(unit for kind in kinds for unit in kind.channel_units)
+        return cls(", ".join(kind.name for kind in kinds), units)
 
     @classmethod
     def named(cls, sensor: str, units: str, channels: Sequence[str]) -> Self | None:
