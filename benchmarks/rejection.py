@@ -34,8 +34,8 @@ from protonn_edge.emulator import EmulatedUno
 from protonn_edge.errors import ProtoNNEdgeError
 from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
 from protonn_edge.quantization import measure_activity, quantize, with_rejection
+from protonn_edge.training.augmentation import make_exposure_points
 from protonn_edge.training.folds import held_out_statistics
-from protonn_edge.training.preparation import make_exposure_points
 from protonn_edge.verification.agreement import verify_device, verify_host
 
 _BY: tuple[tuple[Statistic, ...], ...] = (

@@ -20,11 +20,11 @@ from protonn_edge.training.parameters import (
     Choices,
     Number,
     Parameter,
+    SharedParameters,
     Sides,
     Subset,
 )
 from protonn_edge.training.searched import ANY, FEATURES_SEARCHED
-from protonn_edge.training.shared_parameters import SharedParameters
 
 if TYPE_CHECKING:
     from protonn_edge.training.base import DeviceClassifier

@@ -30,8 +30,8 @@ from protonn_edge.system.files import write_atomically
 from protonn_edge.system.shell import command_line
 from protonn_edge.training.calibration import with_accuracy_floor
 from protonn_edge.training.folds import fold_numbers, usual_folds
+from protonn_edge.training.parameters import SharedParameters
 from protonn_edge.training.searched import FEATURES, KIND, settings_of_kind
-from protonn_edge.training.shared_parameters import SharedParameters
 from protonn_edge.training.stored_points import is_large
 from protonn_edge.tuning.choice import (
     Candidate,

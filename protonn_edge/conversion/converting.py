@@ -43,8 +43,7 @@ from protonn_edge.kinds.protonn.train.budget_rules import ModelSizes
 from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
 from protonn_edge.quantization import IntegerChain, check_counts, measure_activity, quantize
 from protonn_edge.system.rounding import one_thread
-from protonn_edge.training.points import Float32
-from protonn_edge.training.validation import check_finite, check_varying
+from protonn_edge.training.points import Float32, check_finite, check_varying
 
 _COMPARED_POINTS = 10_000
 _ACTIVITY_POINTS = 1_000

@@ -19,13 +19,13 @@ from protonn_edge.features.window_features.train import WindowRequest
 from protonn_edge.features.window_features.windows import KINDS
 from protonn_edge.training.features import (
     NO_FEATURES,
-    FeatureParameters,
     FeatureRequest,
     GivenStage,
     ImageRequest,
     two_of,
     unread,
 )
+from protonn_edge.training.parameters import FeatureParameters
 from protonn_edge.training.refusals import IN_BLOCKS, SPARSE, Case, Refusal, but
 
 

@@ -55,13 +55,19 @@ from protonn_edge.training.given_points import (
     points_to_report_on,
 )
 from protonn_edge.training.label_sets import are_label_sets
-from protonn_edge.training.parameters import Choices, Number, Parameter, Sides, Subset
+from protonn_edge.training.parameters import (
+    Choices,
+    Number,
+    Parameter,
+    SharedParameters,
+    Sides,
+    Subset,
+)
 from protonn_edge.training.points import Float32, Indices
 from protonn_edge.training.preparation import PreparedPoints
 from protonn_edge.training.progress import EpochReport, Learned, Restart, was_stopped
 from protonn_edge.training.refusals import Case, Refusal
 from protonn_edge.training.searched import FEATURES_SEARCHED, Searched, SearchTask
-from protonn_edge.training.shared_parameters import SharedParameters
 
 
 class _Some(Options):

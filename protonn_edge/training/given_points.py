@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -14,18 +14,19 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import issparse
 from sklearn.base import BaseEstimator
 from sklearn.utils import check_consistent_length, column_or_1d
+from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import validate_data
+from sklearn.utils.validation import _check_sample_weight, validate_data
 
 from protonn_edge.datasets.dataset import Sparse
 from protonn_edge.datasets.naming import label_text
 from protonn_edge.errors import InputError
 from protonn_edge.training.label_sets import label_matrix
 from protonn_edge.training.normalization import dense_unless_kept
-from protonn_edge.training.points import Float32, Indices
+from protonn_edge.training.points import Float32, Indices, check_finite
 from protonn_edge.training.stored_points import is_large
-from protonn_edge.training.validation import check_finite
-from protonn_edge.training.weighting import ClassWeight, point_weights
+
+ClassWeight = Mapping[Any, float] | str | None
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,6 +109,38 @@ def labelled_points(
     with labels_are_classes():
         check_classification_targets(labels)
     return points, labels
+
+
+def point_weights(
+    points: NDArray[Any],
+    labels: NDArray[Any],
+    sample_weight: ArrayLike | None,
+    class_weight: ClassWeight,
+) -> NDArray[np.float64] | None:
+    """Return a weight for each point, or None if all are equal.
+
+    - `points` (n, D): raw features.
+    - `labels` (n,): labels.
+    - `sample_weight` (n,): not negative.
+    - `class_weight`: "balanced" gives every class the same total weight.
+
+    Raises `ValueError` if a weight is negative, a label is unknown, or no point has a weight above
+    0.
+    """
+    if sample_weight is None and class_weight is None:
+        return None
+    weights: NDArray[np.float64] = _check_sample_weight(
+        sample_weight, points, dtype=np.float64, ensure_non_negative=True
+    ).copy()
+    classes, y = np.unique(labels, return_inverse=True)
+    if class_weight == "balanced":
+        totals = np.bincount(y, weights=weights)
+        weights /= np.where(totals > 0, totals, 1.0)[y]
+    elif isinstance(class_weight, Mapping):
+        weights *= compute_class_weight(dict(class_weight), classes=classes, y=labels)[y]
+    if not (weights > 0).any():
+        raise InputError("every point has weight 0; give a class that has points a weight above 0")
+    return weights
 
 
 @contextmanager

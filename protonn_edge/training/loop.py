@@ -14,9 +14,9 @@ import numpy as np
 
 from protonn_edge.training.normalization import neighbour_noise
 from protonn_edge.training.objective import Matrix
+from protonn_edge.training.parameters import MiniBatchParameters
 from protonn_edge.training.points import Batch, Float32, TrainingSet
 from protonn_edge.training.progress import BestEpoch, DivergedError, EpochReport, was_stopped
-from protonn_edge.training.shared_parameters import MiniBatchParameters
 from protonn_edge.training.thresholding import Sparsifier
 
 WARM_UP_STEPS = 100

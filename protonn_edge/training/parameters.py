@@ -7,9 +7,26 @@ taking years. Nothing here imports scikit-learn, so that help is printed at once
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import Field, FrozenInstanceError, dataclass, field, replace
-from typing import Any, ClassVar, Literal, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
+
+import numpy as np
+
+from protonn_edge.chain.feature_stage import FeatureStage, Shape
+from protonn_edge.chain.model import Model
+from protonn_edge.chain.statistics import NORMALIZER_KINDS
+from protonn_edge.features.window_features.stage import SAMPLE_RATES
+from protonn_edge.system.lazy import later
+
+if TYPE_CHECKING:
+    from protonn_edge.training.features import FeatureRequest
+    from protonn_edge.training.given_points import ClassWeight
+    from protonn_edge.training.points import Float32, Indices
+    from protonn_edge.training.progress import Callback
+
+_read_features = later("protonn_edge.features.train", "read_features")
+_alternatives = later("protonn_edge.features.train", "alternatives")
 
 
 @dataclass(frozen=True)
@@ -131,3 +148,220 @@ class Parameterized:
         if self._frozen and (name in vars(self) or name not in self.__dataclass_fields__):
             raise FrozenInstanceError(f"cannot assign to field {name!r}")
         super().__setattr__(name, value)
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class FeatureParameters(Parameterized):
+    """What is computed of a point, on the device too, before anything else.
+
+    Parameters
+    ----------
+    features : str or FeatureStage, default=None
+        Features to compute, as terms separated by commas; the model then has an input for each of
+        them. Of images, ``"pool:4x4"`` averages them over areas, ``"gradients:4x4"`` sums gradients
+        by direction over cells (``"gradients:4x4/4"``: 4 directions, which do not tell light from
+        dark, instead of 8); either may begin with ``"deskew"`` and ``"crop:20x20"``, the part in
+        the middle that counts. ``"conv:average2,5x3,8x3,max2"`` first learns the layers of a small
+        network, see `protonn_edge.features.convolution.train.notation`; ``"bits:4/8"`` behind them
+        are those of a weight, 8, 4 or 2, and of a value, 8 or 4. Of windows of samples,
+        ``"mean,deviation,min,max,change,crossings,bands:4"``, or some of them; of clips of sound
+        ``"audio:12x20"``, the energies of 12 bands in 20 frames, where ``"onset:6"`` is the mean
+        difference of samples, in steps of a byte, above which a clip begins (4). Or the
+        `feature_stage` of another model, which is taken as it is.
+    image_shape : tuple of two int, default=None
+        Height and width, where the features are the pixels of an image, row by row; a signal is an
+        image of height 1.
+    window_shape : tuple of two int, default=None
+        Samples of a channel in a window, and channels; None is one channel.
+    sample_rate : float, default=None
+        Samples of a channel a second, kept in the model for sketches; of sound, None is 8,000.
+    network_epochs : int, default=30
+        Passes over the images in which layers are learned, the last 40 % of them on integers.
+        Prototypes for a ProtoNN, as many and of as many projections as that has, else weighted
+        sums are then their head; the classifier is trained on the bytes that the last layer gives.
+    network_moved_share : float in [0, 1], default=0.5
+        Of the images of such a pass, those that are moved at random: see
+        `protonn_edge.training.augmentation`.
+    network_still_epochs : int, default=0
+        The last of these passes, in which none are moved.
+    network_callback : callable, default=None
+        Called with a `PassReport` after each of these passes, and after those of a teacher. If it
+        raises `TrainingStopped`, the layers remain as the last pass left them, and a linear
+        classifier takes the head that they were trained with.
+    """
+
+    features: str | FeatureStage | None = parameter(
+        None,
+        str,
+        FeatureStage,
+        None,
+        help="Features for the device to compute: of images pool:4x4, gradients:4x4 or "
+        "conv:8x3,max2, with deskew or crop:20x20 before; of windows mean,max,bands:4; of sound "
+        "audio:12x20; or those of a .npz model.",
+        option="--features",
+        common=True,
+    )
+    image_shape: Shape | None = parameter(
+        None,
+        IMAGE_SHAPE,
+        None,
+        help="Height and width of images, whose pixels are the points.",
+        option="--image-shape",
+        common=True,
+    )
+    window_shape: Shape | None = parameter(
+        None,
+        WINDOW_SHAPE,
+        None,
+        help="Samples and channels of a window, such as 128x3.",
+        option="--window",
+        common=True,
+    )
+    sample_rate: float | None = parameter(
+        None,
+        Number(float, *SAMPLE_RATES),
+        None,
+        help="Samples a second, for sketches.",
+        option="--sample-rate",
+        common=True,
+    )
+    network_epochs: int = parameter(
+        30, PASSES, help="Passes over the images for learning convolutions."
+    )
+    network_moved_share: float = parameter(
+        0.5, Number(float, 0, 1), help="Share of the images that are moved at random."
+    )
+    network_still_epochs: int = parameter(
+        0,
+        Number(int, 0, 1_000_000),
+        help="The last passes over the images, in which none are moved.",
+    )
+    network_callback: Callable[[Any], object] | None = parameter(None, callable, None)
+
+    @property
+    def asked(self) -> FeatureRequest | None:
+        """What the text asks for, if anything; raises `InputError` if it cannot be read."""
+        if self.features is None:
+            return None
+        request: FeatureRequest = _read_features(self.features)
+        return request
+
+    def alternatives(self) -> Mapping[str, Mapping[str, Any]]:
+        """Return what a search tries where no features are asked for, by a name each.
+
+        They are settings, with those that do not go with the features at what they then must be.
+        """
+        found: Mapping[str, Mapping[str, Any]] = _alternatives(self)
+        return found
+
+    def feature_stage_for(self, points: Float32, weights: Float32 | None) -> FeatureStage | None:
+        """Return the stage that is asked for, or None; one that is learned has learned nothing.
+
+        - `points` (n, features): raw points, whose ranges decide.
+        - `weights` (n,): what each point counts.
+
+        Raises `InputError` if the parameters do not fit the points.
+        """
+        asked = self.asked
+        return None if asked is None else asked.stage_for(self, points, weights)
+
+    def learned_stage_for(
+        self, points: Float32, y: Indices, weights: Float32 | None, *, seed: int
+    ) -> FeatureStage | None:
+        """Return the stage that is asked for, learned if there is something to learn.
+
+        - `points`, `weights`: as of `feature_stage_for`.
+        - `y` (n,): class indices; points of no class have the one behind the last.
+        - `seed`: everything random follows from it.
+
+        Raises `InputError` if the parameters do not fit the points.
+        """
+        asked = self.asked
+        return None if asked is None else asked.learned_for(self, points, y, weights, seed=seed)
+
+    def keep_network(self, network: Any) -> None:
+        """Keep the network that was learned, for a classifier that takes more than its layers."""
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class SharedParameters(FeatureParameters):
+    """What every classifier has, beside the parameters of features.
+
+    Parameters
+    ----------
+    normalization : {"standard", "minmax", "none", "l2"}, default="standard"
+        Affine map of each feature, which is part of the model: zero mean and unit deviation (with a
+        floor, see `protonn_edge.training.normalization`), range 0 to 1, or nothing. "l2" scales
+        points to unit norm, as the paper does for sets of labels; devices do not support it. "none"
+        and "l2" keep sparse points sparse; the others make them dense, up to 1 GiB.
+    dead_zone : float in [0, 1), default=0.0
+        Share of each feature's range, next to its most frequent value, that the device reads as
+        that value, which takes no time to process. Training takes it into account.
+    clip : float in [0, 0.5), default=0.0
+        Share of the training points at either end of each feature's range that are treated as
+        outliers: values beyond are clamped to the range of the others, in training and on the
+        device. Use it for sensors with spikes, which would otherwise determine the scale of a
+        feature.
+    class_weight : dict, "balanced" or None, default=None
+        Weight of the points of a class, by its label; "balanced" is one over the class size.
+    random_state : int, RandomState instance or None, default=None
+        The same int gives the same model with the same machine and libraries.
+    callback : callable, default=None
+        Called with an `EpochReport` after every epoch: epoch, epochs, objective, accuracy, test
+        accuracy if `fit` was given points. If it raises `TrainingStopped`, of
+        `protonn_edge.training.progress`, `fit` ends with the best epoch so far.
+    """
+
+    normalization: str = parameter(
+        "standard",
+        Choices(NORMALIZER_KINDS),
+        help="Normalization of the features; free on the device, which does not support l2.",
+        option="--normalization",
+        common=True,
+    )
+    dead_zone: float = parameter(
+        0.0,
+        Number(float, 0, 1, "left"),
+        help="Share of a feature's range, next to its most frequent value, to read as that value.",
+        option="--dead-zone",
+    )
+    clip: float = parameter(
+        0.0,
+        Number(float, 0, 0.5, "left"),
+        help="Share of points at either end of a feature's range to clamp as outliers.",
+        option="--clip",
+    )
+    class_weight: ClassWeight = parameter(
+        None,
+        dict,
+        Choices(("balanced",)),
+        None,
+        help="Give every class the same weight.",
+        option="--class-weight",
+        common=True,
+    )
+    random_state: int | np.random.RandomState | None = parameter(None, "random_state")
+    callback: Callback | None = parameter(None, callable, None)
+
+    # Parameters of ProtoNN that the preparation of points reads, as they are for other kinds.
+    augment: bool = field(init=False, default=False)
+    group_shift: float = field(init=False, default=0.0)
+    strangers: float = field(init=False, default=0.0)
+    one_class: bool = field(init=False, default=False)
+    initial_model: Model | None = field(init=False, default=None)
+
+    @property
+    def normalizer_kind(self) -> str:
+        """The kind of normalizer; that of the model to start from, if any."""
+        given = self.initial_model
+        return self.normalization if given is None else given.normalizer.kind
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class MiniBatchParameters(SharedParameters):
+    """What every kind that is trained by mini-batches has; its docstring describes them."""
+
+    epochs: int = EPOCHS(200)
+    batch_size: int | str = BATCH_SIZE("auto")
+    learning_rate: float = LEARNING_RATE(0.01)
+    input_noise: float | str = INPUT_NOISE("auto")

@@ -1,58 +1,35 @@
-"""Prepare points for training: compute features, merge equal points, normalize.
-
-Outlier exposure adds synthetic points of no class, from which a model learns where its classes end.
-A model trained on its classes only divides the whole projected space among them: what distinguishes
-an A from every digit lies in directions that no digit needed. The synthetic points have realistic
-single features, or pieces of an image, in unrealistic combinations: pieces of an image change
-places, and features of other data are mixed from different points. Training pushes the scores of
-all classes down there, at no cost in model size.
-"""
+"""Prepare points for training: compute features, merge equal points, normalize."""
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.sparse import issparse
 
 from protonn_edge.chain.activity import Activity
+from protonn_edge.chain.feature_stage import FeatureStage
 from protonn_edge.chain.model import Model
 from protonn_edge.chain.statistics import InputStatistics
 from protonn_edge.datasets.dataset import Sparse, dense_rows
 from protonn_edge.errors import InputError
-from protonn_edge.kinds.protonn.head import protonn_head
 from protonn_edge.quantization import measure_activity, quantize
-from protonn_edge.training.augmentation import check_image_shape
-from protonn_edge.training.feature_stages import FeatureMaking
+from protonn_edge.training.augmentation import check_image_shape, make_exposure_points
 from protonn_edge.training.given_points import GivenPoints
 from protonn_edge.training.label_sets import best_threshold
 from protonn_edge.training.normalization import normalized, normalizer_from
-from protonn_edge.training.objective import Parameters
-from protonn_edge.training.one_class import REACH
-from protonn_edge.training.points import Float32, Indices, TrainingSet, distinct_points
+from protonn_edge.training.one_class import REACH, with_reach
+from protonn_edge.training.parameters import SharedParameters
+from protonn_edge.training.points import (
+    Float32,
+    Indices,
+    TrainingSet,
+    check_varying,
+    distinct_points,
+)
 from protonn_edge.training.running_statistics import RunningInputs, sparse_statistics
-from protonn_edge.training.shared_parameters import SharedParameters
 from protonn_edge.training.stored_points import StoredPoints, StoredSet
-from protonn_edge.training.validation import check_varying
-
-
-def parameters_of(model: Model, *, scores_are_logits: bool) -> Parameters:
-    """Return the matrices of a model with its gamma folded in.
-
-    - `model`: a ProtoNN; classes in the order of the sorted labels, as an estimator makes it.
-    - `scores_are_logits`: true if the loss learns a sharpness, which is part of Z in a model.
-    """
-    head = protonn_head(model, "the start of training")
-    fold = np.float32(head.gamma)
-    largest = float(np.abs(head.labels).max())
-    scale = np.float32(largest if scores_are_logits and largest > 0 else 1.0)
-    sharpness = np.array([np.log(scale)], dtype=np.float32)
-    with np.errstate(over="ignore"):  # the caller checks that all are finite
-        return Parameters(
-            head.projection * fold, head.prototypes * fold, head.labels / scale, sharpness
-        )
 
 
 def check_sizes(sizes: tuple[int, int], n_features: int, n_classes: int) -> None:
@@ -68,50 +45,91 @@ def check_sizes(sizes: tuple[int, int], n_features: int, n_classes: int) -> None
             )
 
 
-# Numbers of pieces along each side of an image. On USPS and scikit-learn's digits, quarters and
-# sixteenths together made models reject more symbols and Greek letters (validation points) than
-# also using permuted pixels, images spliced from two, or rotated images.
-_CUTS = (2, 4)
+@dataclass(frozen=True, eq=False)
+class FeatureMaking:
+    """From raw points to the features to normalize."""
+
+    stage: FeatureStage | None  # computes the features, if any
+    ends: tuple[Float32, Float32] | None = None  # (D,): limits beyond which values are outliers
+
+    @classmethod
+    def chosen(
+        cls,
+        settings: SharedParameters,
+        points: Float32 | Sparse,
+        y: Indices | Sparse,
+        weights: Float32 | None,
+        *,
+        seed: int,
+    ) -> Self:
+        """Return the stages of the model to start from, or those of the settings.
+
+        Raw points (n, features) determine the ranges; `y` and `seed` are for learned features.
+        """
+        _check_image(settings, points)
+        if settings.one_class:
+            points, weights = with_reach(points, weights)
+        given = settings.initial_model
+        stage = (
+            settings.learned_stage_for(points, y, weights, seed=seed)
+            if given is None
+            else given.feature_stage
+        )
+        if given is not None and given.clipped:
+            lower, upper = given.inputs.lower, given.inputs.upper
+            return cls(stage, (lower.astype(np.float32), upper.astype(np.float32)))
+        if settings.clip == 0:
+            return cls(stage)
+        features = cls(stage).apply(points)
+        return cls(stage, _ends_without_outliers(features, weights, float(settings.clip)))
+
+    def apply(self, points: Any) -> Any:
+        """Return the features of raw points (n, D), outliers clamped."""
+        if self.stage is not None:
+            points = self.stage.apply(points)
+        return points if self.ends is None else np.clip(points, *self.ends)
+
+    def statistics(
+        self, raw: Float32, features: Float32, weights: Float32 | None
+    ) -> InputStatistics:
+        """Return the statistics of the features (n, D) of raw points (n, features)."""
+        if self.stage is not None and self.stage.scale is None:
+            return InputStatistics.of_averages(raw, features, weights)
+        statistics = InputStatistics.of(features, weights)
+        if self.stage is None or not self.stage.one_range:
+            return statistics
+        maximum = self.stage.whole_maximum
+        if maximum is not None:
+            return statistics.of_whole_numbers(maximum)
+        return statistics.with_one_range()
 
 
-def make_exposure_points(
-    points: Float32, shape: tuple[int, int] | None, count: int, generator: np.random.Generator
-) -> Float32:
-    """Return `count` points of no class, (count, D) float32, made from raw points (n, D).
+def count_inputs(settings: SharedParameters, points: Float32 | Sparse) -> int:
+    """Return the number of inputs of a model for points (n, features), n >= 1."""
+    _check_image(settings, points)
+    given = settings.initial_model
+    stage = settings.feature_stage_for(points[:1], None) if given is None else given.feature_stage
+    return int(points.shape[1]) if stage is None else stage.n_outputs
 
-    - `shape`: height and width if the points are images or signals; None if features have no order.
+
+def _check_image(settings: SharedParameters, points: Float32 | Sparse) -> None:
+    if settings.image_shape is not None:
+        check_image_shape(settings.image_shape, points.shape[1])
+
+
+def _ends_without_outliers(
+    X: Float32, weights: Float32 | None, share: float
+) -> tuple[Float32, Float32]:
+    """Return the range of each feature without a share of X (n, D) at either end.
+
+    A feature that would become constant keeps its whole range: its rare values carry the
+    information.
     """
-    if shape is None:
-        rows = generator.integers(0, len(points), (count, points.shape[1]))
-        return points[rows, np.arange(points.shape[1])]
-    chosen = points[generator.integers(0, len(points), count)].reshape(-1, *shape)
-    parts = np.array_split(chosen, len(_CUTS))
-    moved = [_rearranged(part, cuts, generator) for part, cuts in zip(parts, _CUTS, strict=True)]
-    return np.concatenate(moved).reshape(count, -1)
-
-
-def _rearranged(images: Float32, cuts: int, generator: np.random.Generator) -> Float32:
-    """Return images (n, H, W) with permuted pieces; the remainder at the border stays."""
-    n, height, width = images.shape
-    rows, columns = min(cuts, height), min(cuts, width)
-    high, wide = height // rows, width // columns
-    split = (n, rows, high, columns, wide)
-    part = images[:, : rows * high, : columns * wide].reshape(split).swapaxes(2, 3)
-    pieces = part.reshape(n, rows * columns, high, wide)
-    order = _permutations(n, rows * columns, generator)
-    pieces = np.take_along_axis(pieces, order[:, :, None, None], axis=1)
-    back = pieces.reshape(n, rows, columns, high, wide).swapaxes(2, 3)
-    moved = images.copy()
-    moved[:, : rows * high, : columns * wide] = back.reshape(n, rows * high, columns * wide)
-    return moved
-
-
-def _permutations(n: int, size: int, generator: np.random.Generator) -> NDArray[np.int64]:
-    """Return n permutations (n, size), none the identity unless size is 1."""
-    order = generator.permuted(np.tile(np.arange(size), (n, 1)), axis=1)
-    unmoved = (order == np.arange(size)).all(axis=1)
-    order[unmoved] = np.roll(order[unmoved], 1, axis=1)
-    return order
+    shares = [share, 1.0 - share]
+    ends = np.quantile(X, shares, axis=0, weights=weights, method="inverted_cdf")
+    whole = np.stack([X.min(axis=0), X.max(axis=0)])
+    lower, upper = np.where(ends[0] < ends[1], ends, whole)
+    return lower, upper
 
 
 _THRESHOLD_SCORES = 4_000_000
@@ -123,40 +141,19 @@ _VALUES = 4_000_000  # of these points, unless they are the least
 class PreparedPoints:
     """Prepared training points, and the parts of a model that they determine.
 
-    Parameters
-    ----------
-    settings : SharedParameters
-        Checked, alone and together.
-    points : ndarray or CSR matrix of shape (n, features), float32
-        Raw features, distinct.
-    y : ndarray of shape (n,), int64, or CSR matrix of shape (n, L)
-        Class indices from 0; each class has at least one point. Or label sets.
-    weights : ndarray of shape (n,), float32, or None
-        Weight of each point, 1 on average.
-    seed : int
-        Everything random follows from it.
-    n_classes : int, optional
-        L, if some classes are missing from `y`.
-    stored : StoredPoints, optional
-        All points, if `points` is a sample of them.
-    groups : ndarray of shape (n,), int64, optional
-        The group of each point, such as a person.
+    - `settings`: checked, alone and together.
+    - `points` (n, features): raw features, distinct.
+    - `y` (n,): class indices from 0; each class has at least one point. Or label sets (n, L).
+    - `weights` (n,): weight of each point, 1 on average.
+    - `seed`: everything random follows from it.
+    - `n_classes`: L, if some classes are missing from `y`.
+    - `stored`: all points, if `points` is a sample of them.
+    - `groups` (n,): the group of each point, such as a person.
 
-    Attributes
-    ----------
-    test : tuple of (n', D) float32 and (n',) int64, or None
-        Raw points and classes to report on.
-    classes, feature_names : tuple of str
-        Display names for the model.
-    n_rows : int
-        Number of points before equal ones were merged.
-    inputs : InputStatistics
-        Statistics of the raw features, or of the computed ones.
-    normalizer : Normalizer
-    running : RunningInputs
-        Source of the statistics if the points are stored, or arrive in parts.
-    data_sha256 : str
-        Of all points.
+    `test` has raw points and classes to report on, `classes` and `feature_names` are display names
+    for the model, and `n_rows` counts points before equal ones were merged. `inputs` are the
+    statistics of the raw features, or of the computed ones; `running` is their source if the points
+    are stored, or arrive in parts. `data_sha256` is of all points.
     """
 
     def __init__(
@@ -305,8 +302,7 @@ class PreparedPoints:
     def _add_exposure_points(self) -> None:
         """Add points of no class, as one more class."""
         shape = self.settings.image_shape
-        if shape is not None:
-            check_image_shape(shape, self.raw.shape[1])
+        _check_image(self.settings, self.raw)
         count = max(1, round(float(self.settings.strangers) * self._known))
         made = make_exposure_points(self.raw, shape, count, np.random.default_rng([self.seed, 1]))
         self.raw = np.concatenate([self.raw, made])

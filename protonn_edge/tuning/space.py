@@ -19,7 +19,7 @@ from optuna.distributions import (
 )
 
 from protonn_edge.training.base import CLASSIFIERS
-from protonn_edge.training.feature_stages import count_inputs
+from protonn_edge.training.preparation import count_inputs
 from protonn_edge.training.searched import (
     ANY,
     Among,

@@ -23,8 +23,8 @@ from protonn_edge.quantization import quantize
 from protonn_edge.system.rounding import one_thread
 from protonn_edge.training.base import CLASSIFIERS, DeviceClassifier
 from protonn_edge.training.compatibility import check_compatible
-from protonn_edge.training.feature_stages import count_inputs
 from protonn_edge.training.features import NO_FEATURES
+from protonn_edge.training.preparation import count_inputs
 from protonn_edge.training.progress import EpochReport
 from protonn_edge.training.refusals import Case
 from protonn_edge.training.searched import ANY, FEATURES, Searched, settings_of_kind

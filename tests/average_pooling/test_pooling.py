@@ -18,7 +18,7 @@ from protonn_edge.features.average_pooling.pooling import (
     IntegerAveragePooling,
 )
 from protonn_edge.features.deskew.deskew import PixelScale
-from protonn_edge.training.shared_parameters import SharedParameters
+from protonn_edge.training.parameters import SharedParameters
 
 SIDES = st.integers(1, 40)
 

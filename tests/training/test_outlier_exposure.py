@@ -9,13 +9,13 @@ from scipy.sparse import csr_array
 from protonn_edge.datasets import load_digits_dataset
 from protonn_edge.errors import InputError
 from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
+from protonn_edge.training.augmentation import make_exposure_points
 from protonn_edge.training.objective import (
     EXPOSURE_LOGIT,
     LOSSES,
     OUTLIER_EXPOSURE_LOSSES,
     cross_entropy,
 )
-from protonn_edge.training.preparation import make_exposure_points
 
 cross_entropy_or_none = OUTLIER_EXPOSURE_LOSSES["cross_entropy"]
 

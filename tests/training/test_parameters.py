@@ -10,7 +10,7 @@ import pytest
 from command_line import every_command, run
 
 from protonn_edge.training.base import CLASSIFIERS, DeviceClassifier
-from protonn_edge.training.shared_parameters import SharedParameters
+from protonn_edge.training.parameters import SharedParameters
 
 every_kind = pytest.mark.parametrize("kind", CLASSIFIERS.values(), ids=CLASSIFIERS)
 

@@ -11,10 +11,10 @@ from protonn_edge.datasets import load_digits_dataset
 from protonn_edge.errors import InputError
 from protonn_edge.kinds.protonn.prototypes.integers import tabulated_rbf
 from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
+from protonn_edge.kinds.protonn.train.fitting import parameters_of
 from protonn_edge.kinds.protonn.train.joint import QuantizationAware
 from protonn_edge.quantization import quantize
 from protonn_edge.training.objective import Parameters, squared_distances
-from protonn_edge.training.preparation import parameters_of
 
 DIGITS = load_digits_dataset()
 

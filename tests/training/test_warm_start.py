@@ -13,8 +13,8 @@ from protonn_edge.chain.file import model_bytes
 from protonn_edge.datasets import load_digits_dataset
 from protonn_edge.errors import InputError
 from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
+from protonn_edge.kinds.protonn.train.fitting import parameters_of
 from protonn_edge.training.objective import scores_of
-from protonn_edge.training.preparation import parameters_of
 
 DIGITS = load_digits_dataset()
 

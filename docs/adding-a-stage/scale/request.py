@@ -10,7 +10,8 @@ import numpy as np
 
 from protonn_edge.chain.feature_stage import FeatureStage
 from protonn_edge.chain.statistics import common_range
-from protonn_edge.training.features import FeatureParameters, FeatureRequest, only_term, unread
+from protonn_edge.training.features import FeatureRequest, only_term, unread
+from protonn_edge.training.parameters import FeatureParameters
 from protonn_edge.training.points import Float32
 from protonn_edge.training.refusals import SPARSE, Refusal, but
 from scale.stage import Scale

@@ -9,13 +9,8 @@ from typing import Any, ClassVar, Self
 from protonn_edge.chain.feature_stage import FeatureStage, Shape
 from protonn_edge.features.audio.onset import THRESHOLDS
 from protonn_edge.features.audio.stage import DEFAULT_RATE, AudioStage
-from protonn_edge.training.features import (
-    FeatureParameters,
-    FeatureRequest,
-    only_term,
-    two_of,
-    unread,
-)
+from protonn_edge.training.features import FeatureRequest, only_term, two_of, unread
+from protonn_edge.training.parameters import FeatureParameters
 from protonn_edge.training.points import Float32
 from protonn_edge.training.refusals import Refusal, but, models_all_at_once, unclipped
 

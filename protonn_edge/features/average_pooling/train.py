@@ -9,13 +9,8 @@ from typing import Any, ClassVar, Self
 from protonn_edge.chain.feature_stage import FeatureStage, Shape
 from protonn_edge.features.average_pooling.pooling import AveragePooling
 from protonn_edge.features.images.cropped_image import shape_text
-from protonn_edge.training.features import (
-    FeatureParameters,
-    ImageRequest,
-    only_term,
-    pixel_scale,
-    two_of,
-)
+from protonn_edge.training.features import ImageRequest, only_term, pixel_scale, two_of
+from protonn_edge.training.parameters import FeatureParameters
 from protonn_edge.training.points import Float32
 from protonn_edge.training.refusals import Refusal, but, unclipped
 

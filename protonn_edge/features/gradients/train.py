@@ -9,14 +9,8 @@ from typing import Any, ClassVar, Self
 from protonn_edge.chain.feature_stage import FeatureStage, Shape
 from protonn_edge.features.gradients.gradients import DIRECTIONS, Gradients
 from protonn_edge.features.images.cropped_image import shape_text
-from protonn_edge.training.features import (
-    FeatureParameters,
-    ImageRequest,
-    only_term,
-    pixel_scale,
-    sides_of,
-    unread,
-)
+from protonn_edge.training.features import ImageRequest, only_term, pixel_scale, sides_of, unread
+from protonn_edge.training.parameters import FeatureParameters
 from protonn_edge.training.points import Float32
 from protonn_edge.training.refusals import (
     IN_BLOCKS,

@@ -10,7 +10,8 @@ from protonn_edge.chain.feature_stage import FeatureStage
 from protonn_edge.features.audio.stage import AudioStage
 from protonn_edge.features.window_features.stage import WindowFeatureStage
 from protonn_edge.features.window_features.windows import FeatureSet
-from protonn_edge.training.features import FeatureParameters, FeatureRequest
+from protonn_edge.training.features import FeatureRequest
+from protonn_edge.training.parameters import FeatureParameters
 from protonn_edge.training.points import Float32
 from protonn_edge.training.refusals import (
     AUGMENTED,

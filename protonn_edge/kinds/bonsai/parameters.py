@@ -10,9 +10,9 @@ from protonn_edge.training.parameters import (
     SHARE,
     SPARSITY_PROJECTION,
     Choices,
+    MiniBatchParameters,
     parameter,
 )
-from protonn_edge.training.shared_parameters import MiniBatchParameters
 
 
 @dataclass(kw_only=True, eq=False, repr=False)

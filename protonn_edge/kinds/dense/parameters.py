@@ -4,8 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from protonn_edge.training.parameters import INPUT_NOISE, SIZE_BUDGET, parameter
-from protonn_edge.training.shared_parameters import MiniBatchParameters
+from protonn_edge.training.parameters import (
+    INPUT_NOISE,
+    SIZE_BUDGET,
+    MiniBatchParameters,
+    parameter,
+)
 
 
 @dataclass(kw_only=True, eq=False, repr=False)

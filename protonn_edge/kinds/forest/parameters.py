@@ -4,8 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from protonn_edge.training.parameters import COUNT, SIZE_BUDGET, Choices, Number, parameter
-from protonn_edge.training.shared_parameters import SharedParameters
+from protonn_edge.training.parameters import (
+    COUNT,
+    SIZE_BUDGET,
+    Choices,
+    Number,
+    SharedParameters,
+    parameter,
+)
 
 ENSEMBLES = ("random", "extra", "boosting")
 LEAVES = ("votes", "shares")

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from protonn_edge.training.parameters import Number, parameter
-from protonn_edge.training.shared_parameters import SharedParameters
+from protonn_edge.training.parameters import Number, SharedParameters, parameter
 
 
 @dataclass(kw_only=True, eq=False, repr=False)

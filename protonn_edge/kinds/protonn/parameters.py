@@ -19,11 +19,11 @@ from protonn_edge.training.parameters import (
     SPARSITY_PROJECTION,
     TURNS,
     Choices,
+    MiniBatchParameters,
     Number,
     Subset,
     parameter,
 )
-from protonn_edge.training.shared_parameters import MiniBatchParameters
 
 if TYPE_CHECKING:
     from protonn_edge.training.points import Float32

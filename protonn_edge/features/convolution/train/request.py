@@ -21,7 +21,8 @@ from protonn_edge.features.convolution.train.learning import (
 )
 from protonn_edge.features.convolution.train.notation import read_network
 from protonn_edge.features.convolution.train.rounding import ACTIVATION_BITS, Bits
-from protonn_edge.training.features import FeatureParameters, ImageRequest, pixel_scale, unread
+from protonn_edge.training.features import ImageRequest, pixel_scale, unread
+from protonn_edge.training.parameters import FeatureParameters
 from protonn_edge.training.points import Float32, Indices
 from protonn_edge.training.refusals import (
     IN_BLOCKS,

@@ -25,7 +25,12 @@ from protonn_edge.kinds.protonn.train.online import OnlineTraining
 from protonn_edge.system.rounding import one_thread
 from protonn_edge.training.base import DeviceClassifier
 from protonn_edge.training.compatibility import check_compatible, refusal_of
-from protonn_edge.training.given_points import class_indices, classes_to_go_on, labelled_points
+from protonn_edge.training.given_points import (
+    class_indices,
+    classes_to_go_on,
+    labelled_points,
+    point_weights,
+)
 from protonn_edge.training.label_sets import are_label_sets
 from protonn_edge.training.normalization import dense_unless_kept, normalized
 from protonn_edge.training.objective import LABEL_RARITY
@@ -35,7 +40,6 @@ from protonn_edge.training.progress import Learned, Trained
 from protonn_edge.training.refusals import Case
 from protonn_edge.training.searched import FEATURES_SEARCHED, Among, Between, Searched, SearchTask
 from protonn_edge.training.stored_points import chunks_of, is_large
-from protonn_edge.training.weighting import point_weights
 
 _MOST_PROJECTIONS = 40
 _MOST_PROTOTYPES = 800

@@ -28,9 +28,8 @@ from protonn_edge.training.loop import settled
 from protonn_edge.training.objective import Parameters
 from protonn_edge.training.one_class import as_it_starts
 from protonn_edge.training.points import Float32, Indices, TrainingSet
-from protonn_edge.training.preparation import PreparedPoints, parameters_of
+from protonn_edge.training.preparation import PreparedPoints
 from protonn_edge.training.progress import Trained
-from protonn_edge.training.validation import check_prototype_count
 
 
 class GroupShift:
@@ -227,7 +226,11 @@ class ProtoNNTraining:
         if total is None and per_class is None:
             return default_prototypes(n_classes, multilabel=self.prepared.multilabel)
         count = total if total is not None else n_classes * (per_class or 1)
-        check_prototype_count(count, self.prepared.n_rows)
+        if count > self.prepared.n_rows:
+            raise InputError(
+                f"the number of prototypes is {count:,}, the training data has "
+                f"{self.prepared.n_rows:,} points; try fewer prototypes or more points"
+            )
         return count
 
 
@@ -241,3 +244,20 @@ def default_prototypes(n_classes: int, *, multilabel: bool = False) -> int:
     if multilabel:
         return min(_PROTOTYPES_PER_LABEL * n_classes, _PROTOTYPES_FOR_LABELS)
     return n_classes * PROTOTYPES_PER_CLASS
+
+
+def parameters_of(model: Model, *, scores_are_logits: bool) -> Parameters:
+    """Return the matrices of a model with its gamma folded in.
+
+    - `model`: a ProtoNN; classes in the order of the sorted labels, as an estimator makes it.
+    - `scores_are_logits`: true if the loss learns a sharpness, which is part of Z in a model.
+    """
+    head = protonn_head(model, "the start of training")
+    fold = np.float32(head.gamma)
+    largest = float(np.abs(head.labels).max())
+    scale = np.float32(largest if scores_are_logits and largest > 0 else 1.0)
+    sharpness = np.array([np.log(scale)], dtype=np.float32)
+    with np.errstate(over="ignore"):  # the caller checks that all are finite
+        return Parameters(
+            head.projection * fold, head.prototypes * fold, head.labels / scale, sharpness
+        )
