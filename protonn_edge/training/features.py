@@ -13,12 +13,14 @@ from protonn_edge.errors import InputError, shortened
 from protonn_edge.features.deskew.deskew import PixelScale
 
 if TYPE_CHECKING:
-    from protonn_edge.training.parameters import FeatureParameters
     from protonn_edge.training.points import Float32, Indices
     from protonn_edge.training.refusals import Refusal
 
 NO_FEATURES = "none"
 """What a search calls the classifier of raw points."""
+
+Settings = Any
+"""`FeatureParameters`, whose declaration imports this module."""
 
 _TWO = re.compile(r"(\d{1,6})x(\d{1,6})(?:/(\d{1,2}))?")
 
@@ -54,19 +56,19 @@ class FeatureRequest:
         """Yield texts for images of a shape that a search tries, with the settings they need."""
         yield from ()
 
-    def continues(self, stage: FeatureStage | None, settings: FeatureParameters) -> bool:  # noqa: ARG002
+    def continues(self, stage: FeatureStage | None, settings: Settings) -> bool:  # noqa: ARG002
         """Return whether it is what a model to start from has."""
         return False
 
     def stage_for(
-        self, settings: FeatureParameters, points: Float32, weights: Float32 | None
+        self, settings: Settings, points: Float32, weights: Float32 | None
     ) -> FeatureStage:
         """Return the stage; see `FeatureParameters.feature_stage_for`."""
         raise NotImplementedError
 
     def learned_for(
         self,
-        settings: FeatureParameters,
+        settings: Settings,
         points: Float32,
         y: Indices,  # noqa: ARG002
         weights: Float32 | None,
@@ -86,7 +88,7 @@ class ImageRequest(FeatureRequest):
     cropped_shape: Shape | None = None
     deskew: bool = False
 
-    def shapes(self, settings: FeatureParameters) -> tuple[Shape, Shape]:
+    def shapes(self, settings: Settings) -> tuple[Shape, Shape]:
         """Return the shape of images, and that of the part that counts."""
         assert settings.image_shape is not None  # or it is refused
         return settings.image_shape, self.cropped_shape or settings.image_shape
@@ -105,7 +107,7 @@ class GivenStage(FeatureRequest):
 
     def stage_for(
         self,
-        settings: FeatureParameters,  # noqa: ARG002
+        settings: Settings,  # noqa: ARG002
         points: Float32,
         weights: Float32 | None,  # noqa: ARG002
     ) -> FeatureStage:
