@@ -7,6 +7,7 @@ code, moves with it, and which the compiler doubles with it where it inlines or 
 | name | meaning |
 |---|---|
 | ``P_passed.NAME.MOST.LEAST.N`` | in a prediction all places of this name are passed at most and at least so often together |
+| ``P_passed.NAME.MOST.LEAST.W.N`` | the same, where a pass of this place counts W times |
 | ``P_whole.NAME.MOST.LEAST.N`` | the same, if the prediction is one call of ``P_predict`` |
 | ``P_each.NAME.OTHER.MOST.LEAST.N`` | the same, for each time that a place named ``OTHER`` is passed |
 | ``P_jump.NAME.N`` | this jump through a table leads to a target of this name |
@@ -20,7 +21,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from protonn_edge.avr.program import MARK, LinkedProgram
 from protonn_edge.errors import InputError
@@ -31,11 +32,11 @@ class Fact:
     """How often places are passed together."""
 
     name: str
-    places: frozenset[int]  # addresses of instructions
+    places: Mapping[int, int]  # addresses of instructions, and how often a pass of each counts
     # how often: in a prediction, or each time that one of the others is passed
     most: int
     least: int
-    others: frozenset[int] = frozenset()
+    others: Mapping[int, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -58,27 +59,27 @@ def facts_of(program: LinkedProgram, *, whole: bool) -> Facts:
     InputError
         If labels of one name contradict each other.
     """
-    places: dict[tuple[str, str], set[int]] = defaultdict(set)
+    places: dict[tuple[str, str], dict[int, int]] = defaultdict(dict)
     limits: dict[tuple[str, str], list[str]] = {}
     for mark in program.marks:
         match = MARK.fullmatch(mark.name)
         assert match is not None
-        kind, name, *rest = match.groups(default="")
-        places[kind, name].add(mark.address)
+        kind, name, *rest, weight = match.groups(default="")
+        places[kind, name][mark.address] = int(weight or 1)
         if limits.setdefault((kind, name), rest) != rest:
             raise InputError(
                 f"{program.path} has two limits of {name}; build its models again, each with a "
                 "prefix of its own"
             )
-    named: dict[str, set[int]] = defaultdict(set)
+    named: dict[str, dict[int, int]] = defaultdict(dict)
     for (_, name), own in places.items():
         named[name] |= own
     passes = [
-        Fact(name, frozenset(places[kind, name]), int(most), int(least), frozenset(named[other]))
+        Fact(name, places[kind, name], int(most), int(least), named[other])
         for (kind, name), (other, most, least) in limits.items()
         if kind in ("passed", "each") or (kind == "whole" and whole)
     ]
-    at = {symbol.name: frozenset({symbol.address}) for symbol in program.symbols}
+    at = {symbol.name: {symbol.address: 1} for symbol in program.symbols}
     passes += (
         Fact(name, at[f"{name}_loop"], times, times, at[name])
         for name, times in _DIVISIONS.items()

@@ -70,7 +70,7 @@ def paths_through(program: LinkedProgram, *entries: str) -> Paths:
     roots = Counter(address for address in addresses if address is not None)
     whole = any(name.endswith("_predict") for name in entries)
     facts = facts_of(program, whole=whole)
-    places = {place for fact in facts.passes for place in fact.places | fact.others}
+    places = {place for fact in facts.passes for place in (*fact.places, *fact.others)}
     graph = graph_of(program, roots, places, facts.targets)
     return _Flow(program, graph, facts.passes, roots).paths()
 
@@ -89,17 +89,22 @@ class _Flow:
         self._names = Names(program.symbols)
         self._starts = [*graph.calls]
         number = {start: block for block, start in enumerate(self._starts)}
-        self._facts = [fact for fact in facts if fact.places & number.keys()]
+        self._facts = [fact for fact in facts if fact.places.keys() & number.keys()]
         self._cycles = np.array([edge.cycles for edge in graph.edges])
         n, edges = len(number), list(enumerate(graph.edges))
-        self._left = _ones(((number[e.start], k) for k, e in edges), n, len(edges))
-        entered = ((number[e.end], k) for k, e in edges if e.end is not None)
-        self._entered = _ones(entered, n, len(edges))
-        called = ((number[f], number[b]) for b, inside in graph.calls.items() for f in inside)
-        self._called = _ones(called, n, n)
+        self._left = _matrix(((number[e.start], k, 1) for k, e in edges), n, len(edges))
+        entered = ((number[e.end], k, 1) for k, e in edges if e.end is not None)
+        self._entered = _matrix(entered, n, len(edges))
+        called = ((number[f], number[b], 1) for b, inside in graph.calls.items() for f in inside)
+        self._called = _matrix(called, n, n)
         self._held, self._per = (
-            _ones(
-                ((row, number[p]) for row, each in enumerate(of) for p in each if p in number),
+            _matrix(
+                (
+                    (row, number[place], times)
+                    for row, places in enumerate(of)
+                    for place, times in places.items()
+                    if place in number
+                ),
                 len(of),
                 n,
             )
@@ -223,7 +228,7 @@ class _Flow:
         )
 
 
-def _ones(places: Iterable[tuple[int, int]], rows: int, columns: int) -> Any:
-    """Return a matrix with a 1 at each of the places; of several at one their number."""
-    at = np.array([*places], np.int64).reshape(-1, 2).T
-    return csr_array((np.ones(at.shape[1]), (at[0], at[1])), shape=(rows, columns))
+def _matrix(places: Iterable[tuple[int, int, int]], rows: int, columns: int) -> Any:
+    """Return a matrix of what is at places, (row, column, number); of several at one the sum."""
+    at = np.array([*places], np.int64).reshape(-1, 3).T
+    return csr_array((at[2].astype(float), (at[0], at[1])), shape=(rows, columns))

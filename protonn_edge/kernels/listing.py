@@ -60,6 +60,9 @@ class Passed(NamedTuple):
     most: int
     least: int = 0
     of: str = ""  # the other label
+    # several labels may have one limit, of the sum of their passes, each of which may count more
+    name: str = ""  # what they are named together
+    weight: int = 1
 
 
 Facts = Mapping[str, Passed]
@@ -276,9 +279,12 @@ def repeated(over: Iterable[object], *lines: str) -> str:
 
 def _mark(name: str, label: str, fact: Passed) -> str:
     """Return the macro of the generated C that puts a fact where a label is."""
+    limits, own = f"{fact.most}, {fact.least}", f"{name}_{fact.name or label}"
     if fact.of:
-        return f"EACH({name}_{label}, {name}_{fact.of}, {fact.most}, {fact.least})"
-    return f"PASSED({name}_{label}, {fact.most}, {fact.least})"
+        return f"EACH({own}, {name}_{fact.of}, {limits})"
+    if fact.weight != 1:
+        return f"WEIGHTED({own}, {limits}, {fact.weight})"
+    return f"PASSED({own}, {limits})"
 
 
 def _local(label: str) -> str:

@@ -21,7 +21,7 @@ from protonn_edge.kernels.kernel import (
     Push,
     Step,
 )
-from protonn_edge.kernels.listing import Listing
+from protonn_edge.kernels.listing import Facts, Listing, Passed
 from protonn_edge.kinds.forest.if_else import IfElse, can_be_instructions
 from protonn_edge.kinds.forest.integers import ForestTable, IntegerForest, Places
 
@@ -156,6 +156,24 @@ class ForestKernel(Kernel):
         return leaves
 
     @property
+    def facts(self) -> Facts:
+        """How often labels are passed: those on the way to a leaf as in each tree's longest."""
+        trees, table, scores = self.stage.trees, self.stage.table, self.stage.n_outputs
+        every = np.ones(len(trees.features), np.int64)
+        left, right = (self._way("node", "node", leaf=0, right=taken) for taken in (0, 1))
+        pair = self._way("pair", "pair", pair=1) if table.counts else 0
+        leaves = left + trees.down(left * every, right * every)[~trees.inner] + pair * table.pairs
+        ends = (each.reduceat(leaves, trees.leaf_starts) for each in (np.maximum, np.minimum))
+        most, least = (int(each.sum()) for each in ends)
+        weights = {"node": left, "right": right - left, "pair": pair}
+        roots = trees.roots.size
+        return {"start": Passed(scores, scores), "tree": Passed(roots, roots)} | {
+            label: Passed(most, least, name="way", weight=weight)
+            for label, weight in weights.items()
+            if weight
+        }
+
+    @property
     def cycles_once(self) -> int:
         """Cycles outside trees, of assembly."""
         # X is set; the last branches of two loops are not taken.
@@ -225,6 +243,11 @@ class IfElseKernel(ForestKernel):
     def listing(self) -> Listing:
         """The instructions."""
         return self.code.written.listing
+
+    @property
+    def facts(self) -> Facts:
+        """Nothing: there are no loops."""
+        return {}
 
     @property
     def changed(self) -> tuple[str, ...]:
