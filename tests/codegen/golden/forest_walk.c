@@ -34,19 +34,19 @@ static void forest_walk(const pnn_input_t *values)
     __asm__ volatile(
         "    movw  r26, %[scores]\n"
         ".Lstart_%=:\n"
-        "    lpm   %[a], Z+\n" /* what the scores begin with */
+        "    " PASSED(forest_start, 3, 3) "lpm   %[a], Z+\n" /* what the scores begin with */
         "    st    X+, %[a]\n"
         "    lpm   %[a], Z+\n"
         "    st    X+, %[a]\n"
         "    dec   %[left]\n"
         "    brne  .Lstart_%=\n"
         ".Ltree_%=:\n"
-        "    lpm   %A[end], Z+\n" /* where the next tree begins */
+        "    " PASSED(forest_tree, 3, 3) "lpm   %A[end], Z+\n" /* where the next tree begins */
         "    lpm   %B[end], Z+\n"
         "    add   %A[end], r30\n"
         "    adc   %B[end], r31\n"
         ".Lnode_%=:\n"
-        "    lpm   %[a], Z+\n" /* the feature, or the mark of a leaf */
+        "    " WEIGHTED(forest_way, 222, 177, 19) "lpm   %[a], Z+\n" /* the feature, or the mark of a leaf */
         "    cpi   %[a], 255\n"
         "    brcc  .Lleaf_%=\n"
         "    movw  r26, %[values]\n"
@@ -59,14 +59,14 @@ static void forest_walk(const pnn_input_t *values)
         "    adiw  r30, 1\n"
         "    rjmp  .Lnode_%=\n"
         ".Lright_%=:\n"
-        "    lpm   %[a], Z+\n" /* passes over the left subtree */
+        "    " WEIGHTED(forest_way, 222, 177, 4) "lpm   %[a], Z+\n" /* passes over the left subtree */
         "    add   r30, %[a]\n"
         "    adc   r31, __zero_reg__\n"
         "    rjmp  .Lnode_%=\n"
         ".Lleaf_%=:\n"
         "    lpm   %[left], Z+\n"
         ".Lpair_%=:\n"
-        "    lpm   %[a], Z+\n" /* the class */
+        "    " WEIGHTED(forest_way, 222, 177, 26) "lpm   %[a], Z+\n" /* the class */
         "    lpm   %[b], Z+\n" /* what is added to its score */
         "    movw  r26, %[scores]\n"
         "    add   r26, %[a]\n"
