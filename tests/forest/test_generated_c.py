@@ -147,6 +147,6 @@ def test_trees_as_instructions_have_the_bytes_that_are_planned(vote: int, tmp_pa
     (function,) = (each for each in read_program(elf).symbols if each.name == "forest_walk")
     code = plan.of("forest").code
     saved = sum(2 <= int(register[1:]) < 18 for register in code.registers)
-    assert "jmp  add_" in code.listing.source
-    assert "past_" in code.listing.source
-    assert function.size == code.listing.code_bytes + 4 * saved + len("ret\n")
+    assert "jmp  add_" in code.written.listing.source
+    assert "past_" in code.written.listing.source
+    assert function.size == code.written.listing.code_bytes + 4 * saved + len("ret\n")
