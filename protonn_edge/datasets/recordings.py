@@ -9,11 +9,12 @@ instead of on a regular grid.
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import accumulate, chain, groupby, repeat
-from typing import Protocol, overload
+from typing import overload
 
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
@@ -31,24 +32,20 @@ _BINS = 256
 Run = tuple[int, int]
 
 
-class SegmentDetector(Protocol):
+@dataclass(frozen=True, eq=False)
+class SegmentDetector(ABC):
     """The places where windows begin, instead of a regular grid."""
 
-    @property
-    def level(self) -> float:
-        """The level that is reached where a window begins, for display."""
+    window: int  # samples of one
+    level: float  # that is reached where a window begins
+    facts: tuple[tuple[str, str], ...]  # for display
+    missing: str  # why a class may have no window, for a sentence
 
-    @property
-    def facts(self) -> tuple[tuple[str, str], ...]:
-        """Facts about it, for display."""
-
-    @property
-    def missing(self) -> str:
-        """Why a class may have no window, for a sentence."""
-
+    @abstractmethod
     def moves(self, first: int, end: int) -> bool:
         """Whether windows can begin in a run, first..end - 1; if not, it is cut in a grid."""
 
+    @abstractmethod
     def begins(self, first: int, end: int) -> Iterator[int]:
         """Yield where windows begin in a part of a run; they do not overlap."""
 
@@ -226,7 +223,7 @@ def _windows_at(
 
 
 @dataclass(frozen=True, eq=False)
-class Trigger:
+class Trigger(SegmentDetector):
     """The places where windows begin: shortly before movement rises to a level.
 
     Movement is the sum of the ranges of all channels within the last few samples, an eighth of a
@@ -236,9 +233,7 @@ class Trigger:
     """
 
     moving: NDArray[np.bool_]
-    window: int
     before: int
-    level: float
 
     @classmethod
     def of(
@@ -256,17 +251,9 @@ class Trigger:
         movement = _movement(samples, runs, max(2, window // _SPANS_A_WINDOW))
         if level is None:
             level = _parting_level(movement)
-        return cls(movement >= level, window, before, level)
-
-    @property
-    def facts(self) -> tuple[tuple[str, str], ...]:
-        """Facts about it, for display."""
-        return (("trigger", f"{self.level:.4g}, {self.before:,} samples before it"),)
-
-    @property
-    def missing(self) -> str:
-        """Why a class may have no window, for a sentence."""
-        return "no training run has room for a whole window"
+        facts = (("trigger", f"{level:.4g}, {before:,} samples before it"),)
+        missing = "no training run has room for a whole window"
+        return cls(window, level, facts, missing, movement >= level, before)
 
     def moves(self, first: int, end: int) -> bool:
         """Whether there is movement in a run, first..end - 1."""
@@ -275,16 +262,12 @@ class Trigger:
     def begins(self, first: int, end: int) -> Iterator[int]:
         """Yield the beginnings of windows in a part of a run, first..end - 1, without overlaps."""
         free = first
-        for onset in self._onsets(first, end):
+        moving = self.moving[first:end].astype(np.int8)
+        for onset in (first + np.flatnonzero(np.diff(moving, prepend=0) > 0)).tolist():
             begin = min(max(first, onset - self.before), end - self.window)
             if free <= begin and free <= onset <= begin + max(self.before, self.window // 2):
                 yield begin
                 free = begin + self.window
-
-    def _onsets(self, first: int, end: int) -> list[int]:
-        """Return the places where movement rises to the level."""
-        moving = self.moving[first:end].astype(np.int8)
-        return (first + np.flatnonzero(np.diff(moving, prepend=0) > 0)).tolist()
 
 
 def _movement(samples: NDArray[np.float32], runs: Sequence[Run], span: int) -> NDArray[np.float64]:

@@ -382,7 +382,8 @@ class Decimals:
         if "_" in joined or (self._point and self.comma):
             return None
         try:
-            values = np.fromiter(map(float, self._pointed(cells)), np.float64, len(cells))
+            pointed = [cell.replace(",", ".") for cell in cells] if self.comma else cells
+            values = np.fromiter(map(float, pointed), np.float64, len(cells))
         except ValueError:
             return None
         if values.size and not np.abs(values).max() <= FLOAT32_MAX:  # false for NaN, too
@@ -397,6 +398,3 @@ class Decimals:
         mixed = next((place for place, cell in enumerate(cells) if "." in cell), 0)
         text = "but the table has decimal points and decimal commas; write all numbers in the same"
         return mixed, f"{text} way"
-
-    def _pointed(self, cells: Sequence[str]) -> Sequence[str]:
-        return [cell.replace(",", ".") for cell in cells] if self.comma else cells

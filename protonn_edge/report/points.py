@@ -204,7 +204,10 @@ def payload(one: Evidence, *, runs: bool) -> dict[str, Any]:
     points = chosen_points(one)
     reference, levels = one.reference, levels_of(one)
     trace = trace_of(one)
-    names = [] if one.image_shape is not None or trace is not None else _names(one)
+    names: list[str] = []
+    if one.image_shape is None and trace is None:
+        known = one.model.feature_names
+        names = list(known or (f"feature {i}" for i in range(one.model.n_features)))
     fed = b""
     if one.points is not None:
         fed = one.points.fed[[point.index for point in points]].tobytes()
@@ -240,11 +243,6 @@ def payload(one: Evidence, *, runs: bool) -> dict[str, Any]:
         "points": [{name: getattr(point, name) for name in _PER_POINT} for point in points],
         "pointBytes": base64.b64encode(fed).decode(),
     }
-
-
-def _names(one: Evidence) -> list[str]:
-    model = one.model
-    return list(model.feature_names or (f"feature {i}" for i in range(model.n_features)))
 
 
 def _plane(one: Evidence) -> dict[str, Any] | None:

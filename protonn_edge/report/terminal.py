@@ -86,7 +86,10 @@ def run_facts(summary: Summary, board: Board) -> list[tuple[str, str]]:
         normal = summary.n - summary.others
         rows += one_class_facts(normal, summary.false_alarms, summary.others, summary.others_found)
     elif summary.unknown:
-        rows.append(("unknown", _unknown(summary)))
+        share = f"{summary.unknown:,} points, {100 * summary.unknown / summary.n:.2f} %"
+        right = summary.accuracy_of_classified
+        others = "" if right is None else f"; of the others {100 * right:.2f} % are right"
+        rows.append(("unknown", share + others))
     if summary.lost:
         rows.append(("lost", f"{summary.lost:,} points"))
     if summary.cycles is not None:
@@ -224,12 +227,6 @@ def _table(name: str | None, *numbers: str, texts: Sequence[str] = ()) -> Table:
     for heading in numbers:
         table.add_column(heading, justify="right")
     return table
-
-
-def _unknown(summary: Summary) -> str:
-    share = f"{summary.unknown:,} points, {100 * summary.unknown / summary.n:.2f} %"
-    right = summary.accuracy_of_classified
-    return share if right is None else f"{share}; of the others {100 * right:.2f} % are right"
 
 
 def _of(used: int, limit: int) -> str:

@@ -15,6 +15,7 @@ from protonn_edge.chain.checks import Arrays, parsed_json
 from protonn_edge.chain.feature_stage import Facts, FeatureStage, Signal
 from protonn_edge.chain.input_quantizer import BYTE_MAXIMUM, InputQuantizer, saturated_steps
 from protonn_edge.chain.integer_stage import IntegerStage, Range, check_holds
+from protonn_edge.datasets.recordings import SegmentDetector
 from protonn_edge.errors import InputError
 from protonn_edge.features.audio.frames import FEATURE_MAXIMUM, BandPass, Frames, mel_bands
 from protonn_edge.features.audio.onset import check_onset, onsets_of
@@ -249,33 +250,20 @@ def full_scale(least: float, most: float) -> tuple[float, float]:
 
 
 @dataclass(frozen=True, eq=False)
-class Clips:
-    """Clips of a recording, in the way of `datasets.recordings.SegmentDetector`."""
+class Clips(SegmentDetector):
+    """Clips of a recording, which begin where a sound reaches a level; see `onset`."""
 
     heard: NDArray[np.uint8]  # (n,): the samples as bytes of the device
-    window: int  # samples per clip
-    onset: int  # the threshold at which a clip begins; see `onset`
+    onset: int  # the level, of these bytes
 
     @classmethod
     def of(cls, samples: NDArray[np.float32], window: int, onset: int) -> Self:
         """Return the clips of raw samples, (n, 1), with the full scale of these samples."""
         zero, step = full_scale(float(samples.min()), float(samples.max()))
-        return cls(saturated_steps(samples[:, 0], zero, step, BYTE_MAXIMUM), window, onset)
-
-    @property
-    def facts(self) -> tuple[tuple[str, str], ...]:
-        """Facts about it, for display."""
-        return (("clips", f"begin at a level of {self.onset}"),)
-
-    @property
-    def missing(self) -> str:
-        """Why a class may have no clip, for a sentence."""
-        return f"no whole clip begins at a level of {self.onset}"
-
-    @property
-    def level(self) -> float:
-        """The level of a beginning."""
-        return float(self.onset)
+        heard = saturated_steps(samples[:, 0], zero, step, BYTE_MAXIMUM)
+        facts = (("clips", f"begin at a level of {onset}"),)
+        missing = f"no whole clip begins at a level of {onset}"
+        return cls(window, float(onset), facts, missing, heard, onset)
 
     def moves(self, first: int, end: int) -> bool:  # noqa: ARG002  (silence is no raster of clips)
         """Whether a run is cut at onsets instead of a regular grid: always."""
