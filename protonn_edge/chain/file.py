@@ -279,12 +279,14 @@ def _kind_of(arrays: Arrays) -> type[Head]:
 
 
 def _check_names(arrays: Arrays, kind: type[Head]) -> None:
-    needed = (*_ARRAYS, *kind.ARRAYS)
+    members = kind.members().values()
+    own = [each.name for each in members if not each.optional]
+    needed = (*_ARRAYS, *kind.ARRAYS, *own)
     for name in needed:
         if name not in arrays:
             raise _missing(name)
     optional = (*_OPTIONAL_ARRAYS, *kind.OPTIONAL_ARRAYS, *_feature_arrays())
-    known = {*needed, *optional}
+    known = {*needed, *optional, *(each.name for each in members)}
     for name in arrays:
         if name not in known:
             raise InputError(f"there is an unknown array {name[:40]!r}; train the model again")

@@ -9,13 +9,21 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping
+from dataclasses import field, fields, is_dataclass
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from protonn_edge.chain.activity import Sizes
-from protonn_edge.chain.checks import Arrays
+from protonn_edge.chain.checks import (
+    Arrays,
+    check_type,
+    checked_matrix,
+    checked_vector,
+    set_checked,
+    single_value,
+)
 from protonn_edge.chain.decision import Statistic
 from protonn_edge.chain.feature_stage import FeatureStage
 from protonn_edge.system.facts_repr import FactsRepr
@@ -44,33 +52,13 @@ class Size(NamedTuple):
     number: int
 
 
-class Head(ABC):
-    """A kind of classifier: its matrices, and the scores of normalized points.
-
-    A kind is a frozen dataclass of them in the `head` of its folder, which is checked when it is
-    created.
-    """
-
-    kind: ClassVar[str]  # its name in files and in the registry
-    title: ClassVar[str]  # its name in text
-    # what to try in training if a model does not fit, whatever its features
-    remedies: ClassVar[Remedies]
-    ARRAYS: ClassVar[tuple[str, ...]]  # names in a file of the arrays that only this kind has
-    # the same for arrays that not every file of the kind has
-    OPTIONAL_ARRAYS: ClassVar[tuple[str, ...]] = ()
-    # minimum number of classes: a one-class model separates its points from others by rejection
-    LEAST_CLASSES: ClassVar[int] = 2
-    # The places of an integer model's numbers in its own stages, as a stage's name and an
-    # attribute, by their names in the model's hash, which never change. A pattern such as
-    # ``dense*.multiplier`` is a tuple of all of them.
-    hashed: ClassVar[Mapping[str, str]]
-    # the statistics for rejection; see `chain.decision`
-    statistics: ClassVar[tuple[Statistic, ...]] = ("score", "margin")
+class Dimensions(ABC):
+    """The sizes of any form of a classifier."""
 
     @property
     @abstractmethod
     def n_inputs(self) -> int:
-        """D, the number of inputs."""
+        """D, the number of inputs of the classifier."""
 
     @property
     @abstractmethod
@@ -82,10 +70,94 @@ class Head(ABC):
         """Sizes other than inputs and classes."""
         return ()
 
+
+class Member(NamedTuple):
+    """An array of a kind in a model file, or a single number."""
+
+    name: str  # in the file
+    dtype: str  # without the byte order, such as "f4"; of a number only its kind
+    # the letters of its sizes, which are equal where other arrays have the same; none for a number
+    axes: tuple[str, ...]
+    optional: bool  # whether a file lacks it if it is the default, or empty
+
+    def read(self, arrays: Arrays) -> Any:
+        """Return it from a file's arrays."""
+        if not self.axes:
+            return single_value(arrays[self.name], self.name, self.dtype)
+        check_type(arrays[self.name], self.name, self.dtype)
+        return arrays[self.name]
+
+    def checked(self, value: Any, sizes: dict[str, int]) -> Any:
+        """Return its value, checked for these sizes, to which its own are added."""
+        known = [sizes.get(axis) for axis in self.axes]
+        if not known:
+            return float(value) if self.dtype == "f" else value
+        if len(known) == 1:
+            array: NDArray[Any] = checked_vector(value, self.name, size=known[0])
+        else:
+            array = checked_matrix(value, self.name, rows=known[0], columns=known[1])
+        sizes |= zip(self.axes, array.shape, strict=True)
+        return array
+
+
+def member(name: str, dtype: str, *axes: str, optional: bool = False, **options: Any) -> Any:
+    """Return the field of a head that is a `Member`; `options` are those of a dataclass's field."""
+    return field(metadata={"member": Member(name, dtype, axes, optional)}, **options)
+
+
+class Head(Dimensions):
+    """A kind of classifier: its matrices, and the scores of normalized points.
+
+    A kind is a frozen dataclass of them in the `head` of its folder, which is checked when it is
+    created. Those that are a `member` are read, checked and written by what is declared of them.
+    """
+
+    kind: ClassVar[str]  # its name in files and in the registry
+    title: ClassVar[str]  # its name in text
+    # what to try in training if a model does not fit, whatever its features
+    remedies: ClassVar[Remedies]
+    # names in a file of arrays that only this kind has, besides its members: all of them, and those
+    # that not every file of the kind has
+    ARRAYS: ClassVar[tuple[str, ...]] = ()
+    OPTIONAL_ARRAYS: ClassVar[tuple[str, ...]] = ()
+    # minimum number of classes: a one-class model separates its points from others by rejection
+    LEAST_CLASSES: ClassVar[int] = 2
+    # The places of an integer model's numbers in its own stages, as a stage's name and an
+    # attribute, by their names in the model's hash, which never change. A pattern such as
+    # ``dense*.multiplier`` is a tuple of all of them.
+    hashed: ClassVar[Mapping[str, str]]
+    axes: dict[str, int]  # the sizes of its arrays by their letters; see `Member`
+    # the statistics for rejection; see `chain.decision`
+    statistics: ClassVar[tuple[Statistic, ...]] = ("score", "margin")
+
+    def __post_init__(self) -> None:
+        axes: dict[str, int] = {}
+        for name, each in self.members().items():
+            set_checked(self, name, each.checked(getattr(self, name), axes))
+        set_checked(self, "axes", axes)
+
+    @classmethod
+    def members(cls) -> dict[str, Member]:
+        """Return what a file has of it, by the names of its fields."""
+        assert is_dataclass(cls)
+        declared = ((each.name, each.metadata.get("member")) for each in fields(cls))
+        return {name: each for name, each in declared if each is not None}
+
     @property
-    @abstractmethod
+    def n_inputs(self) -> int:
+        """D, the number of inputs."""
+        return self.axes["D"]
+
+    @property
+    def n_classes(self) -> int:
+        """L, the number of classes."""
+        return self.axes["L"]
+
+    @property
     def matrices(self) -> dict[str, NDArray[Any]]:
         """The trained matrices, by their names in a file."""
+        arrays = ((each, getattr(self, name)) for name, each in self.members().items() if each.axes)
+        return {each.name: array for each, array in arrays if array.size or not each.optional}
 
     @property
     def paper_bytes(self) -> int:
@@ -103,16 +175,27 @@ class Head(ABC):
         return {}
 
     def to_arrays(self) -> Arrays:
-        """Return the arrays of a file that are `ARRAYS`."""
-        return self.matrices
+        """Return its arrays of a file."""
+        arrays = self.matrices
+        for name, each in self.members().items():
+            number = None if each.axes else getattr(self, name)
+            default = getattr(type(self), name, None) if each.optional else None
+            if number != default:
+                arrays[each.name] = np.array(number)
+        return arrays
 
     @classmethod
-    @abstractmethod
     def from_arrays(cls, arrays: Arrays) -> Self:
         """Return the form of a file's arrays.
 
         Raises `InputError` if an array has a wrong type, or is inconsistent.
         """
+        found = (
+            (name, each)
+            for name, each in cls.members().items()
+            if each.name in arrays or not each.optional
+        )
+        return cls(**{name: each.read(arrays) for name, each in found})
 
     @property
     @abstractmethod
@@ -134,8 +217,8 @@ class Head(ABC):
         return self.scores(X), np.ones(len(X))
 
 
-class Sized(FactsRepr, ABC):
-    """The sizes of any model, in floats or in integers.
+class Sized(FactsRepr, Dimensions):
+    """A whole model, in floats or in integers, that knows its sizes.
 
     Its inputs are the features of a point, or those that a feature stage computes.
     """
@@ -143,21 +226,6 @@ class Sized(FactsRepr, ABC):
     head: Any  # a Head, or the class of one
     classes: tuple[str, ...]
     feature_stage: FeatureStage | None = None
-
-    @property
-    @abstractmethod
-    def n_inputs(self) -> int:
-        """D, the number of inputs of the classifier."""
-
-    @property
-    @abstractmethod
-    def n_classes(self) -> int:
-        """L, the number of classes."""
-
-    @property
-    @abstractmethod
-    def sizes(self) -> tuple[Size, ...]:
-        """Sizes other than inputs and classes."""
 
     @property
     def all_remedies(self) -> Remedies:

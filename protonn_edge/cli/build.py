@@ -43,11 +43,11 @@ from protonn_edge.cli.paths import LIVE_FOLDER
 from protonn_edge.cli.tables import TABLE, points_for
 from protonn_edge.cli.upload import upload, upload_line
 from protonn_edge.codegen import Plan
+from protonn_edge.codegen.plan import PLANS
 from protonn_edge.datasets import TableOptions
 from protonn_edge.errors import CheckFailed, InputError
 from protonn_edge.evaluation.accuracy import share_right
 from protonn_edge.export.folder import LIVE, LOGGER, kind_in
-from protonn_edge.kinds.plans import PLANS
 from protonn_edge.quantization import (
     PRECISIONS,
     DeviceModel,

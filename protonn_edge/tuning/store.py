@@ -26,8 +26,8 @@ from optuna.storages import JournalStorage
 from optuna.storages.journal import JournalFileBackend
 from optuna.trial import FrozenTrial, TrialState
 
+from protonn_edge.codegen.plan import PLANS
 from protonn_edge.errors import InputError
-from protonn_edge.kinds.plans import PLANS
 from protonn_edge.system.files import check_file
 from protonn_edge.system.folders import InUse, try_lock
 from protonn_edge.system.schema import (

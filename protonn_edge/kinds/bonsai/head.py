@@ -14,14 +14,14 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from protonn_edge.chain.activity import Sizes
-from protonn_edge.chain.checks import Arrays, check_type, checked_matrix, set_checked
-from protonn_edge.chain.head import Head, Remedies, Size
+from protonn_edge.chain.checks import checked_matrix, set_checked
+from protonn_edge.chain.head import Head, Remedies, Size, member
 from protonn_edge.errors import InputError
 from protonn_edge.kinds.bonsai.integers import along, depth_of, paths
 from protonn_edge.kinds.linear.head import scores_of_sums
@@ -48,6 +48,10 @@ Float64 = NDArray[np.float64]
 Float32 = NDArray[np.float32]
 
 
+def _no_branches() -> Float32:
+    return np.zeros((0, 1), np.float32)
+
+
 @dataclass(frozen=True, eq=False, kw_only=True)
 class TreeHead(Head):
     """The common base of both; see the module's text.
@@ -59,14 +63,15 @@ class TreeHead(Head):
     array.
     """
 
-    ARRAYS: ClassVar[tuple[str, ...]] = ("W", "V")
     hashed: ClassVar[Mapping[str, str]] = _TREE_PLACES
-    OPTIONAL_ARRAYS: ClassVar[tuple[str, ...]] = ("T",)  # a single node has none
 
-    # (nodes R, d + 1): W and V, R rows per node
-    weights: Float32
-    gates: Float32
-    branches: Float32  # (inner nodes, d + 1): T
+    # (nodes R, d + 1): R rows per node
+    weights: Float32 = member("W", "f4", "rows", "columns")
+    gates: Float32 = member("V", "f4", "rows", "columns")
+    # (inner nodes, d + 1); a single node has none
+    branches: Float32 = member(
+        "T", "f4", "inner", "columns", optional=True, default_factory=_no_branches
+    )
 
     def __post_init__(self) -> None:
         columns = self.n_coordinates + 1
@@ -118,25 +123,9 @@ class TreeHead(Head):
         """Return the inputs of the tree, (n, d), for normalized points X (n, D)."""
 
     @property
-    def matrices(self) -> dict[str, NDArray[Any]]:
-        """W, V and, with more than one node, T."""
-        branches = {"T": self.branches} if len(self.branches) else {}
-        return {"W": self.weights, "V": self.gates, **branches}
-
-    @property
     def activity_sizes(self) -> Sizes:
         """A share for each node."""
         return {"bonsai_tree": (self.n_nodes,)}
-
-    @classmethod
-    def from_arrays(cls, arrays: Arrays) -> Self:
-        """Return the matrices of a file's arrays."""
-        fields = {"Z": "projection", "W": "weights", "V": "gates", "T": "branches"}
-        names = [name for name in fields if name in arrays]
-        for name in names:
-            check_type(arrays[name], name, "f4")
-        found = {fields[name]: arrays[name] for name in names}
-        return cls(**{"branches": np.zeros((0, 1), np.float32), **found})
 
     @property
     def values_a_point(self) -> int:
@@ -176,10 +165,9 @@ class BonsaiHead(TreeHead):
         cycles="a smaller --projection-dim or --lambda-w",
         accuracy="a larger --projection-dim",
     )
-    ARRAYS: ClassVar[tuple[str, ...]] = ("Z", "W", "V")
     hashed: ClassVar[Mapping[str, str]] = {**_TREE_PLACES, **PROJECTION_PLACES}
 
-    projection: Float32  # (d, D): Z
+    projection: Float32 = member("Z", "f4", "d", "D")
 
     def __post_init__(self) -> None:
         set_checked(self, "projection", checked_matrix(self.projection, "Z"))
@@ -207,7 +195,7 @@ class BonsaiHead(TreeHead):
 
     @property
     def matrices(self) -> dict[str, NDArray[Any]]:
-        """Z, and those of the tree."""
+        """Z first, then those of the tree."""
         return {"Z": self.projection, **super().matrices}
 
 

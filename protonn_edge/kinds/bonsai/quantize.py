@@ -1,19 +1,12 @@
 """The integer models of Bonsai and of local deep kernels, and their quantization.
 
-Inputs are D unsigned bytes ``q`` (see `InputQuantizer`), with what may come before them. Bonsai
-first projects them, like ProtoNN (see `kinds.protonn.quantize`), to signed bytes p in steps of
-1/127: coordinates of training points are within -1..1, and values beyond are clamped. Then, with x
-= p, or q for a local deep kernel::
+Bonsai first projects its inputs, like ProtoNN (see `kinds.protonn.quantize`), to signed bytes in
+steps of 1/127: coordinates of training points are within -1..1, and values beyond are clamped. The
+arithmetic of the tree, of these or of the inputs, is that of `IntegerBonsaiTree`.
 
-    h = (W_kl x + bias) >> weight_shift                    sums have 24 bits
-    i = (V_kl x + bias) >> gate_shift                      limited to -128..127
-    s_l = sum over the nodes k on the way of (h tanh[i]) >> 8          16 bits, never overflows
-    class = the first l with the largest s_l, or "unknown" (see `chain.decision`)
-
-The path goes right from node k if ``T_k x + bias`` is not negative. All W share a unit, and so do
-all V; only the sign of a branch matters, so each row of T has its own unit. The shifts determine
-the resolution of sums: the shift of W is the smallest for which scores fit their bits, that of V
-the largest for which the table is fine enough.
+All W share a unit, and so do all V; only the sign of a branch matters, so each row of T has its own
+unit. The shifts determine the resolution of sums: the shift of W is the smallest for which scores
+fit their bits, that of V the largest for which the table is fine enough.
 """
 
 from __future__ import annotations

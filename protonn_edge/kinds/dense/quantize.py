@@ -1,11 +1,7 @@
 """The integer model of a network, and how it is made of the float model.
 
-Inputs are D unsigned bytes ``q`` (see `InputQuantizer`), with what may come before them. A hidden
-layer makes bytes of bytes, and the last one scores::
-
-    a_k = bias_k + sum_i W_ki q_i                     16 or 24 bits, never overflows
-    v_k = max(h_k, 0) * multiplier >> 8, at most 255  h: the upper 16 bits of a
-    s   = the sums of the last matrix and the v, as a linear model's scores
+Hidden layers make bytes of bytes, with the arithmetic of `IntegerDense`; the last matrix scores as
+a linear model does, see `IntegerLinear`.
 
 The normalizer is folded into the first matrix. A matrix is in the finest unit for which its weights
 fit int8 and every sum is proven to fit; sums get 24 bits where the error is predicted to be a

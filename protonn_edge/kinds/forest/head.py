@@ -5,20 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, ClassVar, Self
+from typing import ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from protonn_edge.chain.activity import Sizes
-from protonn_edge.chain.checks import (
-    Arrays,
-    check_type,
-    checked_matrix,
-    checked_vector,
-    set_checked,
-)
-from protonn_edge.chain.head import Head, Remedies, Size
+from protonn_edge.chain.checks import Arrays, checked_matrix, checked_vector, set_checked
+from protonn_edge.chain.head import Head, Remedies, Size, member
 from protonn_edge.errors import InputError
 from protonn_edge.kinds.forest.integers import LEAF, Trees, sum_of_leaves
 
@@ -48,14 +42,14 @@ class ForestHead(Head):
         "nodes": "forest.features",
         **{name: f"forest.{name}" for name in ("thresholds", "leaves", "bias")},
     }
-    ARRAYS: ClassVar[tuple[str, ...]] = ("nodes", "thresholds", "leaves", "bias")
 
     # (N,): all trees in preorder: the feature that an inner node tests, `trees.LEAF` at leaves
-    features: NDArray[np.int64]
+    features: NDArray[np.int64] = member("nodes", "i8", "N")
     # (inner nodes,): A point goes left if the node's feature, normalized, is at most this
-    thresholds: Float64
-    leaves: NDArray[np.float32]  # (leaves, L): their contributions to the scores
-    bias: Float64  # (L,): initial scores
+    thresholds: Float64 = member("thresholds", "f8", "inner")
+    # (leaves, L): their contributions to the scores
+    leaves: NDArray[np.float32] = member("leaves", "f4", "leaves", "L")
+    bias: Float64 = member("bias", "f8", "L")  # initial scores
     n_features: int  # D
 
     def __post_init__(self) -> None:
@@ -109,16 +103,6 @@ class ForestHead(Head):
         return len(self.bias)
 
     @property
-    def matrices(self) -> dict[str, NDArray[Any]]:
-        """What was learned."""
-        return {
-            "nodes": self.features,
-            "thresholds": self.thresholds,
-            "leaves": self.leaves,
-            "bias": self.bias,
-        }
-
-    @property
     def activity_sizes(self) -> Sizes:
         """A share for each leaf."""
         return {"forest": (len(self.leaves),)}
@@ -126,16 +110,8 @@ class ForestHead(Head):
     @classmethod
     def from_arrays(cls, arrays: Arrays) -> Self:
         """Return the trees from a file's arrays."""
-        for name, wanted in (("nodes", "i8"), ("thresholds", "f8"), ("leaves", "f4")):
-            check_type(arrays[name], name, wanted)
-        check_type(arrays["bias"], "bias", "f8")
-        return cls(
-            features=arrays["nodes"],
-            thresholds=arrays["thresholds"],
-            leaves=arrays["leaves"],
-            bias=arrays["bias"],
-            n_features=arrays["normalizer_scale"].size,
-        )
+        own = {name: each.read(arrays) for name, each in cls.members().items()}
+        return cls(**own, n_features=arrays["normalizer_scale"].size)
 
     @property
     def values_a_point(self) -> int:

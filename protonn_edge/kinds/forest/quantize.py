@@ -1,15 +1,9 @@
 """The integer model of a forest, and its quantization.
 
-Inputs are D unsigned bytes ``q`` (see `InputQuantizer`), with what may come before them. A node
-that asks whether a feature is at most a threshold asks whether its byte is at most one::
-
-    leaf_t = where tree t ends, going left while q_i <= threshold, else right
-    s_l = bias_l + sum_t value_tl(leaf_t)             16 bits, never overflows
-    class = the first l with the largest s_l, or "unknown" (see `chain.decision`)
-
-Trees that were trained on bytes are the same in integers, node by node; other thresholds become the
-nearest byte. The values of leaves share the scale of the scores: the finest for which they fit int8
-and all scores 16 bits.
+The arithmetic is that of `IntegerForest`: a node that asks whether a feature is at most a threshold
+asks whether its byte is at most one. Trees that were trained on bytes are the same in integers,
+node by node; other thresholds become the nearest byte. The values of leaves share the scale of the
+scores: the finest for which they fit int8 and all scores 16 bits.
 """
 
 from __future__ import annotations

@@ -4,19 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from protonn_edge.chain.checks import (
-    Arrays,
-    check_type,
-    checked_matrix,
-    checked_vector,
-    set_checked,
-)
-from protonn_edge.chain.head import Head, Remedies
+from protonn_edge.chain.head import Head, Remedies, member
 
 Float64 = NDArray[np.float64]
 
@@ -40,42 +33,18 @@ class LinearHead(Head):
         cycles="fewer classes",
         accuracy="--clip or a larger --regularization",
     )
-    ARRAYS: ClassVar[tuple[str, ...]] = ("W", "b")
     hashed: ClassVar[Mapping[str, str]] = {
         name: f"linear.{name}" for name in ("weights", "bias", "accumulator_bits")
     }
 
-    # (L, D): W, for normalized features: a row per class, or, for two classes, one row for the
-    # second
-    weights: NDArray[np.float32]
-    bias: Float64  # (L,): b
-
-    def __post_init__(self) -> None:
-        W = checked_matrix(self.weights, "W")
-        set_checked(self, "weights", W)
-        set_checked(self, "bias", checked_vector(self.bias, "b", size=len(W)))
-
-    @property
-    def n_inputs(self) -> int:
-        """D, the number of inputs of W."""
-        return int(self.weights.shape[1])
+    # W, for normalized features: a row per class, or, for two classes, one row for the second
+    weights: NDArray[np.float32] = member("W", "f4", "L", "D")
+    bias: Float64 = member("b", "f8", "L")
 
     @property
     def n_classes(self) -> int:
         """L: 2, if there is one row of weights."""
         return max(2, len(self.weights))
-
-    @property
-    def matrices(self) -> dict[str, NDArray[Any]]:
-        """W and b."""
-        return {"W": self.weights, "b": self.bias}
-
-    @classmethod
-    def from_arrays(cls, arrays: Arrays) -> Self:
-        """Return W and b from a file's arrays."""
-        check_type(arrays["W"], "W", "f4")
-        check_type(arrays["b"], "b", "f8")
-        return cls(arrays["W"], arrays["b"])
 
     @property
     def values_a_point(self) -> int:

@@ -1,16 +1,10 @@
 """The integer model of a linear classifier, and its quantization.
 
-Inputs are D unsigned bytes ``q`` (see `InputQuantizer`), with what may come before them::
-
-    a_k = bias_k + sum_i W_ki q_i                     16, 24 or 32 bits, never overflows
-    s_l = a_l, or, of two classes, s_0 = -a_0 and s_1 = a_0
-    class = the first l with the largest s_l, or "unknown" (see `chain.decision`)
-
-The normalizer is folded into W, and all rows have the scale of the scores, the finest for which
-residuals fit int8 and every sum is proven to fit. The bits of inputs and sums are a trade-off as in
-ProtoNN's quantizer: inputs of few bits leave room for finer weights in sums of 16 bits, the fastest
-on an 8-bit chip. If the predicted error of scores relative to their spread is too large, sums get
-24 or 32 bits.
+The arithmetic is that of `IntegerLinear`. The normalizer is folded into W, and all rows have the
+scale of the scores, the finest for which residuals fit int8 and every sum is proven to fit. The
+bits of inputs and sums are a trade-off as in ProtoNN's quantizer: inputs of few bits leave room for
+finer weights in sums of 16 bits, the fastest on an 8-bit chip. If the predicted error of scores
+relative to their spread is too large, sums get 24 or 32 bits.
 """
 
 from __future__ import annotations

@@ -4,19 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from protonn_edge.chain.checks import (
-    Arrays,
-    check_type,
-    checked_matrix,
-    checked_vector,
-    set_checked,
-)
-from protonn_edge.chain.head import Head, Remedies
+from protonn_edge.chain.head import Head, Remedies, member
 from protonn_edge.datasets.dataset import dense_rows
 from protonn_edge.errors import InputError
 
@@ -42,46 +35,18 @@ class NaiveBayesHead(Head):
         cycles="fewer classes",
         accuracy="a larger --var-smoothing",
     )
-    ARRAYS: ClassVar[tuple[str, ...]] = ("means", "variances", "bias")
     hashed: ClassVar[Mapping[str, str]] = {
         name: f"naive_bayes.{name}" for name in ("means", "weights", "bias", "shift")
     }
 
-    means: NDArray[np.float32]  # (L, D): of normalized features
-    variances: NDArray[np.float32]  # (L, D): the same, above 0
-    bias: Float64  # (L,): the scores at the means
+    means: NDArray[np.float32] = member("means", "f4", "L", "D")  # of normalized features
+    variances: NDArray[np.float32] = member("variances", "f4", "L", "D")  # the same, above 0
+    bias: Float64 = member("bias", "f8", "L")  # the scores at the means
 
     def __post_init__(self) -> None:
-        means = checked_matrix(self.means, "means")
-        rows, columns = means.shape
-        variances = checked_matrix(self.variances, "variances", rows=rows, columns=columns)
-        if variances.min() <= 0:
+        super().__post_init__()
+        if self.variances.min() <= 0:
             raise InputError("array 'variances' has one that is not above 0; train the model again")
-        set_checked(self, "means", means)
-        set_checked(self, "variances", variances)
-        set_checked(self, "bias", checked_vector(self.bias, "bias", size=rows))
-
-    @property
-    def n_inputs(self) -> int:
-        """D."""
-        return int(self.means.shape[1])
-
-    @property
-    def n_classes(self) -> int:
-        """L."""
-        return len(self.bias)
-
-    @property
-    def matrices(self) -> dict[str, NDArray[Any]]:
-        """What was learned."""
-        return {"means": self.means, "variances": self.variances, "bias": self.bias}
-
-    @classmethod
-    def from_arrays(cls, arrays: Arrays) -> Self:
-        """Return the head of a file's arrays."""
-        for name, wanted in (("means", "f4"), ("variances", "f4"), ("bias", "f8")):
-            check_type(arrays[name], name, wanted)
-        return cls(arrays["means"], arrays["variances"], arrays["bias"])
 
     @property
     def values_a_point(self) -> int:

@@ -1,14 +1,10 @@
 """The integer model of Gaussian naive Bayes, and its quantization.
 
-Inputs are D unsigned bytes ``q`` (see `InputQuantizer`), with what may come before them::
-
-    s_c = bias_c - sum_i (((q_i << shift) - mean_ci)^2 weight_ci >> 8)    32 bits, never overflows
-    class = the first c with the largest s_c, or "unknown" (see `chain.decision`)
-
-The normalizer is folded into means and weights. The scale of the scores is the finest for which the
-largest weight fits 16 bits, and all scores fit 32. Weights are inverse variances, so the ratio of
-variances is limited: `least_variances` are a squared step of a mean's byte, about what rounding
-can distinguish; training has them, too, so that floats and integers agree.
+The arithmetic is that of `IntegerNaiveBayes`. The normalizer is folded into means and weights. The
+scale of the scores is the finest for which the largest weight fits 16 bits, and all scores fit 32.
+Weights are inverse variances, so the ratio of variances is limited: `least_variances` are a squared
+step of a mean's byte, about what rounding can distinguish; training has them, too, so that floats
+and integers agree.
 """
 
 from __future__ import annotations

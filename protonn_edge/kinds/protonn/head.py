@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from protonn_edge.chain.activity import Sizes
-from protonn_edge.chain.checks import Arrays, check_type, checked_matrix, set_checked, single_value
 from protonn_edge.chain.decision import STATISTICS, Statistic
-from protonn_edge.chain.head import Head, Remedies, Size
+from protonn_edge.chain.head import Head, Remedies, Size, member
 from protonn_edge.chain.model import Model
 from protonn_edge.errors import InputError
 
@@ -54,8 +53,6 @@ class ProtoNNHead(Head):
     )
     LEAST_CLASSES: ClassVar[int] = 1
     statistics: ClassVar[tuple[Statistic, ...]] = STATISTICS
-    ARRAYS: ClassVar[tuple[str, ...]] = ("W", "B", "Z", "gamma", "cutoff")
-    OPTIONAL_ARRAYS: ClassVar[tuple[str, ...]] = ("projection_bits",)
     hashed: ClassVar[Mapping[str, str]] = {
         **PROJECTION_PLACES,
         **{
@@ -64,32 +61,24 @@ class ProtoNNHead(Head):
         },
     }
 
-    projection: Float32  # (d, D): W: normalized features to the space of the prototypes
-    prototypes: Float32  # (d, m): B: a prototype per column
-    labels: Float32  # (L, m): Z: the label vector of each prototype, a column
-    gamma: float  # width of the RBF, one over a distance in the projected space; in `GAMMAS`
-    cutoff: float = 0.0  # RBF values below this are 0, as on a device; 0 is the paper's RBF
-    projection_bits: int = 8  # of a weight of W on a device, 8 or 4; not of the float model
+    # W: normalized features to the space of the prototypes
+    projection: Float32 = member("W", "f4", "d", "D")
+    prototypes: Float32 = member("B", "f4", "d", "m")  # B: a prototype per column
+    labels: Float32 = member("Z", "f4", "L", "m")  # Z: the label vector of each, a column
+    # width of the RBF, one over a distance in the projected space; in `GAMMAS`
+    gamma: float = member("gamma", "f")
+    # RBF values below this are 0, as on a device; 0 is the paper's RBF
+    cutoff: float = member("cutoff", "f", default=0.0)
+    # of a weight of W on a device, 8 or 4; not of the float model
+    projection_bits: int = member("projection_bits", "i", optional=True, default=8)
 
     def __post_init__(self) -> None:
-        W = checked_matrix(self.projection, "W")
-        B = checked_matrix(self.prototypes, "B", rows=len(W))
-        Z = checked_matrix(self.labels, "Z", columns=B.shape[1])
-        set_checked(self, "projection", W)
-        set_checked(self, "prototypes", B)
-        set_checked(self, "labels", Z)
-        set_checked(self, "gamma", float(self.gamma))
-        set_checked(self, "cutoff", float(self.cutoff))
+        super().__post_init__()
         check_gamma(self.gamma)
         if not 0 <= self.cutoff < 1:
             raise InputError(f"'cutoff' is {self.cutoff:g}; it must be at least 0 and below 1")
         if self.projection_bits not in PROJECTION_BITS:
             raise InputError(f"'projection_bits' is {self.projection_bits}; it must be 8 or 4")
-
-    @property
-    def matrices(self) -> dict[str, NDArray[Any]]:
-        """W, B and Z."""
-        return {"W": self.projection, "B": self.prototypes, "Z": self.labels}
 
     @property
     def sizes(self) -> tuple[Size, ...]:
@@ -98,24 +87,14 @@ class ProtoNNHead(Head):
         return projections, Size("prototypes", "m", self.n_prototypes)
 
     @property
-    def n_inputs(self) -> int:
-        """D, the number of inputs of the projection."""
-        return int(self.projection.shape[1])
-
-    @property
     def n_projections(self) -> int:
         """d, the dimension of the projected space."""
-        return int(self.projection.shape[0])
+        return self.axes["d"]
 
     @property
     def n_prototypes(self) -> int:
         """m, the number of prototypes."""
-        return int(self.prototypes.shape[1])
-
-    @property
-    def n_classes(self) -> int:
-        """L, the number of classes."""
-        return int(self.labels.shape[0])
+        return self.axes["m"]
 
     @property
     def settings(self) -> dict[str, float]:
@@ -127,32 +106,6 @@ class ProtoNNHead(Head):
     def activity_sizes(self) -> Sizes:
         """Shares of coordinates and prototypes."""
         return {"prototypes": (self.n_projections, self.n_prototypes)}
-
-    def to_arrays(self) -> Arrays:
-        """Return W, B, Z and two numbers, and the bits of W if they are not 8."""
-        arrays = {
-            **self.matrices,
-            "gamma": np.array(self.gamma),
-            "cutoff": np.array(self.cutoff),
-        }
-        if self.projection_bits != 8:
-            arrays["projection_bits"] = np.array(self.projection_bits, dtype=np.int64)
-        return arrays
-
-    @classmethod
-    def from_arrays(cls, arrays: Arrays) -> Self:
-        """Return the matrices and numbers of a file."""
-        for name in ("W", "B", "Z"):
-            check_type(arrays[name], name, "f4")
-        bits = arrays.get("projection_bits", np.array(8))
-        return cls(
-            projection=arrays["W"],
-            prototypes=arrays["B"],
-            labels=arrays["Z"],
-            gamma=float(single_value(arrays["gamma"], "gamma", "f")),
-            cutoff=float(single_value(arrays["cutoff"], "cutoff", "f")),
-            projection_bits=int(single_value(bits, "projection_bits", "i")),
-        )
 
     @property
     def values_a_point(self) -> int:

@@ -1,32 +1,9 @@
 """The integer model of a ProtoNN classifier, and its quantization.
 
-A point is D unsigned bytes ``q`` (see `InputQuantizer`), or, with average pooling, an image of
-more of them, ``b``, of which the device makes D averages first::
-
-    v_i = sum_n weight_in b_n                         16 bits, never overflows
-    q_i = (v_i * multiplier + 2^15) >> 16             0..maximum
-
-With window features it is a window of samples, b again, of which the device makes D features,
-integers of 16 bits (see `features.window_features`), and bytes of these as `raw_inputs` has it::
-
-    q_i = byte of feature f_i(b)                      0..maximum
-
-The rest is the same for all::
-
-    a_k = bias_k + sum_i W_ki q_i                    16 or 24 bits, never overflows
-    h_k = a_k, or a_k >> 8 of 24 bits                 16 bits
-    p_k = (h_k * multiplier + offset_k) >> 16         clamped to 8 bits
-    r_j = sum_k (p_k - B_kj)^2                        "far" from 2^(8 + distance_shift) on
-    e_j = table[r_j >> distance_shift], or 0 where prototype j is far
-    s_l = sum_j Z_lj e_j                              16 or 32 bits
-    class = the first l with the largest s_l, or "unknown" (see `chain.decision`)
-
-``offset`` holds the half that makes p round to nearest. Sums may wrap around on the way, as long as
-the last one fits.
-
-A common float scale is factored out of each matrix and int8 residuals are kept. The normalizer and
-gamma are folded into the projection first, so that they cost the device nothing; the scale of the
-projection follows from the exponential table's (see `prototypes.integers`).
+The arithmetic is that of `IntegerProjection` and `IntegerPrototypes`. A common float scale is
+factored out of each matrix and int8 residuals are kept. The normalizer and gamma are folded into
+the projection first, so that they cost the device nothing; the scale of the projection follows from
+the exponential table's (see `prototypes.integers`).
 
 The number of input bits and the width of the accumulators are a trade-off: inputs of few bits leave
 room for finer weights in a 16-bit accumulator, which is the fastest on an 8-bit chip. The quantizer

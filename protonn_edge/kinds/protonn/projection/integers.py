@@ -42,7 +42,8 @@ class IntegerProjection(IntegerMatvec):
         a_k = bias_k + sum_i W_ki q_i
         p_k = (h_k * multiplier + offset_k) >> 16         limited to a signed byte
 
-    It has the attributes of an `IntegerMatvec`, too.
+    Offsets hold the half that makes p round to nearest. Sums may wrap around on the way, as long as
+    the last one fits.
     """
 
     kind: ClassVar[str] = "projection"
