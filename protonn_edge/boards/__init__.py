@@ -7,7 +7,7 @@ key, its type and its range are checked.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 from protonn_edge.avr.cores import CORES, Core
 from protonn_edge.errors import InputError, shortened
 from protonn_edge.system.files import check_file
+from protonn_edge.system.schema import Check, list_of, number, whole
 
 HOST = "host"
 """The core of the board that is this computer."""
@@ -211,49 +212,27 @@ _TIMER_CYCLES = (
 
 
 class _Fact(NamedTuple):
-    """A key: what a value must be, in words and as a test; without it `Board` has a default."""
+    """What the value of a key must be, in words and as a test."""
 
     words: str
-    holds: Callable[[Any], bool]
-    needed: bool = True
+    holds: Check
 
 
-def _whole(low: int, high: int, *, needed: bool = True) -> _Fact:
-    def holds(value: Any) -> bool:
-        return isinstance(value, int) and not isinstance(value, bool) and low <= value <= high
-
-    return _Fact(f"a whole number from {low:,} to {high:,}", holds, needed)
+def _whole(low: int, high: int) -> _Fact:
+    return _Fact(f"a whole number from {low:,} to {high:,}", whole(low, high))
 
 
-def _text(pattern: str, words: str, *, needed: bool = True) -> _Fact:
-    def holds(value: Any) -> bool:
-        return isinstance(value, str) and re.fullmatch(pattern, value) is not None
-
-    return _Fact(words, holds, needed)
+def _text(pattern: str, words: str) -> _Fact:
+    return _Fact(words, _matches(pattern))
 
 
-def _list(pattern: str, words: str) -> _Fact:
-    def holds(value: Any) -> bool:
-        return isinstance(value, list) and all(
-            isinstance(each, str) and re.fullmatch(pattern, each) for each in value
-        )
-
-    return _Fact(words, holds, needed=False)
+def _matches(pattern: str) -> Check:
+    return lambda value: isinstance(value, str) and re.fullmatch(pattern, value) is not None
 
 
 def _is_place(value: Any) -> bool:
-    address, bit = _whole(0x20, 0xFFFF), _whole(0, 7)
-    return (
-        isinstance(value, list)
-        and len(value) == 2
-        and address.holds(value[0])
-        and bit.holds(value[1])
-    )
-
-
-def _is_power(value: Any) -> bool:
-    low, high = POWER_WATTS
-    return isinstance(value, int | float) and not isinstance(value, bool) and low <= value <= high
+    address, bit = whole(0x20, 0xFFFF), whole(0, 7)
+    return isinstance(value, list) and len(value) == 2 and address(value[0]) and bit(value[1])
 
 
 _PIN = "a pin of port B such as 'PB3'"
@@ -264,22 +243,23 @@ _CHIP = {
     "core": _text("|".join(CORES), f"one of {', '.join(CORES)}"),
     "clock_hz": _whole(1_000_000, 32_000_000),
     "flash_bytes": _whole(1_024, 262_144),
-    "bootloader_bytes": _whole(0, 16_384, needed=False),
+    "bootloader_bytes": _whole(0, 16_384),
     "sram_bytes": _whole(128, 32_768),
-    "serial": _text("usart0|usart1|software", "'usart0', 'usart1' or 'software'", needed=False),
-    "rx_pin": _text("PB[0-7]|", _PIN, needed=False),
-    "tx_pin": _text("PB[0-7]|", _PIN, needed=False),
+    "serial": _text("usart0|usart1|software", "'usart0', 'usart1' or 'software'"),
+    "rx_pin": _text("PB[0-7]|", _PIN),
+    "tx_pin": _text("PB[0-7]|", _PIN),
     "baud": _whole(1_200, 2_000_000),
-    "power_watts": _Fact("a number of watts from 0.000001 to 1,000", _is_power),
-    "platformio_board": _text(
-        r"[A-Za-z0-9_.-]{0,60}", "PlatformIO's name of a board", needed=False
+    "power_watts": _Fact("a number of watts from 0.000001 to 1,000", number(*POWER_WATTS)),
+    "platformio_board": _text(r"[A-Za-z0-9_.-]{0,60}", "PlatformIO's name of a board"),
+    "upload_protocol": _text(r"[a-z0-9_-]{1,40}", "avrdude's name of a programmer"),
+    "upload_baud": _whole(0, 2_000_000),
+    "usb_ids": _Fact(
+        "a list such as ['2341:0043']",
+        list_of(_matches(r"[0-9A-Fa-f]{4}:[0-9A-Fa-f]{4}"), _FILE_LIMIT_BYTES),
     ),
-    "upload_protocol": _text(r"[a-z0-9_-]{1,40}", "avrdude's name of a programmer", needed=False),
-    "upload_baud": _whole(0, 2_000_000, needed=False),
-    "usb_ids": _list(r"[0-9A-Fa-f]{4}:[0-9A-Fa-f]{4}", "a list such as ['2341:0043']"),
-    "meter_pin": _text("PB[0-7]", _PIN, needed=False),
-    "gpior0": _whole(0x20, 0x5F, needed=False),
-    "sleep_enable": _Fact("a register's data address and a bit", _is_place, needed=False),
+    "meter_pin": _text("PB[0-7]", _PIN),
+    "gpior0": _whole(0x20, 0x5F),
+    "sleep_enable": _Fact("a register's data address and a bit", _is_place),
 }
 KEYS = tuple(_CHIP)
 """The keys of a board's file."""
@@ -314,7 +294,7 @@ def read_facts(facts: Mapping[str, Any], source: str) -> dict[str, Any]:
 
 def _check(facts: Mapping[str, Any], key: str, fact: _Fact, source: str) -> None:
     if key not in facts:
-        if fact.needed:
+        if not hasattr(Board, key):  # which has a default for others
             raise InputError(f"{source} lacks the key {key!r}, {fact.words}; add it")
         return
     if not fact.holds(facts[key]):

@@ -29,6 +29,7 @@ from protonn_edge.cli.live import (
 )
 from protonn_edge.cli.options import (
     BOARD,
+    BYTES,
     FOLDER,
     MODEL_FILE,
     PATH,
@@ -36,7 +37,6 @@ from protonn_edge.cli.options import (
     PRECISION,
     TRY,
     UPLOAD,
-    Bytes,
     FiniteRange,
 )
 from protonn_edge.cli.paths import LIVE_FOLDER
@@ -76,10 +76,10 @@ def build_command(
     ),
     precision: str = PRECISION,
     max_flash: int | None = option(
-        "Flash that the whole firmware may take, such as 8kB.  [default: all]", Bytes()
+        "Flash that the whole firmware may take, such as 8kB.  [default: all]", BYTES
     ),
     max_sram: int | None = option(
-        "SRAM that the whole firmware may take, with the stack.  [default: all]", Bytes()
+        "SRAM that the whole firmware may take, with the stack.  [default: all]", BYTES
     ),
     kernel: str | None = option(
         "How weights are read or trees evaluated.  [default: the fastest that fits]",

@@ -12,7 +12,7 @@ from protonn_edge.chain.decision import STATISTICS, UNKNOWN, Statistic
 from protonn_edge.chain.file import load_model, save_model
 from protonn_edge.chain.model import Model
 from protonn_edge.cli.command import OUTPUT, Output, command, option
-from protonn_edge.cli.options import MODEL_FILE, MODEL_OUTPUT, POINTS, Share
+from protonn_edge.cli.options import MODEL_FILE, MODEL_OUTPUT, POINTS, SHARE
 from protonn_edge.cli.paths import check_output
 from protonn_edge.cli.tables import TABLE, points_for
 from protonn_edge.datasets import TableOptions
@@ -33,7 +33,7 @@ REJECTION_BY = option(
 
 def rejection_rate(text: str, **settings: Any) -> Any:
     """Declare the option for the rate of false alarms."""
-    return option(text, Share(), flag="--rejection", **settings)
+    return option(text, SHARE, flag="--rejection", **settings)
 
 
 def rejection_facts(model: Model) -> list[tuple[str, str]]:

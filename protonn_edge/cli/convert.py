@@ -11,7 +11,7 @@ from click.core import ParameterSource
 
 from protonn_edge.chain.statistics import NORMALIZER_KINDS
 from protonn_edge.cli.command import OUTPUT, Output, argument, command, option, options_of
-from protonn_edge.cli.options import BOARD, PATH, Bytes
+from protonn_edge.cli.options import BOARD, BYTES, PATH
 from protonn_edge.cli.paths import MODEL, OutputFile, check_there
 from protonn_edge.cli.tables import TABLE
 from protonn_edge.conversion import EPOCHS, LAYOUTS, Features, Layout
@@ -55,7 +55,7 @@ class ConvertOptions:
         shown="raw",
     )
     board_name: str = BOARD
-    budget: int | None = option("From .skops: maximum size of the int8 parameters.", Bytes())
+    budget: int | None = option("From .skops: maximum size of the int8 parameters.", BYTES)
     epochs: int = option(
         "From .skops: epochs of training on the estimator's answers, if the conversion is not "
         "exact.",

@@ -11,7 +11,8 @@ from typing import Any, TypeVar
 import click
 
 from protonn_edge.boards import Board
-from protonn_edge.cli.command import Output, option
+from protonn_edge.cli.command import Output, option, together
+from protonn_edge.cli.options import PORT
 from protonn_edge.datasets import Notice
 from protonn_edge.device.connection import Link
 from protonn_edge.device.sensor_board import SensorBoard
@@ -34,6 +35,10 @@ PLAYED = option(
     metavar="NAME=FILE[,rate=HZ]",
     multiple=True,
 )
+_REMEDIES = {
+    LOGGER: "write a logger with 'protonn-edge logger",
+    LIVE: "write it with 'protonn-edge build MODEL --sensor ...",
+}
 _LISTENERS = {LOGGER: "record", LIVE: "monitor"}
 _SAME_RATE = 0.01  # what rates may differ by, without a word: that of a timer is rounded
 
@@ -85,12 +90,6 @@ def check_project(folder: Path, wanted: str | None = None) -> None:
 
 
 _Heard = TypeVar("_Heard", bound=SensorBoard[Any, Any])
-
-
-def check_played(sensors: tuple[str, ...], emulate: bool) -> None:
-    """Raise `click.UsageError` where sensors are to play and no board is emulated."""
-    if sensors and not emulate:
-        raise click.UsageError("--sensor plays a file into the emulated board; give --emulate")
 
 
 def check_read(
@@ -149,50 +148,89 @@ def read_sensors(texts: tuple[str, ...], output: Path | None = None) -> list[Pla
 
 @dataclass(frozen=True)
 class SensorSource:
-    """A board that samples a sensor: a real one or, with a folder, the emulated one."""
+    """A board that samples a sensor, as options name it: a real one, or the emulated one.
 
-    board: Board
+    Raises `click.UsageError` if it is both, or sensors are to play where no board is emulated.
+    """
+
     port: str | None
-    folder: Path | None  # of the project that the emulated board runs
-    sensors: Sequence[PlayedSensor]  # of the emulated board
-    kind: str  # of the project
-    remedy: str  # how to write one
-    wire_speed: bool  # whether the emulated board runs at the wall clock's speed, for people
+    emulate: bool
+    sensors: tuple[str, ...]  # of the emulated board, and what they play
+    folder: Path  # of the project that it runs
+
+    def __post_init__(self) -> None:
+        check_source(self.port is not None, self.emulate)
+        if self.sensors and not self.emulate:
+            raise click.UsageError("--sensor plays a file into the emulated board; give --emulate")
 
     @contextlib.contextmanager
     def heard(
-        self, out: Output, make: Callable[[Link, str], _Heard], baud: int
+        self,
+        out: Output,
+        make: Callable[[Link, str], _Heard],
+        kind: str,
+        board: Board,
+        baud: int,
+        *,
+        wire_speed: bool,
+        output: Path | None = None,
     ) -> Iterator[tuple[str, _Heard]]:
         """Find the board, open its line, and wait until it describes itself.
 
-        Yields the line's URL, and the `Recorder` or `Listener` that is made of the line. A notice
-        is printed for each sensor that plays at another rate than the board samples at.
+        - `make`: makes a `Recorder` or a `Listener` of the line and its URL.
+        - `kind`: of the project, `LOGGER` or `LIVE`.
+        - `wire_speed`: whether the emulated board runs at the wall clock's speed, for people.
+        - `output`: a file that no sensor may play.
+
+        Yields the line's URL, and what was made. A notice is printed for each sensor that plays at
+        another rate than the board samples at.
 
         Raises `InputError` if there is no board, no project, one of another kind, or the firmware
         does not read what is played, `CheckFailed` if the board does not describe itself, or does
         not find its sensor.
         """
-        what = "logger" if self.kind == LOGGER else "board"
-        with self._url(out) as url, contextlib.closing(Link(url, baud)) as line:
+        played = read_sensors(self.sensors, output)
+        what = "logger" if kind == LOGGER else "board"
+        with (
+            self._url(out, kind, board, played, wire_speed) as url,
+            contextlib.closing(Link(url, baud)) as line,
+        ):
             heard = make(line, url)
             with out.status(f"waiting for a {what} at {url}"):
                 heard.wait()
             reads, rate = heard.description.sensors, heard.description.rate
-            check_read(self.sensors, reads, emulate=self.folder is not None)
-            out.notice(rates_unlike(self.sensors, rate))
+            check_read(played, reads, emulate=self.emulate)
+            out.notice(rates_unlike(played, rate))
             yield url, heard
 
     @contextlib.contextmanager
-    def _url(self, out: Output) -> Iterator[str]:
-        board, folder = self.board, self.folder
-        if folder is None:
+    def _url(
+        self,
+        out: Output,
+        kind: str,
+        board: Board,
+        played: Sequence[PlayedSensor],
+        wire_speed: bool,
+    ) -> Iterator[str]:
+        folder = self.folder
+        if not self.emulate:
             yield port_to_hear(out, self.port, board)
             return
         if not (folder / "platformio.ini").is_file():
-            raise InputError(f"{folder} has no project; {self.remedy}")
-        check_project(folder, self.kind)
+            raise InputError(f"{folder} has no project; {_REMEDIES[kind]} -o {folder}'")
+        check_project(folder, kind)
         with out.status(f"building {folder}"):
             elf = build_firmware(folder, board.environment)
-        sensors, wire_speed = self.sensors, self.wire_speed
-        with EmulatedBoard(elf, board=board, sensors=sensors, wire_speed=wire_speed) as emulated:
+        with EmulatedBoard(elf, board=board, sensors=played, wire_speed=wire_speed) as emulated:
             yield emulated.url
+
+
+def source_options(emulate: str, folder: Any) -> Any:
+    """Declare the options for a `SensorSource`.
+
+    - `emulate`: the help of ``--emulate``.
+    - `folder`: the option for the project's folder.
+    """
+    flag = option(emulate, is_flag=True)
+    parts = {"port": PORT, "emulate": flag, "sensors": PLAYED, "folder": folder}
+    return together(SensorSource, parts)

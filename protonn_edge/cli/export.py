@@ -10,7 +10,7 @@ from protonn_edge.boards import Board, load_board
 from protonn_edge.chain.file import load_model
 from protonn_edge.cli.command import OUTPUT, Output, command, option
 from protonn_edge.cli.live import LIVE_OPTIONS, LiveOptions, refused_wrong_answers, say_tried
-from protonn_edge.cli.options import BOARD, MODEL_FILE, PATH, TRY, Bytes
+from protonn_edge.cli.options import BOARD, BYTES, MODEL_FILE, PATH, TRY
 from protonn_edge.cli.tables import TABLE, points_for
 from protonn_edge.codegen import PREFIX, check_prefix
 from protonn_edge.datasets import TableOptions
@@ -54,7 +54,7 @@ def export_command(
     max_flash: int | None = option(
         "Flash that the self-test may use; smaller values leave more for your sketch.  [default: "
         "all]",
-        Bytes(),
+        BYTES,
     ),
     tries: bool = TRY,
     live: LiveOptions = LIVE_OPTIONS,

@@ -11,12 +11,12 @@ import click
 import numpy as np
 from numpy.typing import NDArray
 
-from protonn_edge.boards import POWER_WATTS, Board, load_board
+from protonn_edge.boards import Board, load_board
 from protonn_edge.build.folder import Project
 from protonn_edge.chain.model import Model
 from protonn_edge.cli.command import OUTPUT, Output, command, option
 from protonn_edge.cli.devices import EMULATOR, check_project, check_source, chosen_emulator
-from protonn_edge.cli.options import BOARD, FOLDER, POINTS, FiniteRange
+from protonn_edge.cli.options import BOARD, FOLDER, POINTS, board_words, power_draw
 from protonn_edge.cli.paths import RESULTS, OutputFile
 from protonn_edge.cli.tables import TABLE, points_for, words_of
 from protonn_edge.codegen import Float32Plan, Plan
@@ -64,9 +64,8 @@ def hil_command(
         "Results file: one line of CSV per point.", OutputFile(RESULTS, dir_okay=False)
     ),
     resume: bool = option("Continue with the points that -o does not have yet.", is_flag=True),
-    watts: float | None = option(
-        "Measured power draw of the board, in W.  [default: the board's figure]",
-        FiniteRange(*POWER_WATTS),
+    watts: float | None = power_draw(
+        "Measured power draw of the board, in W.  [default: the board's figure]"
     ),
     repeat: int | None = option(
         "At the end, classify the first point this many times with pin 8 high, for an external "
@@ -133,8 +132,8 @@ def _report_line(
     output: Path, folder: Path, data: Path, board_name: str, table: TableOptions
 ) -> str:
     words = ["report", str(output), "--project", str(folder), "--data", str(data)]
-    words += [] if board_name == "uno" else ["--board", board_name]
-    return command_line(["protonn-edge", *words, *words_of(table)])
+    words += [*board_words(board_name), *words_of(table)]
+    return command_line(["protonn-edge", *words])
 
 
 def _troubles(measurement: Measurement) -> Iterator[Notice]:

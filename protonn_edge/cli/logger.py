@@ -9,7 +9,15 @@ import click
 from protonn_edge.boards import load_board
 from protonn_edge.build.sensor_projects import logger_of, sketch_name
 from protonn_edge.cli.command import OUTPUT, Output, command, option
-from protonn_edge.cli.options import BOARD, FOLDER, PORT, UPLOAD, FiniteRange
+from protonn_edge.cli.options import (
+    BOARD,
+    FOLDER,
+    PORT,
+    UPLOAD,
+    FiniteRange,
+    baud_rate,
+    board_words,
+)
 from protonn_edge.cli.upload import upload, upload_line
 from protonn_edge.export.folder import LOGGER, check_folder, write_folder
 from protonn_edge.sensors import sensor_kind
@@ -29,9 +37,8 @@ def logger_command(
     ),
     output: Path = option("The folder of the project.", FOLDER, shown=Path("logger")),
     arduino: bool = option("Write a sketch for the Arduino IDE instead.", is_flag=True),
-    baud: int | None = option(
-        "Of the serial line.  [default: the board's, or more where that is too slow]",
-        click.IntRange(1200, 2_000_000),
+    baud: int | None = baud_rate(
+        "Of the serial line.  [default: the board's, or more where that is too slow]"
     ),
     uploads: bool = UPLOAD,
     port: str | None = PORT,
@@ -60,7 +67,7 @@ def logger_command(
     if not (arduino or uploads):
         out.say(f"  upload: {upload_line(output, board.environment)}")
     record = ["protonn-edge", "record", "-o", "recording.csv", "--label", "NAME"]
-    record += [] if board_name == "uno" else ["--board", board_name]
+    record += board_words(board_name)
     record += [] if logger.baud == board.baud else ["--baud", str(logger.baud)]
     out.say(f"  record: {command_line(record)}")
     out.finish(

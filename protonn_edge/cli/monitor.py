@@ -21,13 +21,10 @@ from protonn_edge.build.folder import PLAN_FILE, read_plan
 from protonn_edge.chain.decision import UNKNOWN
 from protonn_edge.cli.command import Output, command, option
 from protonn_edge.cli.devices import (
-    PLAYED,
     SensorSource,
-    check_played,
-    check_source,
-    read_sensors,
+    source_options,
 )
-from protonn_edge.cli.options import BOARD, FOLDER, PORT, FiniteRange
+from protonn_edge.cli.options import BOARD, FOLDER, FiniteRange
 from protonn_edge.cli.paths import LIVE_FOLDER
 from protonn_edge.datasets import Notice
 from protonn_edge.device.listener import Listener
@@ -41,14 +38,14 @@ _CERTAIN = 99  # in per cent; more is rounded to 100
 
 @command("monitor")
 def monitor_command(
-    port: str | None = PORT,
-    emulate: bool = option("Run the firmware on the emulated board.", is_flag=True),
-    sensors: tuple[str, ...] = PLAYED,
-    folder: Path = option(
-        "The folder that 'build --sensor' wrote: what --emulate runs, and a board should.",
-        FOLDER,
-        flag="--project",
-        shown=LIVE_FOLDER,
+    source: SensorSource = source_options(
+        "Run the firmware on the emulated board.",
+        option(
+            "The folder that 'build --sensor' wrote: what --emulate runs, and a board should.",
+            FOLDER,
+            flag="--project",
+            shown=LIVE_FOLDER,
+        ),
     ),
     seconds: float | None = option(
         "Stop after so many seconds of the board's clock.  [default: at Ctrl-C]",
@@ -62,22 +59,17 @@ def monitor_command(
     The board runs what 'build --sensor' wrote. Frames that were damaged on the line are left out,
     and windows that are missing are counted.
     """
-    check_source(port is not None, emulate)
-    check_played(sensors, emulate)
     out = Output(as_json)
     board = load_board(board_name)
-    played = read_sensors(sensors)
     drawn = not as_json and sys.stdout.isatty()
     with contextlib.ExitStack() as stack:
-        remedy = f"write it with 'protonn-edge build MODEL --sensor ... -o {folder}'"
-        project = folder if emulate else None
-        source = SensorSource(board, port, project, played, LIVE, remedy, drawn)
-        _, listener = stack.enter_context(source.heard(out, Listener, board.baud))
-        if not emulate:
-            out.notice(_another_model(folder, listener.description))
+        heard = source.heard(out, Listener, LIVE, board, board.baud, wire_speed=drawn)
+        _, listener = stack.enter_context(heard)
+        if not source.emulate:
+            out.notice(_another_model(source.folder, listener.description))
         with contextlib.suppress(KeyboardInterrupt):
             _watch(out, listener, seconds, as_json=as_json, drawn=drawn)
-    _conclude(out, listener, emulated=emulate)
+    _conclude(out, listener, emulated=source.emulate)
 
 
 def _another_model(folder: Path, board: LiveDescription) -> list[Notice]:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
 import click
 from click.shell_completion import CompletionItem
@@ -55,104 +55,80 @@ class FiniteRange(click.FloatRange):
         return f"{left}x{right}"
 
 
-class ShapeType(click.ParamType[tuple[int, int]]):
-    """A shape of two sides, such as 16x16.
+class Parsed(click.ParamType[Any]):
+    """What a function makes of a text; None where it can make nothing.
+
+    - `name`: what the help calls it.
+    - `refusal`: what is said of another text.
+    """
+
+    def __init__(self, name: str, refusal: str, read: Callable[[str], Any]) -> None:
+        self.name, self._refusal, self._read = name, refusal, read
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Return what is made of the text."""
+        found = self._read(str(value))
+        if found is None:
+            self.fail(f"{value!r} {self._refusal}", param, ctx)
+        return found
+
+
+def shape(name: str, what: str, second: int | None = None) -> Parsed:
+    """Return the type of two sides, such as 16x16.
 
     - `name`: what they are called, such as "HxW".
     - `what`: what the sides are, with an example.
     - `second`: the second side, if it may be omitted.
     """
 
-    def __init__(self, name: str, what: str, second: int | None = None) -> None:
-        self.name, self._what, self._second = name, what, second
+    def read(text: str) -> tuple[int, int] | None:
+        found = re.fullmatch(r"(\d{1,6})(?:x(\d{1,6}))?", text)
+        first, last = (int(found[1]), int(found[2] or second or 0)) if found else (0, 0)
+        return (first, last) if first and last else None
 
-    def convert(
-        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
-    ) -> tuple[int, int]:
-        """Return both sides."""
-        found = re.fullmatch(r"(\d{1,6})(?:x(\d{1,6}))?", str(value))
-        first, second = (int(found[1]), int(found[2] or self._second or 0)) if found else (0, 0)
-        if not first or not second:
-            self.fail(f"{value!r} is not {self._what}", param, ctx)
-        return first, second
+    return Parsed(name, f"is not {what}", read)
 
 
-def image_shape() -> ShapeType:
+def image_shape() -> Parsed:
     """Return the type of height and width of an image, such as 16x16."""
-    return ShapeType("HxW", "a height and a width, such as 16x16")
+    return shape("HxW", "a height and a width, such as 16x16")
 
 
-class Some(click.ParamType[tuple[str, ...]]):
-    """A choice of several words, each at most once, such as W,B."""
+def some_of(words: Sequence[str]) -> Parsed:
+    """Return the type of one or more of several words, such as W,B."""
 
-    name = "NAME[,NAME...]"
+    def read(text: str) -> tuple[str, ...] | None:
+        given = tuple(text.split(","))
+        return given if set(given) <= set(words) and len(set(given)) == len(given) else None
 
-    def __init__(self, words: Sequence[str]) -> None:
-        self._words = tuple(words)
-
-    def convert(
-        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
-    ) -> tuple[str, ...]:
-        """Return the words."""
-        words = tuple(value.split(",")) if isinstance(value, str) else tuple(value)
-        if not set(words) <= set(self._words) or len(set(words)) < len(words):
-            known = ", ".join(self._words)
-            self.fail(
-                f"{value!r} must be one or more of {known}, such as {self._words[0]}", param, ctx
-            )
-        return words
+    refusal = f"must be one or more of {', '.join(words)}, such as {words[0]}"
+    return Parsed("NAME[,NAME...]", refusal, read)
 
 
-class Bytes(click.ParamType[int]):
-    """A number of bytes, such as 16kB, 900 B or 16000."""
-
-    name = "BYTES"
-    _UNITS: ClassVar[dict[str, int]] = {"": 1, "b": 1, "kb": 1_000, "kib": 1_024}
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
-        """Return the number of bytes."""
-        found = re.fullmatch(r"\s*(\d{1,9}(?:\.\d{1,6})?)\s*([A-Za-z]*)\s*", str(value))
-        unit = None if found is None else self._UNITS.get(found[2].lower())
-        count = 0 if found is None or unit is None else int(float(found[1]) * unit)
-        if not count:
-            self.fail(
-                f"{value!r} is not a number of bytes, such as 16kB, 900B or 16000", param, ctx
-            )
-        return count
+def _bytes(text: str) -> int | None:
+    found = re.fullmatch(r"\s*(\d{1,9}(?:\.\d{1,6})?)\s*([A-Za-z]*)\s*", text)
+    unit = None if found is None else _UNITS.get(found[2].lower())
+    return None if found is None or unit is None else int(float(found[1]) * unit) or None
 
 
-class Level(click.ParamType[float]):
-    """A number above 0, or auto, which is 0."""
-
-    name = "LEVEL|auto"
-
-    def convert(
-        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
-    ) -> float:
-        """Return the number."""
-        try:
-            level = 0.0 if value == "auto" else float(value)
-        except ValueError:
-            level = -1.0
-        if not 0 <= level < math.inf or (level == 0 and value != "auto"):
-            self.fail(f"{value!r} is neither a number above 0 nor auto", param, ctx)
-        return level
+def _level(text: str) -> float | None:
+    try:
+        level = 0.0 if text == "auto" else float(text)
+    except ValueError:
+        return None
+    return level if text == "auto" or 0 < level < math.inf else None
 
 
-class Share(click.ParamType[float]):
-    """A share between 0 and 1, such as 1%, 0.5 % or 0.01."""
+def _share(text: str) -> float | None:
+    found = re.fullmatch(r"\s*(\d{1,9}(?:\.\d{1,9})?)\s*(%?)\s*", text)
+    share = 0.0 if found is None else float(found[1]) / (100 if found[2] else 1)
+    return share if 0 < share < 1 else None
 
-    name = "SHARE"
 
-    def convert(
-        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
-    ) -> float:
-        """Return the share."""
-        found = re.fullmatch(r"\s*(\d{1,9}(?:\.\d{1,9})?)\s*(%?)\s*", str(value))
-        share = 0.0 if found is None else float(found[1]) / (100 if found[2] else 1)
-        if not 0 < share < 1:
-            self.fail(f"{value!r} is not a share between 0 and 1, such as 1% or 0.01", param, ctx)
-        return share
+_UNITS = {"": 1, "b": 1, "kb": 1_000, "kib": 1_024}
+BYTES = Parsed("BYTES", "is not a number of bytes, such as 16kB, 900B or 16000", _bytes)
+LEVEL = Parsed("LEVEL|auto", "is neither a number above 0 nor auto", _level)
+SHARE = Parsed("SHARE", "is not a share between 0 and 1, such as 1% or 0.01", _share)
 
 
 # --- the options of several commands -------------------------------------------------------------
@@ -190,17 +166,12 @@ GROUPS = option(
 )
 
 
-def flash_limit(text: str) -> Any:
-    """Declare the option for the largest flash."""
-    return option(text, Bytes())
-
-
-def watts(text: str) -> Any:
+def power_draw(text: str) -> Any:
     """Declare the option for the power draw of a board."""
     return option(text, FiniteRange(*POWER_WATTS))
 
 
-def baud(text: str) -> Any:
+def baud_rate(text: str) -> Any:
     """Declare the option for the baud rate of the serial line."""
     return option(text, click.IntRange(1200, 2_000_000))
 

@@ -22,13 +22,10 @@ from rich.text import Text
 from protonn_edge.boards import load_board
 from protonn_edge.cli.command import OUTPUT, Output, command, option
 from protonn_edge.cli.devices import (
-    PLAYED,
     SensorSource,
-    check_played,
-    check_source,
-    read_sensors,
+    source_options,
 )
-from protonn_edge.cli.options import BOARD, FOLDER, PORT, FiniteRange
+from protonn_edge.cli.options import BOARD, FOLDER, FiniteRange, baud_rate
 from protonn_edge.cli.paths import RECORDING, OutputFile
 from protonn_edge.datasets.naming import check_names
 from protonn_edge.device.recorder import Recorder, RecordingFile
@@ -53,14 +50,14 @@ def record_command(
         OutputFile(RECORDING, dir_okay=False),
         required=True,
     ),
-    port: str | None = PORT,
-    emulate: bool = option("Run the logger on the emulated board.", is_flag=True),
-    sensors: tuple[str, ...] = PLAYED,
-    folder: Path = option(
-        "With --emulate: the folder that 'logger' wrote.",
-        FOLDER,
-        flag="--logger",
-        shown=Path("logger"),
+    source: SensorSource = source_options(
+        "Run the logger on the emulated board.",
+        option(
+            "With --emulate: the folder that 'logger' wrote.",
+            FOLDER,
+            flag="--logger",
+            shown=Path("logger"),
+        ),
     ),
     labels: tuple[str, ...] = option(
         "A class; given several times, the keys 1 to 9 choose.",
@@ -79,7 +76,7 @@ def record_command(
         "Whose or which recording this is, for 'train --groups'.",
         shown="session-1",
     ),
-    baud: int | None = option("What 'logger' said.", click.IntRange(1200, 2_000_000)),
+    baud: int | None = baud_rate("What 'logger' said."),
     board_name: str = BOARD,
     out: Output = OUTPUT,
 ) -> None:
@@ -90,8 +87,6 @@ def record_command(
     and no key is needed. What came over the line damaged is dropped, and each sample that is lost
     is counted. Rows are written as they come.
     """
-    check_source(port is not None, emulate)
-    check_played(sensors, emulate)
     by_keys = takes is None and seconds is None
     by_keys = by_keys or (takes is None and sys.stdin.isatty())
     if by_keys and not (sys.stdin.isatty() and sys.stderr.isatty()):
@@ -100,12 +95,11 @@ def record_command(
         raise click.UsageError("--takes needs to know how long each is; give --seconds")
     check_names(labels, "--label", distinct=True)
     board = load_board(board_name)
-    played = read_sensors(sensors, output)
     with contextlib.ExitStack() as stack:
-        remedy = f"write a logger with 'protonn-edge logger -o {folder}'"
-        project = folder if emulate else None
-        source = SensorSource(board, port, project, played, LOGGER, remedy, by_keys)
-        url, recorder = stack.enter_context(source.heard(out, Recorder, baud or board.baud))
+        heard = source.heard(
+            out, Recorder, LOGGER, board, baud or board.baud, wire_speed=by_keys, output=output
+        )
+        url, recorder = stack.enter_context(heard)
         file = RecordingFile(output, recorder.description, session)
         recorder.record_to(stack.enter_context(file))
         failure: ProtoNNEdgeError | None = None
@@ -121,7 +115,7 @@ def record_command(
         except KeyboardInterrupt:
             failure = Interrupted("stopped; what was recorded is in the file")
         recorder.end()
-    _report(out, recorder, output, session, None if emulate else url, failure)
+    _report(out, recorder, output, session, None if source.emulate else url, failure)
 
 
 def _record_takes(

@@ -10,13 +10,13 @@ from pathlib import Path
 
 import click
 
-from protonn_edge.boards import POWER_WATTS, load_board
+from protonn_edge.boards import load_board
 from protonn_edge.build.folder import Project
 from protonn_edge.chain.file import load_model
 from protonn_edge.chain.model import Model
 from protonn_edge.cli.command import OUTPUT, Command, Output, argument, command, option
 from protonn_edge.cli.devices import check_project
-from protonn_edge.cli.options import BOARD, FOLDER, PATH, FiniteRange, image_shape
+from protonn_edge.cli.options import BOARD, FOLDER, PATH, FiniteRange, image_shape, power_draw
 from protonn_edge.cli.paths import REPORT, OutputFile
 from protonn_edge.cli.tables import TABLE, points_for
 from protonn_edge.datasets import TableOptions
@@ -71,9 +71,8 @@ def report_command(
         "What 'tune --front' wrote, as JSON: accuracy against size and time.", PATH, flag="--front"
     ),
     title: str = option("The heading.", default=""),
-    watts: float | None = option(
-        "What the board draws, as you have measured it.  [default: the board's]",
-        FiniteRange(*POWER_WATTS),
+    watts: float | None = power_draw(
+        "What the board draws, as you have measured it.  [default: the board's]"
     ),
     watt_hours: float = option(
         "What is in the battery, in Wh.",

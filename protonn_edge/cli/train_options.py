@@ -12,7 +12,7 @@ from click.core import ParameterSource
 from protonn_edge.chain.feature_stage import FeatureStage
 from protonn_edge.chain.registry import ESTIMATORS, PARAMETERS
 from protonn_edge.cli.command import Command, option, row, together
-from protonn_edge.cli.options import Bytes, FiniteRange, ShapeType, Some
+from protonn_edge.cli.options import BYTES, FiniteRange, shape, some_of
 from protonn_edge.errors import InputError, shortened
 from protonn_edge.system.lazy import later
 from protonn_edge.training.parameters import (
@@ -140,10 +140,10 @@ def _range(numbers: Number) -> click.ParamType[Any]:
 
 
 _TAKING: dict[type[Any], Callable[[Any], click.ParamType[Any]]] = {
-    ByteCount: lambda _: Bytes(),
+    ByteCount: lambda _: BYTES,
     Number: _range,
-    Sides: lambda each: ShapeType(each.names, each.what, each.second),
-    Subset: lambda each: Some(each.words),
+    Sides: lambda each: shape(each.names, each.what, each.second),
+    Subset: lambda each: some_of(each.words),
     Choices: lambda each: click.Choice(each.values),
 }
 

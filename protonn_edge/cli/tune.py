@@ -8,13 +8,14 @@ from pathlib import Path
 
 import click
 
+from protonn_edge.boards import load_board
 from protonn_edge.cli.command import OUTPUT, Output, command, option, options_of
 from protonn_edge.cli.options import (
     BOARD,
+    BYTES,
     GROUPS,
     MODEL_OUTPUT,
     POINTS,
-    Bytes,
     FiniteRange,
     seed_option,
 )
@@ -58,8 +59,8 @@ class TuneOptions:
     data: Path = POINTS
     output: Path = MODEL_OUTPUT
     board_name: str = BOARD
-    max_flash: int | None = option("Flash limit for the classifier's code and constants.", Bytes())
-    max_sram: int | None = option("SRAM limit for the classifier's variables.", Bytes())
+    max_flash: int | None = option("Flash limit for the classifier's code and constants.", BYTES)
+    max_sram: int | None = option("SRAM limit for the classifier's variables.", BYTES)
     max_latency_ms: float | None = option(
         "Limit on the worst-case time of a prediction.", _QUANTITY
     )
@@ -108,6 +109,7 @@ def tune_command(given: TuneOptions = options_of(TuneOptions), out: Output = OUT
     end. To continue a stopped search, repeat the command.
     """
     require("optuna")
+    load_board(given.board_name).check_is_chip("flash, SRAM and cycles")
     check_there(given.data)
     check_output(given.output)
     if given.front_path is not None and given.front_path.suffix != ".json":

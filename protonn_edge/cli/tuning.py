@@ -59,7 +59,6 @@ def tune_model(given: TuneOptions, parameters: Mapping[str, Any], out: Output) -
     in_groups = given.groups is not None
     choice = Choice.usual(in_groups) if given.choose is None else Choice.parse(given.choose)
     board = load_board(given.board_name)
-    board.check_is_chip("flash, SRAM and cycles")
     dataset = load_grouped(given.data, given.table, given.groups)
     check_points(dataset.X_train, dataset.y_train)
     report = DataReport(dataset, dataset.notices, out)

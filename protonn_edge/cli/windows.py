@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from protonn_edge.cli.command import OUTPUT, Output, argument, command, option
-from protonn_edge.cli.options import PATH, FiniteRange, Level
+from protonn_edge.cli.options import LEVEL, PATH, FiniteRange
 from protonn_edge.cli.paths import WINDOWS, OutputFile
 from protonn_edge.cli.tables import TABLE, names_in
 from protonn_edge.datasets import Notice, TableOptions
@@ -58,7 +58,7 @@ def windows_command(
     trigger: float | None = option(
         "Instead, cut a window where movement begins: where the channels' ranges over an eighth "
         "of a window add up to this level. auto chooses one.",
-        Level(),
+        LEVEL,
     ),
     before: int | None = option(
         "With --trigger: samples of a window before that point.  [default: a fifth of a window]",

@@ -90,22 +90,20 @@ class KnownAnswers:
         return [len(row) + answer for row in self.encoded]
 
 
-def vectors_from_data(model: IntegerChain, X: ArrayLike, count: int = N_VECTORS) -> KnownAnswers:
-    """Return up to `count` of raw points (n, features), n >= 1, evenly spread over their rows."""
+def vectors_from_data(model: IntegerChain, X: ArrayLike) -> KnownAnswers:
+    """Return up to 20 of raw points (n, features), n >= 1, evenly spread over their rows."""
     points = np.asarray(X)
-    n = min(count, len(points))
+    n = min(N_VECTORS, len(points))
     return _answered(model, model.quantize(points[[i * len(points) // n for i in range(n)]]))
 
 
-def vectors_from_model(
-    model: Model, reference: IntegerChain, count: int = N_VECTORS
-) -> KnownAnswers:
-    """Return `count` vectors, at least 3, of a model whose data is not at hand.
+def vectors_from_model(model: Model, reference: IntegerChain) -> KnownAnswers:
+    """Return vectors of a model whose data is not at hand.
 
     The first two are all features at either end of their range, the others are `examples`.
     """
     both = ends(reference)
-    made = examples(model, reference, count - len(both))
+    made = examples(model, reference, N_VECTORS - len(both))
     return _answered(reference, np.concatenate([both, made]))
 
 

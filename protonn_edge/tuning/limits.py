@@ -38,11 +38,6 @@ class Figures:
         """Return the figures under their names."""
         return asdict(self)
 
-    @classmethod
-    def from_json(cls, record: dict[str, Any]) -> Figures:
-        """Return the figures of a result of `to_json`."""
-        return cls(**record)
-
 
 @dataclass(frozen=True)
 class TuningLimits:

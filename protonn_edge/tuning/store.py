@@ -11,7 +11,7 @@ import json
 import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Literal, Self
 
@@ -155,42 +155,30 @@ class Record:
     def frozen(self, distributions: dict[str, BaseDistribution]) -> FrozenTrial:
         """Return the record as optuna's trial."""
         rungs = dict(self.rungs or {})
+        attributes = asdict(self) | {
+            "accuracies": list(self.accuracies),
+            "rungs": [[share, value] for share, value in rungs.items()],
+            "excess": dict(self.excess or {}),
+        }
+        del attributes["settings"]
         return optuna.trial.create_trial(
             state=_STATES[self.outcome],
             value=self.accuracy if self.outcome == "complete" else None,
             params=dict(self.settings),
             distributions=distributions,
             intermediate_values={round(100 * share): value for share, value in rungs.items()},
-            user_attrs={
-                "number": self.number,
-                "outcome": self.outcome,
-                "figures": None if self.figures is None else self.figures.to_json(),
-                "accuracies": list(self.accuracies),
-                "rungs": [[share, value] for share, value in rungs.items()],
-                "seconds": self.seconds,
-                "reason": self.reason,
-                "excess": dict(self.excess or {}),
-                "is_default": self.is_default,
-            },
+            user_attrs=attributes,
         )
 
     @classmethod
     def of(cls, trial: FrozenTrial) -> Record:
         """Return the record of an optuna trial with checked fields."""
-        kept = trial.user_attrs
+        kept = dict(trial.user_attrs)
         figures = kept["figures"]
-        return cls(
-            number=int(kept["number"]),
-            settings=trial.params,
-            outcome=kept["outcome"],
-            figures=None if figures is None else Figures.from_json(figures),
-            accuracies=tuple(kept["accuracies"]),
-            rungs=dict(kept["rungs"]),
-            seconds=kept["seconds"],
-            reason=kept["reason"],
-            excess=kept["excess"],
-            is_default=kept["is_default"],
-        )
+        kept["figures"] = None if figures is None else Figures(**figures)
+        kept["accuracies"] = tuple(kept["accuracies"])
+        kept["rungs"] = dict(kept["rungs"])
+        return cls(settings=trial.params, **kept)
 
 
 class SearchFile:
