@@ -1,8 +1,8 @@
 """The float form of a stage that computes features of raw points, before a classifier.
 
-A kind of feature is a folder of `protonn_edge.features` with a subclass of `FeatureStage`, the
-parameters that train it in its `train`, and a line in `protonn_edge.chain.registry`. This is its
-interface for models, their files and integers, the generated code, exports and reports.
+A kind of feature is a folder of `protonn_edge.features` with a subclass of `FeatureStage`, what
+asks for it in `protonn_edge.features.train`, and a line in `protonn_edge.chain.registry`. This is
+its interface for models, their files and integers, the generated code, exports and reports.
 
 Synthetic points, for the self-test of a device without data, are generated with integers only, so
 that they are equal on every machine.

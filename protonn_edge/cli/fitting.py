@@ -28,8 +28,8 @@ from protonn_edge.datasets import (
 )
 from protonn_edge.datasets.naming import quoted
 from protonn_edge.errors import InputError, Interrupted
-from protonn_edge.features.audio.train import AudioRequest, with_onset
 from protonn_edge.features.convolution.train.learning import PassReport
+from protonn_edge.features.train import AudioRequest, with_onset
 from protonn_edge.kinds.protonn.parameters import ProtoNNParameters
 from protonn_edge.kinds.protonn.train.fitting import default_prototypes
 from protonn_edge.quantization import check_counts

@@ -1,32 +1,273 @@
 """The features that a classifier can be trained with, and how a text asks for them.
 
 A text is a list of terms, separated by commas. ``deskew`` and ``crop:20x20`` are about images; the
-first of the others begins with the word of a kind of features, or names features of windows.
+first of the others begins with the word of a kind of features, or names features of windows. What
+a kind can be asked for, and what it cannot be combined with, is its `FeatureRequest`; that of
+convolutions is with their training.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import chain
-from typing import Any
+from typing import Any, ClassVar, Self
 
-from protonn_edge.chain.feature_stage import FeatureStage
-from protonn_edge.features.audio.train import AudioRequest
-from protonn_edge.features.average_pooling.train import PoolingRequest
+from protonn_edge.chain.feature_stage import FeatureStage, Shape
+from protonn_edge.features.audio.onset import THRESHOLDS
+from protonn_edge.features.audio.stage import DEFAULT_RATE, AudioStage
+from protonn_edge.features.average_pooling.pooling import AveragePooling
 from protonn_edge.features.convolution.train.request import ConvolutionRequest
-from protonn_edge.features.gradients.train import GradientRequest
-from protonn_edge.features.window_features.train import WindowRequest
-from protonn_edge.features.window_features.windows import KINDS
+from protonn_edge.features.gradients.gradients import DIRECTIONS, Gradients
+from protonn_edge.features.images.cropped_image import shape_text
+from protonn_edge.features.window_features.stage import WindowFeatureStage
+from protonn_edge.features.window_features.windows import KINDS, FeatureSet
 from protonn_edge.training.features import (
     NO_FEATURES,
     FeatureRequest,
     GivenStage,
     ImageRequest,
+    only_term,
+    pixel_scale,
+    sides_of,
     two_of,
     unread,
 )
 from protonn_edge.training.parameters import FeatureParameters
-from protonn_edge.training.refusals import IN_BLOCKS, SPARSE, Case, Refusal, but
+from protonn_edge.training.points import Float32
+from protonn_edge.training.refusals import (
+    AUGMENTED,
+    IN_BLOCKS,
+    SPARSE,
+    Case,
+    Refusal,
+    but,
+    models_all_at_once,
+    unclipped,
+)
+
+_CELLS_SEARCHED = (4, 5, 3)  # along each side
+
+_SUMMED = Refusal(lambda case: Gradients.kind in case.kinds, "gradients are summed")
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class GradientRequest(ImageRequest):
+    """Sums of gradients over `cells`, up to 8 rows and columns, by so many `directions`."""
+
+    kind: ClassVar[str] = Gradients.kind
+    word: ClassVar[str] = "gradients"
+    form: ClassVar[str] = "gradients:4x4 or gradients:4x4/4"
+    refusals: ClassVar[tuple[Refusal, ...]] = (
+        models_all_at_once(Gradients.kind, "gradients"),
+        *but(
+            _SUMMED.when,
+            "gradients are to be summed, but <but>; leave {features} out",
+            SPARSE,
+            IN_BLOCKS,
+        ),
+        *unclipped(_SUMMED, why=", which become bytes alike"),
+    )
+
+    cells: Shape
+    directions: int = 8
+
+    @classmethod
+    def read(cls, terms: Sequence[str], **image: Any) -> Self:
+        """Return what the only term asks for."""
+        term = only_term(terms)
+        cells, directions = sides_of(term, cls.form)
+        if directions not in (None, *DIRECTIONS):
+            raise unread(term, f"has {directions} directions, but there are 8 or 4")
+        return cls(cells=cells, directions=directions or cls.directions, **image)
+
+    @classmethod
+    def alternatives(cls, shape: Shape) -> Iterator[tuple[str, Mapping[str, Any]]]:
+        """Yield a few cells a side, and no more than there are pixels."""
+        for n in _CELLS_SEARCHED:
+            cells = (min(shape[0], n), min(shape[1], n))
+            yield f"{cls.word}:{shape_text(cells)}", {"clip": 0.0}
+
+    def stage_for(
+        self, settings: FeatureParameters, points: Float32, weights: Float32 | None
+    ) -> FeatureStage:
+        """Return sums of gradients."""
+        pixels = pixel_scale(points, weights)
+        stage = Gradients(*self.shapes(settings), self.cells, self.directions, pixels, self.deskew)
+        return stage.fitted(points)
+
+
+_PIXELS_SEARCHED = (2, 3)  # along each side of an area, about
+
+_POOLED = Refusal(lambda case: AveragePooling.kind in case.kinds, "images are pooled")
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class PoolingRequest(ImageRequest):
+    """Averages over areas of an image: `shape` is their number in height and width."""
+
+    kind: ClassVar[str] = AveragePooling.kind
+    word: ClassVar[str] = "pool"
+    form: ClassVar[str] = "pool:4x4"
+    refusals: ClassVar[tuple[Refusal, ...]] = (
+        Refusal(
+            lambda case: AveragePooling.kind in case.kinds and case.sparse,
+            "the images are pooled to averages, but the points are sparse; give dense images",
+        ),
+        *unclipped(_POOLED),
+        *but(
+            lambda case: case.settings.dead_zone > 0,
+            "{dead_zone} is {settings.dead_zone:g}, but <but>, and their pixels have none; leave "
+            "it, or {features}, out",
+            _POOLED,
+        ),
+    )
+
+    shape: Shape
+
+    @property
+    def all_at_once(self) -> bool:
+        """Whether it needs all points of a training at once."""
+        return self.deskew
+
+    @classmethod
+    def read(cls, terms: Sequence[str], **image: Any) -> Self:
+        """Return what the only term asks for."""
+        return cls(shape=two_of(only_term(terms), cls.form), **image)
+
+    @classmethod
+    def alternatives(cls, shape: Shape) -> Iterator[tuple[str, Mapping[str, Any]]]:
+        """Yield areas of about 2x2 and 3x3 pixels."""
+        for n in _PIXELS_SEARCHED:
+            areas = tuple(-(-side // n) for side in shape)
+            yield f"{cls.word}:{shape_text((areas[0], areas[1]))}", {"clip": 0.0, "dead_zone": 0.0}
+
+    def continues(self, stage: FeatureStage | None, settings: FeatureParameters) -> bool:
+        """Return whether the model to start from pools its images in the same way."""
+        if not isinstance(stage, AveragePooling) or settings.image_shape is None:
+            return False
+        there = (stage.image_shape, stage.cropped_shape, stage.shape)
+        same = (*self.shapes(settings), self.shape) == there
+        return same and self.deskew == (stage.deskewed is not None)
+
+    def stage_for(
+        self, settings: FeatureParameters, points: Float32, weights: Float32 | None
+    ) -> FeatureStage:
+        """Return average pooling."""
+        scale = pixel_scale(points, weights) if self.deskew else None
+        return AveragePooling(*self.shapes(settings), self.shape, scale)
+
+
+_ONSET = "onset:"
+_DEFAULT_ONSET = 4
+
+_HEARD = Refusal(lambda case: AudioStage.kind in case.kinds, "energies of sound are taken")
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class AudioRequest(FeatureRequest):
+    """The energies of sound in bands and frames, `sizes`; clips begin at a level, if it is said."""
+
+    kind: ClassVar[str] = AudioStage.kind
+    word: ClassVar[str] = "audio"
+    form: ClassVar[str] = "audio:12x20"
+    of_samples: ClassVar[bool] = True
+    refusals: ClassVar[tuple[Refusal, ...]] = (
+        models_all_at_once(AudioStage.kind, "clips of sound"),
+        Refusal(
+            lambda case: (
+                case.asked is not None
+                and case.asked.kind == AudioStage.kind
+                and case.settings.window_shape is not None
+                and case.settings.window_shape[1] > 1
+            ),
+            "energies of sound are to be taken, but {window_shape} is {settings.window_shape}, "
+            "with several channels; give clips of one channel",
+        ),
+        *but(
+            lambda case: case.settings.dead_zone > 0,
+            "{dead_zone} is {settings.dead_zone:g}, but <but>, which are read as they are; leave "
+            "{dead_zone} out",
+            _HEARD,
+        ),
+        *unclipped(_HEARD, why=", which have a range of their own"),
+    )
+
+    sizes: Shape
+    onset: int | None = None
+
+    @classmethod
+    def read(cls, terms: Sequence[str], **image: Any) -> Self:
+        """Return what the terms ask for: sizes, and where clips begin."""
+        onsets = [term for term in terms[1:] if term.startswith(_ONSET)][:1]
+        term = only_term([each for each in terms if each not in onsets])
+        sizes = two_of(term, cls.form)
+        return cls(sizes=sizes, onset=_level(onsets[0]) if onsets else None, **image)
+
+    @property
+    def level(self) -> int:
+        """The level at which clips begin."""
+        return self.onset or _DEFAULT_ONSET
+
+    def stage_for(
+        self, settings: FeatureParameters, points: Float32, _: Float32 | None
+    ) -> FeatureStage:
+        """Return energies of sound."""
+        rate = DEFAULT_RATE if settings.sample_rate is None else float(settings.sample_rate)
+        return AudioStage.fitted(*self.sizes, points, rate, self.level)
+
+
+def with_onset(text: str, level: int) -> str:
+    """Return the text of features of sound with the level at which clips begin."""
+    return f"{text},{_ONSET}{level}"
+
+
+def _level(term: str) -> int:
+    text, (low, high) = term.removeprefix(_ONSET).strip(), THRESHOLDS
+    if not text.isdecimal() or not low <= int(text[:9]) <= high:
+        raise unread(term, f"has to be a level of {low} to {high}, such as onset:6")
+    return int(text)
+
+
+_OF_SAMPLES = frozenset((WindowFeatureStage.kind, AudioStage.kind))
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class WindowRequest(FeatureRequest):
+    """Some features of each channel of a window."""
+
+    kind: ClassVar[str] = WindowFeatureStage.kind
+    form: ClassVar[str] = "mean,max,bands:4"
+    of_samples: ClassVar[bool] = True
+    refusals: ClassVar[tuple[Refusal, ...]] = (
+        models_all_at_once(WindowFeatureStage.kind, "windows of samples"),
+        Refusal(
+            lambda case: case.settings.window_shape is not None and not case.kinds & _OF_SAMPLES,
+            "{window_shape} is given, but no features of windows are; choose some with "
+            "{features}, or leave it out",
+        ),
+        *but(
+            lambda case: bool(case.kinds & _OF_SAMPLES),
+            "features of windows are to be computed, but <but>; leave {features} out",
+            SPARSE,
+            AUGMENTED,
+            IN_BLOCKS,
+        ),
+    )
+
+    kinds: FeatureSet
+
+    @classmethod
+    def read(cls, terms: Sequence[str], **image: Any) -> Self:
+        """Return the features that the terms name."""
+        return cls(kinds=FeatureSet.of(",".join(terms)), **image)
+
+    def stage_for(
+        self, settings: FeatureParameters, points: Float32, _: Float32 | None
+    ) -> FeatureStage:
+        """Return features of windows."""
+        shape = settings.window_shape or (points.shape[1], 1)
+        return WindowFeatureStage.fitted(self.kinds, shape, points, settings.sample_rate)
 
 
 def _deskewed(case: Case) -> bool:

@@ -226,11 +226,6 @@ class Frames:
         """The logarithm of an energy of 0."""
         return int(logarithms(np.array([self.quiet]))[0])
 
-    @property
-    def upright(self) -> int:
-        """The number of bands that are not mirrored."""
-        return sum(not band.mirrored for band in self.bands)
-
     def of_bytes(self, Q: NDArray[np.uint8]) -> NDArray[np.uint8]:
         """Return the features (n, D), 0..127, of clips of bytes (n, samples)."""
         loud = logarithms(self.energies(Q) + self.quiet) - self.base

@@ -209,7 +209,7 @@ class AudioKernel(Kernel):
     @property
     def mirrored(self) -> int:
         """The number of bands of alternating samples."""
-        return len(self.stage.clip.bands) - self.stage.clip.upright
+        return sum(band.mirrored for band in self.stage.clip.bands)
 
     @property
     def onset(self) -> int:

@@ -235,11 +235,9 @@ def plain_images(stage: IntegerAveragePooling, image: Areas, x: NDArray[Any]) ->
     - `stage`: the stage that averages the cropped part.
     - `image`: the same areas in the whole image.
     """
-    rows, columns = image.rows, image.columns
-    last, right = rows.first + rows.pixels, columns.first + columns.pixels
-    images = np.zeros((len(x), rows.side, columns.side), np.uint8)
-    inside = np.ones((rows.pixels, columns.pixels), np.bool_)
-    images[:, rows.first : last, columns.first : right] = pixels_averaging(stage, x, inside)
+    images = np.zeros((len(x), *image.image_shape), np.uint8)
+    inside = np.ones(image.cropped_shape, np.bool_)
+    image.cropped(images)[...] = pixels_averaging(stage, x, inside)
     return images.reshape(len(x), -1)
 
 
