@@ -87,16 +87,14 @@ def holdout(dataset: Dataset, fraction: float, seed: int) -> Dataset:
             f"a share of {fraction:g} of {len(held_out):,} groups leaves no point of some class to "
             "train on; use a smaller share, or another seed"
         )
-    return replace(
-        dataset,
-        X_train=dataset.X_train[~chosen],
-        y_train=y[~chosen],
-        X_test=dataset.X_train[chosen],
-        y_test=y[chosen],
-        groups=None if groups is None else groups[~chosen],
-        sessions=None,
-        times=None,
-    )
+    return replace(_kept(dataset, ~chosen), X_test=dataset.X_train[chosen], y_test=y[chosen])
+
+
+def _kept(dataset: Dataset, rows: NDArray[np.bool_]) -> Dataset:
+    """Return a data set with some of its training points, which are no longer a recording."""
+    groups = None if dataset.groups is None else dataset.groups[rows]
+    X, y = dataset.X_train[rows], dataset.y_train[rows]
+    return replace(dataset, X_train=X, y_train=y, groups=groups, sessions=None, times=None)
 
 
 # --- groups ---------------------------------------------------------------------------------------
@@ -203,17 +201,13 @@ def of_normal_points(dataset: Dataset, normal: str | None = None) -> Dataset:
     chosen = dataset.y_train == index
     if not len(y_test):
         X_test, y_test = X[~chosen], dataset.y_train[~chosen]
-    groups = dataset.groups
+    kept = _kept(replace(dataset, X_train=X), chosen)
     return replace(
-        dataset,
-        X_train=X[chosen],
-        y_train=np.zeros(int(chosen.sum()), dtype=np.int64),
+        kept,
+        y_train=np.zeros_like(kept.y_train),
         X_test=X_test,
         y_test=np.where(y_test == index, 0, NO_CLASS),
         classes=(name,),
-        groups=None if groups is None else groups[chosen],
-        sessions=None,
-        times=None,
     )
 
 

@@ -220,8 +220,36 @@ def read_results(path: Path) -> RecordedRun:
         If the file cannot be read, a line is not a result, or an index comes twice or is none of
         the points: so there are never more lines than points.
     """
+    results: dict[int, Result] = {}
     with _opened(path) as stream:
-        return _read(path, stream)
+        origin, n_classes = _head(path, stream)
+        while line := stream.readline(_MAX_LINE_BYTES):
+            if len(line) < _MAX_LINE_BYTES and not line.endswith(b"\n"):
+                break  # torn
+            try:
+                result = _result_in(line, n_classes, origin.points)
+                if result.index in results:
+                    raise ValueError(f"repeats index {result.index}")
+            except ValueError as error:
+                raise InputError(
+                    f"{path} line {len(results) + 3} {error}; remove the line or run "
+                    "`protonn-edge hil` again"
+                ) from error
+            results[result.index] = result
+    return RecordedRun(origin, list(results.values()))
+
+
+def _result_in(line: bytes, n_classes: int, points: int) -> Result:
+    """Return the result in a line; `ValueError` says what is wrong with the line."""
+    if not line.endswith(b"\n"):
+        raise ValueError(f"is longer than {_MAX_LINE_BYTES} bytes")
+    try:
+        result = Result.from_fields(_fields(line), n_classes)
+    except ValueError as error:
+        raise ValueError(f"is not a result: {error}") from error
+    if result.index >= points:
+        raise ValueError(f"has index {result.index}, the run has {points:,} points, from 0 on")
+    return result
 
 
 @contextmanager
@@ -246,29 +274,6 @@ def _head(path: Path, stream: BinaryIO) -> tuple[Origin, int]:
     return Origin(said[1], said[2], int(said[3])), n_classes
 
 
-def _read(path: Path, stream: BinaryIO) -> RecordedRun:
-    origin, n_classes = _head(path, stream)
-    results: list[Result] = []
-    seen: set[int] = set()
-    while line := stream.readline(_MAX_LINE_BYTES):
-        if not line.endswith(b"\n"):
-            if len(line) < _MAX_LINE_BYTES:
-                break  # torn
-            raise InputError(_wrong(path, results, f"is longer than {_MAX_LINE_BYTES} bytes"))
-        try:
-            result = Result.from_fields(_fields(line), n_classes)
-        except ValueError as error:
-            raise InputError(_wrong(path, results, f"is not a result: {error}")) from error
-        if result.index >= origin.points:
-            what = f"has index {result.index}, the run has {origin.points:,} points, from 0 on"
-            raise InputError(_wrong(path, results, what))
-        if result.index in seen:
-            raise InputError(_wrong(path, results, f"repeats index {result.index}"))
-        seen.add(result.index)
-        results.append(result)
-    return RecordedRun(origin, results)
-
-
 def _fields(line: bytes) -> list[str]:
     """Return the fields of a line; invalid fields for one that is not CSV."""
     try:
@@ -276,10 +281,6 @@ def _fields(line: bytes) -> list[str]:
     except (UnicodeDecodeError, csv.Error, ValueError):
         return []
     return fields
-
-
-def _wrong(path: Path, before: Sequence[Result], what: str) -> str:
-    return f"{path} line {len(before) + 3} {what}; remove the line or run `protonn-edge hil` again"
 
 
 @dataclass(frozen=True)

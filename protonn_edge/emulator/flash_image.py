@@ -128,11 +128,10 @@ def _records(content: bytes, path: Path) -> Iterator[tuple[int, int, int, bytes]
             continue
         try:
             record = binascii.unhexlify(text[1:])
-        except binascii.Error as error:
-            raise _damaged(path, number) from error
-        if text[:1] != b":" or len(record) < 5 or len(record) != record[0] + 5:
-            raise _damaged(path, number)
-        if sum(record) & 0xFF:
+        except binascii.Error:
+            record = b""
+        whole = text[:1] == b":" and len(record) >= 5 and len(record) == record[0] + 5
+        if not whole or sum(record) & 0xFF:
             raise _damaged(path, number)
         yield number, record[3], int.from_bytes(record[1:3], "big"), record[4:-1]
 

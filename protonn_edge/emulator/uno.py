@@ -205,18 +205,9 @@ class EmulatedBoard:
         self._send(b"stats\n")
         answer = self._receive()
         # Symbols are those of the file; the bootloader may have replaced the program since.
-        image = empty_image() if answer["reflashed"] else self._image
-        return EmulatorStats(
-            cycles=answer["cycles"],
-            marked_cycles=answer["marked_cycles"],
-            marked_spans=answer["marked_spans"],
-            stack_bytes=answer["stack_bytes"],
-            overruns=answer["overruns"],
-            state=answer["state"],
-            faults=tuple(
-                f"{image.describe(fault['pc'])}: {fault['what']}" for fault in answer["faults"]
-            ),
-        )
+        image = empty_image() if answer.pop("reflashed") else self._image
+        faults = (f"{image.describe(fault['pc'])}: {fault['what']}" for fault in answer["faults"])
+        return EmulatorStats(**answer | {"faults": tuple(faults)})
 
     def reset(self) -> None:
         """Press the reset button; a client stays connected.
