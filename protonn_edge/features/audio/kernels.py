@@ -8,7 +8,6 @@ sample with 12 bands must be finished before the next byte of a serial line arri
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import ClassVar
@@ -26,23 +25,6 @@ BAND_BYTES = 6
 
 _REACH = 63  # displacement of an address from Z
 _DIFFERENCE, _MIRRORED = ("r24", "r25"), ("r14", "r15")
-
-
-def all_bands(bands: Sequence[BandPass]) -> Listing:
-    """Return the instructions that process a sample in all bands.
-
-    Z is at their variables, r25:r24 is the difference of the samples, r15:r14 that of mirrored
-    bands, and r22 is 0.
-    """
-    lines, place = [], 0
-    for number, band in enumerate(bands):
-        lines.append(f"band{number}:")
-        if place + BAND_BYTES - 1 > _REACH:
-            lines.append(f"adiw r30, {place}")
-            place = 0
-        lines.append(_band(band, place))
-        place += BAND_BYTES
-    return Listing("\n".join([*lines, f"band{len(bands)}:"]))
 
 
 def _band(band: BandPass, at: int) -> str:
@@ -134,8 +116,20 @@ class AudioKernel(Kernel):
 
     @cached_property
     def band_loop(self) -> Listing:
-        """What passes a sample through all bands."""
-        return all_bands(self.stage.clip.bands)
+        """The instructions that process a sample in all bands.
+
+        Z is at their variables, r25:r24 is the difference of the samples, r15:r14 that of mirrored
+        bands, and r22 is 0.
+        """
+        lines, place, bands = [], 0, self.stage.clip.bands
+        for number, band in enumerate(bands):
+            lines.append(f"band{number}:")
+            if place + BAND_BYTES - 1 > _REACH:
+                lines.append(f"adiw r30, {place}")
+                place = 0
+            lines.append(_band(band, place))
+            place += BAND_BYTES
+        return Listing("\n".join([*lines, f"band{len(bands)}:"]))
 
     @property
     def feedings(self) -> tuple[bool, ...]:

@@ -23,18 +23,82 @@ class AreaLoops:
 
     @cached_property
     def part(self) -> Listing:
-        """The loop over a part of a row."""
-        return _part_loop(self.areas, self.half)
+        """The loop over the pixels of a part of a row.
+
+        Where a pixel completes its column of an area, the row's sum goes to the area's, in r21:r20;
+        T says that the area is complete, and its average is put together in r19.
+        """
+        width = self.areas.columns.pixel_units
+        tall = self.areas.rows.output_units > 1
+        return Listing(
+            f"""
+                {"bst %[complete], 0" if tall else ""}
+            pixel: ld r18, %a[pixel]+
+                {_narrow_pixel(self.areas) if width == 1 else _wide_pixel(width)}
+                {_to_areas_below(self.areas) if tall else _to_average(width)}
+                {average_of("%A[multiplier]", "%B[multiplier]", f"{self.half >> 8:#04x}")}
+            store: movw r20, %A[pixel]
+                movw %A[pixel], %A[average]
+                st   %a[pixel]+, r19
+                movw %A[average], %A[pixel]
+                movw %A[pixel], r20
+                {"rjmp next" if tall else _next_area(self.areas) + "rjmp within"}
+            end: clr __zero_reg__
+            """
+        )
 
     @cached_property
     def summing(self) -> Listing:
-        """The loop over a whole row that completes no area."""
-        return _sum_loop(self.areas)
+        """The loop over a whole row that gives new areas their first sum, and adds to others."""
+        added = """
+                ld   r20, Z
+                add  r18, r20
+                ldd  r20, Z+1
+                adc  r19, r20
+        """
+        pixel = ("ld r20, X+", "add r18, r20", "adc r19, __zero_reg__")
+        return Listing(
+            f"""
+            area: ld r18, X+
+                clr  r19
+                {repeated(range(self.areas.columns.output_units - 1), *pixel)}
+                {added if self.areas.rows.output_units > 2 else ""}
+                st   Z+, r18
+                st   Z+, r19
+                dec  r21
+                brne area
+            """
+        )
 
     @cached_property
     def averaging(self) -> Listing:
-        """The loop over a whole row that completes areas."""
-        return _average_loop(self.areas, self.half)
+        """The loop over a whole row that makes an average, at Y, of each area with its last row."""
+        pixels = _PIXELS[: self.areas.columns.output_units]
+        return Listing(
+            f"""
+                rjmp area
+            empty: adiw r30, 2
+                st   Y+, __zero_reg__
+                dec  r13
+                breq end
+            area: ld r20, Z
+                ldd  r21, Z+1
+                mov  r22, r20
+                or   r22, r21
+                {repeated(pixels, "ld {0}, X+", "or r22, {0}")}
+                breq empty
+                {repeated(pixels, "add r20, {0}", "adc r21, __zero_reg__")}
+                st   Z+, __zero_reg__
+                st   Z+, __zero_reg__
+                {average_of("r16", "r17", f"{self.half >> 8:#04x}")}
+                clr  __zero_reg__
+                st   Y+, r19
+                dec  r13
+                brne area
+            end: movw r30, r28
+                movw r28, r14
+            """
+        )
 
     def parts(self, fold: Fold) -> float:
         """Return the cycles of the loops over parts of rows, for all pixels."""
@@ -60,32 +124,6 @@ class AreaLoops:
         completed = fold(self.averaging, "area", ["area"], {"area": 1, "end": 0})
         rest = rows.pixels - rows.outputs
         return columns.outputs * (rest * summed + rows.outputs * completed)
-
-
-def _part_loop(areas: Areas, half: int) -> Listing:
-    """Return the loop over the pixels of a part of a row.
-
-    Where a pixel completes its column of an area, the row's sum goes to the area's, in r21:r20; T
-    says that the area is complete, and its average is put together in r19.
-    """
-    width = areas.columns.pixel_units
-    tall = areas.rows.output_units > 1
-    return Listing(
-        f"""
-            {"bst %[complete], 0" if tall else ""}
-        pixel: ld r18, %a[pixel]+
-            {_narrow_pixel(areas) if width == 1 else _wide_pixel(width)}
-            {_to_areas_below(areas) if tall else _to_average(width)}
-            {average_of("%A[multiplier]", "%B[multiplier]", f"{half >> 8:#04x}")}
-        store: movw r20, %A[pixel]
-            movw %A[pixel], %A[average]
-            st   %a[pixel]+, r19
-            movw %A[average], %A[pixel]
-            movw %A[pixel], r20
-            {"rjmp next" if tall else _next_area(areas) + "rjmp within"}
-        end: clr __zero_reg__
-        """
-    )
 
 
 _COUNTED = """
@@ -215,59 +253,6 @@ def _next_area(areas: Areas) -> str:
             subi %[right], {areas.columns.output_units}
             neg  %[right]
     """
-
-
-def _sum_loop(areas: Areas) -> Listing:
-    """Return the loop over areas that gives new ones their first sum, and adds to others."""
-    added = """
-            ld   r20, Z
-            add  r18, r20
-            ldd  r20, Z+1
-            adc  r19, r20
-    """
-    pixel = ("ld r20, X+", "add r18, r20", "adc r19, __zero_reg__")
-    return Listing(
-        f"""
-        area: ld r18, X+
-            clr  r19
-            {repeated(range(areas.columns.output_units - 1), *pixel)}
-            {added if areas.rows.output_units > 2 else ""}
-            st   Z+, r18
-            st   Z+, r19
-            dec  r21
-            brne area
-        """
-    )
-
-
-def _average_loop(areas: Areas, half: int) -> Listing:
-    """Return the loop over areas that makes an average, at Y, of each with its last row."""
-    pixels = _PIXELS[: areas.columns.output_units]
-    return Listing(
-        f"""
-            rjmp area
-        empty: adiw r30, 2
-            st   Y+, __zero_reg__
-            dec  r13
-            breq end
-        area: ld r20, Z
-            ldd  r21, Z+1
-            mov  r22, r20
-            or   r22, r21
-            {repeated(pixels, "ld {0}, X+", "or r22, {0}")}
-            breq empty
-            {repeated(pixels, "add r20, {0}", "adc r21, __zero_reg__")}
-            st   Z+, __zero_reg__
-            st   Z+, __zero_reg__
-            {average_of("r16", "r17", f"{half >> 8:#04x}")}
-            clr  __zero_reg__
-            st   Y+, r19
-            dec  r13
-            brne area
-        end: movw r30, r28
-            movw r28, r14
-        """
-    )
 
 
 def average_of(low: str, high: str, half: str) -> str:

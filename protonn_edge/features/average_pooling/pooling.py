@@ -229,18 +229,6 @@ Int64 = NDArray[np.int64]
 Mask = NDArray[np.bool_]
 
 
-def plain_images(stage: IntegerAveragePooling, image: Areas, x: NDArray[Any]) -> NDArray[np.uint8]:
-    """Return images (n, H W) of uniform areas with the averages x, (n, D), and 0 around them.
-
-    - `stage`: the stage that averages the cropped part.
-    - `image`: the same areas in the whole image.
-    """
-    images = np.zeros((len(x), *image.image_shape), np.uint8)
-    inside = np.ones(image.cropped_shape, np.bool_)
-    image.cropped(images)[...] = pixels_averaging(stage, x, inside)
-    return images.reshape(len(x), -1)
-
-
 def pixels_averaging(stage: IntegerAveragePooling, x: NDArray[Any], inside: Mask) -> Int64:
     """Return pixels (n, h, w) with approximately the averages x, and 0 where `inside` is false.
 
@@ -343,8 +331,11 @@ class AveragePooling(Areas, FeatureStage):
         return IntegerAveragePooling(cropped, inputs.maximum, by_rows=True)
 
     def invert(self, x: NDArray[Any], inputs: InputQuantizer) -> NDArray[np.uint8]:
-        """Return images of uniform areas with the averages x."""
-        return plain_images(self.averaging(inputs), self, x)
+        """Return images of uniform areas with the averages x, and 0 around the part that counts."""
+        images = np.zeros((len(x), *self.image_shape), np.uint8)
+        inside = np.ones(self.cropped_shape, np.bool_)
+        self.cropped(images)[...] = pixels_averaging(self.averaging(inputs), x, inside)
+        return images.reshape(len(x), -1)
 
     def to_arrays(self) -> Arrays:
         """Return the shapes, (3, 2), and the arrays of `deskew`."""

@@ -34,58 +34,6 @@ _PIXEL_CYCLES = 6  # beside its values
 _ROW_SLACK = 2  # of the most cycles of a row, which takes no fewer
 
 
-def row_loop(stage: IntegerPooling) -> Listing:
-    """Return the instructions that take a row into its windows: the larger values, or sums.
-
-    X goes through the row, Z through what is there, r21 counts windows; sums have 16 bits.
-    """
-    sums, channels = stage.how == "average", stage.shape[2]
-    back = channels * (2 if sums else 1)
-    return Listing(
-        f"""
-        window:
-            ldi  r23, {stage.window[1]}
-        pixel:
-            ldi  r20, {channels}
-        value:
-            ld   r18, X+
-            {_ADDED if sums else _LARGER}
-            dec  r20
-            brne value
-            dec  r23
-            breq next
-            subi r30, lo8({back})
-            sbci r31, hi8({back})
-            rjmp pixel
-        next:
-            dec  r21
-            brne window
-        """
-    )
-
-
-def average_loop() -> Listing:
-    """Return the loop that makes averages of sums, which it sets to 0.
-
-    Z goes through the sums, X through the averages, `left` counts them, r17:r16 is the multiplier,
-    and r23 is 0.
-    """
-    return Listing(
-        f"""
-        average:
-            ld   r20, Z
-            ldd  r21, Z+1
-            {average_of("r16", "r17", "128   ; a half")}
-            st   X+, r19
-            st   Z+, r23
-            st   Z+, r23
-            sbiw %[left], 1
-            brne average
-            clr  r1
-        """
-    )
-
-
 # By the compiler (avr-gcc 5.4 at -O2): a row that is taken; a row of windows that begins, and a
 # value or a sum of it that is set to 0; and one that is complete.
 _TAKEN_CYCLES, _BEGUN_CYCLES, _CLEARED_CYCLES, _OUTPUT_CYCLES = 48, 12, 8, 24
@@ -115,13 +63,55 @@ class PoolingKernel(Kernel):
 
     @cached_property
     def loop(self) -> Listing:
-        """What takes a row of the image."""
-        return row_loop(self.stage)
+        """The instructions that take a row into its windows: the larger values, or sums.
+
+        X goes through the row, Z through what is there, r21 counts windows; sums have 16 bits.
+        """
+        channels = self.stage.shape[2]
+        back = channels * (2 if self.averages else 1)
+        return Listing(
+            f"""
+            window:
+                ldi  r23, {self.stage.window[1]}
+            pixel:
+                ldi  r20, {channels}
+            value:
+                ld   r18, X+
+                {_ADDED if self.averages else _LARGER}
+                dec  r20
+                brne value
+                dec  r23
+                breq next
+                subi r30, lo8({back})
+                sbci r31, hi8({back})
+                rjmp pixel
+            next:
+                dec  r21
+                brne window
+            """
+        )
 
     @cached_property
     def average_loop(self) -> Listing:
-        """What makes averages of sums."""
-        return average_loop()
+        """The loop that makes averages of sums, which it sets to 0.
+
+        Z goes through the sums, X through the averages, `left` counts them, r17:r16 is the
+        multiplier, and r23 is 0.
+        """
+        return Listing(
+            f"""
+            average:
+                ld   r20, Z
+                ldd  r21, Z+1
+                {average_of("r16", "r17", "128   ; a half")}
+                st   X+, r19
+                st   Z+, r23
+                st   Z+, r23
+                sbiw %[left], 1
+                brne average
+                clr  r1
+            """
+        )
 
     @cached_property
     def rows(self) -> ImageRows:

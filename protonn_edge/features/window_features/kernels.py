@@ -31,26 +31,6 @@ from protonn_edge.kernels.kernel import Cost, Feed, Kernel, Push, Step
 from protonn_edge.kernels.listing import Fold, Listing, repeated
 
 
-def sample_listing(features: FeatureSet, at: Mapping[str, int]) -> Listing:
-    """Return the instructions for a sample, with the places of a channel's variables, behind Z.
-
-    They begin at ``sample``, those of a band at ``level0``, ``level1`` and so on.
-    """
-    kinds = set(features.kinds)
-    parts = [
-        _sum(at["sum"]) if kinds & {"mean", "deviation"} else "",
-        f"muls %[x], %[x] ; the squares, below 2^23\n{_square(at['squares'])}"
-        if "deviation" in kinds
-        else "",
-        _extreme("least", "%[x], %A[low]", at["least"]) if "min" in kinds else "",
-        _extreme("most", "%A[low], %[x]", at["most"]) if "max" in kinds else "",
-        _change(at["last"], at["changes"]) if "change" in kinds else "",
-        _crossing(at["level"], at["side"], at["crossings"]) if "crossings" in kinds else "",
-        _bands(features.bands, at["first"], at["squared"]) if features.bands else "",
-    ]
-    return Listing("\n".join(["sample:", *parts, "end:"]))
-
-
 def _sum(at: int) -> str:
     return f"""
         clr  %A[pair] ; the sum
@@ -274,8 +254,23 @@ class WindowKernel(Kernel):
 
     @cached_property
     def sample(self) -> Listing:
-        """What takes a sample."""
-        return sample_listing(self.features, _places(self.features)[0])
+        """The instructions for a sample, with a channel's variables behind Z.
+
+        They begin at ``sample``, those of a band at ``level0``, ``level1`` and so on.
+        """
+        at, kinds = _places(self.features)[0], set(self.features.kinds)
+        parts = [
+            _sum(at["sum"]) if kinds & {"mean", "deviation"} else "",
+            f"muls %[x], %[x] ; the squares, below 2^23\n{_square(at['squares'])}"
+            if "deviation" in kinds
+            else "",
+            _extreme("least", "%[x], %A[low]", at["least"]) if "min" in kinds else "",
+            _extreme("most", "%A[low], %[x]", at["most"]) if "max" in kinds else "",
+            _change(at["last"], at["changes"]) if "change" in kinds else "",
+            _crossing(at["level"], at["side"], at["crossings"]) if "crossings" in kinds else "",
+            _bands(self.features.bands, at["first"], at["squared"]) if self.features.bands else "",
+        ]
+        return Listing("\n".join(["sample:", *parts, "end:"]))
 
     @property
     def channel_bytes(self) -> int:
@@ -402,9 +397,9 @@ def energy_maximum(window: int, level: int) -> int:
     return (window >> level) * (BYTE_MAXIMUM << (level - 1)) ** 2
 
 
-def _definitions(window_features: Windows) -> tuple[str, ...]:
+def _definitions(windows: Windows) -> tuple[str, ...]:
     """Return what the features are, and their ranges, as the generated code says it."""
-    n, features, level = window_features.window, window_features.features, 1 << LEVEL_BITS
+    n, features, level = windows.window, windows.features, 1 << LEVEL_BITS
     least, most = -CENTRE, BYTE_MAXIMUM - CENTRE
     spread = math.isqrt(n * n * BYTE_MAXIMUM * BYTE_MAXIMUM // 4)
     lines = {
