@@ -65,13 +65,16 @@ class Message:
     """A message whose payload holds the values of its fields, one after the other.
 
     `TYPE` is its type on the wire, `NAME` that in errors, `LAYOUT` the layout of its fields without
-    the last one where that is the `REST`.
+    the last one where that is the `REST`. One with a `VERSION` has it as its first field, and a
+    sentence about `OTHER_VERSION`s.
     """
 
     TYPE: ClassVar[int]
     NAME: ClassVar[str]
     LAYOUT: ClassVar[struct.Struct] = struct.Struct("<")
     REST: ClassVar[Rest | None] = None
+    VERSION: ClassVar[int | None] = None
+    OTHER_VERSION: ClassVar[str]
 
     def payload(self) -> bytes:
         """Return the payload's bytes."""
@@ -84,7 +87,12 @@ class Message:
 
     @classmethod
     def from_payload(cls, payload: bytes) -> Self:
-        """Return the message that has this payload; `ProtocolError` for one of another length."""
+        """Return the message that has this payload.
+
+        Raises `VersionError` for one of another version, `ProtocolError` for another length.
+        """
+        if cls.VERSION is not None and payload and payload[0] != cls.VERSION:
+            raise VersionError(cls.OTHER_VERSION.format(payload[0], cls.VERSION))
         size = cls.LAYOUT.size
         if cls.REST is None:
             if len(payload) != size:
@@ -170,6 +178,11 @@ class HelloReply(Message):
 
     TYPE, NAME = REPLY | HELLO, "HELLO reply"
     LAYOUT = struct.Struct(f"<BBHH{MODEL_HASH_BYTES}sIB")
+    VERSION = PROTOCOL_VERSION
+    OTHER_VERSION = (
+        "the device speaks protocol {}, this program speaks {}; remove the folder firmware, run "
+        "`protonn-edge build --board uno model.npz`, then `protonn-edge upload`"
+    )
     # 2; a device that says something else is refused before anything else is read
     protocol_version: int
     feature_type: int  # 0 for uint8 features
@@ -178,17 +191,6 @@ class HelloReply(Message):
     model_hash: bytes  # the first 8 bytes of the integer model's SHA-256
     clock_hz: int  # CPU clock in hertz: what cycles are divided by
     window: int  # how many bytes may follow a request that has no reply yet
-
-    @classmethod
-    def from_payload(cls, payload: bytes) -> Self:
-        """Return the reply; `VersionError` for another protocol, `ProtocolError` as all others."""
-        if payload and payload[0] != PROTOCOL_VERSION:
-            raise VersionError(
-                f"the device speaks protocol {payload[0]}, this program speaks {PROTOCOL_VERSION}; "
-                "remove the folder firmware, run `protonn-edge build --board uno model.npz`, then "
-                "`protonn-edge upload`"
-            )
-        return super().from_payload(payload)
 
 
 @dataclass(frozen=True)

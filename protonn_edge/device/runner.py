@@ -11,7 +11,7 @@ import threading
 import time
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple, Self
+from typing import Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -57,6 +57,9 @@ class DeviceShare:
         if found and self.stats is not None:  # else they are those of opening the port
             found.append(f"{counted(self.stats.resets, 'reset')} since power-on")
         return tuple(found)
+
+
+_End = tuple[DeviceShare, BaseException | None]  # of a device's work: what it was lost with
 
 
 @dataclass(frozen=True)
@@ -163,7 +166,7 @@ def run(
             "compute them from the same rows"
         )
     rows = _RowQueue(row for row in range(len(Q)) if row not in skip)
-    arrivals: queue.SimpleQueue[Result | _Finished] = queue.SimpleQueue()
+    arrivals: queue.SimpleQueue[Result | _End] = queue.SimpleQueue()
     threads = [
         threading.Thread(
             target=_work, args=(session, rows, Q, labels, expected, arrivals.put), daemon=True
@@ -171,7 +174,7 @@ def run(
         for session in sessions
     ]
     results: list[Result] = []
-    ends: list[_Finished] = []
+    ends: list[_End] = []
     try:
         for thread in threads:
             thread.start()
@@ -180,7 +183,7 @@ def run(
                 arrival = arrivals.get(timeout=_WAKE_S)
             except queue.Empty:
                 continue
-            if isinstance(arrival, _Finished):
+            if not isinstance(arrival, Result):
                 ends.append(arrival)
                 continue
             results.append(arrival)
@@ -190,22 +193,15 @@ def run(
         rows.close()
         for thread in threads:
             thread.join(_END_S)
-    losses = [end.loss for end in ends if end.loss is not None]
+    losses = [loss for _, loss in ends if loss is not None]
     bugs = [loss for loss in losses if not isinstance(loss, ProtoNNEdgeError)]
     if bugs or (losses and not rows.all_answered):
         raise (bugs or losses)[-1]
     order = [session.url for session in sessions]
     return Run(
         sorted(results, key=lambda result: result.index),
-        sorted((end.share for end in ends), key=lambda share: order.index(share.device)),
+        sorted((share for share, _ in ends), key=lambda share: order.index(share.device)),
     )
-
-
-class _Finished(NamedTuple):
-    """The end of a device's work, and the error that it was lost with."""
-
-    share: DeviceShare
-    loss: BaseException | None
 
 
 class _RowQueue:
@@ -256,7 +252,7 @@ def _work(
     Q: NDArray[np.uint8],
     labels: NDArray[np.int64],
     expected: ReferenceAnswers | None,
-    arrived: Callable[[Result | _Finished], None],
+    arrived: Callable[[Result | _End], None],
 ) -> None:
     """Let a device answer rows until none are left or it is lost."""
     taken: set[int] = set()
@@ -291,7 +287,7 @@ def _work(
         stats,
         None if loss is None else str(loss),
     )
-    arrived(_Finished(share, loss))
+    arrived((share, loss))
 
 
 def _result(

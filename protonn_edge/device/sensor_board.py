@@ -14,7 +14,7 @@ from functools import cached_property
 from typing import ClassVar, Generic, Self, TypeVar, cast
 
 from protonn_edge.device.connection import Deadline, Host, Link
-from protonn_edge.device.protocol import Message, MessageReader, ProtocolError, Rest, VersionError
+from protonn_edge.device.protocol import Message, MessageReader, ProtocolError, Rest
 from protonn_edge.errors import CheckFailed
 from protonn_edge.sensors import SensorKind, sensor_kind
 from protonn_edge.sensors.kinds import channels_of, check_reported_rate
@@ -44,8 +44,6 @@ SLOWEST = 10.0
 class Description(Message, ABC):
     """A board's description of itself."""
 
-    VERSION: ClassVar[int]
-    OTHER_VERSION: ClassVar[str]  # a sentence
     version: int
     sensor_number: int
     found: int
@@ -54,11 +52,7 @@ class Description(Message, ABC):
 
     @classmethod
     def from_payload(cls, payload: bytes) -> Self:
-        """Return the description; `VersionError`, or `ProtocolError` for impossible values."""
-        if payload and payload[0] != cls.VERSION:
-            raise VersionError(
-                cls.OTHER_VERSION.format(f"version {payload[0]}", f"version {cls.VERSION}")
-            )
+        """Return the description; `ProtocolError` for impossible values, too."""
         description = super().from_payload(payload)
         if not description.is_possible:
             raise ProtocolError(f"a {cls.NAME} is of no board")
@@ -98,8 +92,8 @@ class LoggerDescription(Description):
     LAYOUT = struct.Struct("<BBBBII6s")
     VERSION = 1
     OTHER_VERSION = (
-        "the logger has {}, but this program reads {}; generate it again with 'protonn-edge "
-        "logger', and upload it"
+        "the logger has version {}, but this program reads version {}; generate it again with "
+        "'protonn-edge logger', and upload it"
     )
     version: int
     sensor_number: int  # of `SENSOR_NUMBERS`
@@ -158,8 +152,8 @@ class LiveDescription(Description):
     REST = Rest("s", "the channels and the hash of the model")
     VERSION = 2
     OTHER_VERSION = (
-        "the board's firmware has {}, but this program reads {}; build it again with "
-        "'protonn-edge build --sensor', and upload it"
+        "the board's firmware has version {}, but this program reads version {}; build it again "
+        "with 'protonn-edge build --sensor', and upload it"
     )
     version: int
     sensor_number: int  # of `SENSOR_NUMBERS`

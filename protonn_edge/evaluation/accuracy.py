@@ -64,22 +64,18 @@ def answer_matrix(results: Sequence[Result], model: DeviceModel) -> NDArray[np.i
     return counts[:rows] if model.rejection is not None else counts[:n, :n]
 
 
-@dataclass(frozen=True)
-class Confusion:
-    """The number of points of a class that were classified as another, by index."""
+def frequent_confusions(counts: NDArray[np.int64], most: int) -> list[tuple[int, int, int]]:
+    """Return the most common mistakes of a confusion matrix, up to a number.
 
-    actual: int
-    predicted: int
-    n: int
-
-
-def frequent_confusions(counts: NDArray[np.int64], most: int) -> list[Confusion]:
-    """Return the most common mistakes of a confusion matrix, up to a number."""
+    Each is a class, the one that it was taken for, and how many points were.
+    """
     counts = counts[:, : len(counts)]
     wrong = counts - np.diag(counts.diagonal())
     order = np.argsort(-wrong, axis=None, kind="stable")[:most]
     pairs = [divmod(int(place), len(counts)) for place in order]
-    return [Confusion(a, p, int(wrong[a, p])) for a, p in pairs if wrong[a, p]]
+    return [
+        (actual, said, int(wrong[actual, said])) for actual, said in pairs if wrong[actual, said]
+    ]
 
 
 @dataclass(frozen=True)

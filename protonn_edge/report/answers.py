@@ -101,7 +101,7 @@ def _confusions(counts: NDArray[np.int64], classes: Sequence[str]) -> PageTable:
     return PageTable(
         "The most frequent mistakes",
         ("actual", "predicted", "points"),
-        tuple((names[each.actual], names[each.predicted], f"{each.n:,}") for each in found),
+        tuple((names[actual], names[said], f"{n:,}") for actual, said, n in found),
         texts=frozenset({1}),
     )
 

@@ -181,9 +181,8 @@ def confusion_parts(
     if not found:
         return ("no class was confused with another",)
     table = _table("actual", "points", texts=("predicted",))
-    for each in found:
-        pair = (_short(every[k], _NAME_WIDTH) for k in (each.actual, each.predicted))
-        table.add_row(*pair, f"{each.n:,}")
+    for actual, said, n in found:
+        table.add_row(*(_short(every[k], _NAME_WIDTH) for k in (actual, said)), f"{n:,}")
     return "what was confused most often:", table
 
 

@@ -47,7 +47,7 @@ def test_unknown_answers_are_a_column_of_their_own_and_no_mistake():
     model = replace(tiny_integer_model(), rejection=IntegerRejection(1))
     counts = answer_matrix(results, model)
     assert counts.tolist() == [[1, 0, 0, 1], [1, 0, 0, 1], [0, 0, 1, 0]]
-    assert [each.n for each in frequent_confusions(counts, 9)] == [1]
+    assert [n for _, _, n in frequent_confusions(counts, 9)] == [1]
     first, second, third = class_figures(counts)
     assert (first.n, first.precision, first.recall) == (2, 0.5, 0.5)
     assert (second.n, second.precision, second.recall) == (2, None, 0.0)
