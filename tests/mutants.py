@@ -141,7 +141,7 @@ NEAREST = {
     "quantization": [
         f"{KNOWN_MODELS} {QUANTIZERS} {CODEGEN} -k 'quantiz or rejection or renders'",
     ],
-    "chain/confidence": ["tests/codegen/test_confidence.py"],
+    "chain/decision": ["tests/codegen/test_confidence.py tests/quantization/test_rejection.py"],
     "features": [
         (f"{CODEGEN} tests/linear/test_generated_c.py {KNOWN_COSTS} -k 'renders or costs'"),
         f"{CONFORMANCE} -k 'formula or range'",

@@ -12,7 +12,6 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from protonn_edge.chain.checks import Arrays, check_type
 from protonn_edge.chain.integer_stage import IntegerStage, stage_names
 from protonn_edge.errors import InputError
 
@@ -66,19 +65,3 @@ class Activity:
             yield Activity(inputs, {} if told is None else {stage.kind: told})
             if told is not None and stage.reports_nonzero_outputs:
                 inputs = told[0]
-
-
-def to_arrays(activity: Activity | None) -> Arrays:
-    """Return the part of a model file; nothing without activity."""
-    return {} if activity is None else {"activity": activity.to_array()}
-
-
-def from_arrays(arrays: Arrays, n_inputs: int, sizes: Sizes) -> Activity | None:
-    """Return the activity of a model file's arrays, or None.
-
-    Raises `InputError` if the array has another type, or does not fit; see `Activity.of_array`.
-    """
-    if "activity" not in arrays:
-        return None
-    check_type(arrays["activity"], "activity", "f8")
-    return Activity.of_array(arrays["activity"], n_inputs, sizes)

@@ -6,8 +6,8 @@ Everything between the trainer and the quantizer travels in the file that `save_
 Raising the format version
 --------------------------
 1. Add one to `FORMAT_VERSION`: files of other formats are refused.
-2. Write and read the new arrays in the module of their part (see `_PARTS`), or in `_arrays_of` and
-   `_model_of`, and list them in `_ARRAYS`. Those of a kind of classifier are in its own module.
+2. Write and read the new arrays in `_arrays_of` and `_model_of`, and list them in `_ARRAYS`. Those
+   of a kind of classifier or feature are in its own module.
 3. Replace the file of the old format beside the tests by one of the new format.
 """
 
@@ -16,15 +16,14 @@ from __future__ import annotations
 import io
 import json
 import zipfile
-from collections.abc import Callable
 from dataclasses import astuple, fields, replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from protonn_edge.chain import activity
+from protonn_edge.chain.activity import Activity
 from protonn_edge.chain.checks import (
     Arrays,
     check_type,
@@ -36,7 +35,6 @@ from protonn_edge.chain.decision import Rejection
 from protonn_edge.chain.feature_stage import FeatureStage
 from protonn_edge.chain.head import Head
 from protonn_edge.chain.model import Model
-from protonn_edge.chain.raw_inputs import Exponents
 from protonn_edge.chain.registry import FEATURE_STAGES, HEADS
 from protonn_edge.chain.statistics import InputStatistics, Normalizer
 from protonn_edge.datasets.archive import ArrayArchive
@@ -73,21 +71,7 @@ _OPTIONAL_ARRAYS = ("activity", "rejection", "sharpness", *kinds.ARRAYS)
 _STATISTICS = tuple(field.name for field in fields(InputStatistics) if field.name != "whole")
 
 
-class _Part(NamedTuple):
-    """A part of a model that knows its own arrays."""
-
-    field: str  # of the model
-    source: str  # the model's attribute that is written for it
-    to_arrays: Callable[[Any], Arrays]
-    from_arrays: Callable[[Arrays], Any]
-
-
-def _feature_arrays() -> tuple[str, ...]:
-    """Return the names of the arrays of all kinds."""
-    return tuple(name for kind in FEATURE_STAGES.values() for name in kind.ARRAYS)
-
-
-def _feature_stage_to_arrays(stage: FeatureStage | None) -> Arrays:
+def _feature_arrays(stage: FeatureStage | None) -> Arrays:
     """Return the arrays of a model file for a stage, or for none."""
     arrays: Arrays = {}
     for kind in FEATURE_STAGES.values():
@@ -95,7 +79,7 @@ def _feature_stage_to_arrays(stage: FeatureStage | None) -> Arrays:
     return arrays if stage is None else arrays | stage.to_arrays()
 
 
-def _feature_stage_from_arrays(arrays: Arrays) -> FeatureStage | None:
+def _feature_stage(arrays: Arrays) -> FeatureStage | None:
     """Return the stage of a model file's arrays, or None."""
     found = [kind.from_arrays(arrays) for kind in FEATURE_STAGES.values()]
     stages = [stage for stage in found if stage is not None]
@@ -107,14 +91,8 @@ def _feature_stage_from_arrays(arrays: Arrays) -> FeatureStage | None:
     return stages[0] if stages else None
 
 
-def _rejection_to_arrays(rejection: Rejection | None) -> Arrays:
-    """Return the thresholds, (3,); nothing without rejection."""
-    return {} if rejection is None else {"rejection": np.array(astuple(rejection), np.float64)}
-
-
-def _rejection_from_arrays(arrays: Arrays) -> Rejection | None:
-    """Return the thresholds of a model file's arrays, or None."""
-    array = arrays.get("rejection")
+def _rejection(array: NDArray[Any] | None) -> Rejection | None:
+    """Return the thresholds of a model file, if there are any."""
     if array is None:
         return None
     check_type(array, "rejection", "f8")
@@ -124,25 +102,6 @@ def _rejection_from_arrays(arrays: Arrays) -> Rejection | None:
             "and margin; calibrate the model again"
         )
     return Rejection(*array.tolist())
-
-
-def _exponents_to_arrays(exponents: Exponents) -> Arrays:
-    """Return the exponents, (n,)."""
-    return {"raw_exponents": exponents}
-
-
-def _exponents_from_arrays(arrays: Arrays) -> Exponents | None:
-    """Return the exponents of a model file's arrays, or None; the model checks them."""
-    array = arrays["raw_exponents"]
-    return array if array.size else None
-
-
-_PARTS = (
-    _Part("feature_stage", "feature_stage", _feature_stage_to_arrays, _feature_stage_from_arrays),
-    _Part("rejection", "rejection", _rejection_to_arrays, _rejection_from_arrays),
-    _Part("raw_exponents", "units", _exponents_to_arrays, _exponents_from_arrays),
-    _Part("instrument", "instrument", kinds.to_arrays, kinds.from_arrays),
-)
 
 
 def save_model(model: Model, path: Path | str) -> None:
@@ -228,12 +187,15 @@ def _arrays_of(model: Model) -> Arrays:
         "record": np.frombuffer(text.encode(), dtype=np.uint8),
         "threshold": np.array([] if model.threshold is None else [model.threshold]),
         "clipped": np.array(model.clipped, dtype=np.int64),
-        **activity.to_arrays(model.activity),
     }
+    if model.activity is not None:
+        arrays["activity"] = model.activity.to_array()
     if model.sharpness is not None:
         arrays["sharpness"] = np.array([model.sharpness])
-    for part in _PARTS:
-        arrays |= part.to_arrays(getattr(model, part.source))
+    arrays |= _feature_arrays(model.feature_stage)
+    if model.rejection is not None:
+        arrays["rejection"] = np.array(astuple(model.rejection), np.float64)
+    arrays |= {"raw_exponents": model.units, **kinds.to_arrays(model.instrument)}
     return {name: little_endian(array) for name, array in arrays.items()}
 
 
@@ -244,6 +206,7 @@ def _model_of(arrays: Arrays) -> Model:
     for name in _ARRAYS:
         if name.startswith(("inputs_", "normalizer_")) and name != "normalizer_kind":
             check_type(arrays[name], name, "f8")
+    exponents = arrays["raw_exponents"]  # which the model checks
     statistics: dict[str, Any] = {name: arrays[f"inputs_{name}"] for name in _STATISTICS}
     model = Model(
         head=kind.from_arrays(arrays),
@@ -259,9 +222,15 @@ def _model_of(arrays: Arrays) -> Model:
         threshold=_optional(arrays["threshold"], "threshold"),
         sharpness=_optional(arrays.get("sharpness", np.empty(0)), "sharpness"),
         clipped=bool(single_value(arrays["clipped"], "clipped", "i")),
-        **{part.field: part.from_arrays(arrays) for part in _PARTS},
+        feature_stage=_feature_stage(arrays),
+        rejection=_rejection(arrays.get("rejection")),
+        raw_exponents=exponents if exponents.size else None,
+        instrument=kinds.from_arrays(arrays),
     )
-    known = activity.from_arrays(arrays, model.n_inputs, model.activity_sizes)
+    if "activity" not in arrays:
+        return model
+    check_type(arrays["activity"], "activity", "f8")
+    known = Activity.of_array(arrays["activity"], model.n_inputs, model.activity_sizes)
     return replace(model, activity=known)
 
 
@@ -285,7 +254,8 @@ def _check_names(arrays: Arrays, kind: type[Head]) -> None:
     for name in needed:
         if name not in arrays:
             raise _missing(name)
-    optional = (*_OPTIONAL_ARRAYS, *kind.OPTIONAL_ARRAYS, *_feature_arrays())
+    of_features = (name for each in FEATURE_STAGES.values() for name in each.ARRAYS)
+    optional = (*_OPTIONAL_ARRAYS, *kind.OPTIONAL_ARRAYS, *of_features)
     known = {*needed, *optional, *(each.name for each in members)}
     for name in arrays:
         if name not in known:

@@ -22,8 +22,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from protonn_edge.chain.checks import little_endian, set_checked
-from protonn_edge.chain.confidence import Confidence
-from protonn_edge.chain.decision import UNKNOWN, IntegerDecision, IntegerRejection, decide
+from protonn_edge.chain.decision import (
+    UNKNOWN,
+    Confidence,
+    IntegerDecision,
+    IntegerRejection,
+    decide,
+)
 from protonn_edge.chain.feature_stage import FeatureStage
 from protonn_edge.chain.head import Head, Size, Sized
 from protonn_edge.chain.input_quantizer import InputQuantizer

@@ -101,8 +101,7 @@ class Model(Sized):
         set_checked(self, "classes", tuple(self.classes))
         set_checked(self, "feature_names", tuple(self.feature_names))
         set_checked(self, "record", checked_record(self.record))
-        _check_threshold(self)
-        _check_sharpness(self)
+        _check_numbers(self)
         _check_sizes(self)
         _check_feature_stage(self)
         _keep_whole_numbers(self)
@@ -253,21 +252,16 @@ def checked_points(model: Model, X: ArrayLike) -> Matrix | Sparse:
     return cast("Matrix | Sparse", points)
 
 
-def _check_threshold(model: Model) -> None:
-    if model.threshold is not None:
-        set_checked(model, "threshold", float(model.threshold))
-        if not np.isfinite(model.threshold):
-            raise InputError("'threshold' is not a finite number; train the model again")
-
-
-def _check_sharpness(model: Model) -> None:
-    if model.sharpness is None:
-        return
-    set_checked(model, "sharpness", float(model.sharpness))
-    if not (np.isfinite(model.sharpness) and model.sharpness > 0):
-        raise InputError(
-            f"'sharpness' is {model.sharpness}, it must be above 0; train the model again"
-        )
+def _check_numbers(model: Model) -> None:
+    threshold, sharpness = (
+        None if number is None else float(number) for number in (model.threshold, model.sharpness)
+    )
+    if threshold is not None and not np.isfinite(threshold):
+        raise InputError("'threshold' is not a finite number; train the model again")
+    if sharpness is not None and not 0 < sharpness < np.inf:
+        raise InputError(f"'sharpness' is {sharpness}, it must be above 0; train the model again")
+    set_checked(model, "threshold", threshold)
+    set_checked(model, "sharpness", sharpness)
 
 
 def _check_sizes(model: Model) -> None:

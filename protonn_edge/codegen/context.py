@@ -16,8 +16,7 @@ from numpy.typing import NDArray
 
 from protonn_edge import __version__
 from protonn_edge.avr.cores import BOUND_FLAGS
-from protonn_edge.chain.confidence import TABLE
-from protonn_edge.chain.decision import UNKNOWN
+from protonn_edge.chain.decision import EXPONENTIAL, UNKNOWN
 from protonn_edge.chain.raw_inputs import RAW_SHIFT, unit_words
 from protonn_edge.codegen.plan import Plan
 from protonn_edge.datasets.naming import channel_names
@@ -85,7 +84,7 @@ def render_context(model: IntegerChain, plan: Plan) -> dict[str, Any]:
         "stages": _stage_contexts(plan),
         "answers_unknown": model.stages[-1].output.ends[1] == UNKNOWN,
         "confidence": model.confidence,
-        "confidence_table": TABLE,
+        "confidence_table": EXPONENTIAL,
     }
 
 
@@ -208,45 +207,36 @@ class Sending:
 
 def sendings(model: DeviceModel) -> tuple[Sending, ...]:
     """Return the lines: one per feature, or one for similar neighbours if there are many."""
-    inputs, exponents = model.features, model.raw_inputs.exponents
-    both = np.stack([inputs.zero, inputs.zero + inputs.step * inputs.maximum])
-    ends = model.raw_inputs.integers(both).astype(np.int64)
-    low, high = ends.min(axis=0), ends.max(axis=0)
-    counts = model.raw_inputs.counts
+    raw, inputs, channels = model.raw_inputs, model.features, model.n_channels
+    counts, exponents = raw.counts, raw.exponents
+    ends = np.stack([inputs.zero, inputs.end])
+    integers = raw.integers(ends).astype(np.int64)
     factors = exponents if counts is None else counts
-    alike = all(np.ptp(each) == 0 for each in (factors, *both))
-    n = 1 if alike else len(exponents)
-    names, prefix = [""] * n, ""
-    if model.n_channels is not None:
-        n, prefix = min(n, model.n_channels), "channel "
-        if not alike:
-            names = [*channel_names(model.feature_names, model.n_channels)] or names
-    elif model.feature_names and not alike:
-        names = list(model.feature_names)
+    alike = all(np.ptp(each) == 0 for each in (factors, *ends))
+    n = 1 if alike else channels or len(factors)
+    names = (
+        model.feature_names if channels is None else channel_names(model.feature_names, channels)
+    )
     starts = np.arange(n)
     if n > _LISTED_FEATURES:
         starts = np.flatnonzero(np.diff(factors[:n], prepend=factors[0] + 1))
-    stops = np.append(starts[1:], n)
-    found = []
-    for start, stop in zip(starts.tolist(), stops.tolist(), strict=True):
-        exponent, several = int(exponents[start]), stop - start > 1
-        found.append(
-            Sending(
-                features="all"
-                if alike
-                else f"{start}..{stop - 1}"
-                if several
-                else f"{prefix}{start}",
-                name="" if several else names[start],
-                unit=_SENSORS_COUNTS
-                if counts is not None
-                else unit_words(exponent) or "the training data's unit",
-                factor=factor_text(exponent) if counts is None else f"{counts[start]:.10g}",
-                low=int(low[start:stop].min()),
-                high=int(high[start:stop].max()),
-            )
+
+    def sending(start: int, stop: int) -> Sending:
+        one, exponent = stop - start == 1, int(exponents[start])
+        which = f"{'channel ' if channels else ''}{start}" if one else f"{start}..{stop - 1}"
+        unit, factor = unit_words(exponent) or "the training data's unit", factor_text(exponent)
+        if counts is not None:
+            unit, factor = _SENSORS_COUNTS, f"{counts[start]:.10g}"
+        return Sending(
+            features="all" if alike else which,
+            name=names[start] if one and names and not alike else "",
+            unit=unit,
+            factor=factor,
+            low=int(integers[:, start:stop].min()),
+            high=int(integers[:, start:stop].max()),
         )
-    return tuple(found)
+
+    return tuple(map(sending, starts.tolist(), [*starts[1:].tolist(), n]))
 
 
 def factor_text(exponent: int) -> str:

@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from model_factory import random_model
 
-from protonn_edge.chain.confidence import TABLE, Confidence
+from protonn_edge.chain.decision import EXPONENTIAL, Confidence
 from protonn_edge.codegen import render_c
 from protonn_edge.codegen.context import class_constants
 from protonn_edge.emulator import EmulatedUno
@@ -55,7 +55,7 @@ def test_per_cent_are_near_the_softmax(logit: float, scores: list[int]) -> None:
     assert 1 <= confidence.shift <= 24
     below = max(scores) - np.array(scores, dtype=np.float64)
     # A unit is at least 2**-24 steps, and at most so many that the next is beyond the table.
-    steps = min(max(16 * logit, 2.0**-24), float(len(TABLE)))
+    steps = min(max(16 * logit, 2.0**-24), float(len(EXPONENTIAL)))
     sure = 1 / np.exp(-steps / 16 * below).sum()
     [found] = confidence.percent([scores])
     # Half a step of the table is 3 %, its rounding half of 1/255 for each class.
@@ -66,7 +66,7 @@ def test_per_cent_are_near_the_softmax(logit: float, scores: list[int]) -> None:
 def test_factors_are_as_fine_as_16_bits_allow() -> None:
     assert Confidence.of(1e-12) == Confidence(1, 24)  # not 0, with which all were equally sure
     assert Confidence.of(1 / 16) == Confidence(1 << 15, 15)
-    assert Confidence.of(1e6) == Confidence.of(len(TABLE) / 16)
+    assert Confidence.of(1e6) == Confidence.of(len(EXPONENTIAL) / 16)
 
 
 @given(
@@ -78,8 +78,8 @@ def test_no_product_of_the_c_overflows(logit: float, less: list[int]) -> None:
     half = 1 << (confidence.shift - 1)
     largest = confidence.limit - 1
     assert largest * confidence.factor + half < 2**32
-    assert (largest * confidence.factor + half) >> confidence.shift < len(TABLE)
-    assert (confidence.limit * confidence.factor + half) >> confidence.shift >= len(TABLE)
+    assert (largest * confidence.factor + half) >> confidence.shift < len(EXPONENTIAL)
+    assert (confidence.limit * confidence.factor + half) >> confidence.shift >= len(EXPONENTIAL)
 
 
 @pytest.mark.parametrize("logit", LOGITS)
