@@ -118,10 +118,7 @@ DEVICES = {
 class Sampling:
     """Sensors and their sampling rate, validated on construction.
 
-    Raises
-    ------
-    InputError
-        If the sensors cannot be sampled together, or the rate cannot be kept.
+    Raises `InputError` if the sensors cannot be sampled together, or the rate cannot be kept.
     """
 
     kinds: tuple[SensorKind, ...]  # analog inputs, or one other sensor

@@ -36,13 +36,7 @@ _OF_THE_FIRMWARE = ("frame.c", "frame.h", "optimize_size.h")
 
 @dataclass(frozen=True)
 class Logger:
-    """The configuration of a logger, validated on construction.
-
-    Raises
-    ------
-    InputError
-        If the line is too slow.
-    """
+    """The configuration of a logger; raises `InputError` if the line is too slow."""
 
     sampling: Sampling  # the sensors, and their rate
     baud: int = 0  # of the serial line; 0 is the lowest sufficient one, at least the board's

@@ -59,19 +59,13 @@ class Channel(NamedTuple):
     unit: Unit
 
 
-@dataclass(frozen=True, eq=False)
-class CountConversion:
-    """How a sensor's counts become values of a model."""
-
-    # (channels,): counts per unit of the training data; None if these are counts
-    per_unit: NDArray[np.float64] | None
-    notices: tuple[Notice, ...] = ()  # what was converted, or assumed
-
-
 def counts_for(
     instrument: Instrument | None, channels: Sequence[Channel], declared: str | None
-) -> CountConversion:
+) -> tuple[NDArray[np.float64] | None, tuple[Notice, ...]]:
     """Return how the counts of a sensor's channels become a model's values.
+
+    Returns the counts per unit of the training data, (channels,), None if these are counts; and
+    what was converted, or assumed.
 
     - `instrument`: what measured the training data.
     - `channels`: the sensor's channels, in the model's order.
@@ -90,7 +84,7 @@ def counts_for(
             f"the model does not state the unit of its data, which is taken for counts of {name} "
             f"({given}); --unit declares another"
         )
-        return CountConversion(None, (Notice("unit", text),))
+        return None, (Notice("unit", text),)
     for channel, unit in zip(channels, trained, strict=True):
         if unit.quantity != channel.unit.quantity:
             raise InputError(
@@ -107,7 +101,7 @@ def counts_for(
         )
     ratios = [one.size / count.size for one, count in zip(trained, own, strict=True)]
     per_unit = np.array([float(ratio) for ratio in ratios])
-    return CountConversion(per_unit, tuple(_conversions(name, trained, own, per_unit, other)))
+    return per_unit, tuple(_conversions(name, trained, own, per_unit, other))
 
 
 def check_range(model: IntegerChain, kinds: Sequence[SensorKind], *, full_scale: bool) -> None:
@@ -196,10 +190,8 @@ def _conversions(
 class Windowing:
     """Windows of a sensor's samples for a model, validated on construction.
 
-    Raises
-    ------
-    InputError
-        If the model does not take what the sensor gives, or a number is out of its range.
+    Raises `InputError` if the model does not take what the sensor gives, or a number is out of its
+    range.
     """
 
     model: IntegerChain
@@ -420,12 +412,11 @@ def windowing_of(
             f"({', '.join(named) or 'without names'}), {sampling.name} gives "
             f"{', '.join(channels)}; train it on data of this sensor"
         )
-    counts = counts_for(instrument, _channels(sampling, used), unit)
-    per_unit = counts.per_unit
+    per_unit, notices = counts_for(instrument, _channels(sampling, used), unit)
     if per_unit is not None and not (as_it_is(model) and (per_unit == 1).all()):
         model = replace(model, counts=per_unit)
     found = Windowing(
-        model, sampling, used, hop or model.n_features // n, votes, refractory_s, counts.notices
+        model, sampling, used, hop or model.n_features // n, votes, refractory_s, notices
     )
     found.check_line()
     return found

@@ -165,7 +165,7 @@ def _uploaded(
 ) -> dict[str, Any]:
     """Upload the firmware if requested, else print how to."""
     if uploads:
-        return {"upload": upload(out, folder, port, board.environment).to_json()}
+        return {"upload": upload(out, folder, port, board.environment)}
     how = "on USB" if board.upload_baud else f"in its programmer ({board.upload_protocol})"
     out.say(f"next, with the board {how}:", f"  {upload_line(folder, board.environment)}")
     return {}

@@ -17,7 +17,6 @@ from protonn_edge.datasets import TableOptions
 from protonn_edge.export import Imprint, Kind, check_folder, export
 from protonn_edge.report.terminal import fact_table
 
-_FOLDER = click.Path(path_type=Path)
 _NEXT: dict[Kind, str] = {
     "arduino": "put the folder into 'libraries' of your sketchbook; examples/SelfTest prints PASS",
     "platformio": "put the folder into 'lib' of your project; examples/BareSelfTest prints PASS",

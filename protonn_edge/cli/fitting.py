@@ -267,19 +267,11 @@ _NOTED = b"\nstopping after this epoch or fit; another Ctrl-C ends the command a
 
 
 class StopRequest:
-    """The flag of a training.
-
-    Attributes
-    ----------
-    made : bool
-        Whether Ctrl-C was pressed.
-    can_wait : bool
-        Whether an epoch was finished, so that there is something to keep; the training sets it.
-    """
+    """The flag of a training."""
 
     def __init__(self) -> None:
-        self.made = False
-        self.can_wait = False
+        self.made = False  # whether Ctrl-C was pressed
+        self.can_wait = False  # whether an epoch was finished, so that there is something to keep
 
     def check(self, *, last: bool = False) -> None:
         """Stop the training if that was requested; to be called after each epoch.

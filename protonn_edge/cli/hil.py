@@ -216,12 +216,3 @@ def _library_facts(check: LibraryCheck, reference: DeviceModel) -> list[tuple[st
         ("compared", outcome(agreements, reference.score_tolerance)),
     ]
     return facts + ([("not emulated", check.left_out)] if check.left_out else [])
-
-
-try_option = click.option(
-    "--try/--no-try",
-    "tries",
-    shown=True,
-    help="Let what was made answer a few points on the emulated board before it is written, and "
-    "compare every score with NumPy.",
-)

@@ -63,7 +63,7 @@ def logger_command(
         f"{output}: {kind} that logs {sampling.name} at {sampling.actual_rate:.6g} Hz, "
         f"{logger.bytes_a_second:,.0f} bytes a second at {logger.baud:,} baud"
     )
-    done = upload(out, output, port).to_json() if uploads else None
+    done = upload(out, output, port) if uploads else None
     if not (arduino or uploads):
         out.say(f"  upload: {upload_line(output, board.environment)}")
     record = ["protonn-edge", "record", "-o", "recording.csv", "--label", "NAME"]

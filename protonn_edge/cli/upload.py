@@ -5,7 +5,7 @@ from __future__ import annotations
 import configparser
 import os
 import re
-from dataclasses import asdict, dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -42,27 +42,13 @@ def upload_command(
     detected, and PlatformIO compiles and uploads, with its own compiler or an installed one. An
     emulated board with a bootloader can be uploaded to, too.
     """
-    out.finish(upload(out, folder, port, environment).to_json())
-
-
-@dataclass(frozen=True)
-class Upload:
-    """What was uploaded, where to, and why there."""
-
-    folder: Path
-    environment: str
-    port: str | None
-    why: str
-
-    def to_json(self) -> dict[str, Any]:
-        """Return it with the field names of this command's JSON."""
-        return asdict(self) | {"folder": str(self.folder)}
+    out.finish(upload(out, folder, port, environment))
 
 
 def upload(
     out: Output, folder: Path, port: str | None = None, environment: str | None = None
-) -> Upload:
-    """Upload a project, and print the port.
+) -> dict[str, Any]:
+    """Upload a project, and print the port; return both for the JSON object.
 
     Raises `InputError` if the folder has no project or no sources, or no board is plugged in.
     Raises `CheckFailed` if PlatformIO fails.
@@ -89,7 +75,7 @@ def upload(
     with out.status(f"uploading to {shown}"):
         run_pio(folder, *words, deadline_s=_DEADLINE_S, remedy=_NO_END)
     out.say("uploaded")
-    return Upload(folder, environment, where, why)
+    return {"folder": str(folder), "environment": environment, "port": where, "why": why}
 
 
 def upload_line(folder: Path, environment: str) -> str:

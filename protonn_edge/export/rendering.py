@@ -130,36 +130,6 @@ def library_name(text: str, prefix: str = PREFIX) -> str:
 
 
 @dataclass(frozen=True)
-class FeatureLine:
-    """A line of the table of features: which raw values become 0 and the largest input."""
-
-    name: str
-    zero: str
-    full: str
-
-
-@dataclass(frozen=True)
-class ClassLine:
-    """A line of the table of classes: its constant's end, its name in a comment and in Markdown."""
-
-    constant: str
-    comment: str
-    name: str
-
-
-@dataclass(frozen=True)
-class SampleWindow:
-    """A window of samples, and the time between two of them."""
-
-    samples: int
-    channels: int
-    period_us: int
-    period: str
-    rate_known: bool
-    from_onset: bool
-
-
-@dataclass(frozen=True)
 class Library:
     """What is exported."""
 
@@ -282,33 +252,36 @@ def _context(kind: Kind, library: Library, board: Board) -> dict[str, Any]:
     }
 
 
-def _features(model: IntegerChain, names: tuple[str, ...]) -> tuple[FeatureLine, ...]:
-    """Return the table of features, one line where all are alike; empty if it would be long."""
+def _features(model: IntegerChain, names: tuple[str, ...]) -> list[dict[str, str]]:
+    """Return the table of features, which raw values become 0 and the largest input.
+
+    It is one line where all are alike, and empty if it would be long.
+    """
     inputs = model.features
     full = inputs.zero + inputs.step * inputs.maximum
     if np.ptp(inputs.zero) == 0 and np.ptp(inputs.step) == 0:
-        return (FeatureLine("all", f"{inputs.zero[0]:.6g}", f"{full[0]:.6g}"),)
+        return [{"name": "all", "zero": f"{inputs.zero[0]:.6g}", "full": f"{full[0]:.6g}"}]
     if model.n_channels is not None:
         channels = range(model.n_channels)
         called = [c_comment(name) for name in channel_names(names, len(channels))]
         shown = called or [""] * len(channels)
         labels = [f"channel {channel} {shown[channel]}".strip() for channel in channels]
     elif model.n_features > _LISTED_FEATURES:
-        return ()
+        return []
     else:
         shown = [c_comment(name) for name in names] or [""] * model.n_features
         labels = [f"{i} {name}".strip() for i, name in enumerate(shown)]
-    return tuple(
-        FeatureLine(label, f"{zero:.6g}", f"{end:.6g}")
+    return [
+        {"name": label, "zero": f"{zero:.6g}", "full": f"{end:.6g}"}
         for label, zero, end in zip(labels, inputs.zero, full, strict=False)
-    )
+    ]
 
 
-def _class_lines(names: tuple[str, ...]) -> tuple[ClassLine, ...]:
-    return tuple(
-        ClassLine(each.constant, each.comment, _markdown(name))
+def _class_lines(names: tuple[str, ...]) -> list[dict[str, str]]:
+    return [
+        {"constant": each.constant, "comment": each.comment, "name": _markdown(name)}
         for name, each in zip(names, class_names(names), strict=True)
-    )
+    ]
 
 
 def _markdown(text: str) -> str:
@@ -347,19 +320,19 @@ def _which(sent: Sending) -> str:
     return what if what.startswith("channel") else f"feature {what}"
 
 
-def _window(stage: FeatureStage | None) -> SampleWindow | None:
+def _window(stage: FeatureStage | None) -> dict[str, Any] | None:
     signal = None if stage is None else stage.signal
     if signal is None:
         return None
     period_us = round(1e6 / (signal.rate or _SAMPLE_RATE))
-    return SampleWindow(
-        signal.samples,
-        signal.channels,
-        max(1, period_us),
-        f"{period_us / 1000:g} ms",
-        signal.rate is not None,
-        signal.from_onset,
-    )
+    return {
+        "samples": signal.samples,
+        "channels": signal.channels,
+        "period_us": max(1, period_us),
+        "period": f"{period_us / 1000:g} ms",
+        "rate_known": signal.rate is not None,
+        "from_onset": signal.from_onset,
+    }
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -36,6 +36,7 @@ _CHOICE = "PROTONN_EDGE_PLATFORMIO"
 _BUILD_FLAGS = "PLATFORMIO_BUILD_FLAGS"  # PlatformIO adds them to those of platformio.ini
 _TELEMETRY = "PLATFORMIO_SETTING_ENABLE_TELEMETRY"
 _PROBE_SECONDS = 2.5
+_BUILD_DEADLINE_S = 600.0  # the first build on a new machine downloads a compiler
 _TOO_LARGE = "is greater than maximum allowed"  # PlatformIO's words after the link
 _UNATTENDED = {
     # Without it an old core folder makes PlatformIO wait a minute for its update server.
@@ -51,7 +52,6 @@ def build_firmware(
     *,
     product: str = "firmware.elf",
     define: str | None = None,
-    deadline_s: float = 600.0,
 ) -> Path:
     """Compile and link a PlatformIO project.
 
@@ -59,8 +59,6 @@ def build_firmware(
     - `environment`: the section ``[env:...]`` of platformio.ini to build.
     - `product`: what the platform calls the linked file.
     - `define`: a macro to define, besides what platformio.ini says.
-    - `deadline_s`: the longest that it may take; the first build on a new machine downloads a
-      compiler.
 
     Returns the linked file, an ELF file for a chip; the .su files of ``-fstack-usage`` lie below
     its folder. It may be larger than the board: that is for the budget gate to say.
@@ -74,15 +72,13 @@ def build_firmware(
             "model.npz' there first"
         )
     builds = project.resolve() / ".pio" / "build"
-    arguments = ("run", "--environment", environment)
     # A user's own PLATFORMIO_BUILD_DIR would move the ELF away from where it is looked for.
     variables = {"PLATFORMIO_BUILD_DIR": str(builds)}
     if define is not None:
         flags = os.environ.get(_BUILD_FLAGS, "")
         variables[_BUILD_FLAGS] = f"{flags} -D{define}".strip()
-    done = _pio(project, arguments, deadline_s, variables)
-    if _TOO_LARGE not in done.stderr:
-        _check(done, arguments)
+    words = ("run", "--environment", environment)
+    run_pio(project, *words, variables=variables, accepted=_TOO_LARGE)
     elf = builds / environment / product
     if not elf.is_file():
         raise CheckFailed(f"pio run succeeded without making {elf}; remove {builds} and try again")
@@ -90,43 +86,33 @@ def build_firmware(
 
 
 def run_pio(
-    project: Path, *arguments: str, deadline_s: float, remedy: str = BUSY
+    project: Path,
+    *arguments: str,
+    deadline_s: float = _BUILD_DEADLINE_S,
+    remedy: str = BUSY,
+    variables: Mapping[str, str] | None = None,
+    accepted: str | None = None,
 ) -> subprocess.CompletedProcess[str]:
-    """Run ``pio`` in the folder `project`.
+    """Run the ``pio`` of this Python environment, which need not be on PATH.
 
     - `project`: the folder with platformio.ini.
     - `*arguments`: what follows ``pio`` on the command line.
     - `deadline_s`: after so many seconds it is ended, with all that it started.
     - `remedy`: what to try if the deadline passes.
+    - `variables`: besides those of `pio_environment`.
+    - `accepted`: words of a failure that is none.
 
-    Returns its output as text.
-    Raises `CheckFailed` if it fails or takes too long.
+    Returns its output as text. Raises `CheckFailed` if it fails or takes too long.
     """
-    done = _pio(project, arguments, deadline_s, {}, remedy)
-    _check(done, arguments)
-    return done
-
-
-def _pio(
-    project: Path,
-    arguments: Sequence[str],
-    deadline_s: float,
-    variables: Mapping[str, str],
-    remedy: str = BUSY,
-) -> subprocess.CompletedProcess[str]:
-    """Run the ``pio`` of this Python environment, which need not be on PATH."""
     command = [sys.executable, "-m", "platformio", *arguments]
-    environment = {**pio_environment(), **_UNATTENDED, **variables}
-    return run_within(
+    environment = {**pio_environment(), **_UNATTENDED, **(variables or {})}
+    done = run_within(
         deadline_s, command, name="pio", folder=project, environment=environment, remedy=remedy
     )
-
-
-def _check(done: subprocess.CompletedProcess[str], arguments: Sequence[str]) -> None:
-    """Raise `CheckFailed` with the reason if ``pio`` failed."""
-    if done.returncode != 0:
+    if done.returncode != 0 and not (accepted and accepted in done.stderr):
         reason = relevant_lines(done.stderr or done.stdout)
         raise CheckFailed(f"'pio {' '.join(arguments)}' failed: {reason}")
+    return done
 
 
 def pio_environment() -> dict[str, str]:

@@ -46,13 +46,7 @@ _LOSSES = 5  # lost workers for one fold
 
 
 class NothingFits(CheckFailed):
-    """Raised if no trial was within the limits.
-
-    Attributes
-    ----------
-    nearest : Record
-        The trial that exceeded them least.
-    """
+    """No trial was within the limits; `nearest` is the one that exceeded them least."""
 
     def __init__(self, sentence: str, nearest: Record) -> None:
         super().__init__(sentence)
