@@ -124,6 +124,8 @@ class Kernel(ABC):
     template: ClassVar[str]  # the file of ``templates/c`` with its C
     # values that the firmware collects before it pushes them, if it does not hold all of them
     chunk: ClassVar[int] = 64
+    # whether the firmware may hold all values although the library does not need them all at once
+    holds_inputs: ClassVar[bool] = True
     # whether a plan with this as its first such kernel has its name, for the option --plan
     names_plan: ClassVar[bool] = False
     # whether it pushes all values into the next stage in one call
@@ -146,7 +148,9 @@ class Kernel(ABC):
 
         Pushing needs a known time.
         """
-        return (True, False) if self.core.multiplies else (True,)
+        if not self.core.multiplies:
+            return (True,)
+        return (True, False) if self.holds_inputs else (False,)
 
     @abstractmethod
     def cost(self, feed: Feed | None, following: Push | None, activity: Activity | None, /) -> Cost:

@@ -103,6 +103,7 @@ class AudioKernel(Kernel):
 
     template: ClassVar[str] = "audio/audio.j2"
     chunk: ClassVar[int] = 16
+    holds_inputs: ClassVar[bool] = False  # no samples are kept
     octave: ClassVar[int] = OCTAVE
     steps: ClassVar[tuple[int, ...]] = STEPS
     maximum: ClassVar[int] = FEATURE_MAXIMUM
@@ -130,11 +131,6 @@ class AudioKernel(Kernel):
             lines.append(_band(band, place))
             place += BAND_BYTES
         return Listing("\n".join([*lines, f"band{len(bands)}:"]))
-
-    @property
-    def feedings(self) -> tuple[bool, ...]:
-        """No samples are kept; if cycles are only estimated, the sender must not rely on them."""
-        return (False,) if self.core.multiplies else (True,)
 
     def cost(self, feed: Feed | None, following: Push | None, _: Activity | None) -> Cost:
         """Return its cost; the work is the same whatever the samples are."""

@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import cached_property, partial
+from itertools import chain, product
 from typing import ClassVar
 
 import numpy as np
@@ -71,24 +72,19 @@ class PixelCode:
     @cached_property
     def rows(self) -> dict[tuple[int, int], WindowRow]:
         """The rows of the window, by group and row."""
+        stage, places = self.stage, product(self.groups, range(self.stage.side))
         return {
-            (group.number, row): self._row(group, row)
-            for group in self.groups
-            for row in range(self.stage.side)
+            (group.number, row): unrolled_row(stage, group, row, self._doubled)
+            if self.name == "unrolled"
+            else column_row(stage, group, row, self.name)
+            for group, row in places
         }
 
-    def _row(self, group: Group, row: int) -> WindowRow:
-        if self.name == "unrolled":
-            return unrolled_row(self.stage, group, row, self._doubled)
-        return column_row(self.stage, group, row, self.name)
-
     @cached_property
-    def weights(self) -> tuple[tuple[tuple[int, ...], ...], ...]:
-        """The bytes of each group's weights, in rows."""
-        name: Name = "packed" if self.name == "packed" else "columns"
-        return tuple(
-            tuple(map(tuple, weights_of(self.stage, group, name))) for group in self.groups
-        )
+    def weights(self) -> tuple[tuple[int, ...], ...]:
+        """The bytes of weights as they are read, group by group, a tuple for each row."""
+        rows = (weights_of(self.stage, group, self.name) for group in self.groups)
+        return tuple(map(tuple, chain.from_iterable(rows)))
 
     @cached_property
     def _doubled(self) -> int:
@@ -165,7 +161,7 @@ class PixelCode:
         """Return what loads the biases."""
         lines = [f"clr  {ZERO}"]
         if self.name != "unrolled":
-            offset = sum(len(row) for rows in self.weights[: group.number] for row in rows)
+            offset = sum(map(len, self.weights[: group.number * self.stage.side]))
             lines = ["push r29"] if self.name == "packed" and group.number == 0 else []
             lines += ["push r30", "push r31"]
             lines += [f"ldi  r30, lo8(%[weights]+{offset})", f"ldi  r31, hi8(%[weights]+{offset})"]
@@ -287,8 +283,7 @@ class ConvolutionKernel(Kernel):
         calls = _CALLS * self.core.call_cycles * (stage.shape[0] + 2 * stage.padding)
         worst += around + calls + rows.worst(feed, following, self.core)
         code = _CODE_BYTES + self.code.listing.code_bytes
-        tables = sum(len(row) for rows in self.code.weights for row in rows)
-        tables *= self.name != "unrolled"
+        tables = sum(map(len, self.code.weights)) * self.weights_in_flash
         step = Step(self.kind, self.name, tables + code, mean, math.ceil(worst), least)
         return Cost(
             steps=(step.on(self.core, _PORTABLE),),
@@ -344,11 +339,6 @@ class ConvolutionKernel(Kernel):
         mean = small * value.small + large * value.large + (1 - small - large) * between
         inputs = float((zero + active * (other - zero)).sum())
         return float(height * places * (self.code.fixed + out * mean + inputs))
-
-    @property
-    def weights(self) -> tuple[tuple[int, ...], ...]:
-        """The weights in the order in which the generated program reads them."""
-        return tuple(row for rows in self.code.weights for row in rows)
 
     @property
     def weights_in_flash(self) -> bool:

@@ -234,6 +234,7 @@ class WindowKernel(Kernel):
 
     template: ClassVar[str] = "window_features/window_features.j2"
     chunk: ClassVar[int] = _SAMPLES_AT_ONCE
+    holds_inputs: ClassVar[bool] = False  # no samples are kept
     centre: ClassVar[int] = CENTRE
     level_scale: ClassVar[int] = 1 << LEVEL_BITS
     level_shift: ClassVar[int] = LEVEL_SHIFT
@@ -293,11 +294,6 @@ class WindowKernel(Kernel):
         """What makes bytes of the features."""
         quantizer = self.stage.quantizer
         return tuple(quantizer.scales[choice] for choice in quantizer.choice.tolist())
-
-    @property
-    def feedings(self) -> tuple[bool, ...]:
-        """Sums are kept, no samples."""
-        return (False,) if self.core.multiplies else (True,)
 
     def cost(self, feed: Feed | None, following: Push | None, _: Activity | None) -> Cost:
         """Return its cost; the work is the same whatever the samples are."""
