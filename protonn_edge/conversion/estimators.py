@@ -31,6 +31,7 @@ from protonn_edge.conversion.reading import (
     flag_of,
     labels_of,
     numbers_of,
+    several_outputs,
     text_of,
 )
 from protonn_edge.conversion.scaling import AffineMap, Float64, affine_map
@@ -182,10 +183,7 @@ def read_estimator(estimator: Any, n_features: int) -> FittedEstimator:
     features = affine_map(before, n_features)
     labels = labels_of(classifier)
     if labels.ndim != 1:
-        raise InputError(
-            f"the {type(classifier).__name__} has several outputs; convert one that answers with "
-            "one class, fitted with a vector of labels"
-        )
+        raise several_outputs(classifier)
     if len(labels) < 2:
         raise InputError(
             f"the {type(classifier).__name__} was fitted on fewer than two classes; fit it on "
@@ -307,10 +305,7 @@ def _pair_weights(duals: Float64, owner: Indices, n_classes: int) -> Float64:
 
 def _neighbours(classifier: Any, k: int, n_classes: int) -> NeighbourRule:
     if flag_of(classifier, "outputs_2d_"):
-        raise InputError(
-            "the KNeighborsClassifier has several outputs; convert one that answers with one "
-            "class, fitted with a vector of labels"
-        )
+        raise several_outputs(classifier)
     metric = text_of(classifier, "effective_metric_")
     if metric not in _EUCLIDEAN:
         raise InputError(

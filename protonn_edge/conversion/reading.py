@@ -141,6 +141,14 @@ def _unusable(estimator: Any, name: str, what: str) -> InputError:
     return InputError(f"{name!r} of the {type(estimator).__name__} {what}; fit the estimator again")
 
 
+def several_outputs(estimator: Any) -> InputError:
+    """Return the error for an estimator that answers with several classes a point."""
+    return InputError(
+        f"the {type(estimator).__name__} has several outputs; convert one that answers with one "
+        "class, fitted with a vector of labels"
+    )
+
+
 def load_estimator(path: Path) -> Any:
     """Return the estimator in a file that ``skops.io.dump`` has written.
 
@@ -168,10 +176,12 @@ def _check_members(path: Path) -> None:
     with zipfile.ZipFile(path) as archive:
         sizes = {member.filename: member.file_size for member in archive.infolist()}
         schema = json.loads(archive.read(_SCHEMA))
-    for node in _dicts(schema):
-        if node.get("__loader__") == "TreeNode" and not _has_one_output(node):
+    parts = list(_parts(schema))
+    for node in parts:
+        a_tree = isinstance(node, dict) and node.get("__loader__") == "TreeNode"
+        if a_tree and not _has_one_output(node):
             raise InputError(f"{path} has a tree of several outputs; write one with a single one")
-    total = sum(sizes.get(name, 0) for name in _texts(schema))
+    total = sum(sizes.get(part, 0) for part in parts if isinstance(part, str))
     if total > _LIMIT_BYTES:
         raise InputError(
             f"{path} would take {total:,} bytes, the limit is {_LIMIT_BYTES:,}; convert it in "
@@ -183,15 +193,6 @@ def _has_one_output(tree: dict[str, Any]) -> bool:
     """Return whether the arguments of a tree's constructor, which checks none, have one output."""
     outputs = tree["__reduce__"]["args"]["content"][2]
     return bool(outputs["__loader__"] == "JsonNode" and outputs["content"] == "1")
-
-
-def _texts(schema: Any) -> Iterator[str]:
-    """Yield all texts in a schema, including names of members."""
-    return (each for each in _parts(schema) if isinstance(each, str))
-
-
-def _dicts(schema: Any) -> Iterator[dict[str, Any]]:
-    return (each for each in _parts(schema) if isinstance(each, dict))
 
 
 def _parts(schema: Any) -> Iterator[Any]:

@@ -62,27 +62,15 @@ def from_reference(
 
     Its float scores are that program's: all RBF values count, even the smallest ones.
 
-    Parameters
-    ----------
-    reference : ReferenceModel
-        Its rows of Z are in the order of `classes`.
-    points : ndarray or CSR matrix of shape (n, D), float32
-        Raw training points, for the normalization and the statistics.
-    normalization : {"standard", "minmax", "none", "l2"}
-        The normalization of the features for, or by, the other program. "standard" is
-        ``(x - mean) / deviation`` as in the authors' examples, where deviations below 1e-6 count as
-        1: `ProtoNNClassifier` has another floor.
-    classes : sequence of str
-        L display names.
-    feature_names : sequence of str
-        D display names, or none.
-    label_sets : CSR matrix of shape (n, L), optional
-        For points with sets of labels: those of `points`, for choosing a threshold.
+    - `reference`: its rows of Z are in the order of `classes`.
+    - `points` (n, D): raw training points, for the normalization and the statistics.
+    - `normalization` ("standard", "minmax", "none", "l2"): of the features for, or by, the other
+      program. "standard" is ``(x - mean) / deviation`` as in the authors' examples, where
+      deviations below 1e-6 count as 1: `ProtoNNClassifier` has another floor.
+    - `classes`, `feature_names`: L display names, and D or none.
+    - `label_sets` (n, L): for points with sets of labels, those of `points`, to choose a threshold.
 
-    Raises
-    ------
-    InputError
-        If the matrices have other numbers of features or classes.
+    Raises `InputError` if the matrices have other numbers of features or classes.
     """
     check_sizes((reference.n_features, reference.n_classes), int(points.shape[1]), len(classes))
     inputs = sparse_statistics(points, None) if issparse(points) else InputStatistics.of(points)
@@ -113,19 +101,13 @@ def to_reference(model: Model, features: Features = "raw") -> ReferenceModel:
     Those programs use every RBF value and have no `ProtoNNHead.cutoff`; a model with one may
     classify some points differently there.
 
-    Parameters
-    ----------
-    model : Model
-        A ProtoNN.
-    features : {"raw", "normalized"}
-        The inputs of the matrices. "raw" folds the normalization, and average pooling, into W and
-        B; with "normalized", the other program's inputs must be normalized.
+    - `model`: a ProtoNN.
+    - `features` ("raw", "normalized"): the inputs of the matrices. "raw" folds the normalization,
+      and average pooling, into W and B; with "normalized", the other program's inputs must be
+      normalized.
 
-    Raises
-    ------
-    InputError
-        If the model's preprocessing is not linear: it clips features, deskews images or divides
-        points by their norms; or if float32 is too coarse for raw features.
+    Raises `InputError` if the model's preprocessing is not linear: it clips features, deskews
+    images or divides points by their norms; or if float32 is too coarse for raw features.
     """
     head = protonn_head(model, "the reference implementation")
     stage = model.feature_stage
@@ -217,11 +199,8 @@ class ReferenceModel:
 def read_reference_model(folder: Path) -> ReferenceModel:
     """Read the four files of a folder, text or .npy.
 
-    Raises
-    ------
-    InputError
-        One sentence with the file and the problem: missing, too large, not numbers, ragged, NaN,
-        or inconsistent shapes.
+    Raises `InputError`, one sentence with the file and the problem: missing, too large, not
+    numbers, ragged, NaN, or inconsistent shapes.
     """
     binary = (folder / f"W{_NPY}").exists()
     read = _read_npy if binary else _read_text
@@ -250,20 +229,13 @@ def read_reference_model(folder: Path) -> ReferenceModel:
 def write_reference_model(model: ReferenceModel, folder: Path, layout: Layout = "text") -> None:
     """Write the four files of a model into a folder, and leave other files there alone.
 
-    Parameters
-    ----------
-    model : ReferenceModel
-        Reading gives the same float32 values again.
-    folder : Path
-        Created if it does not exist.
-    layout : {"text", "npy"}
-        The C++ program's, or the Python programs', whose W is (D, d).
+    Reading gives the same float32 values again.
 
-    Raises
-    ------
-    InputError
-        If the folder cannot be written, or has a model in the other layout, which a reader could
-        mistake for this one.
+    - `folder`: created if it does not exist.
+    - `layout` ("text", "npy"): the C++ program's, or the Python programs', whose W is (D, d).
+
+    Raises `InputError` if the folder cannot be written, or has a model in the other layout, which a
+    reader could mistake for this one.
     """
     other = "" if layout == "npy" else _NPY
     paths = (folder / f"{name}{other}" for name in _NAMES)

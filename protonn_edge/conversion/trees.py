@@ -18,7 +18,14 @@ from sklearn.tree import DecisionTreeClassifier
 from protonn_edge.chain.input_quantizer import BYTE_MAXIMUM
 from protonn_edge.chain.model import Model
 from protonn_edge.chain.statistics import InputStatistics
-from protonn_edge.conversion.reading import LARGEST, array_of, attribute, numbers_of, text_of
+from protonn_edge.conversion.reading import (
+    LARGEST,
+    array_of,
+    attribute,
+    numbers_of,
+    several_outputs,
+    text_of,
+)
 from protonn_edge.conversion.scaling import AffineMap, Float64
 from protonn_edge.errors import InputError
 from protonn_edge.kinds.forest.head import ForestHead
@@ -103,10 +110,7 @@ def _checked(estimator: Any, k: int, columns: int) -> Any:
     if len(asked) and not (asked.min() >= 0 and asked.max() < k):
         raise _damaged(estimator, f"ask for other features than the {k:,} there are")
     if tree.n_outputs != 1:
-        raise InputError(
-            f"the {type(estimator).__name__} has several outputs; convert one that answers with "
-            "one class, fitted with a vector of labels"
-        )
+        raise several_outputs(estimator)
     if tree.value.shape != (tree.node_count, 1, columns):
         raise _damaged(estimator, f"have values of {tree.max_n_classes} classes, not of {columns}")
     values = tree.value[:, 0]
