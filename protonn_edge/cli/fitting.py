@@ -28,7 +28,6 @@ from protonn_edge.datasets import (
 )
 from protonn_edge.datasets.naming import quoted
 from protonn_edge.errors import InputError, Interrupted
-from protonn_edge.features.convolution.train.learning import PassReport
 from protonn_edge.features.train import AudioRequest, with_onset
 from protonn_edge.kinds.protonn.parameters import ProtoNNParameters
 from protonn_edge.kinds.protonn.train.fitting import default_prototypes
@@ -222,14 +221,14 @@ def fit_classifier(
                 bar.move_to(report.epoch, _note(report), description="training", total=epochs)
             request.check(last=report.epoch == report.epochs)
 
-        def on_pass(report: PassReport) -> None:
+        def on_pass(report: EpochReport) -> None:
             request.can_wait = True
             on_progress()
-            what, note = f"learning the {report.network}", f"loss {report.loss:.4f}"
+            what, note = f"learning the {report.network}", f"loss {report.objective:.4f}"
             if bar is None:
-                out.say(f"{what}, pass {report.number:,} of {report.passes:,}, {note}")
+                out.say(f"{what}, pass {report.epoch:,} of {report.epochs:,}, {note}")
             else:
-                bar.move_to(report.number, note, description=what, total=report.passes)
+                bar.move_to(report.epoch, note, description=what, total=report.epochs)
             if request.made:
                 stopped.append(report.place)
                 out.remark(f"stopped after {report.place}; {_SHORTEST}")

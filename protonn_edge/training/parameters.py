@@ -185,9 +185,10 @@ class FeatureParameters(Parameterized):
     network_still_epochs : int, default=0
         The last of these passes, in which none are moved.
     network_callback : callable, default=None
-        Called with a `PassReport` after each of these passes, and after those of a teacher. If it
-        raises `TrainingStopped`, the layers remain as the last pass left them, and a linear
-        classifier takes the head that they were trained with.
+        Called with an `EpochReport` after each of these passes, and after those of a teacher:
+        epoch, epochs, objective, and the name of the network. If it raises `TrainingStopped`, the
+        layers remain as the last pass left them, and a linear classifier takes the head that they
+        were trained with.
     """
 
     features: str | FeatureStage | None = parameter(

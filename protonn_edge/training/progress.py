@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -30,7 +31,10 @@ _Found = TypeVar("_Found")
 
 @dataclass(frozen=True)
 class EpochReport:
-    """Report after an epoch, or after the epochs of a pass over one matrix."""
+    """Report after an epoch, or after the epochs of a pass over one matrix.
+
+    Of a network that is learned before the classifier, an epoch is a pass over the images.
+    """
 
     # the epoch that ended, from 1, and the total
     epoch: int
@@ -38,19 +42,21 @@ class EpochReport:
     # mean loss: over the epoch's (noisy) batches, or over the training points after a pass
     objective: float
     # share of the training points (at most 10,000 of them) classified right, 0 to 1; a point with a
-    # set of labels counts as right if one of them has the highest score
-    accuracy: float
+    # set of labels counts as right if one of them has the highest score; NaN of a `network`
+    accuracy: float = math.nan
     # share of the points of `evaluate_on` classified right; None if there are none
     test_accuracy: float | None = None
     parameter: str = ""  # the matrix whose pass ended; empty if all are trained together
     # the iteration of the pass, from 1, and the total; 0 without passes
     iteration: int = 0
     iterations: int = 0
+    network: str = ""  # the one that is learned; empty if it is the classifier
 
     @property
     def place(self) -> str:
         """How far the training is, in words."""
-        return f"{self.epoch:,} of {self.epochs:,} epochs"
+        what = f"passes over the {self.network}" if self.network else "epochs"
+        return f"{self.epoch:,} of {self.epochs:,} {what}"
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ Those of sparse features are computed without making them dense.
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -48,35 +48,43 @@ def _most_frequent(columns: Sparse, counted: NDArray[np.float64]) -> NDArray[np.
 Float64 = NDArray[np.float64]
 
 
-class RunningStatistics:
-    """Mean, deviation and range of the points seen so far.
+class RunningInputs:
+    """The input statistics of a model whose training points arrive in parts.
 
     Parts are combined by the pairwise rule of Chan, Golub and LeVeque (1983), which keeps full
     precision for any number of parts and any mean.
+
+    - `n_inputs`: number of features of a point, or of computed ones.
+    - `stage`: computes them from raw points.
     """
 
-    def __init__(self, n_features: int) -> None:
-        self.lower: Float64 = np.full(n_features, np.inf)
-        self.upper: Float64 = np.full(n_features, -np.inf)
+    def __init__(self, n_inputs: int, stage: FeatureStage | None = None) -> None:
+        self._stage = stage
+        self._one_range = stage is not None and stage.scale is None
+        self._ends = np.inf, -np.inf  # of all raw values, for one range
+        self._lower: Float64 = np.full(n_inputs, np.inf)
+        self._upper: Float64 = np.full(n_inputs, -np.inf)
         self._total = 0.0
-        self._mean: Float64 = np.zeros(n_features)
-        self._squares: Float64 = np.zeros(n_features)  # sum of squared deviations from the mean
+        self._mean: Float64 = np.zeros(n_inputs)
+        self._squares: Float64 = np.zeros(n_inputs)  # sum of squared deviations from the mean
 
-    @classmethod
-    def following(cls, inputs: InputStatistics, total: float) -> Self:
+    def follow(self, inputs: InputStatistics, total: float) -> None:
         """Continue after points with these statistics and the total weight `total`."""
-        running = cls(len(inputs.mean))
-        running.lower, running.upper = inputs.lower.copy(), inputs.upper.copy()
-        running._total, running._mean = total, inputs.mean.copy()
-        running._squares = total * np.square(inputs.deviation)
-        return running
+        self._ends = float(inputs.lower.min()), float(inputs.upper.max())
+        self._lower, self._upper = inputs.lower.copy(), inputs.upper.copy()
+        self._total, self._mean = total, inputs.mean.copy()
+        self._squares = total * np.square(inputs.deviation)
 
-    def add(self, X: NDArray[Any], weights: NDArray[Any] | None = None) -> None:
-        """Add points X (n, D), finite, with weights (n,) above 0, or 1 each."""
-        if not len(X):
+    def add(self, points: NDArray[Any], weights: NDArray[Any] | None = None) -> None:
+        """Add raw points (n, features), finite, with weights (n,) above 0, or 1 each."""
+        if not len(points):
             return
-        np.minimum(self.lower, X.min(axis=0), out=self.lower)
-        np.maximum(self.upper, X.max(axis=0), out=self.upper)
+        if self._one_range:
+            low, high = self._ends
+            self._ends = min(low, float(points.min())), max(high, float(points.max()))
+        X = points if self._stage is None else self._stage.apply(points)
+        np.minimum(self._lower, X.min(axis=0), out=self._lower)
+        np.maximum(self._upper, X.max(axis=0), out=self._upper)
         counted = np.ones(len(X)) if weights is None else np.asarray(weights, dtype=np.float64)
         total = float(counted.sum())
         shift = X[0].astype(np.float64)  # as large as the points, so that no digits are lost
@@ -91,62 +99,20 @@ class RunningStatistics:
         self._total = both
 
     @property
-    def mean(self) -> Float64:
-        """Mean of each feature so far, (D,)."""
-        return self._mean
-
-    @property
-    def deviation(self) -> Float64:
-        """Standard deviation of each feature so far, (D,)."""
-        deviation: Float64 = np.sqrt(self._squares / self._total)
-        return deviation
-
-
-class RunningInputs:
-    """The input statistics of a model whose training points arrive in parts.
-
-    - `n_inputs`: number of features of a point, or of computed ones.
-    - `stage`: computes them from raw points.
-    """
-
-    def __init__(self, n_inputs: int, stage: FeatureStage | None = None) -> None:
-        self._of_inputs = RunningStatistics(n_inputs)
-        self._stage = stage
-        self._one_range = stage is not None and stage.scale is None
-        self._lower, self._upper = np.inf, -np.inf  # of all raw values
-
-    def follow(self, inputs: InputStatistics, total: float) -> None:
-        """Continue after points with these statistics and the total weight `total`."""
-        self._of_inputs = RunningStatistics.following(inputs, total)
-        self._lower, self._upper = float(inputs.lower.min()), float(inputs.upper.max())
-
-    def add(self, points: NDArray[Any], weights: NDArray[Any] | None = None) -> None:
-        """Add raw points (n, features), finite, with weights (n,) above 0, or 1 each."""
-        if not len(points):
-            return
-        if self._one_range:
-            self._lower = min(self._lower, float(points.min()))
-            self._upper = max(self._upper, float(points.max()))
-        if self._stage is not None:
-            points = self._stage.apply(points)
-        self._of_inputs.add(points, weights)
-
-    @property
     def changing(self) -> NDArray[np.bool_]:
         """Which inputs have varied so far, (D,)."""
-        changing: NDArray[np.bool_] = self._of_inputs.lower < self._of_inputs.upper
+        changing: NDArray[np.bool_] = self._lower < self._upper
         return changing
 
     def inputs(self, background: NDArray[Any]) -> InputStatistics:
         """Return the statistics, given the most frequent values (D,)."""
-        found = self._of_inputs
-        lower, upper = found.lower, found.upper
+        lower, upper = self._lower, self._upper
         if self._one_range:  # see `InputStatistics.of_averages`
-            lower, upper = np.full_like(lower, self._lower), np.full_like(upper, self._upper)
+            lower, upper = (np.full_like(lower, end) for end in self._ends)
         return InputStatistics(
             lower=lower,
             upper=upper,
-            mean=found.mean,
-            deviation=found.deviation,
+            mean=self._mean,
+            deviation=np.sqrt(self._squares / self._total),
             background=np.clip(background, lower, upper),
         )

@@ -15,10 +15,10 @@ from sklearn.linear_model import LogisticRegression
 from protonn_edge.chain.file import load_model
 from protonn_edge.datasets import load_digits_dataset
 from protonn_edge.errors import InputError
-from protonn_edge.features.convolution.train.learning import PassReport
 from protonn_edge.kinds.basis_images.train.classifier import BasisImagesClassifier
 from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
 from protonn_edge.quantization import quantize
+from protonn_edge.training.progress import EpochReport
 
 DIGITS = load_digits_dataset()
 X, Y = DIGITS.X_train[:600], DIGITS.y_train[:600]
@@ -97,12 +97,12 @@ def test_a_given_teacher_is_recorded_by_what_it_has_learned() -> None:
 
 
 def test_the_passes_of_teacher_and_student_are_reported() -> None:
-    reports: list[PassReport] = []
+    reports: list[EpochReport] = []
     brief = {"epochs": 1, "network_epochs": 2, "teacher_epochs": 1}
     new(network_callback=reports.append, **brief).fit(X[:100], Y[:100])
-    told = [(each.network, each.number, each.passes) for each in reports]
+    told = [(each.network, each.epoch, each.epochs) for each in reports]
     assert told == [("teacher", 1, 1), ("student", 1, 2), ("student", 2, 2)]
-    assert all(0 < each.loss < 10 for each in reports)
+    assert all(0 < each.objective < 10 for each in reports)
 
 
 def test_prototypes_are_an_extension_too(fitted: BasisImagesClassifier) -> None:

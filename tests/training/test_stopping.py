@@ -125,7 +125,7 @@ def test_layers_that_are_not_learned_to_the_end_keep_their_head():
 
     def on_pass(report):
         passes.append(report.place)
-        if report.number == 12:
+        if report.epoch == 12:
             raise TrainingStopped
 
     classifier = LinearClassifier(

@@ -20,7 +20,7 @@ from protonn_edge.errors import InputError
 from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
 from protonn_edge.training import stored_points
 from protonn_edge.training.points import TrainingSet
-from protonn_edge.training.running_statistics import RunningStatistics
+from protonn_edge.training.running_statistics import RunningInputs
 from protonn_edge.training.stored_points import StoredPoints, StoredSet, chunks_of, is_large
 
 DIGITS = load_digits_dataset()
@@ -189,11 +189,11 @@ def test_statistics_of_parts_are_those_of_the_whole(parts: int, offset: float) -
     rng = np.random.default_rng(0)
     X = (offset + rng.normal(size=(200, 3)) * [1, 10, 0]).astype(np.float64)
     weights = rng.uniform(0.5, 2.0, 200)
-    running = RunningStatistics(3)
+    running = RunningInputs(3)
     for part, of_part in zip(np.array_split(X, parts), np.array_split(weights, parts), strict=True):
         running.add(part, of_part)
     whole = InputStatistics.of(X, weights)
-    found = running
+    found = running.inputs(whole.background)
     for name in ("lower", "upper", "mean", "deviation"):
         np.testing.assert_allclose(getattr(found, name), getattr(whole, name), rtol=1e-9, atol=1e-7)
 

@@ -33,7 +33,7 @@ from protonn_edge.features.pooling.integers import IntegerPooling
 from protonn_edge.training.augmentation import move
 from protonn_edge.training.loop import Adam, rate_at
 from protonn_edge.training.points import Batch, Float32, Indices
-from protonn_edge.training.progress import TrainingStopped
+from protonn_edge.training.progress import Callback, EpochReport, TrainingStopped
 
 _FLOAT_SHARE = 0.6  # of the epochs
 _ROUNDED_RATE = 0.5  # of the learning rate
@@ -45,30 +45,11 @@ OnEpoch = Callable[[int, float, Network], object]
 """Called after an epoch with its number, the mean loss on the way, and the network."""
 
 
-@dataclass(frozen=True)
-class PassReport:
-    """What is known after a pass over the images in which a network is learned."""
-
-    # the one that is learned; the classifier behind it comes later, and has reports of its own
-    network: str
-    # the one that ended, counted from 1, and how many there are
-    number: int
-    passes: int
-    loss: float  # the mean on the way
-
-    @property
-    def place(self) -> str:
-        """How far the training is, in words."""
-        return f"{self.number:,} of {self.passes:,} passes over the {self.network}"
-
-
-def reporting(
-    callback: Callable[[PassReport], object] | None, network: str, passes: int
-) -> OnEpoch | None:
+def reporting(callback: Callback | None, network: str, passes: int) -> OnEpoch | None:
     """Return what tells a callback of the passes of a network, if there is a callback."""
     if callback is None:
         return None
-    return lambda number, loss, _: callback(PassReport(network, number, passes, loss))
+    return lambda number, loss, _: callback(EpochReport(number, passes, loss, network=network))
 
 
 @dataclass(frozen=True)
