@@ -268,7 +268,7 @@ class DeviceClassifier(Answers, SharedParameters, ABC):
     @property
     def _scores_are_logits(self) -> bool:
         """Whether training makes the scores logits, which calibration may only make smaller."""
-        return True
+        return False
 
     @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
     def fit(

@@ -239,6 +239,7 @@ _BATCH_SIZE = 256
 class TreeClassifier(LocalDeepKernelParameters, DeviceClassifier):
     """What Bonsai and local deep kernels have in common."""
 
+    _scores_are_logits = True
     refusals: ClassVar[tuple[Refusal, ...]] = one_class_in_memory("a tree of gated sums")
 
     @abstractmethod
