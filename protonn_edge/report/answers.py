@@ -29,7 +29,7 @@ _CONFUSIONS_SHOWN = 40
 _THRESHOLDS = 40
 
 
-def accuracy_panels(one: Evidence, salt: str) -> list[Panel]:
+def accuracy_panels(one: Evidence) -> list[Panel]:
     """Return the confusion matrix, a panel for the points of a cell, and figures by class."""
     counts, classes = one.confusion, one.reference.classes
     right, n = int(counts.diagonal().sum()), len(one.results)
@@ -42,7 +42,7 @@ def accuracy_panels(one: Evidence, salt: str) -> list[Panel]:
     if len(classes) <= _MATRIX_CLASSES:
         shown = Panel(matrix=_matrix(counts, classes), caption=words, live="matrix")
     else:
-        drawn = figures.confusion_figure(counts, classes, salt)
+        drawn = figures.confusion_figure(counts, classes)
         table = _confusions(counts, classes)
         shown = Panel.drawn(drawn, words, title="Confusion matrix. ", table=table)
     by_class = PageTable(
@@ -106,7 +106,7 @@ def _confusions(counts: NDArray[np.int64], classes: Sequence[str]) -> PageTable:
     )
 
 
-def mistake_panels(one: Evidence, salt: str) -> list[Panel]:
+def mistake_panels(one: Evidence) -> list[Panel]:
     """Return pictures of the most confident wrong answers."""
     if one.points is None:
         return []
@@ -116,11 +116,11 @@ def mistake_panels(one: Evidence, salt: str) -> list[Panel]:
         return []
     classes = one.reference.classes
     pictures = []
-    for place, result in enumerate(wrong[:_MISTAKES_SHOWN]):
+    for result in wrong[:_MISTAKES_SHOWN]:
         assert result.predicted is not None
         words = f"{answer_name(classes, result.label)}, taken for {classes[result.predicted]}"
         raw = one.points.raw[result.index].astype(np.float64)
-        drawn = picture_of(one, raw, f"Point {result.index}: {words}", f"{salt}-{place}")
+        drawn = picture_of(one, raw, f"Point {result.index}: {words}")
         pictures.append(Picture(drawn, words, result.index))
     more = len(wrong) - len(pictures)
     trace = trace_of(one)
@@ -161,7 +161,7 @@ def space_panels(one: Evidence) -> list[Panel]:
     return [Panel(scatter=shown, caption=words + ".", live="plane")]
 
 
-def seen_panels(one: Evidence, salt: str) -> list[Panel]:
+def seen_panels(one: Evidence) -> list[Panel]:
     """Return the feature stage's view of one of the points, if it has a picture."""
     stage = one.model.feature_stage
     if one.points is None or stage is None or not one.results:
@@ -172,10 +172,10 @@ def seen_panels(one: Evidence, salt: str) -> list[Panel]:
         return []
     label = answer_name(one.reference.classes, int(one.points.labels[index]))
     caption = f"Point {index}, {label}. {seen.words}"
-    return [Panel.drawn(figures.seen_figure(seen, salt), caption)]
+    return [Panel.drawn(figures.seen_figure(seen), caption)]
 
 
-def unknown_panels(one: Evidence, salt: str) -> list[Panel]:
+def unknown_panels(one: Evidence) -> list[Panel]:
     """Return the number of points rejected by each threshold, for a model that rejects."""
     reference = one.reference
     if one.points is None or not isinstance(reference, IntegerChain):
@@ -190,14 +190,12 @@ def unknown_panels(one: Evidence, salt: str) -> list[Panel]:
         "margin": ("margin between the two highest scores", margins(scores), at.margin),
     }
     return [
-        panel
-        for name in at.statistics
-        for panel in _threshold_panels(*statistics[name], right, f"{salt}-{name}")
+        panel for name in at.statistics for panel in _threshold_panels(*statistics[name], right)
     ]
 
 
 def _threshold_panels(
-    what: str, values: NDArray[np.int64], chosen: int, right: NDArray[np.bool_], salt: str
+    what: str, values: NDArray[np.int64], chosen: int, right: NDArray[np.bool_]
 ) -> list[Panel]:
     steps = np.linspace(min(0, int(values.min())), int(values.max()) + 1, _THRESHOLDS)
     thresholds = sorted({*np.round(steps).astype(int).tolist(), chosen})
@@ -221,7 +219,7 @@ def _threshold_panels(
         for i, t in enumerate(thresholds)
         if i % 4 == 0 or i == at
     )
-    drawn = figures.threshold_figure(thresholds, curves, chosen, what, salt)
+    drawn = figures.threshold_figure(thresholds, curves, chosen, what)
     headings = ("threshold", *(name for name, _ in curves))
     table = PageTable("Rejected by threshold", headings, rows)
     return [Panel.drawn(drawn, words, key=key), Panel(table=table)]

@@ -76,6 +76,7 @@ _STYLE: dict[Any, Any] = {
     "lines.solid_capstyle": "round",
     "patch.linewidth": 0,
     "svg.fonttype": "none",
+    "svg.hashsalt": "protonn-edge",  # the same ids each time
     "text.color": INK,
     "text.parse_math": False,  # a $ in a name is a $
     **dict.fromkeys(("xtick.color", "ytick.color"), RULE),
@@ -102,7 +103,7 @@ def channel_colours(count: int) -> list[str]:
     return [_ROLES[colour] for colour in _cycle(_CHANNEL_COLOURS, count)]
 
 
-def confusion_figure(counts: NDArray[np.int64], classes: Sequence[str], salt: str) -> str:
+def confusion_figure(counts: NDArray[np.int64], classes: Sequence[str]) -> str:
     """Return the confusion matrix of many classes: a row per actual, a column per predicted class.
 
     It is (L, L), or (L, L + 1) with a last column for "unknown", and perhaps such a row.
@@ -110,7 +111,7 @@ def confusion_figure(counts: NDArray[np.int64], classes: Sequence[str], salt: st
     n, columns = counts.shape
     answers = answer_names(columns, classes)
     shares = counts / np.maximum(counts.sum(axis=1, keepdims=True), 1)
-    with _axes(_WIDTH, salt) as (area, drawn):
+    with _axes(_WIDTH) as (area, drawn):
         area.set(xlim=(-0.5, columns - 0.5), ylim=(n - 0.5, -0.5), aspect="equal")
         _without_frame(area)
         area.set(xlabel="predicted", ylabel="actual", xticks=[], yticks=[])
@@ -124,7 +125,7 @@ def confusion_figure(counts: NDArray[np.int64], classes: Sequence[str], salt: st
 
 
 def latency_figure(
-    milliseconds: NDArray[np.float64], bound: float | None, mean: float | None, salt: str
+    milliseconds: NDArray[np.float64], bound: float | None, mean: float | None
 ) -> str:
     """Return the histogram of latencies, with the plan's bound and its estimate of the mean.
 
@@ -141,7 +142,7 @@ def latency_figure(
     ends = (low, high) if high > low else (low - pad / 2, high + pad / 2)
     counts, edges = np.histogram(milliseconds, n_bins, ends)
     top = float(counts.max())
-    with _axes(240, salt) as (area, drawn):
+    with _axes(240) as (area, drawn):
         for count, begin, end in zip(counts.tolist(), edges[:-1], edges[1:], strict=True):
             if count:
                 words = f"{begin:.3f} to {end:.3f} ms: {_points(count)}"
@@ -165,9 +166,9 @@ def latency_figure(
     return drawn[0]
 
 
-def memory_figure(parts: Sequence[MemoryPart], limit: int, salt: str) -> str:
+def memory_figure(parts: Sequence[MemoryPart], limit: int) -> str:
     """Return one memory of the board as a bar, filled with its parts up to the limit."""
-    with _axes(78, salt) as (area, drawn):
+    with _axes(78) as (area, drawn):
         _without_frame(area)
         area.set(xlim=(0, limit), ylim=(0, 1), yticks=[])
         _box(area, (0, 0.1), (limit, 0.8), RULE, 0.5)
@@ -186,9 +187,9 @@ def memory_figure(parts: Sequence[MemoryPart], limit: int, salt: str) -> str:
     return drawn[0]
 
 
-def stage_figure(stages: Sequence[str], accuracies: Sequence[float], salt: str) -> str:
+def stage_figure(stages: Sequence[str], accuracies: Sequence[float]) -> str:
     """Return accuracy, 0..1, as the model is quantized step by step."""
-    with _axes(220, salt) as (area, drawn):
+    with _axes(220) as (area, drawn):
         places = range(len(stages))
         area.plot(places, accuracies, color=ACCENT)
         words = (f"{stage}: {100 * a:.2f} %" for stage, a in zip(stages, accuracies, strict=True))
@@ -199,10 +200,10 @@ def stage_figure(stages: Sequence[str], accuracies: Sequence[float], salt: str) 
     return drawn[0]
 
 
-def training_figure(values: Sequence[float], what: str, salt: str, *, shares: bool = False) -> str:
+def training_figure(values: Sequence[float], what: str, *, shares: bool = False) -> str:
     """Return the reports of a training as curves: `shares`, 0..1, or any numbers."""
     colour = ACCENT if shares else SECOND
-    with _axes(190, salt) as (area, drawn):
+    with _axes(190) as (area, drawn):
         area.plot(range(1, len(values) + 1), values, color=colour)
         area.set(xlabel="report", ylabel=what)
         area.xaxis.set_major_locator(MaxNLocator(6, integer=True))
@@ -223,13 +224,12 @@ def threshold_figure(
     curves: Sequence[tuple[str, Sequence[float]]],
     chosen: float,
     what: str,
-    salt: str,
 ) -> str:
     """Return shares, 0..1, of rejected points by the threshold, and the current threshold.
 
     The first curve is of false alarms, the second of rejected mistakes.
     """
-    with _axes(250, salt) as (area, drawn):
+    with _axes(250) as (area, drawn):
         for colour, (name, values) in zip((LIMIT, ACCENT), curves, strict=False):
             area.plot(thresholds, values, color=colour, drawstyle="steps-post")
             words = (
@@ -246,9 +246,9 @@ def threshold_figure(
     return drawn[0]
 
 
-def front_figure(costs: Sequence[float], accuracies: Sequence[float], cost: str, salt: str) -> str:
+def front_figure(costs: Sequence[float], accuracies: Sequence[float], cost: str) -> str:
     """Return accuracy, 0..1, against a cost, the cheapest first."""
-    with _axes(230, salt) as (area, drawn):
+    with _axes(230) as (area, drawn):
         area.step(costs, accuracies, where="post", color=ACCENT)
         pairs = zip(costs, accuracies, strict=True)
         words = (f"{100 * accuracy:.2f} % for {x:,g} ({cost})" for x, accuracy in pairs)
@@ -261,27 +261,27 @@ def front_figure(costs: Sequence[float], accuracies: Sequence[float], cost: str,
     return drawn[0]
 
 
-def trace_figure(lines: NDArray[np.float64], salt: str) -> str:
+def trace_figure(lines: NDArray[np.float64]) -> str:
     """Return a window of levels, 0..1, (channels, samples), as one line per channel."""
-    with _thumbnail(salt) as (area, drawn):
+    with _thumbnail() as (area, drawn):
         colours = _cycle(_CHANNEL_COLOURS, len(lines)) if len(lines) > 1 else [INK]
         for line, colour in zip(np.round(lines, 2), colours, strict=True):
             area.plot(np.arange(len(line)), line, color=colour, linewidth=1.2)
     return drawn[0]
 
 
-def bars_figure(levels: NDArray[np.float64], salt: str) -> str:
+def bars_figure(levels: NDArray[np.float64]) -> str:
     """Return a point's levels, 0..1, in the order of the data, as bars."""
-    with _thumbnail(salt) as (area, drawn):
+    with _thumbnail() as (area, drawn):
         area.stairs(np.round(levels, 3), fill=True, color=MUTED)
     return drawn[0]
 
 
-def seen_figure(seen: Seen, salt: str) -> str:
+def seen_figure(seen: Seen) -> str:
     """Return a feature stage's view: an image, the borders of areas, and strokes."""
     height, width = seen.image.shape
     pixels = max(_SEEN_LOWEST, round(_WIDTH * height / width))
-    with _axes(min(pixels, _WIDTH), salt) as (area, drawn):
+    with _axes(min(pixels, _WIDTH)) as (area, drawn):
         area.set_axis_off()
         area.set(xlim=(0, width), ylim=(height, 0), aspect="equal")
         for row, column in np.argwhere(seen.image >= _SEEN_INK).tolist():
@@ -360,22 +360,19 @@ def _points(count: int) -> str:
 
 
 @contextmanager
-def _thumbnail(salt: str) -> Iterator[tuple[Axes, list[str]]]:
+def _thumbnail() -> Iterator[tuple[Axes, list[str]]]:
     """Yield `_axes` for a small figure of levels, 0..1, without axes."""
-    with _axes(100, salt, width=180) as (area, drawn):
+    with _axes(100, width=180) as (area, drawn):
         area.set_axis_off()
         area.set_ylim(-0.03, 1.03)
         yield area, drawn
 
 
 @contextmanager
-def _axes(height: float, salt: str, *, width: float = _WIDTH) -> Iterator[tuple[Axes, list[str]]]:
-    """Yield axes of a new figure of this size in px, and a list that has its SVG at the end.
-
-    The salt distinguishes the ids of this figure from those of other figures in the page.
-    """
+def _axes(height: float, *, width: float = _WIDTH) -> Iterator[tuple[Axes, list[str]]]:
+    """Yield axes of a new figure of this size in px, and a list that has its SVG at the end."""
     drawn: list[str] = []
-    with mpl.rc_context(_STYLE | {"svg.hashsalt": salt}), warnings.catch_warnings():
+    with mpl.rc_context(_STYLE), warnings.catch_warnings():
         # A name may have letters that the font for measuring lacks; the page's font has them.
         warnings.filterwarnings("ignore", message=".*[Gg]lyph", category=UserWarning)
         size = (width / _POINTS_PER_INCH, height / _POINTS_PER_INCH)

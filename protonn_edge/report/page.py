@@ -12,7 +12,7 @@ import json
 import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from itertools import chain, zip_longest
+from itertools import chain, count, zip_longest
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
@@ -32,6 +32,7 @@ _PAGE_MCU = "atmega328p"  # of web/uno.js
 _SOCKET = re.compile(r"^(socket://.*):\d+$")
 _LOCAL, _EMULATOR = "socket://127.0.0.1", "a socket of the same computer, as an emulated board has"
 _OTHER_CHIP = "the page has an ATmega328P alone, and this firmware is for another chip"
+_ID = re.compile(r'(?<=[#"])(?=[a-z]+[0-9a-f]{10}[")])')  # the beginning of one, by matplotlib
 _CLASSES_NAMED = 40
 _BETTER: dict[str, Callable[[Iterable[float]], float]] = {
     "accuracy": max,
@@ -76,6 +77,8 @@ def render_page(
         trim_blocks=True,
         lstrip_blocks=True,
     )
+    numbers = count()
+    environment.filters["own_ids"] = lambda figure: _own_ids(figure, next(numbers))
     # A page may have several runs; its script uses the first.
     code = None if script.text is None else _inline(script.text)
     missing = script.missing if first.board.mcu == _PAGE_MCU else _OTHER_CHIP
@@ -144,6 +147,11 @@ def _inline(script: str) -> Markup:
     """Return a script of the package in a form that can be embedded in a page."""
     # Nothing in it may end the element; in a string or a comment <\/script means the same.
     return Markup(script.replace("</script", "<\\/script").replace("<!--", "<\\!--"))  # noqa: S704
+
+
+def _own_ids(figure: str, number: int) -> Markup:
+    """Return a figure of the page with ids that no other one has."""
+    return Markup(_ID.sub(f"f{number}-", figure))  # noqa: S704
 
 
 def _hash(script: str) -> str:
@@ -304,7 +312,7 @@ def _figures(one: Evidence) -> dict[str, str]:
     }
 
 
-MakePanels = Callable[[Evidence, str], list[Panel]]
+MakePanels = Callable[[Evidence], list[Panel]]
 
 
 def sections_of(evidence: Sequence[Evidence], battery: Battery) -> list[Section]:
@@ -314,7 +322,7 @@ def sections_of(evidence: Sequence[Evidence], battery: Battery) -> list[Section]
 
 
 def _section(name: str, title: str, make: MakePanels, evidence: Sequence[Evidence]) -> Section:
-    columns = [make(one, f"{name}-{number}") for number, one in enumerate(evidence)]
+    columns = [make(one) for one in evidence]
     for others in columns[1:]:  # the page's script uses the first run
         others[:] = [replace(panel, live="") for panel in others]
     names = [one.name for one in evidence]
@@ -324,31 +332,28 @@ def _section(name: str, title: str, make: MakePanels, evidence: Sequence[Evidenc
 
 def _once_each(row: Sequence[Panel | None], names: Sequence[str]) -> list[Panel]:
     """Return the different panels of a row with one per run, each with the names of its runs."""
-    runs: dict[Panel, list[str]] = {}
+    runs: dict[Panel, tuple[Panel, list[str]]] = {}
     for panel, name in zip(row, names, strict=True):
         if panel is not None:
-            # Figures have different ids; their texts are compared instead.
-            words = replace(panel, figure=None, live="")
-            same = (each for each in runs if replace(each, figure=None, live="") == words)
-            runs.setdefault(next(same, panel), []).append(name)
+            runs.setdefault(replace(panel, live=""), (panel, []))[1].append(name)
     return [
         replace(panel, run="" if len(of) == len(names) else ", ".join(of))
-        for panel, of in runs.items()
+        for panel, of in runs.values()
     ]
 
 
 def _sections(battery: Battery) -> tuple[tuple[str, str, MakePanels], ...]:
     return (
         ("accuracy", "Accuracy", answers.accuracy_panels),
-        ("space", "The model's space", lambda one, _: answers.space_panels(one)),
+        ("space", "The model's space", answers.space_panels),
         ("mistakes", "The worst mistakes", answers.mistake_panels),
         ("seen", "What the model sees", answers.seen_panels),
         ("unknown", "Unknown", answers.unknown_panels),
         ("latency", "Latency", panels.latency_panels),
-        ("energy", "Energy", lambda one, _: panels.energy_panels(one, battery)),
+        ("energy", "Energy", lambda one: panels.energy_panels(one, battery)),
         ("memory", "Memory", panels.memory_panels),
-        ("plan", "Plan", lambda one, _: panels.plan_panels(one)),
-        ("sketch", "In your own sketch", lambda one, _: panels.sketch_panels(one)),
+        ("plan", "Plan", panels.plan_panels),
+        ("sketch", "In your own sketch", panels.sketch_panels),
         ("quantization", "Quantization", panels.quantization_panels),
         ("training", "Training", panels.training_panels),
     )

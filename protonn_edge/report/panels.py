@@ -35,7 +35,7 @@ _STAGE_NAMES = {
 }
 
 
-def latency_panels(one: Evidence, salt: str) -> list[Panel]:
+def latency_panels(one: Evidence) -> list[Panel]:
     """Return the histogram of latencies, and its figures in cycles and ms."""
     summary, board = one.summary, one.board
     if summary.cycles is None or summary.latency_ms is None:
@@ -47,7 +47,6 @@ def latency_panels(one: Evidence, salt: str) -> list[Panel]:
         cycles * board.milliseconds(1),
         None if worst is None else board.milliseconds(worst),
         None if mean is None else board.milliseconds(mean),
-        salt,
     )
     ms, count = summary.latency_ms, summary.cycles
     words = f"{ms.mean:.3f} ms on average, 99 % within {ms.p99:.3f} ms, {ms.max:.3f} ms at most"
@@ -84,7 +83,7 @@ def energy_panels(one: Evidence, battery: Battery) -> list[Panel]:
     return [Panel(caption=words), Panel(table=PageTable("Battery life", headings, lives))]
 
 
-def memory_panels(one: Evidence, salt: str) -> list[Panel]:
+def memory_panels(one: Evidence) -> list[Panel]:
     """Return the contents of flash and SRAM, by use and by section."""
     sections = one.firmware.sections
     rows = (
@@ -95,8 +94,8 @@ def memory_panels(one: Evidence, salt: str) -> list[Panel]:
     )
     headings = ("section", "bytes", "where")
     return [
-        _memory_panel("Flash", flash_parts(one), one.board.flash_bytes, f"{salt}-flash"),
-        _memory_panel("SRAM", sram_parts(one), one.board.sram_bytes, f"{salt}-sram"),
+        _memory_panel("Flash", flash_parts(one), one.board.flash_bytes),
+        _memory_panel("SRAM", sram_parts(one), one.board.sram_bytes),
         Panel(table=PageTable("By section", headings, rows, texts=frozenset({2}))),
     ]
 
@@ -123,14 +122,14 @@ def sram_parts(one: Evidence) -> list[figures.MemoryPart]:
     ]
 
 
-def _memory_panel(name: str, parts: list[figures.MemoryPart], limit: int, salt: str) -> Panel:
+def _memory_panel(name: str, parts: list[figures.MemoryPart], limit: int) -> Panel:
     used = sum(part.size for part in parts)
     words = f"{name}: {used:,} of {limit:,} bytes, {100 * used / limit:.1f} %."
     rows = [(part.name, f"{part.size:,}", f"{100 * part.size / limit:.1f} %") for part in parts]
     rows.append(("free", f"{limit - used:,}", f"{100 * (limit - used) / limit:.1f} %"))
     key = tuple(zip(figures.part_colours(len(parts)), (part.name for part in parts), strict=True))
     table = PageTable(f"{name} by what it is for", ("", "bytes", "share"), tuple(rows))
-    return Panel.drawn(figures.memory_figure(parts, limit, salt), words, key=key, table=table)
+    return Panel.drawn(figures.memory_figure(parts, limit), words, key=key, table=table)
 
 
 def plan_panels(one: Evidence) -> list[Panel]:
@@ -157,7 +156,7 @@ def plan_panels(one: Evidence) -> list[Panel]:
     return [Panel(table=PageTable(name, headings, tuple(rows), texts=frozenset({1})))]
 
 
-def quantization_panels(one: Evidence, salt: str) -> list[Panel]:
+def quantization_panels(one: Evidence) -> list[Panel]:
     """Return accuracy as the model is quantized step by step, and clamped inputs."""
     if one.points is None or not one.points.stages:
         return []
@@ -172,7 +171,7 @@ def quantization_panels(one: Evidence, salt: str) -> list[Panel]:
         f"{values:,} input values ({100 * cut / values:.2f} %) were outside the inputs' range and "
         f"were clamped to it{', background in the dead zone among them' if dead_zone else ''}."
     )
-    drawn = figures.stage_figure([s.stage for s in stages], [s.accuracy for s in stages], salt)
+    drawn = figures.stage_figure([s.stage for s in stages], [s.accuracy for s in stages])
     rows = tuple(
         (
             _STAGE_NAMES.get(s.stage, f"and the {s.stage}: all of it"),
@@ -187,7 +186,7 @@ def quantization_panels(one: Evidence, salt: str) -> list[Panel]:
     return [Panel.drawn(drawn, words, title="Accuracy by stage. "), Panel(table=table)]
 
 
-def training_panels(one: Evidence, salt: str) -> list[Panel]:
+def training_panels(one: Evidence) -> list[Panel]:
     """Return the curves of a training, without an objective that was always 0."""
     history = one.model.record.get("history")
     objective, accuracy = _numbers(history, "objective"), _numbers(history, "accuracy")
@@ -196,13 +195,13 @@ def training_panels(one: Evidence, salt: str) -> list[Panel]:
     curves = [(accuracy, "accuracy", "Training accuracy", "{:.2%}")]
     if max(map(abs, objective)) >= _NOTHING:
         curves.append((objective, "objective", "The objective", "{:.4g}"))
-    return [_curve(*curve, salt) for curve in curves]
+    return [_curve(*curve) for curve in curves]
 
 
-def _curve(values: Sequence[float], what: str, title: str, form: str, salt: str) -> Panel:
+def _curve(values: Sequence[float], what: str, title: str, form: str) -> Panel:
     texts = [form.format(value).replace("%", " %") for value in values]
     words = f"{title} went from {texts[0]} to {texts[-1]} over {len(values):,} reports."
-    drawn = figures.training_figure(values, what, f"{salt}-{what}", shares="%" in form)
+    drawn = figures.training_figure(values, what, shares="%" in form)
     rows = tuple((f"{i + 1:,}", texts[i]) for i in figures.spaced(len(values), _ROWS))
     return Panel.drawn(drawn, words, table=PageTable("Some of the reports", ("report", what), rows))
 
@@ -227,7 +226,7 @@ def front_section(front: Front) -> Section:
             (f"{each.flash_bytes:,}", f"{each.mean_ms:.3f}", f"{100 * each.accuracy:.2f} %")
             for each in alternatives
         )
-        drawn = figures.front_figure(costs, accuracies, cost, f"front-{len(panels)}")
+        drawn = figures.front_figure(costs, accuracies, cost)
         table = PageTable("The alternatives", ("flash B", "mean ms", "accuracy"), rows)
         panels.append(Panel.drawn(drawn, words, table=table))
     lead = "What a search found, in cross-validation: no model of it is better and takes less."

@@ -160,16 +160,14 @@ def trace_of(one: Evidence) -> Trace | None:
     return Trace(names or default, model.n_features // count, rate)
 
 
-def picture_of(one: Evidence, raw: Floats, name: str, salt: str) -> Markup:
+def picture_of(one: Evidence, raw: Floats, name: str) -> Markup:
     """Return the picture of a raw point (D,), with a name for screen readers."""
     levels = levels_of(one).of(raw)
     if one.image_shape is not None and one.image_shape[0] > 1:
         return _image(levels.reshape(one.image_shape), name)
     trace = trace_of(one)
     drawn = (
-        figures.bars_figure(levels, salt)
-        if trace is None
-        else figures.trace_figure(trace.lines(levels), salt)
+        figures.bars_figure(levels) if trace is None else figures.trace_figure(trace.lines(levels))
     )
     return figure(drawn, name)
 
