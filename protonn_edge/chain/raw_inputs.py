@@ -42,12 +42,14 @@ unit of the training data is: 256 for data in g and counts of 1/256 g.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from protonn_edge.chain.input_quantizer import InputQuantizer
 from protonn_edge.datasets.dataset import Matrix, Sparse, is_sparse, sparse_rows
 from protonn_edge.errors import InputError
 
@@ -186,9 +188,6 @@ def _are_whole(values: NDArray[np.float64], decimals: Exponents) -> NDArray[np.b
     return whole & (tolerance < _TOLERATED)
 
 
-if TYPE_CHECKING:
-    from protonn_edge.chain.input_quantizer import InputQuantizer
-
 RAW_SHIFT = 22  # t, shifted, has 16 bits, a multiplier at least 14, and an input 8
 
 _UNSIGNED_MAXIMUM = (1 << 16) - 1
@@ -317,8 +316,7 @@ def raw_quantizer(
     numbers = zip(zeros.tolist(), steps.tolist(), strict=True)
     each = [_scale(zero, step, features.maximum, fine) for zero, step in numbers]
     scales = tuple(sorted(set(each)))
-    place = {scale: index for index, scale in enumerate(scales)}
-    choice = np.array([place[scale] for scale in each], np.int64)
+    choice = _places(each, scales)
     return RawQuantizer(repeated, scales, choice, features.maximum, fine, counts)
 
 
@@ -331,9 +329,13 @@ def float_quantizer(features: InputQuantizer) -> FloatQuantizer:
     rounded = zip(*(each.astype(np.float32).tolist() for each in (edges, slopes)), strict=True)
     each = [FloatScale(edge, slope) for edge, slope in rounded]
     scales = tuple(dict.fromkeys(each))
-    place = {scale: index for index, scale in enumerate(scales)}
-    choice = np.array([place[scale] for scale in each], np.int64)
-    return FloatQuantizer(scales, choice, features.maximum)
+    return FloatQuantizer(scales, _places(each, scales), features.maximum)
+
+
+def _places(each: Sequence[Any], different: Sequence[Any]) -> NDArray[np.int64]:
+    """Return which of the different scales each feature has."""
+    place = {scale: index for index, scale in enumerate(different)}
+    return np.array([place[scale] for scale in each], np.int64)
 
 
 def _scale(zero: float, step: float, maximum: int, fine: bool) -> RawScale:

@@ -12,7 +12,7 @@ from sklearn.exceptions import ConvergenceWarning
 from protonn_edge.datasets import load_digits_dataset
 from protonn_edge.kinds.dense.train import (
     DenseClassifier,
-    Network,
+    DenseNetwork,
     masks_within,
     stored_bytes,
 )
@@ -30,8 +30,8 @@ def fitted(**settings: Any) -> DenseClassifier:
 @pytest.mark.parametrize("scores", [1, 4])
 def test_the_gradient_is_that_of_the_loss(scores: int) -> None:
     rng = np.random.default_rng(0)
-    network = Network.random((7, 6, 5, scores), rng)
-    network = Network(
+    network = DenseNetwork.random((7, 6, 5, scores), rng)
+    network = DenseNetwork(
         [W.astype(np.float64) for W in network.weights],  # type: ignore[misc]
         [rng.normal(size=b.shape) for b in network.biases],
     )

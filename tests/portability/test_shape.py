@@ -24,10 +24,7 @@ MODULE_LINES = 450
 LONG_FUNCTIONS: set[str] = set()
 LARGE_CLASSES: set[str] = set()
 LONG_MODULES: set[str] = set()
-TWO_MEANINGS = {
-    "Line",
-    "Network",
-}
+TWO_MEANINGS: set[str] = set()
 """Names of classes that several modules have."""
 
 

@@ -79,7 +79,7 @@ class Multiple:
 
 
 @dataclass(frozen=True)
-class Line:
+class InputCode:
     """The code of an input, or of adjacent ones without weights."""
 
     feature: int  # the first one
@@ -101,16 +101,16 @@ class Unrolled:
     largest: int
 
     @cached_property
-    def lines(self) -> tuple[Line, ...]:
+    def lines(self) -> tuple[InputCode, ...]:
         """The code of all inputs, with a new line at the beginning of each group."""
-        lines: list[Line] = []
+        lines: list[InputCode] = []
         for feature, multiples in enumerate(multiples_of(self.weights, self.largest)):
             if multiples:
-                lines.append(Line(feature, multiples))
+                lines.append(InputCode(feature, multiples))
             elif feature % GROUP and lines[-1].passed:
                 lines[-1] = replace(lines[-1], passed=lines[-1].passed + 1)
             else:
-                lines.append(Line(feature, passed=1))
+                lines.append(InputCode(feature, passed=1))
         return tuple(lines)
 
     @property

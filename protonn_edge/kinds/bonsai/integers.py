@@ -15,7 +15,7 @@ from the previous one in inputs. Weights of 0 bridge distances that do not fit a
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar
@@ -109,43 +109,39 @@ class TreeTable:
         return sparse if counted and len(sparse.content) < len(dense.content) else dense
 
     @cached_property
-    def content(self) -> bytes:
-        """The bytes.
+    def lines(self) -> tuple[bytes, ...]:
+        """The bytes, row by row, with the sizes of left subtrees in between.
 
         Raises `InputError` if a subtree is too large.
         """
-        return self._subtree(0)
+        return tuple(self._subtree(0))
 
     @cached_property
-    def lines(self) -> tuple[bytes, ...]:
-        """The same, row by row, with the sizes of left subtrees in between."""
-        lines: list[bytes] = []
-        self._subtree(0, lines.append)
-        return tuple(lines)
+    def content(self) -> bytes:
+        """All bytes."""
+        return b"".join(self.lines)
 
     def entries(self, sums: Sums) -> IntArray:
         """Return how many weights each row has in flash, (r,)."""
         counts = [_entries(row)[0].size if self.sparse else row.size for row in sums.weights]
         return np.array(counts, np.int64)
 
-    def _subtree(self, node: int, keep: Callable[[bytes], object] = lambda _: None) -> bytes:
-        """Return the bytes of a subtree; `keep` is called with each part."""
+    def _subtree(self, node: int) -> list[bytes]:
         inner = len(self.branches.bias)
         n_rows = len(self.weights.bias) // (2 * inner + 1)
         places = range(node * n_rows, (node + 1) * n_rows)
         own = [self._row(sums, place) for place in places for sums in (self.gates, self.weights)]
-        if node < inner:
-            size = len(self._subtree(2 * node + 1))
-            if size > _WORD:
-                raise InputError(
-                    f"the model has {size:,} bytes in a subtree, generated code counts up to "
-                    f"{_WORD:,}; train it with smaller shares of weights that are not 0"
-                )
-            own += [self._row(self.branches, node), size.to_bytes(SKIP_BYTES, "little")]
-        for part in own:
-            keep(part)
-        below = (2 * node + 1, 2 * node + 2) if node < inner else ()
-        return b"".join([*own, *(self._subtree(child, keep) for child in below)])
+        if node >= inner:
+            return own
+        left, right = self._subtree(2 * node + 1), self._subtree(2 * node + 2)
+        size = sum(map(len, left))
+        if size > _WORD:
+            raise InputError(
+                f"the model has {size:,} bytes in a subtree, generated code counts up to "
+                f"{_WORD:,}; train it with smaller shares of weights that are not 0"
+            )
+        branch = self._row(self.branches, node), size.to_bytes(SKIP_BYTES, "little")
+        return [*own, *branch, *left, *right]
 
     def _row(self, sums: Sums, place: int) -> bytes:
         weights, bias = sums.weights[place], int(sums.bias[place])

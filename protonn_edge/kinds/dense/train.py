@@ -89,7 +89,7 @@ def check_budget(weights: Sequence[Float32], budget: int | None) -> None:
 
 
 @dataclass(frozen=True, eq=False)
-class Network:
+class DenseNetwork:
     """The layers, which training moves in place."""
 
     # (units, inputs): that of the scores is the last one; of two classes it has one row
@@ -111,9 +111,9 @@ class Network:
         """All arrays."""
         return [*self.weights, *self.biases]
 
-    def copy(self) -> Network:
+    def copy(self) -> DenseNetwork:
         """Return the same values in arrays of their own."""
-        return Network([W.copy() for W in self.weights], [b.copy() for b in self.biases])
+        return DenseNetwork([W.copy() for W in self.weights], [b.copy() for b in self.biases])
 
     def values(self, X: Matrix) -> list[Matrix]:
         """Return the points X (n, D), and the values (n, units) of each hidden layer."""
@@ -143,8 +143,8 @@ class Network:
 
 
 def minimize(
-    start: Network, data: TrainingSet, settings: DenseParameters, seed: int
-) -> tuple[Network, tuple[EpochReport, ...], tuple[Restart, ...]]:
+    start: DenseNetwork, data: TrainingSet, settings: DenseParameters, seed: int
+) -> tuple[DenseNetwork, tuple[EpochReport, ...], tuple[Restart, ...]]:
     """Train from `start`; if it diverges, begin again with a third of the learning rate.
 
     Raises `InputError` if it still diverges after three restarts, or the budget leaves too few
@@ -152,7 +152,7 @@ def minimize(
     """
     check_budget(start.weights, settings.size_budget)
 
-    def attempt(rate: float) -> tuple[Network, list[EpochReport]]:
+    def attempt(rate: float) -> tuple[DenseNetwork, list[EpochReport]]:
         network = start.copy()
         run = _NetworkTraining(network, data, settings.frozen(learning_rate=rate), seed)
         with np.errstate(over="ignore", invalid="ignore"):
@@ -168,7 +168,7 @@ class _NetworkTraining(MiniBatchTraining[list[Float32]]):
     """The training of a network at one learning rate; moves it in place."""
 
     def __init__(
-        self, network: Network, data: TrainingSet, settings: DenseParameters, seed: int
+        self, network: DenseNetwork, data: TrainingSet, settings: DenseParameters, seed: int
     ) -> None:
         factors = [factor_of_inputs(W.shape[1]) for W in network.weights]
         factors += [1.0] * len(network.biases)
@@ -288,7 +288,7 @@ class DenseClassifier(DenseParameters, DeviceClassifier):
     def _train(self, prepared: PreparedPoints) -> Learned:
         data = prepared.training_set()
         outputs = 1 if prepared.n_classes == 2 else prepared.n_classes
-        start = Network.random((data.X.shape[1], *self._units, outputs), prepared.generator)
+        start = DenseNetwork.random((data.X.shape[1], *self._units, outputs), prepared.generator)
         kind, size = prepared.normalizer.kind, _batch_size(len(data))
         settings = settled(self.frozen(), data.X, prepared.generator, kind, size)
         network, history, restarts = minimize(start, data, settings, prepared.seed)

@@ -45,11 +45,12 @@ def test_squares_are_those_of_all_inputs() -> None:
     model = far_model()
     assert not model.named_stages["projection"].clamps
     places = model.named_stages["projection"].run(np.array([[0], [1]], np.uint8))
+    feed = model.named_stages["prototypes"].feed
     for k, place in enumerate(coordinates_of(model.named_stages["prototypes"])):
         differences = places[:, k, None] - model.numbers["prototypes"][k]
         assert np.square(differences.astype(np.int64)).max() <= place.largest_square
-        assert place.least <= places[:, k].min()
-        assert places[:, k].max() <= place.most
+        assert feed.low[k] <= places[:, k].min()
+        assert places[:, k].max() <= feed.high[k]
     assert sum(checked_coordinates(model.named_stages["prototypes"])) > 1
 
 

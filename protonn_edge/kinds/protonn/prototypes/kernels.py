@@ -24,7 +24,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -385,15 +385,10 @@ def _share_within_reach(stage: IntegerPrototypes) -> list[float]:
     return [1.0, *(near / max(1, len(some) * (len(some) - 1))).tolist()]
 
 
-@dataclass(frozen=True)
-class Coordinate:
-    """The ranges of a coordinate of the point."""
+class Coordinate(NamedTuple):
+    """A coordinate of the point, compared with those of prototypes."""
 
-    # its bounds for any input
-    least: int
-    most: int
-    # whether the difference from a prototype's may exceed a byte, and seem small if only a byte is
-    # kept
+    # whether the difference may exceed a byte, and seem small if only a byte is kept
     overflows: bool
     largest_square: int  # of such a difference, or of the byte that is kept
 
@@ -407,7 +402,7 @@ def coordinates_of(stage: IntegerPrototypes) -> tuple[Coordinate, ...]:
         wraps = [256 - size for size, largest in ((below, 128), (above, 127)) if size > largest]
         overflows = any(size**2 < stage.distance_limit for size in wraps)
         square = min(128, max(below, above)) ** 2
-        coordinates.append(Coordinate(least, most, overflows, square))
+        coordinates.append(Coordinate(overflows, square))
     return tuple(coordinates)
 
 
