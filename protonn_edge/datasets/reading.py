@@ -349,14 +349,12 @@ def read_libsvm(path: Path) -> Table:
     if any("," in label for _, label in lines):
         return LabelSetTable(str(path), X, [_set_of(path, *line) for line in lines])
     fits = shape[0] * shape[1] * 4 <= TABLE_LIMIT_BYTES
-    labels = [_label(path, *line) for line in lines]
-    return Table(str(path), X.toarray() if fits else X, labels)
-
-
-def _label(path: Path, number: int, label: str) -> str:
-    if not label:
-        raise InputError(f"{path}:{number} begins with a feature, not with a label; fix the line")
-    return label_text(label)
+    for number, label in lines:
+        if not label:
+            raise InputError(
+                f"{path}:{number} begins with a feature, not with a label; fix the line"
+            )
+    return Table(str(path), X.toarray() if fits else X, [label_text(label) for _, label in lines])
 
 
 def _set_of(path: Path, number: int, labels: str) -> tuple[str, ...]:

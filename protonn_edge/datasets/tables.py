@@ -66,7 +66,11 @@ def read_table(
         beside = "" if label is None else f" besides {label.title}, the label"
         raise InputError(f"{path} has no column of features{beside}; add one, or give --label")
     X, decimals = file.read(roles)
-    labels = [str(options.labelled)] * len(X) if label is None else _labels(label)
+    if label is None:
+        labels = [str(options.labelled)] * len(X)
+    else:
+        names_of = {cell: label_text(cell) for cell in set(label.cells)}
+        labels = [names_of[cell] for cell in label.cells]
     notices = [*file.notices(decimals), *roles.notices]
     if roles.label_found.startswith("the last") and labels:
         notices.append(_label_notice(file, roles, labels, judged=expected is None))
@@ -230,11 +234,6 @@ def _picker(columns: Sequence[Column]) -> Callable[[list[str]], Iterable[str]]:
     if len(indices) < 2 or indices == list(range(indices[0], indices[-1] + 1)):
         return itemgetter(slice(*(indices[0], indices[-1] + 1) if indices else (0, 0)))
     return itemgetter(*indices)
-
-
-def _labels(label: Column) -> list[str]:
-    names = {cell: label_text(cell) for cell in set(label.cells)}
-    return [names[cell] for cell in label.cells]
 
 
 def _label_notice(file: _File, roles: Roles, labels: Sequence[str], *, judged: bool) -> Notice:

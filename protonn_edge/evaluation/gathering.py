@@ -19,7 +19,7 @@ from protonn_edge.build.project import BuildOptions, trial_build
 from protonn_edge.chain.feature_stage import Shape
 from protonn_edge.chain.model import Model
 from protonn_edge.codegen import Float32Plan, Plan
-from protonn_edge.device import Origin, Result, read_origin, read_results
+from protonn_edge.device import Origin, read_origin, read_results
 from protonn_edge.errors import InputError
 from protonn_edge.evaluation.evidence import Evidence, EvidencePoints, Firmware, Floats, Labels
 from protonn_edge.evaluation.measurement import check_rows
@@ -72,7 +72,12 @@ def gather(
         possible = PossibleCycles.of_one_of([plan for _, plan in built], board)
     else:
         possible = PossibleCycles.of_any_plan(reference, board)
-    _check_cycles(path, results, possible)
+    for result in possible.outside(results)[:1]:
+        raise InputError(
+            f"{path} has {result.cycles:,} cycles at index {result.index}, possible are "
+            f"{possible}; run `protonn-edge hil` again, or name the folder of the firmware that "
+            "was measured with --project"
+        )
     firmware = _firmware_of(model, reference, built, board)
     if points is not None:
         firmware = _with_means(firmware, reference, points)
@@ -135,15 +140,6 @@ def _plans_in(
         for project, model, plan in generated
         if model.model_sha256 == reference.model_sha256
     ]
-
-
-def _check_cycles(path: Path, results: Sequence[Result], possible: PossibleCycles) -> None:
-    for result in possible.outside(results)[:1]:
-        raise InputError(
-            f"{path} has {result.cycles:,} cycles at index {result.index}, possible are "
-            f"{possible}; run `protonn-edge hil` again, or name the folder of the firmware that "
-            "was measured with --project"
-        )
 
 
 def _points_of(
