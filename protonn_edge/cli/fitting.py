@@ -33,12 +33,11 @@ from protonn_edge.kinds.protonn.parameters import ProtoNNParameters
 from protonn_edge.kinds.protonn.train.fitting import default_prototypes
 from protonn_edge.quantization import check_counts
 from protonn_edge.training.base import DeviceClassifier
-from protonn_edge.training.compatibility import check_compatible
 from protonn_edge.training.features import FeatureRequest
 from protonn_edge.training.parameters import FeatureParameters
 from protonn_edge.training.preparation import count_inputs
 from protonn_edge.training.progress import EpochReport, TrainingStopped, was_stopped
-from protonn_edge.training.refusals import Case
+from protonn_edge.training.refusals import Case, check_compatible
 
 _SHORTEST = "what follows is trained as little as possible, so that there is a model"
 

@@ -44,7 +44,6 @@ from protonn_edge.quantization import check_statistics, statistics_of, with_reje
 from protonn_edge.system.rounding import one_thread
 from protonn_edge.training.answers import Answers
 from protonn_edge.training.calibration import fitted_sharpness
-from protonn_edge.training.compatibility import check_compatible, refusal_of
 from protonn_edge.training.folds import held_out_statistics
 from protonn_edge.training.given_points import (
     check_number_of_classes,
@@ -66,7 +65,7 @@ from protonn_edge.training.parameters import (
 from protonn_edge.training.points import Float32, Indices
 from protonn_edge.training.preparation import PreparedPoints
 from protonn_edge.training.progress import EpochReport, Learned, Restart, was_stopped
-from protonn_edge.training.refusals import Case, Refusal
+from protonn_edge.training.refusals import Case, Refusal, check_compatible, refusal_of
 from protonn_edge.training.searched import FEATURES_SEARCHED, Searched, SearchTask
 
 

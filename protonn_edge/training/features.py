@@ -35,7 +35,7 @@ class FeatureRequest:
     # what points it is of
     of_samples: ClassVar[bool] = False
     of_images: ClassVar[bool] = False
-    # what it cannot be combined with, beside the rows of `protonn_edge.training.compatibility`
+    # what it cannot be combined with, beside the rows of `protonn_edge.training.refusals`
     refusals: ClassVar[tuple[Refusal, ...]] = ()
 
     @property

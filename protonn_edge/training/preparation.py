@@ -17,9 +17,9 @@ from protonn_edge.errors import InputError
 from protonn_edge.quantization import measure_activity, quantize
 from protonn_edge.training.augmentation import check_image_shape, make_exposure_points
 from protonn_edge.training.given_points import GivenPoints
+from protonn_edge.training.initialization import REACH, with_reach
 from protonn_edge.training.label_sets import best_threshold
 from protonn_edge.training.normalization import normalized, normalizer_from
-from protonn_edge.training.one_class import REACH, with_reach
 from protonn_edge.training.parameters import SharedParameters
 from protonn_edge.training.points import (
     Float32,

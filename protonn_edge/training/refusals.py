@@ -1,38 +1,35 @@
-"""Conditions under which a training is refused, and their error sentences.
+"""Options that cannot be combined: one table for Python, the command line and all classifiers.
 
-The rows for every training are in `protonn_edge.training.compatibility`, those about one kind of
-feature are next to its parameters. Names of parameters in a sentence are in braces, which the
-command line replaces by its own flags.
+Rows about one kind of feature or classifier are next to its parameters. Names of parameters in a
+sentence are in braces, which the command line replaces by its own flags.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 from scipy.sparse import issparse
 
 from protonn_edge.chain.model import Model
+from protonn_edge.errors import InputError
+from protonn_edge.system.lazy import later
 from protonn_edge.training.normalization import KEEPING_ZEROS
-from protonn_edge.training.stored_points import is_large
+from protonn_edge.training.stored_points import LARGE_BYTES, is_large
+
+_feature_refusals = later("protonn_edge.features.train", "refusals")
 
 
 @dataclass(frozen=True, kw_only=True)
 class Case:
-    """A training to check: its settings and properties of its points.
-
-    Attributes
-    ----------
-    sparse, multilabel, in_groups : bool
-        Whether the points stay sparse, have sets of labels, or come in groups.
-    """
+    """A training to check: its settings and properties of its points."""
 
     settings: Any  # the settings of the kind of classifier that a row is for
-    sparse: bool = False
-    multilabel: bool = False
+    sparse: bool = False  # whether the points stay sparse
+    multilabel: bool = False  # whether they have sets of labels
     in_blocks: int = 0  # bytes of points that are read in blocks; 0 if they are in memory
-    in_groups: bool = False
+    in_groups: bool = False  # whether the points come in groups
     in_parts: bool = False  # whether `partial_fit` was called
     rejecting: bool = False  # whether the model will reject points afterwards
     given: frozenset[str] = frozenset()  # options given on the command line
@@ -140,10 +137,7 @@ def unclipped(
 
 
 def one_class_in_memory(what: str) -> tuple[Refusal, ...]:
-    """Return the rows of a kind without sets of labels and without points in blocks.
-
-    `what` describes the kind, such as "a forest".
-    """
+    """Return the rows of a kind, such as "a forest", without label sets and points in blocks."""
     return (
         Refusal(
             lambda case: case.multilabel,
@@ -181,3 +175,269 @@ LABEL_SETS = Refusal(lambda case: case.multilabel, "points have sets of labels")
 IN_BLOCKS = Refusal(lambda case: case.in_blocks > 0, "the points are read in blocks")
 AUGMENTED = Refusal(lambda case: case.settings.augment, "{augment} moves images")
 """Clauses for `but`."""
+
+
+class Incompatible(InputError):
+    """The training is refused by a row of the table."""
+
+
+def check_compatible(
+    case: Case, own: Iterable[Refusal] = (), names: Mapping[str, str] | None = None
+) -> None:
+    """Raise `Incompatible` with the sentence of the first row that refuses a training, if any.
+
+    - `own`: rows of the kind of classifier.
+    - `names`: the caller's names for the parameters, such as ``--prototypes`` for ``n_prototypes``.
+    """
+    refusal = refusal_of(case, own)
+    if refusal is not None:
+        raise Incompatible(refusal.said_of(case, names))
+
+
+def refusal_of(case: Case, own: Iterable[Refusal] = ()) -> Refusal | None:
+    """Return the first row that refuses a case, or None."""
+    rows = (*REFUSALS, *_feature_refusals(), *own)
+    return next((each for each in rows if each.refuses(case)), None)
+
+
+_NOT_CLASSES_IN_MEMORY = (LABEL_SETS, SPARSE, IN_BLOCKS)
+_NOT_AS_THEY_ARE = (SPARSE, AUGMENTED, IN_BLOCKS)
+
+
+def _in_turn(words: str) -> Refusal:
+    return Refusal(
+        lambda case: case.settings.optimizer == "alternating",
+        f"the alternating optimizer {words}",
+        ("optimizer",),
+    )
+
+
+def _in_memory(name: str, value: object, instead: str, *reads: str) -> Refusal:
+    return Refusal(
+        lambda case: case.in_blocks > 0 and getattr(case.settings, name) == value,
+        f"{{{name}}} is {value}, which needs all points in memory, but {{case.in_blocks:,}} B of "
+        f"points are read in blocks (the limit is {LARGE_BYTES:,}); set {{{name}}} to {instead}, "
+        "or train on fewer points",
+        reads,
+    )
+
+
+def _decided_by_budget(name: str, given: Condition) -> Refusal:
+    return Refusal(
+        lambda case: case.settings.budget is not None and given(case),
+        "{budget} is {settings.budget:,}, which determines the sizes; leave "
+        f"{{{name}}} out, or the budget",
+        ("budget", name),
+    )
+
+
+_OF_OPTIMIZERS = frozenset(
+    (
+        *("optimizer", "loss", "epochs", "iterations", "pass_epochs", "step_sizes", "batch_size"),
+        *("learning_rate", "input_noise", "quantization_aware", "gamma_numerator", "trained"),
+    )
+)
+
+
+def _starts_from_neighbourhoods(case: Case) -> bool:
+    kind = case.settings.init_projection
+    return case.model is None and isinstance(kind, str) and kind == "nca"
+
+
+REFUSALS: tuple[Refusal, ...] = (
+    # What the points are.
+    Refusal(
+        lambda case: case.in_parts and case.multilabel,
+        "partial_fit learns one label per point; call fit with sets of labels",
+    ),
+    Refusal(
+        lambda case: case.multilabel and case.settings.class_weight is not None,
+        "{class_weight} is set, but a point with a set of labels has no single class; leave it "
+        "out, or give sample_weight",
+    ),
+    Refusal(
+        lambda case: "group_shift" in case.given and not case.in_groups,
+        "{group_shift} needs {groups}; give both",
+    ),
+    *but(
+        lambda case: case.in_groups and case.settings.group_shift > 0,
+        "{group_shift} is {settings.group_shift:g}, but <but>; set it to 0, or leave the groups "
+        "out",
+        *_NOT_CLASSES_IN_MEMORY,
+        _in_turn("takes points as they are"),
+    ),
+    *but(
+        lambda case: case.settings.strangers > 0,
+        "{strangers} is {settings.strangers:g}, but <but>; leave {strangers} out",
+        *_NOT_CLASSES_IN_MEMORY,
+        _in_turn("has no use for them"),
+        Refusal(
+            lambda case: case.settings.loss == "neighbour_likelihood",
+            "the likelihood of neighbours is not defined for points without a class",
+            ("loss",),
+        ),
+    ),
+    _in_memory("optimizer", "alternating", "joint", "optimizer"),
+    _in_memory("augment", True, "False"),
+    # Training in parts.
+    *map(all_at_once, ("augment", "clip", "strangers")),
+    Refusal(
+        lambda case: case.in_parts and case.asked is not None and case.asked.all_at_once,
+        "partial_fit was called with {features}, which needs all points at once; leave {features} "
+        "out, or call fit",
+    ),
+    Refusal(
+        lambda case: case.in_parts and case.clips_on,
+        "partial_fit continues from a model that clips outliers, whose range more points would "
+        "widen; use another model, or call fit",
+    ),
+    # The model to start from.
+    Refusal(
+        lambda case: case.model is not None and case.model.multilabel and not case.multilabel,
+        "the model to start from is for sets of labels, but the data has one class per point; "
+        "start from a model of the same kind, or from none",
+    ),
+    Refusal(
+        lambda case: case.model is not None and case.multilabel and not case.model.multilabel,
+        "the model to start from is for one class per point, but the data has sets of labels; "
+        "start from a model of the same kind, or from none",
+    ),
+    Refusal(
+        lambda case: (
+            case.model is not None
+            and case.asked is not None
+            and not case.asked.continues(case.model.feature_stage, case.settings)
+        ),
+        "features are given, but the model to start from has its own or none; leave {features} out",
+    ),
+    # Images.
+    *but(
+        lambda case: case.settings.augment,
+        "{augment} is True, but <but>",
+        Refusal(lambda case: case.sparse, "the points are sparse; give dense images"),
+        Refusal(
+            lambda case: case.settings.image_shape is None,
+            "{image_shape} is None; give (height, width)",
+        ),
+        _in_turn("takes the points as they are; set {optimizer} to joint"),
+    ),
+    Refusal(
+        lambda case: case.settings.moved_share < 1 and not case.settings.augment,
+        "{moved_share} is {settings.moved_share:g}, but images are only moved with {augment}; "
+        "leave {moved_share} out, or give {augment}",
+        ("moved_share",),
+    ),
+    # The ends of ranges.
+    *unclipped(
+        *_NOT_AS_THEY_ARE,
+        to_start=[
+            Refusal(
+                lambda case: case.settings.initial_model is not None,
+                "the model to start from does not clip",
+            )
+        ],
+    ),
+    # Sizes, and where training starts.
+    Refusal(
+        lambda case: case.settings.budget is not None and case.model is not None,
+        "{budget} is {settings.budget:,}, but the model to start from has its own sizes; leave one "
+        "of the two out",
+        ("budget",),
+    ),
+    Refusal(
+        lambda case: case.settings.budget is not None and case.for_floats_alone,
+        "{budget} is {settings.budget:,}, in bytes on a device, which takes neither sets of labels "
+        "nor the {normalization} 'l2'; give {n_projections} and {n_prototypes}",
+        ("budget",),
+    ),
+    Refusal(
+        lambda case: case.settings.projection_bits < 8 and case.for_floats_alone,
+        "{projection_bits} is {settings.projection_bits}, on a device, which takes neither sets of "
+        "labels nor the {normalization} 'l2'; leave it out",
+        ("projection_bits",),
+    ),
+    Refusal(
+        lambda case: (
+            case.settings.projection_bits != case.settings.weight_bits
+            and (case.settings.projection_bits < 8 or "projection_bits" in case.given)
+        ),
+        "{projection_bits} is {settings.projection_bits}, but the model to start from has "
+        "{settings.weight_bits}, which it keeps; leave it out, or the model",
+        ("projection_bits",),
+    ),
+    # Everybody has a number of projections, so only the command line knows who asked for it.
+    _decided_by_budget("n_projections", lambda case: "n_projections" in case.given),
+    _decided_by_budget("n_prototypes", lambda case: case.settings.n_prototypes is not None),
+    _decided_by_budget(
+        "prototypes_per_class", lambda case: case.settings.prototypes_per_class is not None
+    ),
+    Refusal(
+        lambda case: (
+            case.model is None
+            and None not in (case.settings.n_prototypes, case.settings.prototypes_per_class)
+        ),
+        "{n_prototypes} is {settings.n_prototypes} and {prototypes_per_class} is "
+        "{settings.prototypes_per_class}; give only one of the two",
+        ("n_prototypes", "prototypes_per_class"),
+    ),
+    *but(
+        _starts_from_neighbourhoods,
+        "{init_projection} is 'nca', but <but>, which needs dense points of one class each; "
+        "choose 'sleec', 'gaussian' or 'pca'",
+        replace(LABEL_SETS, reads=("init_projection",)),
+        replace(SPARSE, reads=("init_projection",)),
+    ),
+    # Normal points alone.
+    *but(
+        lambda case: case.settings.one_class,
+        "{one_class} is set, but <but>; leave one of the two out",
+        *_NOT_CLASSES_IN_MEMORY,
+        AUGMENTED,
+        Refusal(lambda case: case.in_parts, "partial_fit was called, which optimizes"),
+        Refusal(
+            lambda case: case.settings.initial_model is not None, "there is a model to start from"
+        ),
+        Refusal(lambda case: case.settings.strangers > 0, "{strangers} is {settings.strangers:g}"),
+        Refusal(lambda case: case.settings.clip > 0, "{clip} is {settings.clip:g}"),
+        Refusal(
+            lambda case: "convolutions" in case.kinds,
+            "learning convolutions needs several classes",
+        ),
+        Refusal(
+            lambda case: case.settings.normalizer_kind == "l2",
+            "the {normalization} is l2, which a device cannot compute",
+        ),
+        Refusal(
+            lambda case: case.settings.budget is not None,
+            "{budget} shares bytes among several classes",
+            ("budget",),
+        ),
+        Refusal(
+            lambda case: (
+                isinstance(case.settings.init_projection, str)
+                and case.settings.init_projection in ("nca", "sleec")
+            ),
+            "{init_projection} is {settings.init_projection}, which needs several classes",
+            ("init_projection",),
+        ),
+        Refusal(
+            lambda case: min(case.settings.sparsity) < 1,
+            "matrices are to be sparse, which needs an optimizer",
+            ("sparsity",),
+        ),
+        Refusal(
+            lambda case: not _OF_OPTIMIZERS.isdisjoint(case.given),
+            "options of an optimizer are given, but there is no optimizer",
+        ),
+    ),
+    # Rejection.
+    Refusal(
+        lambda case: "by" in case.given and not case.rejecting,
+        "{by} needs {rate}; give both",
+    ),
+    Refusal(
+        lambda case: case.rejecting and case.for_floats_alone,
+        "{rate} is for models of one class per point that a device can run; leave it out, or "
+        "train with one label per point and another {normalization} than l2",
+    ),
+)

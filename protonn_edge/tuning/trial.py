@@ -22,11 +22,10 @@ from protonn_edge.errors import InputError
 from protonn_edge.quantization import quantize
 from protonn_edge.system.rounding import one_thread
 from protonn_edge.training.base import CLASSIFIERS, DeviceClassifier
-from protonn_edge.training.compatibility import check_compatible
 from protonn_edge.training.features import NO_FEATURES
 from protonn_edge.training.preparation import count_inputs
 from protonn_edge.training.progress import EpochReport
-from protonn_edge.training.refusals import Case
+from protonn_edge.training.refusals import Case, check_compatible
 from protonn_edge.training.searched import ANY, FEATURES, Searched, settings_of_kind
 from protonn_edge.tuning.limits import Figures, Fit, TuningLimits, fit_of
 

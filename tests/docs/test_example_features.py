@@ -22,7 +22,7 @@ from protonn_edge.export import export
 from protonn_edge.features import train
 from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
 from protonn_edge.quantization import quantize
-from protonn_edge.training.compatibility import Incompatible
+from protonn_edge.training.refusals import Incompatible
 
 DIGITS = load_digits_dataset()
 BRIEF = {"n_projections": 8, "n_prototypes": 30, "epochs": 8, "random_state": 0}

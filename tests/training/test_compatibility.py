@@ -19,8 +19,13 @@ from protonn_edge.features.train import refusals
 from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
 from protonn_edge.training import stored_points
 from protonn_edge.training.base import CLASSIFIERS
-from protonn_edge.training.compatibility import REFUSALS, Incompatible, check_compatible, refusal_of
-from protonn_edge.training.refusals import Case
+from protonn_edge.training.refusals import (
+    REFUSALS,
+    Case,
+    Incompatible,
+    check_compatible,
+    refusal_of,
+)
 
 RNG = np.random.default_rng(0)
 Y = np.arange(24) % 2

@@ -128,7 +128,7 @@ class ProtoNNParameters(MiniBatchParameters):
     one_class : bool, default=False
         Whether to train on normal points only: `fit` takes points of one class, or no targets at
         all, and `calibrate_rejection` chooses the distance from all prototypes beyond which a point
-        is unknown. See `protonn_edge.training.one_class`.
+        is unknown. See `protonn_edge.training.initialization`.
     """
 
     n_projections: int = N_PROJECTIONS(10)

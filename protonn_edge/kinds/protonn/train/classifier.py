@@ -23,7 +23,6 @@ from protonn_edge.kinds.protonn.train.fitting import ProtoNNTraining
 from protonn_edge.kinds.protonn.train.online import OnlineTraining
 from protonn_edge.system.rounding import one_thread
 from protonn_edge.training.base import DeviceClassifier
-from protonn_edge.training.compatibility import check_compatible, refusal_of
 from protonn_edge.training.given_points import (
     class_indices,
     classes_to_go_on,
@@ -36,7 +35,7 @@ from protonn_edge.training.objective import LABEL_RARITY
 from protonn_edge.training.points import Float32, Indices
 from protonn_edge.training.preparation import PreparedPoints
 from protonn_edge.training.progress import Learned, Trained
-from protonn_edge.training.refusals import Case
+from protonn_edge.training.refusals import Case, check_compatible, refusal_of
 from protonn_edge.training.searched import FEATURES_SEARCHED, Among, Between, Searched, SearchTask
 from protonn_edge.training.stored_points import chunks_of, is_large
 

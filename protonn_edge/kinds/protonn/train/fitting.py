@@ -23,10 +23,9 @@ from protonn_edge.kinds.protonn.train.budget_rules import ModelSizes, sizes_with
 from protonn_edge.kinds.protonn.train.joint import Augment, QuantizationAware, minimize
 from protonn_edge.kinds.protonn.train.label_start import sparse_projection
 from protonn_edge.training.augmentation import ImageAugmentation
-from protonn_edge.training.initialization import initial_parameters
+from protonn_edge.training.initialization import as_it_starts, initial_parameters
 from protonn_edge.training.loop import settled
 from protonn_edge.training.objective import Parameters
-from protonn_edge.training.one_class import as_it_starts
 from protonn_edge.training.points import Float32, Indices, TrainingSet
 from protonn_edge.training.preparation import PreparedPoints
 from protonn_edge.training.progress import Trained
