@@ -60,9 +60,8 @@ class Passed(NamedTuple):
     most: int
     least: int = 0
     of: str = ""  # the other label
-    # several labels may have one limit, of the sum of their passes, each of which may count more
-    name: str = ""  # what they are named together
-    weight: int = 1
+    name: str = ""  # of several labels that have one limit, of the sum of their passes
+    weight: int = 1  # how often a pass of this one counts then
 
 
 Facts = Mapping[str, Passed]
@@ -282,8 +281,8 @@ def _mark(name: str, label: str, fact: Passed) -> str:
     limits, own = f"{fact.most}, {fact.least}", f"{name}_{fact.name or label}"
     if fact.of:
         return f"EACH({own}, {name}_{fact.of}, {limits})"
-    if fact.weight != 1:
-        return f"WEIGHTED({own}, {limits}, {fact.weight})"
+    if fact.name:
+        return f"SHARED({own}, {limits}, {fact.weight}, {label})"
     return f"PASSED({own}, {limits})"
 
 

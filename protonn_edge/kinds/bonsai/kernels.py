@@ -7,6 +7,7 @@ r24 and r25 weights, r15 levels; r13:r12 is the address of the next score. r17 i
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import ClassVar
@@ -18,7 +19,7 @@ from protonn_edge.avr.cores import Core
 from protonn_edge.chain.activity import Activity
 from protonn_edge.chain.integer_stage import IntArray
 from protonn_edge.kernels.kernel import INPUTS_AT_ONCE, Cost, Feed, HeldInputs, Kernel, Push, Step
-from protonn_edge.kernels.listing import Listing
+from protonn_edge.kernels.listing import Facts, Listing, Passed
 from protonn_edge.kernels.matvec.loops import COUNTED_IN_A_BYTE
 from protonn_edge.kinds.bonsai.integers import LARGEST_SHIFT, IntegerBonsaiTree
 
@@ -197,6 +198,23 @@ class BonsaiTreeKernel(Kernel):
                 brne {each}
         """
 
+    @property
+    def facts(self) -> Facts:
+        """How often labels are passed; those of weights together, as on the way with most."""
+        stage, levels = self.stage, self.stage.depth + 1
+        rows = stage.flash.entries(stage.gates) + stage.flash.entries(stage.weights)
+        nodes = rows.reshape(stage.n_nodes, -1).sum(axis=1)
+        branches = stage.flash.entries(stage.branches)
+        most, least = (_along(choose, nodes, branches, branches, 0) for choose in (max, min))
+        loops = ["gate_weight", "weight_weight", *["branch_weight"] * bool(stage.depth)]
+        scores, ways = stage.n_rows, stage.n_rows * levels
+        return {
+            "clear": Passed(scores, scores),
+            "node": Passed(levels, levels),
+            "row": Passed(ways, ways),
+            **{label: Passed(most, least, name="weights") for label in loops},
+        }
+
     @cached_property
     def cycles(self) -> WalkCycles:
         """The cycles of the parts."""
@@ -280,15 +298,9 @@ class BonsaiTreeKernel(Kernel):
 
     def _way(self, *, at_most: bool) -> int:
         """Return the cycles of the longest or the shortest path through the tree."""
+        ways = self.branch_cycles(False), self.branch_cycles(True)
         choose = max if at_most else min
-        whole = self.node_cycles(at_most).tolist()
-        left, right = self.branch_cycles(False).tolist(), self.branch_cycles(True).tolist()
-        for k in reversed(range(len(whole))):
-            if k < len(left):
-                whole[k] += choose(left[k] + whole[2 * k + 1], right[k] + whole[2 * k + 2])
-            else:
-                whole[k] += self.cycles.leaf
-        return int(whole[0])
+        return _along(choose, self.node_cycles(at_most), *ways, self.cycles.leaf)
 
     @property
     def lines(self) -> tuple[tuple[int, ...], ...]:
@@ -299,6 +311,19 @@ class BonsaiTreeKernel(Kernel):
     def table(self) -> tuple[int, ...]:
         """The tanh."""
         return tuple(self.stage.table.tolist())
+
+
+def _along(
+    choose: Callable[[int, int], int], nodes: IntArray, left: IntArray, right: IntArray, leaf: int
+) -> int:
+    """Return the sum along one way through a tree: of its nodes, of how it goes on, of its leaf."""
+    whole, inner = nodes.tolist(), len(left)
+    for k in reversed(range(len(whole))):
+        if k < inner:
+            whole[k] += choose(int(left[k]) + whole[2 * k + 1], int(right[k]) + whole[2 * k + 2])
+        else:
+            whole[k] += leaf
+    return int(whole[0])
 
 
 def kernels(stage: IntegerBonsaiTree, core: Core) -> tuple[Kernel, ...]:

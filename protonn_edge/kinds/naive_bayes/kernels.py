@@ -9,7 +9,7 @@ from typing import ClassVar
 from protonn_edge.avr.cores import Core
 from protonn_edge.chain.activity import Activity
 from protonn_edge.kernels.kernel import INPUTS_AT_ONCE, Cost, Feed, HeldInputs, Kernel, Push, Step
-from protonn_edge.kernels.listing import Listing, repeated
+from protonn_edge.kernels.listing import Facts, Listing, Passed, repeated
 from protonn_edge.kinds.naive_bayes.integers import IntegerNaiveBayes
 
 # Around the loop, compiled by avr-gcc 5.4 at -O2: on average and at most.
@@ -97,6 +97,12 @@ class NaiveBayesKernel(Kernel):
                 clr  r1
             """
         )
+
+    @property
+    def facts(self) -> Facts:
+        """How often its labels are passed."""
+        classes, terms = self.stage.n_outputs, self.stage.n_outputs * self.stage.n_inputs
+        return {"class": Passed(classes, classes), "term": Passed(terms, terms)}
 
     @property
     def cycles(self) -> int:

@@ -46,7 +46,7 @@ static void forest_walk(const pnn_input_t *values)
         "    add   %A[end], r30\n"
         "    adc   %B[end], r31\n"
         ".Lnode_%=:\n"
-        "    " WEIGHTED(forest_way, 222, 177, 19) "lpm   %[a], Z+\n" /* the feature, or the mark of a leaf */
+        "    " SHARED(forest_way, 222, 177, 19, node) "lpm   %[a], Z+\n" /* the feature, or the mark of a leaf */
         "    cpi   %[a], 255\n"
         "    brcc  .Lleaf_%=\n"
         "    movw  r26, %[values]\n"
@@ -59,14 +59,14 @@ static void forest_walk(const pnn_input_t *values)
         "    adiw  r30, 1\n"
         "    rjmp  .Lnode_%=\n"
         ".Lright_%=:\n"
-        "    " WEIGHTED(forest_way, 222, 177, 4) "lpm   %[a], Z+\n" /* passes over the left subtree */
+        "    " SHARED(forest_way, 222, 177, 4, right) "lpm   %[a], Z+\n" /* passes over the left subtree */
         "    add   r30, %[a]\n"
         "    adc   r31, __zero_reg__\n"
         "    rjmp  .Lnode_%=\n"
         ".Lleaf_%=:\n"
         "    lpm   %[left], Z+\n"
         ".Lpair_%=:\n"
-        "    " WEIGHTED(forest_way, 222, 177, 26) "lpm   %[a], Z+\n" /* the class */
+        "    " SHARED(forest_way, 222, 177, 26, pair) "lpm   %[a], Z+\n" /* the class */
         "    lpm   %[b], Z+\n" /* what is added to its score */
         "    movw  r26, %[scores]\n"
         "    add   r26, %[a]\n"

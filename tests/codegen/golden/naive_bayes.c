@@ -25,14 +25,14 @@ static PNN_NOINLINE void naive_bayes_score(const pnn_input_t *values)
     __asm__ volatile(
         "    clr   r12\n"
         ".Lclass_%=:\n"
-        "    movw  r26, %[values]\n"
+        "    " PASSED(naive_bayes_class, 3, 3) "movw  r26, %[values]\n"
         "    lpm   r18, Z+\n"
         "    lpm   r19, Z+\n"
         "    lpm   r20, Z+\n"
         "    lpm   r21, Z+\n"
         "    ldi   r24, 4\n"
         ".Lterm_%=:\n"
-        "    ld    r22, X+\n"
+        "    " PASSED(naive_bayes_term, 12, 12) "ld    r22, X+\n"
         "    lsl   r22\n"
         "    lsl   r22\n"
         "    lpm   r23, Z+\n" /* the mean */

@@ -88,7 +88,7 @@ typedef char pnn_shift_is_arithmetic[(-1 >> 1) == -1 ? 1 : -1];
  * count several times. */
 #ifdef __AVR__
 #define PASSED(name, most, least) "pnn_passed." #name LIMITS(most, least)
-#define WEIGHTED(name, most, least, times) "pnn_passed." #name "." #most "." #least "." #times ".%=: "
+#define SHARED(name, most, least, times, place) "pnn_passed." #name "." #most "." #least "." #times ".%=" #place ": "
 #define WHOLE(name, most, least) "pnn_whole." #name LIMITS(most, least)
 #define EACH(name, other, most, least) "pnn_each." #name "." #other LIMITS(most, least)
 #define LIMITS(most, least) "." #most "." #least ".%=: "
