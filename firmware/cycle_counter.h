@@ -42,6 +42,9 @@ void cycle_counter_start(void);
 /* The two ends of a span, CYCLE_SPAN_BEGIN and CYCLE_SPAN_END, are one piece of assembly each: always
  * the same instructions, and nothing that the compiler could move in between. */
 
+/* Names the span that begins next, for whoever reads the linked program. */
+#define CYCLE_SPAN_IS(name) __asm__ volatile("pnn_span." #name ".%=:\n" : :)
+
 /* The timer where a span begins; interrupts must be disabled. */
 static inline cycle_timer_t cycle_span_begin(void)
 {

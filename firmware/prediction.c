@@ -54,6 +54,7 @@ static void push_chunk(void)
     uint16_t end;
 
     cli();
+    CYCLE_SPAN_IS(push);
     start = cycle_span_begin();
     pnn_push_many(chunk, chunk_count);
     end = cycle_span_end();
@@ -79,6 +80,7 @@ void prediction_begin(void)
 
     start_chunk();
     cli();
+    CYCLE_SPAN_IS(begin);
     start = cycle_span_begin();
     pnn_begin();
     end = cycle_span_end();
@@ -134,6 +136,7 @@ static uint8_t finish(void)
     cli();
     cycle_long_span_prepare();
     before = uart_before_computing();
+    CYCLE_SPAN_IS(finish);
     start = cycle_span_begin();
     sei();
 #if PREDICTION_HOLDS_FEATURES

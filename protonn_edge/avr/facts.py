@@ -12,6 +12,7 @@ code, moves with it, and which the compiler doubles with it where it inlines or 
 | ``P_each.NAME.OTHER.MOST.LEAST.N`` | the same, for each time that a place named ``OTHER`` is passed |
 | ``P_jump.NAME.N`` | this jump through a table leads to a target of this name |
 | ``P_target.NAME.N`` | such a target |
+| ``P_span.NAME.N`` | a part of a prediction begins, which the program measures |
 
 where P is the prefix of the model's functions, and N tells labels apart. A prediction is a call of
 ``P_predict``, or one of ``P_begin``, the pushes of all features, and one of ``P_finish``.
@@ -45,6 +46,16 @@ class Facts:
 
     passes: tuple[Fact, ...]
     targets: Mapping[int, tuple[int, ...]]  # of jumps through tables, by the address of the jump
+
+
+def span_labels(program: LinkedProgram) -> Mapping[str, list[int]]:
+    """Return the addresses of the labels of spans, by name."""
+    labels = defaultdict[str, list[int]](list)
+    for mark in program.marks:
+        match = MARK.fullmatch(mark.name)
+        if match is not None and match[1] == "span":
+            labels[match[2]].append(mark.address)
+    return labels
 
 
 _DIVISIONS = {"__udivmodqi4": 8, "__udivmodhi4": 16, "__udivmodsi4": 32}

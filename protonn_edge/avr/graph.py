@@ -13,8 +13,10 @@ from typing import NamedTuple
 from protonn_edge.avr.cycles import TAKEN_BRANCH, cycles_of
 from protonn_edge.avr.instructions import BRANCHES, CALLS, JUMPS, RETURNS, SKIPS, Decoded, decode
 from protonn_edge.avr.program import LinkedProgram, Names
-from protonn_edge.errors import CheckFailed
+from protonn_edge.errors import CheckFailed, InputError
 
+_ZERO = 1  # the register that is 0
+_STRAIGHT_BYTES = 64  # in front of a span
 _INDIRECT = frozenset({"ijmp", "eijmp", "icall", "eicall"})
 
 
@@ -46,6 +48,7 @@ def graph_of(
     entries: Collection[int],
     places: Collection[int],
     targets: Mapping[int, tuple[int, ...]],
+    register: int | None = None,
 ) -> Graph:
     """Return the flow from functions at some addresses.
 
@@ -59,13 +62,15 @@ def graph_of(
         Addresses at which blocks begin.
     targets : mapping of int to tuple of int
         Where jumps through tables lead, by their addresses.
+    register : int, optional
+        An I/O register: before 0 is written to it, paths end.
 
     Raises
     ------
     CheckFailed
         If a call or a jump leads to where nobody knows; the message names the function.
     """
-    steps = _Steps(program, targets).all(entries)
+    steps = _Steps(program, targets, register).all(entries)
     called = {function for step in steps.values() for function in step.called}
     leaders = {None, *entries, *called, *places} | _joints(steps)
     edges: list[Edge] = []
@@ -82,6 +87,23 @@ def graph_of(
     return Graph(tuple(edges), calls)
 
 
+def first_write(program: LinkedProgram, address: int, register: int) -> int:
+    """Return the address of the first write to an I/O register in a straight piece of code.
+
+    Raises `InputError` if there is none.
+    """
+    end = address + _STRAIGHT_BYTES
+    while address < end and (here := decode(program.code, address, program.core.wraps_at)):
+        if _writes(here, register):
+            return address
+        address = here.end
+    raise InputError(f"{program.path} marks a span that does not begin; build it again")
+
+
+def _writes(here: Decoded, register: int | None) -> bool:
+    return here.name == "out" and here.operands["A"] == register
+
+
 def _joints(steps: Mapping[int, _Step]) -> set[int]:
     """Return what can be reached from several places, or as one of several ways from one."""
     joints, seen = set[int](), set[int | None]()
@@ -96,8 +118,14 @@ def _joints(steps: Mapping[int, _Step]) -> set[int]:
 class _Steps:
     """Follows code, an instruction at a time."""
 
-    def __init__(self, program: LinkedProgram, targets: Mapping[int, tuple[int, ...]]) -> None:
+    def __init__(
+        self,
+        program: LinkedProgram,
+        targets: Mapping[int, tuple[int, ...]],
+        register: int | None = None,
+    ) -> None:
         self._program = program
+        self._register = register
         self._names = Names(program.symbols)
         self._targets = targets
 
@@ -118,6 +146,8 @@ class _Steps:
         target = here.operands.get("k", 0)
         if name in RETURNS:
             return _Step(((None, cycles),))
+        if _writes(here, self._register) and here.operands["r"] == _ZERO:
+            return _Step(((None, 0),))
         if name in CALLS and target != here.end:  # else it reserves two bytes of stack, or three
             return _Step(((self._behind(here), cycles),), (target,))
         if name in JUMPS:

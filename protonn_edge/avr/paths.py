@@ -9,10 +9,9 @@ it is entered, a function as often as it is called, and facts limit how often pl
 from __future__ import annotations
 
 import math
-from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,8 +19,8 @@ from scipy.optimize import Bounds, LinearConstraint, milp
 from scipy.sparse import csr_array, diags_array
 from scipy.sparse.csgraph import connected_components
 
-from protonn_edge.avr.facts import Fact, facts_of
-from protonn_edge.avr.graph import Graph, graph_of
+from protonn_edge.avr.facts import Fact, facts_of, span_labels
+from protonn_edge.avr.graph import Graph, first_write, graph_of
 from protonn_edge.avr.lines import source_line
 from protonn_edge.avr.program import LinkedProgram, Names
 from protonn_edge.errors import CheckFailed, InputError
@@ -48,10 +47,17 @@ class Paths:
     shortest: Path
 
 
-def paths_through(program: LinkedProgram, *entries: str) -> Paths:
-    """Return the longest and the shortest path of one call of each function, in turn.
+class Times(NamedTuple):
+    """How often something happens."""
 
-    The cycles are from each one's first instruction up to the end of its return, without
+    least: int
+    most: int
+
+
+def paths_through(program: LinkedProgram, entry: str) -> Paths:
+    """Return the longest and the shortest path of a call of a function.
+
+    The cycles are from its first instruction up to the end of its return, without
     interrupts.
 
     Raises
@@ -62,16 +68,56 @@ def paths_through(program: LinkedProgram, *entries: str) -> Paths:
         If there is no bound: a loop without a fact, a jump through a pointer, or facts that no path
         can keep; the message names the place.
     """
-    names = Names(program.symbols)
-    addresses = [names.address_of(name) for name in entries]
-    for name, address in zip(entries, addresses, strict=True):
-        if address is None:
-            raise InputError(f"{program.path} has no function {name}; link it, and do not strip it")
-    roots = Counter(address for address in addresses if address is not None)
-    whole = any(name.endswith("_predict") for name in entries)
+    # The compiler names a function that it adapts to its callers NAME.constprop.0, for example.
+    found = [each for each in program.symbols if each.name.partition(".")[0] == entry]
+    if not found:
+        raise InputError(f"{program.path} has no function {entry}; link it, and do not strip it")
+    once = Times(1, 1)
+    roots = dict.fromkeys((each.address for each in found), once)
+    return _paths(program, roots, whole=entry.endswith("_predict"))
+
+
+def paths_between(
+    program: LinkedProgram, register: int, spans: Mapping[str, Times], *, whole: bool
+) -> Paths:
+    """Return the longest and the shortest path of all spans of a prediction that marks them.
+
+    A span begins with the first write to an I/O register behind a label ``P_span.NAME.N``, and ends
+    before that of 0.
+
+    Parameters
+    ----------
+    program : LinkedProgram
+        The program, with its symbols.
+    register : int
+        The address of the register, as instructions have it.
+    spans : mapping of str to Times
+        How often a prediction has a span of each name.
+    whole : bool
+        Whether the prediction is one call of ``P_predict``.
+
+    Raises
+    ------
+    InputError
+        If the program does not have a label of each name, once.
+    CheckFailed
+        If there is no bound, as of `paths_through`.
+    """
+    labels = span_labels(program)
+    roots: dict[int, Times] = {}
+    for name, times in spans.items():
+        if len(labels.get(name, ())) != 1:
+            raise InputError(f"{program.path} does not mark the span {name}; build it again")
+        roots[first_write(program, labels[name][0], register)] = times
+    return _paths(program, roots, whole=whole, register=register)
+
+
+def _paths(
+    program: LinkedProgram, roots: Mapping[int, Times], *, whole: bool, register: int | None = None
+) -> Paths:
     facts = facts_of(program, whole=whole)
     places = {place for fact in facts.passes for place in (*fact.places, *fact.others)}
-    graph = graph_of(program, roots, places, facts.targets)
+    graph = graph_of(program, roots, places, facts.targets, register)
     return _Flow(program, graph, facts.passes, roots).paths()
 
 
@@ -83,7 +129,7 @@ class _Flow:
         program: LinkedProgram,
         graph: Graph,
         facts: Iterable[Fact],
-        roots: Mapping[int, int],
+        roots: Mapping[int, Times],
     ) -> None:
         self._program = program
         self._names = Names(program.symbols)
@@ -110,7 +156,8 @@ class _Flow:
             )
             for of in ([f.places for f in self._facts], [f.others for f in self._facts])
         )
-        self._roots = np.array([roots.get(start, 0) for start in self._starts])
+        none = Times(0, 0)
+        self._roots = np.array([roots.get(start, none) for start in self._starts])
 
     def paths(self) -> Paths:
         """Return both paths."""
@@ -142,7 +189,7 @@ class _Flow:
         added that these are entered first, as long as the bound gets better by it.
         """
         flow = csr_array(self._entered - self._left + self._called @ self._left)
-        rows = [LinearConstraint(flow, -self._roots, -self._roots)]
+        rows = [LinearConstraint(flow, -self._roots[:, 1], -self._roots[:, 0])]
         if self._facts:
             rows += [self._kept("most", -np.inf, 0), self._kept("least", 0, np.inf)]
         bound = -math.inf
@@ -190,7 +237,7 @@ class _Flow:
         following += self._called @ diags_array((self._left @ taken > 0).astype(float))
         count, parts = connected_components(csr_array(following), directed=False)
         reached = np.zeros(count, bool)
-        reached[parts[self._roots > 0]] = True
+        reached[parts[self._roots[:, 1] > 0]] = True
         passed = self._left @ taken > 0
         return [
             np.flatnonzero(passed & (parts == part))
@@ -212,7 +259,7 @@ class _Flow:
     def _described(self, taken: NDArray[np.int64], cycles: int) -> Path:
         """Return a path in the terms of the program."""
         passes = (self._left @ taken).astype(np.int64)
-        entries = self._called @ passes + self._roots
+        entries = self._called @ passes + self._roots[:, 1]
         spent = self._left @ (taken * self._cycles)
         functions: dict[str, tuple[int, int]] = {}
         for start, calls, own in zip(self._starts, entries, spent, strict=True):

@@ -56,7 +56,7 @@ class Symbol:
 
 
 MARK = re.compile(
-    r"\w+_(passed|whole|each|jump|target)\.(\w+)\.(?:([a-z]\w*)\.)?(?:(\d+)u?\.(\d+)u?\.(?:(\d+)\.)?)?\d+\w*"
+    r"\w+_(passed|whole|each|jump|target|span)\.(\w+)\.(?:([a-z]\w*)\.)?(?:(\d+)u?\.(\d+)u?\.(?:(\d+)\.)?)?\d+\w*"
 )
 """Names of labels that say something of their places; see `protonn_edge.avr.facts`."""
 

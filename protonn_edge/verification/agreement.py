@@ -18,13 +18,16 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
+from protonn_edge.avr.paths import Paths, Times, paths_between
+from protonn_edge.avr.program import LinkedProgram
 from protonn_edge.boards import Board
 from protonn_edge.codegen import Float32Plan, Plan, every_plan, make_float32_plan
 from protonn_edge.codegen.host import host_program
 from protonn_edge.device import ReferenceAnswers, Result, Session, run
-from protonn_edge.errors import CheckFailed
+from protonn_edge.errors import CheckFailed, InputError
 from protonn_edge.quantization import DeviceModel, Float32Model
 
+_IO_REGISTERS = 0x20  # where they begin, in data addresses
 _MOST_PLANS = 1_000  # to consider if the built plan is not known
 _LONGEST_S = 3  # the watchdog ends a computation after 2 s by its own clock
 
@@ -38,6 +41,7 @@ class PossibleCycles:
     most: int
     # whether they are proven for the program; otherwise they follow from the clock only
     proven: bool
+    by: str = "its plan"  # what shows it
 
     @classmethod
     def of(cls, plan: Plan | Float32Plan, board: Board) -> Self:
@@ -45,6 +49,17 @@ class PossibleCycles:
         if plan.worst_cycles is None or plan.estimated:
             return cls._by_clock(board)
         return cls(plan.least_cycles, plan.worst_cycles, proven=True)
+
+    @classmethod
+    def of_program(cls, program: LinkedProgram, plan: Plan | Float32Plan, board: Board) -> Self:
+        """Return the range for a linked program, by its machine code; else that of its plan."""
+        if plan.worst_cycles is None or plan.estimated:
+            return cls._by_clock(board)
+        try:
+            paths = prediction_paths(program, plan, board)
+        except (CheckFailed, InputError):  # a stage without facts, or firmware of the user's
+            return cls.of(plan, board)
+        return cls(paths.shortest.cycles, paths.longest.cycles, proven=True, by="its machine code")
 
     @classmethod
     def _by_clock(cls, board: Board) -> Self:
@@ -79,8 +94,22 @@ class PossibleCycles:
         ]
 
     def __str__(self) -> str:
-        by = "its plan" if self.proven else f"{_LONGEST_S} s of its clock"
+        by = self.by if self.proven else f"{_LONGEST_S} s of its clock"
         return f"{self.least:,} to {self.most:,} by {by}"
+
+
+def prediction_paths(program: LinkedProgram, plan: Plan, board: Board) -> Paths:
+    """Return the longest and the shortest path of what the firmware measures of a prediction.
+
+    Raises `CheckFailed` or `InputError` as `paths_between` does.
+    """
+    once, feed, push = Times(1, 1), plan.feed, plan.push
+    spans = {"finish": once}
+    if not plan.buffered:
+        pushes = (feed.calls(push, [each] * feed.values) for each in (push.zero, push.value))
+        spans |= {"begin": once, "push": Times(*sorted(pushes))}
+    register = board.gpior0 - _IO_REGISTERS
+    return paths_between(program, register, spans, whole=plan.buffered)
 
 
 @dataclass(frozen=True)

@@ -89,7 +89,7 @@ _DEPTH = {"(": 1, "[": 1, ")": -1, "]": -1}
 _BEGIN = re.compile(r"\b(?:__asm__|asm)\s*((?:__volatile__|volatile)?)\s*\(")
 _OF_A_VARIABLE = re.compile(r"\bregister\b[^;]*$")
 # labels that only say something of their places
-_FACT = re.compile(r"\b\w+_(?:passed|whole|each|jump|target)\.[^:\n]*: ?")
+_FACT = re.compile(r"\b\w+_(?:passed|whole|each|jump|target|span)\.[^:\n]*: ?")
 _ESCAPES = {"n": "\n", "t": "\t"}
 
 
