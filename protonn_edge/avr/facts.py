@@ -88,7 +88,7 @@ def facts_of(program: LinkedProgram, *, whole: bool) -> Facts:
     passes = [
         Fact(name, places[kind, name], int(most), int(least), named[other])
         for (kind, name), (other, most, least) in limits.items()
-        if kind in ("passed", "each") or (kind == "whole" and whole)
+        if kind == "passed" or (kind == "whole" and whole) or (kind == "each" and named[other])
     ]
     at = {symbol.name: {symbol.address: 1} for symbol in program.symbols}
     passes += (

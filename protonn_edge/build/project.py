@@ -42,6 +42,7 @@ from protonn_edge.quantization import (
 from protonn_edge.system.facts_repr import FactsRepr
 from protonn_edge.system.folders import scratch_folder
 from protonn_edge.toolchain.platformio import build_firmware
+from protonn_edge.verification.agreement import PossibleCycles
 from protonn_edge.verification.tryout import NOT_TRIED, Tried, try_firmware, try_on_host
 
 _RAW_INPUTS = "PNN_RAW_INPUTS"
@@ -111,7 +112,7 @@ def build(
                 model, trial.reference, trial.plan, trial.elf, board, unchanged=unchanged
             )
         copy_over(trial.project, Project(folder))
-    return Build(trial.plan, trial.usage, tried)
+    return Build(trial.plan, trial.usage, trial.possible, tried)
 
 
 def build_for_host(
@@ -148,10 +149,11 @@ def build_for_host(
 
 @dataclass(frozen=True)
 class Build(FactsRepr):
-    """The plan of a firmware that fits, its linked size, and how it was tried."""
+    """The plan of a firmware that fits, what it takes once linked, and how it was tried."""
 
     plan: Plan | Float32Plan
     usage: Usage
+    possible: PossibleCycles  # of a prediction, as the firmware measures it
     tried: Tried
 
     def facts(self) -> dict[str, str]:
@@ -161,6 +163,7 @@ class Build(FactsRepr):
             "flash": f"{usage.flash_bytes:,} B",
             "SRAM": f"{usage.sram_bytes:,} B and {usage.stack_bytes:,} B of stack",
             **self.plan.facts(),
+            "cycles": str(self.possible),
             "tried": str(self.tried),
         }
 
@@ -174,13 +177,14 @@ class HostBuild(NamedTuple):
 
 @dataclass(frozen=True)
 class Trial:
-    """A project in a scratch folder whose firmware fits: its ELF file, model, plan and sizes."""
+    """A project in a scratch folder whose firmware fits: its ELF file, model, plan and costs."""
 
     project: Project
     elf: Path
     reference: DeviceModel
     plan: Plan | Float32Plan
     usage: Usage
+    possible: PossibleCycles
 
 
 @contextmanager
@@ -255,7 +259,8 @@ def _first_that_fits(
             failures.append(failure)
             continue
         check_linked(program, plan, board, model.all_remedies)
-        return Trial(project, elf, reference, plan, usage)
+        possible = PossibleCycles.of_program(program, plan, board)
+        return Trial(project, elf, reference, plan, usage, possible)
     raise min(failures, key=lambda failure: failure.usage.flash_bytes)
 
 

@@ -109,7 +109,7 @@ def _executions(
         on_host = compare("host C", ReferenceAnswers.of(reference, Q), *program.run(Q))
     yield _agreed("host-c", on_host, "gcc's sanitizers of addresses and undefined behaviour")
     with EmulatedBoard(elf, board=board) as emulated:
-        possible = PossibleCycles.of(plan, board)
+        possible = PossibleCycles.of_program(read_program(elf), plan, board)
         on_board, results = verify_device(
             f"emulated {board.name}", emulated.url, reference, Q, board=board, possible=possible
         )

@@ -153,11 +153,16 @@ def _shown(
         say_tried(out, built.tried)
         return {"program": program, "tried": built.tried.to_json()}
     usage = built.usage
-    out.say(f"firmware for {board.name}:", fact_table([*facts, *budget_facts(usage, board)]))
+    facts += [*budget_facts(usage, board), ("cycles", str(built.possible))]
+    out.say(f"firmware for {board.name}:", fact_table(facts))
     if isinstance(built.plan, Plan):
         out.say("its plan:", plan_table(built.plan))
     say_tried(out, built.tried)
-    return usage.to_json() | {"plan": built.plan.to_json(), "tried": built.tried.to_json()}
+    return usage.to_json() | {
+        "plan": built.plan.to_json(),
+        "cycles": asdict(built.possible),
+        "tried": built.tried.to_json(),
+    }
 
 
 def _uploaded(

@@ -161,9 +161,8 @@ class _Device:
                 options = BuildOptions(reference=self.reference)
                 trial = stack.enter_context(trial_build(model, board, options=options))
             emulated = stack.enter_context(EmulatedBoard(trial.elf, board=board, emulator=emulator))
-            possible = PossibleCycles.of(trial.plan, board)
-            agreement = self.at(f"emulated {board.name}", emulated.url, possible)
-            say_unproven(possible, self.out)
+            agreement = self.at(f"emulated {board.name}", emulated.url, trial.possible)
+            say_unproven(trial.possible, self.out)
             return trial.plan, agreement
 
     def possible_at_port(self, plan: Plan | Float32Plan | None) -> PossibleCycles | None:

@@ -231,7 +231,7 @@ def measure(
         repetition = None
         if repeat is not None:
             repetition = Repetition(repeat, sessions[0].repeat(Q[0], repeat))
-    possible = PossibleCycles.of(plan, board)
+    possible = PossibleCycles.of_program(read_program(elf), plan, board)
     if repetition is not None:
         repetition.check(everything[0], possible)
     agreement = compare_results(device, expected, everything, possible)

@@ -112,6 +112,13 @@ def test_a_fact_may_hold_for_each_time_that_another_place_is_passed(compile_avr:
     assert paths.shortest.passes == {"outer": 5, "inner": 10}
 
 
+def test_a_fact_about_another_place_that_is_gone_says_nothing(compile_avr: Compile) -> None:
+    facts = "PASSED(loop, 7, 0); EACH(loop, gone, 1, 0);"
+    text = _straight(f"for (uint8_t i = in; i > 0; --i) {{ {facts} out = i; }}")
+    paths = paths_through(read_program(compile_avr(text)), "pnn_predict")
+    assert paths.longest.passes["loop"] == 7
+
+
 def test_some_facts_hold_only_for_whole_points(compile_avr: Compile) -> None:
     text = f"""{FACTS}
         __attribute__((noinline)) void pnn_push(void) {{

@@ -399,16 +399,19 @@ static void dense_push(const pnn_input_t *first, const pnn_input_t *end)
             if (dense_consumed + count != DENSE_INPUTS) {
                 count = (uint16_t)(count & ~(DENSE_GROUP - 1));
             }
-            PNN_FACT(PASSED(dense_groups, 1, 1));
+            PNN_FACT(PASSED(dense_groups, 1, 0));
+            PNN_FACT(EACH(dense_groups, dense_pushes, 1, 0));
             PNN_FACT(WHOLE(dense_groups, 1, 1));
             dense_add(first, first + count);
             first += count;
             continue;
         }
         PNN_FACT(PASSED(dense_waits, 6, 0));
+        PNN_FACT(EACH(dense_waits, dense_pushes, 14, 0));
         PNN_FACT(WHOLE(dense_waits, 0, 0));
         dense_waiting[dense_waiting_count++] = *first++;
         if (dense_waiting_count == DENSE_GROUP || dense_consumed + dense_waiting_count == DENSE_INPUTS) {
+            PNN_FACT(EACH(dense_fills, dense_pushes, 1, 0));
             dense_add(dense_waiting, dense_waiting + dense_waiting_count);
             dense_waiting_count = 0;
         }

@@ -72,13 +72,6 @@
 #define PNN_ASSEMBLY
 #endif
 
-/* Where not every call does the work, not every call should save the registers for it. */
-#ifdef __GNUC__
-#define PNN_NOINLINE __attribute__((noinline))
-#else
-#define PNN_NOINLINE
-#endif
-
 /* The shift of a negative number must be arithmetic, as it is with every compiler for this chip. */
 typedef char pnn_shift_is_arithmetic[(-1 >> 1) == -1 ? 1 : -1];
 
@@ -97,6 +90,14 @@ typedef char pnn_shift_is_arithmetic[(-1 >> 1) == -1 ? 1 : -1];
 #define PNN_FACT(fact) __asm__ volatile(fact "\n" : :)
 #else
 #define PNN_FACT(fact)
+#endif
+
+/* Where not every call does the work, not every call should save the registers for it; and a function
+ * whose cycles are bounded must be there as one. */
+#ifdef __GNUC__
+#define PNN_NOINLINE __attribute__((noinline))
+#else
+#define PNN_NOINLINE
 #endif
 
 /* ---- Scales of raw integers --------------------------------------------------------------- */
@@ -686,7 +687,7 @@ uint8_t pnn_finish(void)
     return last_class;
 }
 
-uint8_t pnn_predict(const pnn_input_t *features)
+PNN_NOINLINE uint8_t pnn_predict(const pnn_input_t *features)
 {
     pnn_begin();
     pnn_push_many(features, PNN_FEATURES);
