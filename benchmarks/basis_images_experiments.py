@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from printing import Record
 
+from protonn_edge.chain.input_quantizer import BYTE_MAXIMUM
 from protonn_edge.datasets import Dataset
 from protonn_edge.features.convolution.integers import IntegerConvolution
 from protonn_edge.features.convolution.train.learning import OnEpoch, Wanted
@@ -20,7 +21,6 @@ from protonn_edge.kinds.basis_images.train.classifier import (
     WantedImages,
     learned_student,
     learned_teacher,
-    teacher_predictions,
 )
 from protonn_edge.kinds.basis_images.train.images import Teacher
 from protonn_edge.kinds.dense.head import DenseHead
@@ -31,6 +31,8 @@ POINTS = 4_000
 _FOLLOWED = 2_000  # test points on which accuracy by epoch is measured
 
 Found = tuple[Record, TaughtStudent]
+
+_POINTS_AT_ONCE = 1_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -113,7 +115,7 @@ class Task:
         of_extension = sum(each.size for each in learned)
         return {
             "accuracy": float(np.mean(right)),
-            "teacher_accuracy": _share(teacher_predictions(teacher, self.teacher_wanted, X), y),
+            "teacher_accuracy": _share(_teacher_predictions(teacher, self.teacher_wanted, X), y),
             "student_teacher_accuracy": _share(taught.predict(X), y),
             "parameters": int(of_student + of_extension),
             "student_parameters": int(of_student),
@@ -235,3 +237,16 @@ EXPERIMENTS: dict[str, Callable[[Dataset], Iterator[Found]]] = {
     "parts": _parts,
     "pictures": _pictures,
 }
+
+
+def _teacher_predictions(
+    teacher: Teacher, wanted: Wanted, points: NDArray[Any]
+) -> NDArray[np.int64]:
+    """Return what a teacher takes raw points (n, H W) for, whose images are made as `wanted`'s."""
+    parts = []
+    for start in range(0, len(points), _POINTS_AT_ONCE):
+        images = wanted.to_bytes(points[start : start + _POINTS_AT_ONCE]).astype(np.float32)
+        images /= np.float32(BYTE_MAXIMUM)
+        scores, _ = teacher.forward(images.reshape(len(images), -1))
+        parts.append(scores.argmax(axis=1))
+    return np.concatenate(parts)

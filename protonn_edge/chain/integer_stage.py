@@ -134,14 +134,11 @@ class IntegerStage(ABC):
         return self
 
     def example_inputs(
-        self,
-        before: Sequence[IntegerStage],  # noqa: ARG002
-        start: NDArray[np.uint8],  # noqa: ARG002
-        count: int,  # noqa: ARG002
+        self, _before: Sequence[IntegerStage], _start: NDArray[np.uint8], _count: int, /
     ) -> IntArray | None:
         """Return telling inputs of a classifier with this last stage; None if any are.
 
-        `before` are its stages before this one; see `IntegerChain.example_inputs`.
+        It is given its stages before this one; see `IntegerChain.example_inputs`.
         """
         return None
 

@@ -151,15 +151,9 @@ class InputStatistics:
     @classmethod
     def of(cls, X: NDArray[Any], weights: NDArray[Any] | None = None) -> InputStatistics:
         """Measure training features X of shape (n, D), n >= 1, of points with weights (n,)."""
-        mean, deviation = mean_and_deviation(X, weights)
+        ends = X.min(axis=0).astype(np.float64), X.max(axis=0).astype(np.float64)
         background = [_most_frequent(column, weights) for column in X.T]
-        return cls(
-            lower=X.min(axis=0).astype(np.float64),
-            upper=X.max(axis=0).astype(np.float64),
-            mean=mean,
-            deviation=deviation,
-            background=np.array(background, dtype=np.float64),
-        )
+        return cls(*ends, *mean_and_deviation(X, weights), np.array(background, np.float64))
 
     @classmethod
     def of_averages(
@@ -170,15 +164,9 @@ class InputStatistics:
         The device averages bytes, and all pixels are quantized in the same way. So all averages
         have the common range and background of all pixels.
         """
-        mean, deviation = mean_and_deviation(averages, weights)
-        lower, upper, background = common_range(X, weights)
-        return cls(
-            lower=np.full(len(mean), lower),
-            upper=np.full(len(mean), upper),
-            mean=mean,
-            deviation=deviation,
-            background=np.full(len(mean), background),
-        )
+        D = averages.shape[1]
+        lower, upper, background = (np.full(D, each) for each in common_range(X, weights))
+        return cls(lower, upper, *mean_and_deviation(averages, weights), background)
 
 
 def mean_and_deviation(

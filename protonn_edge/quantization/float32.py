@@ -42,7 +42,7 @@ Float32 = NDArray[np.float32]
 _ROWS_AT_ONCE = 1024
 _SCORE_BITS = 24
 _FLOAT_BYTES = 4
-_UNHASHED = ("raw_exponents", "feature_names")  # which do not affect scores
+_UNHASHED = ("raw_exponents", "feature_names", "sizes")  # which do not affect scores
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,6 +67,7 @@ class Float32Model(QuantizedInput):
     classes: tuple[str, ...]  # names of the L classes
     raw_exponents: Exponents | None = None
     feature_names: tuple[str, ...] = ()  # names of the features of a point, or empty
+    sizes: tuple[Size, ...] = ()  # the numbers of projections and prototypes
 
     @property
     def n_inputs(self) -> int:
@@ -87,12 +88,6 @@ class Float32Model(QuantizedInput):
     def n_classes(self) -> int:
         """L."""
         return len(self.labels)
-
-    @property
-    def sizes(self) -> tuple[Size, ...]:
-        """The numbers of projections and prototypes."""
-        projections = Size("projections", "d", self.n_projections)
-        return projections, Size("prototypes", "m", self.n_prototypes)
 
     @property
     def model_bytes(self) -> int:
@@ -174,6 +169,7 @@ def float32_model(model: Model, integer_model: IntegerChain) -> Float32Model:
             classes=model.classes,
             raw_exponents=integer_model.raw_exponents,
             feature_names=integer_model.feature_names,
+            sizes=model.sizes,
         )
     for numbers in (made.projection, made.bias, made.prototypes, made.labels):
         if not np.isfinite(numbers).all():

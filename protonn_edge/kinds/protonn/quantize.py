@@ -25,6 +25,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -82,8 +83,7 @@ def quantize(model: Model) -> IntegerChain:
     return quantize_in_order(replace(model, head=far_coordinates_first(_head(model))))
 
 
-@dataclass(frozen=True)
-class Precision:
+class Precision(NamedTuple):
     """Bits of an input, 4..8, and of an accumulator, 16 or 24; the largest label, up to 127."""
 
     input_bits: int
@@ -117,11 +117,9 @@ def quantize_in_order(model: Model, precision: Precision | None = None) -> Integ
         best = _best_projection(model, prototypes)
         label_maximum = _label_maximum(head, prototypes)
     else:
-        bits, label_maximum = precision.input_bits, precision.label_maximum
-        fitted = _fit_projection(model, prototypes, bits, precision.accumulator_bits)
-        if fitted is None:
-            raise _no_scale()
-        best = fitted
+        input_bits, accumulator_bits, label_maximum = precision
+        fitted = _fit_projection(model, prototypes, input_bits, accumulator_bits)
+        best = _existing(fitted)
     score_scale = float(np.abs(head.labels).max()) / label_maximum / RBF_MAXIMUM
     residuals, shift = prototypes.residuals, prototypes.distance_shift
     projection = best.stage(near_range(residuals, shift))
@@ -176,16 +174,16 @@ def _best_projection(model: Model, prototypes: _Prototypes) -> FittedProjection:
         math.inf if _clips(_head(model)) else tolerated,
         IntegerProjection.widths,
     )
-    if best is None:
-        raise _no_scale()
-    return best
+    return _existing(best)
 
 
-def _no_scale() -> InputError:
-    return InputError(
-        "the projection's weights span too many steps per input for any integer scale; train with "
-        "a smaller gamma or normalized features"
-    )
+def _existing(projection: FittedProjection | None) -> FittedProjection:
+    if projection is None:
+        raise InputError(
+            "the projection's weights span too many steps per input for any integer scale; train "
+            "with a smaller gamma or normalized features"
+        )
+    return projection
 
 
 @dataclass(frozen=True)

@@ -104,9 +104,6 @@ def student_layers(
     return (*layers, centred, Rectifier(LARGEST_VALUE))
 
 
-_AT_ONCE = 1_000  # points whose scores are computed together
-
-
 @dataclass(frozen=True)
 class WantedImages:
     """The basis images that are to be learned.
@@ -234,17 +231,6 @@ def learned_student(
     network = Network(student_layers(student.layouts, generator), head)
     training = Training(images, student.schedule, generator, callback)
     return TaughtStudent(training.rounded(network, student.bits), student)
-
-
-def teacher_predictions(teacher: Teacher, wanted: Wanted, points: Float32) -> Indices:
-    """Return what a teacher takes raw points (n, H W) for, whose images are made as `wanted`'s."""
-    parts = []
-    for start in range(0, len(points), _AT_ONCE):
-        images = wanted.to_bytes(points[start : start + _AT_ONCE]).astype(np.float32)
-        images /= np.float32(BYTE_MAXIMUM)
-        scores, _ = teacher.forward(images.reshape(len(images), -1))
-        parts.append(scores.argmax(axis=1))
-    return np.concatenate(parts)
 
 
 def _stage(taught: TaughtStudent) -> Convolutions:

@@ -172,7 +172,7 @@ class IntegerPrototypes(IntegerStage):
         return self if self.gives_nearest == needed else replace(self, gives_nearest=needed)
 
     def example_inputs(
-        self, before: Sequence[IntegerStage], start: NDArray[np.uint8], count: int
+        self, before: Sequence[IntegerStage], start: NDArray[np.uint8], count: int, /
     ) -> IntArray:
         """Return inputs (count, D) that are projected near prototypes; others have scores of 0."""
         (projection,) = before
