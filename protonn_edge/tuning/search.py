@@ -19,15 +19,13 @@ import numpy as np
 
 from protonn_edge.chain.head import FEWER_FEATURES
 from protonn_edge.errors import CheckFailed, InputError
+from protonn_edge.tuning import IN_FLIGHT
 from protonn_edge.tuning.choice import Choice, candidates, robust_deviation
 from protonn_edge.tuning.limits import Figures
 from protonn_edge.tuning.space import SearchSpace
 from protonn_edge.tuning.store import Outcome, Record, SearchFile
 from protonn_edge.tuning.trial import RUNGS, FoldResult, Job, Points, sketch
 from protonn_edge.tuning.workers import Workers
-
-IN_FLIGHT = 4
-"""Default number of trials that may run at the same time."""
 
 _FORMAT = 3  # of trials, their order and their records; raise it when one of them changes
 

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import ast
 import shlex
+from pathlib import Path
 
 import click
 import pytest
 from command_line import every_command, run
 
+from protonn_edge import cli as commands
 from protonn_edge.cli import EXAMPLES, main
 from protonn_edge.cli.command import group_of
 
@@ -29,3 +32,16 @@ def test_every_command_has_examples_that_it_takes() -> None:
         for words in EXAMPLES[name]:
             with command.make_context(name, shlex.split(words), parent=click.Context(main)):
                 assert f"protonn-edge {name} {words}".strip() in run(name, "--help").stdout
+
+
+def test_each_option_is_declared_once() -> None:
+    texts = [
+        ast.unparse(call.args[0])
+        for path in Path(commands.__file__).parent.glob("*.py")
+        for call in ast.walk(ast.parse(path.read_text("utf-8")))
+        if isinstance(call, ast.Call) and getattr(call.func, "id", "") == "option"
+        if isinstance(call.args[0], ast.Constant | ast.JoinedStr)
+    ]
+    texts = [text for text in texts if text != "None"]  # an output that is named alone
+    assert len(texts) > 80
+    assert sorted(set(texts)) == sorted(texts)
