@@ -173,6 +173,14 @@ def check_holds(fits: bool, what: str) -> None:
         )
 
 
+def check_bits(what: str, reached: Range, bits: int) -> None:
+    """Raise `InputError` as `check_holds` for values of which some need more bits."""
+    if reached.low.size:
+        low, high = reached.ends
+        limit = 1 << (bits - 1)
+        check_holds(-limit <= low and high < limit, f"{what} {low:,}..{high:,}")
+
+
 def check_counts(**counts: int) -> None:
     """Raise `InputError` for sizes that the generated code's counters cannot hold.
 

@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from protonn_edge.chain.integer_stage import IntArray, IntegerStage, Range, check_holds
+from protonn_edge.chain.integer_stage import IntArray, IntegerStage, Range, check_bits, check_holds
 
 NIBBLE_MAXIMUM = 7
 """The largest magnitude of weights that take half a byte each."""
@@ -38,9 +38,7 @@ class IntegerMatvec(IntegerStage):
         """Refuse numbers with which some input could overflow a sum."""
         bits = self.accumulator_bits
         check_holds(bits in self.widths, f"accumulators of {bits} bits")
-        low, high = self.accumulators.ends
-        limit = 1 << (bits - 1)
-        check_holds(-limit <= low and high < limit, f"accumulators in {low:,}..{high:,}")
+        check_bits("accumulators in", self.accumulators, bits)
 
     @property
     def n_inputs(self) -> int:

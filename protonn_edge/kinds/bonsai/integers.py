@@ -23,7 +23,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from protonn_edge.chain.integer_stage import IntArray, IntegerStage, Range, check_holds
+from protonn_edge.chain.integer_stage import IntArray, IntegerStage, Range, check_bits, check_holds
 from protonn_edge.chain.matvec import products
 from protonn_edge.errors import InputError
 
@@ -220,9 +220,9 @@ class IntegerBonsaiTree(IntegerStage):
             ("gates", self.gates, self.gate_shift),
             ("branches", self.branches, LARGEST_SHIFT),
         ):
-            _check_bits(f"{name} in", sums.range_for(self.feed), UPPER_BITS + shift)
-            _check_bits(f"{name} that begin with", Range(sums.bias, sums.bias), SUM_BITS)
-        _check_bits("scores in", self.output, SCORE_BITS)
+            check_bits(f"{name} in", sums.range_for(self.feed), UPPER_BITS + shift)
+            check_bits(f"{name} that begin with", Range(sums.bias, sums.bias), SUM_BITS)
+        check_bits("scores in", self.output, SCORE_BITS)
 
     @property
     def n_inputs(self) -> int:
@@ -302,10 +302,3 @@ class IntegerBonsaiTree(IntegerStage):
     def parameters(self) -> Iterator[NDArray[Any]]:
         """Yield the table in flash."""
         yield np.frombuffer(self.flash.content, np.uint8)
-
-
-def _check_bits(what: str, reached: Range, bits: int) -> None:
-    if reached.low.size:
-        low, high = reached.ends
-        limit = 1 << (bits - 1)
-        check_holds(-limit <= low and high < limit, f"{what} {low:,}..{high:,}")

@@ -29,7 +29,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from protonn_edge.chain.integer_stage import IntArray, IntegerStage, Range, check_holds
+from protonn_edge.chain.integer_stage import IntArray, IntegerStage, Range, check_bits
 from protonn_edge.errors import InputError
 
 LEAF = -1
@@ -269,11 +269,8 @@ class IntegerForest(IntegerStage):
 
     def __post_init__(self) -> None:
         """Refuse numbers with which some input could overflow a score."""
-        low, high = self.output.ends
-        limit = 1 << (SCORE_BITS - 1)
-        check_holds(-limit <= low and high < limit, f"scores in {low:,}..{high:,}")
-        least, most = int(self.bias.min()), int(self.bias.max())
-        check_holds(-limit <= least and most < limit, f"a bias in {least:,}..{most:,}")
+        check_bits("scores in", self.output, SCORE_BITS)
+        check_bits("a bias in", Range(self.bias, self.bias), SCORE_BITS)
 
     @property
     def n_inputs(self) -> int:

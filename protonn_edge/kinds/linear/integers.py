@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from protonn_edge.chain.integer_stage import IntArray, Range, check_holds
+from protonn_edge.chain.integer_stage import IntArray, Range, check_bits
 from protonn_edge.chain.matvec import IntegerMatvec, products
 
 
@@ -31,9 +31,7 @@ class IntegerLinear(IntegerMatvec):
     def __post_init__(self) -> None:
         """Refuse numbers with which some input could overflow a sum, or a score."""
         super().__post_init__()
-        low, high = self.output.ends
-        limit = 1 << (self.output_bits - 1)
-        check_holds(-limit <= low and high < limit, f"scores in {low:,}..{high:,}")
+        check_bits("scores in", self.output, self.output_bits)
 
     @property
     def n_outputs(self) -> int:

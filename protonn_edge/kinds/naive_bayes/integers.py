@@ -10,7 +10,13 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from protonn_edge.chain.integer_stage import IntArray, IntegerStage, Range, check_holds
+from protonn_edge.chain.integer_stage import (
+    IntArray,
+    IntegerStage,
+    Range,
+    check_bits,
+    check_holds,
+)
 
 SCORE_BITS = 32
 TERM_SHIFT = 8
@@ -42,9 +48,7 @@ class IntegerNaiveBayes(IntegerStage):
             self.shift >= 0 and self.input_maximum << self.shift <= 255,
             f"inputs up to {self.input_maximum} and a shift of {self.shift}",
         )
-        low, high = int(self.output.low.min()), int(self.bias.max())
-        limit = 1 << (SCORE_BITS - 1)
-        check_holds(-limit <= low and high < limit, f"scores in {low:,}..{high:,}")
+        check_bits("scores in", Range(self.output.low, self.bias), SCORE_BITS)
 
     @property
     def n_inputs(self) -> int:
