@@ -32,19 +32,9 @@ Gradient = Callable[[Batch], tuple[float, Iterable[Matrix]]]
 
 
 class Adam(Generic[Arrays]):
-    """Parameters that move, with the moments of their gradient.
+    """Parameters that move, in place, with the moments of their gradient.
 
-    Parameters
-    ----------
-    parameters : iterable of ndarray, float32
-        What moves, in place.
-    factors : sequence of float
-        A factor on the steps of each.
-
-    Attributes
-    ----------
-    steps : int
-        Steps that are done.
+    `factors` are on the steps of each parameter; `steps` counts those that are done.
     """
 
     def __init__(self, parameters: Arrays, factors: Sequence[float]) -> None:

@@ -203,11 +203,7 @@ def learned_student(
 ) -> TaughtStudent:
     """Train a student and basis images together, for a teacher that does not change.
 
-    - `points` (n, H W): raw images.
-    - `y` (n,): class indices.
-    - `weights` (n,): what each image counts, 1 on average.
-    - `seed`: everything random follows from it.
-    - `callback`: called after each epoch with its number, the mean loss, and the network.
+    Points, classes, weights, seed and callback are those of `learned_network`.
 
     Raises `InputError` if the teacher has other classes, the student's last layer is not possible,
     or all images have the same weights in the end.
