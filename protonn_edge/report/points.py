@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import base64
-import struct
-import zlib
+import io
 from dataclasses import asdict, dataclass
 from html import escape
 from typing import Any
 
 import numpy as np
 from markupsafe import Markup
+from matplotlib.image import imsave
 from numpy.typing import NDArray
 
 from protonn_edge.chain.decision import UNKNOWN
@@ -27,8 +27,6 @@ _INKED = 0.25  # from this much ink on, a pixel belongs to the drawing
 _TYPICAL_PERCENTILE = 75
 _LOOKED_AT = 2_000  # points, to measure the size of drawings
 
-_PNG_SIGNATURE = b"\x89PNG\r\n\x1a\n"
-_INK_AND_ALPHA = 4  # colour type of a PNG: grey with alpha
 _MOST_SLIDERS = 64
 _DIGITS = 5  # of the numbers of a map that gives places in px
 _PER_POINT = ("index", "label", "predicted", "cycles", "scores")
@@ -177,17 +175,12 @@ def _image(ink: Floats, description: str) -> Markup:
 
     The ink is black and the rest is transparent, so that a dark page can make it white.
     """
-    levels = np.round(255 * np.clip(ink, 0, 1)).astype(np.uint8)
-    height, width = levels.shape
-    pixels = np.zeros((height, width, 2), np.uint8)
-    pixels[..., 1] = levels
-    rows = b"".join(b"\x00" + row.tobytes() for row in pixels)  # no filter
-    header = struct.pack(">IIBBBBB", width, height, 8, _INK_AND_ALPHA, 0, 0, 0)
-    png = _PNG_SIGNATURE + b"".join(
-        struct.pack(">I", len(data)) + name + data + struct.pack(">I", zlib.crc32(name + data))
-        for name, data in ((b"IHDR", header), (b"IDAT", zlib.compress(rows, 9)), (b"IEND", b""))
-    )
-    uri = f"data:image/png;base64,{base64.b64encode(png).decode()}"
+    height, width = ink.shape
+    pixels = np.zeros((height, width, 4), np.uint8)
+    pixels[..., 3] = np.round(255 * np.clip(ink, 0, 1))
+    png = io.BytesIO()
+    imsave(png, pixels, format="png", metadata={"Software": ""})
+    uri = f"data:image/png;base64,{base64.b64encode(png.getvalue()).decode()}"
     sizes = f'width="{width}" height="{height}"'
     element = f'<img class="picture" alt="{escape(description)}" {sizes} src="{uri}">'
     return Markup(element)  # noqa: S704  (what comes from data is escaped)
