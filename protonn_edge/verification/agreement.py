@@ -13,12 +13,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from protonn_edge.avr.paths import Paths, Times, paths_between
 from protonn_edge.avr.program import LinkedProgram
 from protonn_edge.boards import Board
 from protonn_edge.codegen import Float32Plan, Plan, every_plan, make_float32_plan
@@ -26,6 +25,9 @@ from protonn_edge.codegen.host import host_program
 from protonn_edge.device import ReferenceAnswers, Result, Session, run
 from protonn_edge.errors import CheckFailed, InputError
 from protonn_edge.quantization import DeviceModel, Float32Model
+
+if TYPE_CHECKING:
+    from protonn_edge.avr.paths import Paths
 
 _IO_REGISTERS = 0x20  # where they begin, in data addresses
 _MOST_PLANS = 1_000  # to consider if the built plan is not known
@@ -103,6 +105,8 @@ def prediction_paths(program: LinkedProgram, plan: Plan, board: Board) -> Paths:
 
     Raises `CheckFailed` or `InputError` as `paths_between` does.
     """
+    from protonn_edge.avr.paths import Times, paths_between  # noqa: PLC0415 - they take SciPy
+
     once, feed, push = Times(1, 1), plan.feed, plan.push
     spans = {"finish": once}
     if not plan.buffered:
