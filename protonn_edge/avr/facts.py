@@ -10,6 +10,7 @@ code, moves with it, and which the compiler doubles with it where it inlines or 
 | ``P_passed.NAME.MOST.LEAST.W.N`` | the same, where a pass of this place counts W times |
 | ``P_whole.NAME.MOST.LEAST.N`` | the same, if the prediction is one call of ``P_predict`` |
 | ``P_each.NAME.OTHER.MOST.LEAST.N`` | the same, for each time that a place named ``OTHER`` is passed |
+| ``P_each.NAME.OTHER.MOST.0.B.N`` | the same, and B times more in all |
 | ``P_jump.NAME.N`` | this jump through a table leads to a target of this name |
 | ``P_target.NAME.N`` | such a target |
 | ``P_span.NAME.N`` | a part of a prediction begins, which the program measures |
@@ -38,6 +39,7 @@ class Fact:
     most: int
     least: int
     others: Mapping[int, int] = field(default_factory=dict)
+    base: int = 0  # how often more, if there are others
 
 
 @dataclass(frozen=True)
@@ -76,6 +78,8 @@ def facts_of(program: LinkedProgram, *, whole: bool) -> Facts:
         match = MARK.fullmatch(mark.name)
         assert match is not None
         kind, name, *rest, weight = match.groups(default="")
+        if kind == "each":
+            rest, weight = [*rest, weight or "0"], "1"
         places[kind, name][mark.address] = int(weight or 1)
         if limits.setdefault((kind, name), rest) != rest:
             raise InputError(
@@ -86,8 +90,8 @@ def facts_of(program: LinkedProgram, *, whole: bool) -> Facts:
     for (_, name), own in places.items():
         named[name] |= own
     passes = [
-        Fact(name, places[kind, name], int(most), int(least), named[other])
-        for (kind, name), (other, most, least) in limits.items()
+        Fact(name, places[kind, name], int(most), int(least), named[other], *map(int, base))
+        for (kind, name), (other, most, least, *base) in limits.items()
         if kind == "passed" or (kind == "whole" and whole) or (kind == "each" and named[other])
     ]
     at = {symbol.name: {symbol.address: 1} for symbol in program.symbols}

@@ -6,6 +6,7 @@ begins one. Calls are inside of blocks, and jumps out of a function are followed
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -17,6 +18,8 @@ from protonn_edge.errors import CheckFailed, InputError
 
 _ZERO = 1  # the register that is 0
 _STRAIGHT_BYTES = 64  # in front of a span
+_ZERO_FLAG = 1
+_SHIFTING = frozenset({"lsr", "asr", "ror", "add", "adc", "dec"})  # LSL and ROL are sums
 _INDIRECT = frozenset({"ijmp", "eijmp", "icall", "eicall"})
 
 
@@ -34,11 +37,21 @@ class Graph:
 
     edges: tuple[Edge, ...]
     calls: Mapping[int, tuple[int, ...]]  # the functions that a block calls, by its address
+    counted: tuple[CountedLoop, ...]  # the loops whose passes the code shows
+
+
+class CountedLoop(NamedTuple):
+    """A loop of one block that counts a register down, such as the compiler's for a long shift."""
+
+    start: int
+    before: int  # the instruction that sets the register, and goes on to the loop
+    times: int  # how often it is passed then
 
 
 class _Step(NamedTuple):
     """An instruction, for the flow."""
 
+    here: Decoded
     ways: tuple[tuple[int | None, int], ...]  # what can come after it, and the cycles until then
     called: tuple[int, ...] = ()  # the function that it calls, if any
 
@@ -72,7 +85,9 @@ def graph_of(
     """
     steps = _Steps(program, targets, register).all(entries)
     called = {function for step in steps.values() for function in step.called}
-    leaders = {None, *entries, *called, *places} | _joints(steps)
+    counted = tuple(_counted(steps))
+    leaders = {None, *entries, *called, *places, *(loop.before for loop in counted)}
+    leaders |= _joints(steps)
     edges: list[Edge] = []
     calls: dict[int, tuple[int, ...]] = {}
     for start in sorted(steps.keys() & leaders):
@@ -84,7 +99,7 @@ def graph_of(
             step, cycles = steps[there], cycles + taken
             calls[start] += step.called
         edges += (Edge(start, there, cycles + taken) for there, taken in step.ways)
-    return Graph(tuple(edges), calls)
+    return Graph(tuple(edges), calls, counted)
 
 
 def first_write(program: LinkedProgram, address: int, register: int) -> int:
@@ -113,6 +128,45 @@ def _joints(steps: Mapping[int, _Step]) -> set[int]:
                 joints.add(there)
             seen.add(there)
     return joints
+
+
+def _counted(steps: Mapping[int, _Step]) -> Iterator[CountedLoop]:
+    """Yield the loops of one block that ``dec`` and ``brne`` end, behind an ``ldi``."""
+    before: dict[int | None, list[Decoded]] = defaultdict(list)
+    for step in steps.values():
+        for there, _ in step.ways:
+            before[there].append(step.here)
+    for step in steps.values():
+        start = step.here.operands.get("k", step.here.address)
+        if step.here.name != "brbc" or step.here.operands["s"] != _ZERO_FLAG or start not in steps:
+            continue
+        inside, address = list[Decoded](), start
+        while address < step.here.address and len(steps[address].ways) == 1:
+            inside.append(steps[address].here)
+            address = inside[-1].end
+        ahead = [each for each in before[start] if each != step.here]
+        if address != step.here.address or not inside or len(ahead) != 1:
+            continue
+        register = inside[-1].operands.get("d")
+        writes = [each for each in inside if each.operands.get("d") == register]
+        if (
+            inside[-1].name == "dec"
+            and len(writes) == 1
+            and all(e.name in _SHIFTING for e in inside)
+        ):
+            loaded = _loaded(ahead[0], register, before)
+            if loaded is not None:
+                yield CountedLoop(start, ahead[0].address, loaded or 256)
+
+
+def _loaded(
+    here: Decoded, register: int | None, before: Mapping[int | None, list[Decoded]]
+) -> int | None:
+    """Return the constant that an instruction sets a register to, or copies from one before it."""
+    if here.name == "mov" and here.operands["d"] == register and len(before[here.address]) == 1:
+        return _loaded(before[here.address][0], here.operands["r"], before)
+    own = here.name == "ldi" and here.operands["d"] == register
+    return here.operands["K"] if own else None
 
 
 class _Steps:
@@ -145,13 +199,13 @@ class _Steps:
         name, cycles = here.name, cycles_of(here, self._program.core)
         target = here.operands.get("k", 0)
         if name in RETURNS:
-            return _Step(((None, cycles),))
+            return _Step(here, ((None, cycles),))
         if _writes(here, self._register) and here.operands["r"] == _ZERO:
-            return _Step(((None, 0),))
+            return _Step(here, ((None, 0),))
         if name in CALLS and target != here.end:  # else it reserves two bytes of stack, or three
-            return _Step(((self._behind(here), cycles),), (target,))
+            return _Step(here, ((self._behind(here), cycles),), (target,))
         if name in JUMPS:
-            return _Step(tuple(self._jump(here, target, cycles)))
+            return _Step(here, tuple(self._jump(here, target, cycles)))
         if name in _INDIRECT:
             raise self._lost(here)
         ways: list[tuple[int | None, int]] = [(here.end, cycles)]
@@ -160,7 +214,7 @@ class _Steps:
         if name in SKIPS:
             skipped = self._instruction(here.end)
             ways.append((skipped.end, cycles + skipped.size // 2))
-        return _Step(tuple(ways))
+        return _Step(here, tuple(ways))
 
     def _behind(self, call: Decoded) -> int | None:
         """Return where a call returns to; None if the compiler knew that it does not."""

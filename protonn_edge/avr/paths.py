@@ -118,7 +118,11 @@ def _paths(
     facts = facts_of(program, whole=whole)
     places = {place for fact in facts.passes for place in (*fact.places, *fact.others)}
     graph = graph_of(program, roots, places, facts.targets, register)
-    return _Flow(program, graph, facts.passes, roots).paths()
+    counted = (
+        Fact(f"{loop.start:#x}", {loop.start: 1}, loop.times, loop.times, {loop.before: 1})
+        for loop in graph.counted
+    )
+    return _Flow(program, graph, [*facts.passes, *counted], roots).paths()
 
 
 class _Flow:
@@ -210,7 +214,8 @@ class _Flow:
     def _kept(self, limit: str, low: float, high: float) -> LinearConstraint:
         """Return the condition that facts hold: a limit of passes, or one for each of others."""
         times = np.array([getattr(fact, limit) for fact in self._facts], float)
-        alone = np.array([times[row] * (not f.others) for row, f in enumerate(self._facts)])
+        base = [fact.base * (limit == "most") for fact in self._facts]
+        alone = np.where([bool(fact.others) for fact in self._facts], base, times)
         passed = (self._held - diags_array(times) @ self._per) @ self._left
         return LinearConstraint(csr_array(passed), low + alone, high + alone)
 

@@ -128,8 +128,6 @@ class Kernel(ABC):
     holds_inputs: ClassVar[bool] = True
     # whether a plan with this as its first such kernel has its name, for the option --plan
     names_plan: ClassVar[bool] = False
-    # whether it pushes all values into the next stage in one call
-    pushes_whole: ClassVar[bool] = False
     stage: IntegerStage  # the stage that it computes
     core: Core
 
@@ -141,6 +139,11 @@ class Kernel(ABC):
     def needed_for(self, name: str) -> str:  # noqa: ARG002
         """Return what its stage lacks for a kernel of this name, as a part of a sentence."""
         return "another kind of model"
+
+    @property
+    def pushes_whole(self) -> bool:
+        """Whether it pushes all values into the next stage in one call."""
+        return False
 
     @property
     def feedings(self) -> tuple[bool, ...]:

@@ -59,12 +59,14 @@ class Passed(NamedTuple):
 
     most: int
     least: int = 0
+    whole: bool = False  # whether this is known only of points that come as a whole
     of: str = ""  # the other label
+    base: int = 0  # how often more then
     name: str = ""  # of several labels that have one limit, of the sum of their passes
     weight: int = 1  # how often a pass of this one counts then
 
 
-Facts = Mapping[str, Passed]
+Facts = Mapping[str, Passed | list[Passed]]
 """What is known of labels, by their names."""
 
 Combine = Callable[[float, float, float], float]
@@ -83,7 +85,11 @@ class Listing:
 
     def noting(self, name: str, facts: Facts) -> Listing:
         """Return it with facts of its labels, which begin with `name` in the program."""
-        marks = ((label, _mark(name, label, fact)) for label, fact in facts.items())
+        marks = (
+            (label, _mark(name, label, fact))
+            for label, known in facts.items()
+            for fact in (known if isinstance(known, list) else [known])
+        )
         return replace(self, marks=tuple(marks))
 
     @cached_property
@@ -123,7 +129,7 @@ class Listing:
             names[at].append(name)
         marks = defaultdict[int, str](str)
         for label, mark in self.marks:
-            marks[self.place(label)] += f' {mark} "'
+            marks[self.place(label)] += f" {mark}"
         for place, each in enumerate((*instructions, None)):
             own = each.label if each else ""
             lines += [f'"{_local(name)}:\\n"' for name in names[place] if name != own]
@@ -135,10 +141,10 @@ class Listing:
                 comment = f" /* {each.comment} */" if each.comment else ""
                 mnemonic = _PRINTED.get(mnemonic, mnemonic)
                 label = f"{_local(own)}: " if own else "    "
-                label += f'"{marks[place]}' if place in marks else ""
+                label += f'"{marks[place]} "' if place in marks else ""
                 lines.append(f'"{label}{mnemonic:<5} {operands}'.rstrip() + f'\\n"{comment}')
             elif place in marks:
-                lines.append(f'"    "{marks[place]}\\n"')
+                lines.append(f'"    "{marks[place]} "\\n"')
         return tuple(lines)
 
     def __str__(self) -> str:
@@ -279,11 +285,13 @@ def repeated(over: Iterable[object], *lines: str) -> str:
 def _mark(name: str, label: str, fact: Passed) -> str:
     """Return the macro of the generated C that puts a fact where a label is."""
     limits, own = f"{fact.most}, {fact.least}", f"{name}_{fact.name or label}"
+    if fact.base:
+        return f"EACH_AND({own}, {name}_{fact.of}, {fact.most}, {fact.base})"
     if fact.of:
         return f"EACH({own}, {name}_{fact.of}, {limits})"
     if fact.name:
         return f"SHARED({own}, {limits}, {fact.weight}, {label})"
-    return f"PASSED({own}, {limits})"
+    return f"{'WHOLE' if fact.whole else 'PASSED'}({own}, {limits})"
 
 
 def _local(label: str) -> str:

@@ -12,7 +12,7 @@ from protonn_edge.chain.activity import Activity
 from protonn_edge.features.average_pooling.loops import WHOLE_AREA_PIXELS, AreaLoops
 from protonn_edge.features.average_pooling.pooling import Areas, IntegerAveragePooling
 from protonn_edge.kernels.kernel import Cost, Feed, Kernel, Push, Step
-from protonn_edge.kernels.listing import Fold, Listing
+from protonn_edge.kernels.listing import Facts, Fold, Listing, Passed
 from protonn_edge.kernels.matvec.kernels import PUSH_CALL_BY_COMPILER
 from protonn_edge.kernels.matvec.loops import COUNTED_IN_A_BYTE
 
@@ -86,6 +86,34 @@ class AveragePoolingKernel(Kernel):
         """How many averages the pixels of a chunk can complete."""
         columns = self.areas.columns
         return -(-PIXELS_AT_ONCE * columns.outputs // columns.pixels)
+
+    @property
+    def pushes_whole(self) -> bool:
+        """Whether it pushes all values into the next stage in one call."""
+        return self._keeps
+
+    @property
+    def part_facts(self) -> Facts:
+        """How often the loop over a part of a row is passed; other pixels come in whole rows."""
+        rows, columns, outputs = self.areas.rows, self.areas.columns, self.stage.n_outputs
+        last = "complete" if rows.output_units > 1 else "average"
+        none = [Passed(0, whole=True)] if self.whole_rows and self.name == "kept" else []
+        return {
+            "pixel": [self._pixels(1), *none],
+            "last": Passed(rows.pixels * columns.outputs),
+            last: Passed(outputs, 0),
+            "store": Passed(outputs, outputs, name="averages"),
+        }
+
+    @property
+    def row_facts(self) -> tuple[Facts, Facts]:
+        """How often the loops over whole rows are passed that sum, and that make averages."""
+        pixels, outputs = self._pixels(self.areas.columns.output_units), self.stage.n_outputs
+        return {"area": pixels}, {"area": [pixels, Passed(outputs, outputs, name="averages")]}
+
+    def _pixels(self, weight: int) -> Passed:
+        pixels = self.areas.rows.pixels * self.areas.columns.pixels
+        return Passed(pixels, pixels, name="pixels", weight=weight)
 
     @property
     def _keeps(self) -> bool:

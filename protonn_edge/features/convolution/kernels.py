@@ -34,7 +34,7 @@ from protonn_edge.features.convolution.window import (
 )
 from protonn_edge.features.images.image_rows import ImageRows
 from protonn_edge.kernels.kernel import Cost, Feed, Kernel, Push, Step
-from protonn_edge.kernels.listing import Listing
+from protonn_edge.kernels.listing import Facts, Listing, Passed
 
 # The loop over pixels: dec, a branch that is not taken, jmp.
 _LOOP_CYCLES = 5
@@ -294,6 +294,18 @@ class ConvolutionKernel(Kernel):
             push=rows.push,
             begin=self._begin,
         )
+
+    @property
+    def facts(self) -> Facts:
+        """How often the loops over a row's pixels, and over values of their windows, are passed."""
+        height, places, _ = self.stage.output_shape
+        pixels = height * places
+        taps = self.stage.side * (1 if self.stage.depthwise else self.stage.shape[2])
+        facts = {"pixel": Passed(pixels, pixels)}
+        if self.weights_in_flash:
+            for group, row in self.code.rows:
+                facts[f"tap_{group}_{row}"] = Passed(pixels * taps, pixels * taps)
+        return facts
 
     @property
     def margin(self) -> int:

@@ -156,6 +156,12 @@ class DeskewKernel(Kernel):
     core: Core
     name: str = "held"
 
+    @property
+    def most_moved(self) -> int:
+        """The most pixels of rows that are shifted too far to be read in place."""
+        image = self.stage.image
+        return most_deskewed(image, 1, np.zeros(0, np.int64)) * image.columns.pixels
+
     def cost(self, feed: Feed | None, following: Push | None, _: Activity | None) -> Cost:
         """Return its cost; nobody knows how images are slanted."""
         assert feed is not None

@@ -12,7 +12,7 @@ from protonn_edge.features.average_pooling.loops import average_of
 from protonn_edge.features.images.image_rows import ImageRows
 from protonn_edge.features.pooling.integers import IntegerPooling
 from protonn_edge.kernels.kernel import Cost, Feed, Kernel, Push, Step
-from protonn_edge.kernels.listing import Listing
+from protonn_edge.kernels.listing import Facts, Listing, Passed
 
 _LARGER = """
     ld   r19, Z
@@ -112,6 +112,21 @@ class PoolingKernel(Kernel):
                 clr  r1
             """
         )
+
+    @property
+    def facts(self) -> Facts:
+        """How often the labels of the loop over a row are passed."""
+        rows, _, channels = self.stage.shape
+        windows = rows * self.stage.output_shape[1]
+        pixels = windows * self.stage.window[1]
+        counts = {"window": windows, "pixel": pixels, "value": pixels * channels}
+        return {label: Passed(count, count) for label, count in counts.items()}
+
+    @property
+    def average_facts(self) -> Facts:
+        """How often the loop that makes averages is passed."""
+        averages = self.stage.output_shape[0] * self.stage.output_values
+        return {"average": Passed(averages, averages)}
 
     @cached_property
     def rows(self) -> ImageRows:

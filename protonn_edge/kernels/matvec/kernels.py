@@ -92,7 +92,7 @@ class Pass:
         least = n if every or self.kernel == "masked" else 0
         facts = {"begin": Passed(n), "input": Passed(n, least)}
         if self.kernel != "masked":
-            return facts | {"counted": Passed(-(-n // (COUNTED_IN_A_BYTE + 1)), of="begin")}
+            return facts | {"counted": Passed(1, of="begin", base=n // (COUNTED_IN_A_BYTE + 1))}
         others = np.count_nonzero(self.weights, axis=1).tolist()
         return facts | {f"other{k}": Passed(count) for k, count in enumerate(others)}
 

@@ -34,9 +34,13 @@ class DenseKernel(MatvecKernel):
     """A hidden layer with weights in columns, behind masks, as instructions, or two to a byte."""
 
     template: ClassVar[str] = "dense/dense.j2"
-    pushes_whole: ClassVar[bool] = True
 
     stage: IntegerDense
+
+    @property
+    def pushes_whole(self) -> bool:
+        """Whether it pushes all values into the next stage in one call."""
+        return True
 
     @cached_property
     def rectifying(self) -> Listing:

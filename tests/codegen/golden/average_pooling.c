@@ -35,6 +35,7 @@ static void average_pooling_begin(void)
     average_pooling_units_below = AVERAGE_POOLING_AREA_HEIGHT;
     average_pooling_area_sum = average_pooling_area_sums;
     for (uint16_t i = 0; i < AVERAGE_POOLING_AREAS_IN_ROW; ++i) {
+        PNN_FACT(PASSED(average_pooling_begun, 3, 3));
         average_pooling_area_sums[i] = 0;
     }
 }
@@ -52,7 +53,7 @@ static PNN_NOINLINE pnn_input_t *average_pooling_pool_part(const pnn_input_t *pi
     const uint8_t below = (uint8_t)(AVERAGE_POOLING_PIXEL_HEIGHT - within);
     __asm__ volatile(
         "    bst   %[complete], 0\n"
-        ".Lpixel_%=: ld    r18, %a[pixel]+\n"
+        ".Lpixel_%=: " SHARED(average_pooling_pixels, 12, 12, 1, pixel) "ld    r18, %a[pixel]+\n"
         "    cpi   %[right], 4\n"
         "    brlo  .Llast_%=\n"
         "    mul   r18, %[width]\n"
@@ -62,7 +63,7 @@ static PNN_NOINLINE pnn_input_t *average_pooling_pool_part(const pnn_input_t *pi
         ".Lwithin_%=: dec   %[count]\n"
         "    brne  .Lpixel_%=\n"
         "    rjmp  .Lend_%=\n"
-        ".Llast_%=: mov   r19, %A[sum]\n"
+        ".Llast_%=: " PASSED(average_pooling_last, 9, 0) "mov   r19, %A[sum]\n"
         "    or    r19, %B[sum]\n"
         "    or    r19, r18\n"
         "    breq  .Lempty_%=\n"
@@ -103,7 +104,7 @@ static PNN_NOINLINE pnn_input_t *average_pooling_pool_part(const pnn_input_t *pi
         "    rjmp  .Lstore_%=\n"
         ".Lcomplete_%=:\n"
         ".Lsummed_%=:\n"
-        "    mul   %B[sum], %[below]\n"
+        "    " PASSED(average_pooling_complete, 6, 0) "mul   %B[sum], %[below]\n"
         "    mov   r19, r0\n"
         "    mul   %A[sum], %[below]\n"
         "    add   r19, r1\n"
@@ -122,7 +123,7 @@ static PNN_NOINLINE pnn_input_t *average_pooling_pool_part(const pnn_input_t *pi
         "    adc   r19, r1\n"
         "    mul   r21, %B[multiplier]\n"
         "    add   r19, r0\n"
-        ".Lstore_%=: movw  r20, %A[pixel]\n"
+        ".Lstore_%=: " SHARED(average_pooling_averages, 6, 6, 1, store) "movw  r20, %A[pixel]\n"
         "    movw  %A[pixel], %A[average]\n"
         "    st    %a[pixel]+, r19\n"
         "    movw  %A[average], %A[pixel]\n"
@@ -184,14 +185,17 @@ static void average_pooling_next_row(void)
 /* The same for pixels of any rows. */
 static PNN_NOINLINE pnn_input_t *average_pooling_pool(const pnn_input_t *pixel, uint16_t count, pnn_input_t *average)
 {
+    PNN_FACT(PASSED(average_pooling_pools, 15, 1));
     while (count > 0) {
         if (average_pooling_ignored > 0) {
+            PNN_FACT(EACH_AND(average_pooling_ignored, average_pooling_pools, 1, 3));
             const uint16_t part = average_pooling_ignored < count ? (uint16_t)average_pooling_ignored : count;
             average_pooling_ignored = (uint16_t)(average_pooling_ignored - part);
             pixel += part;
             count = (uint16_t)(count - part);
             continue;
         }
+        PNN_FACT(EACH_AND(average_pooling_parts, average_pooling_pools, 1, 3));
         const uint8_t part = count < average_pooling_row_left ? (uint8_t)count : average_pooling_row_left;
         average = average_pooling_pool_part(pixel, part, average);
         pixel += part;

@@ -39,7 +39,7 @@ static PNN_NOINLINE void convolution_compute(pnn_input_t *output)
         "    push  r29\n"
         "    ldi   r29, %[places]\n"
         ".Lpixel_%=:\n"
-        "    push  r29\n"
+        "    " PASSED(convolution_pixel, 16, 16) "push  r29\n"
         "    push  r30\n"
         "    push  r31\n"
         "    ldi   r30, lo8(%[weights]+0)\n"
@@ -58,7 +58,7 @@ static PNN_NOINLINE void convolution_compute(pnn_input_t *output)
         ".Lend_row_0_0_%=:\n"
         "    ldi   r28, 3\n"
         ".Ltap_0_0_%=:\n"
-        "    ld    r17, X+\n"
+        "    " PASSED(convolution_tap_0_0, 48, 48) "ld    r17, X+\n"
         "    tst   r17\n"
         "    breq  .Lzero_0_0_%=\n"
         "    add   r24, r17\n"
@@ -93,7 +93,7 @@ static PNN_NOINLINE void convolution_compute(pnn_input_t *output)
         ".Lend_row_0_1_%=:\n"
         "    ldi   r28, 3\n"
         ".Ltap_0_1_%=:\n"
-        "    ld    r17, X+\n"
+        "    " PASSED(convolution_tap_0_1, 48, 48) "ld    r17, X+\n"
         "    tst   r17\n"
         "    breq  .Lzero_0_1_%=\n"
         "    add   r24, r17\n"
@@ -128,7 +128,7 @@ static PNN_NOINLINE void convolution_compute(pnn_input_t *output)
         ".Lend_row_0_2_%=:\n"
         "    ldi   r28, 3\n"
         ".Ltap_0_2_%=:\n"
-        "    ld    r17, X+\n"
+        "    " PASSED(convolution_tap_0_2, 48, 48) "ld    r17, X+\n"
         "    tst   r17\n"
         "    breq  .Lzero_0_2_%=\n"
         "    add   r24, r17\n"
@@ -295,8 +295,10 @@ static PNN_NOINLINE void convolution_take(void)
     if (--convolution_missing > 0) {
         return;
     }
+    PNN_FACT(PASSED(convolution_output_rows, 4, 4));
     convolution_missing = CONVOLUTION_STRIDE;
     for (uint8_t i = 0; i < CONVOLUTION_SIDE; ++i) {
+        PNN_FACT(PASSED(convolution_lines, 12, 12));
         convolution_window[i] = CONVOLUTION_LINES + line * CONVOLUTION_LINE_VALUES;
         line = convolution_line_behind(line);
     }
@@ -308,6 +310,7 @@ static void convolution_clear_row(void)
 {
     pnn_input_t *value = convolution_row();
     for (const pnn_input_t *end = value + CONVOLUTION_ROW_VALUES; value != end;) {
+        PNN_FACT(PASSED(convolution_cleared, 8, 8));
         *value++ = 0;
     }
 }
@@ -315,9 +318,11 @@ static void convolution_clear_row(void)
 static void convolution_take_image(const pnn_input_t *value)
 {
     for (uint8_t left = CONVOLUTION_ROWS; left > 0; --left) {
+        PNN_FACT(PASSED(convolution_rows, 4, 4));
         pnn_input_t *to = convolution_row();
         const pnn_input_t *const end = value + CONVOLUTION_ROW_VALUES;
         while (value != end) {
+            PNN_FACT(PASSED(convolution_copied, 16, 16));
             *to++ = *value++;
         }
         convolution_take();

@@ -31,7 +31,7 @@ static struct deskew_row_sums deskew_sum_row(const pnn_input_t *pixel)
     uint8_t left = DESKEW_IMAGE_WIDTH, low = 0, high = 0, moment_low = 0, moment_high = 0, moment_top = 0;
     uint8_t value, zero = 0;
     __asm__ volatile(
-        "1:  ld    %[value], %a[pixel]+\n"
+        "1: " PASSED(deskew_pixels, 30, 30) "ld    %[value], %a[pixel]+\n"
         "    and   %[value], %[value]\n"
         "    breq  2f\n"
         "    add   %[low], %[value]\n"
@@ -78,6 +78,7 @@ static struct deskew_slant deskew_find_slant(const pnn_input_t *pixels)
     const int32_t middle_column = DESKEW_IMAGE_WIDTH - DESKEW_IMAGE_WIDTH / 2;
     int32_t mass = 0, rows = 0, squares = 0, columns = 0, products = 0;
     for (uint8_t row = DESKEW_IMAGE_HEIGHT; row > 0; --row) {
+        PNN_FACT(PASSED(deskew_summed, 5, 5));
         const struct deskew_row_sums sums = deskew_sum_row(pixels);
         pixels += DESKEW_IMAGE_WIDTH;
         mass += sums.pixels;
@@ -109,6 +110,7 @@ static struct deskew_slant deskew_find_slant(const pnn_input_t *pixels)
 static pnn_input_t *deskew_write_zeros(uint8_t count, pnn_input_t *next)
 {
     while (count > 0) {
+        PNN_FACT(PASSED(deskew_moved, 12, 0));
         *next++ = 0;
         --count;
     }
@@ -135,6 +137,7 @@ static const pnn_input_t *deskew_part_of_row(const pnn_input_t *row, int8_t colu
     }
     left = (uint8_t)(left - inside);
     for (row += column; inside > 0; --inside) {
+        PNN_FACT(PASSED(deskew_moved, 12, 0));
         *next++ = *row++;
     }
     deskew_write_zeros(left, next);
@@ -148,6 +151,7 @@ static void deskew_push_rows(const pnn_input_t *pixels)
     pixels += DESKEW_FIRST_ROW * DESKEW_IMAGE_WIDTH;
     slant.shift = (int16_t)(slant.shift + slant.slope * (int16_t)DESKEW_FIRST_ROW);
     for (uint8_t row = DESKEW_ROWS; row > 0; --row) {
+        PNN_FACT(PASSED(deskew_rows, 3, 3));
         const int8_t column = (int8_t)(DESKEW_FIRST_COLUMN + (slant.shift >> DESKEW_SLOPE_BITS));
         average_pooling_push(deskew_part_of_row(pixels, column, moved));
         pixels += DESKEW_IMAGE_WIDTH;

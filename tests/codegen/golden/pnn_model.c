@@ -77,13 +77,14 @@ typedef char pnn_shift_is_arithmetic[(-1 >> 1) == -1 ? 1 : -1];
 
 /* What is known of the time that the compiled code takes: labels, which the linked program's table of
  * symbols keeps and no memory does. In one prediction, all places of a name are passed at most and at
- * least so often together; or in one by pnn_predict; or each time that another place is. Some passes
- * count several times. */
+ * least so often together; or in one by pnn_predict; or each time that another place is, and `base`
+ * times more. Some passes count several times. */
 #ifdef __AVR__
 #define PASSED(name, most, least) "pnn_passed." #name LIMITS(most, least)
 #define SHARED(name, most, least, times, place) "pnn_passed." #name "." #most "." #least "." #times ".%=" #place ": "
 #define WHOLE(name, most, least) "pnn_whole." #name LIMITS(most, least)
 #define EACH(name, other, most, least) "pnn_each." #name "." #other LIMITS(most, least)
+#define EACH_AND(name, other, most, base) "pnn_each." #name "." #other "." #most ".0." #base ".%=: "
 #define LIMITS(most, least) "." #most "." #least ".%=: "
 #define JUMP(name) "pnn_jump." #name ".%=: "
 #define TARGET(name) "pnn_target." #name ".%=\\@: "

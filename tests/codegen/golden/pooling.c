@@ -39,11 +39,11 @@ static void pooling_2_add_row(uint16_t *under_way)
     register uint8_t counter __asm__("r21") = left;
     __asm__ volatile(
         ".Lwindow_%=:\n"
-        "    ldi   r23, 2\n"
+        "    " PASSED(pooling_2_window, 2, 2) "ldi   r23, 2\n"
         ".Lpixel_%=:\n"
-        "    ldi   r20, 2\n"
+        "    " PASSED(pooling_2_pixel, 4, 4) "ldi   r20, 2\n"
         ".Lvalue_%=:\n"
-        "    ld    r18, X+\n"
+        "    " PASSED(pooling_2_value, 8, 8) "ld    r18, X+\n"
         "    ld    r19, Z\n"
         "    ldd   r22, Z+1\n"
         "    add   r19, r18\n"
@@ -88,7 +88,7 @@ static void pooling_2_average(pnn_input_t *average)
         "    ldi   r17, hi8(%[multiplier])\n"
         "    clr   r23\n"
         ".Laverage_%=:\n"
-        "    ld    r20, Z\n"
+        "    " PASSED(pooling_2_average, 2, 2) "ld    r20, Z\n"
         "    ldd   r21, Z+1\n"
         "    mul   r20, r16\n"
         "    ldi   r22, 128\n" /* a half */
@@ -127,6 +127,7 @@ static PNN_NOINLINE void pooling_2_take(void)
     if (--pooling_2_missing > 0) {
         return;
     }
+    PNN_FACT(PASSED(pooling_2_output_rows, 1, 1));
     pooling_2_missing = POOLING_2_HEIGHT;
     pooling_2_average(pooling_2_values);
     const pnn_input_t *first = pooling_2_values;
@@ -151,11 +152,11 @@ static void pooling_add_row(pnn_input_t *under_way)
     register uint8_t counter __asm__("r21") = left;
     __asm__ volatile(
         ".Lwindow_%=:\n"
-        "    ldi   r23, 2\n"
+        "    " PASSED(pooling_window, 8, 8) "ldi   r23, 2\n"
         ".Lpixel_%=:\n"
-        "    ldi   r20, 2\n"
+        "    " PASSED(pooling_pixel, 16, 16) "ldi   r20, 2\n"
         ".Lvalue_%=:\n"
-        "    ld    r18, X+\n"
+        "    " PASSED(pooling_value, 32, 32) "ld    r18, X+\n"
         "    ld    r19, Z\n"
         "    cp    r19, r18\n"
         "    brcc  .Lkeep_%=\n"
@@ -197,6 +198,7 @@ static PNN_NOINLINE void pooling_take(void)
     pnn_input_t *const largest = pooling_2_row();
     if (pooling_missing == POOLING_HEIGHT) {
         for (pnn_input_t *value = largest; value != largest + 4u; ++value) {
+            PNN_FACT(PASSED(pooling_cleared, 8, 8));
             *value = 0;
         }
     }
@@ -204,6 +206,7 @@ static PNN_NOINLINE void pooling_take(void)
     if (--pooling_missing > 0) {
         return;
     }
+    PNN_FACT(PASSED(pooling_output_rows, 2, 2));
     pooling_missing = POOLING_HEIGHT;
     pooling_2_take();
 }
