@@ -31,10 +31,10 @@ def from_folder(given: ConvertOptions, out: Output) -> dict[str, Any]:
     out.notice(dataset.notices)
     model = reference_model_for(dataset, given.source, given.normalization)
     model = with_accuracy_floor(model, dataset.X_test, dataset.y_test)
-    record = describe(model, dataset, out)
+    described = describe(model, dataset, out)
     save_model(model, given.output)
-    out.say(sentence_of(record), f"wrote {given.output}")
-    return record
+    out.say(sentence_of(described.record), *described.proportions, f"wrote {given.output}")
+    return described.record
 
 
 def from_estimator(given: ConvertOptions, out: Output) -> dict[str, Any]:

@@ -28,9 +28,11 @@ from protonn_edge.evaluation.measurement import Measurement, measure
 from protonn_edge.quantization import DeviceModel
 from protonn_edge.report.terminal import (
     budget_facts,
+    class_parts,
     confusion_parts,
     device_table,
     fact_table,
+    quality_facts,
     repetition_fact,
     run_facts,
     saturation_fact,
@@ -147,7 +149,9 @@ def _troubles(measurement: Measurement) -> Iterator[Notice]:
 def show(measurement: Measurement, out: Output) -> None:
     """Print a measurement."""
     board, classes = measurement.board, measurement.reference.classes
-    facts = [*run_facts(measurement.summary, board), *budget_facts(measurement.usage, board)]
+    quality = measurement.quality
+    facts = [*run_facts(measurement.summary, board), *quality_facts(quality)]
+    facts += budget_facts(measurement.usage, board)
     values = measurement.summary.n * measurement.reference.n_features
     facts.append(saturation_fact(measurement.saturations, values))
     if measurement.stack_peak_bytes is not None:
@@ -163,7 +167,7 @@ def show(measurement: Measurement, out: Output) -> None:
             f"of {same.n} points that all boards classified, {same.answers_differ} got different "
             f"answers and {same.cycles_differ} took different numbers of cycles"
         )
-    out.say(*confusion_parts(measurement.confusion, classes))
+    out.say(*confusion_parts(measurement.confusion, classes), *class_parts(quality))
 
 
 def say_unproven(possible: PossibleCycles, out: Output) -> None:
@@ -211,7 +215,10 @@ def _library_facts(check: LibraryCheck, reference: DeviceModel) -> list[tuple[st
         replace(each, execution=each.execution.split(" through")[0]) for each in check.agreements
     ]
     facts = [
-        ("accuracy", f"{100 * check.library_accuracy:.2f} % ({100 * check.accuracy:.2f} % else)"),
+        (
+            "accuracy",
+            f"{100 * check.library_accuracy:.2f} % ({100 * check.accuracy:.2f} % with inputs quantized on the host)",
+        ),
         ("another class", f"{n:,} of {check.n:,} points" + (f", first {first}{more}" if n else "")),
         ("compared", outcome(agreements, reference.score_tolerance)),
     ]

@@ -7,6 +7,7 @@ import webbrowser
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -21,7 +22,6 @@ from protonn_edge.cli.paths import REPORT, OutputFile
 from protonn_edge.cli.tables import TABLE, points_for
 from protonn_edge.datasets import TableOptions
 from protonn_edge.errors import InputError
-from protonn_edge.evaluation.accuracy import class_figures
 from protonn_edge.evaluation.evidence import Evidence
 from protonn_edge.evaluation.gathering import gather
 from protonn_edge.report.inputs import (
@@ -33,7 +33,12 @@ from protonn_edge.report.inputs import (
     page_script,
     read_front,
 )
-from protonn_edge.report.terminal import class_table, evidence_facts, fact_table
+from protonn_edge.report.terminal import (
+    class_parts,
+    evidence_facts,
+    fact_table,
+    quality_facts,
+)
 from protonn_edge.system.files import write_atomically
 
 _WORDS = f"{__name__}.words"  # in a context's meta: the command line as it was given
@@ -128,8 +133,8 @@ def report_command(
         ]
     evidence = _named_apart(evidence, results)
     for one in evidence:
-        out.say(f"{one.name}:", fact_table(evidence_facts(one)))
-        out.say("by class:", class_table(class_figures(one.confusion), one.reference.classes))
+        facts = [*evidence_facts(one), *quality_facts(one.quality)]
+        out.say(f"{one.name}:", fact_table(facts), *class_parts(one.quality))
     battery = Battery(watt_hours, rate, idle_watts)
     write_report(
         evidence, output, out, title=title, battery=battery, front=front, command=_command()
@@ -139,9 +144,14 @@ def report_command(
     out.finish(
         {
             "report": str(output),
-            "runs": [{"results": one.name, **one.summary.to_json()} for one in evidence],
+            "runs": [_run_record(one) for one in evidence],
         }
     )
+
+
+def _run_record(one: Evidence) -> dict[str, Any]:
+    quality = None if one.quality is None else one.quality.to_json()
+    return {"results": one.name, **one.summary.to_json(), "quality": quality}
 
 
 def write_report(

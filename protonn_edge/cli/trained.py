@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -14,20 +15,45 @@ from protonn_edge.chain.model import Model
 from protonn_edge.cli.calibrate import rejection_record
 from protonn_edge.cli.command import Output
 from protonn_edge.datasets import Dataset, Notice
-from protonn_edge.datasets.dataset import dense_features
+from protonn_edge.datasets.dataset import Features, dense_features
 from protonn_edge.datasets.naming import listed, quoted
-from protonn_edge.evaluation.accuracy import PLACES, precision_at, share_right
+from protonn_edge.evaluation.accuracy import (
+    PLACES,
+    Quality,
+    confusion_matrix,
+    precision_at,
+    share_right,
+)
 from protonn_edge.quantization import quantize, why_floats_alone
-from protonn_edge.report.terminal import fact_table, one_class_facts
+from protonn_edge.report.terminal import class_parts, fact_table, one_class_facts, quality_facts
+
+_UNBALANCED = 0.7  # share of one class from which accuracy alone misleads
 
 
-def describe(model: Model, dataset: Dataset, out: Output) -> dict[str, Any]:
-    """Return the JSON object of a trained model; accuracies are 0 to 1, or None.
+@dataclass(frozen=True)
+class Description:
+    """What is said about a new model."""
+
+    record: dict[str, Any]  # the JSON object; accuracies are 0 to 1, or None
+    quality: Quality | None = None  # of its answers to points that it was not trained on
+
+    @property
+    def proportions(self) -> list[RenderableType]:
+        """The parts that put the accuracy into proportion."""
+        if self.quality is None:
+            return []
+        low, high = self.quality.interval
+        interval = ("95 % confidence", f"{100 * low:.2f} to {100 * high:.2f} %")
+        return [fact_table([interval, *quality_facts(self.quality)]), *class_parts(self.quality)]
+
+
+def describe(model: Model, dataset: Dataset, out: Output) -> Description:
+    """Return what is said about a trained model.
 
     Warns if the model has not learned the classes, by its float answers.
     """
     if model.multilabel:
-        return _describe_ranking(model, dataset)
+        return Description(_describe_ranking(model, dataset))
     X, y = dataset.X_test, dataset.y_test
     of_test = model.predict(X) if len(y) else np.empty(0, np.int64)
     answers = model.predict(dataset.X_train), of_test
@@ -41,26 +67,43 @@ def describe(model: Model, dataset: Dataset, out: Output) -> dict[str, Any]:
         "unknown_share": None,
     }
     reason = why_floats_alone(model)
-    if reason is not None:
-        return record | {
-            "accuracy": None,
-            "paper_bytes": model.head.paper_bytes,
-            "no_device": reason,
-        }
-    integer_model = quantize(model)
-    in_integers = unknown = found = None
-    if len(y) > 0:
-        Q = integer_model.quantize(dense_features(X, "the test part"))
-        predicted = integer_model.predict(Q)
-        in_integers, unknown = share_right(predicted, y), float(np.mean(predicted == UNKNOWN))
-        found = _one_class_figures(predicted == UNKNOWN, y == UNKNOWN)
-    return record | {
-        "accuracy": in_integers,
-        "unknown_share": unknown if model.rejection is not None else None,
-        "one_class": found if model.n_classes == 1 else None,
-        "model_bytes": integer_model.model_bytes,
-        "model_sha256": integer_model.model_sha256,
+    if reason is None:
+        found, predicted = _describe_integers(model, X, y)
+    else:
+        paper_bytes = model.head.paper_bytes
+        found = {"accuracy": None, "paper_bytes": paper_bytes, "no_device": reason}
+        predicted = of_test
+    quality = quality_of(predicted, y, model)
+    record |= {**found, "quality": None if quality is None else quality.to_json()}
+    return Description(record, quality)
+
+
+def _describe_integers(
+    model: Model, X: Features, y: NDArray[np.int64]
+) -> tuple[dict[str, Any], NDArray[np.int64]]:
+    """Return the record of a model's integers, and their answers to test points (n, D)."""
+    integers = quantize(model)
+    predicted = np.empty(0, np.int64)
+    if len(y):
+        predicted = integers.predict(integers.quantize(dense_features(X, "the test part")))
+    rejected, tested = predicted == UNKNOWN, len(y) > 0
+    figures = _one_class_figures(rejected, y == UNKNOWN) if tested else None
+    record = {
+        "accuracy": share_right(predicted, y) if tested else None,
+        "unknown_share": float(rejected.mean()) if tested and model.rejection else None,
+        "one_class": figures if model.n_classes == 1 else None,
+        "model_bytes": integers.model_bytes,
+        "model_sha256": integers.model_sha256,
     }
+    return record, predicted
+
+
+def quality_of(predicted: NDArray[np.int64], y: NDArray[np.int64], model: Model) -> Quality | None:
+    """Return the figures of a model's answers to points of its classes, if there are any."""
+    of_class, n = y != UNKNOWN, model.n_classes
+    answers = np.where(predicted == UNKNOWN, n, predicted)
+    counts = confusion_matrix(answers[of_class], y[of_class], n + 1)[:n]
+    return Quality.of(counts, model.classes) if n > 1 else None
 
 
 def unlearned(
@@ -86,6 +129,13 @@ def unlearned(
             "%); check labels and features, or train longer"
         )
         notices.append(Notice("chance", text, warning=True))
+    share, largest = _largest_share(dataset)
+    if share > _UNBALANCED and dataset.n_classes > 1:
+        text = (
+            f"{100 * share:.0f} % of the training points are {quoted(dataset.classes[largest])}; "
+            "look at the recall of each class, and try --class-weight balanced"
+        )
+        notices.append(Notice("unbalanced", text, warning=True))
     present = np.union1d(dataset.y_train, dataset.y_test)
     never = np.setdiff1d(present, np.concatenate([of_training, of_test]))
     names = tuple(name for index, name in enumerate(dataset.classes) if index in never)
@@ -93,6 +143,12 @@ def unlearned(
         text = f"never answered for any point: {listed(names)}; give more points of such classes"
         notices.append(Notice("never_answered", text, warning=True, columns=names))
     return notices
+
+
+def _largest_share(dataset: Dataset) -> tuple[float, int]:
+    """Return the share of the largest class among the training points, and its index."""
+    counts = np.bincount(dataset.y_train)
+    return float(counts.max() / len(dataset.y_train)), int(counts.argmax())
 
 
 def _one_class_figures(rejected: NDArray[np.bool_], others: NDArray[np.bool_]) -> dict[str, int]:

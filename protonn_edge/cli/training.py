@@ -100,8 +100,10 @@ def train_model(given: TrainOptions, parameters: Mapping[str, Any], out: Output)
         stopped += ", before --rejection" if rate is not None else ""
         model = replace(model, record={**model.record, "stopped": stopped})
     save_model(model, given.output)
-    record = describe(model, dataset, out) | {"data": report.to_json()}
-    out.say(*one_class_report(record), sentence_of(record), f"wrote {given.output}")
+    described = describe(model, dataset, out)
+    record = described.record | {"data": report.to_json()}
+    said = [*one_class_report(record), sentence_of(record), *described.proportions]
+    out.say(*said, f"wrote {given.output}")
     out.finish(record, _interrupted(stopped, given.output))
 
 

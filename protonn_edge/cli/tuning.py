@@ -89,11 +89,12 @@ def tune_model(given: TuneOptions, parameters: Mapping[str, Any], out: Output) -
     save_model(refitted.model, given.output)
     if given.front_path is not None:
         _write_front(given.front_path, found, board)
-    described = describe(refitted.model, dataset, out) | {"data": report.to_json()}
-    record = described | _record(refitted, found, told, points)
+    described = describe(refitted.model, dataset, out)
+    record = described.record | {"data": report.to_json()} | _record(refitted, found, told, points)
     table = candidate_table(found, board, space.searched.columns)
     out.say("accuracy in cross-validation against what it takes:", table)
-    out.say(*_sentences(record, refitted, points, choice), f"wrote {given.output}")
+    said = [*_sentences(record, refitted, points, choice), *described.proportions]
+    out.say(*said, f"wrote {given.output}")
     words = ["build", str(given.output), *board_words(given.board_name)]
     how = command_line(["protonn-edge", *words, "--plan", refitted.fit.figures.kernel])
     out.say("build it with:", f"  {how}")

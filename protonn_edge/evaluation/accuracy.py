@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from protonn_edge.chain.decision import UNKNOWN
+from protonn_edge.chain.decision import UNKNOWN, answer_names
 
 if TYPE_CHECKING:
     from protonn_edge.datasets.dataset import Sparse
@@ -100,6 +100,59 @@ def class_figures(counts: NDArray[np.int64]) -> list[ClassFigures]:
             strict=True,
         )
     ]
+
+
+@dataclass(frozen=True)
+class Quality:
+    """How good answers are, from their confusion matrix."""
+
+    names: tuple[str, ...]  # of the classes that points may have
+    n: int  # points
+    accuracy: float  # share of right answers, 0..1
+    interval: tuple[float, float]  # its 95 % interval, Wilson's
+    largest: int  # the most frequent class, by index
+    baseline: float  # the accuracy of always answering that
+    balanced_accuracy: float  # the mean recall of the classes that have points
+    macro_f1: float  # the mean over these of 2 PR / (P + R), 0 for a class that is never right
+    classes: list[ClassFigures]
+
+    @classmethod
+    def of(cls, counts: NDArray[np.int64], classes: Sequence[str]) -> Quality | None:
+        """Return the figures of a confusion matrix (L, L), or with "unknown"; None without points.
+
+        - `classes`: the names of the L classes.
+        """
+        if not counts.any():
+            return None
+        names = answer_names(len(counts), classes)
+        figures, n, right = class_figures(counts), int(counts.sum()), int(counts.diagonal().sum())
+        present = [each for each in figures if each.recall is not None]
+        recalls = [each.recall or 0.0 for each in present]
+        pairs = [(each.precision or 0.0, each.recall or 0.0) for each in present]
+        scores = [2 * p * r / (p + r) if p + r else 0.0 for p, r in pairs]
+        largest = int(counts.sum(axis=1).argmax())
+        return cls(
+            names,
+            n,
+            right / n,
+            wilson_interval(right, n),
+            largest,
+            figures[largest].n / n,
+            float(np.mean(recalls)),
+            float(np.mean(scores)),
+            figures,
+        )
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the figures with the field names of this package's JSON."""
+        per_class = zip(self.names, self.classes, strict=True)
+        return {
+            "accuracy_interval": list(self.interval),
+            "baseline": self.baseline,
+            "balanced_accuracy": self.balanced_accuracy,
+            "macro_f1": self.macro_f1,
+            "per_class": [{"class": name, **asdict(each)} for name, each in per_class],
+        }
 
 
 def _share(part: np.int64, whole: np.int64) -> float | None:

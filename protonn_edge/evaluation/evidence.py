@@ -15,7 +15,7 @@ from protonn_edge.chain.feature_stage import Shape
 from protonn_edge.chain.model import Model
 from protonn_edge.codegen import Float32Plan, Plan
 from protonn_edge.device import Origin, Result, Summary, summarize
-from protonn_edge.evaluation.accuracy import answer_matrix
+from protonn_edge.evaluation.accuracy import Quality, answer_matrix
 from protonn_edge.quantization import DeviceModel, StageLoss
 from protonn_edge.verification.agreement import Agreement
 
@@ -77,6 +77,11 @@ class Evidence:
     def confusion(self) -> NDArray[np.int64]:
         """Counts of answers: rows are actual classes, columns answers; see `answer_matrix`."""
         return answer_matrix(self.results, self.reference)
+
+    @cached_property
+    def quality(self) -> Quality | None:
+        """The figures of the answers; None if there are none."""
+        return Quality.of(self.confusion, self.reference.classes)
 
     @property
     def worst_cycles(self) -> int | None:

@@ -35,7 +35,7 @@ from protonn_edge.device import (
 )
 from protonn_edge.emulator import EmulatedBoard
 from protonn_edge.errors import CheckFailed, InputError
-from protonn_edge.evaluation.accuracy import answer_matrix
+from protonn_edge.evaluation.accuracy import Quality, answer_matrix
 from protonn_edge.quantization import DeviceModel
 from protonn_edge.system.facts_repr import FactsRepr
 from protonn_edge.verification.agreement import (
@@ -141,6 +141,11 @@ class Measurement(FactsRepr):
             )
         return None
 
+    @property
+    def quality(self) -> Quality | None:
+        """The figures of the answers; None if there are none."""
+        return Quality.of(self.confusion, self.reference.classes)
+
     def to_json(self) -> dict[str, Any]:
         """Return the measurement with the field names of this package's JSON."""
         return {
@@ -155,6 +160,7 @@ class Measurement(FactsRepr):
             "model_sha256": self.reference.model_sha256,
             "classes": list(self.reference.classes),
             "confusion": self.confusion.tolist(),
+            "quality": None if self.quality is None else self.quality.to_json(),
             "devices": [
                 {**asdict(share), "points_per_s": share.points_per_s} for share in self.shares
             ],

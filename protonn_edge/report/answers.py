@@ -15,7 +15,12 @@ from protonn_edge.chain.decision import (
     margins,
 )
 from protonn_edge.device import Result
-from protonn_edge.evaluation.accuracy import class_figures, frequent_confusions, wilson_interval
+from protonn_edge.evaluation.accuracy import (
+    Quality,
+    class_figures,
+    frequent_confusions,
+    wilson_interval,
+)
 from protonn_edge.evaluation.evidence import Evidence
 from protonn_edge.quantization import IntegerChain
 from protonn_edge.report import figures
@@ -32,13 +37,14 @@ _THRESHOLDS = 40
 def accuracy_panels(one: Evidence) -> list[Panel]:
     """Return the confusion matrix, a panel for the points of a cell, and figures by class."""
     counts, classes = one.confusion, one.reference.classes
+    names = answer_names(len(counts), classes)
     right, n = int(counts.diagonal().sum()), len(one.results)
     low, high = wilson_interval(right, n)
     lost = n - len(one.answered)
     words = f"{right:,} of {n:,} points are right: {100 * right / n:.2f} %, with 95 % confidence "
     words += f"{100 * low:.1f} to {100 * high:.1f} % (Wilson)."
     words += f" {lost:,} points got no answer." if lost else ""
-    words += _unknown_words(one)
+    words += _unknown_words(one) + _quality_words(one.quality)
     if len(classes) <= _MATRIX_CLASSES:
         shown = Panel(matrix=_matrix(counts, classes), caption=words, live="matrix")
     else:
@@ -50,12 +56,21 @@ def accuracy_panels(one: Evidence) -> list[Panel]:
         ("class", "points", "precision", "recall"),
         tuple(
             (name, f"{each.n:,}", _percent(each.precision), _percent(each.recall))
-            for name, each in zip(
-                answer_names(len(counts), classes), class_figures(counts), strict=True
-            )
+            for name, each in zip(names, class_figures(counts), strict=True)
         ),
     )
     return [shown, Panel(table=by_class, live="cell")]
+
+
+def _quality_words(quality: Quality | None) -> str:
+    """Return a sentence that puts the accuracy into proportion, with a space before it."""
+    if quality is None or len(quality.names) < 2:
+        return ""
+    return (
+        f" Always answering {quality.names[quality.largest]!r} is right for "
+        f"{100 * quality.baseline:.2f} %; balanced accuracy "
+        f"{100 * quality.balanced_accuracy:.2f} %, macro F1 {100 * quality.macro_f1:.2f} %."
+    )
 
 
 def _unknown_words(one: Evidence) -> str:

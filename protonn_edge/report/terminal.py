@@ -14,7 +14,7 @@ from rich.text import Text
 
 from protonn_edge.avr.cores import BOUND_FLAGS
 from protonn_edge.chain.decision import answer_names
-from protonn_edge.evaluation.accuracy import ClassFigures, frequent_confusions, wilson_interval
+from protonn_edge.evaluation.accuracy import Quality, frequent_confusions, wilson_interval
 
 if TYPE_CHECKING:  # a command imports those that it uses
     from protonn_edge.boards import Board
@@ -28,6 +28,7 @@ if TYPE_CHECKING:  # a command imports those that it uses
 _NAME_WIDTH = 28  # two of them and a number fit a line
 _LABEL_WIDTH = 12  # if a matrix does not fit otherwise
 _TERMINAL_WIDTH = 80
+_CLASSES_SHOWN = 30
 _CONFUSIONS_SHOWN = 12
 
 
@@ -150,13 +151,26 @@ def stage_table(losses: Sequence[StageLoss]) -> Table:
     return table
 
 
-def class_table(figures: Sequence[ClassFigures], classes: Sequence[str]) -> Table:
-    """Return precision and recall, one row per class."""
+def quality_facts(quality: Quality | None) -> list[tuple[str, str]]:
+    """Return the rows that put an accuracy into proportion; none for a single class."""
+    if quality is None or len(quality.names) < 2:
+        return []
+    return [
+        ("baseline", f"{100 * quality.baseline:.2f} %, always {quality.names[quality.largest]!r}"),
+        ("balanced accuracy", f"{100 * quality.balanced_accuracy:.2f} %, the mean recall"),
+        ("macro F1", f"{100 * quality.macro_f1:.2f} %"),
+    ]
+
+
+def class_parts(quality: Quality | None) -> tuple[RenderableType, ...]:
+    """Return a table of precision and recall, one row per class, if it fits a screen."""
+    if quality is None or not 1 < len(quality.names) <= _CLASSES_SHOWN:
+        return ()
     table = _table("class", "points", "precision", "recall")
-    for name, each in zip(answer_names(len(figures), classes), figures, strict=True):
+    for name, each in zip(quality.names, quality.classes, strict=True):
         shares = ("-" if s is None else f"{100 * s:.1f} %" for s in (each.precision, each.recall))
         table.add_row(_short(name, _NAME_WIDTH), f"{each.n:,}", *shares)
-    return table
+    return "by class:", table
 
 
 def confusion_parts(
