@@ -9,8 +9,8 @@ import pytest
 from evidence_factory import evidence_of, hostile_model
 from rich.console import Console
 
-from protonn_edge.evaluation.accuracy import class_figures
-from protonn_edge.report.terminal import class_table, confusion_parts, evidence_facts, fact_table
+from protonn_edge.evaluation.accuracy import Quality
+from protonn_edge.report.terminal import class_parts, confusion_parts, evidence_facts, fact_table
 
 
 def printed(*parts: object) -> str:
@@ -48,7 +48,7 @@ def test_a_report_fits_80_columns_and_names_are_no_markup():
     one = evidence_of(hostile_model())
     text = printed(
         fact_table(evidence_facts(one)),
-        class_table(class_figures(one.confusion), ["[red]x[/red]", *one.reference.classes[1:]]),
+        *class_parts(Quality.of(one.confusion, ["[red]x[/red]", *one.reference.classes[1:]])),
     )
     assert max(map(len, text.splitlines())) <= 80
     assert "[red]x" in text
