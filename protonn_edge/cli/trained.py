@@ -31,7 +31,7 @@ _UNBALANCED = 0.7  # share of one class from which accuracy alone misleads
 
 
 @dataclass(frozen=True)
-class Description:
+class ModelSummary:
     """What is said about a new model."""
 
     record: dict[str, Any]  # the JSON object; accuracies are 0 to 1, or None
@@ -47,13 +47,13 @@ class Description:
         return [fact_table([interval, *quality_facts(self.quality)]), *class_parts(self.quality)]
 
 
-def describe(model: Model, dataset: Dataset, out: Output) -> Description:
+def describe(model: Model, dataset: Dataset, out: Output) -> ModelSummary:
     """Return what is said about a trained model.
 
     Warns if the model has not learned the classes, by its float answers.
     """
     if model.multilabel:
-        return Description(_describe_ranking(model, dataset))
+        return ModelSummary(_describe_ranking(model, dataset))
     X, y = dataset.X_test, dataset.y_test
     of_test = model.predict(X) if len(y) else np.empty(0, np.int64)
     answers = model.predict(dataset.X_train), of_test
@@ -75,7 +75,7 @@ def describe(model: Model, dataset: Dataset, out: Output) -> Description:
         predicted = of_test
     quality = quality_of(predicted, y, model)
     record |= {**found, "quality": None if quality is None else quality.to_json()}
-    return Description(record, quality)
+    return ModelSummary(record, quality)
 
 
 def _describe_integers(

@@ -49,7 +49,7 @@ def test_a_project_takes_two_libraries_with_different_prefixes(tmp_path: Path):
     bare = library / "examples" / "BareSelfTest"
     text = (bare / "src" / "main.c").read_text()
     for found, put in (
-        ("#include <sounds.h>", "#include <gestures.h>\n#include <sounds.h>"),
+        ("#include <sound_model.h>", "#include <gestures.h>\n#include <sound_model.h>"),
         ("    uart_begin();", "    struct gesture_difference other;\n    uart_begin();"),
         ("sound_self_test(&first);", "gesture_self_test(&other) + sound_self_test(&first);"),
     ):
