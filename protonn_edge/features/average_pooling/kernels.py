@@ -92,28 +92,26 @@ class AveragePoolingKernel(Kernel):
         """Whether it pushes all values into the next stage in one call."""
         return self._keeps
 
-    @property
-    def part_facts(self) -> Facts:
-        """How often the loop over a part of a row is passed; other pixels come in whole rows."""
+    @cached_property
+    def facts(self) -> dict[str, Facts]:
+        """How often the loops are passed: over parts of rows, or over whole ones.
+
+        All pixels come in parts or in whole rows; each average is made in either.
+        """
         rows, columns, outputs = self.areas.rows, self.areas.columns, self.stage.n_outputs
-        last = "complete" if rows.output_units > 1 else "average"
+        pixels = rows.pixels * columns.pixels
+        each = Passed(pixels, pixels, name="pixels")
+        area = each._replace(weight=columns.output_units)
+        average = Passed(outputs, outputs, name="averages")
         none = [Passed(0, whole=True)] if self.whole_rows and self.name == "kept" else []
-        return {
-            "pixel": [self._pixels(1), *none],
+        last = "complete" if rows.output_units > 1 else "average"
+        part: Facts = {
+            "pixel": [each, *none],
             "last": Passed(rows.pixels * columns.outputs),
-            last: Passed(outputs, 0),
-            "store": Passed(outputs, outputs, name="averages"),
+            last: Passed(outputs),
+            "store": average,
         }
-
-    @property
-    def row_facts(self) -> tuple[Facts, Facts]:
-        """How often the loops over whole rows are passed that sum, and that make averages."""
-        pixels, outputs = self._pixels(self.areas.columns.output_units), self.stage.n_outputs
-        return {"area": pixels}, {"area": [pixels, Passed(outputs, outputs, name="averages")]}
-
-    def _pixels(self, weight: int) -> Passed:
-        pixels = self.areas.rows.pixels * self.areas.columns.pixels
-        return Passed(pixels, pixels, name="pixels", weight=weight)
+        return {"part": part, "summing": {"area": area}, "averaging": {"area": [area, average]}}
 
     @property
     def _keeps(self) -> bool:

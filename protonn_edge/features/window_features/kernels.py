@@ -28,7 +28,7 @@ from protonn_edge.features.window_features.windows import (
     Windows,
 )
 from protonn_edge.kernels.kernel import Cost, Feed, Kernel, Push, Step
-from protonn_edge.kernels.listing import Fold, Listing, repeated
+from protonn_edge.kernels.listing import Facts, Fold, Listing, Passed, repeated
 
 
 def _sum(at: int) -> str:
@@ -272,6 +272,18 @@ class WindowKernel(Kernel):
             _bands(self.features.bands, at["first"], at["squared"]) if self.features.bands else "",
         ]
         return Listing("\n".join(["sample:", *parts, "end:"]))
+
+    @property
+    def facts(self) -> Facts:
+        """How often pairs of samples end."""
+        window, channels = self.windows.window, self.windows.channels
+        pairs = [(window >> level + 1) * channels for level in range(self.features.bands)]
+        return {f"pair{level}": Passed(count, count) for level, count in enumerate(pairs)}
+
+    @property
+    def pushes_whole(self) -> bool:
+        """Whether it pushes all values into the next stage in one call."""
+        return True
 
     @property
     def channel_bytes(self) -> int:
