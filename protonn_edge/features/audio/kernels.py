@@ -166,9 +166,18 @@ class AudioKernel(Kernel):
 
     def _logarithm(self, at_most: bool) -> int:
         """Return the additional cycles of a sample at which a band's frame ends."""
-        clip = self.stage.clip
-        halvings = (self.energy_maximum + clip.quiet).bit_length() - 6 if at_most else _MEAN_OCTAVES
+        halvings = self.halvings if at_most else _MEAN_OCTAVES
         return _LOGARITHM_CYCLES[at_most] + _OCTAVE_CYCLES * halvings
+
+    @property
+    def halvings(self) -> int:
+        """How often a sum is halved for its logarithm, at most."""
+        return (self.energy_maximum + self.stage.clip.quiet).bit_length() - 6
+
+    @property
+    def pushes_whole(self) -> bool:
+        """Whether it pushes all values into the next stage in one call."""
+        return True
 
     def _call(self, at_most: bool) -> int:
         return _CALL_CYCLES[at_most] + _SAMPLE_CALLS * self.core.call_cycles

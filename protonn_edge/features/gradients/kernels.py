@@ -21,7 +21,7 @@ from protonn_edge.features.gradients.loop import (
     run_bytes,
 )
 from protonn_edge.kernels.kernel import Cost, Feed, Kernel, Push, Step
-from protonn_edge.kernels.listing import Listing
+from protonn_edge.kernels.listing import Facts, Listing, Passed
 
 # Compiled code around the loops: the setup, clearing of sums and lines, and per image, row, row of
 # a cropped image, beginning of a run of rows, and pixel of the first row.
@@ -68,6 +68,33 @@ class GradientsKernel(Kernel):
     def loops(self) -> GradientLoops:
         """The loops over pixels and sums."""
         return GradientLoops(self.stage.cells, self.stage.shift)
+
+    @property
+    def facts(self) -> Facts:
+        """How often labels of the loop over pixels are passed; a push cuts a run in two."""
+        rows, columns = self.stage.cells.rows, self.stage.cells.columns
+        pixels, runs = rows.pixels * columns.pixels, rows.pixels * len(columns.runs)
+        _, across, down, both = np.bincount(
+            self.stage.cells.sharing().ravel(), minlength=4
+        ).tolist()
+        whole = self.name == "rows"
+        return {
+            "run": Passed(runs) if whole else Passed(1, of="pushes", base=runs),
+            "pixel": Passed(pixels, pixels),
+            "shared": Passed(across),
+            "shared_row": Passed(down + both),
+            "corner": Passed(both),
+        }
+
+    @property
+    def root_facts(self) -> Facts:
+        """How often the loop over sums is passed."""
+        return {"sum": Passed(self.stage.n_outputs, self.stage.n_outputs)}
+
+    @property
+    def pushes_whole(self) -> bool:
+        """Whether it pushes all values into the next stage in one call."""
+        return True
 
     def cost(self, feed: Feed | None, following: Push | None, activity: Activity | None) -> Cost:
         """Return its cost."""

@@ -55,6 +55,7 @@ static void audio_begin(void)
     audio_next = audio_values;
     audio_hears = 0;
     for (uint8_t i = 0; i < AUDIO_BANDS; ++i) {
+        PNN_FACT(PASSED(audio_begun, 3, 3));
         audio_bands[i].last = 0;
         audio_bands[i].earlier = 0;
         audio_bands[i].energy = 0;
@@ -221,6 +222,7 @@ static uint8_t audio_logarithm(uint16_t z)
 {
     uint8_t octaves = (uint8_t)(5u * AUDIO_OCTAVE - AUDIO_BASE);
     while (z >= 64) {
+        PNN_FACT(PASSED(audio_octaves, 48, 0));
         z >>= 1;
         octaves = (uint8_t)(octaves + AUDIO_OCTAVE);
     }
@@ -240,6 +242,7 @@ static void audio_take(pnn_input_t sample)
     audio_filter(v, audio_pushed & 1u ? (int16_t)-v : v);
     ++audio_pushed;
     if (--audio_left < AUDIO_BANDS) {
+        PNN_FACT(PASSED(audio_logarithms, 6, 6));
         uint16_t *const energy = &audio_bands[AUDIO_BANDS - 1u - audio_left].energy;
         *audio_next++ = audio_logarithm((uint16_t)(*energy + AUDIO_QUIET));
         *energy = 0;

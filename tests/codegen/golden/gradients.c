@@ -57,6 +57,7 @@ static union {
 /* Begin the next run of rows. */
 static PNN_NOINLINE void gradients_begin_rows(void)
 {
+    PNN_FACT(PASSED(gradients_row_runs, 2, 0));
     const uint8_t run = PNN_READ_U8(gradients_next_rows++);
     gradients_rows_left = run & GRADIENTS_RUN_COUNT;
     gradients_row_shared = (run & GRADIENTS_RUN_SHARED) != 0;
@@ -74,9 +75,11 @@ static void gradients_begin(void)
     gradients_cells = gradients.sums;
     gradients_begin_rows();
     for (uint8_t i = 1; i <= GRADIENTS_ROW_PIXELS; ++i) {
+        PNN_FACT(PASSED(gradients_above, 7, 7));
         gradients_lines[1][i] = 0; /* above the first row */
     }
     for (uint16_t *sum = gradients.sums; sum != gradients.sums + GRADIENTS_SUMS; sum += GRADIENTS_DIRECTIONS) {
+        PNN_FACT(PASSED(gradients_begun, 2, 2));
         sum[0] = 0;
         sum[1] = 0;
         sum[2] = 0;
@@ -101,7 +104,7 @@ static PNN_NOINLINE void gradients_add_runs(uint16_t *cell, const pnn_input_t *b
         ".Lrow_%=:\n"
         "    rjmp  .Lbegin_%=\n"
         ".Lrun_%=:\n"
-        "    movw  r30, r12\n"
+        "    " EACH_AND(gradients_run, gradients_pushes, 1, 15) "movw  r30, r12\n"
         "    lpm   r16, Z+\n"
         "    movw  r12, r30\n"
         "    movw  r30, r14\n"
@@ -114,7 +117,7 @@ static PNN_NOINLINE void gradients_add_runs(uint16_t *cell, const pnn_input_t *b
         "    adiw  r24, 8\n"
         "    andi  r16, 63\n"
         ".Lpixel_%=:\n"
-        "    ldd   r21, Y+2\n" /* right */
+        "    " PASSED(gradients_pixel, 35, 35) "ldd   r21, Y+2\n" /* right */
         "    ld    r20, Y+\n" /* left */
         "    ld    r22, Z\n" /* above */
         "    ld    r23, X+\n" /* below */
@@ -176,7 +179,7 @@ static PNN_NOINLINE void gradients_add_runs(uint16_t *cell, const pnn_input_t *b
         "    brne  .Lpixel_%=\n"
         "    rjmp  .Lrun_%=\n"
         ".Lshared_%=:\n"
-        "    lsr   r20\n"
+        "    " PASSED(gradients_shared, 5, 0) "lsr   r20\n"
         ".Lboth_%=:\n"
         "    ldd   r0, Z+0\n"
         "    add   r0, r20\n"
@@ -189,7 +192,7 @@ static PNN_NOINLINE void gradients_add_runs(uint16_t *cell, const pnn_input_t *b
         "    adiw  r30, 8\n"
         "    rjmp  .Lown_%=\n"
         ".Lshared_row_%=:\n"
-        "    lsr   r20\n"
+        "    " PASSED(gradients_shared_row, 0, 0) "lsr   r20\n"
         "    brts  .Lcorner_%=\n"
         "    ldd   r0, Z+0\n"
         "    add   r0, r20\n"
@@ -203,7 +206,7 @@ static PNN_NOINLINE void gradients_add_runs(uint16_t *cell, const pnn_input_t *b
         "    sbci  r31, hi8(-(16))\n"
         "    rjmp  .Lown_%=\n"
         ".Lcorner_%=:\n"
-        "    lsr   r20\n"
+        "    " PASSED(gradients_corner, 0, 0) "lsr   r20\n"
         "    ldd   r0, Z+0\n"
         "    add   r0, r20\n"
         "    std   Z+0, r0\n"
@@ -277,6 +280,8 @@ static PNN_NOINLINE void gradients_add_part(const pnn_input_t *below, pnn_input_
     const uint8_t *next = gradients_column_runs;
     uint16_t *cell = gradients_cells;
     while (count > 0) {
+        PNN_FACT(EACH(gradients_part_runs, gradients_parts, 3, 0));
+        PNN_FACT(WHOLE(gradients_part_runs, 0, 0));
         const uint8_t run = PNN_READ_U8(next++);
         uint8_t part = run & GRADIENTS_RUN_COUNT;
         if (run & GRADIENTS_RUN_NEXT) {
@@ -315,6 +320,7 @@ static PNN_NOINLINE void gradients_take(const pnn_input_t *pixel, uint8_t count)
     gradients_column = (uint8_t)(column + count);
     if (gradients_row == 0) {
         for (uint8_t i = count; i > 0; --i) {
+            PNN_FACT(PASSED(gradients_copied, 7, 7));
             *above++ = *pixel++;
         }
     } else {
@@ -346,7 +352,7 @@ static void gradients_take_roots(void)
         "    clr   r16\n"
         "    ldi   r20, 128\n"
         ".Lsum_%=:\n"
-        "    ld    r18, X+\n"
+        "    " PASSED(gradients_sum, 8, 8) "ld    r18, X+\n"
         "    ld    r19, X+\n"
         "    mul   r19, r20\n"
         "    mov   r21, r0\n"

@@ -139,7 +139,9 @@ static pnn_input_t pnn_scale_raw(const struct pnn_raw_scale *scale, int16_t raw,
     if (t > span) {
         t = span;
     }
-    t = (uint16_t)(t << PNN_READ_U8(&scale->shift));
+    for (uint8_t left = PNN_READ_U8(&scale->shift); left > 0; --left) {
+        t = (uint16_t)(t << 1);
+    }
     const uint32_t product = (uint32_t)t * RAW_READ_U16(&scale->multiplier);
     const int32_t sum = (int32_t)(product + (uint32_t)RAW_READ_I32(&scale->offset));
     const uint16_t steps = (uint16_t)((uint16_t)(sum >> 16) >> 6);

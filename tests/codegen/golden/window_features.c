@@ -42,6 +42,7 @@ static void window_features_begin_channel(struct window_features_channel *channe
     channel->last = x;
     channel->changes = 0;
     for (uint8_t level = 0; level < WINDOW_FEATURES_BANDS; ++level) {
+        PNN_FACT(PASSED(window_features_bands_begun, 2, 2));
         channel->squared[level] = 0;
     }
 }
@@ -98,7 +99,7 @@ static inline void window_features_take_sample(struct window_features_channel *c
         "    std   Z+10, %A[sum]\n"
         "    std   Z+11, %B[sum]\n"
         "    rjmp  .Lend_%=\n"
-        ".Lpair0_%=: ldd   %A[low], Z+10\n"
+        ".Lpair0_%=: " PASSED(window_features_pair0, 4, 4) "ldd   %A[low], Z+10\n"
         "    ldd   %B[low], Z+11\n"
         "    movw  %A[pair], %A[sum]\n"
         "    add   %A[sum], %A[low]\n"
@@ -125,7 +126,7 @@ static inline void window_features_take_sample(struct window_features_channel *c
         "    std   Z+12, %A[sum]\n"
         "    std   Z+13, %B[sum]\n"
         "    rjmp  .Lend_%=\n"
-        ".Lpair1_%=: ldd   %A[low], Z+12\n"
+        ".Lpair1_%=: " PASSED(window_features_pair1, 2, 2) "ldd   %A[low], Z+12\n"
         "    ldd   %B[low], Z+13\n"
         "    movw  %A[pair], %A[sum]\n"
         "    add   %A[sum], %A[low]\n"
@@ -200,6 +201,7 @@ static int16_t window_features_square_root(uint32_t square)
 {
     uint16_t root = 0;
     for (uint16_t bit = 1u << 14; bit > 0; bit >>= 1) {
+        PNN_FACT(PASSED(window_features_bits, 45, 45));
         const uint16_t tried = root | bit;
         if ((uint32_t)tried * tried <= square) {
             root = tried;
@@ -218,6 +220,7 @@ static void window_features_write_inputs(void)
 {
     pnn_input_t *input = window_features_values;
     for (const struct window_features_channel *channel = window_features_channels; channel != window_features_channels + PNN_CHANNELS; ++channel) {
+        PNN_FACT(PASSED(window_features_channels_ended, 1, 1));
         input = window_features_write_input(input, channel->sum);
         /* both below 2^30 */
         const uint32_t square = (uint32_t)((int32_t)channel->sum * channel->sum);
@@ -225,6 +228,7 @@ static void window_features_write_inputs(void)
         input = window_features_write_input(input, channel->most);
         input = window_features_write_input(input, (int16_t)(channel->changes >> 1));
         for (uint8_t level = 0; level < WINDOW_FEATURES_BANDS; ++level) {
+            PNN_FACT(PASSED(window_features_bands_ended, 2, 2));
             input = window_features_write_input(input, window_features_square_root(channel->squared[level]));
         }
     }
