@@ -35,17 +35,21 @@ from measured_predictions import (
 )
 from worst_inputs import worst_inputs
 
+from protonn_edge.avr.paths import Paths
 from protonn_edge.avr.program import read_program
+from protonn_edge.boards import load_board
 from protonn_edge.chain.integer_stage import IntegerStage
 from protonn_edge.codegen import Plan
 from protonn_edge.codegen.host import host_program
 from protonn_edge.errors import CheckFailed
 from protonn_edge.quantization import IntegerChain
 from protonn_edge.system.folders import scratch_folder
+from protonn_edge.verification.agreement import prediction_paths
 
 MEAN_WITHIN = 0.04
 """How far the mean cycles of a chain may be from what its plan says, as a share."""
 
+UNO = load_board("uno")
 _EFFORT = 0.01  # of the search for inputs that take long
 _SEARCHED = 2
 _CALLS = 300
@@ -129,6 +133,7 @@ class Run:
     Q: np.ndarray
     known: int
     measured: Measured
+    paths: Paths  # through the linked program
     linked: Linked | None = None
     level: str = OWN_LEVEL
 
@@ -150,8 +155,9 @@ def run_of(program: Program) -> Run:
         longest = worst_inputs(model, program.plan, _SEARCHED, effort=_EFFORT)
         Q = np.concatenate([Q, longest])
     with scratch_folder() as folder:
-        measured = measure(build_program(model, program.plan, folder), model, Q)
-        return Run(program, Q, known, measured, _linked(model, folder))
+        elf = build_program(model, program.plan, folder)
+        paths = prediction_paths(read_program(elf), program.plan, UNO)
+        return Run(program, Q, known, measure(elf, model, Q), paths, _linked(model, folder))
 
 
 def assert_avr_agrees(run: Run) -> None:
@@ -179,8 +185,9 @@ def check_any_level_of_optimization_is_the_reference(kind: str) -> None:
 def _run_at(level: str, program: Program) -> Run:
     model, Q = program.instance.model, program.instance.points
     with scratch_folder() as folder:
-        measured = measure(build_program(model, program.plan, folder, level), model, Q)
-    return Run(program, Q, len(Q), measured, level=level)
+        elf = build_program(model, program.plan, folder, level)
+        paths = prediction_paths(read_program(elf), program.plan, UNO)
+        return Run(program, Q, len(Q), measure(elf, model, Q), paths, level=level)
 
 
 def check_ints_of_16_bits_hold_all(kind: str) -> None:
@@ -202,9 +209,11 @@ def check_cycles_keep_to_the_plan(kind: str) -> None:
 
 
 def assert_cycles_are_bounded(plan: Plan, run: Run) -> None:
-    """Compare an Uno's cycles with the limits of a plan."""
+    """Compare an Uno's cycles with the limits of a plan, and of the linked program."""
     low, high = int(run.measured.cycles.min()), int(run.measured.cycles.max())
-    at = f"cycles at {run.level}"
+    at, least, most = f"cycles at {run.level}", run.paths.shortest.cycles, run.paths.longest.cycles
+    assert least <= low, f"{low:,} {at}, the shortest path has {least:,}"
+    assert high <= most, f"{high:,} {at}, the longest path has {most:,}"
     assert 0 < plan.least_cycles <= low, f"{low:,} {at}, at least {plan.least_cycles:,}"
     assert high <= plan.worst_cycles, f"{high:,} {at}, at most {plan.worst_cycles:,}"
 

@@ -16,15 +16,18 @@ from measured_predictions import OTHER_LEVELS, OWN_LEVEL, build_program, measure
 from random_chains import points_of, random_chain
 
 from protonn_edge.avr.program import read_program
+from protonn_edge.boards import load_board
 from protonn_edge.codegen import Limits, Plan
 from protonn_edge.codegen.host import host_program
 from protonn_edge.quantization import IntegerChain
+from protonn_edge.verification.agreement import prediction_paths
 
 BRIEF_CASES = 5  # a level each
 DEADLINE_S = 120.0
 
 LEVELS = (OWN_LEVEL, *OTHER_LEVELS)
 
+_UNO = load_board("uno")
 _POINTS = 12
 _ON_HOST = 4
 
@@ -65,6 +68,10 @@ def check_case(seed: int, folder: Path) -> Case:
     wrong = (measured.scores != scores).any(axis=1) | (measured.labels != labels)
     assert not wrong.any(), f"{what}: {wrong.sum()} of {len(Q)} answers are wrong"
     low, high = int(measured.cycles.min()), int(measured.cycles.max())
+    paths = prediction_paths(read_program(elf), plan, _UNO)
+    least, most = paths.shortest.cycles, paths.longest.cycles
+    assert least <= low, f"{what}: {low:,} cycles, the shortest path has {least:,}"
+    assert high <= most, f"{what}: {high:,} cycles, the longest path has {most:,}"
     assert plan.least_cycles <= low, f"{what}: {low:,} cycles, at least {plan.least_cycles:,}"
     assert high <= plan.worst_cycles, f"{what}: {high:,} cycles, at most {plan.worst_cycles:,}"
     return Case(chain, plan, level, measured.cycles)
