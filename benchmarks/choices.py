@@ -60,7 +60,7 @@ def measure(row: _Searched, dataset: Dataset, seconds: float, jobs: int) -> Iter
             number = taken.record.number
             if number not in accuracies:
                 accuracies[number] = _on_others(row, taken, part)
-            inside[choice].append(taken.accuracy)
+            inside[choice].append(taken.score)
             outside[choice].append(accuracies[number])
     for choice in CHOICES:
         yield {

@@ -157,7 +157,7 @@ def accuracy(run: Run, of: Tuned, at_random: bool) -> Verdict:
     figures |= {
         "choice": str(choice),
         "trial": chosen.candidate.record.number,
-        "cross_validation_percent": round(100 * chosen.candidate.accuracy, 2),
+        "cross_validation_percent": round(100 * chosen.candidate.score, 2),
         "test_percent": round(percent, 2),
         "target_percent": round(target, 2),
         "flash_bytes": None if chosen.linked is None else chosen.linked.usage.flash_bytes,
@@ -272,7 +272,7 @@ def lost_worker(run: Run) -> Verdict:
         "without_the_kill": best.record.number,
     }
     same = settings[0] == settings[1] and kept.record.number == best.record.number
-    return figures, same and kept.accuracy == best.accuracy
+    return figures, same and kept.score == best.score
 
 
 def kill(run: Run) -> Verdict:

@@ -164,6 +164,12 @@ GROUPS = option(
     "came from.",
     NameOrPath(),
 )
+METRIC = option(
+    "What the search maximizes in cross-validation: accuracy, balanced-accuracy, macro-f1 or "
+    "recall:CLASS.",
+    metavar="METRIC",
+    shown="accuracy",
+)
 
 
 def power_draw(text: str) -> Any:

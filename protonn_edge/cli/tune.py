@@ -14,6 +14,7 @@ from protonn_edge.cli.options import (
     BOARD,
     BYTES,
     GROUPS,
+    METRIC,
     MODEL_OUTPUT,
     POINTS,
     FiniteRange,
@@ -65,6 +66,7 @@ class TuneOptions:
         "Limit on the worst-case time of a prediction.", _QUANTITY
     )
     max_energy_mj: float | None = option("Limit on the mean energy of a prediction.", _QUANTITY)
+    metric: str = METRIC
     trials: int = option(
         "Trials, with those of earlier runs.", click.IntRange(1, 100_000), shown=60
     )
@@ -105,8 +107,8 @@ class TuneOptions:
 def tune_command(given: TuneOptions = options_of(TuneOptions), out: Output = OUTPUT) -> None:
     """Search for the most accurate model that fits the board, and write it.
 
-    Models are compared by integer accuracy in cross-validation; the test part is read once, at the
-    end. To continue a stopped search, repeat the command.
+    Models are compared by the --metric of their integers in cross-validation; the test part is read
+    once, at the end. To continue a stopped search, repeat the command.
     """
     require("optuna")
     load_board(given.board_name).check_is_chip("flash, SRAM and cycles")

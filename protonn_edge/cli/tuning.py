@@ -43,6 +43,7 @@ from protonn_edge.tuning.choice import (
     refit,
 )
 from protonn_edge.tuning.limits import TuningLimits
+from protonn_edge.tuning.metric import ACCURACY, Metric
 from protonn_edge.tuning.search import Progress, Search, SearchResult, identity
 from protonn_edge.tuning.space import SearchSpace
 from protonn_edge.tuning.store import SearchFile
@@ -71,6 +72,7 @@ def tune_model(given: TuneOptions, parameters: Mapping[str, Any], out: Output) -
     report.say()
     told = {
         "choice": str(choice),
+        "metric": str(points.metric),
         "seed": given.seed,
         "folds": points.n_folds,
         "trials": _counts(searched),
@@ -88,11 +90,11 @@ def tune_model(given: TuneOptions, parameters: Mapping[str, Any], out: Output) -
     refitted = replace(refitted, model=replace(model, instrument=dataset.instrument))
     save_model(refitted.model, given.output)
     if given.front_path is not None:
-        _write_front(given.front_path, found, board)
+        _write_front(given.front_path, found, points)
     described = describe(refitted.model, dataset, out)
     record = described.record | {"data": report.to_json()} | _record(refitted, found, told, points)
-    table = candidate_table(found, board, space.searched.columns)
-    out.say("accuracy in cross-validation against what it takes:", table)
+    table = candidate_table(found, board, space.searched.columns, points.metric)
+    out.say(f"{points.metric} in cross-validation against what it takes:", table)
     said = [*_sentences(record, refitted, points, choice), *described.proportions]
     out.say(*said, f"wrote {given.output}")
     words = ["build", str(given.output), *board_words(given.board_name)]
@@ -114,7 +116,10 @@ def _points(
     X, y, of_group = dataset.X_train, dataset.y_train, dataset.groups
     numbers = fold_numbers(y, given.folds or usual_folds(of_group), given.seed, of_group)
     to_move = None if is_large(X) else of_group  # data that is read in blocks is not shifted
-    points = Points(X, y, numbers, board, limits, fixed, to_move, given.classifier.name)
+    metric = Metric.parse(given.metric, dataset.classes)
+    metric.check_folds(y, numbers)
+    kind = given.classifier.name
+    points = Points(X, y, numbers, board, limits, fixed, to_move, kind, metric)
     check_options(points.untrained({}), replace(dataset, groups=to_move))
     return points
 
@@ -137,7 +142,7 @@ def _search(
     columns, done = space.searched.columns, 0
     with (
         SearchFile(given.search_path, known_by, space.distributions) as file,
-        _live(given.trials, points.board, columns) as show,
+        _live(given.trials, points, columns) as show,
     ):
 
         def on_change(progress: Progress) -> None:
@@ -161,7 +166,7 @@ def _search(
 
 
 @contextmanager
-def _live(trials: int, board: Board, columns: Columns) -> Iterator[Callable[[Progress], object]]:
+def _live(trials: int, points: Points, columns: Columns) -> Iterator[Callable[[Progress], object]]:
     console = Console(stderr=True, highlight=False)
     if not console.is_terminal:
         yield lambda _: None
@@ -169,7 +174,9 @@ def _live(trials: int, board: Board, columns: Columns) -> Iterator[Callable[[Pro
     with Live(console=console, transient=True, auto_refresh=False) as live:
 
         def show(progress: Progress) -> None:
-            live.update(progress_table(progress, trials, board, columns), refresh=True)
+            live.update(
+                progress_table(progress, trials, points.board, columns, points.metric), refresh=True
+            )
 
         yield show
 
@@ -200,11 +207,12 @@ def _nothing_complete(searched: SearchResult, timeout: float | None) -> str:
     return "no trial was completed; give more --trials"
 
 
-def _write_front(path: Path, found: list[Candidate], board: Board) -> None:
-    if path.suffix in (".svg", ".png", ".pdf"):
-        write_atomically(path, front_figure(found, board, path.suffix.removeprefix(".")))
+def _write_front(path: Path, found: list[Candidate], points: Points) -> None:
+    kind = path.suffix.removeprefix(".")
+    if kind in ("svg", "png", "pdf"):
+        write_atomically(path, front_figure(found, points.board, kind, points.metric))
     else:
-        write_atomically(path, json.dumps(front_json(found, board), indent=2) + "\n")
+        write_atomically(path, json.dumps(front_json(found, points.board), indent=2) + "\n")
 
 
 def _record(
@@ -238,7 +246,7 @@ def _best_of_kinds(found: list[Candidate]) -> dict[str, float]:
     for candidate in Choice().ranked(found):
         kind = candidate.record.settings.get(KIND)
         if kind is not None:
-            best.setdefault(kind, candidate.accuracy)
+            best.setdefault(kind, candidate.score)
     return best
 
 
@@ -247,10 +255,10 @@ def _chance(record: dict[str, Any]) -> str:
     lead, n = 100 * record["lead_by_chance"], record["trials"]["complete"]
     chance = f"the best of {n:,} equally good trials would be ahead by about {lead:.2f}"
     if best["trial"] == taken["trial"]:
-        return f"no other trial is more accurate; {chance} points"
-    ahead = 100 * (best["accuracy"] - taken["accuracy"])
+        return f"no other trial is better; {chance} points"
+    ahead = 100 * (best["score"] - taken["score"])
     return (
-        f"trial {best['trial']} is better, with {100 * best['accuracy']:.2f} %, by {ahead:.2f} "
+        f"trial {best['trial']} is better, with {100 * best['score']:.2f} %, by {ahead:.2f} "
         f"points; {chance}"
     )
 
@@ -259,7 +267,7 @@ def _sentences(
     record: dict[str, Any], refitted: Refitted, points: Points, choice: Choice
 ) -> list[str]:
     board, figures, linked = points.board, refitted.fit.figures, refitted.linked
-    accuracy = 100 * refitted.candidate.accuracy
+    metric = "" if points.metric == ACCURACY else f"{points.metric} "
     sizes = "".join(f", {size.symbol} = {size.number}" for size in refitted.model.sizes)
     kind, settings = settings_of_kind(refitted.candidate.record.settings)
     features = "" if FEATURES not in settings else f"features: {settings[FEATURES]}"
@@ -267,7 +275,7 @@ def _sentences(
     chosen = (
         f"chosen ({record['choice']}): trial {refitted.candidate.record.number}"
         f"{f' ({noted})' if noted else ''}, "
-        f"{accuracy:.2f} % in cross-validation{sizes}; "
+        f"{metric}{100 * refitted.candidate.score:.2f} % in cross-validation{sizes}; "
         f"{board.milliseconds(figures.mean_cycles):.3f} ms on "
         f"average, at most {board.milliseconds(figures.worst_cycles):.3f} by {BOUND_FLAGS}"
     )

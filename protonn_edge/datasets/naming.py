@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
+from difflib import get_close_matches
 from typing import Any
 
 from protonn_edge.errors import InputError
@@ -92,6 +93,13 @@ def listed(names: Iterable[str]) -> str:
     every = list(names)
     text = ", ".join(quoted(name) for name in every[:_SHOWN])
     return text + (f" and {len(every) - _SHOWN:,} more" if len(every) > _SHOWN else "")
+
+
+def did_you_mean(name: str, names: Iterable[str]) -> str:
+    """Return a question for the end of a message about a name that is none of these, or nothing."""
+    by_lower = {each.lower(): each for each in names}
+    near = get_close_matches(name.lower(), by_lower, n=1)
+    return f"; did you mean {quoted(by_lower[near[0]])}?" if near else ""
 
 
 def title(name: str, number: int) -> str:

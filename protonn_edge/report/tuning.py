@@ -13,6 +13,7 @@ from rich.table import Table
 from protonn_edge.boards import Board
 from protonn_edge.training.searched import shown
 from protonn_edge.tuning.choice import Candidate, candidates, cycles_of, flash_of, front
+from protonn_edge.tuning.metric import ACCURACY, Metric
 from protonn_edge.tuning.search import Progress
 
 _BEST = 5
@@ -21,7 +22,9 @@ Columns = Mapping[str, tuple[str, ...]]
 """See `Searched.columns`."""
 
 
-def progress_table(progress: Progress, trials: int, board: Board, columns: Columns) -> Table:
+def progress_table(
+    progress: Progress, trials: int, board: Board, columns: Columns, metric: Metric = ACCURACY
+) -> Table:
     """Return the progress of the search, and the best trials so far."""
     counts = Counter(record.outcome for record in progress.records.values())
     trained = sum(counts.values()) - counts["rejected"]
@@ -33,23 +36,30 @@ def progress_table(progress: Progress, trials: int, board: Board, columns: Colum
     if progress.seconds_left is not None:
         minutes, seconds = divmod(max(0, int(progress.seconds_left)), 60)
         words.append(f"{minutes}:{seconds:02} left")
-    best = sorted(candidates(progress.records.values()), key=lambda each: -each.accuracy)
-    return _table(best[:_BEST], board, columns, title=", ".join(words))
+    best = sorted(candidates(progress.records.values()), key=lambda each: -each.score)
+    return _table(best[:_BEST], board, columns, metric, title=", ".join(words))
 
 
-def candidate_table(found: Sequence[Candidate], board: Board, columns: Columns) -> Table:
-    """Return the candidates on either front, the most accurate first."""
+def candidate_table(
+    found: Sequence[Candidate], board: Board, columns: Columns, metric: Metric = ACCURACY
+) -> Table:
+    """Return the candidates on either front, the best first."""
     kept = {
         each.record.number: each for cost in (flash_of, cycles_of) for each in front(found, cost)
     }
-    return _table(sorted(kept.values(), key=lambda each: -each.accuracy), board, columns)
+    return _table(sorted(kept.values(), key=lambda each: -each.score), board, columns, metric)
 
 
 def _table(
-    rows: Sequence[Candidate], board: Board, columns: Columns, title: str | None = None
+    rows: Sequence[Candidate],
+    board: Board,
+    columns: Columns,
+    metric: Metric,
+    title: str | None = None,
 ) -> Table:
     table = Table(box=box.SIMPLE, title=title, title_justify="left", title_style="")
-    for heading in ("trial", "%", "flash B", "SRAM B", "ms mean", "ms max"):
+    shares = ("%",) if metric == ACCURACY else (f"{metric} %", "accuracy %")
+    for heading in ("trial", *shares, "flash B", "SRAM B", "ms mean", "ms max"):
         table.add_column(heading, justify="right", no_wrap=True)
     for heading, names in columns.items():
         table.add_column(heading, justify="right" if len(names) == 1 else "left")
@@ -57,7 +67,7 @@ def _table(
         figures, settings = each.figures, each.record.settings
         table.add_row(
             str(each.record.number),
-            f"{100 * each.accuracy:.2f}",
+            *(f"{100 * x:.2f}" for x in (each.score, each.record.accuracy)[: len(shares)]),
             f"{figures.flash_bytes:,}",
             f"{figures.sram_bytes:,}",
             f"{board.milliseconds(figures.mean_cycles):.3f}",
@@ -70,8 +80,10 @@ def _table(
     return table
 
 
-def front_figure(found: Sequence[Candidate], board: Board, kind: str) -> bytes:
-    """Return a figure of accuracy against flash and against time.
+def front_figure(
+    found: Sequence[Candidate], board: Board, kind: str, metric: Metric = ACCURACY
+) -> bytes:
+    """Return a figure of the metric against flash and against time.
 
     - `found`: all complete trials, drawn as points, with the fronts as lines.
     - `board`: the board, for converting cycles to time.
@@ -92,7 +104,7 @@ def front_figure(found: Sequence[Candidate], board: Board, kind: str) -> bytes:
         axis.set_xlabel(label)
         axis.set_xscale("log")
         axis.grid(alpha=0.3)
-    axes[0].set_ylabel("accuracy in cross-validation, %")
+    axes[0].set_ylabel(f"{metric} in cross-validation, %")
     drawn = io.BytesIO()
     metadata = {
         "svg": {"Date": None, "Creator": "protonn-edge"},
@@ -105,4 +117,4 @@ def front_figure(found: Sequence[Candidate], board: Board, kind: str) -> bytes:
 
 
 def _percents(found: Sequence[Candidate]) -> list[float]:
-    return [100 * each.accuracy for each in found]
+    return [100 * each.score for each in found]

@@ -92,6 +92,13 @@ def among_features(each: Mapping[str, Searched]) -> Searched:
     return replace(first, parameters=parameters, starts=tuple(starts), columns=columns)
 
 
+def with_class_weights(searched: Searched) -> Searched:
+    """Return the search space including a choice of class weights, beginning with balanced ones."""
+    weights = {"class_weight": Among(("balanced", None))}
+    starts = tuple({**start, "class_weight": "balanced"} for start in searched.starts)
+    return replace(searched, parameters={**searched.parameters, **weights}, starts=starts)
+
+
 KIND = "classifier"
 """The name of the kind of classifier in a trial's settings, if several are searched."""
 

@@ -35,7 +35,11 @@ class Candidate:
 
     record: Record  # the trial's measurements
     figures: Figures  # its memory and cycles
-    accuracy: float  # mean over the folds, 0..1
+
+    @property
+    def score(self) -> float:
+        """Mean of the metric over the folds, 0..1."""
+        return self.record.score
 
     def to_json(self, board: Board) -> dict[str, Any]:
         """Return the candidate with its latency and energy on the board."""
@@ -43,7 +47,9 @@ class Candidate:
         return {
             "trial": self.record.number,
             "is_default": self.record.is_default,
-            "accuracy": self.accuracy,
+            "score": self.score,
+            "fold_scores": list(self.record.scores),
+            "accuracy": self.record.accuracy,
             "fold_accuracies": list(self.record.accuracies),
             **figures.to_json(),
             "worst_ms": board.milliseconds(figures.worst_cycles),
@@ -57,7 +63,7 @@ def candidates(records: Iterable[Record]) -> list[Candidate]:
     """Return the complete trials, by their numbers."""
     complete = [record for record in records if record.outcome == "complete" and record.figures]
     return [
-        Candidate(record, record.figures, record.accuracy)
+        Candidate(record, record.figures)
         for record in sorted(complete, key=lambda record: record.number)
         if record.figures is not None
     ]
@@ -74,11 +80,11 @@ def cycles_of(candidate: Candidate) -> float:
 
 
 def front(found: Sequence[Candidate], cost: Callable[[Candidate], float]) -> list[Candidate]:
-    """Return the candidates that are more accurate than all that cost no more, cheapest first."""
-    ordered = sorted(found, key=lambda each: (cost(each), -each.accuracy, each.record.number))
+    """Return the candidates that are better than all that cost no more, cheapest first."""
+    ordered = sorted(found, key=lambda each: (cost(each), -each.score, each.record.number))
     kept: list[Candidate] = []
     for each in ordered:
-        if not kept or each.accuracy > kept[-1].accuracy:
+        if not kept or each.score > kept[-1].score:
             kept.append(each)
     return kept
 
@@ -146,15 +152,15 @@ class Choice:
     def ranked(self, found: Sequence[Candidate]) -> list[Candidate]:
         """Return the candidates in order of preference."""
         below = lead_by_chance(found) if self.points is None else self.points / 100
-        least = max(each.accuracy for each in found) - below - 1e-12
+        least = max(each.score for each in found) - below - 1e-12
         cost = _COSTS.get(self.kind)
 
         def order(each: Candidate) -> tuple[float, ...]:
-            is_near = each.accuracy >= least
+            is_near = each.score >= least
             if self.kind == _DEFAULT:
                 is_near &= each.record.is_default
             first = cost(each) if is_near and cost else 0.0
-            return (not is_near, first, -each.accuracy, flash_of(each), each.record.number)
+            return (not is_near, first, -each.score, flash_of(each), each.record.number)
 
         return sorted(found, key=order)
 
@@ -167,12 +173,12 @@ def lead_by_chance(found: Sequence[Candidate]) -> float:
     exceeds their common value by at most sqrt(2 ln n) errors. The median limits the influence of a
     trial that failed in one fold.
     """
-    accuracies = np.array([each.record.accuracies for each in found])
-    n, folds = accuracies.shape
+    scores = np.array([each.record.scores for each in found])
+    n, folds = scores.shape
     if n < 2:
         return 0.0
-    of_fold, of_trial = accuracies.mean(axis=0), accuracies.mean(axis=1, keepdims=True)
-    residuals = accuracies - of_fold - of_trial + accuracies.mean()
+    of_fold, of_trial = scores.mean(axis=0), scores.mean(axis=1, keepdims=True)
+    residuals = scores - of_fold - of_trial + scores.mean()
     freedom = (n - 1) * (folds - 1) / residuals.size
     deviation = robust_deviation(residuals) / np.sqrt(freedom)
     return float(deviation * np.sqrt(2 * np.log(n) / folds))

@@ -27,7 +27,7 @@ from protonn_edge.tuning.store import Outcome, Record, SearchFile
 from protonn_edge.tuning.trial import RUNGS, FoldResult, Job, Points, sketch
 from protonn_edge.tuning.workers import Workers
 
-_FORMAT = 3  # of trials, their order and their records; raise it when one of them changes
+_FORMAT = 4  # of trials, their order and their records; raise it when one of them changes
 
 # After these shares of training, a trial is pruned if one that needs no more is ahead by this, plus
 # the uncertainty of the first fold.
@@ -88,7 +88,7 @@ class _Open:
         failures = [result.failure for result in results if result.failure]
         if failures:
             return "failed", failures[0]
-        if results[0].hopeless or (results[0].accuracy or 0.0) < self.bars.get(1.0, 0.0):
+        if results[0].hopeless or (results[0].score or 0.0) < self.bars.get(1.0, 0.0):
             return "pruned", "a smaller and faster one was ahead"
         if any(result.excess for result in results):
             return "rejected", "does not fit once it is trained"
@@ -107,6 +107,7 @@ class _Open:
             self.settings,
             outcome,
             _most(trained) if trained else self.figures,
+            scores=tuple(r.score for r in results if r.score is not None),
             accuracies=tuple(r.accuracy for r in results if r.accuracy is not None),
             rungs=results[0].rungs,
             seconds=sum(result.seconds for result in results),
@@ -128,6 +129,7 @@ def identity(
         "data and folds": digest.hexdigest(),
         "board": points.board.name,
         "limits": points.limits.to_json(),
+        "metric": str(points.metric),
         "settings": space.to_json(),
         "seed": seed,
         "trials in flight": in_flight,
@@ -363,7 +365,7 @@ def _most(figures: list[Figures]) -> Figures:
 
 
 def _bars(seen: list[Record], figures: Figures) -> dict[float, float]:
-    """Return the accuracies for a trial to reach: little less than those of a cheaper one."""
+    """Return the scores for a trial to reach: little less than those of a cheaper one."""
     bars: dict[float, float] = {}
     doubt = _doubt([record for record in seen if record.outcome == "complete"])
     for record in seen:
@@ -373,8 +375,8 @@ def _bars(seen: list[Record], figures: Figures) -> dict[float, float]:
         if other.flash_bytes > figures.flash_bytes or other.mean_cycles > figures.mean_cycles:
             continue
         reached = dict(record.rungs or {})
-        if record.accuracies:
-            reached[1.0] = record.accuracies[0]
+        if record.scores:
+            reached[1.0] = record.scores[0]
         for share in (*RUNGS, 1.0):
             if share in reached:
                 bar = reached[share] - _MARGINS[share] - doubt
@@ -390,5 +392,5 @@ def _doubt(complete: list[Record]) -> float:
     """
     if len(complete) < _TRIALS_TO_KNOW:
         return _DOUBT_AT_FIRST
-    off = np.array([record.accuracies[0] - record.accuracy for record in complete])
+    off = np.array([record.scores[0] - record.score for record in complete])
     return 2 * robust_deviation(off - np.median(off))

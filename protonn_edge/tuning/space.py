@@ -28,8 +28,10 @@ from protonn_edge.training.searched import (
     SearchTask,
     among_features,
     among_kinds,
+    with_class_weights,
 )
 from protonn_edge.tuning.limits import FIRMWARE_FLASH_BYTES
+from protonn_edge.tuning.metric import ACCURACY
 from protonn_edge.tuning.trial import Alternative, Points
 
 _CODE_BYTES = 1_600  # approximate code of the classifier, in addition to its parameters
@@ -43,6 +45,8 @@ class SearchSpace(SearchTask):
     """The settings that trials may have."""
 
     classifier: str = "protonn"  # the kind, as in `chain.registry`, or `ANY` of them
+    # whether points may be weighted by their classes; the search begins with weighted ones
+    weighted: bool = False
     at_random: bool = False  # draw at random, without given first trials: for comparison
     # choices of features before the classifier, by name; empty if that is fixed
     alternatives: Mapping[str, Alternative] = field(default_factory=dict)
@@ -65,6 +69,7 @@ class SearchSpace(SearchTask):
             fixed=fixed,
             in_groups=points.groups is not None,
             classifier=points.classifier,
+            weighted=points.metric != ACCURACY and "class_weight" not in fixed,
             at_random=at_random,
             alternatives=points.alternatives,
             of_kinds={kind: cls.of(points.of_kind(kind)) for kind in points.kinds}
@@ -78,16 +83,16 @@ class SearchSpace(SearchTask):
         if self.of_kinds:
             return among_kinds({kind: space._drawn for kind, space in self.of_kinds.items()})
         kind = CLASSIFIERS[self.classifier]
-        if not self.alternatives:
-            return kind.searched(self)
-        return among_features(
-            {
-                name: kind.searched(
-                    replace(self, n_inputs=each.n_inputs, fixed={**self.fixed, **each.settings})
-                )
-                for name, each in self.alternatives.items()
-            }
+        tasks = {
+            name: replace(self, n_inputs=each.n_inputs, fixed={**self.fixed, **each.settings})
+            for name, each in self.alternatives.items()
+        }
+        found = (
+            among_features({name: kind.searched(task) for name, task in tasks.items()})
+            if tasks
+            else kind.searched(self)
         )
+        return with_class_weights(found) if self.weighted else found
 
     @property
     def _drawn(self) -> Searched:

@@ -61,6 +61,7 @@ _TRIAL: dict[str, Check] = {
     "number": whole(0, 10**9),
     "outcome": one_of("complete", "pruned", "rejected", "failed"),
     "figures": optional(_FIGURES),
+    "scores": list_of(_SHARE, _FOLDS),
     "accuracies": list_of(_SHARE, _FOLDS),
     "rungs": list_of(
         lambda pair: isinstance(pair, list) and len(pair) == 2 and all(map(_SHARE, pair)), 100
@@ -90,10 +91,10 @@ def is_trial(attributes: Any) -> bool:
         return False
     if not all(holds(attributes[name]) for name, holds in _TRIAL.items()):
         return False
-    # A complete trial has accuracies and figures, one that does not fit has figures.
+    # A complete trial has scores and figures, one that does not fit has figures.
     measured = attributes["figures"] is not None
     return {
-        "complete": measured and len(attributes["accuracies"]) > 1,
+        "complete": measured and len(attributes["scores"]) == len(attributes["accuracies"]) > 1,
         "rejected": measured and len(attributes["excess"]) > 0,
         "pruned": True,
         "failed": True,
@@ -137,8 +138,8 @@ class Record:
     outcome: Outcome
     # its memory and cycles; of a pruned or rejected trial before training; None if unknown
     figures: Figures | None = None
-    # of the integer model in the folds, 0..1; of a pruned trial in the tested ones
-    accuracies: tuple[float, ...] = ()
+    # the metric of the integer model in the folds, 0..1; of a pruned trial in the tested ones
+    scores: tuple[float, ...] = ()
     # accuracy on the first fold's points by the completed share of training
     rungs: Mapping[float, float] | None = None
     seconds: float = 0.0  # of training, over the folds
@@ -146,6 +147,12 @@ class Record:
     # of a rejected trial: the share of each exceeded limit, above 1
     excess: Mapping[str, float] | None = None
     is_default: bool = False  # whether it is one of the given first trials, not a drawn one
+    accuracies: tuple[float, ...] = ()  # beside the scores
+
+    @property
+    def score(self) -> float:
+        """Mean of the folds, 0..1."""
+        return sum(self.scores) / len(self.scores)
 
     @property
     def accuracy(self) -> float:
@@ -156,6 +163,7 @@ class Record:
         """Return the record as optuna's trial."""
         rungs = dict(self.rungs or {})
         attributes = asdict(self) | {
+            "scores": list(self.scores),
             "accuracies": list(self.accuracies),
             "rungs": [[share, value] for share, value in rungs.items()],
             "excess": dict(self.excess or {}),
@@ -163,7 +171,7 @@ class Record:
         del attributes["settings"]
         return optuna.trial.create_trial(
             state=_STATES[self.outcome],
-            value=self.accuracy if self.outcome == "complete" else None,
+            value=self.score if self.outcome == "complete" else None,
             params=dict(self.settings),
             distributions=distributions,
             intermediate_values={round(100 * share): value for share, value in rungs.items()},
@@ -176,7 +184,7 @@ class Record:
         kept = dict(trial.user_attrs)
         figures = kept["figures"]
         kept["figures"] = None if figures is None else Figures(**figures)
-        kept["accuracies"] = tuple(kept["accuracies"])
+        kept |= {name: tuple(kept[name]) for name in ("scores", "accuracies")}
         kept["rungs"] = dict(kept["rungs"])
         return cls(settings=trial.params, **kept)
 
@@ -226,7 +234,7 @@ class SearchFile:
                 )
             record = Record.of(trial)
             found[record.number] = record
-        if len({len(each.accuracies) for each in found.values() if each.outcome == "complete"}) > 1:
+        if len({len(each.scores) for each in found.values() if each.outcome == "complete"}) > 1:
             raise InputError(
                 f"{self._path} has trials of different numbers of folds; name another --search, or "
                 "remove the file"

@@ -28,6 +28,7 @@ from protonn_edge.training.progress import EpochReport
 from protonn_edge.training.refusals import Case, check_compatible
 from protonn_edge.training.searched import ANY, FEATURES, Searched, settings_of_kind
 from protonn_edge.tuning.limits import Figures, Fit, TuningLimits, fit_of
+from protonn_edge.tuning.metric import ACCURACY, Metric
 
 RUNGS = (0.25, 0.5, 0.75)
 """Shares of the first fold's training after which a trial may be pruned."""
@@ -108,6 +109,7 @@ class Points:
     # (n,): the group of each point, such as a person, if points are to be moved between groups
     groups: NDArray[np.int64] | None = None
     classifier: str = "protonn"  # the kind, as in `chain.registry`, or `ANY` of them
+    metric: Metric = ACCURACY  # what is maximized
 
     def untrained(self, settings: Mapping[str, Any], seed: int = 0) -> DeviceClassifier:
         """Return an untrained classifier with the settings of a trial."""
@@ -155,7 +157,7 @@ class Job:
     fold: int
     settings: Mapping[str, Any]  # the trial's settings
     seed: int  # of the training
-    # accuracies that it must reach after shares of its training; otherwise it is pruned
+    # scores that it must reach after shares of its training; otherwise it is pruned
     bars: Mapping[float, float] = field(default_factory=dict)
 
 
@@ -163,11 +165,12 @@ class Job:
 class FoldResult:
     """The result of a fold."""
 
-    # of the integer model on the fold's points, 0..1; None without a model
-    accuracy: float | None = None
+    # the metric of the integer model on the fold's points, 0..1; None without a model
+    score: float | None = None
+    accuracy: float | None = None  # beside it
     figures: Figures | None = None  # memory and cycles of the integer model
     excess: Mapping[str, float] = field(default_factory=dict)  # exceeded limits
-    # accuracy on the fold's points, in floats, after shares of the training
+    # the score in floats after shares of the training, if that is the accuracy
     rungs: Mapping[float, float] = field(default_factory=dict)
     seconds: float = 0.0  # of training
     hopeless: bool = False  # whether it was abandoned because it missed an accuracy in `Job.bars`
@@ -203,7 +206,8 @@ def run_fold(points: Points, job: Job) -> FoldResult:
     if job.fold == 0:  # with groups, a class may be in the test points only
         known = tested & np.isin(points.y, np.unique(y))
         evaluate_on = (points.X[known], points.y[known])
-        classifier.callback = watch.note
+        if points.metric == ACCURACY:  # which is what training reports
+            classifier.callback = watch.note
     began = time.perf_counter()
     try:
         with warnings.catch_warnings(), one_thread():
@@ -218,8 +222,10 @@ def run_fold(points: Points, job: Job) -> FoldResult:
         return FoldResult(rungs=watch.rungs, seconds=_since(began), hopeless=True)
     except ValueError as error:  # training diverged, or the model cannot be quantized
         return FoldResult(rungs=watch.rungs, seconds=_since(began), failure=str(error)[:300])
+    answers = found, points.y[tested], int(points.y.max()) + 1
     return FoldResult(
-        accuracy=float(np.mean(found == points.y[tested])),
+        score=points.metric.of(*answers),
+        accuracy=ACCURACY.of(*answers),
         figures=fit.figures,
         excess=fit.excess,
         rungs=watch.rungs,

@@ -15,7 +15,14 @@ UNO = load_board("uno")
 
 def record(number, accuracy, flash, cycles, outcome="complete"):
     figures = Figures("columns", flash, 50, 2 * cycles, float(cycles))
-    return Record(number, {"n_projections": 5, "n_prototypes": 9}, outcome, figures, (accuracy,))
+    return Record(
+        number,
+        {"n_projections": 5, "n_prototypes": 9},
+        outcome,
+        figures,
+        (accuracy,),
+        accuracies=(accuracy,),
+    )
 
 
 FOUND = candidates(

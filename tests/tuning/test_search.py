@@ -153,8 +153,8 @@ def test_time_is_left_for_training_what_will_be_chosen(
     points, small = make_points(), replace(FIGURES, flash_bytes=2_000)
     settings = space.starts()
     done = [
-        Record(0, settings[0], "complete", FIGURES, (0.90, 0.90), {}, seconds=1.0),
-        Record(1, settings[1], "complete", small, (0.88, 0.88), {}, seconds=1_000.0),
+        Record(0, settings[0], "complete", FIGURES, (0.90, 0.90), {}, 1.0, accuracies=(0.9, 0.9)),
+        Record(1, settings[1], "complete", small, (0.88, 0.88), {}, 1e3, accuracies=(0.8, 0.8)),
     ]
     found = search(
         points,

@@ -32,6 +32,7 @@ def records(space):
             {0.25: 0.5, 0.75: 0.7},
             3.5,
             is_default=True,
+            accuracies=(0.95, 0.9),
         ),
         Record(1, draws[1], "rejected", FIGURES, reason="x", excess={"--max-flash": 1.5}, rungs={}),
         Record(2, draws[2], "pruned", FIGURES, (), {0.25: 0.1}, 1.0, "y", {}),

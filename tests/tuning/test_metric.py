@@ -1,0 +1,113 @@
+"""A metric is a figure of the answers of a fold, and the one that is maximized decides."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from avr_tools import needs_avr_gcc
+from command_line import run, run_json
+
+from protonn_edge.errors import InputError
+from protonn_edge.training.base import CLASSIFIERS
+from protonn_edge.tuning.metric import ACCURACY, Metric
+from protonn_edge.tuning.search import identity
+from protonn_edge.tuning.space import SearchSpace
+from protonn_edge.tuning.trial import Job, run_fold
+
+CLASSES = ("ok", "Fault", "1")
+ACTUAL = np.array([0, 0, 0, 0, 0, 0, 1, 1, 2, 2])
+FOUND = np.array([0, 0, 0, 0, 0, 0, 0, 1, 0, 0])
+
+
+@pytest.mark.parametrize(
+    ("text", "figure"),
+    [
+        ("accuracy", 0.7),
+        ("balanced-accuracy", 0.5),
+        ("macro-f1", (12 / 15 + 2 / 3 + 0) / 3),
+        ("recall:Fault", 0.5),
+        ("recall:1.0", 0.0),
+    ],
+)
+def test_every_metric_is_that_of_the_answers(text: str, figure: float) -> None:
+    assert Metric.parse(text, CLASSES).of(FOUND, ACTUAL, 3) == pytest.approx(figure)
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("recall:fautl", "the classes are 'ok', 'Fault', '1'; did you mean 'Fault'?"),
+        ("recall:zzzzzz", "the classes are 'ok', 'Fault', '1'$"),
+        ("acuracy", "or recall:CLASS; did you mean 'accuracy'?"),
+        ("recall", "is not a metric"),
+        ("", "is not a metric"),
+    ],
+)
+def test_what_is_no_metric_of_the_data_is_refused(text: str, sentence: str) -> None:
+    with pytest.raises(InputError, match=sentence.replace("?", r"\?")):
+        Metric.parse(text, CLASSES)
+
+
+def test_a_class_must_be_in_every_fold() -> None:
+    y, folds = np.array([0, 1, 0, 1]), np.array([0, 0, 1, 1])
+    recall = Metric.parse("recall:Fault", CLASSES)
+    recall.check_folds(y, folds)
+    with pytest.raises(InputError, match="in every fold"):
+        recall.check_folds(y[[0, 1, 2, 0]], folds)
+    ACCURACY.check_folds(y[[0, 0, 0, 0]], folds)
+
+
+def test_a_fold_is_scored_by_the_metric_and_pruned_by_nothing_else(make_points) -> None:
+    points = make_points()
+    settings = SearchSpace.of(points).starts()[0]
+    other = replace(points, metric=Metric("recall:3", 3))
+    results = [run_fold(each, Job(0, 0, settings, 0)) for each in (points, other)]
+    assert results[0].score == results[0].accuracy == results[1].accuracy
+    assert results[1].score != results[1].accuracy
+    assert results[0].rungs
+    assert not results[1].rungs
+
+
+def test_classes_may_be_weighted_where_not_accuracy_is_maximized(make_points) -> None:
+    points = make_points()
+    other = replace(points, metric=Metric("macro-f1"))
+    assert "class_weight" not in SearchSpace.of(points).distributions
+    space = SearchSpace.of(other)
+    assert all(start["class_weight"] == "balanced" for start in space.starts())
+    assert None in space.distributions["class_weight"].choices
+    assert other.untrained(space.starts()[0]).class_weight == "balanced"
+    fixed = replace(other, fixed={"class_weight": None})
+    assert "class_weight" not in SearchSpace.of(fixed).distributions
+    told = [identity(each, SearchSpace.of(each), seed=0)["metric"] for each in (points, other)]
+    assert told == ["accuracy", "macro-f1"]
+    every = replace(other, fixed={}, classifier="any")
+    weights = {f"{kind}.class_weight" for kind in CLASSIFIERS if kind != "basis-images"}
+    assert weights <= set(SearchSpace.of(every).distributions)
+
+
+@needs_avr_gcc
+def test_the_rarest_class_is_found_by_its_recall(tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    labels = np.array(["ok"] * 300 + ["fault"] * 24)
+    X = rng.normal(size=(324, 3)) + 1.2 * (labels == "fault")[:, None]
+    data, model = tmp_path / "machines.npz", tmp_path / "model.npz"
+    np.savez(data, X_train=X.astype(np.float32), y_train=labels)
+    command = ("tune", data, "-o", model, "--classifier", "linear", "--folds", 2, "--jobs", 1)
+    plain = run_json(*command, "--trials", 2)
+    refused = run(*command, "--trials", 2, "--metric", "recall:fault")
+    assert refused.exit_code == 2
+    assert "belongs to another search (it differs in metric" in refused.stderr
+    (tmp_path / "model.search.jsonl").unlink()
+    done = run(*command, "--trials", 2, "--metric", "recall:fault")
+    assert "recall:fault %" in done.output
+    assert "accuracy %" in done.output
+    assert ", recall:fault " in done.output
+    record = run_json(*command, "--trials", 2, "--metric", "recall:fault")
+    assert record["metric"] == "recall:fault"
+    chosen = record["cross_validated"]
+    assert chosen["score"] == pytest.approx(np.mean(chosen["fold_scores"]))
+    assert chosen["score"] > 0.6
+    assert chosen["accuracy"] < plain["cross_validated"]["accuracy"]
