@@ -136,7 +136,7 @@ _MOVED_ROWS_SHARE = 0.15  # of digits; for the mean
 _CALLS = 6  # per row, at most
 
 # A push copies pixels.
-_COPIED_PIXEL_CYCLES, _COPYING_CALL_CYCLES = (8, 12), (54, 54)
+_COPIED_PIXEL_CYCLES, _COPYING_CALL_CYCLES = (8, 12), (50, 54)
 
 # Time of the compiler's loops relative to assembly, on a chip without a multiplier.
 _PORTABLE = 8.2

@@ -161,6 +161,8 @@ static void bonsai_tree_walk(const int8_t *values)
     for (uint8_t l = 0; l < BONSAI_TREE_ROWS; ++l) {
         scores[l] = 0;
     }
+    //@ dynamic_split next - (uint8_t const *)bonsai_tree_table;
+    //@ loop unroll BONSAI_TREE_DEPTH + 1;
     for (uint8_t level = BONSAI_TREE_DEPTH;; --level) {
         for (uint8_t l = 0; l < BONSAI_TREE_ROWS; ++l) {
             next = bonsai_tree_sum(next, values, &sum);

@@ -247,6 +247,7 @@ static pnn_input_t convolution_value_of(int16_t sum)
 
 static void convolution_compute(pnn_input_t *output)
 {
+    //@ loop unroll CONVOLUTION_PLACES;
     for (uint8_t left = CONVOLUTION_PLACES; left > 0; --left) {
         const uint8_t *weight = convolution_weights;
         {
@@ -261,7 +262,7 @@ static void convolution_compute(pnn_input_t *output)
                     for (uint8_t o = 0; o < 2; ++o) {
                         const uint8_t byte = PNN_READ_U8(&weight[o / 2]);
                         const int8_t own = (int8_t)((byte >> o % 2 * 4 & 15) - 8);
-                        sums[o] = (int16_t)(sums[o] + x[i] * own);
+                        sums[o] = (int16_t)((uint16_t)sums[o] + (uint16_t)(x[i] * own));
                     }
                     weight += 1;
                 }
@@ -309,6 +310,7 @@ static PNN_NOINLINE void convolution_take(void)
 static void convolution_clear_row(void)
 {
     pnn_input_t *value = convolution_row();
+    //@ loop unroll CONVOLUTION_ROW_VALUES;
     for (const pnn_input_t *end = value + CONVOLUTION_ROW_VALUES; value != end;) {
         PNN_FACT(PASSED(convolution_cleared, 8, 8));
         *value++ = 0;
@@ -317,10 +319,12 @@ static void convolution_clear_row(void)
 
 static void convolution_take_image(const pnn_input_t *value)
 {
+    //@ loop unroll CONVOLUTION_ROWS;
     for (uint8_t left = CONVOLUTION_ROWS; left > 0; --left) {
         PNN_FACT(PASSED(convolution_rows, 4, 4));
         pnn_input_t *to = convolution_row();
         const pnn_input_t *const end = value + CONVOLUTION_ROW_VALUES;
+        //@ loop unroll CONVOLUTION_ROW_VALUES;
         while (value != end) {
             PNN_FACT(PASSED(convolution_copied, 16, 16));
             *to++ = *value++;

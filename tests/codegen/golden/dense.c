@@ -60,13 +60,10 @@ static const int8_t *dense_2_next_weights_0;
 /* Add what the next inputs contribute to outputs 0..2; an input that is 0 contributes
  * nothing and is passed over. */
 #ifdef PNN_ASSEMBLY
-static void dense_2_add_0(const pnn_input_t *feature, const pnn_input_t *end)
+static void dense_2_add_0(const pnn_input_t *feature, uint16_t count)
 {
     const int8_t *weight = dense_2_next_weights_0;
-    uint8_t left = (uint8_t)(end - feature);
-    if (left == 0) {
-        return;
-    }
+    uint8_t left = (uint8_t)count;
     __asm__ volatile(
         "    " PASSED(dense_2_block0_begin, 4, 0) "movw  r22, r26\n"
         "    ldi   r26, lo8(%[sums])\n"
@@ -144,13 +141,13 @@ static void dense_2_add_0(const pnn_input_t *feature, const pnn_input_t *end)
     dense_2_next_weights_0 = weight;
 }
 #else
-static void dense_2_add_0(const pnn_input_t *feature, const pnn_input_t *end)
+static void dense_2_add_0(const pnn_input_t *values, uint16_t count)
 {
     const int8_t *weight = dense_2_next_weights_0;
-    for (; feature != end; ++feature) {
+    for (uint16_t i = 0; i < count; ++i) {
         const uint8_t bytes = (uint8_t)PNN_NEXT_I8(weight);
         const int8_t *const after = weight + bytes;
-        if (*feature != 0) {
+        if (values[i] != 0) {
             uint8_t mask = 0;
             for (uint8_t k = 0; k < 3; ++k) {
                 if (k % 8 == 0) {
@@ -158,7 +155,7 @@ static void dense_2_add_0(const pnn_input_t *feature, const pnn_input_t *end)
                 }
                 if (mask & 1u) {
                     dense_2_sum_t *const sum = &dense_2.sums[0 + k];
-                    *sum = (dense_2_sum_t)((uint32_t)*sum + (uint32_t)(PNN_NEXT_I8(weight) * *feature));
+                    *sum = (dense_2_sum_t)((uint32_t)*sum + (uint32_t)(PNN_NEXT_I8(weight) * values[i]));
                 }
                 mask >>= 1;
             }
@@ -169,9 +166,9 @@ static void dense_2_add_0(const pnn_input_t *feature, const pnn_input_t *end)
 }
 #endif
 
-static PNN_NOINLINE void dense_2_push(const pnn_input_t *first, const pnn_input_t *end)
+static PNN_NOINLINE void dense_2_push(const pnn_input_t *values, uint16_t count)
 {
-    dense_2_add_0(first, end);
+    dense_2_add_0(values, count);
 }
 
 
@@ -227,10 +224,10 @@ static void dense_2_rectify(void)
 #define TIMES(made, n) #made " " #n "\n"
 #define PLUS(k) "sum add, adc, " #k "\n"
 #define MINUS(k) "sum sub, sbc, " #k "\n"
-static void dense_add_0(const pnn_input_t *feature, const pnn_input_t *end)
+static void dense_add_0(const pnn_input_t *feature, uint16_t count)
 {
     uint16_t next = dense_consumed / DENSE_GROUP;
-    uint8_t left = (uint8_t)(((uint16_t)(end - feature) + DENSE_GROUP - 1) / DENSE_GROUP);
+    uint8_t left = (uint8_t)((count + DENSE_GROUP - 1) / DENSE_GROUP);
     __asm__ volatile(
         ".macro group number\n"
         "2: " TARGET(dense_block0) "\n"
@@ -364,13 +361,12 @@ static void dense_add_0(const pnn_input_t *feature, const pnn_input_t *end)
 #define TIMES(made, n) product = (uint16_t)(x * n##u);
 #define PLUS(k) dense.sums[0 + k] = (dense_sum_t)((uint32_t)dense.sums[0 + k] + product);
 #define MINUS(k) dense.sums[0 + k] = (dense_sum_t)((uint32_t)dense.sums[0 + k] - product);
-static void dense_add_0(const pnn_input_t *feature, const pnn_input_t *end)
+static void dense_add_0(const pnn_input_t *values, uint16_t count)
 {
-    uint16_t next = dense_consumed;
-    for (; feature != end; ++feature, ++next) {
-        const uint8_t x = *feature;
+    for (uint16_t i = 0; i < count; ++i) {
+        const uint8_t x = values[i];
         uint16_t product;
-        switch (x == 0 ? DENSE_INPUTS : next) {
+        switch (x == 0 ? DENSE_INPUTS : (uint16_t)(dense_consumed + i)) {
         default:
             DENSE_WEIGHTS_0
         }
@@ -384,17 +380,18 @@ static void dense_add_0(const pnn_input_t *feature, const pnn_input_t *end)
 #undef PLUS
 #undef MINUS
 
-static PNN_NOINLINE void dense_add(const pnn_input_t *first, const pnn_input_t *end)
+static PNN_NOINLINE void dense_add(const pnn_input_t *values, uint16_t count)
 {
-    dense_add_0(first, end);
-    dense_consumed = (uint16_t)(dense_consumed + (end - first));
+    dense_add_0(values, count);
+    dense_consumed = (uint16_t)(dense_consumed + count);
 }
 
 /* Multiply whole groups; the rest waits. The last group may be a small one. */
-static void dense_push(const pnn_input_t *first, const pnn_input_t *end)
+static void dense_push(const pnn_input_t *values, uint16_t count)
 {
-    while (first != end) {
-        uint16_t count = (uint16_t)(end - first);
+    const pnn_input_t *const end = values + count;
+    while (values != end) {
+        count = (uint16_t)(end - values);
         if (dense_waiting_count == 0 && (count >= DENSE_GROUP || dense_consumed + count == DENSE_INPUTS)) {
             if (dense_consumed + count != DENSE_INPUTS) {
                 count = (uint16_t)(count & ~(DENSE_GROUP - 1));
@@ -402,17 +399,17 @@ static void dense_push(const pnn_input_t *first, const pnn_input_t *end)
             PNN_FACT(PASSED(dense_groups, 1, 0));
             PNN_FACT(EACH(dense_groups, dense_pushes, 1, 0));
             PNN_FACT(WHOLE(dense_groups, 1, 1));
-            dense_add(first, first + count);
-            first += count;
+            dense_add(values, count);
+            values += count;
             continue;
         }
         PNN_FACT(PASSED(dense_waits, 6, 0));
         PNN_FACT(EACH(dense_waits, dense_pushes, 14, 0));
         PNN_FACT(WHOLE(dense_waits, 0, 0));
-        dense_waiting[dense_waiting_count++] = *first++;
+        dense_waiting[dense_waiting_count++] = *values++;
         if (dense_waiting_count == DENSE_GROUP || dense_consumed + dense_waiting_count == DENSE_INPUTS) {
             PNN_FACT(EACH(dense_fills, dense_pushes, 1, 0));
-            dense_add(dense_waiting, dense_waiting + dense_waiting_count);
+            dense_add(dense_waiting, dense_waiting_count);
             dense_waiting_count = 0;
         }
     }

@@ -98,9 +98,12 @@ static void forest_walk(const pnn_input_t *values)
     for (uint8_t l = 0; l < FOREST_SCORES; ++l, next += 2) {
         forest_scores[l] = (pnn_score_t)(PNN_READ_U8(next) | (uint16_t)PNN_READ_U8(next + 1) << 8);
     }
+    //@ loop unroll FOREST_TREES;
     for (uint16_t trees = FOREST_TREES; trees > 0; --trees) {
         const uint8_t *const end = next + 2 + (uint16_t)(PNN_READ_U8(next) | (uint16_t)PNN_READ_U8(next + 1) << 8);
         next += 2;
+        //@ dynamic_split next - (uint8_t const *)forest_table;
+        //@ loop unroll 9;
         while (PNN_READ_U8(next) < FOREST_LEAF) {
             const uint8_t feature = PNN_READ_U8(next);
             const uint8_t *const skip = next + 2;
@@ -115,6 +118,7 @@ static void forest_walk(const pnn_input_t *values)
             *score = (pnn_score_t)(*score + (int8_t)PNN_READ_U8(next + 1));
         }
         next = end;
+        //@ merge next - (uint8_t const *)forest_table;
     }
 }
 #endif

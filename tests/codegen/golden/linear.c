@@ -33,10 +33,9 @@ static uint16_t linear_consumed; /* inputs */
 /* Add what the next inputs contribute to outputs 0..2; an input that is 0 contributes
  * nothing and is passed over. */
 #ifdef PNN_ASSEMBLY
-static void linear_add_0(const pnn_input_t *feature, const pnn_input_t *end)
+static void linear_add_0(const pnn_input_t *feature, uint16_t count)
 {
     const uint8_t *weight = linear_weights_0 + (size_t)linear_consumed * 2u;
-    const uint16_t count = (uint16_t)(end - feature);
     /* The lower byte of what is left reaches 0 once for each unit of the upper byte. */
     uint16_t left = (uint16_t)(count + 0xff);
     left = (uint16_t)((left & 0xff00) | (count & 0xff));
@@ -148,22 +147,23 @@ static void linear_add_0(const pnn_input_t *feature, const pnn_input_t *end)
         : "memory", "r0", "r2", "r3", "r4", "r5", "r6", "r7", "r8", "r9", "r10", "r20", "r22", "r23", "r21");
 }
 #else
-static void linear_add_0(const pnn_input_t *feature, const pnn_input_t *end)
+static void linear_add_0(const pnn_input_t *values, uint16_t count)
 {
-    const uint8_t *weights = linear_weights_0 + (size_t)linear_consumed * 2u;
+    const uint16_t first = linear_consumed, end = (uint16_t)(first + count);
     linear_sum_t a0 = linear.sums[0];
     linear_sum_t a1 = linear.sums[1];
     linear_sum_t a2 = linear.sums[2];
-    for (; feature != end; ++feature, weights += 2) {
-        const uint8_t x = *feature;
+    for (uint16_t i = first; i < end; ++i) {
+        const uint8_t *const weights = &linear_weights_0[i * 2u];
+        const uint8_t x = values[i - first];
         uint8_t pair;
         if (x == 0) {
             continue;
         }
-        pair = PNN_READ_U8(weights + 0);
+        pair = PNN_READ_U8(&weights[0]);
         a0 = (linear_sum_t)((uint32_t)a0 + (uint32_t)(((pair & 15) - 8) * x));
         a1 = (linear_sum_t)((uint32_t)a1 + (uint32_t)(((pair >> 4) - 8) * x));
-        pair = PNN_READ_U8(weights + 1);
+        pair = PNN_READ_U8(&weights[1]);
         a2 = (linear_sum_t)((uint32_t)a2 + (uint32_t)(((pair & 15) - 8) * x));
     }
     linear.sums[0] = a0;
@@ -172,10 +172,9 @@ static void linear_add_0(const pnn_input_t *feature, const pnn_input_t *end)
 }
 #endif
 
-static void linear_push(const pnn_input_t *first, const pnn_input_t *end)
+static void linear_push(const pnn_input_t *values, uint16_t count)
 {
-    linear_add_0(first, end);
-    linear_consumed = (uint16_t)(linear_consumed + (end - first));
+    linear_add_0(values, count);
 }
 
 

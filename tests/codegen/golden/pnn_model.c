@@ -237,7 +237,7 @@ static const uint8_t prototypes_table[256] PNN_FLASH = {
 
 static struct prototypes_near {
     uint8_t rbf;
-    const int8_t *labels;
+    uint16_t labels; /* their address, or, in C, their index in the rows */
 } prototypes_list[PROTOTYPES_AT_ONCE];
 
 static pnn_score_t prototypes_scores[PNN_CLASSES];
@@ -311,15 +311,14 @@ static void prototypes_clear_scores(void)
 }
 
 #ifndef PNN_ASSEMBLY
-static struct prototypes_near *prototypes_compare(const int8_t **prototype)
+static uint8_t prototypes_compare(uint16_t *prototype)
 {
-    struct prototypes_near *end = prototypes_list;
-    while (*prototype != prototypes_rows + sizeof prototypes_rows && end != prototypes_list + PROTOTYPES_AT_ONCE) {
-        const int8_t *coordinate = *prototype;
+    uint8_t near = 0;
+    for (; *prototype < PNN_PROTOTYPES && near < PROTOTYPES_AT_ONCE; ++*prototype) {
+        const uint16_t row = (uint16_t)(*prototype * (PROJECTION_OUTPUTS + PNN_CLASSES));
         uint16_t distance = 0;
-        uint8_t k = 0;
-        while (k < PROJECTION_OUTPUTS && distance < PROTOTYPES_LIMIT) {
-            const int16_t difference = (int16_t)(PNN_NEXT_I8(coordinate) - projection_values[k++]);
+        for (uint8_t k = 0; k < PROJECTION_OUTPUTS && distance < PROTOTYPES_LIMIT; ++k) {
+            const int16_t difference = (int16_t)(PNN_READ_I8(&prototypes_rows[row + k]) - projection_values[k]);
             if (difference < -128 || difference > 127) {
                 distance = PROTOTYPES_LIMIT;
             } else {
@@ -327,21 +326,19 @@ static struct prototypes_near *prototypes_compare(const int8_t **prototype)
             }
         }
         if (distance < PROTOTYPES_LIMIT) {
-            end->rbf = PNN_READ_U8(&prototypes_table[distance >> PROTOTYPES_SHIFT]);
-            end->labels = *prototype + PROJECTION_OUTPUTS;
-            ++end;
+            prototypes_list[near].rbf = PNN_READ_U8(&prototypes_table[distance >> PROTOTYPES_SHIFT]);
+            prototypes_list[near++].labels = (uint16_t)(row + PROJECTION_OUTPUTS);
         }
-        *prototype += PROJECTION_OUTPUTS + PNN_CLASSES;
     }
-    return end;
+    return near;
 }
 
-static void prototypes_vote(const struct prototypes_near *end)
+static void prototypes_vote(uint8_t near)
 {
-    for (const struct prototypes_near *next = prototypes_list; next != end; ++next) {
-        const int8_t *label = next->labels;
+    for (uint8_t i = 0; i < near; ++i) {
+        const int8_t *const labels = &prototypes_rows[prototypes_list[i].labels];
         for (uint8_t l = 0; l < PNN_CLASSES; ++l) {
-            const pnn_score_t vote = (int16_t)(PNN_NEXT_I8(label) * next->rbf);
+            const pnn_score_t vote = (int16_t)(PNN_READ_I8(&labels[l]) * prototypes_list[i].rbf);
             prototypes_scores[l] = (pnn_score_t)((pnn_unsigned_score_t)prototypes_scores[l] + (pnn_unsigned_score_t)vote);
         }
     }
@@ -472,10 +469,10 @@ static void prototypes_add_votes(void)
         : "memory", "r0", "r2", "r3", "r4", "r5", "r6", "r7", "r18", "r19", "r20", "r21", "r22", "r23",
           "r24", "r25", "r26", "r27", "r30", "r31");
 #else
-    const int8_t *prototype = prototypes_rows;
-    while (prototype != prototypes_rows + sizeof prototypes_rows) {
-        const struct prototypes_near *end = prototypes_compare(&prototype);
-        prototypes_vote(end);
+    uint16_t prototype = 0;
+    while (prototype < PNN_PROTOTYPES) {
+        const uint8_t near = prototypes_compare(&prototype);
+        prototypes_vote(near);
     }
 #endif
 }
@@ -485,10 +482,9 @@ static void prototypes_add_votes(void)
 /* Add what the next inputs contribute to outputs 0..2; an input that is 0 contributes
  * nothing and is passed over. */
 #ifdef PNN_ASSEMBLY
-static void projection_add_0(const pnn_input_t *feature, const pnn_input_t *end)
+static void projection_add_0(const pnn_input_t *feature, uint16_t count)
 {
     const int8_t *weight = projection_weights_0 + (size_t)projection_consumed * 3u;
-    const uint16_t count = (uint16_t)(end - feature);
     /* The lower byte of what is left reaches 0 once for each unit of the upper byte. */
     uint16_t left = (uint16_t)(count + 0xff);
     left = (uint16_t)((left & 0xff00) | (count & 0xff));
@@ -540,21 +536,21 @@ static void projection_add_0(const pnn_input_t *feature, const pnn_input_t *end)
         : "memory", "r0", "r2", "r3", "r4", "r5", "r6", "r7", "r22", "r23");
 }
 #else
-static void projection_add_0(const pnn_input_t *feature, const pnn_input_t *end)
+static void projection_add_0(const pnn_input_t *values, uint16_t count)
 {
-    const int8_t *weight = projection_weights_0 + (size_t)projection_consumed * 3u;
+    const uint16_t first = projection_consumed, end = (uint16_t)(first + count);
     projection_sum_t a0 = projection.sums[0];
     projection_sum_t a1 = projection.sums[1];
     projection_sum_t a2 = projection.sums[2];
-    for (; feature != end; ++feature) {
-        const uint8_t x = *feature;
+    for (uint16_t i = first; i < end; ++i) {
+        const int8_t *const weights = &projection_weights_0[i * 3u];
+        const uint8_t x = values[i - first];
         if (x == 0) {
-            weight += 3;
             continue;
         }
-        a0 = (projection_sum_t)((uint32_t)a0 + (uint32_t)(PNN_NEXT_I8(weight) * x));
-        a1 = (projection_sum_t)((uint32_t)a1 + (uint32_t)(PNN_NEXT_I8(weight) * x));
-        a2 = (projection_sum_t)((uint32_t)a2 + (uint32_t)(PNN_NEXT_I8(weight) * x));
+        a0 = (projection_sum_t)((uint32_t)a0 + (uint32_t)(PNN_READ_I8(&weights[0]) * x));
+        a1 = (projection_sum_t)((uint32_t)a1 + (uint32_t)(PNN_READ_I8(&weights[1]) * x));
+        a2 = (projection_sum_t)((uint32_t)a2 + (uint32_t)(PNN_READ_I8(&weights[2]) * x));
     }
     projection.sums[0] = a0;
     projection.sums[1] = a1;
@@ -562,10 +558,9 @@ static void projection_add_0(const pnn_input_t *feature, const pnn_input_t *end)
 }
 #endif
 
-static void projection_push(const pnn_input_t *first, const pnn_input_t *end)
+static void projection_push(const pnn_input_t *values, uint16_t count)
 {
-    projection_add_0(first, end);
-    projection_consumed = (uint16_t)(projection_consumed + (end - first));
+    projection_add_0(values, count);
 }
 
 
@@ -658,7 +653,6 @@ void pnn_begin(void)
     projection.sums[0] = 600;
     projection.sums[1] = -158;
     projection.sums[2] = 0;
-    projection_consumed = 0;
     features_left = PNN_FEATURES;
     begun = 1;
 }
@@ -671,8 +665,9 @@ void pnn_push_many(const pnn_input_t *features, uint16_t count)
     if (count == 0) {
         return;
     }
+    projection_consumed = (uint16_t)(PNN_FEATURES - features_left);
     features_left = (uint16_t)(features_left - count);
-    projection_push(features, features + count);
+    projection_push(features, count);
 }
 
 void pnn_push(pnn_input_t feature)
@@ -766,8 +761,8 @@ pnn_input_t pnn_quantize_float(uint16_t feature, float raw)
 
     const float beyond = raw - RAW_READ_FLOAT(&scale->edge);
     const float steps = beyond * RAW_READ_FLOAT(&scale->slope);
-    if (!(steps >= 1.0f)) {
-        return 0; /* NaN, too */
+    if (steps != steps || steps < 1.0f) {
+        return 0; /* of NaN, too */
     }
     return steps >= (float)PNN_INPUT_MAXIMUM ? PNN_INPUT_MAXIMUM : (pnn_input_t)steps;
 }

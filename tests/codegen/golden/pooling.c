@@ -65,8 +65,11 @@ static void pooling_2_add_row(uint16_t *under_way)
         : "memory", "r18", "r19", "r20", "r22", "r23");
 #else
     const pnn_input_t *value = POOLING_2_LINES;
+    //@ loop unroll POOLING_2_WINDOWS;
     for (uint8_t left = POOLING_2_WINDOWS; left > 0; --left) {
+        //@ loop unroll POOLING_2_WIDTH;
         for (uint8_t pixels = POOLING_2_WIDTH; pixels > 0; --pixels) {
+            //@ loop unroll POOLING_2_CHANNELS;
             for (uint8_t c = 0; c < POOLING_2_CHANNELS; ++c) {
                 const pnn_input_t x = *value++;
                 under_way[c] = (uint16_t)(under_way[c] + x);
@@ -113,6 +116,7 @@ static void pooling_2_average(pnn_input_t *average)
         : [multiplier] "i"(POOLING_2_MULTIPLIER)
         : "memory", "r0", "r16", "r17", "r19", "r20", "r21", "r22", "r23");
 #else
+    //@ loop unroll POOLING_2_SUMS;
     for (; sum != pooling_2_sums + POOLING_2_SUMS; ++sum) {
         *average++ = (pnn_input_t)(((uint32_t)*sum * POOLING_2_MULTIPLIER + 0x8000u) >> 16);
         *sum = 0;
@@ -130,10 +134,9 @@ static PNN_NOINLINE void pooling_2_take(void)
     PNN_FACT(PASSED(pooling_2_output_rows, 1, 1));
     pooling_2_missing = POOLING_2_HEIGHT;
     pooling_2_average(pooling_2_values);
-    const pnn_input_t *first = pooling_2_values;
+    const pnn_input_t *values = pooling_2_values;
     uint16_t count = POOLING_2_VALUES;
-    (void)count;
-    linear_push(first, pooling_2_values + POOLING_2_VALUES);
+    linear_push(values, count);
 }
 
 /* ---- Pooling: functions ------------------------------------------------------------------- */
@@ -178,8 +181,11 @@ static void pooling_add_row(pnn_input_t *under_way)
         : "memory", "r18", "r19", "r20", "r22", "r23");
 #else
     const pnn_input_t *value = POOLING_LINES;
+    //@ loop unroll POOLING_WINDOWS;
     for (uint8_t left = POOLING_WINDOWS; left > 0; --left) {
+        //@ loop unroll POOLING_WIDTH;
         for (uint8_t pixels = POOLING_WIDTH; pixels > 0; --pixels) {
+            //@ loop unroll POOLING_CHANNELS;
             for (uint8_t c = 0; c < POOLING_CHANNELS; ++c) {
                 const pnn_input_t x = *value++;
                 if (x > under_way[c]) {
@@ -197,6 +203,7 @@ static PNN_NOINLINE void pooling_take(void)
 {
     pnn_input_t *const largest = pooling_2_row();
     if (pooling_missing == POOLING_HEIGHT) {
+        //@ loop unroll 4;
         for (pnn_input_t *value = largest; value != largest + 4u; ++value) {
             PNN_FACT(PASSED(pooling_cleared, 8, 8));
             *value = 0;
