@@ -43,7 +43,7 @@ _GROUPS = {
     "Limits": "board max-flash max-sram max-latency-ms max-energy-mj precision",
     "Features": "features image-shape window sample-rate augment",
     "Inputs of no class": "rejection rejection-by one-class normal",
-    "Search": "metric trials timeout choose folds jobs dask in-flight search front",
+    "Search": "metric minutes trials timeout choose folds jobs dask in-flight search front",
 }
 """Options, without their hyphens, by the title of their group."""
 

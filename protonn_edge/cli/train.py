@@ -8,14 +8,33 @@ from pathlib import Path
 from protonn_edge.chain.decision import Statistic
 from protonn_edge.cli.calibrate import REJECTION_BY, rejection_rate
 from protonn_edge.cli.command import OUTPUT, Output, command, option, options_of
-from protonn_edge.cli.options import GROUPS, MODEL_OUTPUT, PATH, POINTS, FiniteRange, seed_option
+from protonn_edge.cli.options import (
+    BOARD,
+    GROUPS,
+    METRIC,
+    MODEL_OUTPUT,
+    PATH,
+    POINTS,
+    FiniteRange,
+    seed_option,
+)
 from protonn_edge.cli.paths import check_output, check_there
 from protonn_edge.cli.tables import TABLE
-from protonn_edge.cli.train_options import ClassifierCommand, GivenClassifier, every_classifier
+from protonn_edge.cli.train_options import (
+    ClassifierCommand,
+    GivenClassifier,
+    every_classifier,
+    flags,
+    was_given,
+)
 from protonn_edge.datasets.rules import TableOptions
+from protonn_edge.errors import InputError
 from protonn_edge.system.lazy import later
+from protonn_edge.training.searched import BEST
 
 _train_model = later("protonn_edge.cli.training", "train_model")
+_train_best = later("protonn_edge.cli.best", "train_best")
+_OF_SEARCH = ("minutes", "metric", "board_name")
 
 
 @dataclass(frozen=True)
@@ -46,6 +65,11 @@ class TrainOptions:
         flag="--holdout",
     )
     verbose: bool = option("Print objective and accuracies after every epoch.", is_flag=True)
+    minutes: float = option(
+        "With --classifier best: the time of the search.", FiniteRange(1e-3, 1e5), shown=5
+    )
+    metric: str = METRIC
+    board_name: str = BOARD
     table: TableOptions = TABLE
 
 
@@ -54,8 +78,14 @@ def train_command(given: TrainOptions = options_of(TrainOptions), out: Output = 
     """Train a model on DATA and write it.
 
     DATA is an .npz, .csv, .tsv or libsvm file, or a folder with train.txt and test.txt. Sets of
-    labels are ranked, in floats only.
+    labels are ranked, in floats only. --classifier best takes the kind that is best for DATA in
+    cross-validation, of models that fit the board.
     """
     check_there(given.data)
     check_output(given.output)
+    if given.classifier.name == BEST:
+        _train_best(given, given.classifier.parameters(), out)
+        return
+    for name in filter(was_given, _OF_SEARCH):
+        raise InputError(f"{flags()[name]} is for --classifier best; give both, or leave it out")
     _train_model(given, given.classifier.parameters(), out)

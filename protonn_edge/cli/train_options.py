@@ -24,7 +24,7 @@ from protonn_edge.training.parameters import (
     Sides,
     Subset,
 )
-from protonn_edge.training.searched import ANY, FEATURES_SEARCHED
+from protonn_edge.training.searched import ANY, BEST, FEATURES_SEARCHED
 
 if TYPE_CHECKING:
     from protonn_edge.training.base import DeviceClassifier
@@ -246,14 +246,14 @@ def flags() -> dict[str, str]:
 
 
 def every_classifier() -> Any:
-    """Declare the classifier to train: the options of all kinds."""
+    """Declare the classifier to train, or the best of all: the options of all kinds."""
     every = {
         name: each
         for kind in PARAMETERS
         for name, each in parameters_of(kind).items()
         if each.option
     }
-    return classifier_options(every, tuple(PARAMETERS))
+    return classifier_options(every, (*PARAMETERS, BEST))
 
 
 def any_classifier() -> Any:

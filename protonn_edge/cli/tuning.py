@@ -25,18 +25,25 @@ from protonn_edge.cli.trained import describe
 from protonn_edge.cli.tune import TuneOptions
 from protonn_edge.datasets import Dataset
 from protonn_edge.errors import CheckFailed, Interrupted
-from protonn_edge.report.tuning import Columns, candidate_table, front_figure, progress_table
+from protonn_edge.report.tuning import (
+    Columns,
+    candidate_table,
+    front_figure,
+    kind_table,
+    progress_table,
+)
 from protonn_edge.system.files import write_atomically
 from protonn_edge.system.shell import command_line
 from protonn_edge.training.calibration import with_accuracy_floor
 from protonn_edge.training.folds import fold_numbers, usual_folds
 from protonn_edge.training.parameters import SharedParameters
-from protonn_edge.training.searched import FEATURES, KIND, settings_of_kind
+from protonn_edge.training.searched import ANY, FEATURES, settings_of_kind
 from protonn_edge.training.stored_points import is_large
 from protonn_edge.tuning.choice import (
     Candidate,
     Choice,
     Refitted,
+    best_of_kinds,
     candidates,
     front_json,
     lead_by_chance,
@@ -56,16 +63,34 @@ def tune_model(given: TuneOptions, parameters: Mapping[str, Any], out: Output) -
 
     - `parameters`: of the classifier, the same in all trials.
     """
+    choice = None if given.choose is None else Choice.parse(given.choose)
+    search_model(
+        given, parameters, load_grouped(given.data, given.table, given.groups), out, choice
+    )
+
+
+def search_model(
+    given: TuneOptions,
+    parameters: Mapping[str, Any],
+    dataset: Dataset,
+    out: Output,
+    choice: Choice | None = None,
+    *,
+    keeps_best: bool = False,
+) -> None:
+    """Search for a model of a data set, and write it.
+
+    - `keeps_best`: whether Ctrl-C keeps the best so far, instead of a search to be continued.
+    """
     deadline = None if given.timeout is None else time.monotonic() + given.timeout
-    in_groups = given.groups is not None
-    choice = Choice.usual(in_groups) if given.choose is None else Choice.parse(given.choose)
+    choice = choice or Choice.usual(given.groups is not None)
     board = load_board(given.board_name)
-    dataset = load_grouped(given.data, given.table, given.groups)
     check_points(dataset.X_train, dataset.y_train)
     report = DataReport(dataset, dataset.notices, out)
     points = _points(given, parameters, dataset, board)
     space = SearchSpace.of(points)
-    searched = _search(given, points, space, choice, deadline, report.say)
+    on_change = _teller(points, report, out if keeps_best else None)
+    searched = _search(given, points, space, choice, deadline, on_change, keeps_best)
     found = candidates(searched.records.values())
     if not found:
         raise CheckFailed(_nothing_complete(searched, given.timeout))
@@ -94,13 +119,45 @@ def tune_model(given: TuneOptions, parameters: Mapping[str, Any], out: Output) -
     described = describe(refitted.model, dataset, out)
     record = described.record | {"data": report.to_json()} | _record(refitted, found, told, points)
     table = candidate_table(found, board, space.searched.columns, points.metric)
+    if points.classifier == ANY:
+        best = kind_table(best_of_kinds(found), board, points.metric)
+        out.say("the best of each kind in cross-validation:", best)
     out.say(f"{points.metric} in cross-validation against what it takes:", table)
     said = [*_sentences(record, refitted, points, choice), *described.proportions]
     out.say(*said, f"wrote {given.output}")
     words = ["build", str(given.output), *board_words(given.board_name)]
     how = command_line(["protonn-edge", *words, "--plan", refitted.fit.figures.kernel])
     out.say("build it with:", f"  {how}")
-    out.finish(record)
+    out.finish(record, _stopped(searched, given.output))
+
+
+def _stopped(searched: SearchResult, output: Path) -> Interrupted | None:
+    """Return what a command ends with whose search was stopped after something."""
+    if not searched.stopped:
+        return None
+    n = len(candidates(searched.records.values()))
+    return Interrupted(f"stopped after {n:,} models; the best so far is kept in {output}")
+
+
+def _teller(points: Points, report: DataReport, out: Output | None) -> Callable[[Progress], object]:
+    """Return what tells of the data after the first model and, if asked, of each kind's best."""
+    said: dict[str, Candidate] = {}
+
+    def tell(progress: Progress) -> None:
+        found = candidates(progress.records.values())
+        if found:
+            report.say()
+        for kind, best in best_of_kinds(found).items():
+            if out is None:
+                return
+            if kind not in said or best.score > said[kind].score:
+                said[kind] = best
+                out.remark(
+                    f"{kind}: {points.metric} {100 * best.score:.2f} ±{100 * best.deviation:.2f} %"
+                    f" in cross-validation, model {len(found):,}"
+                )
+
+    return tell
 
 
 def _points(
@@ -130,38 +187,40 @@ def _search(
     space: SearchSpace,
     choice: Choice,
     deadline: float | None,
-    on_complete: Callable[[], object],
+    on_change: Callable[[Progress], object],
+    keeps_best: bool,
 ) -> SearchResult:
     """Run a search, with a live table on standard error if that is a terminal.
 
-    `on_complete` is called after each trained trial.
+    `on_change` is called after each change.
     """
     order = {"seed": given.seed, "in_flight": given.in_flight}
     known_by = identity(points, space, **order)
     workers = _workers(points, given)
-    columns, done = space.searched.columns, 0
+    columns, seen = space.searched.columns, Progress({}, 0, None)
     with (
         SearchFile(given.search_path, known_by, space.distributions) as file,
         _live(given.trials, points, columns) as show,
     ):
 
-        def on_change(progress: Progress) -> None:
-            nonlocal done
-            done = len(progress.records)
-            if any(record.outcome == "complete" for record in progress.records.values()):
-                on_complete()
+        def note(progress: Progress) -> None:
+            nonlocal seen
+            seen = progress
+            on_change(progress)
             show(progress)
 
         try:
             with workers:
                 search = Search(
-                    points, space, file, workers, **order, choice=choice, on_change=on_change
+                    points, space, file, workers, **order, choice=choice, on_change=note
                 )
                 return search.run(trials=given.trials, deadline=deadline)
         except KeyboardInterrupt:
+            if keeps_best and candidates(seen.records.values()):
+                return SearchResult(seen.records, timed_out=False, stopped=True)
             raise Interrupted(
-                f"stopped after {done:,} finished trials, which are kept; repeat the command to "
-                "continue"
+                f"stopped after {len(seen.records):,} finished trials, which are kept; repeat the "
+                "command to continue"
             ) from None
 
 
@@ -199,8 +258,7 @@ def _nothing_complete(searched: SearchResult, timeout: float | None) -> str:
     failures = [r.reason for r in searched.records.values() if r.outcome == "failed"]
     if searched.timed_out:
         return (
-            f"no trial was completed within {timeout:g} s; give a longer --timeout, or fewer "
-            "--folds"
+            f"no trial was completed within {timeout:g} s; give more time, or fewer folds or points"
         )
     if failures:
         return f"no trial was completed; the last error: {failures[-1]}"
@@ -226,7 +284,8 @@ def _record(
         **told,
         "cross_validated": refitted.candidate.to_json(board),
         "most_accurate": Choice().ranked(found)[0].to_json(board),
-        "best_of_kinds": _best_of_kinds(found),
+        "best_of_kinds": {kind: each.score for kind, each in best_of_kinds(found).items()},
+        "kinds": {kind: each.to_json(board) for kind, each in best_of_kinds(found).items()},
         "lead_by_chance": lead_by_chance(found),
         "planned": refitted.fit.figures.to_json(),
         "linked": None
@@ -238,16 +297,6 @@ def _record(
         },
         "front": front_json(found, board),
     }
-
-
-def _best_of_kinds(found: list[Candidate]) -> dict[str, float]:
-    """Return the best accuracy of each kind, best first; empty if only one was searched."""
-    best: dict[str, float] = {}
-    for candidate in Choice().ranked(found):
-        kind = candidate.record.settings.get(KIND)
-        if kind is not None:
-            best.setdefault(kind, candidate.score)
-    return best
 
 
 def _chance(record: dict[str, Any]) -> str:
@@ -280,9 +329,6 @@ def _sentences(
         f"average, at most {board.milliseconds(figures.worst_cycles):.3f} by {BOUND_FLAGS}"
     )
     said = [chosen]
-    if record["best_of_kinds"]:
-        best = (f"{name} {100 * share:.2f} %" for name, share in record["best_of_kinds"].items())
-        said.append(f"the best of each kind in cross-validation: {', '.join(best)}")
     if choice.points is None:
         said.append(_chance(record))
     if record["accuracy"] is not None:

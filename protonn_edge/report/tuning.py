@@ -80,6 +80,23 @@ def _table(
     return table
 
 
+def kind_table(best: Mapping[str, Candidate], board: Board, metric: Metric) -> Table:
+    """Return the best candidate of each kind, by `best_of_kinds`."""
+    table = Table("kind", box=box.SIMPLE)
+    for heading in (f"{metric} %", "over folds", "ms mean", "ms max", "flash B"):
+        table.add_column(heading, justify="right", no_wrap=True)
+    for kind, each in best.items():
+        table.add_row(
+            kind,
+            f"{100 * each.score:.2f}",
+            f"±{100 * each.deviation:.2f}",
+            f"{board.milliseconds(each.figures.mean_cycles):.3f}",
+            f"{board.milliseconds(each.figures.worst_cycles):.3f}",
+            f"{each.figures.flash_bytes:,}",
+        )
+    return table
+
+
 def front_figure(
     found: Sequence[Candidate], board: Board, kind: str, metric: Metric = ACCURACY
 ) -> bytes:

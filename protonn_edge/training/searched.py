@@ -105,6 +105,9 @@ KIND = "classifier"
 ANY = "any"
 """The name of all kinds together."""
 
+BEST = "best"
+"""The name of the best of all kinds, found in a limited time."""
+
 
 def among_kinds(each: Mapping[str, Searched]) -> Searched:
     """Return the search space including the kind of classifier.

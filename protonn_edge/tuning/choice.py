@@ -19,6 +19,7 @@ from protonn_edge.build.project import BuildOptions, trial_build
 from protonn_edge.chain.model import Model
 from protonn_edge.errors import CheckFailed, InputError
 from protonn_edge.quantization import quantize
+from protonn_edge.training.searched import KIND
 from protonn_edge.tuning.limits import Figures, Fit, fit_of
 from protonn_edge.tuning.store import Record
 from protonn_edge.tuning.trial import Points
@@ -41,6 +42,11 @@ class Candidate:
         """Mean of the metric over the folds, 0..1."""
         return self.record.score
 
+    @property
+    def deviation(self) -> float:
+        """Standard deviation of the metric over the folds."""
+        return float(np.std(self.record.scores, ddof=1))
+
     def to_json(self, board: Board) -> dict[str, Any]:
         """Return the candidate with its latency and energy on the board."""
         figures = self.figures
@@ -49,6 +55,7 @@ class Candidate:
             "is_default": self.record.is_default,
             "score": self.score,
             "fold_scores": list(self.record.scores),
+            "score_deviation": self.deviation,
             "accuracy": self.record.accuracy,
             "fold_accuracies": list(self.record.accuracies),
             **figures.to_json(),
@@ -67,6 +74,15 @@ def candidates(records: Iterable[Record]) -> list[Candidate]:
         for record in sorted(complete, key=lambda record: record.number)
         if record.figures is not None
     ]
+
+
+def best_of_kinds(found: Iterable[Candidate]) -> dict[str, Candidate]:
+    """Return the best candidate of each kind, best first; empty if only one was searched."""
+    best: dict[str, Candidate] = {}
+    for candidate in sorted(found, key=lambda each: -each.score):
+        if KIND in candidate.record.settings:
+            best.setdefault(candidate.record.settings[KIND], candidate)
+    return best
 
 
 def flash_of(candidate: Candidate) -> float:

@@ -66,6 +66,7 @@ class SearchResult:
 
     records: Mapping[int, Record]  # all finished trials, including those of earlier runs
     timed_out: bool  # whether the time limit ended it
+    stopped: bool = False  # whether Ctrl-C did
 
 
 @dataclass

@@ -112,12 +112,12 @@ def _records() -> list[Record]:
     draws = [_space().suggest(number, 0, []) for number in range(6)]
     small, large = Figures("columns", 900, 80, 20_000, 12_345.5), Figures("masked", 3, 1, 9, 4.0)
     return [
-        Record(0, draws[0], "complete", small, (0.9, 0.8), {0.25: 0.5, 0.75: 0.7}, 3.5),
+        Record(0, draws[0], "complete", small, (0.9, 0.8), {0.25: 0.5}, 3.5, accuracies=(1, 0)),
         Record(1, draws[1], "rejected", small, reason="x", excess={"--max-flash": 1.5}, rungs={}),
         Record(2, draws[2], "pruned", large, (), {0.25: 0.1}, 1.0, "y", {}),
         Record(3, draws[3], "failed", None, (), {}, 0.0, "z", {}),
-        Record(4, draws[4], "complete", large, (0.7, 0.9), {0.5: 0.5}, 1.5, is_default=True),
-        Record(5, draws[5], "complete", large, (0.6, 0.6), {}, 1.5),
+        Record(4, draws[4], "complete", large, (0.7, 0.9), {}, 1.5, accuracies=(0.7, 0.9)),
+        Record(5, draws[5], "complete", large, (0.6, 0.6), {}, 1.5, accuracies=(0.6, 0.6)),
     ]
 
 

@@ -1,0 +1,74 @@
+"""What `train --classifier best` does: a search over all kinds, like `tune`, in a limited time."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from protonn_edge.boards import load_board
+from protonn_edge.cli.command import Output
+from protonn_edge.cli.fitting import load_grouped, with_sample_notices
+from protonn_edge.cli.train import TrainOptions
+from protonn_edge.cli.train_options import GivenClassifier, flags, was_given
+from protonn_edge.cli.tune import TuneOptions
+from protonn_edge.cli.tuning import search_model
+from protonn_edge.datasets import holdout
+from protonn_edge.errors import InputError
+from protonn_edge.system.lazy import require
+from protonn_edge.training.parameters import SharedParameters
+from protonn_edge.training.searched import ANY, BEST
+from protonn_edge.tuning import IN_FLIGHT
+
+_OF_ONE_KIND = ("rate", "by", "normal", "verbose")
+_TRIALS = 100_000  # the time ends the search
+
+
+def train_best(given: TrainOptions, parameters: Mapping[str, Any], out: Output) -> None:
+    """Train the best model of any kind, as the options of `train` say, and write it.
+
+    - `parameters`: of all kinds of classifiers.
+    """
+    for name in filter(was_given, _OF_ONE_KIND):
+        raise InputError(f"{flags()[name]} is not for --classifier {BEST}; leave it out")
+    require("optuna")
+    load_board(given.board_name).check_is_chip("flash, SRAM and cycles")
+    dataset = load_grouped(given.data, given.table, given.groups)
+    dataset = dataset if given.share is None else holdout(dataset, given.share, given.seed)
+    asked = SharedParameters(features=parameters.get("features")).asked
+    with tempfile.TemporaryDirectory(prefix="protonn-edge-best-") as folder:
+        search_model(
+            _search_of(given, Path(folder)),
+            parameters,
+            with_sample_notices(dataset, asked),
+            out,
+            keeps_best=True,
+        )
+
+
+def _search_of(given: TrainOptions, folder: Path) -> TuneOptions:
+    """Return the options of the search."""
+    return TuneOptions(
+        data=given.data,
+        output=given.output,
+        board_name=given.board_name,
+        max_flash=None,
+        max_sram=None,
+        max_latency_ms=None,
+        max_energy_mj=None,
+        metric=given.metric,
+        trials=_TRIALS,
+        timeout=60 * given.minutes,
+        choose=None,
+        jobs=None,
+        scheduler=None,
+        folds=None,
+        groups=given.groups,
+        classifier=GivenClassifier(ANY, given.classifier.options),
+        seed=given.seed,
+        in_flight=IN_FLIGHT,
+        search_path=folder / "search.jsonl",
+        front_path=None,
+        table=given.table,
+    )

@@ -1,0 +1,100 @@
+"""`train --classifier best` keeps the best of all kinds, within its time, or until Ctrl-C."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from avr_tools import needs_avr_gcc
+from command_line import run, run_json
+
+from protonn_edge.chain.file import load_model
+from protonn_edge.tuning.search import Search
+
+FEW = ("--classifier", "best", "--minutes", 0.2)
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return points of two classes, of which one is rare, by six people."""
+    rng = np.random.default_rng(0)
+    labels = np.array(["ok"] * 150 + ["fault"] * 30)
+    X = (rng.normal(size=(180, 3)) + 2 * (labels == "fault")[:, None]).astype(np.float32)
+    path = tmp_path_factory.mktemp("data") / "machines.npz"
+    person = np.arange(120) % 6
+    order = rng.permutation(180)
+    X, labels = X[order], labels[order]
+    np.savez(
+        path,
+        X_train=X[:120], y_train=labels[:120], X_test=X[120:], y_test=labels[120:], person=person,
+    )  # fmt: skip
+    return path
+
+
+@needs_avr_gcc
+def test_the_best_kind_is_kept(data: Path, tmp_path: Path) -> None:
+    model = tmp_path / "model.npz"
+    record = run_json(
+        "train", data, "-o", model, *FEW, "--metric", "macro-f1", "--groups", "person"
+    )
+    kept = load_model(model)
+    best = record["kinds"]
+    assert len(best) > 1
+    scores = [each["score"] for each in best.values()]
+    assert scores == sorted(scores, reverse=True)
+    assert record["metric"] == "macro-f1"
+    assert kept.head.kind == record["cross_validated"]["settings"]["classifier"]
+    assert kept.record["tuning"]["board"] == "uno"
+    assert record["folds"] == 6
+    assert record["n"] == 60
+    assert record["quality"]["macro_f1"] > 0.6
+    assert [path.name for path in tmp_path.iterdir()] == ["model.npz"]
+
+
+@needs_avr_gcc
+def test_ctrl_c_keeps_the_best_so_far(
+    data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    collect = Search._collect
+
+    def interrupted(self: Search) -> None:
+        collect(self)
+        if any(record.outcome == "complete" for record in self._records.values()):
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(Search, "_collect", interrupted)
+    stopped = run("train", data, "-o", tmp_path / "model.npz", "--classifier", "best")
+    assert stopped.exit_code == 130
+    assert "the best so far is kept in" in stopped.stderr
+    assert ": accuracy " in stopped.stderr
+    load_model(tmp_path / "model.npz")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (["--minutes", 1], "--minutes is for --classifier best"),
+        (["--metric", "macro-f1"], "--metric is for --classifier best"),
+        (["--classifier", "best", "--rejection", "1%"], "--rejection is not for"),
+        (["--classifier", "best", "--epochs", 3], "does not have it"),
+        (["--classifier", "best", "--metric", "recall:falt"], "did you mean 'fault'?"),
+        (["--classifier", "best", "--board", "host"], "host"),
+        (["--classifier", "best", "--minutes", 0], "--minutes"),
+    ],
+)
+def test_what_does_not_go_with_it_is_refused(
+    data: Path, tmp_path: Path, arguments: list[object], sentence: str
+) -> None:
+    refused = run("train", data, "-o", tmp_path / "model.npz", *arguments)
+    assert refused.exit_code == 2
+    assert sentence in refused.stderr
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_too_little_time_is_one_sentence(data: Path, tmp_path: Path) -> None:
+    model = tmp_path / "model.npz"
+    late = run("train", data, "-o", model, "--classifier", "best", "--minutes", 0.001)
+    assert late.exit_code == 1
+    assert "give more time" in late.stderr
+    assert not model.exists()
