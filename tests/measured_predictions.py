@@ -23,6 +23,7 @@ from generated_programs import write_c
 from protonn_edge.codegen import Plan
 from protonn_edge.emulator import EmulatedUno
 from protonn_edge.quantization import IntegerChain
+from protonn_edge.verification.stated_facts import StatedFacts
 
 OWN_LEVEL = "-O2"
 """The level of optimization in `platformio.ini`."""
@@ -127,8 +128,13 @@ def _compile(level: str, *arguments: str | Path, folder: Path) -> None:
     subprocess.run(command, check=True, timeout=60, cwd=folder)
 
 
-def measure(elf: Path, model: IntegerChain, Q: np.ndarray) -> Measured:
-    """Return what a program answers to points (n, features) uint8, sent one at a time."""
+def measure(
+    elf: Path, model: IntegerChain, Q: np.ndarray, facts: StatedFacts | None = None
+) -> Measured:
+    """Return what a program answers to points (n, features) uint8, sent one at a time.
+
+    Its labels' facts are checked, if they are given.
+    """
     answer = np.dtype(
         [
             ("label", "u1"),
@@ -137,7 +143,11 @@ def measure(elf: Path, model: IntegerChain, Q: np.ndarray) -> Measured:
         ]
     )
     received = b""
-    with EmulatedUno(elf) as uno, socket.create_connection(("127.0.0.1", uno.port)) as line:
+    facts = facts or StatedFacts()
+    with (
+        EmulatedUno(elf, watch=facts.watch) as uno,
+        socket.create_connection(("127.0.0.1", uno.port)) as line,
+    ):
         line.settimeout(_DEADLINE_S)
         for number, point in enumerate(Q):
             line.sendall(point.tobytes())
@@ -145,6 +155,8 @@ def measure(elf: Path, model: IntegerChain, Q: np.ndarray) -> Measured:
                 received += line.recv(65_536)
         stats = uno.stats()
         assert (stats.faults, stats.overruns) == ((), 0)
+        assert len(stats.passes) == len(facts.sums)
+        facts.check(stats)
     answers = np.frombuffer(received, answer)
     scores = answers["scores"].reshape(len(Q), model.n_classes)
     return Measured(answers["label"], answers["cycles"].astype(np.int64), scores)

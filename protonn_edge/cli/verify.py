@@ -13,6 +13,7 @@ from rich import box
 from rich.table import Table
 from rich.text import Text
 
+from protonn_edge.avr.program import read_program
 from protonn_edge.boards import Board, load_board
 from protonn_edge.build.folder import Project
 from protonn_edge.build.project import BuildOptions, trial_build
@@ -35,6 +36,7 @@ from protonn_edge.verification.agreement import (
     PossibleCycles,
     disagreement,
     open_session,
+    stated_facts,
     verify_device,
     verify_host,
 )
@@ -160,8 +162,12 @@ class _Device:
             with self.out.status(f"building for {board.name}"):
                 options = BuildOptions(reference=self.reference)
                 trial = stack.enter_context(trial_build(model, board, options=options))
-            emulated = stack.enter_context(EmulatedBoard(trial.elf, board=board, emulator=emulator))
+            facts = stated_facts(read_program(trial.elf), trial.plan, board)
+            emulated = stack.enter_context(
+                EmulatedBoard(trial.elf, board=board, emulator=emulator, watch=facts.watch)
+            )
             agreement = self.at(f"emulated {board.name}", emulated.url, trial.possible)
+            facts.check(emulated.stats())
             say_unproven(trial.possible, self.out)
             return trial.plan, agreement
 

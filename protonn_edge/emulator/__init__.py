@@ -13,6 +13,7 @@ from protonn_edge.emulator.uno import (
     EmulatedUno,
     EmulatorError,
     EmulatorStats,
+    Watch,
 )
 
 __all__ = [
@@ -21,5 +22,6 @@ __all__ = [
     "EmulatedUno",
     "EmulatorError",
     "EmulatorStats",
+    "Watch",
     "find_program",
 ]

@@ -170,9 +170,11 @@ static void write_gpior0(avr_t *core, avr_io_addr_t address, uint8_t value, void
     avr->data[address] = value;
     if (value && !spans.open) {
         spans.open = true;
+        passes_begin_span(cpu.previous_pc);
         spans.since = avr->cycle;
     } else if (!value && spans.open) {
         spans.open = false;
+        passes_end_span();
         spans.cycles += avr->cycle - spans.since;
         spans.count++;
     }
@@ -247,6 +249,9 @@ static void run_instruction(void)
         return;
     }
     cpu.previous_pc = avr->pc;
+    if (spans.open) {
+        passes_at(avr->pc);
+    }
     const uint8_t special = special_at[avr->pc / 2];
     avr->pc = special == ORDINARY ? avr_run_one(avr) : run_special(special);
 
@@ -493,8 +498,10 @@ void core_print_stats(FILE *stream)
                         : avr->state == cpu_Sleeping ? "sleeping"
                         : avr->state == cpu_Stopped  ? "empty"
                                                      : "crashed";
+    fprintf(stream, "{");
+    passes_print(stream);
     fprintf(stream,
-            "{\"cycles\": %llu, \"marked_cycles\": %llu, \"marked_spans\": %llu, "
+            "\"cycles\": %llu, \"marked_cycles\": %llu, \"marked_spans\": %llu, "
             "\"stack_bytes\": %u, \"overruns\": %llu, \"reflashed\": %s, \"state\": \"%s\", "
             "\"faults\": [",
             (unsigned long long)avr->cycle, (unsigned long long)spans.cycles,

@@ -25,7 +25,7 @@ EMULATORS = ("simavr", "avr8js")
 """Their names, the preferred one first."""
 
 _HERE = Path(__file__).resolve().parent
-_SOURCES = ("core.c", "usart.c", "pins.c", "link.c", "uno.c", "sensors.c", "twi.c")
+_SOURCES = ("core.c", "passes.c", "usart.c", "pins.c", "link.c", "uno.c", "sensors.c", "twi.c")
 # The functions that simavr calls take more than most of them need.
 _FLAGS = ("-std=gnu99", "-D_GNU_SOURCE", "-O2", "-Wall", "-Wextra", "-Wno-unused-parameter")
 _PACKAGES = "the Debian packages gcc, libc6-dev and libsimavr-dev"

@@ -161,6 +161,8 @@ static struct {
     unsigned port, image_bytes, sensor_bytes;
     const char *serial; /* "usart0" to "usart3", or the pins' bits: "3,4" */
     unsigned baud;      /* of pins; the program sets that of a USART */
+    const char *watch;  /* sums of passes, and where the first and last span of a prediction begin */
+    unsigned first_span, last_span;
 } options = {.serial = "usart0"};
 
 static const struct {
@@ -184,6 +186,9 @@ static const struct {
     {"--baud", NUMBER, &options.baud},
     {"--mcu", TEXT, &chip.mcu},
     {"--serial", TEXT, &options.serial},
+    {"--watch", TEXT, &options.watch},
+    {"--first-span", NUMBER, &options.first_span},
+    {"--last-span", NUMBER, &options.last_span},
 };
 
 static void parse_options(char **argument)
@@ -266,6 +271,9 @@ int main(int argc, char **argv)
     attach_sensors();
     if (!core_make(&options.core, image, options.image_bytes)) {
         die(EXIT_CHIP, "the chip has less flash");
+    }
+    if (options.watch && !passes_watch(options.watch, options.first_span, options.last_span)) {
+        die(EXIT_FAILURE, "the facts of the program are damaged");
     }
     if (!(options.pty ? pty_open() : tcp_open((uint16_t)options.port)) || !answers) {
         die(EXIT_USAGE, strerror(errno));

@@ -66,6 +66,19 @@ bool core_boots(void); /* whether the bootloader runs */
 
 void core_print_stats(FILE *stream);
 
+/* ---- passes.c ---- */
+
+/* Watch sums of passes, "row:address:times,...", over predictions, whose spans begin at
+ * `first` and at `last`. */
+bool passes_watch(const char *text, unsigned first, unsigned last);
+
+/* The instruction at `pc` runs within a span; a span begins there, or ends. */
+void passes_at(avr_flashaddr_t pc);
+void passes_begin_span(avr_flashaddr_t pc);
+void passes_end_span(void);
+
+void passes_print(FILE *stream);
+
 /* ---- usart.c ---- */
 
 /* Replace simavr's USART `number` by this one; false if there is none. */

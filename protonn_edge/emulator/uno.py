@@ -12,7 +12,7 @@ import json
 import queue
 import subprocess
 import threading
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any, ClassVar, Literal, Self
@@ -58,6 +58,29 @@ class EmulatorStats:
     # what stopped the firmware, with the place in the source if the ELF file names it; the first 16
     # of them
     faults: tuple[str, ...]
+    # the least and the most of each watched sum of passes in a prediction; none before the first
+    passes: tuple[tuple[int, int], ...] = ()
+
+
+@dataclass(frozen=True)
+class Watch:
+    """Sums of how often places of the program are passed in a prediction."""
+
+    sums: Sequence[Mapping[int, int]]  # how often a pass of each address counts
+    # the addresses where the first and the last marked span of a prediction begin
+    first_span: int
+    last_span: int
+
+    @property
+    def options(self) -> list[str]:
+        """The options of the emulator's program."""
+        places = (
+            f"{row}:{address}:{times}"
+            for row, places in enumerate(self.sums)
+            for address, times in places.items()
+        )
+        spans = ["--first-span", str(self.first_span), "--last-span", str(self.last_span)]
+        return ["--watch", ",".join(places), *spans]
 
 
 class EmulatedBoard:
@@ -89,6 +112,8 @@ class EmulatedBoard:
     emulator : str, optional
         ``"simavr"`` or ``"avr8js"``, an Uno without bootloader, sensors and pseudo-terminal; by
         default simavr, or avr8js if only that is installed.
+    watch : Watch, optional
+        Places whose passes are counted; simavr alone does.
     sensors : sequence of PlayedSensor
         Sensors at its analog inputs and its two-wire bus. Each plays from its first sample when
         the firmware first reads it after a reset, in emulated time. With sensors, that time waits
@@ -129,6 +154,7 @@ class EmulatedBoard:
         wire_speed: bool = False,
         sensors: Sequence[PlayedSensor] = (),
         emulator: str | None = None,
+        watch: Watch | None = None,
     ) -> None:
         self._board = board or load_board("uno")
         _check_board(self._board, bootloader)
@@ -157,6 +183,8 @@ class EmulatedBoard:
         extras += ["a pseudo-terminal"] if link == "pty" else []
         extras += ["a sensor"] if sensors else []
         self.program = find_program(emulator, self._board, extras)
+        if watch is not None and self.program.name == "simavr":
+            self._options += watch.options
         self._process: subprocess.Popen[bytes] | None = None
         self._answers: queue.SimpleQueue[bytes] = queue.SimpleQueue()
         self._errors: _Beginning | None = None
@@ -207,7 +235,8 @@ class EmulatedBoard:
         # Symbols are those of the file; the bootloader may have replaced the program since.
         image = empty_image() if answer.pop("reflashed") else self._image
         faults = (f"{image.describe(fault['pc'])}: {fault['what']}" for fault in answer["faults"])
-        return EmulatorStats(**answer | {"faults": tuple(faults)})
+        passes = tuple((least, most) for least, most in answer.get("passes", ()))
+        return EmulatorStats(**answer | {"faults": tuple(faults), "passes": passes})
 
     def reset(self) -> None:
         """Press the reset button; a client stays connected.

@@ -44,6 +44,7 @@ from protonn_edge.verification.agreement import (
     compare_results,
     disagreement,
     open_session,
+    stated_facts,
 )
 
 _COMPARED = 10  # points that each of several boards classifies
@@ -225,8 +226,10 @@ def measure(
         stack.enter_context(exclusive(project.folder))
         elf, usage = _checked_firmware(project, board, reference, plan)
         device = ", ".join(ports)
+        emulated, facts = None, stated_facts(read_program(elf), plan, board)
         if not ports:
-            ports = [stack.enter_context(EmulatedBoard(elf, board=board, emulator=emulator)).url]
+            emulated = EmulatedBoard(elf, board=board, emulator=emulator, watch=facts.watch)
+            ports = [stack.enter_context(emulated).url]
             device = f"emulated {board.name}"
         # Devices first: if one does not answer, an existing results file is kept.
         sessions = [stack.enter_context(open_session(port, reference, board)) for port in ports]
@@ -237,6 +240,8 @@ def measure(
         repetition = None
         if repeat is not None:
             repetition = Repetition(repeat, sessions[0].repeat(Q[0], repeat))
+        if emulated is not None:
+            facts.check(emulated.stats())
     possible = PossibleCycles.of_program(read_program(elf), plan, board)
     if repetition is not None:
         repetition.check(everything[0], possible)

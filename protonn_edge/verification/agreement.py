@@ -25,6 +25,7 @@ from protonn_edge.codegen.host import host_program
 from protonn_edge.device import ReferenceAnswers, Result, Session, run
 from protonn_edge.errors import CheckFailed, InputError
 from protonn_edge.quantization import DeviceModel, Float32Model
+from protonn_edge.verification.stated_facts import StatedFacts
 
 if TYPE_CHECKING:
     from protonn_edge.avr.paths import Paths
@@ -112,8 +113,23 @@ def prediction_paths(program: LinkedProgram, plan: Plan, board: Board) -> Paths:
     if not plan.buffered:
         pushes = (feed.calls(push, [each] * feed.values) for each in (push.zero, push.value))
         spans |= {"begin": once, "push": Times(*sorted(pushes))}
-    register = board.gpior0 - _IO_REGISTERS
-    return paths_between(program, register, spans, whole=plan.buffered)
+    return paths_between(program, _register(board), spans, whole=plan.buffered)
+
+
+def stated_facts(program: LinkedProgram, plan: Plan | Float32Plan, board: Board) -> StatedFacts:
+    """Return the facts behind a program's paths, for an emulator to count: none if it has none."""
+    if not isinstance(plan, Plan) or plan.estimated:
+        return StatedFacts()
+    try:
+        paths = prediction_paths(program, plan, board)
+    except (CheckFailed, InputError):
+        return StatedFacts()
+    return StatedFacts.of(program, paths, _register(board), whole=plan.buffered)
+
+
+def _register(board: Board) -> int:
+    """Return the I/O register that marks spans, as instructions have it."""
+    return board.gpior0 - _IO_REGISTERS
 
 
 @dataclass(frozen=True)

@@ -44,7 +44,7 @@ from protonn_edge.codegen.host import host_program
 from protonn_edge.errors import CheckFailed
 from protonn_edge.quantization import IntegerChain
 from protonn_edge.system.folders import scratch_folder
-from protonn_edge.verification.agreement import prediction_paths
+from protonn_edge.verification.agreement import prediction_paths, stated_facts
 
 MEAN_WITHIN = 0.04
 """How far the mean cycles of a chain may be from what its plan says, as a share."""
@@ -157,7 +157,9 @@ def run_of(program: Program) -> Run:
     with scratch_folder() as folder:
         elf = build_program(model, program.plan, folder)
         paths = prediction_paths(read_program(elf), program.plan, UNO)
-        return Run(program, Q, known, measure(elf, model, Q), paths, _linked(model, folder))
+        facts = stated_facts(read_program(elf), program.plan, UNO)
+        measured = measure(elf, model, Q, facts)
+        return Run(program, Q, known, measured, paths, _linked(model, folder))
 
 
 def assert_avr_agrees(run: Run) -> None:

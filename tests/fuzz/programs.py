@@ -20,7 +20,7 @@ from protonn_edge.boards import load_board
 from protonn_edge.codegen import Limits, Plan
 from protonn_edge.codegen.host import host_program
 from protonn_edge.quantization import IntegerChain
-from protonn_edge.verification.agreement import prediction_paths
+from protonn_edge.verification.agreement import prediction_paths, stated_facts
 
 BRIEF_CASES = 5  # a level each
 DEADLINE_S = 120.0
@@ -60,7 +60,7 @@ def check_case(seed: int, folder: Path) -> Case:
     if seed % _ON_HOST == 0:
         with host_program(chain, plan, sanitize=True) as program:
             assert_equal_to_reference(program, chain, Q)
-    measured = measure(elf, chain, Q)
+    measured = measure(elf, chain, Q, stated_facts(read_program(elf), plan, _UNO))
     labels, scores = chain.answers(Q)
     what = (
         f"{type(chain).__name__}, D {chain.n_features}, {' '.join(plan.choices.values())}, {level}"

@@ -1,0 +1,53 @@
+"""Facts that a program's labels state are counted on the emulated board; a false one is noticed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from avr_tools import needs_emulated_avr
+from linear_factory import random_chain
+from measured_predictions import build_program, measure
+
+from protonn_edge.avr.program import read_program
+from protonn_edge.boards import load_board
+from protonn_edge.codegen.planner import plan_of
+from protonn_edge.errors import CheckFailed
+from protonn_edge.kernels.decision import DecisionKernel
+from protonn_edge.kernels.listing import Facts, Passed
+from protonn_edge.verification.agreement import prediction_paths, stated_facts
+
+pytestmark = needs_emulated_avr
+
+UNO = load_board("uno")
+POINTS = np.random.default_rng(0).integers(1, 64, (6, 12)).astype(np.uint8)
+
+
+@pytest.mark.parametrize("feeding", ["held", "streamed"])
+@pytest.mark.parametrize("kernel", ["columns", "unrolled"])
+def test_true_facts_are_confirmed(tmp_path: Path, feeding: str, kernel: str) -> None:
+    chain = random_chain(0, rows=4, features=12)
+    plan = plan_of(chain, {"feeding": feeding, "linear": kernel, "decision": "largest"})
+    elf = build_program(chain, plan, tmp_path)
+    facts = stated_facts(read_program(elf), plan, UNO)
+    assert {each.name for each in facts.sums} >= {"decision_class"}
+    measure(elf, chain, POINTS, facts)
+
+
+def test_a_false_fact_makes_a_wrong_bound_and_is_noticed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def too_few(kernel: DecisionKernel) -> Facts:
+        return {"class": Passed(kernel.stage.n_inputs - 2)}
+
+    monkeypatch.setattr(DecisionKernel, "facts", property(too_few))
+    chain = random_chain(0, rows=4, features=12)
+    plan = plan_of(chain, {"feeding": "held", "linear": "columns", "decision": "largest"})
+    elf = build_program(chain, plan, tmp_path)
+    program = read_program(elf)
+    facts = stated_facts(program, plan, UNO)
+    paths = prediction_paths(program, plan, UNO)
+    assert paths.longest.passes["decision_class"] == 2
+    with pytest.raises(CheckFailed, match="the fact decision_class .* counts 3 to 3, and states 0"):
+        measure(elf, chain, POINTS, facts)
