@@ -28,6 +28,7 @@ from protonn_edge.build.project import build
 from protonn_edge.chain.model import Model
 from protonn_edge.codegen import Float32Plan, Plan
 from protonn_edge.datasets import load_digits_dataset, load_points
+from protonn_edge.datasets.preparation import Preparation
 from protonn_edge.device import ReferenceAnswers, Run, Session, protocol, run
 from protonn_edge.emulator import EmulatedBoard
 from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
@@ -144,6 +145,7 @@ def points(pytestconfig: pytest.Config, model: Model, reference: DeviceModel) ->
             data,
             classes=model.classes,
             n_features=model.n_features,
+            preparation=Preparation.of_record(model.record, model.n_features),
             feature_names=model.feature_names,
         )
         Q = reference.quantize(X)

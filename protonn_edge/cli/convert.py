@@ -15,7 +15,7 @@ from protonn_edge.cli.options import BOARD, BYTES, PATH
 from protonn_edge.cli.paths import MODEL, OutputFile, check_there
 from protonn_edge.cli.tables import TABLE
 from protonn_edge.conversion import EPOCHS, LAYOUTS, Features, Layout
-from protonn_edge.datasets.rules import TableOptions
+from protonn_edge.datasets.options import TableOptions
 from protonn_edge.system.lazy import later
 
 _WORK = "protonn_edge.cli.converting"

@@ -11,6 +11,7 @@ from protonn_edge.boards import load_board
 from protonn_edge.chain.file import load_model, save_model
 from protonn_edge.cli.command import Output
 from protonn_edge.cli.convert import ConvertOptions
+from protonn_edge.cli.fitting import of_data
 from protonn_edge.cli.paths import check_output
 from protonn_edge.cli.trained import describe, sentence_of
 from protonn_edge.cli.training import reference_model_for
@@ -69,7 +70,7 @@ def from_estimator(given: ConvertOptions, out: Output) -> dict[str, Any]:
             epochs=given.epochs,
             random_state=given.seed,
         )
-    model = found.model
+    model = of_data(found.model, dataset)
     if model.classes == dataset.classes:
         model = with_accuracy_floor(model, dataset.X_test, dataset.y_test)
     save_model(model, given.output)

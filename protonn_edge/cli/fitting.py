@@ -16,6 +16,7 @@ from typing import Any, Literal
 
 from sklearn.exceptions import ConvergenceWarning
 
+from protonn_edge.chain.model import Model
 from protonn_edge.cli.command import Output
 from protonn_edge.cli.train_options import flags, given_options, was_given
 from protonn_edge.datasets import (
@@ -53,6 +54,16 @@ def load_grouped(
         table = replace(table, groups=groups)
     dataset = load_dataset(data, table, least_classes=least_classes)
     return dataset if groups is None else with_groups(dataset, groups, data)
+
+
+def of_data(model: Model, dataset: Dataset) -> Model:
+    """Return a trained model that knows what measured its points, and what made features of them.
+
+    What fills the gaps of a table, or makes features of its texts, is in the model's record.
+    """
+    preparation = dataset.preparation
+    known = {} if preparation is None else preparation.to_record()
+    return replace(model, instrument=dataset.instrument, record={**model.record, **known})
 
 
 def settled_samples(dataset: Dataset, settings: FeatureParameters) -> dict[str, Any]:

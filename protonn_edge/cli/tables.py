@@ -7,12 +7,14 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import click
 import numpy as np
 from numpy.typing import NDArray
 
 from protonn_edge.chain.model import Model
 from protonn_edge.cli.command import Output, option, together
-from protonn_edge.datasets.rules import TableOptions
+from protonn_edge.datasets.options import TableOptions
+from protonn_edge.datasets.preparation import MISSING, Preparation
 from protonn_edge.errors import InputError
 from protonn_edge.system.lazy import later
 
@@ -33,8 +35,15 @@ def names_in(lists: Sequence[str], flag: str = "--drop") -> tuple[str, ...]:
         ) from error
 
 
-def _options(label: str | None, drop: tuple[str, ...], delimiter: str | None) -> TableOptions:
-    return TableOptions(label, names_in(drop), delimiter)
+def _options(
+    label: str | None,
+    drop: tuple[str, ...],
+    delimiter: str | None,
+    missing: str | None,
+    one_hot: tuple[str, ...],
+) -> TableOptions:
+    texts = names_in(one_hot, "--one-hot")
+    return TableOptions(label, names_in(drop), delimiter, missing=missing, one_hot=texts)
 
 
 TABLE = together(
@@ -51,6 +60,16 @@ TABLE = together(
         "delimiter": option(
             "comma, semicolon, tab, pipe or space.  [default: from the first line]"
         ),
+        "missing": option(
+            "What becomes of gaps: error refuses them, drop leaves out their rows, the others fill "
+            "them; a model fills as it was trained.  [default: error, or as the model was trained]",
+            click.Choice(MISSING),
+        ),
+        "one_hot": option(
+            "Columns of text that become a feature for each of their values, separated by commas.",
+            multiple=True,
+            metavar="COLUMNS",
+        ),
     },
 )
 """The options that say how a table is read."""
@@ -59,9 +78,11 @@ TABLE = together(
 def words_of(table: TableOptions) -> list[str]:
     """Return the command-line options that describe a table in the same way."""
     words = [] if table.label is None else ["--label", table.label]
-    for name in table.drop:
-        words += ["--drop", f'"{name}"' if "," in name else name]
-    return words if table.delimiter is None else [*words, "--delimiter", table.delimiter]
+    for flag, names in (("--drop", table.drop), ("--one-hot", table.one_hot)):
+        for name in names:
+            words += [flag, f'"{name}"' if "," in name else name]
+    words += [] if table.delimiter is None else ["--delimiter", table.delimiter]
+    return words if table.missing is None else [*words, "--missing", table.missing]
 
 
 def points_for(
@@ -88,6 +109,7 @@ def points_for(
         options=table,
         instrument=model.instrument,
         on_notice=noticed.append,
+        preparation=Preparation.of_record(model.record, model.n_features),
         held_out=held_out,
         labelled=labelled,
     )

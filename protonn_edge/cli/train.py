@@ -27,7 +27,7 @@ from protonn_edge.cli.train_options import (
     flags,
     was_given,
 )
-from protonn_edge.datasets.rules import TableOptions
+from protonn_edge.datasets.options import TableOptions
 from protonn_edge.errors import InputError
 from protonn_edge.system.lazy import later
 from protonn_edge.training.searched import BEST

@@ -24,6 +24,7 @@ from protonn_edge.cli.fitting import (
     check_sizes,
     fit_classifier,
     load_grouped,
+    of_data,
     settled_samples,
     with_sample_notices,
 )
@@ -94,8 +95,7 @@ def train_model(given: TrainOptions, parameters: Mapping[str, Any], out: Output)
         except KeyboardInterrupt:
             stopped = "all epochs"
     model = learner.to_model(classes=dataset.classes, feature_names=dataset.feature_names)
-    model = replace(model, instrument=dataset.instrument)
-    model = with_accuracy_floor(model, dataset.X_test, dataset.y_test)
+    model = with_accuracy_floor(of_data(model, dataset), dataset.X_test, dataset.y_test)
     if stopped:
         stopped += ", before --rejection" if rate is not None else ""
         model = replace(model, record={**model.record, "stopped": stopped})

@@ -23,7 +23,7 @@ from protonn_edge.cli.options import (
 from protonn_edge.cli.paths import FRONT, SEARCH, OutputFile, check_output, check_there
 from protonn_edge.cli.tables import TABLE
 from protonn_edge.cli.train_options import ClassifierCommand, GivenClassifier, any_classifier
-from protonn_edge.datasets.rules import TableOptions
+from protonn_edge.datasets.options import TableOptions
 from protonn_edge.system.lazy import later, require
 from protonn_edge.tuning import IN_FLIGHT
 

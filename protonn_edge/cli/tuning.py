@@ -19,7 +19,7 @@ from protonn_edge.boards import Board, load_board
 from protonn_edge.chain.file import save_model
 from protonn_edge.cli.command import Output
 from protonn_edge.cli.data import DataReport
-from protonn_edge.cli.fitting import check_options, load_grouped, settled_samples
+from protonn_edge.cli.fitting import check_options, load_grouped, of_data, settled_samples
 from protonn_edge.cli.options import board_words
 from protonn_edge.cli.trained import describe
 from protonn_edge.cli.tune import TuneOptions
@@ -112,7 +112,7 @@ def search_model(
             search={**told, "limits": points.limits.to_json(), "board": board.name},
         )
     model = with_accuracy_floor(refitted.model, dataset.X_test, dataset.y_test)
-    refitted = replace(refitted, model=replace(model, instrument=dataset.instrument))
+    refitted = replace(refitted, model=of_data(model, dataset))
     save_model(refitted.model, given.output)
     if given.front_path is not None:
         _write_front(given.front_path, found, points)

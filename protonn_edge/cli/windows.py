@@ -114,6 +114,11 @@ def windows_command(
         raise click.UsageError(
             "--stride is for regular windows, --trigger for movements, --onset for sounds; give one"
         )
+    if table.missing is not None or table.one_hot:
+        raise InputError(
+            f"--missing and --one-hot are for tables of points, and {recording} is a recording, "
+            "whose samples must all be there; leave them out"
+        )
     options = replace(table, session=session, time=time, channels=names_in(channels, "--channels"))
     recorded = read_recording(recording, options)
     if rate is not None:

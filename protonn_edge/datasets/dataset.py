@@ -8,7 +8,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, fields, replace
-from typing import Any, ClassVar, Literal, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +16,9 @@ from numpy.typing import NDArray
 from protonn_edge.datasets.naming import NO_CLASS, Notice, check_names, in_order, match_columns
 from protonn_edge.errors import InputError
 from protonn_edge.sensors import Instrument
+
+if TYPE_CHECKING:
+    from protonn_edge.datasets.preparation import Preparation
 
 CLASS_LIMIT = 1_000
 _FRACTIONAL_CLASSES = 10
@@ -107,6 +110,9 @@ class Provenance:
     # the level at which clips of sound begin, if that is how windows were cut
     onset: int | None = None
     instrument: Instrument | None = None  # what measured the values, if that is known
+    preparation: Preparation | None = None  # what made the features, if not all are columns
+    # (n, D): which values of a table, of the training part of a data set, were gaps; None without
+    gaps: NDArray[np.bool_] | None = None
 
     def provenance(self) -> dict[str, Any]:
         """Return the fields that points of the same origin share."""
@@ -126,6 +132,8 @@ class Provenance:
             feature_names=tuple(wanted),
             notices=notices,
             instrument=self.instrument and self.instrument.of_channels(columns),
+            preparation=self.preparation and self.preparation.of_columns(columns),
+            gaps=None if self.gaps is None else self.gaps[:, columns],
             **{name: getattr(self, name)[:, columns] for name in self.matrices},
         )
 

@@ -19,7 +19,7 @@ from array import array
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
@@ -44,7 +44,9 @@ from protonn_edge.datasets.dataset import (
     sparse_rows,
 )
 from protonn_edge.datasets.naming import OnNotice, label_text
-from protonn_edge.datasets.rules import Expected, TableOptions
+from protonn_edge.datasets.options import SHOWN, TableOptions, with_keywords
+from protonn_edge.datasets.preparation import Preparation
+from protonn_edge.datasets.rules import Expected
 from protonn_edge.datasets.summary import remarks
 from protonn_edge.datasets.tables import read_table, text_of
 from protonn_edge.errors import InputError
@@ -58,6 +60,7 @@ _OPEN_SUFFIXES = (".txt", ".t", ".tr", ".scale", "")
 _DELIMITERS = {".csv": ",", ".tsv": "\t"}
 _LOOKED_AT = 4096
 _PAIRS_LIMIT = TABLE_LIMIT_BYTES // 20  # a place, a value, and both once more as a matrix
+_FLAGS = re.compile("--(label|drop|delimiter|session|time|channels|missing|one-hot)(?![a-z-])")
 _LOOKS = re.compile(r"\s*(\S+\s+)?\d+:\S")
 _SIGNATURES = (
     (b"\x1f\x8b", "compressed with gzip; unpack it"),
@@ -78,7 +81,11 @@ _SIGNATURES = (
 
 
 def load_dataset(
-    path: Path | str, options: TableOptions | None = None, *, least_classes: Literal[1, 2] = 2
+    path: Path | str,
+    options: TableOptions | None = None,
+    *,
+    least_classes: Literal[1, 2] = 2,
+    **keywords: Any,
 ) -> Dataset:
     """Read labelled data; without a test part, all of it is training data, see `holdout`.
 
@@ -89,6 +96,9 @@ def load_dataset(
         What is known of a table; refused for other kinds of files.
     least_classes : {2, 1}
         Minimum number of classes, see `dataset_from`.
+    **keywords
+        Fields of `TableOptions`, such as ``label="kind"``, ``missing="median"`` or
+        ``drop=["when"]``; they replace those of `options`.
 
     Returns
     -------
@@ -101,7 +111,19 @@ def load_dataset(
     InputError
         One sentence with the file and, where there is one, the line or the array.
     """
-    train, test, names = _parts(Path(path), options)
+    chosen = with_keywords(options, keywords)
+    try:
+        return _dataset(Path(path), chosen, least_classes)
+    except InputError as error:
+        flags = () if options is not None else dict.fromkeys(_FLAGS.findall(str(error)))
+        if not flags:
+            raise
+        words = ", ".join(f"{flag.replace('-', '_')}=" for flag in flags)
+        raise InputError(f"{error} (in Python: {words} of load_dataset)") from error
+
+
+def _dataset(path: Path, options: TableOptions | None, least_classes: Literal[1, 2]) -> Dataset:
+    train, test, names = _parts(path, options)
     if isinstance(train, LabelSetTable) or isinstance(test, LabelSetTable):
         tested = None if test is None else as_label_sets(test)
         dataset: Dataset = label_set_dataset(as_label_sets(train), tested, names)
@@ -125,6 +147,7 @@ def load_points(
     options: TableOptions | None = None,
     instrument: Instrument | None = None,
     on_notice: OnNotice | None = None,
+    preparation: Preparation | None = None,
     held_out: bool = False,
     labelled: bool = True,
 ) -> tuple[Float32, Indices]:
@@ -146,6 +169,8 @@ def load_points(
         What measured the points that the model was trained on; others in its place are refused.
     on_notice : callable, optional
         Called with notices, after the points were accepted.
+    preparation : Preparation, optional
+        What made the model's features of columns, and fills the gaps of a table.
     held_out : bool
         Whether `path` must not have two parts: a model is calibrated on neither of them.
     labelled : bool
@@ -164,7 +189,8 @@ def load_points(
         that is not one of the classes, sets of labels, or values in other units; or if there are
         two parts and must not be.
     """
-    expected = Expected(n_features, tuple(feature_names), classes, instrument, labelled)
+    names = tuple(feature_names)
+    expected = Expected(n_features, names, classes, instrument, labelled, preparation)
     if _is_archive(path) and not labelled:
         _refuse_options(path, options)
         return _points_of(read_npz_points(path), expected, on_notice)
@@ -219,7 +245,8 @@ def _points_of(
 def _refuse_options(path: Path, options: TableOptions | None) -> None:
     """Refuse options that only apply to text tables."""
     given = TableOptions() if options is None else replace(options, groups=None, labelled=None)
-    flags = [f"--{name}" for name, value in vars(given).items() if value]
+    values = {name: value for name, value in vars(given).items() if value and value != SHOWN}
+    flags = [f"--{name.replace('_', '-')}" for name in values]
     if flags:
         raise InputError(
             f"{flags[0]} is for tables of text, such as .csv, and {path} has no columns to choose "
@@ -245,7 +272,10 @@ def _tables(
         test = _text_table(path / "test.txt", options, expected)
         width = max(train.X.shape[1], test.X.shape[1])
         return widened(train, width), widened(test, width)
-    like = expected or Expected(train.X.shape[1], train.feature_names, sorted(set(train.labels)))
+    classes = sorted(set(train.labels))
+    like = expected or Expected(
+        train.X.shape[1], train.feature_names, classes, preparation=train.preparation
+    )
     return train, _text_table(path / "test.txt", options, like, label_first=True)
 
 

@@ -19,6 +19,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from protonn_edge.datasets.cells import with_point
 from protonn_edge.datasets.dataset import (
     FLOAT32_MAX,
     Dataset,
@@ -28,9 +29,9 @@ from protonn_edge.datasets.dataset import (
     dense_features,
 )
 from protonn_edge.datasets.naming import Notice, label_text, listed
+from protonn_edge.datasets.options import TableOptions
 from protonn_edge.datasets.reading import TEXT_LIMIT_BYTES, load_table
 from protonn_edge.datasets.recordings import Repeated, gaps, runs_in
-from protonn_edge.datasets.rules import TableOptions, with_point
 from protonn_edge.datasets.summary import remarks
 from protonn_edge.errors import InputError, counted
 from protonn_edge.sensors import MICROPHONE, Instrument

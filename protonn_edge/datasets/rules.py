@@ -9,9 +9,11 @@
 4. Features: all other columns. Left out are those that ``--drop`` names, an index (a column without
    a name or called ``index`` or ``id``, or a first column that counts the rows), times (called
    ``time``, ``timestamp``, ``ms`` or the like, with numbers that rise; or dates), and sessions
-   (called ``session``, ``subject``, ``person``, ``user`` or the like).
-5. Missing: a column without any value is left out. Any other empty cell is an error, and so is a
-   cell of a feature that is not a finite number; nothing is filled in.
+   (called ``session``, ``subject``, ``person``, ``user`` or the like), and text, unless
+   ``--one-hot`` names its column.
+5. Missing: a column without any value is left out. Any other gap, an empty cell or one such as
+   ``NA``, is an error unless ``--missing`` says what becomes of it. A cell of a feature that is
+   neither a gap nor a finite number is an error.
 """
 
 from __future__ import annotations
@@ -22,6 +24,7 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import TYPE_CHECKING, Literal
 
+from protonn_edge.datasets.cells import is_gap, with_point
 from protonn_edge.datasets.naming import (
     NAME_SHOWN,
     Notice,
@@ -31,9 +34,11 @@ from protonn_edge.datasets.naming import (
     quoted,
     title,
 )
+from protonn_edge.datasets.options import TableOptions
 from protonn_edge.errors import InputError
 
 if TYPE_CHECKING:
+    from protonn_edge.datasets.preparation import Preparation
     from protonn_edge.sensors import Instrument
 
 DELIMITERS = {"\t": "tabs", ";": "semicolons", "|": "pipes", ",": "commas", " ": "blanks"}
@@ -43,7 +48,10 @@ LABEL_NAMES = ("label", "class", "target")
 
 _WORDS = {"comma": ",", "semicolon": ";", "tab": "\t", r"\t": "\t", "pipe": "|", "space": " "}
 _QUOTED = re.compile('"[^"]*"?')
-_NUMBER = re.compile(r"\s*[+-]?(\d+([.,]\d*)?|[.,]\d+)([eE][+-]?\d+)?\s*")
+_NUMBER = re.compile(
+    r"\s*[+-]?((\d+([.,]\d*)?|[.,]\d+)([eE][+-]?\d+)?|\d{1,3}(,\d{3})+(\.\d*)?|"
+    r"\d{1,3}(\.\d{3})+(,\d*)?)\s*"
+)
 _TIME = re.compile(
     r"t|ts|s|ms|us|sec(ond)?s?|milli(second)?s?|micro(second)?s?|times?|epoch|"
     r"(time|date|time_?stamp|date_?time|unix_?time)(_?(s|ms|us|ns))?"
@@ -52,34 +60,18 @@ _DATE = re.compile(r"\s*(\d{4}[-/.]\d\d?[-/.]\d\d?|\d\d?[-/.]\d\d?[-/.]\d{2,4}|\
 _PERSON = re.compile(r"(subject|person|user|participant|patient)(_?id)?")
 _SESSION = re.compile(_PERSON.pattern + r"|(session|recording|take|group)(_?id)?")
 _INDEX = re.compile(r"|unnamed(: ?\d+)?|index|idx|id|(row|sample)_?id")
+_NAMED = 5  # columns of text in a sentence, besides the first
 _INDEX_ROWS = 10  # fewer consecutive numbers may be anything
 _LEAST_RISING, _MOST_FALLING = 0.4, 0.1  # a coarse clock repeats times, a new log begins at 0
 
-Reason = Literal["index", "time", "session", "empty"]
+Reason = Literal["index", "time", "session", "empty", "text"]
 _REASONS: dict[Reason, str] = {
     "index": "an index of the rows",
     "time": "when a row was recorded",
     "session": "which recording a row is from",
     "empty": "empty",
+    "text": "text; --one-hot makes features of it",
 }
-
-
-@dataclass(frozen=True)
-class TableOptions:
-    """Options for reading a table."""
-
-    # the column of labels: its name, its number from 1, ``first`` or ``last``
-    label: str | None = None
-    drop: tuple[str, ...] = ()  # columns to leave out, names or numbers from 1
-    delimiter: str | None = None  # the delimiter of columns, see `delimiter_called`
-    session: str | None = None  # the column of sessions, which tells recordings apart
-    time: str | None = None  # the column of times
-    # the columns that are features, in this order; empty for all others
-    channels: tuple[str, ...] = ()
-    # the column of groups, if there is one of this name; otherwise, it is not a column
-    groups: str | None = None
-    # the label of all rows, in the absence of a column called ``label`` or the like
-    labelled: str | None = None
 
 
 @dataclass(frozen=True)
@@ -87,7 +79,7 @@ class Expected:
     """What a model requires of a table, or a training part of its test part.
 
     Its D features, with names or without, its classes, what measured its training points, if known,
-    and whether points need labels.
+    whether points need labels, and what made its features of columns.
     """
 
     n_features: int
@@ -95,6 +87,7 @@ class Expected:
     classes: Sequence[str] = ()
     instrument: Instrument | None = None
     labelled: bool = True
+    preparation: Preparation | None = None
 
 
 @dataclass(eq=False)
@@ -128,8 +121,8 @@ class Column:
 
     @property
     def is_text(self) -> bool:
-        """Whether most of its first cells that are not empty are not numbers."""
-        there = [cell for cell in self.first if cell.strip()]
+        """Whether most of its first cells that are no gaps are not numbers."""
+        there = [cell for cell in self.first if not is_gap(cell)]
         return 2 * sum(map(is_number, there)) < len(there)
 
     @property
@@ -259,6 +252,7 @@ class Roles:
     features: list[Column]
     left_out: dict[Column, Reason]
     notices: tuple[Notice, ...] = ()
+    one_hot: Collection[Column] = ()  # the features that are columns of text
 
 
 def roles_of(
@@ -277,6 +271,7 @@ def roles_of(
     """
     dropped = _found(columns, options.drop, "--drop", path)
     channels = _found(columns, options.channels, "--channels", path)
+    one_hot = _one_hot(columns, path, options, expected, header=header)
     kept = [column for column in columns if column not in dropped]
     if not kept:
         raise InputError(f"--drop names all columns of {path}; keep the label and the features")
@@ -291,11 +286,12 @@ def roles_of(
     named = _named(columns, kept, path, options)
     reasons = {each: reason for each in kept if (reason := _reason(each, header=header))} | named
     if given is None:
-        free = [column for column in kept if column not in channels]
+        free = [column for column in kept if column not in {**channels, **one_hot}]
         first = label_first and not header
         label, how = _label(free, path, options, frozenset(wanted), reasons, first=first)
     else:
-        _refuse_two_roles(given, {"--drop": dropped, "--channels": channels}, path)
+        roles = {"--drop": dropped, "--channels": channels, "--one-hot": one_hot}
+        _refuse_two_roles(given, roles, path)
         label, how = given, "as --label says"
     rest = [column for column in kept if column is not label]
     if wanted:
@@ -303,13 +299,19 @@ def roles_of(
         return Roles(label, how, features, {}, notices)
     if expected is not None and len(rest) == expected.n_features:
         return Roles(label, how, rest, {})
+    reasons = {each: reason for each, reason in reasons.items() if each not in one_hot}
+    texts = [each for each in rest if each.is_text and each not in {**reasons, **one_hot}]
+    guessed = how == "the last one" and label is not None and not label.is_text
+    reasons |= dict.fromkeys(texts, "text")
     others = [column for column in rest if column in reasons]
     others.sort(key=lambda each: (each not in named, not each.may_be_person))
     left_out = {column: reasons[column] for column in others}
     features = [*channels] or [column for column in rest if column not in left_out]
     if len(features) > 1 and not channels and features[0].index == 0 and _counts_rows(features[0]):
         left_out = {features.pop(0): "index", **left_out}
-    return Roles(label, how, features, left_out)
+    if texts and (guessed or not features):
+        raise text_refusal(path, texts)  # one of them may be the label
+    return Roles(label, how, features, left_out, one_hot=one_hot)
 
 
 def _found(
@@ -317,6 +319,21 @@ def _found(
 ) -> dict[Column, None]:
     """Return the columns that an option lists, in its order."""
     return dict.fromkeys(find_column(columns, text, flag, path) for text in texts)
+
+
+def _one_hot(
+    columns: Sequence[Column],
+    path: object,
+    options: TableOptions,
+    expected: Expected | None,
+    *,
+    header: bool,
+) -> dict[Column, None]:
+    """Return the columns that become features, unless a model knows them."""
+    found = _found(columns, options.one_hot, "--one-hot", path) if expected is None else {}
+    if found and not header:
+        raise InputError(f"--one-hot needs names of columns, and {path} has none; add a first row")
+    return found
 
 
 def _refuse_two_roles(
@@ -355,7 +372,7 @@ def _named(
 def _reason(column: Column, *, header: bool) -> Reason | None:
     """Return why a column is not a feature by its name and its first cells; None if it is one."""
     name, cells = column.name.lower(), column.first
-    if cells and not any(map(str.strip, cells)):
+    if cells and all(map(is_gap, cells)):
         return "empty"
     if (is_called_as_time(name) and _rises(cells)) or (cells and _DATE.fullmatch(cells[0])):
         return "time"
@@ -393,13 +410,16 @@ def left_out_notice(column: Column, reason: Reason) -> Notice:
     return Notice("left_out", f"left out: {column.title}, {_REASONS[reason]}", columns=(name,))
 
 
-def text_refusal(path: object, column: Column) -> InputError:
-    """Return the error for a column of text that is not the label."""
+def text_refusal(path: object, columns: Sequence[Column]) -> InputError:
+    """Return the error for columns of text of which one may be the label."""
+    column, *others = columns
     example = next((cell.strip() for cell in column.first if not is_number(cell)), "")
+    also = f" and in {', '.join(each.title for each in others[:_NAMED])}" if others else ""
+    names = ",".join(each.flag_value for each in columns[: _NAMED + 1])
     return InputError(
-        f"{path} has text in {column.title}, such as {quoted(example)}, and features are numbers; "
-        f"leave it out with --drop {column.flag_value}, or give --label {column.flag_value} if it "
-        "is the label"
+        f"{path} has text in {column.title}, such as {quoted(example)},{also} and features are "
+        f"numbers; leave it out with --drop {names}, or give --label {column.flag_value} if it is "
+        "the label"
     )
 
 
@@ -414,8 +434,3 @@ def is_number(cell: str) -> bool:
 def is_whole(cell: str) -> bool:
     """Return whether a number is whole."""
     return float(with_point(cell)).is_integer()
-
-
-def with_point(cell: str) -> str:
-    """Return a number with a decimal comma as one with a point."""
-    return cell.replace(",", ".")

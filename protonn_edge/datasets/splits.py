@@ -82,6 +82,7 @@ def holdout(dataset: Dataset, fraction: float, seed: int) -> Dataset:
             "larger share"
         )
     chosen = held_out[units]
+    dataset = _relearned(dataset, ~chosen)
     if groups is not None and classes and len(np.unique(y[~chosen])) < len(classes):
         raise InputError(
             f"a share of {fraction:g} of {len(held_out):,} groups leaves no point of some class to "
@@ -90,11 +91,23 @@ def holdout(dataset: Dataset, fraction: float, seed: int) -> Dataset:
     return replace(_kept(dataset, ~chosen), X_test=dataset.X_train[chosen], y_test=y[chosen])
 
 
+def _relearned(dataset: Dataset, chosen: NDArray[np.bool_]) -> Dataset:
+    """Return a data set whose gaps are filled by what the chosen training points (n,) say."""
+    if dataset.gaps is None or dataset.preparation is None:
+        return dataset
+    X = np.where(dataset.gaps, np.float32(np.nan), dataset.X_train)
+    preparation = dataset.preparation.learned(X[chosen], dataset.feature_names)
+    return replace(dataset, X_train=preparation.fill(X), preparation=preparation)
+
+
 def _kept(dataset: Dataset, rows: NDArray[np.bool_]) -> Dataset:
     """Return a data set with some of its training points, which are no longer a recording."""
     groups = None if dataset.groups is None else dataset.groups[rows]
     X, y = dataset.X_train[rows], dataset.y_train[rows]
-    return replace(dataset, X_train=X, y_train=y, groups=groups, sessions=None, times=None)
+    gaps = None if dataset.gaps is None else dataset.gaps[rows]
+    return replace(
+        dataset, X_train=X, y_train=y, groups=groups, gaps=gaps, sessions=None, times=None
+    )
 
 
 # --- groups ---------------------------------------------------------------------------------------
@@ -196,6 +209,7 @@ def of_normal_points(dataset: Dataset, normal: str | None = None) -> Dataset:
             f"--normal is {name[:40]!r}, which is not one of the classes {listed(dataset.classes)}"
         )
     index = dataset.classes.index(name)
+    dataset = _relearned(dataset, dataset.y_train == index)
     X = dense_features(dataset.X_train, "the training part")
     X_test, y_test = dense_features(dataset.X_test, "the test part"), dataset.y_test
     chosen = dataset.y_train == index

@@ -118,7 +118,18 @@ def repetitions(dataset: Dataset) -> dict[str, int] | None:
 
 def remarks(dataset: Dataset) -> tuple[Notice, ...]:
     """Return warnings of rare classes, too many classes, and constant features."""
-    return (*_about_classes(dataset), *_about_features(dataset))
+    return (*_about_spelling(dataset), *_about_classes(dataset), *_about_features(dataset))
+
+
+def _about_spelling(dataset: Dataset) -> list[Notice]:
+    spelled: dict[str, list[str]] = {}
+    for name in dataset.classes:
+        spelled.setdefault("".join(name.casefold().split()), []).append(name)
+    alike = [names for names in spelled.values() if len(names) > 1]
+    if not alike:
+        return []
+    text = f"classes that differ in case or blanks only: {'; '.join(map(listed, alike))}; typos?"
+    return [Notice("spelling", text, warning=True)]
 
 
 def _about_classes(dataset: Dataset) -> list[Notice]:

@@ -11,8 +11,8 @@ import math
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
-from itertools import chain, islice, pairwise
+from dataclasses import dataclass, replace
+from itertools import chain, compress, islice, pairwise
 from operator import itemgetter
 from pathlib import Path
 from typing import Any, NamedTuple, Self, TextIO
@@ -21,9 +21,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from protonn_edge.datasets import rules
-from protonn_edge.datasets.dataset import FLOAT32_MAX, INDEX_LIMIT, Float32, Table, TableLayout
+from protonn_edge.datasets.cells import Decimals, is_gap
+from protonn_edge.datasets.dataset import INDEX_LIMIT, Table, TableLayout
+from protonn_edge.datasets.gaps import Numbers, counts, prepared
 from protonn_edge.datasets.naming import Notice, label_text
-from protonn_edge.datasets.rules import DELIMITERS, Column, Expected, Roles, TableOptions
+from protonn_edge.datasets.options import SHOWN, TableOptions
+from protonn_edge.datasets.rules import DELIMITERS, Column, Expected, Roles
 from protonn_edge.errors import InputError, counted
 from protonn_edge.sensors import Instrument
 
@@ -58,6 +61,10 @@ def read_table(
     options = options or TableOptions()
     file = _File.opened(path, delimiter, options)
     header = bool(file.header)
+    if expected is not None and expected.preparation is not None:
+        wanted = expected.preparation.columns_of(expected.feature_names)
+        count = len(wanted) or expected.n_features
+        expected = replace(expected, n_features=count, feature_names=wanted)
     roles = rules.roles_of(
         file.columns, path, options, expected, header=header, label_first=label_first
     )
@@ -65,31 +72,40 @@ def read_table(
     if not features:
         beside = "" if label is None else f" besides {label.title}, the label"
         raise InputError(f"{path} has no column of features{beside}; add one, or give --label")
-    X, decimals = file.read(roles)
+    numbers = file.read(roles, expected, is_strict=options.missing not in ("drop", SHOWN))
+    found = prepared(numbers, roles, path, options, expected)
+    if found.kept is not None:
+        for column in (*roles.left_out, label):
+            if column is not None:
+                column.cells = list(compress(column.cells, found.kept))
     if label is None:
-        labels = [str(options.labelled)] * len(X)
+        labels = [str(options.labelled)] * len(found.X)
     else:
         names_of = {cell: label_text(cell) for cell in set(label.cells)}
         labels = [names_of[cell] for cell in label.cells]
+    decimals = numbers.decimals
     notices = [*file.notices(decimals), *roles.notices]
     if roles.label_found.startswith("the last") and labels:
         notices.append(_label_notice(file, roles, labels, judged=expected is None))
     left_out = roles.left_out.items()
     notices += [rules.left_out_notice(*each) for each in left_out]
-    names = tuple(column.name for column in features) if header else ()
+    notices += found.notices
+    names = found.names if header else ()
     time = next((column for column, reason in left_out if reason == "time"), None)
     sessions = [column for column, reason in left_out if reason == "session"]
     session = sessions[0] if sessions else None
     return Table(
         str(path),
-        X,
+        found.X,
         labels,
         feature_names=names,
         notices=tuple(notices),
-        layout=_layout(file, roles, decimals, session, time),
+        preparation=found.preparation,
+        gaps=found.gaps,
+        layout=_layout(file, roles, numbers, session, time),
         sessions=None if session is None else session.cells,
         times=None if time is None else time.cells,
-        seams=_seams(sessions, len(X)),
+        seams=_seams(sessions, len(found.X)),
         **_recorded(path, names),
     )
 
@@ -155,33 +171,40 @@ class _File:
             yield Notice("delimiter", text)
         if decimals.comma:
             yield Notice("decimal_comma", "numbers have decimal commas")
+        if decimals.thousands:
+            mark = "commas" if decimals.thousands == "," else "points"
+            yield Notice("thousands", f"{mark} in numbers separate thousands")
 
-    def read(self, roles: Roles) -> tuple[Float32, Decimals]:
-        """Read all points, a block of rows at a time; return features (n, D).
+    def read(self, roles: Roles, expected: Expected | None, *, is_strict: bool) -> Numbers:
+        """Read all points, a block of rows at a time.
 
-        The cells of the label and of columns that are left out, but not of an index, stay there.
+        The cells of the label, of text and of columns that are left out, but not of an index, stay
+        there. It may be strict about rows without a label.
         """
-        blocks = []
-        decimals = Decimals(self.delimiter)
+        known = expected and expected.preparation and expected.preparation.one_hot
+        encoded = [
+            column
+            for column in roles.features
+            if column in roles.one_hot or column.name in (known or ())
+        ]
+        columns = [column for column in roles.features if column not in encoded]
+        numbers = Numbers(columns, encoded, self.delimiter)
         shared: dict[str, str] = {}  # equal cells share one object
         texts = [column for column, reason in roles.left_out.items() if reason != "index"]
-        texts += [] if roles.label is None else [roles.label]
-        pick = _picker(roles.features)
+        texts += [*encoded, *([] if roles.label is None else [roles.label])]
+        pick = _picker(columns)
         at_once = max(1, _BLOCK_CELLS // len(self.columns))
         rows = self._rows()
         while block := list(islice(rows, at_once)):
-            values = decimals.numbers(list(chain.from_iterable(pick(row) for _, row in block)))
-            if values is None:
-                raise self._not_a_number(block, roles.features, decimals)
-            blocks.append(values.reshape(len(block), len(roles.features)))
-            self._check_texts(block, roles)
+            numbers.add(block, (pick(row) for _, row in block))
+            if is_strict:
+                self._check_texts(block, roles)
             for column in texts:
                 index = column.index
                 column.cells += [shared.setdefault(row[index], row[index]) for _, row in block]
             if len(shared) > _BLOCK_CELLS:
                 shared.clear()
-        blocks = blocks or [np.empty((0, len(roles.features)), dtype=np.float32)]
-        return np.concatenate(blocks), decimals
+        return numbers
 
     def _rows(self) -> Iterator[_Line]:
         """Yield the number of the line and the cells of each point."""
@@ -207,20 +230,9 @@ class _File:
                     "drop the row"
                 )
             for column in empty:
-                if cell := row[column.index].strip():
+                if not is_gap(cell := row[column.index]):
                     text = "which is empty in the first rows; fill it, or leave it out with --drop"
                     raise self._refusal(line, column, cell, text)
-
-    def _not_a_number(
-        self, block: Sequence[_Line], columns: Sequence[Column], decimals: Decimals
-    ) -> InputError:
-        """Return the error for the first cell of a block that is not a number."""
-        places = [(line, column, row[column.index]) for line, row in block for column in columns]
-        place, problem = decimals.refusal([cell for *_, cell in places])
-        line, column, cell = places[place]
-        if column.is_text:
-            return rules.text_refusal(self.path, column)
-        return self._refusal(line, column, cell, problem)
 
     def _refusal(self, line: int, column: Column, cell: str, problem: str) -> InputError:
         return InputError(
@@ -263,7 +275,7 @@ def _seams(sessions: Sequence[Column], rows: int) -> NDArray[np.bool_] | None:
 def _layout(
     file: _File,
     roles: Roles,
-    decimals: Decimals,
+    numbers: Numbers,
     session: Column | None,
     time: Column | None,
 ) -> TableLayout:
@@ -272,19 +284,21 @@ def _layout(
     used = {roles.label, *roles.features}
     others = [f"{column.title} ({reason})" for column, reason in roles.left_out.items()]
     empty = [column.title for column, reason in roles.left_out.items() if reason == "empty"]
+    comma = numbers.decimals.comma
+    missing = [f"all of {', '.join(empty)}"] if empty else []
+    missing += [f"gaps in {counts(numbers.gaps)}"] if numbers.gaps else []
     decided = {
         "delimiter": f"{DELIMITERS[file.delimiter]}, {file.delimiter_found}",
         "header": f"the first row: {file.header}" if file.header else "none",
         "label": f"{label}, {roles.label_found}",
         "features": counted(len(roles.features), "column")
         + (f"; left out: {', '.join(others)}" if others else ""),
-        "missing": (f"all of {', '.join(empty)}" if empty else "nothing")
-        + ("; decimal commas" if decimals.comma else ""),
+        "missing": ("; ".join(missing) or "nothing") + ("; decimal commas" if comma else ""),
     }
     return TableLayout(
         delimiter=file.delimiter,
         header=bool(file.header),
-        decimal_comma=decimals.comma,
+        decimal_comma=comma,
         label=label,
         label_found=roles.label_found,
         left_out=tuple(column.title for column in file.columns if column not in used),
@@ -360,40 +374,3 @@ def recording_head(path: Path) -> RecordingHead | None:
     if found is None or not 0 < rate < math.inf:
         return None
     return RecordingHead(found[1], rate, found[3] or "")
-
-
-class Decimals:
-    """Read the cells of a file as numbers, with decimal points or decimal commas but not both.
-
-    Numbers have no decimal commas if the columns' delimiter is a comma. `comma` is true after one.
-    """
-
-    def __init__(self, delimiter: str) -> None:
-        self._delimiter = delimiter
-        self._point = self.comma = False
-
-    def numbers(self, cells: Sequence[str]) -> Float32 | None:
-        """Return cells as numbers, or None if one of them is not a finite number."""
-        joined = "".join(cells)
-        if self._delimiter != ",":
-            self._point |= "." in joined
-            self.comma |= "," in joined
-        if "_" in joined or (self._point and self.comma):
-            return None
-        try:
-            pointed = [cell.replace(",", ".") for cell in cells] if self.comma else cells
-            values = np.fromiter(map(float, pointed), np.float64, len(cells))
-        except ValueError:
-            return None
-        if values.size and not np.abs(values).max() <= FLOAT32_MAX:  # false for NaN, too
-            return None
-        return values.astype(np.float32)
-
-    def refusal(self, cells: Sequence[str]) -> tuple[int, str]:
-        """Return which of some cells is not a number, and the rest of a sentence about it."""
-        for place, cell in enumerate(cells):
-            if Decimals(self._delimiter).numbers([cell]) is None:
-                return place, "which is not a finite number; fix or drop the row"
-        mixed = next((place for place, cell in enumerate(cells) if "." in cell), 0)
-        text = "but the table has decimal points and decimal commas; write all numbers in the same"
-        return mixed, f"{text} way"

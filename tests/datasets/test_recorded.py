@@ -9,8 +9,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from protonn_edge.datasets.options import TableOptions
 from protonn_edge.datasets.recorded import Recording, read_recording
-from protonn_edge.datasets.rules import TableOptions
 from protonn_edge.errors import InputError
 
 MARK = "# protonn-edge recording 1; sensor: adxl345; rate: 50 Hz; units: 1/256 g\n"

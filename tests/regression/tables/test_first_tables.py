@@ -50,7 +50,9 @@ def test_a_label_in_another_column_is_asked_for_with_the_candidates(
 ) -> None:
     header = [name, *NAMES] if name else []
     path = write([[CODES[kind], *x] for x, kind in flowers], header)
-    with pytest.raises(InputError, match=f"has measurements.* --label, such as --label {value}$"):
+    with pytest.raises(
+        InputError, match=f"has measurements.* --label, such as --label {value}( .in Python|$)"
+    ):
         load_dataset(path)
     dataset = load_dataset(path, TableOptions(label=value))
     assert (dataset.X_train.shape, dataset.classes) == ((150, 4), ("0", "1", "2"))
@@ -142,14 +144,22 @@ def test_a_temperature_called_t_is_a_feature(write: Write) -> None:
     assert load_dataset(path).feature_names == ("t",)
 
 
-def test_other_text_is_refused_with_the_option_that_helps(write: Write, flowers: Flowers) -> None:
+def test_other_text_is_left_out_with_the_option_that_helps(write: Write, flowers: Flowers) -> None:
     rows = [[("red", "green")[row % 2], *x, kind] for row, (x, kind) in enumerate(flowers)]
     path = write(rows, ["colour", *NAMES, "label"])
-    sentence = refusal(run("train", path, "-o", path.with_name("m.npz")))
-    assert "text in column 'colour', such as 'red'" in sentence
-    assert "--drop colour" in sentence
-    record = run_json("data", path, "--drop", "colour")
+    record = run_json("data", path)
     assert record["n_features"] == 4
+    said = [notice["text"] for notice in record["notices"]]
+    assert said == ["left out: column 'colour', text; --one-hot makes features of it"]
+    assert run_json("data", path, "--one-hot", "colour")["n_features"] == 6
+
+
+def test_text_that_may_be_the_label_is_refused_with_the_option_that_helps(write: Write) -> None:
+    rows = [[("red", "green")[row % 2], "ab"[row % 2], 0.5 * row, row % 3] for row in range(30)]
+    path = write(rows, ["colour", "kind", "size", "count"])
+    sentence = refusal(run("train", path, "-o", path.with_name("m.npz")))
+    assert "text in column 'colour', such as 'red', and in column 'kind'" in sentence
+    assert "--drop colour,kind, or give --label colour" in sentence
 
 
 def test_columns_are_chosen_by_name_or_number(write: Write, flowers: Flowers) -> None:
@@ -168,9 +178,10 @@ def test_columns_are_chosen_by_name_or_number(write: Write, flowers: Flowers) ->
 def test_one_of_several_columns_of_text_is_dropped(write: Write, flowers: Flowers) -> None:
     rows = [[("red", "green")[row % 2], *x, kind] for row, (x, kind) in enumerate(flowers)]
     path = write(rows, ["colour", *NAMES, "kind"])
-    with pytest.raises(InputError, match=r"column 'colour'.*--drop colour, or give --label"):
-        load_dataset(path)
+    assert load_dataset(path).classes == tuple(CODES)
     assert load_dataset(path, TableOptions(drop=("colour",))).classes == tuple(CODES)
+    with pytest.raises(InputError, match="column 'colour', the label; add one, or give --label"):
+        load_dataset(path, label="colour", drop=[*NAMES, "kind"])
 
 
 @pytest.mark.parametrize(
@@ -189,7 +200,7 @@ def test_other_delimiters_and_decimal_commas_are_recognized(
 
 def test_decimal_commas_and_points_are_not_mixed(write: Write) -> None:
     rows = [[f"{i},5", "ab"[i % 2]] for i in range(30)] + [["1.234,5", "a"], ["1.5", "a"]]
-    with pytest.raises(InputError, match="data.csv:31 has '1.234,5' in column 1"):
+    with pytest.raises(InputError, match="data.csv:32 has '1.5' in column 1, but the table has"):
         load_dataset(write(rows, delimiter=";"))
 
 

@@ -1,0 +1,134 @@
+"""Read the cells of a text table as numbers: decimal commas, separators of thousands, and gaps."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+
+from protonn_edge.datasets.dataset import FLOAT32_MAX, Float32
+
+_MARKS = ("", "na", "n/a", "#n/a", "nan", "<na>", "null", "none", "?", "-", "--")
+_GAPS = frozenset(form for mark in _MARKS for form in (mark, mark.upper(), mark.title(), " "))
+_GROUPED = {
+    ",": re.compile(r"\s*[+-]?\d{1,3}(,\d{3})+(\.\d*)?\s*"),
+    ".": re.compile(r"\s*[+-]?\d{1,3}(\.\d{3})+(,\d*)?\s*"),
+}
+"""Numbers whose thousands are separated by a comma or a point, which is not their decimal mark."""
+
+
+def is_gap(cell: str) -> bool:
+    """Return whether a cell of a column of numbers says that there is none, such as NA."""
+    return cell in _GAPS or cell.strip().lower() in _MARKS
+
+
+def with_point(cell: str) -> str:
+    """Return a number as Python writes it, of one with a decimal comma or separated thousands."""
+    last = max(cell.rfind(","), cell.rfind("."))
+    if cell.count(",") + cell.count(".") < 2:
+        return cell.replace(",", ".")
+    if cell.count(cell[last]) > 1:
+        return cell.replace(cell[last], "")
+    return cell[:last].replace(",", "").replace(".", "") + "." + cell[last + 1 :]
+
+
+class Decimals:
+    """Read the cells of a file as numbers, with decimal points or decimal commas but not both.
+
+    Numbers have no decimal commas if the columns' delimiter is a comma. `comma` is true after one;
+    `thousands` is what separates thousands, once a number has shown it.
+    """
+
+    def __init__(self, delimiter: str) -> None:
+        self._delimiter = delimiter
+        self._point = self.comma = False
+        self.thousands = ""
+
+    def read(self, cells: Sequence[str]) -> tuple[Float32, list[int]]:
+        """Return cells as numbers, NaN for gaps and others; and the places of those others."""
+        values = self.numbers(cells)
+        if values is None:
+            gaps = [place for place, cell in enumerate(cells) if cell in _GAPS]
+            values = self.numbers(["0" if cell in _GAPS else cell for cell in cells])
+            if values is not None:
+                values[gaps] = np.nan
+        return (values, []) if values is not None else self._one_by_one(cells)
+
+    def numbers(self, cells: Sequence[str]) -> Float32 | None:
+        """Return cells as numbers, or None if one of them is not a finite number."""
+        joined = "".join(cells)
+        point, comma = self._point, self.comma
+        if self._delimiter != ",":
+            point |= "." in joined
+            comma |= "," in joined
+        if "_" in joined or (point and comma):
+            return None
+        try:
+            pointed = [cell.replace(",", ".") for cell in cells] if comma else cells
+            values = np.fromiter(map(float, pointed), np.float64, len(cells))
+        except ValueError:
+            return None
+        if values.size and not np.abs(values).max() <= FLOAT32_MAX:  # false for NaN, too
+            return None
+        self._point, self.comma = point, comma
+        return values.astype(np.float32)
+
+    def problem(self, cell: str) -> str:
+        """Return the rest of a sentence about a cell that is not a number of this file."""
+        if Decimals(self._delimiter).numbers([cell]) is None:
+            return "which is not a finite number; fix or drop the row"
+        text = "but the table has decimal points and decimal commas; write all numbers in the same"
+        return f"{text} way"
+
+    def _one_by_one(self, cells: Sequence[str]) -> tuple[Float32, list[int]]:
+        self._settle(cell for cell in cells if ("," in cell or "." in cell))
+        values, others = np.full(len(cells), np.nan), []
+        for place, cell in enumerate(cells):
+            if is_gap(cell):
+                continue
+            try:
+                value = float(self._plain(cell))
+            except ValueError:
+                value = np.nan
+            if abs(value) <= FLOAT32_MAX:
+                values[place] = value
+            else:
+                others.append(place)
+        return values.astype(np.float32), others
+
+    def _settle(self, cells: Iterable[str]) -> None:
+        """Find the decimal mark and the separator of thousands, as far as cells show them."""
+        if self._delimiter == ",":
+            self._point = True
+            if any(map(_GROUPED[","].fullmatch, cells)):
+                self.thousands = ","
+            return
+        seen = list(cells)
+        for mark, separator in ((".", ","), (",", ".")):
+            if any(mark in cell and _GROUPED[separator].fullmatch(cell) for cell in seen):
+                known = self.comma if mark == "." else self._point
+                if not known:
+                    self.thousands = self.thousands or separator
+                    self._point, self.comma = mark == ".", mark == ","
+        if not (self._point or self.comma):
+            marks = {mark for cell in seen for mark in ".," if _ONE_MARK[mark].fullmatch(cell)}
+            self._point, self.comma = "." in marks, marks == {","}
+
+    def _plain(self, cell: str) -> str:
+        """Return a cell as Python writes a number, or something that is none."""
+        mark, other = (",", ".") if self.comma else (".", ",")
+        if "_" in cell:
+            return ""
+        if other in cell:
+            if other != self.thousands or not _GROUPED[other].fullmatch(cell):
+                return ""
+            cell = cell.replace(other, "")
+        return cell.replace(mark, ".")
+
+
+_ONE_MARK = {
+    mark: re.compile(rf"\s*[+-]?(\d+{re.escape(mark)}\d*|{re.escape(mark)}\d+)([eE][+-]?\d+)?\s*")
+    for mark in ".,"
+}
+"""Numbers with one decimal mark."""

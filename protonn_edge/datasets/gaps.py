@@ -1,0 +1,221 @@
+"""Cells of a text table that are no numbers: gaps, which may be filled, and others, which may not.
+
+A table of training points says what fills its gaps, by `Preparation`; tables for a model are filled
+with the values that it has recorded.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import chain
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from protonn_edge.datasets.cells import Decimals
+from protonn_edge.datasets.dataset import Float32
+from protonn_edge.datasets.naming import Notice, quoted
+from protonn_edge.datasets.options import SHOWN, TableOptions
+from protonn_edge.datasets.preparation import FILLINGS, MISSING, Preparation, values_of
+from protonn_edge.datasets.rules import Column, Expected, Roles
+from protonn_edge.errors import InputError
+
+_SHOWN = 6  # columns in a sentence
+_REMEDY = "--missing drop leaves out their rows, --missing median or most-frequent fills them"
+
+
+@dataclass
+class Place:
+    """How many cells of a column are alike, and the first one of them."""
+
+    count: int
+    line: int
+    cell: str
+
+
+class Numbers:
+    """The features of a table, read block by block; and the cells that are no numbers, by column.
+
+    - `columns`: those of numbers.
+    - `texts`: those of text that are features.
+    """
+
+    def __init__(self, columns: Sequence[Column], texts: Sequence[Column], delimiter: str) -> None:
+        self.columns, self.texts = columns, texts
+        self.decimals = Decimals(delimiter)
+        self.gaps: dict[Column, Place] = {}
+        self.others: dict[Column, Place] = {}
+        self._blocks: list[Float32] = []
+
+    def add(self, block: Sequence[tuple[int, list[str]]], cells: Iterable[Iterable[str]]) -> None:
+        """Read some rows, with their lines, of which some cells are those of numbers."""
+        shape = len(block), len(self.columns)
+        found, others = self.decimals.read(list(chain.from_iterable(cells)))
+        values = found.reshape(shape)
+        self._blocks.append(values)
+        for column in self.texts:
+            _note(
+                self.gaps,
+                column,
+                block,
+                [i for i, (_, row) in enumerate(block) if not row[column.index].strip()],
+            )
+        missing = np.isnan(values)
+        if not missing.any():
+            return
+        unreadable = np.zeros(values.size, np.bool_)
+        unreadable[others] = True
+        unreadable = unreadable.reshape(shape)
+        for index in np.flatnonzero(missing.any(axis=0)).tolist():
+            for places, which in (
+                (self.gaps, missing[:, index] & ~unreadable[:, index]),
+                (self.others, unreadable[:, index]),
+            ):
+                _note(places, self.columns[index], block, np.flatnonzero(which).tolist())
+
+    def features(self, roles: Roles, preparation: Preparation) -> tuple[Float32, tuple[str, ...]]:
+        """Return the features (n, D), with those of columns of text, and their names."""
+        empty = np.empty((0, len(self.columns)), dtype=np.float32)
+        X = np.concatenate(self._blocks or [empty])
+        if not self.texts:
+            return X, tuple(column.name for column in roles.features)
+        numbers, parts = iter(X.T[:, :, None]), []
+        names: list[str] = []
+        for column in roles.features:
+            is_text = column in self.texts
+            parts.append(
+                preparation.indicators(column.name, column.cells) if is_text else next(numbers)
+            )
+            names += preparation.names_of(column.name)
+        return np.hstack(parts), tuple(names)
+
+    def refuse(self, path: Path, *, gaps: bool) -> None:
+        """Refuse cells that are no numbers, and gaps if they are not to be filled."""
+        for places, is_refused in ((self.others, True), (self.gaps, gaps)):
+            if places and is_refused:
+                column, first = min(places.items(), key=lambda each: each[1].line)
+                where = f"{path}:{first.line} has {quoted(first.cell)} in column {column.index + 1}"
+                if places is self.gaps:
+                    count = sum(place.count for place in places.values())
+                    raise InputError(
+                        f"{where}, one of {count:,} gaps, in {counts(places)}; {_REMEDY}"
+                    )
+                problem = self.decimals.problem(first.cell)
+                also = f", as in {counts(places)}" if len(places) > 1 else ""
+                raise InputError(f"{where}{also}, {problem}")
+
+
+def _note(
+    places: dict[Column, Place],
+    column: Column,
+    block: Sequence[tuple[int, list[str]]],
+    rows: Sequence[int],
+) -> None:
+    if rows:
+        line, row = block[rows[0]]
+        places.setdefault(column, Place(0, line, row[column.index].strip())).count += len(rows)
+
+
+def counts(places: Mapping[Column, Place]) -> str:
+    """Return the first columns, by how many of their cells are alike, for a message."""
+    ranked = sorted(places.items(), key=lambda each: -each[1].count)
+    shown = [f"{column.title} ({place.count:,})" for column, place in ranked[:_SHOWN]]
+    more = len(ranked) - len(shown)
+    return ", ".join(shown) + (f" and {more:,} more" if more else "")
+
+
+@dataclass(frozen=True, eq=False)
+class Prepared:
+    """The features of a table (n, D) and what made them; its rows that are kept, None for all."""
+
+    X: Float32
+    names: tuple[str, ...]
+    preparation: Preparation | None
+    gaps: NDArray[np.bool_] | None
+    kept: NDArray[np.bool_] | None
+    notices: tuple[Notice, ...]
+
+
+def prepared(
+    numbers: Numbers,
+    roles: Roles,
+    path: Path,
+    options: TableOptions,
+    expected: Expected | None,
+) -> Prepared:
+    """Return the features of a table without gaps, unless it is only shown.
+
+    Gaps are filled as `expected` says, else as training rows say.
+    """
+    given = None if expected is None else expected.preparation
+    missing = _checked(options.missing, path, expected)
+    shown, drops = missing == SHOWN, missing == "drop"
+    if not shown:
+        numbers.refuse(path, gaps=not (drops or missing in FILLINGS))
+    preparation = given or Preparation(
+        missing if missing in FILLINGS else "",
+        one_hot={each.name: values_of(each.name, each.cells) for each in numbers.texts},
+    )
+    X, names = numbers.features(roles, preparation)
+    empty = np.isnan(X)
+    kept = None
+    if drops or shown:
+        cells = roles.label.cells if roles.label else []
+        kept = (
+            np.array([bool(cell.strip()) for cell in cells], np.bool_)
+            if cells
+            else np.ones(len(X), np.bool_)
+        )
+        kept &= not drops or ~empty.any(axis=1)
+        X, empty = X[kept], empty[kept]
+    notices = tuple(_notices(numbers, missing, kept))
+    if missing in FILLINGS:
+        if given is None and len(X):
+            preparation = preparation.learned(X, names)
+        X = preparation.fill(X) if empty.any() else X
+    is_plain = preparation == Preparation()
+    return Prepared(
+        X,
+        names,
+        None if is_plain else preparation,
+        empty if empty.any() else None,
+        None if kept is None or kept.all() else kept,
+        notices,
+    )
+
+
+def _checked(missing: str | None, path: Path, expected: Expected | None) -> str:
+    """Return what becomes of gaps in a table; refuse what a model cannot do."""
+    recorded = None if expected is None else expected.preparation
+    if missing is None:
+        return (recorded and recorded.missing) or "error"
+    if missing not in (*MISSING, SHOWN):
+        raise InputError(f"--missing is {missing[:40]!r}; give one of {', '.join(MISSING)}")
+    if missing in FILLINGS and expected is not None and not (recorded and recorded.values):
+        raise InputError(
+            f"{path} cannot be filled with --missing {missing}, as the model was trained without "
+            "it; train it again with it, or give --missing drop"
+        )
+    return missing
+
+
+def _notices(numbers: Numbers, missing: str, kept: NDArray[np.bool_] | None) -> Iterator[Notice]:
+    """Yield what became of cells that are no numbers."""
+    for column, place in numbers.others.items():
+        text = (
+            f"{column.title} has {place.count:,} cells that are no numbers, such as "
+            f"{quoted(place.cell)} in line {place.line:,}"
+        )
+        yield Notice("unreadable", text, warning=True, columns=(column.name,))
+    names = tuple(column.name or str(column.index + 1) for column in numbers.gaps)
+    if kept is not None and not kept.all():
+        count = int((~kept).sum())
+        text = f"left out: {count:,} of {len(kept):,} rows without a label or with gaps"
+        yield Notice("missing", text, columns=names)
+    if numbers.gaps and missing != "drop":
+        text = f"gaps filled with the {missing.replace('-', ' ')} value: {counts(numbers.gaps)}"
+        if missing == SHOWN:
+            text = f"gaps: {counts(numbers.gaps)}; {_REMEDY}"
+        yield Notice("missing", text, warning=missing == SHOWN, columns=names)

@@ -1,0 +1,136 @@
+"""What makes features of the columns of a table: gaps are filled, texts become zeros and ones.
+
+It is learned on training rows and stored in the model, so that tables of other points, and the
+sketch on a device, are treated in the same way.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from protonn_edge.datasets.naming import in_order, label_text, quoted
+from protonn_edge.errors import InputError
+
+Float32 = NDArray[np.float32]
+
+RECORDED = "table"
+"""The entry of a model's record that has its preparation."""
+
+ONE_HOT_LIMIT = 100  # different values of a column
+
+
+def _most_frequent(values: Float32) -> float:
+    found, counts = np.unique(values, return_counts=True)
+    return float(found[counts.argmax()])
+
+
+FILLINGS: Mapping[str, Callable[[Float32], float]] = {
+    "median": lambda values: float(np.median(values)),
+    "most-frequent": _most_frequent,
+}
+MISSING = ("error", "drop", *FILLINGS)
+"""What may become of rows with gaps."""
+
+
+@dataclass(frozen=True)
+class Preparation:
+    """What was learned on training rows.
+
+    - `missing`: how gaps are filled, one of `FILLINGS`, or empty if they are not.
+    - `values`: what fills the gaps of each feature, (D,); empty if they are not filled.
+    - `one_hot`: by the name of a column of text, its values; each is a feature ``COLUMN=value``.
+    """
+
+    missing: str = ""
+    values: tuple[float, ...] = ()
+    one_hot: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+
+    @classmethod
+    def of_record(cls, record: Mapping[str, Any], n_features: int) -> Self | None:
+        """Return the preparation in the record of a model, None if there is none; check it."""
+        found = record.get(RECORDED)
+        if found is None:
+            return None
+        try:
+            values = tuple(map(float, found["values"]))
+            one_hot = {name: tuple(texts) for name, texts in found["one_hot"].items()}
+            texts = [text for each in one_hot.values() for text in each]
+            count = n_features if found["missing"] in FILLINGS else 0
+            known = found["missing"] in ("", *FILLINGS) and len(values) == count
+            known = known and all(map(math.isfinite, values))
+        except (TypeError, KeyError, ValueError, AttributeError, OverflowError):
+            known, texts = False, []
+        if not known or not all(isinstance(text, str) for text in texts):
+            raise InputError(
+                f"array 'record' has an entry {RECORDED!r} that is damaged; train the model again"
+            )
+        return cls(found["missing"], values, one_hot)
+
+    def to_record(self) -> dict[str, Any]:
+        """Return the entry of a model's record."""
+        return {RECORDED: {**vars(self), "one_hot": dict(self.one_hot)}}
+
+    def columns_of(self, names: Sequence[str]) -> tuple[str, ...]:
+        """Return the names of the columns that features with these names are made of."""
+        if not self.one_hot:
+            return tuple(names)
+        made = {name: column for column in self.one_hot for name in self.names_of(column)}
+        return tuple(dict.fromkeys(made.get(name, name) for name in names))
+
+    def names_of(self, column: str) -> tuple[str, ...]:
+        """Return the names of the features that a column becomes."""
+        if column not in self.one_hot:
+            return (column,)
+        return tuple(f"{column}={value}" for value in self.one_hot[column])
+
+    def indicators(self, column: str, cells: Sequence[str]) -> Float32:
+        """Return the features (n, values) of a column of text: a 1 each, or NaN without a text.
+
+        Values that training rows do not have are all zeros.
+        """
+        place = {value: index for index, value in enumerate(self.one_hot[column])}
+        table = np.eye(len(place) + 2, len(place), dtype=np.float32)  # two more rows of zeros
+        table[-1] = np.nan
+        texts = (label_text(cell) for cell in cells)
+        return table[[place.get(text, -2 if text else -1) for text in texts]]
+
+    def learned(self, X: Float32, names: Sequence[str] = ()) -> Self:
+        """Return what fills the gaps, NaN, of training rows (n, D)."""
+        if not self.missing:
+            return self
+        fill, gaps = FILLINGS[self.missing], np.isnan(X)
+        some = ~gaps.all(axis=0)
+        if not some.all():
+            index = int(np.argmin(some))
+            which = quoted(names[index]) if names else f"{index + 1}"
+            raise InputError(
+                f"feature {which} has no value in the rows to train with, so nothing can fill its "
+                "gaps; leave its column out"
+            )
+        each = (fill(x[~gap]) for x, gap in zip(X.T, gaps.T, strict=True))
+        return replace(self, values=tuple(map(float, each)))
+
+    def fill(self, X: Float32) -> Float32:
+        """Return points (n, D) whose gaps are filled."""
+        return np.where(np.isnan(X), np.array(self.values, np.float32), X)
+
+    def of_columns(self, columns: Sequence[int]) -> Self:
+        """Return the preparation of some of the features, in their order."""
+        return replace(self, values=tuple(self.values[i] for i in columns if self.values))
+
+
+def values_of(column: str, cells: Sequence[str]) -> tuple[str, ...]:
+    """Return the values of a column that is to become features, in the order of classes."""
+    found = {label_text(cell) for cell in cells} - {""}
+    if not 0 < len(found) <= ONE_HOT_LIMIT:
+        raise InputError(
+            f"column {quoted(column)} has {len(found):,} different values, and --one-hot is for 1 "
+            f"to {ONE_HOT_LIMIT}; leave the column out with --drop"
+        )
+    return in_order(found)

@@ -1,0 +1,287 @@
+"""Tables with gaps, text and thousands: refused, or filled as a model recorded."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from command_line import refusal, run, run_json, succeed
+from hypothesis import given
+from hypothesis import strategies as st
+
+from protonn_edge.chain.file import load_model, save_model
+from protonn_edge.datasets import Dataset, TableOptions, holdout, load_dataset, load_points
+from protonn_edge.datasets.cells import Decimals
+from protonn_edge.datasets.preparation import Preparation
+from protonn_edge.errors import InputError
+
+GAPS = ("", " ", "NA", "nan", "NULL", "?", "-", "n/a", "None")
+EPOCHS = ("--epochs", 1)
+
+
+def write(path: Path, text: str) -> Path:
+    path.write_text(text)
+    return path
+
+
+@pytest.fixture
+def gappy(tmp_path: Path) -> Path:
+    """Give a table of two features with gaps, and a colour."""
+    rows = [
+        f"{row % 10},{5 + row % 3},{'red' if row % 3 else 'blue'},{'ab'[row % 2]}"
+        for row in range(40)
+    ]
+    rows[3] = ",5,red,b"
+    rows[8] = "0,NA,,a"
+    return write(tmp_path / "d.csv", "x,y [mm],colour,label\n" + "\n".join(rows) + "\n")
+
+
+def texts(dataset: Dataset, kind: str) -> list[str]:
+    return [notice.text for notice in dataset.notices if notice.kind == kind]
+
+
+# --- gaps -----------------------------------------------------------------------------------------
+
+
+def test_gaps_are_refused_with_all_columns_and_the_remedy(gappy: Path) -> None:
+    sentence = refusal(run("train", gappy, "-o", gappy.with_name("m.npz")))
+    assert (
+        "d.csv:5 has '' in column 1, one of 2 gaps, in column 'x' (1), column 'y [mm]' (1);"
+        in sentence
+    )
+    assert "--missing drop leaves out their rows, --missing median or most-frequent" in sentence
+
+
+def test_rows_with_gaps_are_left_out(gappy: Path) -> None:
+    dataset = load_dataset(gappy, missing="drop")
+    assert len(dataset.X_train) == 38
+    assert texts(dataset, "missing") == ["left out: 2 of 40 rows without a label or with gaps"]
+
+
+@pytest.mark.parametrize(("missing", "x", "y"), [("median", 4, 6), ("most-frequent", 0, 5)])
+def test_gaps_are_filled_with_what_training_rows_say(
+    gappy: Path, missing: str, x: float, y: float
+) -> None:
+    dataset = load_dataset(gappy, missing=missing)
+    assert dataset.X_train[3].tolist() == [x, 5]
+    assert dataset.X_train[8].tolist() == [0, y]
+    assert dataset.preparation is not None
+    assert dataset.preparation.values == (x, y)
+    assert "column 'x' (1), column 'y [mm]' (1)" in texts(dataset, "missing")[0]
+
+
+def test_held_out_rows_do_not_say_what_fills_gaps(tmp_path: Path) -> None:
+    rows = "".join(f"{1000 if row == 0 else row % 2},{'ab'[row % 2]}\n" for row in range(20))
+    dataset = load_dataset(write(tmp_path / "d.csv", f"x,label\n,a\n{rows}"), missing="median")
+    split = holdout(dataset, 0.5, seed=1)
+    X = split.X_train
+    gaps = split.gaps
+    assert gaps is not None
+    assert split.preparation is not None
+    assert split.preparation.values == (float(np.median(X[~gaps])),)
+    everything = np.concatenate([X, split.X_test])
+    assert (everything == split.preparation.values[0]).any()
+
+
+def test_a_folder_fills_test_points_with_what_training_points_say(tmp_path: Path) -> None:
+    write(tmp_path / "train.txt", "x\tlabel\n1\ta\n3\tb\n5\tb\n")
+    write(tmp_path / "test.txt", "x\tlabel\n\ta\n70\tb\n80\ta\n")
+    assert load_dataset(tmp_path, missing="median").X_test.tolist() == [[3], [70], [80]]
+
+
+def test_a_model_fills_the_gaps_of_other_tables(gappy: Path) -> None:
+    model, other = gappy.with_name("m.npz"), gappy.with_name("other.csv")
+    made = ("--missing", "most-frequent", "--one-hot", "colour")
+    succeed("train", gappy, "-o", model, *made, *EPOCHS)
+    loaded = load_model(model)
+    assert loaded.feature_names == ("x", "y [mm]", "colour=blue", "colour=red")
+    assert loaded.record["table"] == {
+        "missing": "most-frequent",
+        "values": [0.0, 5.0, 0.0, 1.0],
+        "one_hot": {"colour": ["blue", "red"]},
+    }
+    write(other, "colour,x,y [mm],label\ngreen,,7,a\n,3,?,b\nblue,1,1,a\n")
+    X, _ = load_points(
+        other,
+        classes=loaded.classes,
+        n_features=4,
+        feature_names=loaded.feature_names,
+        preparation=Preparation.of_record(loaded.record, 4),
+    )
+    assert X.tolist() == [[0, 7, 0, 0], [3, 5, 0, 1], [1, 1, 1, 0]]
+    assert run_json("predict", model, other)["n"] == 3
+    assert run_json("predict", model, other, "--missing", "drop")["n"] == 1
+    assert "gaps" in refusal(run("predict", model, other, "--missing", "error"))
+
+
+def test_a_model_without_values_does_not_invent_them(gappy: Path) -> None:
+    model = gappy.with_name("m.npz")
+    succeed("train", gappy, "-o", model, "--missing", "drop", *EPOCHS)
+    assert "table" not in load_model(model).record
+    assert "gaps" in refusal(run("predict", model, gappy))
+    sentence = refusal(run("predict", model, gappy, "--missing", "median"))
+    assert (
+        "the model was trained without it; train it again with it, or give --missing drop"
+        in sentence
+    )
+
+
+@pytest.mark.parametrize(
+    "entry",
+    [
+        1,
+        {},
+        {"missing": "mode", "values": [], "one_hot": {}},
+        {"missing": "median", "values": ["x"], "one_hot": {}},
+        {"missing": "median", "values": [1e999], "one_hot": {}},
+        {"missing": "median", "values": [1], "one_hot": []},
+        {"missing": "", "values": [], "one_hot": {"a": 3}},
+        {"missing": "", "values": [], "one_hot": {"a": [3]}},
+        {"missing": [], "values": [], "one_hot": {}},
+    ],
+)
+def test_a_damaged_record_is_refused(entry: object) -> None:
+    with pytest.raises(InputError, match="'table' that is damaged; train the model again"):
+        Preparation.of_record({"table": entry}, 1)
+
+
+def test_a_record_of_other_features_is_refused(gappy: Path) -> None:
+    path = gappy.with_name("m.npz")
+    succeed("train", gappy, "-o", path, "--missing", "median", *EPOCHS)
+    model = load_model(path)
+    table = {**model.record["table"], "values": [1.0]}
+    save_model(replace(model, record={**model.record, "table": table}), path)
+    assert "damaged; train the model again" in refusal(run("predict", path, gappy))
+
+
+def test_a_column_that_was_empty_in_training_cannot_be_filled(tmp_path: Path) -> None:
+    rows = "".join(f"{row % 7},{'1' if row < 2 else ''},{'ab'[row % 2]}\n" for row in range(30))
+    dataset = load_dataset(write(tmp_path / "d.csv", f"x,y,label\n{rows}"), missing="median")
+    assert dataset.X_train[:, 1].tolist() == [1] * 30
+    with pytest.raises(InputError, match="feature 'y' has no value in the rows to train with"):
+        holdout(replace(dataset, groups=np.arange(30) // 2), 0.5, seed=0)
+
+
+def test_other_files_have_no_gaps(tmp_path: Path) -> None:
+    path = write(tmp_path / "d.svm", "1 1:2\n2 1:3\n")
+    with pytest.raises(InputError, match="--missing is for tables of text"):
+        load_dataset(path, TableOptions(missing="drop"))
+    with pytest.raises(InputError, match="--missing is 'mean'; give one of error, drop, median"):
+        load_dataset(write(tmp_path / "d.csv", "1,a\n2,b\n"), TableOptions(missing="mean"))
+
+
+cells = st.one_of(
+    st.sampled_from(GAPS), st.floats(-1e6, 1e6, width=32).map(repr), st.integers(-999, 999).map(str)
+)
+
+
+@given(rows=st.lists(st.tuples(cells, cells), min_size=4, max_size=30))
+def test_any_gaps_are_left_out_or_filled_with_the_median(
+    tmp_path_factory: pytest.TempPathFactory, rows: list[tuple[str, str]]
+) -> None:
+    path = tmp_path_factory.getbasetemp() / "gaps.csv"
+    lines = [f"1,2,{each}\n" for each in "ab"] + [f"{a},{b},{'ab'[len(a) % 2]}\n" for a, b in rows]
+    path.write_text("x,y,label\n" + "".join(lines))
+    values = np.array(
+        [[1, 2], [1, 2], *([np.nan if c in GAPS else float(c) for c in row] for row in rows)],
+        np.float32,
+    )
+    whole = ~np.isnan(values).any(axis=1)
+    assert np.array_equal(load_dataset(path, missing="drop").X_train, values[whole])
+    dataset = load_dataset(path, missing="median")
+    medians = np.nanmedian(values, axis=0)
+    assert np.allclose(dataset.X_train, np.where(np.isnan(values), medians, values))
+
+
+# --- text and numbers -----------------------------------------------------------------------------
+
+
+def test_texts_become_features(gappy: Path) -> None:
+    dataset = load_dataset(gappy, drop=["x", "y [mm]"], missing="drop", one_hot="colour")
+    assert dataset.feature_names == ("colour=blue", "colour=red")
+    assert dataset.X_train[:3].tolist() == [[1, 0], [0, 1], [0, 1]]
+    assert dataset.preparation == Preparation(one_hot={"colour": ("blue", "red")})
+
+
+@pytest.mark.parametrize(
+    ("text", "options", "problem"),
+    [
+        ("1,a\n2,b\n", {"one_hot": "1"}, "needs names of columns"),
+        ("x,label\n1,a\n2,b\n", {"one_hot": "y"}, "--one-hot is 'y', which is not a column"),
+        (
+            "x,label\n1,a\n2,b\n",
+            {"one_hot": "label", "label": "label"},
+            "--label and --one-hot both name",
+        ),
+        (
+            "x,label\n" + "".join(f"v{row},{'ab'[row % 2]}\n" for row in range(101)),
+            {"one_hot": "x"},
+            "column 'x' has 101 different values, and --one-hot is for 1 to 100",
+        ),
+    ],
+)
+def test_what_cannot_become_features_is_refused(
+    tmp_path: Path, text: str, options: dict[str, str], problem: str
+) -> None:
+    with pytest.raises(InputError, match=problem):
+        load_dataset(write(tmp_path / "d.csv", text), **options)
+
+
+@pytest.mark.parametrize(
+    ("delimiter", "cells", "values"),
+    [
+        (",", ["1,253.0", "12", "1,000,000"], [1253, 12, 1e6]),
+        (";", ["1.253,0", "12", "1,5", "2.000"], [1253, 12, 1.5, 2000]),
+        (";", ["1,253.0", "12", "1.5", "2,000"], [1253, 12, 1.5, 2000]),
+        (";", ["1,253", "12"], [1.253, 12]),
+        (";", ["1.253", "", "1e3"], [1.253, None, 1000]),
+        (";", ["-1.253.000,5", "?"], [-1253000.5, None]),
+        (",", ["12,53", "1,2,3", "1_0", "inf", "x", "1e39"], [None] * 6),
+        (";", ["1.5", "1,5"], [1.5, None]),
+    ],
+)
+def test_marks_in_numbers_are_understood(
+    delimiter: str, cells: list[str], values: list[float | None]
+) -> None:
+    found, others = Decimals(delimiter).read(cells)
+    wanted = np.array([np.nan if value is None else value for value in values], np.float32)
+    assert np.array_equal(found, wanted, equal_nan=True)
+    assert others == [i for i, v in enumerate(values) if v is None and cells[i] not in GAPS]
+
+
+def test_separated_thousands_are_noticed(tmp_path: Path) -> None:
+    path = write(tmp_path / "d.csv", 'x,label\n"1,253.0",a\n2,b\n"3,000",b\n')
+    dataset = load_dataset(path)
+    assert dataset.X_train.ravel().tolist() == [1253, 2, 3000]
+    assert texts(dataset, "thousands") == ["commas in numbers separate thousands"]
+
+
+def test_classes_that_differ_in_case_are_noticed(tmp_path: Path) -> None:
+    path = write(tmp_path / "d.csv", "x,label\n1,OK\n2,ok\n3,bad\n4,o k\n")
+    found = texts(load_dataset(path), "spelling")
+    assert found == ["classes that differ in case or blanks only: 'OK', 'o k', 'ok'; typos?"]
+
+
+# --- from Python ----------------------------------------------------------------------------------
+
+
+def test_keywords_are_options(gappy: Path) -> None:
+    options = TableOptions(label="colour", drop=("label",), missing="drop")
+    one = load_dataset(gappy, options)
+    two = load_dataset(str(gappy), label="colour", drop=["label"], missing="drop")
+    three = load_dataset(gappy, replace(options, drop=()), drop="label")
+    for other in (two, three):
+        assert other.classes == one.classes == ("blue", "red")
+        assert np.array_equal(one.X_train, other.X_train)
+    with pytest.raises(TypeError, match="unexpected keyword argument 'lable'"):
+        load_dataset(gappy, lable="colour")
+
+
+def test_an_error_in_python_names_keywords(gappy: Path) -> None:
+    with pytest.raises(InputError, match=r"\(in Python: missing= of load_dataset\)$"):
+        load_dataset(gappy)
+    with pytest.raises(InputError) as caught:
+        load_dataset(gappy, TableOptions())
+    assert "Python" not in str(caught.value)
