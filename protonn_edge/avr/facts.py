@@ -80,7 +80,9 @@ def facts_of(program: LinkedProgram, *, whole: bool) -> Facts:
         kind, name, *rest, weight = match.groups(default="")
         if kind == "each":
             rest, weight = [*rest, weight or "0"], "1"
-        places[kind, name][mark.address] = int(weight or 1)
+        # Copies of a place may be at one address, if nothing else was left of what is between them.
+        at = places[kind, name]
+        at[mark.address] = at.get(mark.address, 0) + int(weight or 1)
         if limits.setdefault((kind, name), rest) != rest:
             raise InputError(
                 f"{program.path} has two limits of {name}; build its models again, each with a "

@@ -207,8 +207,10 @@ class _Flow:
             rows += [self._entered_first(blocks) for blocks in loose]
         bound = found.fun
         if np.abs(found.x - taken).max() > _NEARLY:
-            better = self._solved(sign, rows, integers=True).mip_dual_bound
-            bound = bound if better is None else max(bound, better)
+            better = self._solved(sign, rows, integers=True)
+            if better.x is not None:
+                bound = max(bound, better.mip_dual_bound)
+                taken = np.rint(better.x).astype(np.int64)
         return self._described(taken, sign * math.ceil(bound - _NEARLY))
 
     def _kept(self, limit: str, low: float, high: float) -> LinearConstraint:

@@ -112,6 +112,55 @@ def test_a_fact_may_hold_for_each_time_that_another_place_is_passed(compile_avr:
     assert paths.shortest.passes == {"outer": 5, "inner": 10}
 
 
+def test_a_fact_about_another_place_may_allow_a_few_more(compile_avr: Compile) -> None:
+    text = _straight("""
+        for (uint8_t i = 5; i > 0; --i) {
+            PASSED(outer, 5, 5);
+            for (uint8_t j = in; j > 0; --j) {
+                FACT("pnn_each.inner.outer.3.0.2"); PASSED(inner, 99, 0); out = j;
+            }
+        }""")
+    paths = paths_through(read_program(compile_avr(text)), "pnn_predict")
+    assert paths.longest.passes["inner"] == 5 * 3 + 2
+
+
+def test_a_pass_of_a_place_may_count_several_times(compile_avr: Compile) -> None:
+    text = _straight("""
+        for (uint8_t i = in; i > 0; --i) {
+            if (in) { FACT("pnn_passed.sum.12.0.3"); out = 1; out = 2; out = 3; }
+            else { PASSED(sum, 12, 0); out = 4; }
+        }""")
+    path = paths_through(read_program(compile_avr(text)), "pnn_predict").longest
+    assert path.passes == {"sum": 12}
+
+
+def test_two_labels_at_one_address_are_passed_twice(compile_avr: Compile) -> None:
+    text = _straight(
+        "for (uint8_t i = in; i > 0; --i) { PASSED(a, 8, 0); PASSED(a, 8, 0); out = i; }"
+    )
+    program = read_program(compile_avr(text))
+    assert paths_through(program, "pnn_predict").longest.passes["a"] == 8
+    assert len({mark.address for mark in program.marks}) == 1
+
+
+def test_the_compilers_loops_for_long_shifts_need_no_fact(compile_avr: Compile) -> None:
+    text = f"""{FACTS}
+        volatile uint32_t wide;
+        __attribute__((noinline)) void pnn_predict(void) {{ wide = wide >> 5; }}
+        {MAIN}"""
+    paths = paths_through(read_program(compile_avr(text, "-Os")), "pnn_predict")
+    assert paths.shortest.cycles == paths.longest.cycles > 5 * 4
+
+
+def test_a_shift_by_a_variable_needs_one(compile_avr: Compile) -> None:
+    text = f"""{FACTS}
+        volatile uint32_t wide;
+        __attribute__((noinline)) void pnn_predict(void) {{ wide = wide >> in; }}
+        {MAIN}"""
+    with pytest.raises(CheckFailed, match="loops at"):
+        paths_through(read_program(compile_avr(text)), "pnn_predict")
+
+
 def test_a_fact_about_another_place_that_is_gone_says_nothing(compile_avr: Compile) -> None:
     facts = "PASSED(loop, 7, 0); EACH(loop, gone, 1, 0);"
     text = _straight(f"for (uint8_t i = in; i > 0; --i) {{ {facts} out = i; }}")

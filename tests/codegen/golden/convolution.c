@@ -326,7 +326,7 @@ static void convolution_take_image(const pnn_input_t *value)
         const pnn_input_t *const end = value + CONVOLUTION_ROW_VALUES;
         //@ loop unroll CONVOLUTION_ROW_VALUES;
         while (value != end) {
-            PNN_FACT(PASSED(convolution_copied, 16, 16));
+            PNN_FACT(PASSED(convolution_row_values, 16, 16));
             *to++ = *value++;
         }
         convolution_take();
