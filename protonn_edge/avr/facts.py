@@ -81,16 +81,16 @@ def facts_of(program: LinkedProgram, *, whole: bool) -> Facts:
         if kind == "each":
             rest, weight = [*rest, weight or "0"], "1"
         # Copies of a place may be at one address, if nothing else was left of what is between them.
-        at = places[kind, name]
-        at[mark.address] = at.get(mark.address, 0) + int(weight or 1)
+        own = places[kind, name]
+        own[mark.address] = own.get(mark.address, 0) + int(weight or 1)
         if limits.setdefault((kind, name), rest) != rest:
             raise InputError(
                 f"{program.path} has two limits of {name}; build its models again, each with a "
                 "prefix of its own"
             )
     named: dict[str, dict[int, int]] = defaultdict(dict)
-    for (_, name), own in places.items():
-        named[name] |= own
+    for (_, name), addresses in places.items():
+        named[name] |= addresses
     passes = [
         Fact(name, places[kind, name], int(most), int(least), named[other], *map(int, base))
         for (kind, name), (other, most, least, *base) in limits.items()
