@@ -3,20 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
+
+from rich import box
+from rich.table import Table
+from rich.text import Text
 
 from protonn_edge.cli.command import OUTPUT, Output, argument, command
 from protonn_edge.cli.options import PATH
 from protonn_edge.cli.tables import TABLE
 from protonn_edge.datasets import Dataset, Notice, TableOptions, load_dataset
-from protonn_edge.datasets.naming import channel_names
+from protonn_edge.datasets.columns import ColumnProfile, leaks, profiles
+from protonn_edge.datasets.naming import channel_names, quoted
+from protonn_edge.datasets.options import SHOWN
 from protonn_edge.datasets.summary import DataSummary, FeatureSummary, repetitions
 from protonn_edge.report.terminal import fact_table
 
 _CLASSES_SHOWN = 20
 _FEATURES_SHOWN = 10
+_COLUMNS_SHOWN = 100
 
 
 @command("data")
@@ -27,17 +34,53 @@ def data_command(
 ) -> None:
     """Show what is in FILE: columns, labels, classes, ranges and likely mistakes.
 
-    FILE is anything that 'train' accepts, and is read in the same way.
+    FILE is anything that 'train' accepts, and is read in the same way, but gaps in a table and
+    cells that are not numbers are only listed, unless --missing says what becomes of gaps.
     """
-    dataset = load_dataset(data, table)
+    dataset = load_dataset(data, replace(table, missing=table.missing or SHOWN))
+    found = profiles(dataset)
     summary, repeated = DataSummary.of(dataset), repetitions(dataset)
     rules = [] if dataset.layout is None else dataset.layout.rules.items()
     out.say(f"{data.name}:", fact_table([*rules, *data_facts(summary, dataset)]))
+    if found:
+        out.say(_column_table(found))
     if repeated is not None and any(repeated.values()):
         out.say(_repetition_sentence(**repeated))
-    out.notice(dataset.notices)
+    out.notice([*dataset.notices, *leaks(dataset)])
     layout = None if dataset.layout is None else asdict(dataset.layout)
-    out.finish({"table": layout, **summary.to_json(), "repeated": repeated})
+    columns = [each.to_json() for each in found]
+    record = {"table": layout, "columns": columns, **summary.to_json(), "repeated": repeated}
+    out.finish(record)
+
+
+def _column_table(columns: Sequence[ColumnProfile]) -> Table:
+    """Return a table of the columns of a file, with units where one has a unit in its name."""
+    table = Table("column", box=box.SIMPLE)
+    for heading in ("as", "type"):
+        table.add_column(heading, no_wrap=True)
+    for heading in ("missing", "unread", "distinct"):
+        table.add_column(heading, justify="right", no_wrap=True)
+    table.add_column("range")
+    for each in columns[:_COLUMNS_SHOWN]:
+        counts = (each.missing, each.unreadable, each.distinct)
+        shown = (f"{count:,}" if count else "" for count in counts)
+        name, ends = Text(_plain(each.name or str(each.number))), Text(_plain(_ends(each)))
+        table.add_row(name, each.role, each.kind, *shown, ends)
+    if len(columns) > _COLUMNS_SHOWN:
+        table.add_row(f"and {len(columns) - _COLUMNS_SHOWN:,} more")
+    return table
+
+
+def _plain(text: str) -> str:
+    """Return a short text without control characters."""
+    return quoted(text)[1:-1]
+
+
+def _ends(column: ColumnProfile) -> str:
+    if column.minimum is None or column.maximum is None:
+        return ""
+    ends = f"{column.minimum:g} to {column.maximum:g}"
+    return f"{ends} {column.unit}".strip() if column.distinct != 1 else f"always {column.minimum:g}"
 
 
 class DataReport:

@@ -91,6 +91,22 @@ class TableLayout:
     rules: dict[str, str] = field(default_factory=dict)
 
 
+@dataclass(frozen=True)
+class ColumnRead:
+    """How a column was read: its role, cells that are no numbers, and those that were kept.
+
+    `feature` is the index of its numbers among the features, None if it is none or has text.
+    """
+
+    name: str
+    number: int
+    role: str
+    missing: int = 0
+    unreadable: int = 0
+    feature: int | None = None
+    cells: Sequence[str] = ()
+
+
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Provenance:
     """What is known of points besides their values and labels."""
@@ -110,6 +126,7 @@ class Provenance:
     # the level at which clips of sound begin, if that is how windows were cut
     onset: int | None = None
     instrument: Instrument | None = None  # what measured the values, if that is known
+    columns: tuple[ColumnRead, ...] = ()  # those of a table, as they were read
     preparation: Preparation | None = None  # what made the features, if not all are columns
     # (n, D): which values of a table, of the training part of a data set, were gaps; None without
     gaps: NDArray[np.bool_] | None = None

@@ -20,7 +20,7 @@ from protonn_edge.datasets.naming import Notice, quoted
 from protonn_edge.datasets.options import SHOWN, TableOptions
 from protonn_edge.datasets.preparation import FILLINGS, MISSING, Preparation, values_of
 from protonn_edge.datasets.rules import Column, Expected, Roles
-from protonn_edge.errors import InputError
+from protonn_edge.errors import InputError, counted
 
 _SHOWN = 6  # columns in a sentence
 _REMEDY = "--missing drop leaves out their rows, --missing median or most-frequent fills them"
@@ -162,12 +162,11 @@ def prepared(
     empty = np.isnan(X)
     kept = None
     if drops or shown:
-        cells = roles.label.cells if roles.label else []
-        kept = (
-            np.array([bool(cell.strip()) for cell in cells], np.bool_)
-            if cells
-            else np.ones(len(X), np.bool_)
-        )
+        kept = np.ones(len(X), np.bool_)
+        if roles.label is not None:
+            kept = np.array([bool(cell.strip()) for cell in roles.label.cells], np.bool_)
+            if not kept.all():
+                numbers.gaps[roles.label] = Place(int((~kept).sum()), 0, "")
         kept &= not drops or ~empty.any(axis=1)
         X, empty = X[kept], empty[kept]
     notices = tuple(_notices(numbers, missing, kept))
@@ -205,7 +204,7 @@ def _notices(numbers: Numbers, missing: str, kept: NDArray[np.bool_] | None) -> 
     """Yield what became of cells that are no numbers."""
     for column, place in numbers.others.items():
         text = (
-            f"{column.title} has {place.count:,} cells that are no numbers, such as "
+            f"{column.title} has {counted(place.count, 'cell')} without a number, such as "
             f"{quoted(place.cell)} in line {place.line:,}"
         )
         yield Notice("unreadable", text, warning=True, columns=(column.name,))

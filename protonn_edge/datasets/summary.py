@@ -62,8 +62,8 @@ class DataSummary:
             n_test=int(dataset.X_test.shape[0]),
             n_features=dataset.n_features,
             classes=tuple(map(ClassSummary, dataset.classes, *counts)),
-            minimum=float(X.min()),
-            maximum=float(X.max()),
+            minimum=float(X.min() if is_sparse(X) else np.fmin.reduce(X, axis=None)),
+            maximum=float(X.max() if is_sparse(X) else np.fmax.reduce(X, axis=None)),
             features=() if is_sparse(X) else _features(X, dataset.feature_names),
         )
 
@@ -76,7 +76,8 @@ def _features(X: NDArray[np.float32], names: Sequence[str]) -> tuple[FeatureSumm
     if X.shape[1] > _MOST_FEATURES:
         return ()
     names = names or [""] * X.shape[1]
-    ranges = zip(names, X.T, X.min(axis=0).tolist(), X.max(axis=0).tolist(), strict=True)
+    ends = (reduce(X, axis=0).tolist() for reduce in (np.fmin.reduce, np.fmax.reduce))
+    ranges = zip(names, X.T, *ends, strict=True)
     return tuple(FeatureSummary(name, low, high, _decimals(x)) for name, x, low, high in ranges)
 
 
@@ -91,6 +92,7 @@ def _counts(y: Any, n_classes: int) -> list[int]:
 
 def _decimals(values: NDArray[np.float32]) -> int | None:
     """Return the number of decimals of the values, as far as float32 preserves it."""
+    values = values[~np.isnan(values)]  # where a table is only looked at
     doubles = values.astype(np.float64)
     for decimals in range(_MOST_DECIMALS + 1):
         if np.array_equal(np.round(doubles, decimals).astype(np.float32), values):
@@ -160,7 +162,8 @@ def _about_features(dataset: Dataset) -> list[Notice]:
     X = dataset.X_train
     if is_sparse(X) or X.shape[0] < 2:
         return found
-    constant = np.flatnonzero(X.min(axis=0) == X.max(axis=0)).tolist()
+    ends = np.fmin.reduce(X, axis=0), np.fmax.reduce(X, axis=0)
+    constant = np.flatnonzero(np.equal(*ends)).tolist()
     if constant:
         columns = tuple(names[index] if names else str(index + 1) for index in constant)
         count = f"{len(constant):,} of {dataset.n_features:,} features"

@@ -311,7 +311,10 @@ def test_a_column_without_values_is_left_out_and_a_gap_is_refused(write: Write) 
     assert record["n_features"] == 2
     assert record["table"]["rules"]["missing"] == "all of column 'note'"
     path = write([*rows, [1, "", "", "a"]], ["n", "square", "note", "kind"])
-    assert "data.csv:11 has '' in column 2" in refusal(run("data", path))
+    sentence = refusal(run("train", path, "-o", path.with_name("m.npz")))
+    assert "data.csv:11 has '' in column 2" in sentence
+    missing = {each["name"]: each["missing"] for each in run_json("data", path)["columns"]}
+    assert missing == {"n": 0, "square": 1, "note": 10, "kind": 0}
 
 
 def test_the_label_is_the_last_column_without_another_role(write: Write) -> None:

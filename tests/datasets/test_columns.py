@@ -1,0 +1,147 @@
+"""What ``data`` lists of a table: all columns at once, and features that give the label away."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from command_line import refusal, run, run_json, succeed
+
+from protonn_edge.datasets import load_dataset
+from protonn_edge.datasets.columns import leaks, profiles
+
+COUNT = 60
+
+
+@pytest.fixture
+def messy(tmp_path: Path) -> Path:
+    """Give a table with gaps, text, units, a cell that is no number, and a row without a label."""
+    lines = []
+    for row in range(COUNT):
+        temp = "" if row % 10 == 3 else f"{row % 9},5"
+        bad = "error" if row == 8 else row % 4
+        state = "" if row == 7 else ("OK", "ok", "worn")[row % 3]
+        who = ("Ann", "Bo")[row % 2]
+        lines.append(f"2026-05-01 10:{row:02};{temp};{bad};7;{who};{state}\n")
+    path = tmp_path / "messy.csv"
+    path.write_text("\ufeffwhen;temp [°C];load (%);fixed;who;state\n" + "".join(lines))
+    return path
+
+
+def test_all_columns_are_listed_at_once(messy: Path) -> None:
+    record = run_json("data", messy)
+    found = {each["name"]: each for each in record["columns"]}
+    assert [each["role"] for each in record["columns"]] == [
+        "time",
+        "feature",
+        "feature",
+        "feature",
+        "text",
+        "label",
+    ]
+    temp = {
+        "name": "temp [°C]",
+        "number": 2,
+        "role": "feature",
+        "kind": "number",
+        "unit": "°C",
+        "missing": 6,
+        "unreadable": 0,
+        "distinct": 9,
+        "minimum": 0.5,
+        "maximum": 8.5,
+    }
+    assert found["temp [°C]"] == temp
+    assert (found["load (%)"]["unreadable"], found["load (%)"]["unit"]) == (1, "%")
+    assert (found["who"]["kind"], found["who"]["distinct"]) == ("text", 2)
+    assert (found["state"]["missing"], found["state"]["distinct"]) == (1, 3)
+    assert found["when"]["kind"] == "time"
+    assert record["n_train"] == COUNT - 1
+    said = {notice["kind"]: notice["text"] for notice in record["notices"]}
+    assert (
+        "column 'load (%)' has 1 cell without a number, such as 'error' in line 10"
+        in said["unreadable"]
+    )
+    assert said["constant"] == "1 of 3 features never vary in the training points: 'fixed'"
+    assert said["spelling"].endswith("'OK', 'ok'; typos?")
+    assert {"missing", "left_out", "decimal_comma", "delimiter", "label"} <= said.keys()
+
+
+def test_the_table_is_printed(messy: Path) -> None:
+    lines = [line.split() for line in succeed("data", messy).stdout.splitlines()]
+    temp = ["temp", "[°C]", "feature", "number", "6", "9", "0.5", "to", "8.5"]
+    assert any(line[: len(temp)] == temp for line in lines)
+    assert ["fixed", "feature", "number", "1", "always", "7"] in lines
+
+
+def test_train_refuses_what_data_only_lists(messy: Path) -> None:
+    messy.write_text(messy.read_text().replace(";;", ";1,5;").replace(";\n", ";OK\n"))
+    sentence = refusal(run("train", messy, "-o", messy.with_name("m.npz")))
+    assert "messy.csv:10 has 'error' in column 3, which is not a finite number" in sentence
+
+
+def test_other_data_has_no_columns(tmp_path: Path) -> None:
+    path = tmp_path / "d.npz"
+    np.savez(path, X=np.arange(8.0).reshape(4, 2), y=np.array([0, 1, 0, 1]))
+    assert run_json("data", path)["columns"] == []
+    assert profiles(load_dataset(path)) == ()
+
+
+@pytest.mark.parametrize(
+    ("column", "how"),
+    [
+        (lambda y, rng: y * 10 + rng.random(len(y)), "by one threshold"),
+        (lambda y, rng: 2 * rng.integers(0, 5, len(y)) + y, "value by value"),
+        (lambda y, _: np.array(["bad", "good"])[y], "value by value"),
+        (lambda y, rng: rng.random(len(y)) + 0.5 * y, ""),
+        (lambda y, rng: rng.random(len(y)), ""),
+    ],
+)
+def test_a_copy_of_the_label_is_noticed(tmp_path: Path, column: object, how: str) -> None:
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 2, 400)
+    values = column(y, rng)  # type: ignore[operator]
+    path = tmp_path / "d.csv"
+    rows = [
+        f"{rng.random():.3f},{value},{'ab'[label]}\n"
+        for value, label in zip(values, y, strict=True)
+    ]
+    path.write_text("x,copy,label\n" + "".join(rows))
+    said = [notice.text for notice in leaks(load_dataset(path))]
+    expected = f"column 'copy' alone gives the label of 100.00 % of the rows, {how}; if"
+    assert [text[: len(expected)] for text in said] == ([expected] if how else [])
+
+
+def test_a_rare_class_alone_is_no_sign_of_a_copy(tmp_path: Path) -> None:
+    path = tmp_path / "d.csv"
+    path.write_text("x,label\n" + "".join(f"{row % 7},{'ab'[row > 997]}\n" for row in range(1000)))
+    assert list(leaks(load_dataset(path))) == []
+
+
+def test_a_messy_table_becomes_a_model_in_three_commands(tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    kinds = np.array(["good", "bearing", "belt", "jam"])
+    y = rng.choice(4, 1200, p=[0.87, 0.05, 0.04, 0.04])
+    X = rng.normal(size=(1200, 36))
+    for kind in (1, 2, 3):
+        X[y == kind, 3 * kind : 3 * kind + 3] += 3.0
+    names = ["stamp", *(f"s{index} [mV]" for index in range(36)), "operator", "machine", "state"]
+    lines = [";".join(names)]
+    for row, x in enumerate(X * np.arange(1, 37) + 20):
+        cells = [f"{value:.2f}".replace(".", ",") for value in x]
+        if rng.random() < 0.4:
+            cells[rng.integers(36)] = ""
+        stamp = f"2026-05-01 {row // 60:02}:{row % 60:02}:00"
+        lines.append(";".join([stamp, *cells, f"op{row % 3}", f"M{row % 5}", kinds[y[row]]]))
+    train, test = tmp_path / "train.csv", tmp_path / "test.csv"
+    train.write_text("\n".join([*lines[:801], ""]))
+    test.write_text("\n".join([lines[0], *lines[801:], ""]))
+    model = tmp_path / "m.npz"
+    record = run_json("data", train)
+    assert (len(record["columns"]), record["n_features"]) == (40, 36)
+    succeed("train", train, "-o", model, "--missing", "median", "--class-weight", "balanced")
+    answers = np.array(run_json("predict", model, test)["predicted"])
+    correct = kinds[y[800:]]
+    for kind in kinds:
+        assert np.mean(answers[correct == kind] == kind) > 0.4
