@@ -12,7 +12,7 @@ export PLATFORMIO_SETTING_ENABLE_TELEMETRY ?= no
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test fuzz coverage mutants lint docs firmware upload gallery setup tools node browser clean
+.PHONY: help demo test prove fuzz coverage mutants lint docs firmware upload gallery setup tools node browser clean
 
 help:  ## list the targets
 	@sed -n 's/^\([a-z]*\):.*  ## /\1	/p' $(MAKEFILE_LIST) | expand -t 10
@@ -23,6 +23,11 @@ demo: setup node  ## train, quantize, build, emulate and report, on data that a 
 # All of them on all cores; the tests of a file stay together, since they share what they build.
 test: setup $(VENV)/has-docs node browser  ## run all tests; ARGS="tests/cli -k demo" runs some
 	@$(PYTHON) -m pytest $(or $(ARGS),-n auto --dist loadfile)
+
+# All programs on one core take half an hour; ARGS="linear forest" those with such names.
+prove: setup  ## prove the C of all kinds free of run-time errors, with Frama-C; ARGS="linear" some
+	@command -v frama-c >/dev/null || ( $(call install,frama-c-base,Frama-C) )
+	@PYTHONPATH=tests $(PYTHON) -m proof $(ARGS)
 
 # Random cases of every part of the package, in two processes; the seeds decide which.
 fuzz: setup  ## run the fuzzers for ten minutes; SECONDS=60 or ARGS="--only tables --seed 7" change that

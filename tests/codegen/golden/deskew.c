@@ -56,6 +56,7 @@ static struct deskew_row_sums deskew_sum_row(const pnn_input_t *pixel)
 static struct deskew_row_sums deskew_sum_row(const pnn_input_t *pixel)
 {
     struct deskew_row_sums sums = {0, 0};
+    //@ loop unroll DESKEW_IMAGE_WIDTH;
     for (uint8_t left = DESKEW_IMAGE_WIDTH; left > 0; --left) {
         const uint8_t value = *pixel++;
         sums.pixels = (uint16_t)(sums.pixels + value);
@@ -77,6 +78,7 @@ static struct deskew_slant deskew_find_slant(const pnn_input_t *pixels)
     const int32_t middle_row = DESKEW_IMAGE_HEIGHT - DESKEW_IMAGE_HEIGHT / 2;
     const int32_t middle_column = DESKEW_IMAGE_WIDTH - DESKEW_IMAGE_WIDTH / 2;
     int32_t mass = 0, rows = 0, squares = 0, columns = 0, products = 0;
+    //@ loop unroll DESKEW_IMAGE_HEIGHT;
     for (uint8_t row = DESKEW_IMAGE_HEIGHT; row > 0; --row) {
         PNN_FACT(PASSED(deskew_summed, 5, 5));
         const struct deskew_row_sums sums = deskew_sum_row(pixels);
@@ -92,7 +94,9 @@ static struct deskew_slant deskew_find_slant(const pnn_input_t *pixels)
     int32_t square = middle_row * (middle_row * mass - 2 * rows) + 2 * squares - rows;
     int32_t product = middle_column * down - (middle_row * columns - products);
 
-    const int16_t centre = mass > 0 ? (int16_t)(down * (1 << DESKEW_CENTRE_BITS) / mass) : 0;
+    int16_t centre = mass > 0 ? (int16_t)(down * (1 << DESKEW_CENTRE_BITS) / mass) : 0;
+    const int16_t furthest = DESKEW_IMAGE_HEIGHT / 2 * (1 << DESKEW_CENTRE_BITS); /* it is within; for a prover */
+    centre = centre > furthest ? furthest : centre < -furthest ? (int16_t)-furthest : centre;
     product -= centre * across >> DESKEW_CENTRE_BITS;
     square = (square - (centre * down >> DESKEW_CENTRE_BITS)) >> DESKEW_MOMENT_BITS;
     uint32_t slope = (uint32_t)(product < 0 ? -product : product) >> DESKEW_MOMENT_BITS;
@@ -109,6 +113,7 @@ static struct deskew_slant deskew_find_slant(const pnn_input_t *pixels)
 
 static pnn_input_t *deskew_write_zeros(uint8_t count, pnn_input_t *next)
 {
+    //@ loop unroll DESKEW_ROW_PIXELS;
     while (count > 0) {
         PNN_FACT(PASSED(deskew_moved, 12, 0));
         *next++ = 0;
@@ -131,12 +136,17 @@ static const pnn_input_t *deskew_part_of_row(const pnn_input_t *row, int8_t colu
     } else if (column <= (int8_t)(DESKEW_IMAGE_WIDTH - DESKEW_ROW_PIXELS)) {
         return row + column;
     }
-    uint8_t inside = column < DESKEW_IMAGE_WIDTH ? (uint8_t)(DESKEW_IMAGE_WIDTH - column) : 0;
+    uint8_t inside = 0;
+    if (column < DESKEW_IMAGE_WIDTH) {
+        inside = (uint8_t)(DESKEW_IMAGE_WIDTH - column);
+        row += column;
+    }
     if (inside > left) {
         inside = left;
     }
     left = (uint8_t)(left - inside);
-    for (row += column; inside > 0; --inside) {
+    //@ loop unroll DESKEW_ROW_PIXELS;
+    for (; inside > 0; --inside) {
         PNN_FACT(PASSED(deskew_moved, 12, 0));
         *next++ = *row++;
     }
@@ -150,10 +160,14 @@ static void deskew_push_rows(const pnn_input_t *pixels)
     struct deskew_slant slant = deskew_find_slant(pixels);
     pixels += DESKEW_FIRST_ROW * DESKEW_IMAGE_WIDTH;
     slant.shift = (int16_t)(slant.shift + slant.slope * (int16_t)DESKEW_FIRST_ROW);
+    //@ loop unroll DESKEW_ROWS;
     for (uint8_t row = DESKEW_ROWS; row > 0; --row) {
         PNN_FACT(PASSED(deskew_rows, 3, 3));
         const int8_t column = (int8_t)(DESKEW_FIRST_COLUMN + (slant.shift >> DESKEW_SLOPE_BITS));
-        average_pooling_push(deskew_part_of_row(pixels, column, moved));
+        //@ split column;
+        const pnn_input_t *const part = deskew_part_of_row(pixels, column, moved);
+        //@ merge column;
+        average_pooling_push(part);
         pixels += DESKEW_IMAGE_WIDTH;
         slant.shift = (int16_t)(slant.shift + slant.slope);
     }

@@ -314,6 +314,7 @@ static void prototypes_clear_scores(void)
 static uint8_t prototypes_compare(uint16_t *prototype)
 {
     uint8_t near = 0;
+    //@ loop widen_hints "all", 21;
     for (; *prototype < PNN_PROTOTYPES && near < PROTOTYPES_AT_ONCE; ++*prototype) {
         const uint16_t row = (uint16_t)(*prototype * (PROJECTION_OUTPUTS + PNN_CLASSES));
         uint16_t distance = 0;
@@ -788,16 +789,16 @@ static const uint8_t confidence_table[100] PNN_FLASH = {
 uint8_t pnn_confidence(void)
 {
     const pnn_score_t *scores = pnn_scores();
-    pnn_score_t largest = scores[0];
+    uint8_t best = 0;
     for (uint8_t l = 1; l < PNN_CLASSES; ++l) {
-        if (scores[l] > largest) {
-            largest = scores[l];
+        if (scores[l] > scores[best]) {
+            best = l;
         }
     }
-    uint16_t sum = 0; /* of at most 255 classes, each 255 at most */
+    uint16_t sum = 255; /* of at most 255 classes, each 255 at most; of the largest score it is 255 */
     for (uint8_t l = 0; l < PNN_CLASSES; ++l) {
-        const uint32_t less = (uint32_t)largest - (uint32_t)scores[l];
-        if (less < 25174u) {
+        const uint32_t less = (uint32_t)scores[best] - (uint32_t)scores[l];
+        if (l != best && less < 25174u) {
             const uint32_t step = (less * 33156u + 4194304u) >> 23;
             sum += PNN_READ_U8(&confidence_table[step]);
         }

@@ -171,7 +171,7 @@ static inline void window_features_take_sample(struct window_features_channel *c
 #else
 static void window_features_take_sample(struct window_features_channel *channel, int8_t x)
 {
-    channel->sum = (int16_t)(channel->sum + x);
+    channel->sum = (int16_t)((uint16_t)channel->sum + (uint16_t)x);
     channel->squares += (uint16_t)(x * x);
     if (x > channel->most) {
         channel->most = x;
@@ -219,6 +219,7 @@ static pnn_input_t *window_features_write_input(pnn_input_t *input, int16_t feat
 static void window_features_write_inputs(void)
 {
     pnn_input_t *input = window_features_values;
+    //@ loop unroll PNN_CHANNELS;
     for (const struct window_features_channel *channel = window_features_channels; channel != window_features_channels + PNN_CHANNELS; ++channel) {
         PNN_FACT(PASSED(window_features_channels_ended, 1, 1));
         input = window_features_write_input(input, channel->sum);

@@ -1,0 +1,70 @@
+"""Prove the C of all kinds and kernels: ``PYTHONPATH=tests python -m proof [NAME ...]``.
+
+Print, for each program whose name contains one of the arguments, seconds of one core and alarms of
+both drivers, and what the alarms are.
+"""
+
+from __future__ import annotations
+
+import argparse
+import shutil
+import sys
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from generated_programs import write_c
+from proof.eva import DRIVERS, INSTALL, TooLongError, prove
+from proof.programs import Program, programs
+
+
+def main() -> int:
+    """Return 1 if a program has an alarm, or takes too long."""
+    parser = argparse.ArgumentParser(prog="make prove", description=__doc__.split("\n")[0])
+    parser.add_argument("names", nargs="*", help="parts of names; without any, all programs")
+    parser.add_argument("--seconds", type=int, default=600, help="of one core, for each driver")
+    parser.add_argument("--list", action="store_true", help="print the names")
+    asked = parser.parse_args()
+    chosen = [
+        program
+        for program in programs()
+        if not asked.names or any(name in program.name for name in asked.names)
+    ]
+    if asked.list:
+        _print(*(program.name for program in chosen))
+        return 0
+    if shutil.which("frama-c") is None:
+        _print(f"frama-c is missing: {INSTALL}")
+        return 1
+    _print(f"{'program':90} " + " ".join(f"{f'{name}: s, alarms':>22}" for name in DRIVERS))
+    return min(1, sum([_proven(program, asked.seconds) for program in chosen]))
+
+
+def _print(*lines: str) -> None:
+    sys.stdout.write("".join(f"{line}\n" for line in lines))
+    sys.stdout.flush()
+
+
+def _proven(program: Program, seconds: int) -> int:
+    """Print the line of a program; return whether something is not proven."""
+    cells, details = [], []
+    with TemporaryDirectory() as name:
+        folder = Path(name)
+        write_c(program.model, folder, program.plan)
+        for driver in DRIVERS:
+            try:
+                proof = prove(folder, driver, seconds)
+            except TooLongError:
+                cells.append(f"over {seconds} s")
+                continue
+            cells.append(f"{proof.seconds:.1f}, {len(proof.alarms)}")
+            details += [
+                f"    {driver}: {alarm.function}, line {alarm.line}: {alarm.property}"
+                for alarm in proof.alarms
+            ]
+    line = f"{program.name:90} " + " ".join(f"{cell:>22}" for cell in cells)
+    _print(line, *details)
+    return bool(details) or any(cell.startswith("over") for cell in cells)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,88 @@
+"""A part of ``make prove``, where Frama-C is installed; and that a proof can fail."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+from checkout import CHECKOUT
+from generated_programs import write_c
+from proof.eva import DRIVERS, INSTALL, Proof, prove
+from proof.programs import Program, programs
+
+SECONDS = 60
+PROVEN = ("linear: as many", "forest: no shared", "bonsai_tree: a lone", "confidence")
+
+FAULTS = {
+    "a loop that runs once more": ("linear: as many", "i < end;", "i <= end;"),
+    "a buffer that is an entry short": (
+        "forest: no shared",
+        "forest_inputs[FOREST_INPUTS]",
+        "forest_inputs[FOREST_INPUTS - 1]",
+    ),
+    "a row that is an entry short": (
+        "naive_bayes: by hand",
+        "naive_bayes_scores[NAIVE_BAYES_SCORES]",
+        "naive_bayes_scores[NAIVE_BAYES_SCORES - 1]",
+    ),
+    "a count that nothing limits": ("forest: no shared", "count = features_left;", ";"),
+    "a limit that is removed": (
+        "bonsai_tree: short sums",
+        "sum > 255 ? 255 : sum",
+        "sum",
+    ),
+    "a shift by too much": ("linear: as many", "(sum >> 16)", "(sum >> 32)"),
+    "a sum that overflows": (
+        "window_features: the longest",
+        "(uint16_t)channel->sum + (uint16_t)x",
+        "channel->sum + x",
+    ),
+    "a division by 0": ("confidence", "uint16_t sum = 255;", "uint16_t sum = 0;"),
+}
+"""A program, the text of its C that the fault is in, and what takes its place."""
+
+needs_frama_c = pytest.mark.skipif(
+    shutil.which("frama-c") is None, reason=f"needs Frama-C: {INSTALL}"
+)
+
+
+def _written(name: str, folder: Path) -> Path:
+    program: Program = next(each for each in programs() if each.name.startswith(name))
+    write_c(program.model, folder, program.plan)
+    return folder / "pnn_model.c"
+
+
+@needs_frama_c
+@pytest.mark.parametrize("driver", DRIVERS)
+@pytest.mark.parametrize("name", PROVEN)
+def test_generated_c_has_no_run_time_error(name: str, driver: str, tmp_path: Path) -> None:
+    _written(name, tmp_path)
+    proof: Proof = prove(tmp_path, driver, SECONDS)
+    assert proof.alarms == ()
+    assert proof.reached > 0.9 * proof.statements
+
+
+@needs_frama_c
+@pytest.mark.parametrize("fault", FAULTS)
+def test_a_fault_gives_an_alarm(fault: str, tmp_path: Path) -> None:
+    name, right, wrong = FAULTS[fault]
+    source = _written(name, tmp_path)
+    text = source.read_text(encoding="utf-8")
+    assert right in text
+    source.write_text(text.replace(right, wrong), encoding="utf-8")
+    assert prove(tmp_path, "any_order", SECONDS).alarms
+
+
+def test_nothing_is_assumed() -> None:
+    """Annotations guide the interpreter; none adds a fact."""
+    templates = [path.read_text(encoding="utf-8") for path in CHECKOUT.glob("templates/c/**/*.j2")]
+    annotations = [
+        line.strip()
+        for text in templates
+        for line in text.splitlines()
+        if line.lstrip().startswith(("//@", "/*@"))
+    ]
+    guides = ("loop unroll", "loop widen_hints", "split", "dynamic_split", "merge")
+    assert annotations
+    assert all(line.removeprefix("//@ ").startswith(guides) for line in annotations)
