@@ -20,6 +20,7 @@ COMMANDS = {
     "logger": "Write firmware that samples a sensor at a steady rate",
     "record": "Record labelled samples of a sensor into a table",
     "windows": "Cut a recording into windows for 'train'",
+    "split": "Divide a table into rows to train and to test with",
     "train": "Train a model from labelled data",
     "tune": "Search for the most accurate model that fits the board",
     "convert": "Convert models from and to other programs",
@@ -46,6 +47,7 @@ EXAMPLES = {
     "logger": ["--sensor mpu6050 --rate 100 -o logger"],
     "record": ["-o recording.csv --label rest --label wave --session anna"],
     "windows": ["recording.csv -o windows.npz --window 128 --stride 32 --test 0.3"],
+    "split": ["data.csv -o parts --test 0.25 --stratify", "data.csv -o parts --groups person"],
     "train": [
         "train.csv -o model.npz",
         "train.csv -o small.npz --budget 2kB --holdout 0.2",

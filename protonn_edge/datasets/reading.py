@@ -57,7 +57,7 @@ TEXT_LIMIT_BYTES = 512 * 2**20
 
 _LIBSVM_SUFFIXES = (".libsvm", ".svm", ".svmlight")
 _OPEN_SUFFIXES = (".txt", ".t", ".tr", ".scale", "")
-_DELIMITERS = {".csv": ",", ".tsv": "\t"}
+USUAL_DELIMITERS = {".csv": ",", ".tsv": "\t"}
 _LOOKED_AT = 4096
 _PAIRS_LIMIT = TABLE_LIMIT_BYTES // 20  # a place, a value, and both once more as a matrix
 _FLAGS = re.compile("--(label|drop|delimiter|session|time|channels|missing|one-hot)(?![a-z-])")
@@ -287,20 +287,20 @@ def _text_table(
     label_first: bool = False,
 ) -> Table:
     suffix = path.suffix.lower()
-    if suffix not in (*_DELIMITERS, *_LIBSVM_SUFFIXES, *_OPEN_SUFFIXES) and path.exists():
+    if suffix not in (*USUAL_DELIMITERS, *_LIBSVM_SUFFIXES, *_OPEN_SUFFIXES) and path.exists():
         raise InputError(
             f"{path} ends in {suffix!r}, which is not one of .npz, .csv, .tsv, .libsvm, .svm, "
             ".svmlight, .txt; convert it to one of these"
         )
     check_file(path, limit_bytes=TEXT_LIMIT_BYTES)
-    _check_is_text(path)
+    check_is_text(path)
     if suffix in _LIBSVM_SUFFIXES or (suffix in _OPEN_SUFFIXES and looks_like_libsvm(path)):
         _refuse_options(path, options)
         table = read_libsvm(path)
         return table if expected is None else widened(table, expected.n_features)
     return read_table(
         path,
-        delimiter=_DELIMITERS.get(suffix, "\t"),
+        delimiter=USUAL_DELIMITERS.get(suffix, "\t"),
         options=options,
         expected=expected,
         label_first=label_first,
@@ -311,7 +311,7 @@ def _is_archive(path: Path) -> bool:
     return path.suffix.lower() == ".npz" and not path.is_dir()
 
 
-def _check_is_text(path: Path) -> None:
+def check_is_text(path: Path) -> None:
     """Refuse a file that is an archive, another format, or text in UTF-16, by its first bytes."""
     try:
         with path.open("rb") as stream:

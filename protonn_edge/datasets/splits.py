@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -89,6 +90,42 @@ def holdout(dataset: Dataset, fraction: float, seed: int) -> Dataset:
             "train on; use a smaller share, or another seed"
         )
     return replace(_kept(dataset, ~chosen), X_test=dataset.X_train[chosen], y_test=y[chosen])
+
+
+def chosen_for_test(
+    n: int,
+    share: float,
+    seed: int,
+    labels: Sequence[str] | None = None,
+    groups: Sequence[str] | None = None,
+) -> NDArray[np.bool_]:
+    """Return which of n rows become the test part, (n,): about a share, with whole groups if given.
+
+    With labels, about the same share of each class.
+    """
+    generator = np.random.default_rng(seed)
+    chosen = np.zeros(n, np.bool_)
+    classes = np.zeros(n, np.int64)
+    if labels is not None:
+        classes = np.unique(labels, return_inverse=True)[1]
+    if groups is None:
+        for label in range(int(classes.max(initial=-1)) + 1):
+            members = generator.permutation(np.flatnonzero(classes == label))
+            chosen[members[: round(share * len(members))]] = True
+    else:
+        names, of_group = np.unique(groups, return_inverse=True)
+        counts = np.zeros((len(names), int(classes.max()) + 1))
+        np.add.at(counts, (of_group, classes), 1)
+        short = share * counts.sum(axis=0)  # how many rows of each class are still wanted
+        for group in generator.permutation(len(names)):
+            rest = short - counts[group]
+            if (rest**2).sum() < (short**2).sum():
+                short = rest
+                chosen |= of_group == group
+    if chosen.all() or not chosen.any():
+        what = "rows" if groups is None else "groups"
+        raise InputError(f"a share of {share:g} leaves one part without {what}; use another share")
+    return chosen
 
 
 def _relearned(dataset: Dataset, chosen: NDArray[np.bool_]) -> Dataset:

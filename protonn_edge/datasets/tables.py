@@ -59,7 +59,7 @@ def read_table(
     header, the label may be in the first column.
     """
     options = options or TableOptions()
-    file = _File.opened(path, delimiter, options)
+    file = TableFile.opened(path, delimiter, options)
     header = bool(file.header)
     if expected is not None and expected.preparation is not None:
         wanted = expected.preparation.columns_of(expected.feature_names)
@@ -124,7 +124,7 @@ def _recorded(path: Path, names: Sequence[str]) -> dict[str, Any]:
 
 
 @dataclass(frozen=True)
-class _File:
+class TableFile:
     """A table whose first rows were examined, and why it has this delimiter and a header, if so."""
 
     path: Path
@@ -195,7 +195,7 @@ class _File:
         texts += [*encoded, *([] if roles.label is None else [roles.label])]
         pick = _picker(columns)
         at_once = max(1, _BLOCK_CELLS // len(self.columns))
-        rows = self._rows()
+        rows = self.rows()
         while block := list(islice(rows, at_once)):
             numbers.add(block, (pick(row) for _, row in block))
             if is_strict:
@@ -207,11 +207,17 @@ class _File:
                 shared.clear()
         return numbers
 
-    def _rows(self) -> Iterator[_Line]:
-        """Yield the number of the line and the cells of each point."""
-        rows = rows_of(self.path, self.delimiter)
+    def rows(self, read: list[str] | None = None) -> Iterator[_Line]:
+        """Return an iterator of the number of the line and the cells of each point.
+
+        The lines that were read, at first those of the header, are added to `read`.
+        """
+        rows = rows_of(self.path, self.delimiter, read)
         if self.header:
             next(rows, None)
+        return self._checked(rows)
+
+    def _checked(self, rows: Iterator[_Line]) -> Iterator[_Line]:
         width = len(self.columns)
         for line, row in rows:
             if len(row) != width:
@@ -249,7 +255,7 @@ def _picker(columns: Sequence[Column]) -> Callable[[list[str]], Iterable[str]]:
     return itemgetter(*indices)
 
 
-def _label_notice(file: _File, roles: Roles, labels: Sequence[str], *, judged: bool) -> Notice:
+def _label_notice(file: TableFile, roles: Roles, labels: Sequence[str], *, judged: bool) -> Notice:
     """Return the notice about a label without a name; refuse numbers that are no classes."""
     label, distinct, first = roles.label, set(labels), roles.features[0]
     assert label is not None
@@ -274,7 +280,7 @@ def _seams(sessions: Sequence[Column], rows: int) -> NDArray[np.bool_] | None:
 
 
 def _columns(
-    file: _File, roles: Roles, numbers: Numbers, names: Sequence[str]
+    file: TableFile, roles: Roles, numbers: Numbers, names: Sequence[str]
 ) -> tuple[ColumnRead, ...]:
     """Return how each column was read; ``dropped`` are those that an option leaves out."""
     known = dict.fromkeys(roles.features, "feature") | dict(roles.left_out)
@@ -302,7 +308,7 @@ def _columns(
 
 
 def _layout(
-    file: _File,
+    file: TableFile,
     roles: Roles,
     numbers: Numbers,
     session: Column | None,
@@ -352,10 +358,14 @@ def text_of(path: Path, newline: str | None = None) -> Iterator[TextIO]:
         raise InputError(f"cannot read {path}: {error.strerror}; check its permissions") from error
 
 
-def rows_of(path: Path, delimiter: str) -> Iterator[tuple[int, list[str]]]:
-    """Yield the number of the line and the cells of each row that is not blank."""
+def rows_of(path: Path, delimiter: str, read: list[str] | None = None) -> Iterator[_Line]:
+    """Yield the number of the line and the cells of each row that is not blank.
+
+    The lines are added to `read`, if it is given.
+    """
     with text_of(path, newline="") as stream:
         lines = _uncommented(stream)
+        lines = lines if read is None else _noted(lines, read)
         reader = csv.reader(lines, delimiter=delimiter, skipinitialspace=delimiter == " ")
         try:
             for row in reader:
@@ -369,6 +379,12 @@ def rows_of(path: Path, delimiter: str) -> Iterator[tuple[int, list[str]]]:
         except csv.Error as error:
             text = f"{path} is not a table ({str(error)[:80]}); write it again"
             raise InputError(text) from error
+
+
+def _noted(lines: Iterable[str], read: list[str]) -> Iterator[str]:
+    for line in lines:
+        read.append(line)
+        yield line
 
 
 def first_line(path: Path) -> str:
