@@ -14,6 +14,7 @@ from protonn_edge.certificate.claims import (
     Claim,
     Settings,
 )
+from protonn_edge.certificate.eva import memory_safety
 from protonn_edge.certificate.program import image_sha256, program_claims, subject_of
 from protonn_edge.codegen import template_environment
 from protonn_edge.errors import InputError
@@ -61,7 +62,11 @@ def certify_library(folder: Path, board: Board, settings: Settings) -> Certifica
             link_as_sketch({**files, "main.c": certified.render()}, board, scratch)
         )
     hashes[FIRMWARE] = image_sha256(program)
-    claims = (*program_claims(program, f"{prefix}_predict"), _answers(tried))
+    claims = (
+        memory_safety(files, asked=settings.prove, prefix=prefix),
+        *program_claims(program, f"{prefix}_predict"),
+        _answers(tried),
+    )
     return Certificate(subject_of("library", program), settings, hashes, claims)
 
 

@@ -57,7 +57,7 @@ def describe(model: Model, dataset: Dataset, out: Output) -> ModelSummary:
     X, y = dataset.X_test, dataset.y_test
     of_test = model.predict(X) if len(y) else np.empty(0, np.int64)
     answers = model.predict(dataset.X_train), of_test
-    out.notice(unlearned(dataset, *answers))
+    out.notice([*unlearned(dataset, *answers), *unbalanced(dataset)])
     record = {
         "train_accuracy": share_right(answers[0], dataset.y_train),
         "float_accuracy": share_right(answers[1], y) if len(y) else None,
@@ -129,13 +129,6 @@ def unlearned(
             "%); check labels and features, or train longer"
         )
         notices.append(Notice("chance", text, warning=True))
-    share, largest = _largest_share(dataset)
-    if share > _UNBALANCED and dataset.n_classes > 1:
-        text = (
-            f"{100 * share:.0f} % of the training points are {quoted(dataset.classes[largest])}; "
-            "look at the recall of each class, and try --class-weight balanced"
-        )
-        notices.append(Notice("unbalanced", text, warning=True))
     present = np.union1d(dataset.y_train, dataset.y_test)
     never = np.setdiff1d(present, np.concatenate([of_training, of_test]))
     names = tuple(name for index, name in enumerate(dataset.classes) if index in never)
@@ -145,10 +138,17 @@ def unlearned(
     return notices
 
 
-def _largest_share(dataset: Dataset) -> tuple[float, int]:
-    """Return the share of the largest class among the training points, and its index."""
+def unbalanced(dataset: Dataset) -> list[Notice]:
+    """Return a warning if most training points are of one class, so that accuracy misleads."""
     counts = np.bincount(dataset.y_train)
-    return float(counts.max() / len(dataset.y_train)), int(counts.argmax())
+    share = float(counts.max() / len(dataset.y_train))
+    if dataset.n_classes < 2 or not _UNBALANCED < share < 1:
+        return []
+    text = (
+        f"{100 * share:.0f} % of the training points are {quoted(dataset.classes[counts.argmax()])}"
+        "; look at the recall of each class, and try --class-weight balanced"
+    )
+    return [Notice("unbalanced", text, warning=True)]
 
 
 def _one_class_figures(rejected: NDArray[np.bool_], others: NDArray[np.bool_]) -> dict[str, int]:

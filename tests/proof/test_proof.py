@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 from checkout import CHECKOUT
 from generated_programs import write_c
-from proof.eva import DRIVERS, INSTALL, Proof, prove
 from proof.programs import Program, programs
+
+from protonn_edge.certificate.eva import DRIVERS, INSTALL, Proof, prove
 
 SECONDS = 60
 PROVEN = ("linear: as many", "forest: no shared", "bonsai_tree: a lone", "confidence")

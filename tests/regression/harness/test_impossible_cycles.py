@@ -106,11 +106,15 @@ def test_verify_fails_with_the_point_and_both_numbers(tmp_path: Path):
     (tmp_path / "points.csv").write_text(f"label,a,b,c,d\n{rows}\n")
     device = HostileDevice(ReferenceModel(reference, plan.worst_cycles + 1))
     session = Session("the board", board=UNO, host=SimulatedHost(device))
-    built = nullcontext(SimpleNamespace(elf=tmp_path / "firmware.elf", plan=plan))
+    possible = PossibleCycles.of(plan, UNO)
+    built = nullcontext(SimpleNamespace(elf=tmp_path / "m.elf", plan=plan, possible=possible))
+    facts = SimpleNamespace(watch=(), check=lambda _: None)
     with (
         mock.patch.object(verify, "trial_build", return_value=built),
+        mock.patch.multiple(verify, read_program=mock.DEFAULT, stated_facts=lambda *_: facts),
         mock.patch.object(verify, "EmulatedBoard", return_value=nullcontext(device)),
         mock.patch.object(device, "url", "the board", create=True),
+        mock.patch.object(device, "stats", mock.DEFAULT, create=True),
         mock.patch.object(agreement, "open_session", answered_by(session)),
     ):
         done = run("verify", tmp_path / "model.npz", tmp_path / "points.csv")

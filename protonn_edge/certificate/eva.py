@@ -1,0 +1,138 @@
+"""Frama-C's Eva on generated C: an abstract interpreter that reports what it cannot exclude.
+
+Without an alarm, no execution of a driver reads or writes outside an object, forms such a pointer,
+overflows a signed integer, shifts by too much or a negative number to the left, divides by zero, or
+converts a float that an integer cannot hold. The drivers are `templates/export/proof/`.
+"""
+
+from __future__ import annotations
+
+import csv
+import re
+import shutil
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from protonn_edge.certificate.claims import NOT_CHECKED, PROVEN, Claim
+from protonn_edge.codegen import PREFIX, template_environment
+from protonn_edge.errors import CheckFailed, InputError
+from protonn_edge.system.files import write_atomically
+from protonn_edge.system.folders import scratch_folder
+from protonn_edge.toolchain.process import run_within
+
+DRIVERS = ("correct_use", "any_order")
+INSTALL = "apt-get install --no-install-recommends frama-c-base"
+
+_OPTIONS = (
+    # An int has 16 bits, as on the AVR.
+    *("-machdep", "x86_16"),
+    *("-eva", "-eva-no-print", "-eva-no-show-progress"),
+    # Beside the default alarms: a pointer beyond an array, even if nothing is read there. Right
+    # shifts of negative numbers are arithmetic, which a static assertion checks. Unsigned numbers
+    # may wrap around, conversions may cut off upper bits, and floats may be infinite or NaN.
+    *("-warn-invalid-pointer", "-warn-special-float", "none"),
+    # Relations between two counters, through calls; and states apart by whether a prediction runs.
+    *("-eva-precision", "2", "-eva-domains", "octagon", "-eva-octagon-through-calls"),
+    *("-eva-partition-value", "begun", "-eva-interprocedural-splits"),
+    *("-eva-split-limit", "65536", "-eva-widening-delay", "10", "-eva-auto-loop-unroll", "32"),
+)
+_OPTIONAL = ("confidence", "onset")  # functions that not every model has
+_PROVEN = {"Valid", "Considered valid", "Dead", "Unreachable"}
+_REACHED = re.compile(r"(\d+) statements reached \(out of (\d+)\)")
+_DEADLINE_S = 600.0
+_LONGEST = 300  # characters of an alarm
+_SHOWN = 200  # characters of what Frama-C says
+
+
+@dataclass(frozen=True)
+class Alarm:
+    """What was not proven, at a line of a file."""
+
+    file: str
+    line: int
+    function: str
+    kind: str
+    property: str
+
+
+@dataclass(frozen=True)
+class Proof:
+    """What Eva found, and how much of the code it went through."""
+
+    alarms: tuple[Alarm, ...]
+    reached: int  # statements
+    statements: int
+
+
+def eva_version() -> str:
+    """Return Frama-C's version; raises `InputError` if it is not installed."""
+    if shutil.which("frama-c") is None:
+        raise InputError(f"there is no frama-c on PATH; run: {INSTALL}")
+    return run_within(60.0, ["frama-c", "-version"], name="frama-c").stdout.strip()
+
+
+def prove(folder: Path, driver: str, deadline_s: float, prefix: str = PREFIX) -> Proof:
+    """Run Eva with a driver on the model whose C is in a folder, which it may write to.
+
+    Raises
+    ------
+    CheckFailed
+        If it takes longer than the deadline, or stops.
+    """
+    source, model, report = (
+        folder / f"{name}" for name in (f"{driver}.c", f"{prefix}_model.c", f"{driver}.csv")
+    )
+    environment = template_environment("export", prefix)
+    write_atomically(source, environment.get_template(f"proof/{driver}.c.j2").render())
+    header = (folder / f"{prefix}_model.h").read_text(encoding="utf-8")
+    defines = [f"-D{name.upper()}" for name in _OPTIONAL if f"{prefix}_{name}(" in header]
+    flags = f"-cpp-extra-args={' '.join([f'-I{folder}', *defines])}"
+    command = ["frama-c", flags, *_OPTIONS, str(source), str(model)]
+    command += ["-then", "-report-csv", str(report)]
+    done = run_within(deadline_s, command, name="frama-c")
+    found = _REACHED.search(done.stdout)
+    if done.returncode != 0 or found is None:
+        words = " ".join((done.stderr or done.stdout).split())[-_SHOWN:]
+        raise CheckFailed(f"frama-c stopped with code {done.returncode}: {words}")
+    files = {source.name, model.name}  # not those of libraries
+    return Proof(tuple(_alarms(report, files)), int(found[1]), int(found[2]))
+
+
+def _alarms(report: Path, files: set[str]) -> list[Alarm]:
+    with report.open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE))
+    return [
+        Alarm(
+            row["file"],
+            int(row["line"]),
+            *(row[k] for k in ("function", "property kind", "property")),
+        )
+        for row in rows
+        if row["status"] not in _PROVEN and row["file"] in files
+    ]
+
+
+def memory_safety(sources: Mapping[str, str], *, asked: bool, prefix: str = PREFIX) -> Claim:
+    """Return the claim that a model's portable C, files by name, has no undefined behaviour.
+
+    Raises `InputError` if it is to be proven, and Frama-C is not installed.
+    """
+    sentence = (
+        "the portable C has no undefined behaviour, whatever it is fed and however it is called: "
+        "no access out of bounds, no overflow, no bad shift"
+    )
+    if not asked:
+        return Claim("memory-safety", sentence, NOT_CHECKED, f"--prove, after {INSTALL}")
+    version = eva_version()
+    with scratch_folder() as folder:
+        for name, text in sources.items():
+            write_atomically(folder / Path(name).name, text)
+        proofs = [prove(folder, driver, _DEADLINE_S, prefix) for driver in DRIVERS]
+    alarms = [alarm for proof in proofs for alarm in proof.alarms]
+    if alarms:
+        first = f"{alarms[0].function} at line {alarms[0].line}: {alarms[0].property}"
+        by = f"Frama-C {version} cannot exclude {len(alarms):,}, first in {first}"
+        return Claim("memory-safety", sentence, NOT_CHECKED, by[:_LONGEST])
+    by = f"Frama-C {version}, Eva with 16-bit int: no alarm in any order of calls"
+    return Claim("memory-safety", sentence, PROVEN, by)
