@@ -22,6 +22,7 @@ from protonn_edge.training.searched import ANY, BEST
 from protonn_edge.tuning import IN_FLIGHT
 
 _OF_ONE_KIND = ("rate", "by", "normal", "verbose")
+_SLOW = ("basis-images",)  # one trial, with its teacher, takes most of the time of the others
 _TRIALS = 100_000  # the time ends the search
 
 
@@ -44,6 +45,7 @@ def train_best(given: TrainOptions, parameters: Mapping[str, Any], out: Output) 
             with_sample_notices(dataset, asked),
             out,
             keeps_best=True,
+            left_out=_SLOW,
         )
 
 

@@ -77,17 +77,19 @@ def search_model(
     choice: Choice | None = None,
     *,
     keeps_best: bool = False,
+    left_out: tuple[str, ...] = (),
 ) -> None:
     """Search for a model of a data set, and write it.
 
     - `keeps_best`: whether Ctrl-C keeps the best so far, instead of a search to be continued.
+    - `left_out`: kinds that are not searched among any.
     """
     deadline = None if given.timeout is None else time.monotonic() + given.timeout
     choice = choice or Choice.usual(given.groups is not None)
     board = load_board(given.board_name)
     check_points(dataset.X_train, dataset.y_train)
     report = DataReport(dataset, dataset.notices, out)
-    points = _points(given, parameters, dataset, board)
+    points = replace(_points(given, parameters, dataset, board), left_out=left_out)
     space = SearchSpace.of(points)
     on_change = _teller(points, report, out if keeps_best else None)
     searched = _search(given, points, space, choice, deadline, on_change, keeps_best)
@@ -218,6 +220,10 @@ def _search(
         except KeyboardInterrupt:
             if keeps_best and candidates(seen.records.values()):
                 return SearchResult(seen.records, timed_out=False, stopped=True)
+            if keeps_best:
+                raise Interrupted(
+                    "stopped before a model was finished; nothing is written"
+                ) from None
             raise Interrupted(
                 f"stopped after {len(seen.records):,} finished trials, which are kept; repeat the "
                 "command to continue"

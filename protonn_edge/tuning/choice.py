@@ -79,7 +79,7 @@ def candidates(records: Iterable[Record]) -> list[Candidate]:
 def best_of_kinds(found: Iterable[Candidate]) -> dict[str, Candidate]:
     """Return the best candidate of each kind, best first; empty if only one was searched."""
     best: dict[str, Candidate] = {}
-    for candidate in sorted(found, key=lambda each: -each.score):
+    for candidate in sorted(found, key=lambda each: (-each.score, flash_of(each))):
         if KIND in candidate.record.settings:
             best.setdefault(candidate.record.settings[KIND], candidate)
     return best

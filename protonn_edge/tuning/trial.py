@@ -110,6 +110,7 @@ class Points:
     groups: NDArray[np.int64] | None = None
     classifier: str = "protonn"  # the kind, as in `chain.registry`, or `ANY` of them
     metric: Metric = ACCURACY  # what is maximized
+    left_out: tuple[str, ...] = ()  # kinds that are not searched among any
 
     def untrained(self, settings: Mapping[str, Any], seed: int = 0) -> DeviceClassifier:
         """Return an untrained classifier with the settings of a trial."""
@@ -133,7 +134,8 @@ class Points:
         """The kinds of classifiers that trials may have."""
         if self.classifier != ANY:
             return (self.classifier,)
-        return kinds_for(self.fixed, self.X)
+        found = kinds_for(self.fixed, self.X)
+        return tuple(kind for kind in found if kind not in self.left_out) or found
 
     def of_kind(self, kind: str) -> Points:
         """Return the points for trials of one kind."""

@@ -12,8 +12,6 @@ from command_line import run, run_json
 from protonn_edge.chain.file import load_model
 from protonn_edge.tuning.search import Search
 
-FEW = ("--classifier", "best", "--minutes", 0.2)
-
 
 @pytest.fixture(scope="module")
 def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
@@ -33,11 +31,11 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @needs_avr_gcc
-def test_the_best_kind_is_kept(data: Path, tmp_path: Path) -> None:
+def test_the_best_kind_is_kept(data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("protonn_edge.cli.best._TRIALS", 4)  # however fast the machine is
+    best_of = ("--classifier", "best", "--metric", "macro-f1", "--groups", "person")
     model = tmp_path / "model.npz"
-    record = run_json(
-        "train", data, "-o", model, *FEW, "--metric", "macro-f1", "--groups", "person"
-    )
+    record = run_json("train", data, "-o", model, *best_of)
     kept = load_model(model)
     best = record["kinds"]
     assert len(best) > 1
@@ -69,6 +67,19 @@ def test_ctrl_c_keeps_the_best_so_far(
     assert "the best so far is kept in" in stopped.stderr
     assert ": accuracy " in stopped.stderr
     load_model(tmp_path / "model.npz")
+
+
+def test_ctrl_c_before_there_is_a_model_writes_nothing(
+    data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupted(_: Search) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Search, "_collect", interrupted)
+    stopped = run("train", data, "-o", tmp_path / "model.npz", "--classifier", "best")
+    assert stopped.exit_code == 130
+    assert "before a model was finished; nothing is written" in stopped.stderr
+    assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.parametrize(

@@ -92,3 +92,11 @@ def test_the_better_kind_is_named(tmp_path: Path):
     assert list(record["kinds"]) == list(best)
     assert all(f"\n  {kind} " in done.output for kind in best)
     assert all(each["score_deviation"] >= 0 for each in record["kinds"].values())
+
+
+def test_kinds_may_be_left_out_unless_no_other_goes_with_the_points(make_points):
+    given = make_points()
+    every = (given.X, given.y, given.folds, given.board, TuningLimits(), {}, None, ANY)
+    kinds = Points(*every).kinds
+    assert Points(*every, left_out=kinds[:1]).kinds == kinds[1:]
+    assert Points(*every, left_out=kinds).kinds == kinds
