@@ -57,7 +57,7 @@ class Alarm:
 
 
 @dataclass(frozen=True)
-class Proof:
+class EvaResult:
     """What Eva found, and how much of the code it went through."""
 
     alarms: tuple[Alarm, ...]
@@ -72,7 +72,7 @@ def eva_version() -> str:
     return run_within(60.0, ["frama-c", "-version"], name="frama-c").stdout.strip()
 
 
-def prove(folder: Path, driver: str, deadline_s: float, prefix: str = PREFIX) -> Proof:
+def prove(folder: Path, driver: str, deadline_s: float, prefix: str = PREFIX) -> EvaResult:
     """Run Eva with a driver on the model whose C is in a folder, which it may write to.
 
     Raises
@@ -96,7 +96,7 @@ def prove(folder: Path, driver: str, deadline_s: float, prefix: str = PREFIX) ->
         words = " ".join((done.stderr or done.stdout).split())[-_SHOWN:]
         raise CheckFailed(f"frama-c stopped with code {done.returncode}: {words}")
     files = {source.name, model.name}  # not those of libraries
-    return Proof(tuple(_alarms(report, files)), int(found[1]), int(found[2]))
+    return EvaResult(tuple(_alarms(report, files)), int(found[1]), int(found[2]))
 
 
 def _alarms(report: Path, files: set[str]) -> list[Alarm]:

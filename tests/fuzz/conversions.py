@@ -23,10 +23,10 @@ from sklearn.svm import SVC
 
 from protonn_edge.chain.file import load_model, save_model
 from protonn_edge.chain.model import Model
+from protonn_edge.conversion import LAYOUTS
 from protonn_edge.conversion.converting import from_sklearn
 from protonn_edge.conversion.reading import load_estimator
 from protonn_edge.conversion.reference import (
-    LAYOUTS,
     from_reference,
     read_reference_model,
     to_reference,

@@ -10,7 +10,7 @@ from checkout import CHECKOUT
 from generated_programs import write_c
 from proof.programs import Program, programs
 
-from protonn_edge.certificate.eva import DRIVERS, INSTALL, Proof, prove
+from protonn_edge.certificate.eva import DRIVERS, INSTALL, EvaResult, prove
 
 SECONDS = 60
 PROVEN = ("linear: as many", "forest: no shared", "bonsai_tree: a lone", "confidence")
@@ -59,7 +59,7 @@ def _written(name: str, folder: Path) -> Path:
 @pytest.mark.parametrize("name", PROVEN)
 def test_generated_c_has_no_run_time_error(name: str, driver: str, tmp_path: Path) -> None:
     _written(name, tmp_path)
-    proof: Proof = prove(tmp_path, driver, SECONDS)
+    proof: EvaResult = prove(tmp_path, driver, SECONDS)
     assert proof.alarms == ()
     assert proof.reached > 0.9 * proof.statements
 
