@@ -333,6 +333,13 @@ def _one_hot(
     found = _found(columns, options.one_hot, "--one-hot", path) if expected is None else {}
     if found and not header:
         raise InputError(f"--one-hot needs names of columns, and {path} has none; add a first row")
+    names = [column.name for column in columns]
+    for column in found:
+        if names.count(column.name) > 1 or not column.name:
+            raise InputError(
+                f"--one-hot needs a column with a name of its own, and {path} has "
+                f"{names.count(column.name)} columns {quoted(column.name)}; rename them"
+            )
     return found
 
 

@@ -68,8 +68,12 @@ class DataSummary:
         )
 
     def to_json(self) -> dict[str, Any]:
-        """Return the fields as a JSON object."""
-        return asdict(self)
+        """Return the fields as a JSON object; ranges without values are null."""
+        return asdict(self, dict_factory=_without_nan)
+
+
+def _without_nan(fields: list[tuple[str, Any]]) -> dict[str, Any]:
+    return {name: None if value != value else value for name, value in fields}  # noqa: PLR0124
 
 
 def _features(X: NDArray[np.float32], names: Sequence[str]) -> tuple[FeatureSummary, ...]:

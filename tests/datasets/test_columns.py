@@ -81,6 +81,14 @@ def test_train_refuses_what_data_only_lists(messy: Path) -> None:
     assert "messy.csv:10 has 'error' in column 3, which is not a finite number" in sentence
 
 
+def test_a_feature_without_any_number_is_listed(tmp_path: Path) -> None:
+    path = tmp_path / "d.csv"
+    path.write_text("x,y,label\n1,1e39,a\n2,1e39,b\n4,,b\n")
+    record = run_json("data", path)
+    assert record["features"][1]["minimum"] is None
+    assert (record["columns"][1]["unreadable"], record["columns"][1]["distinct"]) == (2, 0)
+
+
 def test_other_data_has_no_columns(tmp_path: Path) -> None:
     path = tmp_path / "d.npz"
     np.savez(path, X=np.arange(8.0).reshape(4, 2), y=np.array([0, 1, 0, 1]))

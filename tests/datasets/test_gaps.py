@@ -209,6 +209,7 @@ def test_texts_become_features(gappy: Path) -> None:
     ("text", "options", "problem"),
     [
         ("1,a\n2,b\n", {"one_hot": "1"}, "needs names of columns"),
+        ("x,x,label\n1,2,a\n2,1,b\n", {"one_hot": "1"}, "has 2 columns 'x'; rename them"),
         ("x,label\n1,a\n2,b\n", {"one_hot": "y"}, "--one-hot is 'y', which is not a column"),
         (
             "x,label\n1,a\n2,b\n",
