@@ -12,7 +12,7 @@ export PLATFORMIO_SETTING_ENABLE_TELEMETRY ?= no
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test prove fuzz coverage mutants lint docs firmware upload gallery setup tools node browser clean
+.PHONY: help demo test prove agreement fuzz coverage mutants lint docs firmware upload gallery setup tools node browser clean
 
 help:  ## list the targets
 	@sed -n 's/^\([a-z]*\):.*  ## /\1	/p' $(MAKEFILE_LIST) | expand -t 10
@@ -32,6 +32,10 @@ prove: setup  ## prove the C of all kinds free of run-time errors, with Frama-C;
 # Random cases of every part of the package, in two processes; the seeds decide which.
 fuzz: setup  ## run the fuzzers for ten minutes; SECONDS=60 or ARGS="--only tables --seed 7" change that
 	@PYTHONPATH=tests $(PYTHON) -m fuzz --seconds $(or $(SECONDS),600) $(ARGS)
+
+# A part of it is among the tests. An hour or two; a line for each call of a function.
+agreement: setup  ## prove that assembly and portable C agree; ARGS="projection_add" names functions
+	@PYTHONPATH=tests $(PYTHON) -m agreement $(ARGS)
 
 # Tests run in about twice their time. Templates are read by a plugin in tests/.
 coverage: export PYTHONPATH := $(CURDIR)/tests

@@ -1,0 +1,425 @@
+"""How each function with assembly is called: with any values, in their proven ranges.
+
+A function that is added to the templates needs a line in `CALLS`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from agreement.agreement import Call, To
+from agreement.linked import Forms
+
+from protonn_edge.features.gradients.loop import COUNT, NEXT_CELL, SHARED
+
+
+@dataclass(frozen=True)
+class Stage:
+    """A stage of a program: its names and kernel."""
+
+    name: str
+    kernel: Any
+    forms: Forms
+    previous: str
+    inputs: np.ndarray | None  # some of its inputs, (n, inputs)
+
+    def size(self, variable: str) -> int:
+        """Return the bytes of a variable."""
+        return self.forms.assembly.variables[f"{self.name}{variable}"].size
+
+    def table(self, name: str) -> int:
+        """Return the bytes of a table."""
+        return self.forms.assembly.tables[f"{self.name}{name}"].size
+
+
+@dataclass(frozen=True)
+class Case:
+    """A call, and whether it can be proven; else it is tried on many values."""
+
+    call: Call
+    proven: bool = True
+    long: bool = False  # whether that takes more than a moment
+
+
+# ---- products of a matrix ----
+
+
+def _add(stage: Stage, function: str) -> Iterator[Case]:
+    number = int(function.rpartition("_")[2])
+    part = stage.kernel.matvec.passes[number]
+    kind = {"unrolled": _unrolled, "masked": _masked}.get(stage.kernel.name, _plain)
+    yield from kind(stage, function, part, number)
+
+
+_COUNTS = (1, 2, 3)
+_LONG_COUNTS = (255, 256, 257)
+
+
+def _added(stage: Stage, function: str, count: int, **more: Any) -> Call:
+    arguments = [(To("inputs"), 2), (count, 2)]
+    return Call(function, arguments, buffers={"inputs": max(count, 1)}, **more)
+
+
+def _plain(stage: Stage, function: str, part: Any, number: int) -> Iterator[Case]:
+    table, row = f"{stage.name}_weights_{number}", len(part.rows[0])
+    packed = stage.kernel.name == "packed"
+    for consumed, count in [(0, each) for each in (*_COUNTS, *_LONG_COUNTS)] + [(300, 2)]:
+        rows = consumed + count
+        more: dict[str, Any] = {"fixed": {f"{stage.name}_consumed": consumed}}
+        more["tables"] = {table: [None] * (rows * row)}
+        if packed and len(part.weights) % 2:  # the last one is alone
+            more["ranges"] = {(table, row * k + row - 1, 1): (0, 15) for k in range(rows)}
+        call = _added(stage, function, count, **more)
+        yield Case(call, long=packed or count > 9)
+        if packed:
+            yield Case(call, proven=False)
+
+
+def _masked(stage: Stage, function: str, part: Any, number: int) -> Iterator[Case]:
+    """Weights may be any; masks are the model's."""
+    table, rows = f"{stage.name}_weights_{number}", part.rows
+    content: list[int | None] = []
+    for row in rows:
+        left = len(part.weights)
+        content.append(row[0])
+        at = 1
+        while at < len(row):
+            mask = row[at] & 255
+            content += [mask, *[None] * mask.bit_count()]
+            at += 1 + mask.bit_count()
+            left -= 8
+    fixed = {f"{stage.name}_next_weights_{number}": To(table)}
+    for count in (1, 2, 3, min(len(rows), 255)):
+        call = _added(stage, function, count, fixed=fixed, tables={table: content})
+        yield Case(call, long=count > 2)
+    yield Case(call, proven=False)
+
+
+def _unrolled(stage: Stage, function: str, part: Any, number: int) -> Iterator[Case]:
+    """One input may be any at a time, with any sums: what is behind it adds to any sums again."""
+    inputs = part.weights.shape[1]
+    largest = stage.kernel.stage.input_maximum
+    for first in range(0, inputs, 8):
+        count = min(8, inputs - first)
+        fixed = {f"{stage.name}_consumed": first}
+        for place in range(count):
+            some = [None if place == k else 0 for k in range(count)]
+            ranges = {("inputs", place, 1): (0, largest)}
+            more = {"ranges": ranges, "fixed": {**fixed, "inputs": some}}
+            yield Case(_added(stage, function, count, **more), long=first + place + number > 0)
+    ranges = {("inputs", place, 1): (0, largest) for place in range(inputs)}
+    fixed = {f"{stage.name}_consumed": 0}
+    yield Case(_added(stage, function, inputs, fixed=fixed, ranges=ranges), proven=False)
+
+
+def _score(stage: Stage, function: str) -> Iterator[Case]:
+    kind = _naive_bayes if stage.kernel.kind == "naive_bayes" else _no_arguments
+    yield from kind(stage, function)
+
+
+def _sums(stage: Stage) -> dict[tuple[str, int, int], tuple[int, int]]:
+    """Return the ranges of a product's sums."""
+    of, size = stage.kernel.stage, stage.kernel.stage.accumulator_bits // 8
+    low, high = of.accumulators.ends
+    return {(stage.name, size * k, size): (int(low), int(high)) for k in range(of.n_sums)}
+
+
+def _of_sums(stage: Stage, function: str) -> Iterator[Case]:
+    """One sum may be any at a time."""
+    of, size = stage.kernel.stage, stage.kernel.stage.accumulator_bits // 8
+    for place in range(of.n_sums):
+        ranges = {key: value for key, value in _sums(stage).items() if key[1] == size * place}
+        known = [None if at // size == place else 0 for at in range(stage.size(""))]
+        yield Case(Call(function, fixed={stage.name: known}, ranges=ranges), long=place > 0)
+    yield Case(Call(function, ranges=_sums(stage)), proven=False)
+
+
+# ---- classes ----
+
+
+def _find_largest(stage: Stage, function: str) -> Iterator[Case]:
+    size = stage.kernel.stage.score_bits // 8
+    outputs = ["largest", "second"][: 1 + stage.kernel.second]
+    arguments = [(To(name), 2) for name in outputs]
+    call = Call(function, arguments, 1, buffers=dict.fromkeys(outputs, size))
+    yield Case(call, proven=False)
+    yield Case(call, long=stage.kernel.stage.n_inputs > (4 if stage.kernel.second else 12))
+
+
+def _no_arguments(stage: Stage, function: str) -> Iterator[Case]:
+    yield Case(Call(function))
+
+
+def _ends(feed: Any, count: int) -> list[tuple[int, int]]:
+    """Return the least and the largest of each input."""
+    ends = (np.broadcast_to(each, count).tolist() for each in (feed.low, feed.high))
+    return list(zip(*ends, strict=True))
+
+
+def _near(stage: Stage) -> dict[str, np.ndarray]:
+    """Return points near prototypes."""
+    of = stage.kernel.stage
+    rng = np.random.default_rng(0)
+    which = rng.integers(0, of.n_prototypes, 2000)
+    far = rng.integers(0, 1 + int(np.sqrt(2 * of.distance_limit / of.n_inputs)), (2000, 1))
+    near = of.prototypes.T[which].astype(int) + rng.integers(-far, far + 1, (2000, of.n_inputs))
+    low, high = np.array(_ends(of.feed, of.n_inputs)).T
+    return {stage.previous: np.clip(near, low, high)}
+
+
+def _add_votes(stage: Stage, function: str) -> Iterator[Case]:
+    of = stage.kernel.stage
+    ignored = [f"{stage.name}_list"]
+    returns = int(of.gives_nearest)
+    ranges = {(stage.previous, k, 1): each for k, each in enumerate(_ends(of.feed, of.n_inputs))}
+    call = Call(function, returns=returns, ignored=ignored, ranges=ranges, points=_near(stage))
+    yield Case(call, proven=of.n_prototypes <= 2, long=True)
+    yield Case(call, proven=False)
+
+
+def _walk(stage: Stage, function: str) -> Iterator[Case]:
+    of = stage.kernel.stage
+    count = of.n_inputs
+    ends = _ends(of.feed, count) if hasattr(of, "feed") else [(0, 255)] * count
+    ranges = {("inputs", k, 1): each for k, each in enumerate(ends)}
+    points = {} if stage.inputs is None else {"inputs": stage.inputs}
+    call = Call(function, [(To("inputs"), 2)], 0, {}, ranges, {"inputs": count}, points=points)
+    yield Case(call, proven=count <= 64, long=True)
+    yield Case(call, proven=False)
+
+
+def _naive_bayes(stage: Stage, function: str) -> Iterator[Case]:
+    of = stage.kernel.stage
+    table = f"{stage.name}_table"
+    maximum = of.input_maximum
+    ranges = {("inputs", k, 1): (0, int(maximum)) for k in range(of.n_inputs)}
+    call = Call(function, [(To("inputs"), 2)], buffers={"inputs": of.n_inputs}, ranges=ranges,
+                tables={table: [None] * stage.table("_table")})  # fmt: skip
+    yield Case(call, proven=False)
+    # one term of the first and the last class: any bias, mean, weight and input
+    row = 4 + 3 * of.n_inputs
+    for score, place in ((0, 0), (of.n_outputs - 1, of.n_inputs - 1)):
+        content: list[int | None] = [0] * stage.table("_table")
+        term = row * score + 4 + 3 * place
+        for at in (*range(row * score, row * score + 4), *range(term, term + 3)):
+            content[at] = None
+        known = [None if k == place else 0 for k in range(of.n_inputs)]
+        some = Call(
+            function,
+            call.arguments,
+            0,
+            {"inputs": known},
+            {("inputs", place, 1): ranges["inputs", place, 1]},
+            call.buffers,
+            {table: content},
+        )
+        yield Case(some, long=True)
+
+
+# ---- features ----
+
+
+def _pool(stage: Stage, function: str) -> Iterator[Case]:
+    areas = stage.kernel.stage.pooling
+    columns, rows = areas.columns, areas.rows
+    tall = rows.output_units > 1
+    # rows leave that to what begins the next one
+    ignored = () if function.endswith("_pool_part") else (f"{stage.name}_area_sum",)
+    part = function.endswith("_pool_part")
+    wide = columns.pixel_units > 1 or rows.pixel_units > 1
+    n = stage.name
+    for below in {1, rows.pixel_units, rows.pixel_units + 1, rows.output_units}:
+        for right in {1, columns.pixel_units, columns.pixel_units + 1, columns.output_units}:
+            if below > rows.output_units or right > columns.output_units:
+                continue
+            fixed: dict[str, Any] = {f"{n}_units_right": right}
+            ranges = {(f"{n}_row_sum", 0, 2): (0, 255 * (columns.output_units - right))}
+            if tall:
+                area = 255 * columns.output_units * (rows.output_units - below)
+                fixed |= {f"{n}_units_below": below, f"{n}_area_sum": To(f"{n}_area_sums")}
+                ranges |= {(f"{n}_area_sums", 2 * k, 2): (0, area) for k in range(columns.outputs)}
+            if not part:
+                fixed[f"{n}_units_right"] = columns.output_units
+                fixed[f"{n}_row_sum"] = 0
+            for count in (1, 2, 3) if part else (columns.pixels,):
+                buffers = {"pixels": count, "averages": 8 + columns.outputs}
+                arguments = [(To("pixels"), 2), (count, 1), (To("averages"), 2)]
+                if not part:
+                    del arguments[1]
+                call = Call(function, arguments, 2, fixed, ranges, buffers, {}, ignored)
+                yield Case(call, proven=count < 7, long=count > 1 or wide)
+                yield Case(call, proven=False)
+
+
+def _rows_of(stage: Stage, function: str) -> Iterator[Case]:
+    if stage.kernel.kind == "pooling":
+        yield from _pooled_row(stage, function)
+        return
+    name = function.replace("_add_row", "_pool_row").replace("_complete_row", "_pool_row")
+    yield from _pool(stage, name)
+
+
+def _sum_row(stage: Stage, function: str) -> Iterator[Case]:
+    width = stage.kernel.stage.image.columns.side
+    call = Call(function, [(To("pixels"), 2)], 6, buffers={"pixels": width})
+    yield Case(call, proven=width < 9, long=True)
+    yield Case(call, proven=False)
+
+
+def _add_runs(stage: Stage, function: str) -> Iterator[Case]:
+    n, of = stage.name, stage.kernel.stage
+    row = of.cells.columns.pixels + 2
+    runs = f"{n}_column_runs"
+    pixels: list[tuple[int | To | str, int]] = [(To(n), 2), (To("below"), 2), (To("above"), 2)]
+    pixels.append((To("left"), 2))
+    buffers = {"below": row, "above": row, "left": row + 2}
+    for shared in (0, 1):
+        fixed = {f"{n}_row_shared": shared}
+        for run in (1, SHARED | 1, NEXT_CELL | 1, 2, SHARED | NEXT_CELL | 2):
+            arguments = [*pixels, (run, 1), (To(runs), 2)]
+            call = Call(function, arguments, 0, fixed, {}, buffers, {runs: [0]})
+            yield Case(call, proven=run & COUNT < 2, long=True)
+            yield Case(call, proven=False)
+        table = [NEXT_CELL | 2, SHARED | 1, NEXT_CELL | 1, 0]
+        arguments = [*pixels, (3, 1), (To(runs), 2)]
+        call = Call(function, arguments, 0, fixed, {}, buffers, {runs: table})
+        yield Case(call, proven=False)
+
+
+def _take_roots(stage: Stage, function: str) -> Iterator[Case]:
+    """One sum may be any at a time."""
+    most = stage.kernel.stage.cells.most.ravel().tolist()
+    tables = {f"{stage.name}_roots": [None] * 256}
+    for place in (0, len(most) - 1):
+        known = [None if at // 2 == place else 0 for at in range(2 * len(most))]
+        ranges = {(stage.name, 2 * place, 2): (0, most[place])}
+        yield Case(Call(function, fixed={stage.name: known}, ranges=ranges, tables=tables))
+    ranges = {(stage.name, 2 * k, 2): (0, each) for k, each in enumerate(most)}
+    yield Case(Call(function, ranges=ranges, tables=tables), proven=False)
+
+
+def _compute(stage: Stage, function: str) -> Iterator[Case]:
+    n, k = stage.name, stage.kernel
+    of = k.stage
+    row = of.shape[1] * of.shape[2] + 2 * k.margin
+    buffers = {f"line{i}": row for i in range(of.side)}
+    buffers["output"] = of.output_shape[1] * of.output_shape[2]
+    call = Call(function, [(To("output"), 2)], buffers=buffers)
+    lines = [call.address(stage.forms.assembly, To(f"line{i}")) for i in range(of.side)]
+    windows = [each >> bits & 255 for each in lines for bits in (0, 8)]
+    fixed = {f"{n}_window": windows}
+    ranges = {(f"line{i}", at, 1): (0, int(of.input_maximum))
+              for i in range(of.side) for at in range(row)}  # fmt: skip
+    call = Call(function, [(To("output"), 2)], 0, fixed, ranges, buffers)
+    yield Case(call, proven=False)
+
+
+def _pooled_row(stage: Stage, function: str) -> Iterator[Case]:
+    of, sums = stage.kernel.stage, stage.kernel.averages
+    count = of.output_shape[1] * of.output_shape[2] * (2 if sums else 1)
+    call = Call(function, [(To("under_way"), 2)], buffers={"under_way": count})
+    yield Case(call, long=count > 8)
+    yield Case(call, proven=False)
+
+
+def _average(stage: Stage, function: str) -> Iterator[Case]:
+    of = stage.kernel.stage
+    """One sum may be any at a time."""
+    name, count, most = f"{stage.name}_sums", stage.size("_sums") // 2, 255 * of.area
+    buffers = {"averages": count}
+    for place in range(count):
+        known = [None if at // 2 == place else 0 for at in range(2 * count)]
+        ranges = {(name, 2 * place, 2): (0, most)}
+        call = Call(function, [(To("averages"), 2)], 0, {name: known}, ranges, buffers)
+        yield Case(call, long=place > 0)
+    ranges = {(name, 2 * k, 2): (0, most) for k in range(count)}
+    yield Case(Call(function, [(To("averages"), 2)], 0, {}, ranges, buffers), proven=False)
+
+
+_FIELD = re.compile(r"^\s*(u?)int(\d+)_t +(\w+)(\[)?", re.M)
+
+
+def _take_sample(stage: Stage, function: str) -> Iterator[Case]:
+    """The variables of a channel are those of a window of the greatest values."""
+    n, k = stage.name, stage.kernel
+    window, bands = k.windows.window, k.features.bands
+    body = stage.forms.text.split(f"static struct {n}_channel {{")[1].split("}")[0]
+    ranges, offset = {}, 0
+    most = {
+        "sum": (-128 * (window - 1), 127 * (window - 1)),
+        "squares": (0, 128 * 128 * (window - 1)),
+        "changes": (0, 255 * (window - 2)),
+        "level": (-128 * k.level_scale, 127 * k.level_scale),
+        "side": (-1, 1),
+        "crossings": (0, window - 2),
+    }
+    for sign, bits, name, array in _FIELD.findall(body):
+        for level in range(bands if array else 1):
+            size = int(bits) // 8
+            pair = (255 << level) ** 2
+            of_band = {
+                "first": (-128 << level, 127 << level),
+                "squared": (0, max(0, (window >> level + 1) - 1) * pair),
+            }
+            whole = (0, 256**size - 1) if sign else (-(128**size), 128**size - 1)
+            ranges[f"{n}_channels", offset, size] = (of_band | most).get(name, whole)
+            offset += size
+    assert offset == k.channel_bytes
+    for number in sorted({min((1 << ones) - 1, window - 1) for ones in range(bands + 2)}):
+        fixed = {f"{n}_sample_number": number}
+        call = Call(function, [(To(f"{n}_channels"), 2), ("x", 1)], 0, fixed, ranges)
+        yield Case(call, proven=number < 2, long=number > 0)
+        yield Case(call, proven=False)
+
+
+def _filter(stage: Stage, function: str) -> Iterator[Case]:
+    ranges = {("v", 0, 2): (-255, 255), ("w", 0, 2): (-255, 255)}
+    call = Call(function, [("v", 2), ("w", 2)], ranges=ranges)
+    yield Case(call, proven=len(stage.kernel.stage.clip.bands) == 1, long=True)
+    yield Case(call, proven=False)
+
+
+CALLS: dict[str, Callable[[Stage, str], Iterator[Case]]] = {
+    "add": _add, "score": _score, "rectify": _of_sums, "requantize": _of_sums,
+    "find_largest": _find_largest, "clear_scores": _no_arguments, "add_votes": _add_votes,
+    "walk": _walk, "pool_part": _pool, "add_row": _rows_of, "complete_row": _rows_of,
+    "sum_row": _sum_row, "add_runs": _add_runs, "take_roots": _take_roots, "compute": _compute,
+    "average": _average, "take_sample": _take_sample, "filter": _filter,
+}  # fmt: skip
+
+LISTINGS = {
+    "kernels.decision.search": "find_largest",
+    "kernels.matvec.loops.columns": "add",
+    "kernels.matvec.loops.masked": "add",
+    "kernels.matvec.loops.packed": "add",
+    "kernels.matvec.unrolled": "add",
+    "kernels.matvec.unrolled.added": "add",
+    "kernels.matvec.unrolled.entry": "add",
+    "kernels.matvec.unrolled.leaving": "add",
+    "kinds.bonsai.kernels.listing": "walk",
+    "kinds.dense.kernels.rectifying": "rectify",
+    "kinds.forest.if_else.written": "walk",
+    "kinds.forest.kernels.listing": "walk",
+    "kinds.linear.kernels": "score",
+    "kinds.naive_bayes.kernels.loop": "score",
+    "kinds.protonn.projection.kernels.requantizing": "requantize",
+    "kinds.protonn.prototypes.loops.clearing": "clear_scores",
+    "kinds.protonn.prototypes.loops.code": "add_votes",
+    "kinds.protonn.prototypes.loops.listing": "add_votes",
+    "features.audio.kernels.band_loop": "filter",
+    "features.average_pooling.loops.averaging": "complete_row",
+    "features.average_pooling.loops.part": "pool_part",
+    "features.average_pooling.loops.summing": "add_row",
+    "features.convolution.kernels.listing": "compute",
+    "features.convolution.window.listing": "compute",
+    "features.gradients.loop.pixel_loop": "add_runs",
+    "features.gradients.loop.root_loop": "take_roots",
+    "features.pooling.kernels.average_loop": "average",
+    "features.pooling.kernels.loop": "add_row",
+    "features.window_features.kernels.sample": "take_sample",
+}
+"""Where the package makes a `Listing`, and the functions that it is a part of."""

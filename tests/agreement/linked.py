@@ -1,0 +1,94 @@
+"""Generated C in both of its forms, linked so that each of its functions can be run alone.
+
+Both forms get the same layout of variables and tables, so that an address means the same in both.
+"""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+from avr_tools import AVR_GCC, skip_without
+from elftools.elf.elffile import ELFFile
+from elftools.elf.sections import SymbolTableSection
+
+_SRAM = 0x800000
+_COMPILER = (
+    *("avr-gcc", "-mmcu=atmega328p", "-std=gnu99", "-w"),
+    # each function for itself, as it is written
+    *("-fno-inline", "-fno-ipa-sra", "-fno-ipa-cp", "-fno-ipa-icf", "-fno-jump-tables"),
+    *("-fno-toplevel-reorder", "-Wl,--defsym=__TEXT_REGION_LENGTH__=0x10000"),
+)
+_MAIN = "int main(void)\n{\n    return 0;\n}\n"
+_NO_MULTIPLIER = "#include <avr/io.h>\n#undef __AVR_HAVE_MUL__\n"
+# At -Og paths through a loop meet in front of its next pass.
+_FORMS = (("assembly", ("-O2",)), ("portable", ("-Og", "-include", "no_multiplier.h")))
+_OPTIMIZE = re.compile(r"^#pragma GCC optimize.*$", re.MULTILINE)
+# Sums of 24 bits, which portable C keeps in 32.
+_SUMS = re.compile(r"#ifdef PNN_ASSEMBLY(\n__extension__ typedef __int24 )")
+
+
+@dataclass(frozen=True)
+class Object:
+    """A variable, or a table in flash."""
+
+    name: str
+    address: int
+    size: int
+
+
+class Linked:
+    """A linked program."""
+
+    def __init__(self, elf: Path) -> None:
+        with elf.open("rb") as file:
+            read = ELFFile(file)
+            image = bytearray()
+            for segment in read.iter_segments("PT_LOAD"):
+                start, data = segment["p_paddr"], segment.data()
+                if start < _SRAM and data:
+                    image.extend(bytes(max(0, start + len(data) - len(image))))
+                    image[start : start + len(data)] = data
+            table = read.get_section_by_name(".symtab")
+            assert isinstance(table, SymbolTableSection)
+            symbols = [(each.name, each["st_info"]["type"], each["st_value"], each["st_size"])
+                       for each in table.iter_symbols()]  # fmt: skip
+        self.code = bytes(image)
+        named = [Object(name, value, size) for name, kind, value, size in symbols
+                 if kind == "STT_OBJECT" and size]  # fmt: skip
+        self.functions = {name: value for name, kind, value, _ in symbols if kind == "STT_FUNC"}
+        self.sizes = {name: size for name, kind, _, size in symbols if kind == "STT_FUNC"}
+        self.variables = {each.name: Object(each.name, each.address - _SRAM, each.size)
+                          for each in named if each.address >= _SRAM}  # fmt: skip
+        self.tables = {each.name: each for each in named if each.address < _SRAM}
+
+    @cached_property
+    def end_of_variables(self) -> int:
+        """The first address of SRAM behind them."""
+        return max([0x100, *(each.address + each.size for each in self.variables.values())])
+
+
+@dataclass(frozen=True)
+class Forms:
+    """A program in both forms."""
+
+    text: str
+    assembly: Linked
+    portable: Linked
+
+
+def linked_forms(text: str, folder: Path) -> Forms:
+    """Compile and link generated C, whose header is in the folder, in both forms."""
+    skip_without(*AVR_GCC)
+    own = _OPTIMIZE.sub("", _SUMS.sub(r"#if 1\1", text))
+    (folder / "forms.c").write_text(own + _MAIN)
+    (folder / "no_multiplier.h").write_text(_NO_MULTIPLIER)
+    linked = []
+    for name, flags in _FORMS:
+        command = [*_COMPILER, *flags, "forms.c", "-o", f"{name}.elf"]
+        subprocess.run(command, check=True, cwd=folder, timeout=60)
+        linked.append(Linked(folder / f"{name}.elf"))
+    return Forms(own, *linked)

@@ -1,0 +1,74 @@
+"""The functions with assembly of all kernels, each once, from the programs of `conformance`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from agreement.calls import CALLS, Case, Stage
+from agreement.linked import linked_forms
+from conformance.instances import KINDS, Program, programs_of
+
+from protonn_edge.codegen import render_c
+
+_FUNCTION = re.compile(r"^static[^\n;{}]*?(\w+)\([^;{}]*?\)\n\{\n(.*?)^\}", re.M | re.S)
+_ASSEMBLY = "__asm__ volatile("
+
+
+@dataclass(frozen=True)
+class Function:
+    """A function with assembly in a program."""
+
+    program: Program
+    number: int
+    stage: str
+    name: str
+    source: str
+
+    @property
+    def what(self) -> str:
+        """What it does, by its name."""
+        return re.sub(r"_\d+$", "", self.name.removeprefix(f"{self.stage}_"))
+
+    @property
+    def id(self) -> str:
+        """A name for messages."""
+        return f"{self.program.instance.stage.kind} {self.number}: {self.name}"
+
+
+def functions() -> Iterator[Function]:
+    """Yield functions whose text no other one has had."""
+    seen = set()
+    for kind in KINDS:
+        for number, program in enumerate(programs_of(kind)):
+            text = render_c(program.instance.model, program.plan)["pnn_model.c"]
+            for match in _FUNCTION.finditer(text):
+                if _ASSEMBLY in match[2] and match[0] not in seen:
+                    seen.add(match[0])
+                    stage = _stage_of(program, match[1])
+                    yield Function(program, number, stage, match[1], match[0])
+
+
+def _stage_of(program: Program, name: str) -> str:
+    names = program.instance.model.named_stages
+    return max((each for each in names if name.startswith(f"{each}_")), key=len)
+
+
+def stage_of(function: Function, folder: Path, change: Callable[[str], str] = str) -> Stage:
+    """Compile a function's program, perhaps with another text, and return its stage there."""
+    program, instance = function.program, function.program.instance
+    files = render_c(instance.model, program.plan)
+    for name, text in files.items():
+        (folder / name).write_text(text)
+    names = list(instance.model.named_stages)
+    place = names.index(function.stage)
+    forms = linked_forms(change(files["pnn_model.c"]), folder)
+    inputs = instance.inputs if place == instance.place else None
+    return Stage(function.stage, program.plan.kernels[place], forms, names[place - 1], inputs)
+
+
+def cases_of(function: Function, stage: Stage) -> Iterator[Case]:
+    """Yield the calls of a function."""
+    return CALLS[function.what](stage, function.name)

@@ -1,0 +1,91 @@
+"""Each function that has assembly does what its portable form does."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+
+import pytest
+from agreement.agreement import compare, prove
+from agreement.calls import CALLS, LISTINGS, Stage
+from agreement.machine import Machine
+from agreement.sources import Function, cases_of, functions, stage_of
+from agreement.values import Lanes, z3
+from avr_tools import needs_avr_gcc
+from checkout import CHECKOUT
+from conformance.instances import KINDS
+
+LANES = 400
+LEAST_SHARE = 0.85  # of a function's instructions that some call runs
+
+needs_z3 = pytest.mark.skipif(
+    z3 is None, reason="z3 missing; to run: .venv/bin/pip install z3-solver"
+)
+
+
+@cache
+def all_functions() -> tuple[Function, ...]:
+    return tuple(functions())
+
+
+@needs_z3
+@needs_avr_gcc
+@pytest.mark.parametrize("kind", KINDS)
+def test_functions_of_a_kind(kind: str, tmp_path: Path) -> None:
+    """`make agreement` proves and tries more, which takes longer."""
+    for function in all_functions():
+        if function.program.instance.stage.kind != kind:
+            continue
+        stage = stage_of(function, tmp_path)
+        executed = check(function, stage)
+        own = set(instructions_of(stage, function.name))
+        assert len(own & executed) >= LEAST_SHARE * len(own), function.id
+
+
+def check(function: Function, stage: Stage) -> set[int]:
+    """Prove or try all calls that take no more than moments; return the instructions that ran."""
+    executed = set[int]()
+    for case in cases_of(function, stage):
+        if not case.long and case.proven:
+            executed |= prove(stage.forms, case.call).executed
+        elif not case.long:
+            executed |= compare(stage.forms, case.call, LANES).executed
+    return executed
+
+
+def instructions_of(stage: Stage, name: str) -> Iterator[int]:
+    """Yield where the instructions are of the assembly form of a function."""
+    linked = stage.forms.assembly
+    machine, place = Machine(linked.code, Lanes()), linked.functions[name]
+    end = place + linked.sizes[name]
+    while place < end:
+        yield place
+        place = machine.instruction(place).end
+
+
+def test_all_functions_with_assembly_are_called() -> None:
+    found = {function.what for function in all_functions()}
+    assert found == set(CALLS), "write how tests/agreement/calls.py calls them"
+
+
+def test_all_listings_are_in_functions_that_are_called() -> None:
+    package = CHECKOUT / "protonn_edge"
+    found = set()
+    for path in package.rglob("*.py"):
+        text = path.read_text(encoding="utf-8")
+        if "Listing(" in text:
+            module = ".".join(path.relative_to(package).with_suffix("").parts)
+            found |= {f"{module}.{name}".rstrip(".") for name in _makers(ast.parse(text))}
+    assert found == set(LISTINGS), "write in tests/agreement/calls.py what they are a part of"
+    assert set(LISTINGS.values()) == set(CALLS) - {"sum_row"}
+
+
+def _makers(tree: ast.AST, inside: str = "") -> Iterator[str]:
+    """Yield the names of functions that make a listing; of the module it is empty."""
+    for node in ast.iter_child_nodes(tree):
+        is_function = isinstance(node, ast.FunctionDef)
+        if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "Listing":
+            yield inside
+        yield from _makers(node, node.name if is_function else inside)

@@ -1,0 +1,186 @@
+"""What a machine computes with: numbers, one number per lane, or terms of z3.
+
+A number is what all lanes, or all assignments, have in common: loop counters and addresses stay
+numbers, so that control flow is followed and not guessed. Each operation takes numbers beside
+values of its own kind, and returns a number where it can. A bit is a value of one bit.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+try:
+    import z3
+except ModuleNotFoundError:  # tests that prove are skipped
+    z3 = None
+
+Value = Any
+"""An int, an array of int64 with a lane each, or a bit vector of z3."""
+
+
+class Lanes:
+    """Numbers, and arrays with a lane each."""
+
+    def unknown_bit(self) -> Value:
+        """Return what a flag is that nothing has set."""
+        return 1
+
+    def zext(self, value: Value, bits: int) -> Value:  # noqa: ARG002
+        """Return the value with zeros above, to so many bits in all."""
+        return value
+
+    def sext(self, value: Value, bits: int) -> Value:
+        """Return a byte with its sign above, to so many bits in all."""
+        return self.part((value ^ 0x80) - 0x80, 0, bits)
+
+    def part(self, value: Value, low: int, bits: int) -> Value:
+        """Return so many bits of a value, or of a sum or difference, from bit `low` on."""
+        return value >> low & (1 << bits) - 1
+
+    def joined(self, high: Value, low: Value) -> Value:
+        """Return 16 bits made of two bytes."""
+        return high << 8 | low
+
+    def equal(self, one: Value, other: Value) -> Value:
+        """Return the bit of whether two values are equal."""
+        same = one == other
+        return same.astype(np.int64) if isinstance(same, np.ndarray) else int(same)
+
+    def choose(self, bit: Value, one: Value, other: Value, bits: int = 8) -> Value:  # noqa: ARG002
+        """Return one value where the bit is set, else the other."""
+        if isinstance(bit, int):
+            return one if bit else other
+        return np.where(bit != 0, one, other)
+
+    def product(self, one: Value, other: Value) -> Value:
+        """Return the 16 bits of the product of two bytes without signs."""
+        return one * other
+
+
+class Terms(Lanes):
+    """Bit vectors of z3, and numbers.
+
+    If products are `abstract`, they are a function of their factors of which nothing is known but
+    that it is 0 where one of them is: what is proven of any such function holds for the product,
+    and takes less time.
+    """
+
+    def __init__(self, *, abstract: bool) -> None:
+        byte = z3.BitVecSort(8)
+        self._product = z3.Function("product", byte, byte, z3.BitVecSort(16)) if abstract else None
+
+    def unknown_bit(self) -> Value:
+        return z3.FreshConst(z3.BitVecSort(1), "flag")
+
+    def zext(self, value: Value, bits: int) -> Value:
+        if isinstance(value, int) or value.size() == bits:
+            return value
+        return z3.ZeroExt(bits - value.size(), value)
+
+    def sext(self, value: Value, bits: int) -> Value:
+        if isinstance(value, int):
+            return super().sext(value, bits)
+        return z3.SignExt(bits - value.size(), value)
+
+    def part(self, value: Value, low: int, bits: int) -> Value:
+        if isinstance(value, int):
+            return super().part(value, low, bits)
+        if value.size() == bits:
+            return value
+        return self._part_of_term(value, low, bits)
+
+    def _part_of_term(self, value: Any, low: int, bits: int) -> Value:
+        kind, inner = value.decl().kind(), value.children()
+        if kind == z3.Z3_OP_ZERO_EXT and low + bits <= inner[0].size():
+            return self.part(inner[0], low, bits)
+        if kind == z3.Z3_OP_ZERO_EXT and low >= inner[0].size():
+            return 0
+        if kind == z3.Z3_OP_CONCAT and len(inner) == 2:
+            size = inner[1].size()
+            if low + bits <= size:
+                return self.part(_number(inner[1]), low, bits)
+            if low >= size:
+                return self.part(_number(inner[0]), low - size, bits)
+        return z3.Extract(low + bits - 1, low, value)
+
+    def joined(self, high: Value, low: Value) -> Value:
+        if isinstance(high, int) and isinstance(low, int):
+            return super().joined(high, low)
+        high, low = term(high, 8), term(low, 8)
+        if _is_extract(high, 15, 8) and _is_extract(low, 7, 0):
+            whole = high.children()[0]
+            if whole.eq(low.children()[0]) and whole.size() == 16:
+                return whole
+        return z3.Concat(high, low)
+
+    def equal(self, one: Value, other: Value) -> Value:
+        if isinstance(one, int) and isinstance(other, int):
+            return super().equal(one, other)
+        if isinstance(one, int):
+            one, other = other, one
+        if not isinstance(other, int) and one.eq(other):
+            return 1
+        return z3.If(one == other, z3.BitVecVal(1, 1), z3.BitVecVal(0, 1))
+
+    def choose(self, bit: Value, one: Value, other: Value, bits: int = 8) -> Value:
+        if isinstance(bit, int):
+            return one if bit else other
+        if isinstance(one, int) and isinstance(other, int) and one == other:
+            return one
+        one, other = term(one, bits), term(other, bits)
+        return one if one.eq(other) else z3.If(truth(bit), one, other)
+
+    def product(self, one: Value, other: Value) -> Value:
+        if isinstance(one, int) and isinstance(other, int):
+            return one * other
+        if any(isinstance(each, int) and each == 0 for each in (one, other)):
+            return 0
+        one, other = sorted((term(one, 8), term(other, 8)), key=_rank)
+        if z3.is_bv_value(other) and _is_choice_of_numbers(one):
+            condition, *ways = one.children()
+            return z3.If(condition, *(z3.BitVecVal(way.as_long() * other.as_long(), 16)
+                                      for way in ways))  # fmt: skip
+        if z3.is_bv_value(other) and other.as_long().bit_count() == 1:
+            return z3.ZeroExt(8, one) << other.as_long().bit_length() - 1
+        if self._product is not None:
+            nothing = z3.BitVecVal(0, 16)
+            product = self._product(one, other)
+            for factor in (one, other):
+                if not z3.is_bv_value(factor):
+                    product = z3.If(factor == 0, nothing, product)
+            return product
+        return z3.ZeroExt(8, one) * z3.ZeroExt(8, other)
+
+
+def _is_choice_of_numbers(value: Any) -> bool:
+    return value.decl().kind() == z3.Z3_OP_ITE and all(map(z3.is_bv_value, value.children()[1:]))
+
+
+def _rank(factor: Any) -> tuple[bool, int]:
+    """Return what orders factors, numbers last."""
+    return z3.is_bv_value(factor), factor.get_id()
+
+
+def truth(bit: Value) -> Any:
+    """Return the condition of z3 that a bit stands for."""
+    if isinstance(bit, int):
+        return z3.BoolVal(bool(bit))
+    if _is_choice_of_numbers(bit):
+        condition, *ways = bit.children()
+        return condition if ways[0].as_long() else z3.Not(condition)
+    return bit == 1
+
+
+def term(value: Value, bits: int) -> Any:
+    """Return the term of a value of so many bits."""
+    return z3.BitVecVal(value, bits) if isinstance(value, int) else value
+
+
+def _number(value: Any) -> Value:
+    return value.as_long() if z3.is_bv_value(value) else value
+
+
+def _is_extract(value: Any, high: int, low: int) -> bool:
+    return value.decl().kind() == z3.Z3_OP_EXTRACT and value.params() == [high, low]
