@@ -144,6 +144,7 @@ static void dense_2_add_0(const pnn_input_t *feature, uint16_t count)
 static void dense_2_add_0(const pnn_input_t *values, uint16_t count)
 {
     const int8_t *weight = dense_2_next_weights_0;
+    //@ loop unroll 4;
     for (uint16_t i = 0; i < count; ++i) {
         const uint8_t bytes = (uint8_t)PNN_NEXT_I8(weight);
         const int8_t *const after = weight + bytes;
