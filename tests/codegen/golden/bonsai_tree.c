@@ -147,6 +147,7 @@ static const uint8_t *bonsai_tree_sum(const uint8_t *next, const int8_t *values,
     *sum = (int32_t)(PNN_READ_U8(next) | (uint16_t)PNN_READ_U8(next + 1) << 8) +
            (int8_t)PNN_READ_U8(next + 2) * 65536L;
     next += 3;
+    //@ loop unroll BONSAI_TREE_INPUTS;
     for (uint8_t left = BONSAI_TREE_INPUTS; left > 0; --left) {
         *sum += (int8_t)PNN_READ_U8(next++) * (int16_t)*values++;
     }
@@ -164,6 +165,7 @@ static void bonsai_tree_walk(const int8_t *values)
     //@ dynamic_split next - (uint8_t const *)bonsai_tree_table;
     //@ loop unroll BONSAI_TREE_DEPTH + 1;
     for (uint8_t level = BONSAI_TREE_DEPTH;; --level) {
+        //@ loop unroll BONSAI_TREE_ROWS;
         for (uint8_t l = 0; l < BONSAI_TREE_ROWS; ++l) {
             next = bonsai_tree_sum(next, values, &sum);
             sum = (sum >> 5) + 128;

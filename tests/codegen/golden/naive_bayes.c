@@ -80,10 +80,12 @@ static PNN_NOINLINE void naive_bayes_score(const pnn_input_t *values)
 static void naive_bayes_score(const pnn_input_t *values)
 {
     const uint8_t *next = naive_bayes_table;
+    //@ loop unroll NAIVE_BAYES_SCORES;
     for (uint8_t l = 0; l < NAIVE_BAYES_SCORES; ++l) {
         uint32_t sum = PNN_READ_U8(next) | (uint16_t)PNN_READ_U8(next + 1) << 8 |
                        (uint32_t)PNN_READ_U8(next + 2) << 16 | (uint32_t)PNN_READ_U8(next + 3) << 24;
         next += 4;
+        //@ loop unroll NAIVE_BAYES_INPUTS;
         for (uint8_t i = 0; i < NAIVE_BAYES_INPUTS; ++i, next += 3) {
             const uint8_t x = (uint8_t)(values[i] << 2), mean = PNN_READ_U8(next);
             const uint8_t distance = (uint8_t)(x > mean ? x - mean : mean - x);
