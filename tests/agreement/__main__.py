@@ -25,6 +25,8 @@ def main() -> int:
     for function in functions():
         if not re.search(options.functions, function.id):
             continue
+        if options.short and not function.is_own:
+            continue
         with tempfile.TemporaryDirectory() as folder:
             stage = stage_of(function, Path(folder))
         for case in cases_of(function, stage):

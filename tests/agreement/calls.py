@@ -74,9 +74,10 @@ def _plain(stage: Stage, function: str, part: Any, number: int) -> Iterator[Case
         if packed and len(part.weights) % 2:  # the last one is alone
             more["ranges"] = {(table, row * k + row - 1, 1): (0, 15) for k in range(rows)}
         call = _added(stage, function, count, **more)
-        yield Case(call, long=packed or count > 9)
+        again = number > 0 and count != 2  # as in the first block
+        yield Case(call, long=packed or again or count > 9)
         if packed:
-            yield Case(call, proven=False)
+            yield Case(call, proven=False, long=count != 3)
 
 
 def _masked(stage: Stage, function: str, part: Any, number: int) -> Iterator[Case]:
@@ -252,7 +253,7 @@ def _pool(stage: Stage, function: str) -> Iterator[Case]:
                     del arguments[1]
                 call = Call(function, arguments, 2, fixed, ranges, buffers, {}, ignored)
                 yield Case(call, proven=count < 7, long=count > 1 or wide)
-                yield Case(call, proven=False)
+                yield Case(call, proven=False, long=count == 2)
 
 
 def _rows_of(stage: Stage, function: str) -> Iterator[Case]:

@@ -33,22 +33,30 @@ class Function:
         return re.sub(r"_\d+$", "", self.name.removeprefix(f"{self.stage}_"))
 
     @property
+    def is_own(self) -> bool:
+        """Whether it is of the stage that the program is there for."""
+        return self.stage == self.program.instance.stage_name
+
+    @property
     def id(self) -> str:
         """A name for messages."""
         return f"{self.program.instance.stage.kind} {self.number}: {self.name}"
 
 
-def functions() -> Iterator[Function]:
-    """Yield functions whose text no other one has had."""
-    seen = set()
-    for kind in KINDS:
-        for number, program in enumerate(programs_of(kind)):
-            text = render_c(program.instance.model, program.plan)["pnn_model.c"]
-            for match in _FUNCTION.finditer(text):
-                if _ASSEMBLY in match[2] and match[0] not in seen:
-                    seen.add(match[0])
-                    stage = _stage_of(program, match[1])
-                    yield Function(program, number, stage, match[1], match[0])
+def functions() -> list[Function]:
+    """Return functions with different texts, those of a program's own stage first."""
+    found = [each for kind in KINDS for each in _functions_of(kind)]
+    found.sort(key=lambda each: not each.is_own)
+    return list({each.source: each for each in reversed(found)}.values())[::-1]
+
+
+def _functions_of(kind: str) -> Iterator[Function]:
+    for number, program in enumerate(programs_of(kind)):
+        text = render_c(program.instance.model, program.plan)["pnn_model.c"]
+        for match in _FUNCTION.finditer(text):
+            if _ASSEMBLY in match[2]:
+                stage = _stage_of(program, match[1])
+                yield Function(program, number, stage, match[1], match[0])
 
 
 def _stage_of(program: Program, name: str) -> str:
