@@ -137,7 +137,7 @@ MODEL_FILE = argument(PATH, metavar="MODEL")
 POINTS = argument(PATH)
 MODEL_OUTPUT = option("The model file (.npz).", OutputFile(MODEL), required=True)
 BOARD = option(
-    "The board, real or emulated; a .toml file describes a custom board.",
+    "The board, or a .toml file of your own.",
     BoardType(),
     flag="--board",
     metavar=f"[{'|'.join(board_names())}|FILE.toml]",
@@ -165,8 +165,7 @@ GROUPS = option(
     NameOrPath(),
 )
 METRIC = option(
-    "What the search maximizes in cross-validation: accuracy, balanced-accuracy, macro-f1 or "
-    "recall:CLASS.",
+    "accuracy, balanced-accuracy, macro-f1 or recall:CLASS, in cross-validation.",
     metavar="METRIC",
     shown="accuracy",
 )

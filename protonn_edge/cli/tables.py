@@ -50,23 +50,21 @@ TABLE = together(
     _options,
     {
         "label": option(
-            "The label's column: name, number, first or last.  [default: one called label, "
-            "class or target, else the last]",
+            "The label's column: name, number, first or last.  [default: label, class or target, "
+            "else the last]",
             metavar="COLUMN",
         ),
         "drop": option(
             "Columns to leave out, separated by commas.", multiple=True, metavar="COLUMNS"
         ),
-        "delimiter": option(
-            "comma, semicolon, tab, pipe or space.  [default: from the first line]"
-        ),
+        "delimiter": option("comma, semicolon, tab, pipe or space.  [default: guessed]"),
         "missing": option(
-            "What becomes of gaps: error refuses them, drop leaves out their rows, the others fill "
-            "them; a model fills as it was trained.  [default: error, or as the model was trained]",
+            "error, drop, median or most-frequent.  [default: error]",
             click.Choice(MISSING),
+            metavar="HOW",
         ),
         "one_hot": option(
-            "Columns of text that become a feature for each of their values, separated by commas.",
+            "Columns of text whose values become features.",
             multiple=True,
             metavar="COLUMNS",
         ),

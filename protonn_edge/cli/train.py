@@ -78,8 +78,7 @@ def train_command(given: TrainOptions = options_of(TrainOptions), out: Output = 
     """Train a model on DATA and write it.
 
     DATA is an .npz, .csv, .tsv or libsvm file, or a folder with train.txt and test.txt. Sets of
-    labels are ranked, in floats only. --classifier best takes the kind that is best for DATA in
-    cross-validation, of models that fit the board.
+    labels are ranked, in floats only. --classifier best searches the kinds that fit the board.
     """
     check_there(given.data)
     check_output(given.output)

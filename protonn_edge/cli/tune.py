@@ -72,8 +72,8 @@ class TuneOptions:
     )
     timeout: float | None = option("Time limit in seconds.", _SECONDS)
     choose: str | None = option(
-        "best; or smallest-within, fastest-within or default-within X points of the best, or "
-        "'chance'.  [default: best; with --groups default-within chance]",
+        "best, or smallest-, fastest- or default-within X points of it or chance.  [default: best; "
+        "groups: within chance]",
         metavar="CHOICE",
     )
     jobs: int | None = option(
@@ -107,8 +107,8 @@ class TuneOptions:
 def tune_command(given: TuneOptions = options_of(TuneOptions), out: Output = OUTPUT) -> None:
     """Search for the most accurate model that fits the board, and write it.
 
-    Models are compared by the --metric of their integers in cross-validation; the test part is read
-    once, at the end. To continue a stopped search, repeat the command.
+    Integers are compared in cross-validation; the test part is read once, at the end. Repeat the
+    command to continue a search.
     """
     require("optuna")
     load_board(given.board_name).check_is_chip("flash, SRAM and cycles")

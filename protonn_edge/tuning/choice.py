@@ -45,7 +45,8 @@ class Candidate:
     @property
     def deviation(self) -> float:
         """Standard deviation of the metric over the folds."""
-        return float(np.std(self.record.scores, ddof=1))
+        scores = self.record.scores
+        return float(np.std(scores, ddof=1)) if len(scores) > 1 else 0.0
 
     def to_json(self, board: Board) -> dict[str, Any]:
         """Return the candidate with its latency and energy on the board."""

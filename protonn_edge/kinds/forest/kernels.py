@@ -76,7 +76,7 @@ class ForestKernel(Kernel):
     names_plan: ClassVar[bool] = True
     # Compiled code around the assembly besides saving registers, measured on the emulator (avr-gcc
     # 5.4 at -O2): on average and at most.
-    around: ClassVar[tuple[int, int]] = (55, 75)
+    around: ClassVar[tuple[int, int]] = (49, 75)
 
     stage: IntegerForest
     core: Core

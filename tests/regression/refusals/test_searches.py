@@ -19,6 +19,7 @@ FIGURES = Figures("columns", 3_000, 80, 20_000, 12_345.5)
 
 def record(number, **changes):
     settings = SPACE.suggest(number, 0, [])
+    changes = {"accuracies": (0.9, 0.8), **changes}
     return Record(number, settings, "complete", FIGURES, (0.9, 0.8), {0.25: 0.5}, 3.5, **changes)
 
 
@@ -54,6 +55,7 @@ WRONG = {
     "number": [None, "1", 1.5, -1, 10**400, True],
     "outcome": ["great", None, ["complete"], 1],
     "figures": [None, {}, [], "x", {"kernel": "columns"}],
+    "scores": [None, [], [0.9], [0.9, "x"], [0.9, math.inf], [0.9, 1e308], {"a": 1}, 0.5],
     "accuracies": [None, [], [0.9], [0.9, "x"], [0.9, math.inf], [0.9, 1e308], {"a": 1}, 0.5],
     "rungs": [None, [1], [[1]], [[0.5, math.nan]], [["a", 0.5]], {"a": 1}],
     "seconds": [None, "1", math.inf, -1, 10**400],
@@ -96,7 +98,8 @@ def test_figures_out_of_range_are_refused(written, name, value):
 
 def test_trials_of_different_numbers_of_folds_are_refused(written):
     lines, read = written
-    trial_in(lines)["user_attrs"]["accuracies"] = [0.9, 0.8, 0.7]
+    for name in ("scores", "accuracies"):
+        trial_in(lines)["user_attrs"][name] = [0.9, 0.8, 0.7]
     with pytest.raises(InputError, match="different numbers of folds"):
         read(lines)
 
