@@ -37,7 +37,8 @@ bool passes_watch(const char *text, unsigned first, unsigned last)
         struct place *place = malloc(sizeof *place);
         const long row = strtol(text, &end, 10), address = strtol(end + 1, &end, 10);
         const long times = strtol(end + 1, &end, 10);
-        if (!place || row < 0 || row >= ROWS_MAX || address < 0 || address >= (long)chip.flash_bytes) {
+        if (!place || row < 0 || row >= ROWS_MAX || address < 0 ||
+            address >= (long)chip.flash_bytes) {
             return false;
         }
         *place = (struct place){row, times, place_at[address / 2]};
@@ -82,7 +83,8 @@ void passes_print(FILE *stream)
 {
     fprintf(stream, "\"passes\": [");
     for (long row = 0; row < (predictions ? row_count : 0); row++) {
-        fprintf(stream, "%s[%" PRId64 ", %" PRId64 "]", row ? ", " : "", rows[row].least, rows[row].most);
+        fprintf(stream, "%s[%" PRId64 ", %" PRId64 "]", row ? ", " : "", rows[row].least,
+                rows[row].most);
     }
     fprintf(stream, "], ");
 }

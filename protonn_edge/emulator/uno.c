@@ -161,7 +161,7 @@ static struct {
     unsigned port, image_bytes, sensor_bytes;
     const char *serial; /* "usart0" to "usart3", or the pins' bits: "3,4" */
     unsigned baud;      /* of pins; the program sets that of a USART */
-    const char *watch;  /* sums of passes, and where the first and last span of a prediction begin */
+    const char *watch; /* sums of passes, and where the first and last span of a prediction begin */
     unsigned first_span, last_span;
 } options = {.serial = "usart0"};
 
