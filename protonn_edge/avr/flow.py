@@ -8,17 +8,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from protonn_edge.avr.instructions import (
-    BRANCHES,
-    CALLS,
-    INTERRUPT_FLAG,
-    JUMPS,
-    RETURNS,
-    SKIPS,
-    Decoded,
-    decode,
-)
-from protonn_edge.avr.program import LinkedProgram, Names
+from protonn_edge.avr import instructions
+from protonn_edge.avr.instructions import Decoded
+from protonn_edge.avr.program import LinkedProgram
 from protonn_edge.avr.registers import State
 from protonn_edge.errors import CheckFailed
 
@@ -58,15 +50,14 @@ def interrupt_handlers(program: LinkedProgram) -> dict[int, int]:
 
     What avr-libc puts in place of a missing handler, a jump to reset, is none.
     """
-    code, size = program.code, program.core.vector_bytes
+    size = program.core.vector_bytes
     named = (_VECTOR.fullmatch(symbol.name) for symbol in program.symbols)
     last = max((int(match[1]) for match in named if match), default=_LAST_VECTOR)
-    wraps_at = program.core.wraps_at
-    vectors = {n: decode(code, size * n, wraps_at) for n in range(1, last + 1)}
+    targets = {number: _jump_target(program, size * number) for number in range(1, last + 1)}
     return {
-        number: vector.operands["k"]
-        for number, vector in vectors.items()
-        if vector and vector.name in JUMPS and not _restarts(program, vector.operands["k"])
+        number: target
+        for number, target in targets.items()
+        if target is not None and _jump_target(program, target) != 0
     }
 
 
@@ -74,51 +65,29 @@ _VECTOR = re.compile(r"__vector_(\d{1,3})")  # the start-up code has a name for 
 _LAST_VECTOR = 25  # of the ATmega48 to 328 family, for programs with another start-up code
 
 
-def _restarts(program: LinkedProgram, address: int) -> bool:
-    first = decode(program.code, address, program.core.wraps_at)
-    return first is not None and first.name in JUMPS and first.operands["k"] == 0
+def _jump_target(program: LinkedProgram, address: int) -> int | None:
+    """Return where the jump at an address leads; None if there is another instruction."""
+    here = program.instruction(address)
+    return here.operands["k"] if here and here.name in instructions.JUMPS else None
 
 
-class Flow:
-    """The functions of a program, each followed once, for all who ask.
+@functools.lru_cache(maxsize=1 << 12)  # several checks look at the same functions
+def function_at(program: LinkedProgram, entry: int) -> Function:
+    """Return the function at the byte address `entry`.
 
-    Attributes
-    ----------
-    names : Names
-        The program's.
+    Raises `CheckFailed` if its use of the stack has no bound, or none that can be seen.
     """
-
-    def __init__(self, program: LinkedProgram) -> None:
-        self.names = Names(program.symbols)
-        self._program = program
-        self._functions: dict[int, Function] = {}
-
-    def function(self, entry: int) -> Function:
-        """Return the function at the byte address `entry`.
-
-        Raises `CheckFailed` if its use of the stack has no bound, or none that can be seen.
-        """
-        if entry not in self._functions:
-            self._functions[entry] = _Explorer(self._program, self.names, entry).function()
-        return self._functions[entry]
-
-
-@functools.lru_cache(maxsize=2)
-def flow_of(program: LinkedProgram) -> Flow:
-    """Return the functions of a program; several checks look at the same ones."""
-    return Flow(program)
+    return _Explorer(program, entry).function()
 
 
 class _Explorer:
     """Follows all paths through one function; jumps out of it are followed like any other."""
 
-    def __init__(self, program: LinkedProgram, names: Names, entry: int) -> None:
-        self._code = program.code
-        self._return_bytes = program.core.return_bytes
-        self._wraps_at = program.core.wraps_at
-        self._names = names
+    def __init__(self, program: LinkedProgram, entry: int) -> None:
+        self._program = program
+        self._names = program.names
         self._entry = entry
-        self._name = names.name_of(entry)
+        self._name = self._names.name_of(entry)
         self._states: dict[int, State] = {}
         # Switch statements by the address of their jump: the state there, and the cases so far.
         self._switches: dict[int, State] = {}
@@ -159,7 +128,7 @@ class _Explorer:
 
     def _instruction(self, address: int) -> Decoded:
         """Return the instruction at an address that can be reached."""
-        instruction = decode(self._code, address, self._wraps_at)
+        instruction = self._program.instruction(address)
         if instruction is None:
             raise CheckFailed(
                 f"the stack of {self._name} cannot be bounded because it reaches 0x{address:x}, "
@@ -170,22 +139,22 @@ class _Explorer:
     def _successors(self, here: Decoded, state: State) -> Iterator[tuple[int, State]]:
         """Yield where the program can be after an instruction, and in which state."""
         name, target = here.name, here.operands.get("k", 0)
-        if name in JUMPS:
+        if name in instructions.JUMPS:
             yield from self._jump(here.address, target, state)
-        elif name in CALLS:
+        elif name in instructions.CALLS:
             yield from self._call(here, target, state)
         elif name in {"ijmp", "eijmp"}:
             yield from self._jump(here.address, self._pointer(state), state)
         elif name in {"icall", "eicall"}:
             yield from self._call(here, self._pointer(state), state)
-        elif name in RETURNS:
+        elif name in instructions.RETURNS:
             self._check_return(state)
         else:
             state = self._step(here, state)
             yield here.end, state
-            if name in BRANCHES:
+            if name in instructions.BRANCHES:
                 yield target, state
-            elif name in SKIPS:
+            elif name in instructions.SKIPS:
                 yield self._instruction(here.end).end, state
 
     def _jump(self, origin: int, target: int, state: State) -> Iterator[tuple[int, State]]:
@@ -203,17 +172,14 @@ class _Explorer:
     def _call(self, here: Decoded, target: int, state: State) -> Iterator[tuple[int, State]]:
         """Note a call, and yield where it returns to."""
         if target == here.end:  # the shortest way to reserve two bytes, or three
-            depth = state.depth + self._return_bytes
-            deeper = state._replace(depth=depth, pushed=())
-            yield here.end, self._bounded(deeper)
+            depth = state.depth + self._program.core.return_bytes
+            yield here.end, self._bounded(state._replace(depth=depth, pushed=()))
             return
         known = self._calls.get(target)
         if known is None or known.bytes < state.depth:
             self._calls[target] = Depth(state.depth, self._within(here.address))
-        symbol = self._names.at(here.address)
-        if symbol is None or symbol.size == 0 or here.end != symbol.address + symbol.size:
+        if not self._names.ends_with(here):
             yield here.end, state.after_call()
-        # Else the compiler ended the function here, because what it calls never returns.
 
     def _pointer(self, state: State) -> int:
         """Return the address in Z, which counts words."""
@@ -235,7 +201,7 @@ class _Explorer:
 
     def _step(self, here: Decoded, state: State) -> State:
         """Return the state after an instruction that goes on to the next."""
-        if here.name == "bset" and here.operands["s"] == INTERRUPT_FLAG:
+        if here.name == "bset" and here.operands["s"] == instructions.INTERRUPT_FLAG:
             self._enables_interrupts = True
         after = state.after(here)
         if after is None or (after.starts_anew and self._entry != 0):

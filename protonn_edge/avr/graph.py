@@ -11,9 +11,9 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from protonn_edge.avr.cycles import TAKEN_BRANCH, cycles_of
-from protonn_edge.avr.instructions import BRANCHES, CALLS, JUMPS, RETURNS, SKIPS, Decoded, decode
-from protonn_edge.avr.program import LinkedProgram, Names
+from protonn_edge.avr import instructions
+from protonn_edge.avr.instructions import JUMPS, Decoded
+from protonn_edge.avr.program import LinkedProgram
 from protonn_edge.errors import CheckFailed, InputError
 
 _ZERO = 1  # the register that is 0
@@ -48,7 +48,7 @@ class CountedLoop(NamedTuple):
     times: int  # how often it is passed then
 
 
-class _Step(NamedTuple):
+class CodeStep(NamedTuple):
     """An instruction, for the flow."""
 
     here: Decoded
@@ -83,7 +83,7 @@ def graph_of(
     CheckFailed
         If a call or a jump leads to where nobody knows; the message names the function.
     """
-    steps = _Steps(program, targets, register).all(entries)
+    steps = CodeSteps(program, targets, register).all(entries)
     called = {function for step in steps.values() for function in step.called}
     counted = tuple(_counted(steps))
     leaders = {None, *entries, *called, *places, *(loop.before for loop in counted)}
@@ -108,7 +108,7 @@ def first_write(program: LinkedProgram, address: int, register: int) -> int:
     Raises `InputError` if there is none.
     """
     end = address + _STRAIGHT_BYTES
-    while address < end and (here := decode(program.code, address, program.core.wraps_at)):
+    while address < end and (here := program.instruction(address)):
         if _writes(here, register):
             return address
         address = here.end
@@ -119,7 +119,7 @@ def _writes(here: Decoded, register: int | None) -> bool:
     return here.name == "out" and here.operands["A"] == register
 
 
-def _joints(steps: Mapping[int, _Step]) -> set[int]:
+def _joints(steps: Mapping[int, CodeStep]) -> set[int]:
     """Return what can be reached from several places, or as one of several ways from one."""
     joints, seen = set[int](), set[int | None]()
     for step in steps.values():
@@ -130,7 +130,7 @@ def _joints(steps: Mapping[int, _Step]) -> set[int]:
     return joints
 
 
-def _counted(steps: Mapping[int, _Step]) -> Iterator[CountedLoop]:
+def _counted(steps: Mapping[int, CodeStep]) -> Iterator[CountedLoop]:
     """Yield the loops of one block that ``dec`` and ``brne`` end, behind an ``ldi``."""
     before: dict[int | None, list[Decoded]] = defaultdict(list)
     for step in steps.values():
@@ -169,68 +169,59 @@ def _loaded(
     return here.operands["K"] if own else None
 
 
-class _Steps:
+@dataclass(frozen=True)
+class CodeSteps:
     """Follows code, an instruction at a time."""
 
-    def __init__(
-        self,
-        program: LinkedProgram,
-        targets: Mapping[int, tuple[int, ...]],
-        register: int | None = None,
-    ) -> None:
-        self._program = program
-        self._register = register
-        self._names = Names(program.symbols)
-        self._targets = targets
+    program: LinkedProgram
+    targets: Mapping[int, tuple[int, ...]]  # as of `graph_of`
+    register: int | None = None
 
-    def all(self, entries: Collection[int]) -> dict[int, _Step]:
+    def all(self, entries: Collection[int]) -> dict[int, CodeStep]:
         """Return the instructions that can be reached, by address."""
-        steps: dict[int, _Step] = {}
+        steps: dict[int, CodeStep] = {}
         pending = [*entries]
         while pending:
             address = pending.pop()
             if address not in steps:
-                step = steps[address] = self._step(self._instruction(address))
+                step = steps[address] = self.at(address)
                 pending += (there for there, _ in step.ways if there is not None)
                 pending += step.called
         return steps
 
-    def _step(self, here: Decoded) -> _Step:
-        name, cycles = here.name, cycles_of(here, self._program.core)
+    def at(self, address: int) -> CodeStep:
+        """Return the step at an address; `CheckFailed` if nobody knows where it leads."""
+        here = self._instruction(address)
+        name, cycles = here.name, here.cycles_on(self.program.core)
         target = here.operands.get("k", 0)
-        if name in RETURNS:
-            return _Step(here, ((None, cycles),))
-        if _writes(here, self._register) and here.operands["r"] == _ZERO:
-            return _Step(here, ((None, 0),))
-        if name in CALLS and target != here.end:  # else it reserves two bytes of stack, or three
-            return _Step(here, ((self._behind(here), cycles),), (target,))
+        if name in instructions.RETURNS:
+            return CodeStep(here, ((None, cycles),))
+        if _writes(here, self.register) and here.operands["r"] == _ZERO:
+            return CodeStep(here, ((None, 0),))
+        if name in instructions.CALLS and target != here.end:  # else it reserves stack
+            behind = None if self.program.names.ends_with(here) else here.end
+            return CodeStep(here, ((behind, cycles),), (target,))
         if name in JUMPS:
-            return _Step(here, tuple(self._jump(here, target, cycles)))
+            return CodeStep(here, tuple(self._jump(here, target, cycles)))
         if name in _INDIRECT:
             raise self._lost(here)
         ways: list[tuple[int | None, int]] = [(here.end, cycles)]
-        if name in BRANCHES:
-            ways.append((target, cycles + TAKEN_BRANCH))
-        if name in SKIPS:
+        if name in instructions.BRANCHES:
+            ways.append((target, cycles + instructions.TAKEN_BRANCH))
+        if name in instructions.SKIPS:
             skipped = self._instruction(here.end)
             ways.append((skipped.end, cycles + skipped.size // 2))
-        return _Step(here, tuple(ways))
-
-    def _behind(self, call: Decoded) -> int | None:
-        """Return where a call returns to; None if the compiler knew that it does not."""
-        symbol = self._names.at(call.address)
-        ends = symbol is not None and symbol.size and call.end == symbol.address + symbol.size
-        return None if ends else call.end
+        return CodeStep(here, tuple(ways))
 
     def _jump(self, here: Decoded, target: int, cycles: int) -> Iterator[tuple[int | None, int]]:
-        symbol = self._names.at(target)
+        symbol = self.program.names.at(target)
         if target == here.address:  # where _exit() stops
             yield None, cycles
         elif symbol is not None and symbol.name.startswith("__tablejump"):
-            if here.address not in self._targets:
+            if here.address not in self.targets:
                 raise self._lost(here)
             cycles += self._until_jump(target)
-            yield from ((each, cycles) for each in self._targets[here.address])
+            yield from ((each, cycles) for each in self.targets[here.address])
         else:
             yield target, cycles
 
@@ -239,13 +230,13 @@ class _Steps:
         cycles = 0
         while True:
             here = self._instruction(address)
-            cycles += cycles_of(here, self._program.core)
+            cycles += here.cycles_on(self.program.core)
             if here.name in _INDIRECT:
                 return cycles
             address = here.operands["k"] if here.name in JUMPS else here.end
 
     def _instruction(self, address: int) -> Decoded:
-        instruction = decode(self._program.code, address, self._program.core.wraps_at)
+        instruction = self.program.instruction(address)
         if instruction is None:
             raise CheckFailed(
                 f"the code reaches 0x{address:x}, where there is no instruction; build it again"
@@ -254,6 +245,6 @@ class _Steps:
 
     def _lost(self, here: Decoded) -> CheckFailed:
         return CheckFailed(
-            f"{self._names.name_of(here.address)} calls or jumps through a pointer, so that nobody "
-            "knows where to; call the function by its name, or compile with -fno-jump-tables"
+            f"{self.program.names.name_of(here.address)} calls or jumps through a pointer, so that "
+            "nobody knows where to; call the function by its name, or compile with -fno-jump-tables"
         )

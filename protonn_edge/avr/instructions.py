@@ -1,8 +1,10 @@
-"""Decode AVR machine code, as far as control flow and the stack pointer go.
+"""Decode AVR machine code, as far as control flow, the stack pointer and cycles go.
 
 The analysis of the stack reads firmware with it and so needs no disassembler: PlatformIO keeps its
 own off PATH. The encodings are those of the AVR Instruction Set Manual, without the instructions
-that chips of the ATmega328P's kind do not have.
+that chips of the ATmega328P's kind do not have. Cycles are those of data sheet 8271, chapter 31
+(AVRe+; AVRe lacks the products and takes the same for all else). Where return addresses have 3
+bytes, whatever pushes or pops one takes a cycle more (data sheet 2549, chapter 34).
 """
 
 from __future__ import annotations
@@ -11,12 +13,25 @@ import functools
 from collections.abc import Mapping
 from typing import NamedTuple
 
+from protonn_edge.avr.cores import Core
+
 JUMPS = frozenset({"jmp", "rjmp"})
 CALLS = frozenset({"call", "rcall"})
 BRANCHES = frozenset({"brbs", "brbc"})
 SKIPS = frozenset({"cpse", "sbrc", "sbrs", "sbic", "sbis"})
 RETURNS = frozenset({"ret", "reti"})
 INTERRUPT_FLAG = 7
+TAKEN_BRANCH = 1
+"""What a branch takes more than its instruction if it is taken. A skip takes the words skipped."""
+
+_CYCLES = {
+    **dict.fromkeys(("mul", "muls", "mulsu", "fmul", "fmuls", "fmulsu", "adiw", "sbiw"), 2),
+    **dict.fromkeys(("ld", "ldd", "lds", "st", "std", "sts", "push", "pop", "sbi", "cbi"), 2),
+    **dict.fromkeys(("rjmp", "ijmp", "eijmp"), 2),
+    **dict.fromkeys(("lpm", "elpm", "jmp", "rcall", "icall", "eicall"), 3),
+    **dict.fromkeys(("call", "ret", "reti"), 4),
+}
+_WITH_RETURN_ADDRESS = frozenset({"rcall", "icall", "eicall", "call", "ret", "reti"})
 
 # One line per instruction: its name and its bits. A letter is a bit of an operand: d and r are
 # registers, K is a constant, k an address or a distance, A an I/O register, b and s a bit number, q
@@ -131,6 +146,11 @@ class Decoded(NamedTuple):
     def end(self) -> int:
         """The address of the instruction that follows."""
         return self.address + self.size
+
+    def cycles_on(self, core: Core) -> int:
+        """Return its cycles if it goes on to the next instruction, or always goes elsewhere."""
+        longer = core.return_bytes - 2 if self.name in _WITH_RETURN_ADDRESS else 0
+        return _CYCLES.get(self.name, 1) + longer
 
 
 def decode(code: bytes, address: int, wraps_at: int = 0) -> Decoded | None:

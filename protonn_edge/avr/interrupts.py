@@ -12,18 +12,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from protonn_edge.avr.cycles import TAKEN_BRANCH, cycles_of
-from protonn_edge.avr.flow import flow_of, interrupt_handlers
-from protonn_edge.avr.instructions import (
-    BRANCHES,
-    CALLS,
-    INTERRUPT_FLAG,
-    JUMPS,
-    RETURNS,
-    SKIPS,
-    Decoded,
-    decode,
-)
+from protonn_edge.avr.flow import function_at, interrupt_handlers
+from protonn_edge.avr.graph import CodeStep, CodeSteps
+from protonn_edge.avr.instructions import INTERRUPT_FLAG, RETURNS, Decoded
 from protonn_edge.avr.program import LinkedProgram
 from protonn_edge.errors import CheckFailed
 
@@ -84,12 +75,6 @@ class _Place(NamedTuple):
     kept: frozenset[int] = frozenset()
 
 
-class _PathEnd(NamedTuple):
-    """The end of a path: with interrupts on, or by a return with interrupts off."""
-
-    interrupts_on: bool
-
-
 class _Longest(NamedTuple):
     """The longest paths from a place: to where interrupts are on, and to a return without."""
 
@@ -97,7 +82,8 @@ class _Longest(NamedTuple):
     to_return: int | None
 
 
-_Next = tuple[int, _Place | _PathEnd]
+_Next = tuple[int, _Place | bool]
+"""Cycles, and what comes then: a place, or the path's end, with interrupts on or by a return."""
 
 
 class _Spans:
@@ -105,10 +91,8 @@ class _Spans:
 
     def __init__(self, program: LinkedProgram, bounds: Mapping[str, int]) -> None:
         self._program = program
-        self._code = program.code
-        self._flow = flow_of(program)
-        self._names = self._flow.names
-        self._core = program.core
+        self._names = program.names
+        self._steps = CodeSteps(program, {})
         self._called: dict[int, _Longest] = {}
         for name, cycles in bounds.items():
             address = self._names.address_of(name)
@@ -129,26 +113,26 @@ class _Spans:
             entry = pending.pop()
             if entry not in seen:
                 seen.add(entry)
-                function = self._flow.function(entry)
+                function = function_at(self._program, entry)
                 pending.extend(function.calls)
                 found.update(filter(self._is_cli, function.addresses))
         yield from sorted(found)
 
     def _is_cli(self, address: int) -> bool:
-        here = self._instruction(address)
+        here = self._program.instruction(address)
+        assert here is not None  # the analysis of the stack has been there before
         return here.name == "bclr" and here.operands["s"] == INTERRUPT_FLAG
 
     def _handler(self, number: int, entry: int) -> MaskedSpan:
-        jump = self._instruction(self._program.core.vector_bytes * number)
-        longest = self._call(entry)
-        response = _RESPONSE_CYCLES + self._core.return_bytes - 2
-        cycles = response + cycles_of(jump, self._core) + max(filter(None, longest))
+        core = self._program.core
+        ((_, jump_cycles),) = self._steps.at(core.vector_bytes * number).ways
+        response = _RESPONSE_CYCLES + core.return_bytes - 2
+        cycles = response + jump_cycles + max(filter(None, self._call(entry)))
         return MaskedSpan(self._names.name_of(entry), cycles)
 
     def _span(self, cli: int) -> MaskedSpan:
         """Return the span from a ``cli`` on, in the function that has it."""
-        symbol = self._names.at(cli)
-        name = symbol.name if symbol else self._names.name_of(cli)
+        name = self._names.function_of(cli)
         longest = self._walk(_Place(cli), restores=True)
         if longest.to_return is not None:
             raise CheckFailed(
@@ -190,52 +174,33 @@ class _Spans:
 
     def _following(self, place: _Place, restores: bool) -> Iterator[_Next]:
         """Yield what can come after an instruction, and the cycles until then."""
-        here = self._instruction(place.address)
-        name, cycles = here.name, cycles_of(here, self._core)
-        after = _Place(here.end, place.kept)
-        if name in RETURNS:
-            yield cycles, _PathEnd(name == "reti")
-        elif name in CALLS:
-            yield from self._following_call(here, cycles, after)
-        elif name in {"ijmp", "icall", "eijmp", "eicall"}:
-            raise self._no_bound(place)
-        elif name in JUMPS:
-            if here.operands["k"] != here.address:  # else this is where _exit() stops
-                yield cycles, _Place(here.operands["k"], place.kept)
-        elif name in SKIPS:
-            skipped = self._instruction(here.end)
-            yield cycles, after
-            yield cycles + skipped.size // 2, _Place(skipped.end, place.kept)
-        else:
-            yield (
-                cycles,
-                _PathEnd(True) if _switches_on(here, place, restores) else _after(here, place),
-            )
-            if name in BRANCHES:
-                yield cycles + TAKEN_BRANCH, _Place(here.operands["k"], place.kept)
+        try:
+            step = self._steps.at(place.address)
+        except CheckFailed as error:
+            raise self._no_bound(place) from error
+        here, kept = step.here, _kept_after(step.here, place)
+        for there, cycles in step.ways:
+            if here.name in RETURNS:
+                yield cycles, here.name == "reti"
+            elif _switches_on(here, place, restores):
+                yield cycles, True
+            elif step.called:
+                yield from self._following_call(step, place)
+            elif there is not None:  # else this is where _exit() stops
+                yield cycles, _Place(there, kept)
 
-    def _following_call(self, here: Decoded, cycles: int, after: _Place) -> Iterator[_Next]:
-        target = here.operands["k"]
-        if target == here.end:  # the shortest way to reserve two bytes of stack
-            yield cycles, after
-            return
-        called = self._call(target)
+    def _following_call(self, step: CodeStep, place: _Place) -> Iterator[_Next]:
+        ((there, cycles),), called = step.ways, self._call(step.called[0])
         if called.to_on is not None:
-            yield cycles + called.to_on, _PathEnd(True)
-        if called.to_return is not None:
-            yield cycles + called.to_return, after
-
-    def _instruction(self, address: int) -> Decoded:
-        instruction = decode(self._code, address, self._program.core.wraps_at)
-        assert instruction is not None  # the analysis of the stack has been there before
-        return instruction
+            yield cycles + called.to_on, True
+        if called.to_return is not None and there is not None:
+            yield cycles + called.to_return, _Place(there, place.kept)
 
     def _no_bound(self, place: _Place) -> CheckFailed:
-        symbol = self._names.at(place.address)
-        name = symbol.name if symbol else self._names.name_of(place.address)
         return CheckFailed(
-            f"{name} loops or jumps through a table while interrupts are disabled, so that nobody "
-            "knows for how long; enable them in between, or leave out -flto if it is pnn_push_many"
+            f"{self._names.function_of(place.address)} loops or jumps through a table while "
+            "interrupts are disabled, so that nobody knows for how long; enable them in between, "
+            "or leave out -flto if it is pnn_push_many"
         )
 
 
@@ -247,10 +212,9 @@ def _switches_on(here: Decoded, place: _Place, restores: bool) -> bool:
     return writes and restores and here.operands["r"] not in place.kept
 
 
-def _after(here: Decoded, place: _Place) -> _Place:
-    if here.name == "in" and here.operands["A"] == _SREG:
-        return _Place(here.end, place.kept | {here.operands["d"]})
-    return _Place(here.end, place.kept)
+def _kept_after(here: Decoded, place: _Place) -> frozenset[int]:
+    reads = here.name == "in" and here.operands["A"] == _SREG
+    return place.kept | {here.operands["d"]} if reads else place.kept
 
 
 def _joined(following: list[_Next], known: Mapping[_Place, _Longest]) -> _Longest:
@@ -258,8 +222,8 @@ def _joined(following: list[_Next], known: Mapping[_Place, _Longest]) -> _Longes
     to_on: list[int] = []
     to_return: list[int] = []
     for cycles, after in following:
-        if isinstance(after, _PathEnd):
-            (to_on if after.interrupts_on else to_return).append(cycles)
+        if isinstance(after, bool):
+            (to_on if after else to_return).append(cycles)
             continue
         longest = known[after]
         if longest.to_on is not None:

@@ -11,9 +11,12 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
+from elftools.common.exceptions import ELFError
+from elftools.elf.elffile import ELFFile
 from numpy.typing import NDArray
 from scipy.optimize import Bounds, LinearConstraint, milp
 from scipy.sparse import csr_array, diags_array
@@ -21,8 +24,7 @@ from scipy.sparse.csgraph import connected_components
 
 from protonn_edge.avr.facts import Fact, facts_of, span_labels
 from protonn_edge.avr.graph import Graph, first_write, graph_of
-from protonn_edge.avr.lines import source_line
-from protonn_edge.avr.program import LinkedProgram, Names
+from protonn_edge.avr.program import LinkedProgram
 from protonn_edge.errors import CheckFailed, InputError
 
 _NEARLY = 0.01  # what a solver's integers may be off
@@ -136,7 +138,7 @@ class _Flow:
         roots: Mapping[int, Times],
     ) -> None:
         self._program = program
-        self._names = Names(program.symbols)
+        self._names = program.names
         self._starts = [*graph.calls]
         number = {start: block for block, start in enumerate(self._starts)}
         self._facts = [fact for fact in facts if fact.places.keys() & number.keys()]
@@ -178,7 +180,7 @@ class _Flow:
             raise self._no_bound(self._starts[int(looping.argmax())])
 
     def _no_bound(self, address: int) -> CheckFailed:
-        symbol, line = self._names.at(address), source_line(self._program.path, address)
+        symbol, line = self._names.at(address), _source_line(self._program, address)
         name = symbol.name if symbol else "the program"
         return CheckFailed(
             f"the cycles have no bound because nothing says how often {name} loops at "
@@ -286,3 +288,28 @@ def _matrix(places: Iterable[tuple[int, int, int]], rows: int, columns: int) -> 
     """Return a matrix of what is at places, (row, column, number); of several at one the sum."""
     at = np.array([*places], np.int64).reshape(-1, 3).T
     return csr_array((at[2].astype(float), (at[0], at[1])), shape=(rows, columns))
+
+
+def _source_line(program: LinkedProgram, address: int) -> str:
+    """Return ``file:line`` for an address in flash, or nothing if the file does not know."""
+    try:
+        with program.path.open("rb") as file:
+            return _line(ELFFile(file), address)
+    except (OSError, ELFError, LookupError, ValueError):
+        return ""  # it only makes a message clearer
+
+
+def _line(elf: ELFFile, address: int) -> str:
+    if not elf.has_dwarf_info():
+        return ""
+    dwarf = elf.get_dwarf_info()
+    for unit in dwarf.iter_CUs():
+        program = dwarf.line_program_for_CU(unit)
+        if program is None:
+            continue
+        states = [entry.state for entry in program.get_entries() if entry.state]
+        for state, after in pairwise(states):
+            if state.address <= address < after.address and not state.end_sequence:
+                name = program["file_entry"][state.file - 1].name.decode(errors="replace")
+                return f"{name}:{state.line}"
+    return ""

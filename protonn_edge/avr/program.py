@@ -6,7 +6,7 @@ import bisect
 import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from io import BytesIO
 from pathlib import Path
 from typing import TypeVar
@@ -17,6 +17,7 @@ from elftools.elf.sections import Section, SymbolTableSection
 from elftools.elf.sections import Symbol as NamedPlace
 
 from protonn_edge.avr.cores import CORES, Core, core_of_machine
+from protonn_edge.avr.instructions import Decoded, decode
 from protonn_edge.errors import InputError
 from protonn_edge.system.files import check_file
 
@@ -61,11 +62,6 @@ MARK = re.compile(
 """Names of labels that say something of their places; see `protonn_edge.avr.facts`."""
 
 
-def is_mark(symbol: Symbol) -> bool:
-    """Return whether a label is there for what it says, and no name of code."""
-    return MARK.fullmatch(symbol.name) is not None
-
-
 class Names:
     """The symbols of the code, to name addresses."""
 
@@ -93,6 +89,16 @@ class Names:
         distance = address - symbol.address
         return f"{symbol.name}+0x{distance:x}" if distance else symbol.name
 
+    def function_of(self, address: int) -> str:
+        """Return the name of the function that an address is in."""
+        symbol = self.at(address)
+        return symbol.name if symbol else self.name_of(address)
+
+    def ends_with(self, here: Decoded) -> bool:
+        """Return whether a function ends there: the compiler knew that its call never returns."""
+        symbol = self.at(here.address)
+        return bool(symbol and symbol.size and here.end == symbol.address + symbol.size)
+
 
 @dataclass(frozen=True)
 class Constants:
@@ -117,6 +123,15 @@ class LinkedProgram:
     core: Core  # the kind of chip that it was compiled for
     initial_values: tuple[Constants, ...]  # what the start-up code copies from flash to SRAM
     compilers: tuple[str, ...]  # what the object files say that compiled them
+
+    @cached_property
+    def names(self) -> Names:
+        """The symbols, to name addresses."""
+        return Names(self.symbols)
+
+    def instruction(self, address: int) -> Decoded | None:
+        """Return the instruction at a byte address, or None where there is none."""
+        return decode(self.code, address, self.core.wraps_at)
 
 
 def read_program(elf: Path) -> LinkedProgram:
@@ -243,8 +258,8 @@ def _program(path: Path, contents: bytes) -> LinkedProgram:
             path=path,
             sections=_sizes(elf),
             code=_flash(elf),
-            symbols=tuple(each for each in symbols if not is_mark(each)),
-            marks=tuple(filter(is_mark, symbols)),
+            symbols=tuple(each for each in symbols if not MARK.fullmatch(each.name)),
+            marks=tuple(each for each in symbols if MARK.fullmatch(each.name)),
             data_end=min(max(ends, default=_SRAM_BASE) - _SRAM_BASE, 0xFFFF),
             core=_core(elf, path),
             initial_values=_constants(elf, _is_in_sram),

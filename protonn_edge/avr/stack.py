@@ -27,13 +27,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
-from protonn_edge.avr.flow import (
-    Depth,
-    Function,
-    flow_of,
-    interrupt_handlers,
-    variable_size,
-)
+from protonn_edge.avr.flow import Depth, Function, function_at, interrupt_handlers, variable_size
 from protonn_edge.avr.program import LinkedProgram
 from protonn_edge.errors import CheckFailed, InputError
 from protonn_edge.system.files import check_file
@@ -70,7 +64,7 @@ def worst_case_stack(program: LinkedProgram, su_files: Iterable[Path] = ()) -> S
         array of variable size, an interrupt handler that allows others; the message names the
         function.
     """
-    if flow_of(program).names.address_of("__vectors") != 0:
+    if program.names.address_of("__vectors") != 0:
         raise InputError(
             f"{program.path} has no symbol for its interrupt vectors; link it with the start-up "
             "code of avr-libc, and do not strip it"
@@ -123,16 +117,13 @@ class _Firmware:
     def __init__(self, program: LinkedProgram, usage: Mapping[str, _StackUsage]) -> None:
         self._program = program
         self._usage = usage
-        self._flow = flow_of(program)
-        self._names = self._flow.names
-        self._functions: dict[int, Function] = {}
         self._worst: dict[tuple[int, bool], StackReport] = {}
 
     def worst_case(
         self, entry: int, callers: tuple[int, ...] = (), *, handler: bool = False
     ) -> StackReport:
         """Return the worst case below the return address of the function at `entry`."""
-        function = self._function(entry)
+        function = _corrected(self._program, entry, self._usage)
         if handler and function.enables_interrupts:
             raise CheckFailed(
                 f"the stack has no bound because {function.name} lets interrupts interrupt a "
@@ -142,7 +133,7 @@ class _Firmware:
             cycle = [*callers[callers.index(entry) :], entry]
             raise CheckFailed(
                 f"the stack has no bound because {function.name} calls itself "
-                f"({' -> '.join(map(self._names.name_of, cycle))}); write it as a loop"
+                f"({' -> '.join(map(self._program.names.name_of, cycle))}); write it as a loop"
             )
         if len(callers) > _MOST_NESTED:
             raise CheckFailed(
@@ -163,24 +154,17 @@ class _Firmware:
                 deepest = StackReport(size, (*_path(function, place), *called.path))
         return deepest
 
-    def _function(self, entry: int) -> Function:
-        """Return what following the code from `entry` found."""
-        if entry not in self._functions:
-            return_bytes = self._program.core.return_bytes
-            function = self._flow.function(entry)
-            self._functions[entry] = _corrected(function, self._usage, return_bytes)
-        return self._functions[entry]
 
-
-def _corrected(function: Function, usage: Mapping[str, _StackUsage], return_bytes: int) -> Function:
-    """Return a function made as large as the compiler says that it is."""
+def _corrected(program: LinkedProgram, entry: int, usage: Mapping[str, _StackUsage]) -> Function:
+    """Return the function at `entry`, made as large as the compiler says that it is."""
+    function = function_at(program, entry)
     # A clone of a function, like f.constprop.0, is in the .su file under its first name.
     account = usage.get(function.name) or usage.get(function.name.partition(".")[0])
     if account is None:
         return function
     if account.kind == "dynamic":
         raise CheckFailed(variable_size(function.name))
-    lacking = max(0, account.bytes - return_bytes - function.peak.bytes)
+    lacking = max(0, account.bytes - program.core.return_bytes - function.peak.bytes)
     return dataclasses.replace(
         function,
         peak=Depth(function.peak.bytes + lacking, function.peak.within),

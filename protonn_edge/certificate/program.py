@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from protonn_edge.avr.flow import flow_of
+from protonn_edge.avr.flow import function_at
 from protonn_edge.avr.paths import paths_through
 from protonn_edge.avr.program import LinkedProgram, float_routines, read_program
 from protonn_edge.avr.stack import worst_case_stack
@@ -110,8 +110,7 @@ def _names_reached(program: LinkedProgram, entry: str) -> set[str]:
 
     Raises `CheckFailed` if one of them is called through a pointer or calls itself.
     """
-    flow = flow_of(program)
-    start = flow.names.address_of(entry)
+    start = program.names.address_of(entry)
     if start is None:
         raise InputError(
             f"{program.path} has no function {entry}; name another --entry, and link with symbols"
@@ -120,11 +119,11 @@ def _names_reached(program: LinkedProgram, entry: str) -> set[str]:
 
     def visit(address: int, callers: tuple[int, ...]) -> None:
         if address in callers:
-            raise CheckFailed(f"{flow.names.name_of(address)} calls itself; write it as a loop")
+            raise CheckFailed(f"{program.names.name_of(address)} calls itself; write it as a loop")
         if address not in done:
-            for called in flow.function(address).calls:
+            for called in function_at(program, address).calls:
                 visit(called, (*callers, address))
             done.add(address)
 
     visit(start, ())
-    return set(map(flow.names.name_of, done))
+    return set(map(program.names.name_of, done))

@@ -12,7 +12,7 @@ from avr_tools import needs_avr_gcc, needs_emulated_avr
 from generated_programs import marked_cycles
 
 from protonn_edge.avr.paths import paths_through
-from protonn_edge.avr.program import Names, read_program
+from protonn_edge.avr.program import read_program
 from protonn_edge.errors import CheckFailed, InputError
 
 pytestmark = needs_avr_gcc
@@ -188,7 +188,7 @@ def test_labels_of_facts_take_no_memory_and_name_no_code(compile_avr: Compile) -
     assert noted.sections == plain.sections
     assert noted.symbols == plain.symbols
     (label, *_) = noted.marks
-    symbol = Names(noted.symbols).at(label.address)
+    symbol = noted.names.at(label.address)
     assert symbol is not None
     assert symbol.name == "pnn_predict"
 

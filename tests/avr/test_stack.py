@@ -8,7 +8,7 @@ import subprocess
 import pytest
 from avr_tools import needs
 
-from protonn_edge.avr.flow import flow_of
+from protonn_edge.avr.flow import function_at
 from protonn_edge.avr.program import read_program
 from protonn_edge.avr.stack import worst_case_stack
 from protonn_edge.errors import CheckFailed, InputError
@@ -99,8 +99,7 @@ def test_arguments_pushed_for_a_call_count_during_the_call(compile_avr):
     """
     elf = compile_avr(firmware)
     program = read_program(elf)
-    flow = flow_of(program)
-    called = flow.function(flow.names.address_of("many"))
+    called = function_at(program, program.names.address_of("many"))
     assert stack_of(elf).bytes == CALL + 4 + CALL + called.peak.bytes
 
 
@@ -117,8 +116,7 @@ def test_the_worst_interrupt_handler_comes_on_top(compile_avr):
     )
     elf = compile_avr(firmware)
     program = read_program(elf)
-    flow = flow_of(program)
-    handler = flow.function(flow.names.address_of("__vector_13"))
+    handler = function_at(program, program.names.address_of("__vector_13"))
     report = stack_of(elf)
     assert handler.peak.bytes >= 12  # it saves all that a function may change
     on_top = CALL + handler.peak.bytes + (CALL + 2 + 30)
@@ -235,13 +233,12 @@ def test_what_the_compiler_says_of_its_functions_includes_the_return_address(com
     )
     elf = compile_avr(firmware)
     program = read_program(elf)
-    flow = flow_of(program)
     lines = (elf.parent / "firmware.su").read_text().splitlines()
     assert len(lines) == 10
     for line in lines:
         where, size, kind = line.split("\t")
         assert kind == "static"
-        function = flow.function(flow.names.address_of(where.rpartition(":")[2]))
+        function = function_at(program, program.names.address_of(where.rpartition(":")[2]))
         assert function.peak.bytes + CALL == int(size), where
 
 
