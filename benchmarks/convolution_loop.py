@@ -130,7 +130,7 @@ def planned_cycles(case: Case) -> float:
     """Return what the planner expects of the pixels of such images."""
     stage = convolution()
     activity = Activity(np.zeros(0), {stage.kind: stage.activity(case.image)})
-    return ConvolutionKernel(stage, case.kernel, UNO_CORE).pixel_cycles(activity)
+    return ConvolutionKernel(stage, UNO_CORE, case.kernel).pixel_cycles(activity)
 
 
 def _active_weights(image: NDArray[np.uint8]) -> list[NDArray[np.int64]]:

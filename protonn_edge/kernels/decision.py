@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import ClassVar
 
-from protonn_edge.avr.cores import Core
 from protonn_edge.chain.activity import Activity
 from protonn_edge.chain.decision import UNKNOWN, IntegerDecision, Statistic
 from protonn_edge.kernels.kernel import Cost, Feed, Kernel, Push, Step
@@ -34,7 +33,6 @@ class DecisionKernel(Kernel):
     unknown: ClassVar[int] = UNKNOWN
 
     stage: IntegerDecision
-    core: Core
     name: str = "largest"
 
     @property
@@ -104,6 +102,4 @@ def _compared(score: str, size: int) -> str:
     return f"cp %A[{score}], %A[score]\n{others}"
 
 
-def kernels(stage: IntegerDecision, core: Core) -> tuple[Kernel, ...]:
-    """Return its only kernel."""
-    return (DecisionKernel(stage, core),)
+kernels = DecisionKernel.of

@@ -117,10 +117,10 @@ class Cost:
     spares: int = 0  # cycles of the next stage's minimum that it saves
 
 
+@dataclass(frozen=True, eq=False)
 class Kernel(ABC):
     """An implementation of an integer stage for a kind of chip."""
 
-    name: str  # its name among the stage's kernels: "columns", "held"
     template: ClassVar[str]  # the file of ``templates/c`` with its C
     # values that the firmware collects before it pushes them, if it does not hold all of them
     chunk: ClassVar[int] = 64
@@ -128,8 +128,17 @@ class Kernel(ABC):
     holds_inputs: ClassVar[bool] = True
     # whether a plan with this as its first such kernel has its name, for the option --plan
     names_plan: ClassVar[bool] = False
+    # time of the compiler's loops relative to its assembly, on a chip without a multiplier
+    portable: ClassVar[float]
+
     stage: IntegerStage  # the stage that it computes
     core: Core
+    name: str = ""  # its name among the stage's kernels: "columns", "held"
+
+    @classmethod
+    def of(cls, stage: Any, core: Core) -> tuple[Kernel, ...]:
+        """Return the ways to compute a stage on chips of a core: by default only this one."""
+        return (cls(stage, core),)
 
     @property
     def kind(self) -> str:
@@ -163,6 +172,13 @@ class Kernel(ABC):
         - `following`: the cost of pushing into the next stage; None if that reads values in place.
         - `activity`: for mean cycles.
         """
+
+    def _in_one_step(
+        self, mean: float | None, worst: float, least: int, tables: int, code: int, **more: Any
+    ) -> Cost:
+        """Return the cost of a single step, with flash of tables and code; `more`: see `Cost`."""
+        step = Step(self.kind, self.name, tables + code, mean, ceil(worst), least)
+        return Cost((step.on(self.core, self.portable),), tables, code, **more)
 
 
 KERNELS: MutableMapping[str, Callable[[Any, Core], tuple[Kernel, ...]]] = STAGES
@@ -219,3 +235,43 @@ class HeldInputs:
     def buffer(self, feed: Feed | None) -> int:
         """Return the SRAM of the firmware's buffer, which replaces that of the library."""
         return -self.n_inputs if feed is not None and feed.whole else 0
+
+
+@dataclass(frozen=True, eq=False)
+class HeldKernel(Kernel):
+    """A classifier in assembly, in one step, with all inputs in a buffer."""
+
+    chunk: ClassVar[int] = INPUTS_AT_ONCE
+    names_plan: ClassVar[bool] = True
+
+    @property
+    def held(self) -> HeldInputs | None:
+        """The buffer; None if the previous stage leaves its values in place."""
+        return HeldInputs(self.stage.n_inputs)
+
+    @property
+    @abstractmethod
+    def around(self) -> tuple[int, int]:
+        """Cycles of what the compiler makes around the assembly: on average and at most."""
+
+    @property
+    @abstractmethod
+    def flash(self) -> tuple[int, int]:
+        """Flash of tables, and approximately of code."""
+
+    @abstractmethod
+    def assembly(self, activity: Activity | None) -> tuple[float | None, int, int]:
+        """Return the cycles of the assembly: mean, maximum and minimum."""
+
+    def cost(self, feed: Feed | None, _: Push | None, activity: Activity | None, /) -> Cost:
+        """Return its cost."""
+        held, (around_mean, around_worst) = self.held, self.around
+        mean, worst, least = self.assembly(activity)
+        worst += around_worst + 2 * self.core.call_cycles
+        more: dict[str, Any] = {"state": self.stage.n_outputs * self.stage.output_bits // 8}
+        if held is not None:
+            around_mean, worst = around_mean + held.mean(feed), worst + held.worst(feed)
+            more["state"] += held.state(feed)
+            more |= {"buffer": held.buffer(feed), "push": held.push}
+        mean = None if mean is None else mean + around_mean
+        return self._in_one_step(mean, worst, least, *self.flash, **more)

@@ -6,9 +6,8 @@ import math
 from dataclasses import dataclass
 from typing import ClassVar
 
-from protonn_edge.avr.cores import Core
 from protonn_edge.chain.activity import Activity
-from protonn_edge.kernels.kernel import Cost, Feed, Kernel, Push, Step
+from protonn_edge.kernels.kernel import Cost, Feed, Kernel, Push
 from scale.integers import FACTOR_BITS, IntegerScale
 
 # Values that are scaled before they are pushed on together.
@@ -22,21 +21,18 @@ _BEGIN_CYCLES = 6
 
 _CODE_BYTES = 120
 
-# What a product takes more where the chip has no multiplier, as a factor.
-_PORTABLE = 4.0
-
 
 @dataclass(frozen=True, eq=False)
 class ScaleKernel(Kernel):
     """A table of factors in flash; its template reads what is public."""
 
     template: ClassVar[str] = "scale/scale.j2"
+    portable: ClassVar[float] = 4.0  # a product takes more where the chip has no multiplier
     chunk: ClassVar[int] = AT_ONCE
     shift: ClassVar[int] = FACTOR_BITS
     at_once: ClassVar[int] = AT_ONCE
 
     stage: IntegerScale
-    core: Core
     name: str = "table"
 
     def cost(
@@ -53,9 +49,10 @@ class ScaleKernel(Kernel):
         if feed is not None:  # else the stage before counts the calls
             calls = 1 if feed.whole else feed.calls(push, [push.value] * n)
             cycles += calls * push.call
-        step = Step(self.kind, self.name, n + _CODE_BYTES, cycles, cycles, _VALUE_LEAST * n)
-        return Cost(
-            steps=(step.on(self.core, _PORTABLE),),
+        return self._in_one_step(
+            cycles,
+            cycles,
+            _VALUE_LEAST * n,
             tables=n,
             code=_CODE_BYTES,
             state=2 + AT_ONCE,
@@ -81,6 +78,4 @@ class ScaleKernel(Kernel):
         return _PART_CYCLES + self.core.call_cycles + following.call
 
 
-def kernels(stage: IntegerScale, core: Core) -> tuple[Kernel, ...]:
-    """Return its one kernel."""
-    return (ScaleKernel(stage, core),)
+kernels = ScaleKernel.of

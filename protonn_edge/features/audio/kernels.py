@@ -12,12 +12,11 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import ClassVar
 
-from protonn_edge.avr.cores import Core
 from protonn_edge.chain.activity import Activity
 from protonn_edge.features.audio.frames import FEATURE_MAXIMUM, OCTAVE, STEPS, BandPass
 from protonn_edge.features.audio.onset import LEVEL_SHIFT
 from protonn_edge.features.audio.stage import IntegerAudio
-from protonn_edge.kernels.kernel import Cost, Feed, Kernel, Push, Step
+from protonn_edge.kernels.kernel import Cost, Feed, Kernel, Push
 from protonn_edge.kernels.listing import Listing
 
 BAND_BYTES = 6
@@ -92,16 +91,13 @@ _STREAMING_CODE_BYTES = 120
 # has begun.
 _STATE_BYTES = 8 + 5
 
-# What the compiler's loop takes of what is in assembly, on a chip without a multiplier: two to
-# eight bands took 11 to 14.5 times as long on the emulated ATtiny85.
-_PORTABLE = 14.0
-
 
 @dataclass(frozen=True, eq=False)
 class AudioKernel(Kernel):
     """Energies of the current frame, and features of completed ones."""
 
     template: ClassVar[str] = "audio/audio.j2"
+    portable: ClassVar[float] = 14.0  # 2 to 8 bands took 11 to 14.5 on the emulated ATtiny85
     chunk: ClassVar[int] = 16
     holds_inputs: ClassVar[bool] = False  # no samples are kept
     octave: ClassVar[int] = OCTAVE
@@ -112,7 +108,6 @@ class AudioKernel(Kernel):
     band_bytes: ClassVar[int] = BAND_BYTES
 
     stage: IntegerAudio
-    core: Core
     name: str = "energies"
 
     @cached_property
@@ -141,11 +136,12 @@ class AudioKernel(Kernel):
         code = _CODE_BYTES + self.band_loop.code_bytes + _STREAMING_CODE_BYTES * (not feed.whole)
         mean, worst = (self._cycles(feed, push, most) + following.whole for most in (False, True))
         least = clip.n_features * self._band_cycles
-        step = Step(self.kind, self.name, code + tables, mean, worst, least)
-        return Cost(
-            steps=(step.on(self.core, _PORTABLE),),
-            tables=tables,
-            code=code,
+        return self._in_one_step(
+            mean,
+            worst,
+            least,
+            tables,
+            code,
             state=_STATE_BYTES + BAND_BYTES * len(clip.bands) + clip.n_outputs,
             push=push,
             begin=self._begin,
@@ -216,6 +212,4 @@ class AudioKernel(Kernel):
         return self.stage.onset << LEVEL_SHIFT
 
 
-def kernels(stage: IntegerAudio, core: Core) -> tuple[Kernel, ...]:
-    """Return its only kernel."""
-    return (AudioKernel(stage, core),)
+kernels = AudioKernel.of

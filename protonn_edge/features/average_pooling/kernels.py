@@ -11,7 +11,7 @@ from protonn_edge.avr.cores import Core
 from protonn_edge.chain.activity import Activity
 from protonn_edge.features.average_pooling.loops import WHOLE_AREA_PIXELS, AreaLoops
 from protonn_edge.features.average_pooling.pooling import Areas, IntegerAveragePooling
-from protonn_edge.kernels.kernel import Cost, Feed, Kernel, Push, Step
+from protonn_edge.kernels.kernel import Cost, Feed, Kernel, Push
 from protonn_edge.kernels.listing import Facts, Fold, Listing, Passed
 from protonn_edge.kernels.matvec.kernels import PUSH_CALL_BY_COMPILER
 from protonn_edge.kernels.matvec.loops import COUNTED_IN_A_BYTE
@@ -39,9 +39,6 @@ KEPT_AVERAGES = 512
 # Pixels whose averages are projected in one pass, a chunk of the firmware.
 PIXELS_AT_ONCE = 32
 
-# Time of the compiler's loops relative to assembly, on a chip without a multiplier.
-_PORTABLE = 8.2
-
 Name = Literal["kept", "streamed", "rows"]
 
 
@@ -54,11 +51,19 @@ class AveragePoolingKernel(Kernel):
     """
 
     template: ClassVar[str] = "average_pooling/average_pooling.j2"
+    portable: ClassVar[float] = 8.2
     chunk: ClassVar[int] = PIXELS_AT_ONCE
 
     stage: IntegerAveragePooling
     name: Name
-    core: Core
+
+    @classmethod
+    def of(cls, stage: IntegerAveragePooling, core: Core) -> tuple[Kernel, ...]:
+        """Return those that keep all averages until the last one, and those that do not."""
+        names: list[Name] = ["rows"] if stage.by_rows else ["kept", "streamed"]
+        if stage.n_outputs > KEPT_AVERAGES and not stage.by_rows:
+            names.remove("kept")
+        return tuple(cls(stage, core, name) for name in names)
 
     @property
     def areas(self) -> Areas:
@@ -89,8 +94,8 @@ class AveragePoolingKernel(Kernel):
 
     @property
     def pushes_whole(self) -> bool:
-        """Whether it pushes all values into the next stage in one call."""
-        return self._keeps
+        """Whether it keeps all averages, and pushes them into the next stage in one call."""
+        return self.name != "streamed"
 
     @cached_property
     def facts(self) -> dict[str, Facts]:
@@ -113,23 +118,20 @@ class AveragePoolingKernel(Kernel):
         }
         return {"part": part, "summing": {"area": area}, "averaging": {"area": [area, average]}}
 
-    @property
-    def _keeps(self) -> bool:
-        return self.name != "streamed"
-
     def cost(self, feed: Feed | None, following: Push | None, activity: Activity | None) -> Cost:
         """Return its cost."""
         assert following is not None
         mean = None
         if activity is not None:
             mean = self._cycles(feed, following, float(activity.inputs.mean()))
-        worst = math.ceil(self._cycles(feed, following, None))
+        worst = self._cycles(feed, following, None)
         code = _CODE_BYTES + _STREAMING_CODE_BYTES * (feed is not None and not feed.whole)
         fold = self.loops.whole_rows if self.whole_rows else self.loops.parts
-        step = Step(self.kind, self.name, code, mean, worst, int(fold(Listing.least)))
-        spared = following.skips_zeros and not self._keeps
-        return Cost(
-            steps=(step.on(self.core, _PORTABLE),),
+        spared = following.skips_zeros and not self.pushes_whole
+        return self._in_one_step(
+            mean,
+            worst,
+            int(fold(Listing.least)),
             tables=0,
             code=code,
             state=self._state,
@@ -145,7 +147,7 @@ class AveragePoolingKernel(Kernel):
         they are: a pixel that is 0 may be the last of an area that is not.
         """
         value, pushing = following.value, following.call
-        if self._keeps:
+        if self.pushes_whole:
             value, pushing = 0, _KEEPING_CALL
         n, k = self.areas.columns.pixels, self.areas.columns.outputs
         pixel, last = self.loops.pixel(Listing.worst), self.loops.last_pixel(Listing.worst)
@@ -162,7 +164,7 @@ class AveragePoolingKernel(Kernel):
         if feed is None:
             return 1
         if feed.whole:
-            return 1 if self._keeps else -(-n // PIXELS_AT_ONCE)
+            return 1 if self.pushes_whole else -(-n // PIXELS_AT_ONCE)
         push = self._push(following)
         return feed.calls(push, [push.value] * n)
 
@@ -174,15 +176,15 @@ class AveragePoolingKernel(Kernel):
         at_most = share is None
         fold = Listing.worst if share is None else _mean_of(share)
         around = self._around_row(at_most=at_most)
-        push: float = _KEEPING_CALL if self._keeps else following.call
+        push: float = _KEEPING_CALL if self.pushes_whole else following.call
         passing: float = following.whole
         if not at_most and following.whole_mean:
             passing = following.whole_mean
-            push = push if self._keeps else passing
+            push = push if self.pushes_whole else passing
         if feed is not None:
             push += _PUSH_CYCLES[at_most] + 2 * around
-        pushes = self._calls(feed, following) * push + self._keeps * passing
-        if self.whole_rows and self._keeps and (feed is None or feed.whole):
+        pushes = self._calls(feed, following) * push + self.pushes_whole * passing
+        if self.whole_rows and self.pushes_whole and (feed is None or feed.whole):
             row = around + (_FED_ROW_CYCLES if feed is None else _WHOLE_ROW_CYCLES)[at_most]
             rows = self.areas.rows.pixels * row
             return self._begin + self.loops.whole_rows(fold) + rows + _IMAGE_CYCLES + passing
@@ -213,7 +215,7 @@ class AveragePoolingKernel(Kernel):
             under_way = -2 if self.whole_rows else 3
             return under_way + sums + self.stage.n_outputs + 2
         counted = 1 if columns.pixels < 256 else 2
-        kept = self.stage.n_outputs + 2 if self._keeps else self.averages_at_once
+        kept = self.stage.n_outputs + 2 if self.pushes_whole else self.averages_at_once
         return 3 + counted + 2 * self.areas.is_cropped + sums + kept
 
 
@@ -224,11 +226,4 @@ def _mean_of(share: float) -> Fold:
     )
 
 
-def kernels(stage: IntegerAveragePooling, core: Core) -> tuple[Kernel, ...]:
-    """Return those that keep all averages until the last one, and those that do not."""
-    if stage.by_rows:
-        return (AveragePoolingKernel(stage, "rows", core),)
-    streamed = AveragePoolingKernel(stage, "streamed", core)
-    if stage.n_outputs > KEPT_AVERAGES:
-        return (streamed,)
-    return (AveragePoolingKernel(stage, "kept", core), streamed)
+kernels = AveragePoolingKernel.of

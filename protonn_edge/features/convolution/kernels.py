@@ -8,7 +8,6 @@ pixels.
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from functools import cached_property, partial
 from itertools import chain, product
@@ -33,7 +32,7 @@ from protonn_edge.features.convolution.window import (
     weights_of,
 )
 from protonn_edge.features.images.image_rows import ImageRows
-from protonn_edge.kernels.kernel import Cost, Feed, Kernel, Push, Step
+from protonn_edge.kernels.kernel import Cost, Feed, Kernel, Push
 from protonn_edge.kernels.listing import Facts, Listing, Passed
 
 # The loop over pixels: dec, a branch that is not taken, jmp.
@@ -244,9 +243,6 @@ _CALLS = 4  # for a row, at most
 
 _CODE_BYTES = 260
 
-# What the compiler's loops take of those in assembly, on a chip without a multiplier.
-_PORTABLE = 12.0
-
 # Where the activity is not known.
 _ACTIVE, _SMALL, _LARGE = 0.5, 0.4, 0.1
 
@@ -256,11 +252,19 @@ class ConvolutionKernel(Kernel):
     """Sums of a window in registers: weights in "columns", "packed", or "unrolled" as code."""
 
     template: ClassVar[str] = "convolution/convolution.j2"
+    portable: ClassVar[float] = 12.0
     changed: ClassVar[tuple[str, ...]] = ("r0", *(f"r{number}" for number in range(2, 28)))
 
     stage: IntegerConvolution
     name: Name
-    core: Core
+
+    @classmethod
+    def of(cls, stage: IntegerConvolution, core: Core) -> tuple[Kernel, ...]:
+        """Return those with weights in flash, and one with weights as instructions."""
+        names: list[Name] = ["columns", "unrolled"]
+        if stage.weight_bits < 8 and not stage.depthwise:
+            names.append("packed")
+        return tuple(cls(stage, core, name) for name in names)
 
     @cached_property
     def code(self) -> PixelCode:
@@ -284,11 +288,12 @@ class ConvolutionKernel(Kernel):
         worst += around + calls + rows.worst(feed, following, self.core)
         code = _CODE_BYTES + self.code.listing.code_bytes
         tables = sum(map(len, self.code.weights)) * self.weights_in_flash
-        step = Step(self.kind, self.name, tables + code, mean, math.ceil(worst), least)
-        return Cost(
-            steps=(step.on(self.core, _PORTABLE),),
-            tables=tables,
-            code=code,
+        return self._in_one_step(
+            mean,
+            worst,
+            least,
+            tables,
+            code,
             state=2 * stage.side + 2 + rows.state(feed),
             buffer=rows.buffer(feed),
             push=rows.push,
@@ -363,9 +368,4 @@ class ConvolutionKernel(Kernel):
         return self.stage.weight_bits if self.name == "packed" else 0
 
 
-def kernels(stage: IntegerConvolution, core: Core) -> tuple[Kernel, ...]:
-    """Return those with weights in flash, and one with weights as instructions."""
-    names: list[Name] = ["columns", "unrolled"]
-    if stage.weight_bits < 8 and not stage.depthwise:
-        names.append("packed")
-    return tuple(ConvolutionKernel(stage, name, core) for name in names)
+kernels = ConvolutionKernel.of

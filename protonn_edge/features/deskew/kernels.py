@@ -14,7 +14,6 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from protonn_edge.avr.cores import Core
 from protonn_edge.chain.activity import Activity
 from protonn_edge.features.average_pooling.pooling import Areas, Axis
 from protonn_edge.features.deskew.deskew import (
@@ -25,7 +24,7 @@ from protonn_edge.features.deskew.deskew import (
     along_slope,
 )
 from protonn_edge.features.images.cropped_image import CroppedImage
-from protonn_edge.kernels.kernel import INPUTS_AT_ONCE, Cost, Feed, HeldInputs, Kernel, Push, Step
+from protonn_edge.kernels.kernel import INPUTS_AT_ONCE, Cost, Feed, HeldInputs, Kernel, Push
 
 Int64 = NDArray[np.int64]
 
@@ -138,22 +137,19 @@ _CALLS = 6  # per row, at most
 # A push copies pixels.
 _COPIED_PIXEL_CYCLES, _COPYING_CALL_CYCLES = (8, 12), (50, 54)
 
-# Time of the compiler's loops relative to assembly, on a chip without a multiplier.
-_PORTABLE = 8.2
-
 
 @dataclass(frozen=True, eq=False)
 class DeskewKernel(Kernel):
     """Reads the image in place, from a buffer of the firmware or the library."""
 
     template: ClassVar[str] = "deskew/deskew.j2"
+    portable: ClassVar[float] = 8.2
     chunk: ClassVar[int] = INPUTS_AT_ONCE
     centre_bits: ClassVar[int] = CENTRE_BITS
     moment_bits: ClassVar[int] = MOMENT_BITS
     slope_bits: ClassVar[int] = SLOPE_BITS
 
     stage: IntegerDeskew
-    core: Core
     name: str = "held"
 
     @property
@@ -175,10 +171,11 @@ class DeskewKernel(Kernel):
         mean = moments + _MOMENT_ZERO_CYCLES * pixels + _MOVED_ROWS_SHARE * moved + held.mean(feed)
         worst = moments + _MOMENT_PIXEL_CYCLES * pixels + moved + held.worst(feed)
         least = _MOMENT_PIXEL_LEAST * pixels
-        step = Step(self.kind, self.name, _CODE_BYTES, mean, worst, least)
         exclusive = rows.pixels * row - most_deskewed(self.stage.image, row, following.more)
-        return Cost(
-            steps=(step.on(self.core, _PORTABLE),),
+        return self._in_one_step(
+            mean,
+            worst,
+            least,
             tables=0,
             code=_CODE_BYTES,
             state=held.state(feed) + self.stage.image.columns.pixels,
@@ -193,6 +190,4 @@ def moved_row_cycles(image: CroppedImage) -> int:
     return _MOVED_ROW_CYCLES + _MOVED_PIXEL_CYCLES * image.columns.pixels
 
 
-def kernels(stage: IntegerDeskew, core: Core) -> tuple[Kernel, ...]:
-    """Return its only kernel."""
-    return (DeskewKernel(stage, core),)
+kernels = DeskewKernel.of

@@ -41,9 +41,6 @@ _WHOLE_ROW_CYCLES = 100
 
 _CODE_BYTES = {"streamed": 760, "rows": 420}
 
-# Time of the compiler's loops relative to assembly, on a chip without a multiplier.
-_PORTABLE = 5.0
-
 # The share of pixels with a gradient, if it is not known.
 _ACTIVE = 0.4
 
@@ -55,6 +52,7 @@ class GradientsKernel(Kernel):
     """Sums of gradients: "streamed" processes pixels as they arrive, "rows" whole rows."""
 
     template: ClassVar[str] = "gradients/gradients.j2"
+    portable: ClassVar[float] = 5.0
     chunk: ClassVar[int] = 32
     run_count: ClassVar[int] = COUNT
     run_next: ClassVar[int] = NEXT_CELL
@@ -62,7 +60,11 @@ class GradientsKernel(Kernel):
 
     stage: IntegerGradients
     name: Name
-    core: Core
+
+    @classmethod
+    def of(cls, stage: IntegerGradients, core: Core) -> tuple[Kernel, ...]:
+        """Return the kernel for rows if the previous stage passes these, else that for pixels."""
+        return (cls(stage, core, "rows" if stage.by_rows else "streamed"),)
 
     @cached_property
     def loops(self) -> GradientLoops:
@@ -112,7 +114,7 @@ class GradientsKernel(Kernel):
         cells = self.stage.cells
         tables = LEVELS + len(cells.rows.runs) + len(cells.columns.runs) + 2
         return Cost(
-            steps=(step.on(self.core, _PORTABLE),),
+            steps=(step.on(self.core, self.portable),),
             tables=tables,
             code=code,
             state=self._state,
@@ -202,6 +204,4 @@ def _runs_a_pixel(axis: CellAxis) -> float:
     return most
 
 
-def kernels(stage: IntegerGradients, core: Core) -> tuple[Kernel, ...]:
-    """Return the kernel for rows if the previous stage passes these, else the one for pixels."""
-    return (GradientsKernel(stage, "rows" if stage.by_rows else "streamed", core),)
+kernels = GradientsKernel.of

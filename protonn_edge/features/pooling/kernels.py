@@ -6,12 +6,11 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import ClassVar
 
-from protonn_edge.avr.cores import Core
 from protonn_edge.chain.activity import Activity
 from protonn_edge.features.average_pooling.loops import average_of
 from protonn_edge.features.images.image_rows import ImageRows
 from protonn_edge.features.pooling.integers import IntegerPooling
-from protonn_edge.kernels.kernel import Cost, Feed, Kernel, Push, Step
+from protonn_edge.kernels.kernel import Cost, Feed, Kernel, Push
 from protonn_edge.kernels.listing import Facts, Listing, Passed
 
 _LARGER = """
@@ -42,18 +41,15 @@ _CALLS = 4  # for a row, at most
 
 _CODE_BYTES = 240
 
-# What the compiler's loops take of those in assembly, on a chip without a multiplier.
-_PORTABLE = 3.0
-
 
 @dataclass(frozen=True, eq=False)
 class PoolingKernel(Kernel):
     """The largest values, or sums, of windows under way."""
 
     template: ClassVar[str] = "pooling/pooling.j2"
+    portable: ClassVar[float] = 3.0
 
     stage: IntegerPooling
-    core: Core
     name: str = "rows"
 
     @property
@@ -145,9 +141,10 @@ class PoolingKernel(Kernel):
         calls = count * _CALLS * self.core.call_cycles
         worst = cycles + calls + rows.worst(feed, following, self.core)
         code = _CODE_BYTES + self.loop.code_bytes + self.average_loop.code_bytes * self.averages
-        step = Step(self.kind, self.name, code, cycles + rows.mean(feed, following), worst, least)
-        return Cost(
-            steps=(step.on(self.core, _PORTABLE),),
+        return self._in_one_step(
+            cycles + rows.mean(feed, following),
+            worst,
+            least,
             tables=0,
             code=code,
             state=1 + 2 * stage.output_values * self.averages + rows.state(feed),
@@ -177,6 +174,4 @@ class PoolingKernel(Kernel):
         return self.stage.output_values * int(value)
 
 
-def kernels(stage: IntegerPooling, core: Core) -> tuple[Kernel, ...]:
-    """Return its one kernel."""
-    return (PoolingKernel(stage, core),)
+kernels = PoolingKernel.of

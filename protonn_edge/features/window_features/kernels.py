@@ -14,7 +14,6 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import ClassVar
 
-from protonn_edge.avr.cores import Core
 from protonn_edge.chain.activity import Activity
 from protonn_edge.chain.input_quantizer import BYTE_MAXIMUM
 from protonn_edge.chain.raw_inputs import RawScale
@@ -27,7 +26,7 @@ from protonn_edge.features.window_features.windows import (
     FeatureSet,
     Windows,
 )
-from protonn_edge.kernels.kernel import Cost, Feed, Kernel, Push, Step
+from protonn_edge.kernels.kernel import Cost, Feed, Kernel, Push
 from protonn_edge.kernels.listing import Facts, Fold, Listing, Passed, repeated
 
 
@@ -223,16 +222,12 @@ _STATE_BYTES = 3
 _BEGIN_WINDOW_CYCLES = 14
 
 
-# Time of the compiler's loops relative to assembly, on a chip without a multiplier; two sets
-# of features took a quarter and a third less.
-_PORTABLE = 4.0
-
-
 @dataclass(frozen=True, eq=False)
 class WindowKernel(Kernel):
     """Keeps sums of each channel, from which features are computed at the end of the window."""
 
     template: ClassVar[str] = "window_features/window_features.j2"
+    portable: ClassVar[float] = 4.0  # two sets of features took a quarter and a third less
     chunk: ClassVar[int] = _SAMPLES_AT_ONCE
     holds_inputs: ClassVar[bool] = False  # no samples are kept
     centre: ClassVar[int] = CENTRE
@@ -240,7 +235,6 @@ class WindowKernel(Kernel):
     level_shift: ClassVar[int] = LEVEL_SHIFT
 
     stage: IntegerWindowFeatures
-    core: Core
     name: str = "sums"
 
     @property
@@ -318,11 +312,12 @@ class WindowKernel(Kernel):
         pushing = following.whole_mean or following.whole, following.whole
         mean, worst = (self._cycles(feed, push, most) + pushing[most] for most in (False, True))
         least = int(self._loops(Listing.least))
-        step = Step(self.kind, self.name, code + tables, mean, math.ceil(worst), least)
-        return Cost(
-            steps=(step.on(self.core, _PORTABLE),),
-            tables=tables,
-            code=code,
+        return self._in_one_step(
+            mean,
+            worst,
+            least,
+            tables,
+            code,
             state=_STATE_BYTES + self.channel_bytes * self.windows.channels + self.stage.n_outputs,
             push=push,
             begin=_BEGIN_WINDOW_CYCLES,
@@ -438,6 +433,4 @@ def _definitions(windows: Windows) -> tuple[str, ...]:
     return tuple(line for kind in features.kinds for line in lines[kind])
 
 
-def kernels(stage: IntegerWindowFeatures, core: Core) -> tuple[Kernel, ...]:
-    """Return its only kernel."""
-    return (WindowKernel(stage, core),)
+kernels = WindowKernel.of

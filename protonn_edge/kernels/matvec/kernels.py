@@ -289,7 +289,12 @@ class MatvecKernel(Kernel):
 
     stage: IntegerMatvec
     name: KernelName
-    core: Core
+
+    @classmethod
+    def of(cls, stage: IntegerMatvec, core: Core) -> tuple[Kernel, ...]:
+        """Return a kernel for each way of storing W: instructions only if the chip multiplies."""
+        able = {"unrolled": core.multiplies, "packed": stage.packs}
+        return tuple(cls(stage, core, name) for name in KERNELS if able.get(name, True))
 
     @cached_property
     def matvec(self) -> Matvec:
@@ -344,12 +349,6 @@ class MatvecKernel(Kernel):
         if name in KERNELS:
             return f"a hardware multiplier, which {self.core.chip} has not"
         return super().needed_for(name)
-
-
-def kernel_names(stage: IntegerMatvec, core: Core) -> tuple[KernelName, ...]:
-    """Return the ways of storing weights: instructions only if the chip multiplies."""
-    able = {"unrolled": core.multiplies, "packed": stage.packs}
-    return tuple(name for name in KERNELS if able.get(name, True))
 
 
 def _grouped(waiting: int, chunk: int, last: bool) -> tuple[int, int]:

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from protonn_edge.avr.cores import Core
 from protonn_edge.chain.activity import Activity
 from protonn_edge.chain.integer_stage import IntArray
-from protonn_edge.kernels.kernel import INPUTS_AT_ONCE, Cost, Feed, HeldInputs, Kernel, Push, Step
+from protonn_edge.kernels.kernel import HeldInputs, HeldKernel, Kernel
 from protonn_edge.kernels.listing import Facts, Listing, Passed
 from protonn_edge.kernels.matvec.loops import COUNTED_IN_A_BYTE
 from protonn_edge.kinds.bonsai.integers import LARGEST_SHIFT, IntegerBonsaiTree
@@ -83,34 +83,31 @@ def _shifted(shift: int) -> str:
     return min(right, left, key=len)
 
 
-# Compiled code, measured on the emulator (avr-gcc 5.4 at -O2): on average and at most. Around the
-# walk, less where inputs are in place.
-_AROUND_MEAN, _AROUND_CYCLES = 60, 85
-_IN_PLACE_MEAN = 30
+# Compiled code that copies inputs, measured on the emulator (avr-gcc 5.4 at -O2): on average and at
+# most.
 _COPY_CYCLES, _COPYING_CALL_CYCLES = (7, 10), (75, 90)
 
 DENSE, SPARSE = KERNELS = ("dense", "sparse")
 
 _CODE_BYTES = 80  # around the walk
 
-# Time of the compiler's loops relative to assembly, on a chip without a multiplier: five trees of
-# digits took 5.8 to 6.2 times as many cycles on the emulated ATtiny85, 11 times with short rows.
-_PORTABLE = 7.0
-
 
 @dataclass(frozen=True, eq=False)
-class BonsaiTreeKernel(Kernel):
+class BonsaiTreeKernel(HeldKernel):
     """Walks through the tree; inputs are in the projection's output, or in a buffer."""
 
     template: ClassVar[str] = "bonsai_tree/bonsai_tree.j2"
-    chunk: ClassVar[int] = INPUTS_AT_ONCE
-    names_plan: ClassVar[bool] = True
+    # five trees of digits took 5.8 to 6.2 on the emulated ATtiny85, with short rows 11
+    portable: ClassVar[float] = 7.0
     # registers that the walk uses in addition to Z and those of its operands
     clobbered: ClassVar[tuple[int, ...]] = (*range(10, 28), 0)
 
     stage: IntegerBonsaiTree
-    core: Core
-    name: str  # the storage of rows, chosen by the stage
+
+    @classmethod
+    def of(cls, stage: IntegerBonsaiTree, core: Core) -> tuple[Kernel, ...]:
+        """Return its only kernel, by the storage of rows, which the stage chooses."""
+        return (cls(stage, core, SPARSE if stage.flash.sparse else DENSE),)
 
     @cached_property
     def listing(self) -> Listing:
@@ -256,43 +253,36 @@ class BonsaiTreeKernel(Kernel):
         return (cycles.right if right else cycles.left) + cycles.weight * entries
 
     @property
-    def _held(self) -> HeldInputs | None:
+    def held(self) -> HeldInputs | None:
         """The buffer of the inputs, if the previous stage does not provide one."""
         if self.stage.signed:
             return None
         return HeldInputs(self.stage.n_inputs, _COPY_CYCLES, _COPYING_CALL_CYCLES)
 
-    def cost(self, feed: Feed | None, _: Push | None, activity: Activity | None, /) -> Cost:
-        """Return its cost."""
-        stage, tables = self.stage, len(self.stage.flash.content) + self.stage.table.size
-        code, held = self.listing.code_bytes + _CODE_BYTES, self._held
-        always = self.cycles.around + self.cycles.clear * stage.n_rows
-        mean = None
+    @property
+    def around(self) -> tuple[int, int]:
+        """Cycles around the walk, by avr-gcc 5.4 at -O2: fewer if inputs are in place."""
+        return 30 if self.stage.signed else 60, 85
+
+    @property
+    def flash(self) -> tuple[int, int]:
+        """Flash of the tree and the tanh, and of the code."""
+        tables = len(self.stage.flash.content) + self.stage.table.size
+        return tables, self.listing.code_bytes + _CODE_BYTES
+
+    def assembly(self, activity: Activity | None) -> tuple[float | None, int, int]:
+        """Return the cycles of the walk."""
+        always, mean = self.cycles.around + self.cycles.clear * self.stage.n_rows, None
         if activity is not None:
             (shares,) = activity.stages[self.kind]
             mean = always + self._mean(shares)
-            mean += _AROUND_MEAN + held.mean(feed) if held else _IN_PLACE_MEAN
-        worst = always + self._way(at_most=True) + _AROUND_CYCLES + 2 * self.core.call_cycles
-        worst += held.worst(feed) if held else 0
-        least = always + self._way(at_most=False)
-        step = Step(self.kind, self.name, tables + code, mean, worst, least)
-        return Cost(
-            steps=(step.on(self.core, _PORTABLE),),
-            tables=tables,
-            code=code,
-            state=(held.state(feed) if held else 0) + 2 * stage.n_outputs,
-            buffer=held.buffer(feed) if held else 0,
-            push=held.push if held else None,
-        )
+        return mean, always + self._way(at_most=True), always + self._way(at_most=False)
 
     def _mean(self, shares: NDArray[np.float64]) -> float:
         """Return the mean cycles of paths, from the share of points that pass each node."""
         nodes = (self.node_cycles(at_most=False) + self.node_cycles(at_most=True)) / 2
         inner = len(self.stage.branches.bias)
-        left, right = (
-            shares[1::2] @ self.branch_cycles(False),
-            shares[2::2] @ self.branch_cycles(True),
-        )
+        left, right = (shares[1 + k :: 2] @ self.branch_cycles(bool(k)) for k in (0, 1))
         leaf = self.cycles.leaf * float(shares[inner:].sum())
         return float(shares @ nodes + left + right) + leaf
 
@@ -326,6 +316,4 @@ def _along(
     return int(whole[0])
 
 
-def kernels(stage: IntegerBonsaiTree, core: Core) -> tuple[Kernel, ...]:
-    """Return its only kernel."""
-    return (BonsaiTreeKernel(stage, core, SPARSE if stage.flash.sparse else DENSE),)
+kernels = BonsaiTreeKernel.of

@@ -7,11 +7,10 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import ClassVar
 
-from protonn_edge.avr.cores import Core
 from protonn_edge.chain.activity import Activity
-from protonn_edge.kernels.kernel import Cost, Feed, Kernel, Push, Step
+from protonn_edge.kernels.kernel import Cost, Feed, Push, Step
 from protonn_edge.kernels.listing import Listing
-from protonn_edge.kernels.matvec.kernels import MatvecKernel, kernel_names
+from protonn_edge.kernels.matvec.kernels import MatvecKernel
 from protonn_edge.kinds.dense.integers import IntegerDense
 
 # Compiled code around the loop; and how many fewer cycles the call of the next stage takes on
@@ -93,6 +92,4 @@ class DenseKernel(MatvecKernel):
         return Step("rectify", "loop", _CODE_BYTES, mean, math.ceil(worst), int(least))
 
 
-def kernels(stage: IntegerDense, core: Core) -> tuple[Kernel, ...]:
-    """Return a kernel for each way of storing W."""
-    return tuple(DenseKernel(stage, name, core) for name in kernel_names(stage, core))
+kernels = DenseKernel.of

@@ -10,17 +10,7 @@ import numpy as np
 
 from protonn_edge.avr.cores import Core
 from protonn_edge.chain.activity import Activity
-from protonn_edge.kernels.kernel import (
-    INPUTS_AT_ONCE,
-    SAVED_BY_CALLEE,
-    SAVED_REGISTER_CYCLES,
-    Cost,
-    Feed,
-    HeldInputs,
-    Kernel,
-    Push,
-    Step,
-)
+from protonn_edge.kernels.kernel import SAVED_BY_CALLEE, SAVED_REGISTER_CYCLES, HeldKernel, Kernel
 from protonn_edge.kernels.listing import Facts, Listing, Passed
 from protonn_edge.kinds.forest.if_else import IfElse, can_be_instructions
 from protonn_edge.kinds.forest.integers import ForestTable, IntegerForest, Places
@@ -59,28 +49,26 @@ _SAVED_BYTES = 4  # of saving a register
 
 _WALK_BYTES, _COPYING_BYTES = 260, 120  # of code
 
-# Time of the compiler's loops relative to assembly, on a chip without a multiplier: four forests
-# of digits took 1.2 to 1.5 times as many cycles on the emulated ATtiny85.
-_PORTABLE = 1.5
-
-
 WALK, IF_ELSE = KERNELS = ("walk", "if-else")
 
 
 @dataclass(frozen=True, eq=False)
-class ForestKernel(Kernel):
-    """Walks through a table; inputs are in a buffer of the firmware or the library."""
+class ForestKernel(HeldKernel):
+    """Walks through a table."""
 
     template: ClassVar[str] = "forest/forest.j2"
-    chunk: ClassVar[int] = INPUTS_AT_ONCE
-    names_plan: ClassVar[bool] = True
-    # Compiled code around the assembly besides saving registers, measured on the emulator (avr-gcc
-    # 5.4 at -O2): on average and at most.
-    around: ClassVar[tuple[int, int]] = (49, 75)
+    # four forests of digits took 1.2 to 1.5 on the emulated ATtiny85
+    portable: ClassVar[float] = 1.5
+    around = (49, 75)  # besides saving registers, on the emulator (avr-gcc 5.4 at -O2)
 
     stage: IntegerForest
-    core: Core
     name: str = WALK
+
+    @classmethod
+    def of(cls, stage: IntegerForest, core: Core) -> tuple[Kernel, ...]:
+        """Return its kernels: the walk, and instructions if trees can be instructions."""
+        able = core.multiplies and can_be_instructions(stage.table)
+        return (cls(stage, core), IfElseKernel(stage, core)) if able else (cls(stage, core),)
 
     @cached_property
     def listing(self) -> Listing:
@@ -184,30 +172,18 @@ class ForestKernel(Kernel):
         """Flash of tables, and approximately of code."""
         return self.stage.table.n_bytes, _WALK_BYTES
 
-    def cost(self, feed: Feed | None, _: Push | None, activity: Activity | None, /) -> Cost:
-        """Return its cost."""
-        stage, (tables, code), once = self.stage, self.flash, self.cycles_once
-        held, (around_mean, around_worst) = HeldInputs(stage.n_inputs), self.around
-        starts, leaves = stage.trees.leaf_starts, self.leaf_cycles
+    def assembly(self, activity: Activity | None) -> tuple[float | None, int, int]:
+        """Return the cycles of all trees, and of what is around them."""
+        once, starts, leaves = self.cycles_once, self.stage.trees.leaf_starts, self.leaf_cycles
         mean = None
         if activity is not None:
             (shares,) = activity.stages[self.kind]
             # In a file of unknown origin, they need not add up to 1 per tree.
             every = np.add.reduceat(shares, starts)
             means = np.add.reduceat(shares * leaves, starts) / np.maximum(every, 1e-300)
-            mean = once + around_mean + float(means.sum()) + held.mean(feed)
-        worst = once + around_worst + int(np.maximum.reduceat(leaves, starts).sum())
-        worst += held.worst(feed) + 2 * self.core.call_cycles
-        least = once + int(np.minimum.reduceat(leaves, starts).sum())
-        step = Step(self.kind, self.name, tables + code, mean, worst, least)
-        return Cost(
-            steps=(step.on(self.core, _PORTABLE),),
-            tables=tables,
-            code=code,
-            state=held.state(feed) + 2 * stage.n_outputs,
-            buffer=held.buffer(feed),
-            push=held.push,
-        )
+            mean = once + float(means.sum())
+        most, least = (each.reduceat(leaves, starts).sum() for each in (np.maximum, np.minimum))
+        return mean, once + int(most), once + int(least)
 
     @property
     def lines(self) -> tuple[tuple[int, ...], ...]:
@@ -230,7 +206,7 @@ def _marked(table: ForestTable) -> str:
 class IfElseKernel(ForestKernel):
     """Nodes are instructions."""
 
-    around: ClassVar[tuple[int, int]] = (13, 40)
+    around = (13, 40)
 
     name: str = IF_ELSE
 
@@ -281,8 +257,4 @@ def if_else_of(stage: IntegerForest) -> IfElse:
     return IfElse(stage.table)
 
 
-def kernels(stage: IntegerForest, core: Core) -> tuple[Kernel, ...]:
-    """Return its kernels: the walk, and instructions if trees can be instructions."""
-    walk = ForestKernel(stage, core)
-    able = core.multiplies and can_be_instructions(stage.table)
-    return (walk, IfElseKernel(stage, core)) if able else (walk,)
+kernels = ForestKernel.of

@@ -5,11 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from protonn_edge.avr.cores import Core
 from protonn_edge.chain.activity import Activity
-from protonn_edge.kernels.kernel import Cost, Feed, Kernel, Push, Step
+from protonn_edge.kernels.kernel import Cost, Feed, Push, Step
 from protonn_edge.kernels.listing import Listing
-from protonn_edge.kernels.matvec.kernels import MatvecKernel, kernel_names
+from protonn_edge.kernels.matvec.kernels import MatvecKernel
 from protonn_edge.kinds.linear.integers import IntegerLinear
 
 # What the compiler makes for scores (avr-gcc 5.4 at -O2), mean and maximum: from one sum, by its
@@ -73,6 +72,4 @@ class LinearKernel(MatvecKernel):
         return Step("scores", "widen", 0, mean, worst, least).on(self.core, _PORTABLE_WIDEN)
 
 
-def kernels(stage: IntegerLinear, core: Core) -> tuple[Kernel, ...]:
-    """Return a kernel for each way of storing W."""
-    return tuple(LinearKernel(stage, name, core) for name in kernel_names(stage, core))
+kernels = LinearKernel.of

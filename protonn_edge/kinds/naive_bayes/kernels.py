@@ -6,34 +6,24 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import ClassVar
 
-from protonn_edge.avr.cores import Core
 from protonn_edge.chain.activity import Activity
-from protonn_edge.kernels.kernel import INPUTS_AT_ONCE, Cost, Feed, HeldInputs, Kernel, Push, Step
+from protonn_edge.kernels.kernel import HeldKernel
 from protonn_edge.kernels.listing import Facts, Listing, Passed, repeated
 from protonn_edge.kinds.naive_bayes.integers import IntegerNaiveBayes
 
-# Around the loop, compiled by avr-gcc 5.4 at -O2: on average and at most.
-_AROUND_MEAN, _AROUND_WORST = 60, 75
-
 _CODE_BYTES = 90  # around the loop
-
-# Time of the compiler's loop relative to assembly, on a chip without a multiplier: three tables
-# took 7 to 8.2 times as many cycles on the emulated ATtiny85.
-_PORTABLE = 9.0
-
 _SHORT = 256  # inputs that a counter of a byte counts
 
 
 @dataclass(frozen=True, eq=False)
-class NaiveBayesKernel(Kernel):
-    """Adds up the terms of each class; inputs are in a buffer of the firmware or the library."""
+class NaiveBayesKernel(HeldKernel):
+    """Adds up the terms of each class."""
 
     template: ClassVar[str] = "naive_bayes/naive_bayes.j2"
-    chunk: ClassVar[int] = INPUTS_AT_ONCE
-    names_plan: ClassVar[bool] = True
+    portable: ClassVar[float] = 9.0  # three tables took 7 to 8.2 on the emulated ATtiny85
+    around = (60, 75)  # by avr-gcc 5.4 at -O2
 
     stage: IntegerNaiveBayes
-    core: Core
     name: str = "loop"
 
     @property
@@ -116,24 +106,14 @@ class NaiveBayesKernel(Kernel):
         each = way("class", "term") + terms + way("classified", "class")
         return way("begin", "class") + each * stage.n_outputs  # `clr r1` replaces the last jump
 
-    def cost(self, feed: Feed | None, _: Push | None, activity: Activity | None, /) -> Cost:
-        """Return its cost."""
-        stage, held = self.stage, HeldInputs(self.stage.n_inputs)
-        tables = sum(map(len, stage.lines))
-        code = self.loop.code_bytes + _CODE_BYTES
-        mean = None if activity is None else self.cycles + _AROUND_MEAN + held.mean(feed)
-        worst = self.cycles + _AROUND_WORST + held.worst(feed) + 2 * self.core.call_cycles
-        step = Step(stage.kind, self.name, tables + code, mean, worst, self.cycles)
-        return Cost(
-            steps=(step.on(self.core, _PORTABLE),),
-            tables=tables,
-            code=code,
-            state=held.state(feed) + 4 * stage.n_outputs,
-            buffer=held.buffer(feed),
-            push=held.push,
-        )
+    def assembly(self, activity: Activity | None) -> tuple[float | None, int, int]:
+        """Return its cycles, which do not vary."""
+        return None if activity is None else self.cycles, self.cycles, self.cycles
+
+    @property
+    def flash(self) -> tuple[int, int]:
+        """Flash of the table and of the code."""
+        return sum(map(len, self.stage.lines)), self.loop.code_bytes + _CODE_BYTES
 
 
-def kernels(stage: IntegerNaiveBayes, core: Core) -> tuple[Kernel, ...]:
-    """Return its only kernel."""
-    return (NaiveBayesKernel(stage, core),)
+kernels = NaiveBayesKernel.of

@@ -6,11 +6,10 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import ClassVar, NamedTuple
 
-from protonn_edge.avr.cores import Core
 from protonn_edge.chain.activity import Activity
-from protonn_edge.kernels.kernel import Cost, Feed, Kernel, Push, Step
+from protonn_edge.kernels.kernel import Cost, Feed, Push, Step
 from protonn_edge.kernels.listing import BEGIN, END, Fold, Listing
-from protonn_edge.kernels.matvec.kernels import MatvecKernel, kernel_names
+from protonn_edge.kernels.matvec.kernels import MatvecKernel
 from protonn_edge.kinds.protonn.projection.integers import IntegerProjection
 
 # What the compiler makes around the loop (avr-gcc 5.4 at -O2); without a multiplier, what its own
@@ -145,6 +144,4 @@ class ProjectionKernel(MatvecKernel):
         return int(around + self.stage.n_outputs * each)
 
 
-def kernels(stage: IntegerProjection, core: Core) -> tuple[Kernel, ...]:
-    """Return a kernel for each way of storing W."""
-    return tuple(ProjectionKernel(stage, name, core) for name in kernel_names(stage, core))
+kernels = ProjectionKernel.of

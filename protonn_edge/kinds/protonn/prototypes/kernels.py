@@ -29,7 +29,6 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from protonn_edge.avr.cores import Core
 from protonn_edge.chain.activity import Activity
 from protonn_edge.chain.integer_stage import IntArray
 from protonn_edge.kernels.kernel import SAVED_REGISTER_CYCLES, Cost, Feed, Kernel, Push, Step
@@ -214,9 +213,6 @@ _PROTOTYPES_COMPARED = 200
 _SAVED_BESIDES, _SAVED_AT_MOST = 6, 18
 _AROUND_CYCLES = (10, 50)
 
-# Time of the compiler's loops relative to assembly, on a chip without a multiplier.
-_PORTABLE = 10.1
-
 _CODE_BYTES_PER_SCORE = 16
 
 
@@ -225,9 +221,9 @@ class PrototypesKernel(Kernel):
     """Compares prototypes one after the other; near ones are listed, and vote when it is full."""
 
     template: ClassVar[str] = "prototypes/prototypes.j2"
+    portable: ClassVar[float] = 10.1
 
     stage: IntegerPrototypes
-    core: Core
     name: str = "listed"
 
     @cached_property
@@ -308,7 +304,7 @@ class PrototypesKernel(Kernel):
         step = self._step(activity, flash)
         scores = stage.n_outputs * stage.output_bits // 8
         return Cost(
-            steps=(step.on(self.core, _PORTABLE),),
+            steps=(step.on(self.core, self.portable),),
             tables=flash,
             code=_CODE_BYTES_PER_SCORE * stage.n_outputs,
             state=scores + _NEIGHBOUR_BYTES * self.neighbours_at_once,
@@ -406,6 +402,4 @@ def coordinates_of(stage: IntegerPrototypes) -> tuple[Coordinate, ...]:
     return tuple(coordinates)
 
 
-def kernels(stage: IntegerPrototypes, core: Core) -> tuple[Kernel, ...]:
-    """Return its only kernel."""
-    return (PrototypesKernel(stage, core),)
+kernels = PrototypesKernel.of
