@@ -12,6 +12,7 @@ import bonsai_factory
 import dense_factory
 import forest_factory
 import linear_factory
+import naive_bayes_factory
 import numpy as np
 from audio_factory import audio_of, random_clips
 from convolution_factory import random_convolution, random_images_of
@@ -113,6 +114,7 @@ def _convolution(rng: Rng) -> tuple[FeatureStage, int]:
                 shape, window, str(rng.choice(["maximum", "average"])), maximum
             )
         else:
+            largest = int(rng.choice([1, 2, 7]))
             layer = random_convolution(
                 int(rng.integers(1 << 31)),
                 shape,
@@ -121,7 +123,8 @@ def _convolution(rng: Rng) -> tuple[FeatureStage, int]:
                 stride=int(rng.choice([1, 2])),
                 padded=bool(rng.random() < 0.5),
                 depthwise=bool(rng.random() < 0.3),
-                largest=int(rng.choice([1, 2, 7])),
+                largest=largest,
+                weight_bits=int(rng.choice([2 if largest == 1 else 4, 8])),
                 input_maximum=maximum,
                 maximum=maximum,
                 shift=12,
@@ -198,6 +201,16 @@ def _local_deep_kernel(rng: Rng, n: int, classes: int, maximum: int) -> IntegerC
     )
 
 
+def _naive_bayes(rng: Rng, n: int, classes: int, maximum: int) -> IntegerChain:
+    return naive_bayes_factory.random_chain(
+        int(rng.integers(1 << 31)),
+        features=n,
+        classes=classes,
+        maximum=maximum,
+        largest=int(rng.choice([1, 255, 5_000, 65_535])),
+    )
+
+
 def _tree(rng: Rng, classes: int) -> dict[str, object]:
     return {
         "depth": int(rng.integers(0, 4)),
@@ -214,6 +227,7 @@ _HEADS: dict[str, Callable[[Rng, int, int, int], IntegerChain]] = {
     "forest": _forest,
     "bonsai": _bonsai,
     "local_deep_kernel": _local_deep_kernel,
+    "naive_bayes": _naive_bayes,
 }
 
 

@@ -19,7 +19,12 @@ from protonn_edge.errors import CheckFailed, InputError
 _ZERO = 1  # the register that is 0
 _STRAIGHT_BYTES = 64  # in front of a span
 _ZERO_FLAG = 1
+_T_FLAG = 6
 _SHIFTING = frozenset({"lsr", "asr", "ror", "add", "adc", "dec"})  # LSL and ROL are sums
+_COPYING = frozenset({"ld", "st"})
+# What the compiler puts between a counter and its loop; some write two registers.
+_PAIRS = frozenset({"movw", "adiw", "sbiw"})
+_SETTING = _PAIRS | {"ldi", "mov", "subi", "sbci", "in"}
 _INDIRECT = frozenset({"ijmp", "eijmp", "icall", "eicall"})
 
 
@@ -41,10 +46,10 @@ class Graph:
 
 
 class CountedLoop(NamedTuple):
-    """A loop of one block that counts a register down, such as the compiler's for a long shift."""
+    """A loop of one block that counts a register: the compiler's, for a long shift or a copy."""
 
     start: int
-    before: int  # the instruction that sets the register, and goes on to the loop
+    before: int  # the instruction in front, which goes on to the loop
     times: int  # how often it is passed then
 
 
@@ -131,7 +136,7 @@ def _joints(steps: Mapping[int, CodeStep]) -> set[int]:
 
 
 def _counted(steps: Mapping[int, CodeStep]) -> Iterator[CountedLoop]:
-    """Yield the loops of one block that ``dec`` and ``brne`` end, behind an ``ldi``."""
+    """Yield the loops of one block that ``brne`` ends and that a register counts."""
     before: dict[int | None, list[Decoded]] = defaultdict(list)
     for step in steps.values():
         for there, _ in step.ways:
@@ -145,28 +150,49 @@ def _counted(steps: Mapping[int, CodeStep]) -> Iterator[CountedLoop]:
             inside.append(steps[address].here)
             address = inside[-1].end
         ahead = [each for each in before[start] if each != step.here]
-        if address != step.here.address or not inside or len(ahead) != 1:
-            continue
-        register = inside[-1].operands.get("d")
-        writes = [each for each in inside if each.operands.get("d") == register]
-        if (
-            inside[-1].name == "dec"
-            and len(writes) == 1
-            and all(e.name in _SHIFTING for e in inside)
-        ):
-            loaded = _loaded(ahead[0], register, before)
-            if loaded is not None:
-                yield CountedLoop(start, ahead[0].address, loaded or 256)
+        if address == step.here.address and inside and len(ahead) == 1 and _counts(inside):
+            times = _times(ahead[0], inside[-1], before)
+            if times is not None:
+                yield CountedLoop(start, ahead[0].address, times)
 
 
-def _loaded(
-    here: Decoded, register: int | None, before: Mapping[int | None, list[Decoded]]
+def _counts(inside: list[Decoded]) -> bool:
+    """Return whether only the last instruction of a loop writes the register that it counts."""
+    counter = inside[-1].operands.get("d")
+    writes = [each for each in inside if each.operands.get("d") == counter]
+    moved = {each.moved for each in inside} - {None}
+    return (
+        len(writes) == 1
+        and all(each.name in _SHIFTING or each.name in _COPYING for each in inside)
+        and not any(counter in {pointer, pointer + 1} for pointer in moved if pointer is not None)
+    )
+
+
+def _times(
+    here: Decoded, counting: Decoded, before: Mapping[int | None, list[Decoded]]
 ) -> int | None:
-    """Return the constant that an instruction sets a register to, or copies from one before it."""
-    if here.name == "mov" and here.operands["d"] == register and len(before[here.address]) == 1:
-        return _loaded(before[here.address][0], here.operands["r"], before)
-    own = here.name == "ldi" and here.operands["d"] == register
-    return here.operands["K"] if own else None
+    """Return how often a loop is passed, by what its counter is set to in front of it.
+
+    ``dec`` counts a constant down; ``lsr`` moves a bit out that was set in the register of 0.
+    """
+    register = counting.operands["d"]
+    if counting.name == "lsr":
+        sets_bit = register == _ZERO and here.name == "bld" and here.operands["d"] == register
+        ahead = before[here.address] if sets_bit else []
+        is_set = len(ahead) == 1 and ahead[0].name == "bset" and ahead[0].operands["s"] == _T_FLAG
+        return here.operands["b"] + 1 if is_set else None
+    while counting.name == "dec" and here.name in _SETTING:
+        written = here.operands["d"]
+        if written == register and here.name == "ldi":
+            return here.operands["K"] or 256
+        if written == register and here.name == "mov":
+            register = here.operands["r"]
+        elif register in {written, written + (here.name in _PAIRS)}:
+            break
+        if len(before[here.address]) != 1:
+            break
+        here = before[here.address][0]
+    return None
 
 
 @dataclass(frozen=True)

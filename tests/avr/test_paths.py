@@ -152,6 +152,33 @@ def test_the_compilers_loops_for_long_shifts_need_no_fact(compile_avr: Compile) 
     assert paths.shortest.cycles == paths.longest.cycles > 5 * 4
 
 
+def test_a_long_shift_that_counts_with_a_bit_needs_no_fact(compile_avr: Compile) -> None:
+    counted = "set\\n bld r1, 4\\n 1: asr r0\\n lsr r1\\n brne 1b"
+    text = _straight(f'__asm__ volatile("{counted}" : : : "r0");')
+    paths = paths_through(read_program(compile_avr(text)), "pnn_predict")
+    passes = 5 * (1 + 1 + 2) - 1
+    assert paths.shortest.cycles == paths.longest.cycles == 1 + 1 + passes + 4  # ret
+
+
+def test_the_compilers_loops_that_copy_need_no_fact(compile_avr: Compile) -> None:
+    text = f"""{FACTS}
+        struct wide {{ uint8_t bytes[50]; }};
+        struct wide one;
+        __attribute__((noinline)) void pnn_predict(struct wide *to) {{ *to = one; }}
+        struct wide other;
+        int main(void) {{ for (;;) {{ pnn_predict(&other); out = *other.bytes; }} }}
+        """
+    paths = paths_through(read_program(compile_avr(text, "-O1")), "pnn_predict")
+    assert paths.shortest.cycles == paths.longest.cycles > 50 * (2 + 2 + 1 + 2)
+
+
+def test_a_loop_that_writes_its_counter_needs_one(compile_avr: Compile) -> None:
+    counted = "ldi r26, 9\\n 1: ld r0, X+\\n dec r26\\n brne 1b"
+    text = _straight(f'__asm__ volatile("{counted}" : : : "r0", "r26", "r27");')
+    with pytest.raises(CheckFailed, match="loops at"):
+        paths_through(read_program(compile_avr(text)), "pnn_predict")
+
+
 def test_a_shift_by_a_variable_needs_one(compile_avr: Compile) -> None:
     text = f"""{FACTS}
         volatile uint32_t wide;

@@ -1,7 +1,9 @@
 """Chains of every kind with any kernels, feed and level of optimization, on the emulated Uno.
 
-Scores are the reference's at every level; cycles stay within the bound, because the generated C
-asks for the level that it holds for. Each fourth chain also runs on the host, under sanitizers.
+Scores are the reference's, cycles between the shortest and the longest path of the machine code,
+and the stack no deeper than claimed, whatever the C is compiled with. For the level that it asks
+for, cycles are within the plan's figures, too. Some chains also run on the host, under sanitizers.
+`benchmarks/levels.py` makes a table of them.
 """
 
 from __future__ import annotations
@@ -15,17 +17,22 @@ from generated_programs import assert_equal_to_reference
 from measured_predictions import OTHER_LEVELS, OWN_LEVEL, build_program, measure
 from random_chains import points_of, random_chain
 
+from protonn_edge.avr.paths import Paths
 from protonn_edge.avr.program import read_program
+from protonn_edge.avr.stack import worst_case_stack
 from protonn_edge.boards import load_board
 from protonn_edge.codegen import Limits, Plan
 from protonn_edge.codegen.host import host_program
 from protonn_edge.quantization import IntegerChain
 from protonn_edge.verification.agreement import prediction_paths, stated_facts
 
-BRIEF_CASES = 5  # a level each
+BRIEF_CASES = 7  # a level each
 DEADLINE_S = 120.0
 
-LEVELS = (OWN_LEVEL, *OTHER_LEVELS)
+AS_EXPORTED = "as exported"
+"""With the Arduino IDE's flags, and the level that the generated C asks for."""
+
+LEVELS = (OWN_LEVEL, *OTHER_LEVELS, "-Og", AS_EXPORTED)
 
 _UNO = load_board("uno")
 _POINTS = 12
@@ -34,44 +41,60 @@ _ON_HOST = 4
 
 @dataclass(frozen=True)
 class Case:
-    """A program, and the cycles (n,) of its points."""
+    """A program, the cycles (n,) of its points, and what its machine code says of them."""
 
     chain: IntegerChain
     plan: Plan
     level: str
     cycles: np.ndarray
+    paths: Paths
+    stack_bytes: int
+    claimed_stack_bytes: int
+
+    def __str__(self) -> str:
+        kind = self.chain.head.__name__
+        before = type(self.chain.feature_stage).__name__
+        kernels = " ".join(self.plan.choices.values())
+        return f"{before}, {kind}, D {self.chain.n_features}, {kernels}, {self.level}"
+
+    def check(self) -> None:
+        """Raise AssertionError if a bound does not hold."""
+        low, high = int(self.cycles.min()), int(self.cycles.max())
+        least, most = self.paths.shortest.cycles, self.paths.longest.cycles
+        assert least <= low, f"{self}: {low:,} cycles, the shortest path has {least:,}"
+        assert high <= most, f"{self}: {high:,} cycles, the longest path has {most:,}"
+        claimed = self.claimed_stack_bytes
+        assert self.stack_bytes <= claimed, f"{self}: stack {self.stack_bytes} B, claimed {claimed}"
+        if self.level in {OWN_LEVEL, AS_EXPORTED}:
+            least, most = self.plan.least_cycles, self.plan.worst_cycles
+            assert least <= low, f"{self}: {low:,} cycles, the plan has at least {least:,}"
+            assert high <= most, f"{self}: {high:,} cycles, the plan has at most {most:,}"
 
 
 def run_case(seed: int, folder: Path) -> None:
     """Check one random program; raise AssertionError with one line that says what is wrong."""
-    check_case(seed, folder)
+    check_case(seed, folder, on_host=seed % _ON_HOST == 0).check()
 
 
-def check_case(seed: int, folder: Path) -> Case:
-    """Check one random program and return what was measured."""
+def check_case(seed: int, folder: Path, *, on_host: bool = False) -> Case:
+    """Compare the answers of one random program, and return what was measured."""
     skip_without(*EMULATED_AVR)
     rng, level = np.random.default_rng(seed), LEVELS[seed % len(LEVELS)]
+    chosen, asks = (OTHER_LEVELS[0], True) if level == AS_EXPORTED else (level, False)
     while True:
         chain, plan = random_chain(rng)
-        elf = build_program(chain, plan, folder, level)
-        if read_program(elf).sections.flash_bytes <= Limits().flash_bytes:
+        program = read_program(build_program(chain, plan, folder, chosen, asks_for_level=asks))
+        if program.sections.flash_bytes <= Limits().flash_bytes:
             break  # the plan's were an estimate
     Q = points_of(rng, _POINTS, chain)
-    if seed % _ON_HOST == 0:
-        with host_program(chain, plan, sanitize=True) as program:
-            assert_equal_to_reference(program, chain, Q)
-    measured = measure(elf, chain, Q, stated_facts(read_program(elf), plan, _UNO))
+    if on_host:
+        with host_program(chain, plan, sanitize=True) as on_this_host:
+            assert_equal_to_reference(on_this_host, chain, Q)
+    measured = measure(program.path, chain, Q, stated_facts(program, plan, _UNO))
+    paths = prediction_paths(program, plan, _UNO)
+    claimed = worst_case_stack(program).bytes
+    case = Case(chain, plan, level, measured.cycles, paths, measured.stack_bytes, claimed)
     labels, scores = chain.answers(Q)
-    what = (
-        f"{type(chain).__name__}, D {chain.n_features}, {' '.join(plan.choices.values())}, {level}"
-    )
     wrong = (measured.scores != scores).any(axis=1) | (measured.labels != labels)
-    assert not wrong.any(), f"{what}: {wrong.sum()} of {len(Q)} answers are wrong"
-    low, high = int(measured.cycles.min()), int(measured.cycles.max())
-    paths = prediction_paths(read_program(elf), plan, _UNO)
-    least, most = paths.shortest.cycles, paths.longest.cycles
-    assert least <= low, f"{what}: {low:,} cycles, the shortest path has {least:,}"
-    assert high <= most, f"{what}: {high:,} cycles, the longest path has {most:,}"
-    assert plan.least_cycles <= low, f"{what}: {low:,} cycles, at least {plan.least_cycles:,}"
-    assert high <= plan.worst_cycles, f"{what}: {high:,} cycles, at most {plan.worst_cycles:,}"
-    return Case(chain, plan, level, measured.cycles)
+    assert not wrong.any(), f"{case}: {wrong.sum()} of {len(Q)} answers are wrong"
+    return case
