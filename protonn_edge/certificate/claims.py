@@ -1,6 +1,7 @@
 """A certificate: claims about a build, each with its status, what shows it, and how to repeat it.
 
-The same inputs give the same bytes: a certificate has no time, no path and no host name.
+The same inputs give the same bytes, as a file and as a page: a certificate has no time, no path
+and no host name.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from protonn_edge import __version__
+from protonn_edge.codegen.renderer import html_environment
 from protonn_edge.errors import InputError
 from protonn_edge.system.files import check_file
 from protonn_edge.system.schema import list_of, one_of, optional, record_of, text, whole
@@ -88,6 +90,11 @@ class Certificate:
         """Return the content of its file."""
         return json.dumps(self.to_json(), indent=2, ensure_ascii=False) + "\n"
 
+    def page(self) -> str:
+        """Return it as one HTML file without external resources, for people."""
+        template = html_environment().get_template("certificate.html.j2")
+        return template.render(certificate=self)
+
     def differences(self, earlier: Certificate) -> list[str]:
         """Return in what an earlier certificate is not confirmed by this one, a sentence each."""
         return [
@@ -116,12 +123,9 @@ _TEXTS = list_of(text(_LONGEST), most=2)
 _NUMBER = optional(whole(-_LARGEST_NUMBER, _LARGEST_NUMBER))
 _CLAIM = record_of(
     {
-        "name": text(_LONGEST),
-        "statement": text(_LONGEST),
+        **dict.fromkeys(("name", "statement", "by"), text(_LONGEST)),
         "status": one_of(PROVEN, MEASURED, NOT_CHECKED),
-        "by": text(_LONGEST),
-        "value": _NUMBER,
-        "points": _NUMBER,
+        **dict.fromkeys(("value", "points"), _NUMBER),
     }
 )
 
@@ -132,8 +136,7 @@ def _texts(value: Any) -> bool:
 
 _SETTINGS = record_of(
     {
-        "board": text(_LONGEST),
-        "entry": text(_LONGEST),
+        **dict.fromkeys(("board", "entry"), text(_LONGEST)),
         "points": whole(1, _LARGEST_NUMBER),
         "prove": lambda value: isinstance(value, bool),
     }
@@ -141,11 +144,9 @@ _SETTINGS = record_of(
 _RECORD = record_of(
     {
         "format": whole(_FORMAT, _FORMAT),
-        "tool": _texts,
-        "subject": _texts,
+        **dict.fromkeys(("tool", "subject", "hashes"), _texts),
         "settings": _SETTINGS,
         "repeat": text(_LONGEST),
-        "hashes": _texts,
         "claims": list_of(_CLAIM, most=100),
     }
 )
@@ -159,10 +160,10 @@ def read_certificate(path: Path) -> Certificate:
     check_file(path, limit_bytes=_LARGEST_FILE)
     try:
         record = json.loads(path.read_bytes())
+        if not _RECORD(record):
+            raise ValueError
     except (ValueError, RecursionError) as error:
         raise InputError(f"{path} is not a certificate; name one that 'certify' wrote") from error
-    if not _RECORD(record):
-        raise InputError(f"{path} is not a certificate; name one that 'certify' wrote")
     version = record["tool"].get("version")
     if version != __version__:
         raise InputError(

@@ -11,8 +11,8 @@ import csv
 import re
 import shutil
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from protonn_edge.certificate.claims import NOT_CHECKED, PROVEN, Claim
 from protonn_edge.codegen import PREFIX, template_environment
@@ -37,6 +37,7 @@ _OPTIONS = (
     *("-eva-partition-value", "begun", "-eva-interprocedural-splits"),
     *("-eva-split-limit", "65536", "-eva-widening-delay", "10", "-eva-auto-loop-unroll", "32"),
 )
+_FOUND = ("function", "property kind", "property")  # columns of a report
 _OPTIONAL = ("confidence", "onset")  # functions that not every model has
 _PROVEN = {"Valid", "Considered valid", "Dead", "Unreachable"}
 _REACHED = re.compile(r"(\d+) statements reached \(out of (\d+)\)")
@@ -45,8 +46,7 @@ _LONGEST = 300  # characters of an alarm
 _SHOWN = 200  # characters of what Frama-C says
 
 
-@dataclass(frozen=True)
-class Alarm:
+class Alarm(NamedTuple):
     """What was not proven, at a line of a file."""
 
     file: str
@@ -56,8 +56,7 @@ class Alarm:
     property: str
 
 
-@dataclass(frozen=True)
-class EvaResult:
+class EvaResult(NamedTuple):
     """What Eva found, and how much of the code it went through."""
 
     alarms: tuple[Alarm, ...]
@@ -75,14 +74,10 @@ def eva_version() -> str:
 def prove(folder: Path, driver: str, deadline_s: float, prefix: str = PREFIX) -> EvaResult:
     """Run Eva with a driver on the model whose C is in a folder, which it may write to.
 
-    Raises
-    ------
-    CheckFailed
-        If it takes longer than the deadline, or stops.
+    Raises `CheckFailed` if it takes longer than the deadline, or stops.
     """
-    source, model, report = (
-        folder / f"{name}" for name in (f"{driver}.c", f"{prefix}_model.c", f"{driver}.csv")
-    )
+    names = (f"{driver}.c", f"{prefix}_model.c", f"{driver}.csv")
+    source, model, report = (folder / name for name in names)
     environment = template_environment("export", prefix)
     write_atomically(source, environment.get_template(f"proof/{driver}.c.j2").render())
     header = (folder / f"{prefix}_model.h").read_text(encoding="utf-8")
@@ -103,11 +98,7 @@ def _alarms(report: Path, files: set[str]) -> list[Alarm]:
     with report.open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE))
     return [
-        Alarm(
-            row["file"],
-            int(row["line"]),
-            *(row[k] for k in ("function", "property kind", "property")),
-        )
+        Alarm(row["file"], int(row["line"]), *(row[name] for name in _FOUND))
         for row in rows
         if row["status"] not in _PROVEN and row["file"] in files
     ]

@@ -1,4 +1,7 @@
-"""Claims about a linked program, whatever compiled it: what follows from its machine code."""
+"""Claims about a linked program, whatever compiled it: what follows from its machine code.
+
+That of an exported library is its self-test, linked as the Arduino IDE links.
+"""
 
 from __future__ import annotations
 
@@ -11,36 +14,35 @@ from protonn_edge.avr.flow import function_at
 from protonn_edge.avr.paths import paths_through
 from protonn_edge.avr.program import LinkedProgram, float_routines, read_program
 from protonn_edge.avr.stack import worst_case_stack
-from protonn_edge.certificate.claims import (
-    FIRMWARE,
-    NOT_CHECKED,
-    PROVEN,
-    Certificate,
-    Claim,
-    Settings,
-)
+from protonn_edge.boards import Board
+from protonn_edge.certificate import claims
+from protonn_edge.certificate.claims import Certificate, Claim, Settings
+from protonn_edge.certificate.eva import memory_safety
+from protonn_edge.codegen import template_environment
 from protonn_edge.errors import CheckFailed, InputError
+from protonn_edge.export.folder import EXPORT, check_folder, digests_in, kind_in
+from protonn_edge.export.self_test import link_as_sketch, try_on_board
+from protonn_edge.system.folders import scratch_folder
+from protonn_edge.verification.tryout import Tried
 
 _ALLOCATION = re.compile(r"malloc|calloc|realloc|free|_Zn[wa]\w*|_Zd[la]\w*|alloca")
 _READ = "the sections of the ELF file"
 _ENUMERATED = "the longest and shortest path through the machine code, with the facts in its labels"
 _FOLLOWED = "following the machine code along every branch and into every call"
+_PROGRAMS = "certified.c.j2", "platformio/main.c.j2"
+_HEADER = "_self_test.h"
 
 
 def certify_program(elf: Path, settings: Settings) -> Certificate:
     """Return the certificate of any linked program that has the settings' entry.
 
-    Raises
-    ------
-    InputError
-        If it is no linked program for the AVR, or has no such function.
-    CheckFailed
-        If a claim is false.
+    Raises `InputError` if it is no linked program for the AVR, or has no such function; and
+    `CheckFailed` if a claim is false.
     """
     program = read_program(elf)
-    claims = tuple(program_claims(program, settings.entry))
-    hashes = {FIRMWARE: image_sha256(program)}
-    return Certificate(subject_of("program", program), settings, hashes, claims)
+    made = tuple(program_claims(program, settings.entry))
+    hashes = {claims.FIRMWARE: image_sha256(program)}
+    return Certificate(subject_of("program", program), settings, hashes, made)
 
 
 def subject_of(kind: str, program: LinkedProgram) -> dict[str, str]:
@@ -57,8 +59,8 @@ def program_claims(program: LinkedProgram, entry: str) -> Iterator[Claim]:
     """Yield what follows from a linked program: its memory, and how `entry` behaves."""
     sections = program.sections
     flash, sram = sections.flash_bytes, sections.sram_bytes
-    yield Claim("flash", f"the program takes {flash:,} B of flash", PROVEN, _READ, flash)
-    yield Claim("sram", f"its variables take {sram:,} B of SRAM", PROVEN, _READ, sram)
+    yield Claim("flash", f"the program takes {flash:,} B of flash", claims.PROVEN, _READ, flash)
+    yield Claim("sram", f"its variables take {sram:,} B of SRAM", claims.PROVEN, _READ, sram)
     yield _whole_stack(program)
     yield from _reached(program, entry)
     yield from _cycles(program, entry)
@@ -68,23 +70,23 @@ def _whole_stack(program: LinkedProgram) -> Claim:
     try:
         report = worst_case_stack(program, sorted(program.path.parent.rglob("*.su")))
     except CheckFailed as failure:
-        return Claim("stack", "the stack of the whole program", NOT_CHECKED, str(failure))
+        return Claim("stack", "the stack of the whole program", claims.NOT_CHECKED, str(failure))
     sentence = f"the stack never takes more than {report.bytes:,} B, interrupts included"
-    return Claim("stack", sentence, PROVEN, _FOLLOWED, report.bytes)
+    return Claim("stack", sentence, claims.PROVEN, _FOLLOWED, report.bytes)
 
 
 def _cycles(program: LinkedProgram, entry: str) -> Iterator[Claim]:
     try:
         paths = paths_through(program, entry)
     except CheckFailed as failure:
-        yield Claim("cycles-most", f"the cycles of {entry}", NOT_CHECKED, str(failure))
+        yield Claim("cycles-most", f"the cycles of {entry}", claims.NOT_CHECKED, str(failure))
         return
     for name, how, path in (
         ("cycles-most", "at most", paths.longest),
         ("cycles-least", "at least", paths.shortest),
     ):
         sentence = f"{entry} takes {how} {path.cycles:,} cycles, without interrupts"
-        yield Claim(name, sentence, PROVEN, _ENUMERATED, path.cycles)
+        yield Claim(name, sentence, claims.PROVEN, _ENUMERATED, path.cycles)
 
 
 def _reached(program: LinkedProgram, entry: str) -> Iterator[Claim]:
@@ -93,7 +95,7 @@ def _reached(program: LinkedProgram, entry: str) -> Iterator[Claim]:
     yield Claim(
         "no-recursion",
         f"nothing that {entry} calls calls itself, or is called through a pointer",
-        PROVEN,
+        claims.PROVEN,
         _FOLLOWED,
     )
     for name, what, found in (
@@ -102,7 +104,7 @@ def _reached(program: LinkedProgram, entry: str) -> Iterator[Claim]:
     ):
         if found:
             raise CheckFailed(f"{entry} {what}: it calls {', '.join(found[:3])}")
-        yield Claim(name, f"nothing that {entry} calls {what}", PROVEN, _FOLLOWED)
+        yield Claim(name, f"nothing that {entry} calls {what}", claims.PROVEN, _FOLLOWED)
 
 
 def _names_reached(program: LinkedProgram, entry: str) -> set[str]:
@@ -127,3 +129,48 @@ def _names_reached(program: LinkedProgram, entry: str) -> set[str]:
 
     visit(start, ())
     return set(map(program.names.name_of, done))
+
+
+def is_library(folder: Path) -> bool:
+    """Whether a folder holds an export."""
+    return kind_in(folder) == EXPORT
+
+
+def certify_library(folder: Path, board: Board, settings: Settings) -> Certificate:
+    """Return the certificate of an exported library.
+
+    Raises `InputError` if a file of it is missing or was edited, `CheckFailed` if a claim is false.
+    """
+    check_folder(folder)
+    hashes = dict(sorted(digests_in(folder).items()))
+    sources = [name for name in hashes if name.endswith((".c", ".h"))]
+    prefixes = {Path(name).name.removesuffix(_HEADER) for name in sources if name.endswith(_HEADER)}
+    if len(prefixes) != 1:
+        raise InputError(f"{folder} has no self-test; export the model again")
+    prefix = prefixes.pop()
+    files = {
+        name: (folder / name).read_text("utf-8")
+        for name in sources
+        if Path(name).name.startswith(f"{prefix}_")
+    }
+    environment = template_environment("export", prefix)
+    certified, self_test = map(environment.get_template, _PROGRAMS)
+    tried = try_on_board(files, self_test.render(), board)
+    with scratch_folder() as scratch:
+        elf = link_as_sketch({**files, "main.c": certified.render()}, board, scratch)
+        program = read_program(elf)
+    hashes[claims.FIRMWARE] = image_sha256(program)
+    made = (
+        memory_safety(files, asked=settings.prove, prefix=prefix),
+        *program_claims(program, f"{prefix}_predict"),
+        _answers(tried),
+    )
+    return Certificate(subject_of("library", program), settings, hashes, made)
+
+
+def _answers(tried: Tried) -> Claim:
+    sentence = "the self-test's vectors get the scores of the integer model"
+    if tried.left_out:
+        return Claim("self-test", sentence, claims.NOT_CHECKED, tried.left_out)
+    by = f"the self-test on the {tried.execution}"
+    return Claim("self-test", sentence, claims.MEASURED, by, points=tried.n)

@@ -13,16 +13,8 @@ from protonn_edge.avr.program import read_program
 from protonn_edge.boards import Board
 from protonn_edge.build.checks import check_budget, check_linked
 from protonn_edge.build.folder import Project, exclusive
-from protonn_edge.certificate.claims import (
-    FIRMWARE,
-    MEASURED,
-    MODEL,
-    PROVEN,
-    TRAINING_DATA,
-    Certificate,
-    Claim,
-    Settings,
-)
+from protonn_edge.certificate import claims
+from protonn_edge.certificate.claims import Certificate, Claim, Settings
 from protonn_edge.certificate.eva import memory_safety
 from protonn_edge.certificate.program import image_sha256, program_claims, subject_of
 from protonn_edge.codegen import Plan, render_c
@@ -31,13 +23,7 @@ from protonn_edge.device import ReferenceAnswers
 from protonn_edge.emulator import EmulatedBoard
 from protonn_edge.errors import InputError
 from protonn_edge.quantization import IntegerChain
-from protonn_edge.verification.agreement import (
-    Agreement,
-    PossibleCycles,
-    compare,
-    disagreement,
-    verify_device,
-)
+from protonn_edge.verification import agreement
 from protonn_edge.verification.tryout import trial_points
 
 _SOURCES = (".c", ".h", ".npz", ".json")
@@ -46,13 +32,9 @@ _SOURCES = (".c", ".h", ".npz", ".json")
 def certify_project(folder: Path, board: Board, settings: Settings) -> Certificate:
     """Return the certificate of a project; its firmware is compiled if it is not up to date.
 
-    Raises
-    ------
-    InputError
-        If nothing was built there, or what was generated is not what `build` writes.
-    CheckFailed
-        If a claim is false: the firmware does not fit, computes in floats, or an execution answers
-        another score than NumPy.
+    Raises `InputError` if nothing was built there, or what was generated is not what `build`
+    writes; `CheckFailed` if a claim is false: the firmware does not fit, computes in floats, or an
+    execution answers another score than NumPy.
     """
     project = Project(folder)
     with exclusive(folder):
@@ -67,15 +49,15 @@ def certify_project(folder: Path, board: Board, settings: Settings) -> Certifica
         check_budget(program, board, reference.all_remedies)
         check_linked(program, plan, board, reference.all_remedies)
         Q = trial_points(project.model(), reference, settings.points)
-        claims = (
+        made = (
             *_arithmetic(reference),
             memory_safety(render_c(reference, plan), asked=settings.prove),
             *program_claims(program, settings.entry),
             *_executions(reference, plan, elf, board, Q),
         )
         hashes = dict(_hashes(project, reference.model_sha256))
-        hashes[FIRMWARE] = image_sha256(program)
-        return Certificate(subject_of("project", program), settings, hashes, claims)
+        hashes[claims.FIRMWARE] = image_sha256(program)
+        return Certificate(subject_of("project", program), settings, hashes, made)
 
 
 def _arithmetic(reference: IntegerChain) -> Iterator[Claim]:
@@ -84,13 +66,13 @@ def _arithmetic(reference: IntegerChain) -> Iterator[Claim]:
         "ranges",
         f"every sum fits its integer for every input; scores are in {low:,}..{high:,}, in "
         f"{reference.score_bits} bits",
-        PROVEN,
+        claims.PROVEN,
         "the ranges of all stages, computed from their weights (docs/arithmetic.md)",
     )
     yield Claim(
         "sources",
         "the generated C is what this tool generates for the model and the plan",
-        PROVEN,
+        claims.PROVEN,
         "generating it again, and comparing each byte",
     )
 
@@ -100,11 +82,11 @@ def _executions(
 ) -> Iterator[Claim]:
     """Yield what running the points shows; raises `CheckFailed` at the first difference."""
     with host_program(reference, plan, sanitize=True) as program:
-        on_host = compare("host C", ReferenceAnswers.of(reference, Q), *program.run(Q))
+        on_host = agreement.compare("host C", ReferenceAnswers.of(reference, Q), *program.run(Q))
     yield _agreed("host-c", on_host, "gcc's sanitizers of addresses and undefined behaviour")
     with EmulatedBoard(elf, board=board) as emulated:
-        possible = PossibleCycles.of_program(read_program(elf), plan, board)
-        on_board, results = verify_device(
+        possible = agreement.PossibleCycles.of_program(read_program(elf), plan, board)
+        on_board, results = agreement.verify_device(
             f"emulated {board.name}", emulated.url, reference, Q, board=board, possible=possible
         )
     yield _agreed("firmware", on_board, "the firmware, over its serial line")
@@ -112,27 +94,27 @@ def _executions(
     yield Claim(
         "cycles-measured",
         f"a prediction took {min(cycles):,} to {max(cycles):,} cycles",
-        MEASURED,
+        claims.MEASURED,
         f"the timer of the emulated {board.name}",
         max(cycles),
         len(cycles),
     )
 
 
-def _agreed(name: str, agreement: Agreement, by: str) -> Claim:
-    failure = disagreement([agreement])
+def _agreed(name: str, found: agreement.Agreement, by: str) -> Claim:
+    failure = agreement.disagreement([found])
     if failure is not None:
         raise failure
-    sentence = f"{agreement.execution} answers as the integer model in NumPy, score by score"
-    return Claim(name, sentence, MEASURED, by, points=agreement.n)
+    sentence = f"{found.execution} answers as the integer model in NumPy, score by score"
+    return Claim(name, sentence, claims.MEASURED, by, points=found.n)
 
 
 def _hashes(project: Project, model_sha256: str) -> Iterator[tuple[str, str]]:
     """Yield the SHA-256 of what the firmware is made of, by name, sources by their paths."""
-    yield MODEL, model_sha256
+    yield claims.MODEL, model_sha256
     data = project.model().record.get("data_sha256")
     if isinstance(data, str):
-        yield TRAINING_DATA, data
+        yield claims.TRAINING_DATA, data
     for path in sorted(project.folder.glob("firmware/**/*")):
         if path.suffix in _SOURCES:
             name = path.relative_to(project.folder).as_posix()

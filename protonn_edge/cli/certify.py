@@ -11,9 +11,7 @@ from rich.text import Text
 
 from protonn_edge.boards import load_board
 from protonn_edge.certificate.claims import Certificate, Settings, read_certificate
-from protonn_edge.certificate.library import certify_library, is_library
-from protonn_edge.certificate.page import certificate_page
-from protonn_edge.certificate.program import certify_program
+from protonn_edge.certificate.program import certify_library, certify_program, is_library
 from protonn_edge.certificate.project import certify_project
 from protonn_edge.cli.command import OUTPUT, Output, argument, command, option
 from protonn_edge.cli.options import BOARD, PATH
@@ -67,7 +65,7 @@ def certify_command(
     certificate = _certify(out, path, settings)
     write_atomically(output, certificate.text())
     if page is not None:
-        write_atomically(page, certificate_page(certificate))
+        write_atomically(page, certificate.page())
     if bill is not None:
         from protonn_edge.certificate.bill import bill_of_materials  # noqa: PLC0415 - an extra
 

@@ -135,16 +135,28 @@ def render_c(
 @cache
 def template_environment(folder: str, prefix: str = PREFIX) -> Environment:
     """Return the environment for templates of a folder of ``templates/``, each compiled once."""
-    environment = Environment(  # noqa: S701  (C, not HTML: contexts escape names for C)
-        loader=PrefixedLoader(resource("templates") / folder, prefix),
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        keep_trailing_newline=True,
-    )
+    loader = PrefixedLoader(resource("templates") / folder, prefix)
+    environment = _environment(loader, html=False)
     environment.filters |= {
         "c_float": c_float,
         "image_text": image_text,
         "shape_text": shape_text,
     }
     return environment
+
+
+def html_environment() -> Environment:
+    """Return an environment for the templates of pages, which escapes all that comes from data."""
+    loader = FileSystemLoader(resource("templates") / "html", encoding="utf-8")
+    return _environment(loader, html=True)
+
+
+def _environment(loader: FileSystemLoader, *, html: bool) -> Environment:
+    return Environment(
+        loader=loader,
+        undefined=StrictUndefined,
+        autoescape=html,  # noqa: S701  (contexts escape names for C)
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=not html,
+    )

@@ -14,10 +14,10 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain, count, zip_longest
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 from protonn_edge import __version__
+from protonn_edge.codegen.renderer import html_environment
 from protonn_edge.evaluation.accuracy import wilson_interval
 from protonn_edge.evaluation.evidence import Evidence
 from protonn_edge.evaluation.library_check import LibraryWay
@@ -26,7 +26,6 @@ from protonn_edge.report import answers, panels
 from protonn_edge.report.content import PageTable, Panel, Section
 from protonn_edge.report.inputs import Battery, Front, PageScript
 from protonn_edge.report.points import payload
-from protonn_edge.system.files import resource
 
 _PAGE_MCU = "atmega328p"  # of web/uno.js
 _SOCKET = re.compile(r"^(socket://.*):\d+$")
@@ -70,14 +69,7 @@ def render_page(
     - `front`: the result of a search.
     """
     first = evidence[0]
-    environment = Environment(
-        loader=FileSystemLoader(resource("templates") / "html", encoding="utf-8"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    numbers = count()
+    environment, numbers = html_environment(), count()
     environment.filters["own_ids"] = lambda figure: _own_ids(figure, next(numbers))
     # A page may have several runs; its script uses the first.
     code = None if script.text is None else _inline(script.text)

@@ -14,7 +14,6 @@ from model_factory import plain_model
 
 from protonn_edge.build.project import build
 from protonn_edge.certificate.claims import Certificate, Claim, Settings, read_certificate
-from protonn_edge.certificate.page import certificate_page
 from protonn_edge.errors import InputError
 from protonn_edge.export.exporting import export
 
@@ -173,6 +172,6 @@ def test_names_in_a_certificate_are_escaped_in_its_page() -> None:
         {name: name, "firmware": "00"},
         (Claim(name, name, "proven", name),),
     )
-    page = certificate_page(certificate)
+    page = certificate.page()
     assert "<script>" not in page
     assert "&lt;script&gt;" in page
