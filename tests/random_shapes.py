@@ -25,7 +25,7 @@ from protonn_edge.features.deskew.deskew import BYTES
 from protonn_edge.features.gradients.gradients import Gradients
 from protonn_edge.features.window_features.stage import WindowFeatureStage
 from protonn_edge.features.window_features.windows import KINDS, FeatureSet
-from protonn_edge.kernels.matvec.kernels import kernel_names
+from protonn_edge.kernels.kernel import kernels_of
 from protonn_edge.kinds.protonn.projection.integers import (
     COORDINATE_MAXIMUM,
     COORDINATE_MINIMUM,
@@ -75,7 +75,7 @@ def random_case(rng: Rng) -> tuple[IntegerChain, Plan]:
 
 
 def _random_plan(rng: Rng, model: IntegerChain) -> Plan:
-    kernels = kernel_names(model.named_stages["projection"], UNO_CORE)
+    kernels = [each.name for each in kernels_of(model.named_stages["projection"], UNO_CORE)]
     kernel = kernels[int(rng.integers(len(kernels)))]
     buffered = model.n_channels is None and rng.random() < 0.7
     return plan_with(model, kernel, buffered=buffered, keeps_averages=bool(rng.random() < 0.6))
