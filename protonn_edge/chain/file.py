@@ -39,6 +39,7 @@ from protonn_edge.chain.registry import FEATURE_STAGES, HEADS
 from protonn_edge.chain.statistics import InputStatistics, Normalizer
 from protonn_edge.datasets.archive import ArrayArchive
 from protonn_edge.datasets.naming import NAME_LIMIT
+from protonn_edge.datasets.row_sketch import RowSketch
 from protonn_edge.errors import InputError
 from protonn_edge.sensors import kinds
 from protonn_edge.system.files import write_atomically
@@ -66,7 +67,7 @@ _ARRAYS = (
     "deskewed",
     "raw_exponents",
 )
-_OPTIONAL_ARRAYS = ("activity", "rejection", "sharpness", *kinds.ARRAYS)
+_OPTIONAL_ARRAYS = ("activity", "rejection", "sharpness", "training_rows", *kinds.ARRAYS)
 # Whether features are whole numbers follows from what makes them.
 _STATISTICS = tuple(field.name for field in fields(InputStatistics) if field.name != "whole")
 
@@ -192,6 +193,8 @@ def _arrays_of(model: Model) -> Arrays:
         arrays["activity"] = model.activity.to_array()
     if model.sharpness is not None:
         arrays["sharpness"] = np.array([model.sharpness])
+    if model.training_rows is not None:
+        arrays["training_rows"] = model.training_rows.hashes
     arrays |= _feature_arrays(model.feature_stage)
     if model.rejection is not None:
         arrays["rejection"] = np.array(astuple(model.rejection), np.float64)
@@ -207,6 +210,7 @@ def _model_of(arrays: Arrays) -> Model:
         if name.startswith(("inputs_", "normalizer_")) and name != "normalizer_kind":
             check_type(arrays[name], name, "f8")
     exponents = arrays["raw_exponents"]  # which the model checks
+    rows = arrays.get("training_rows")
     statistics: dict[str, Any] = {name: arrays[f"inputs_{name}"] for name in _STATISTICS}
     model = Model(
         head=kind.from_arrays(arrays),
@@ -226,6 +230,7 @@ def _model_of(arrays: Arrays) -> Model:
         rejection=_rejection(arrays.get("rejection")),
         raw_exponents=exponents if exponents.size else None,
         instrument=kinds.from_arrays(arrays),
+        training_rows=None if rows is None else RowSketch.of_array(rows),
     )
     if "activity" not in arrays:
         return model

@@ -28,6 +28,7 @@ from protonn_edge.chain.raw_inputs import (
 from protonn_edge.chain.statistics import InputStatistics, Normalizer
 from protonn_edge.datasets.dataset import Matrix, Sparse, dense_rows, is_sparse, sparse_rows
 from protonn_edge.datasets.naming import check_names
+from protonn_edge.datasets.row_sketch import RowSketch
 from protonn_edge.errors import InputError
 from protonn_edge.sensors import Instrument
 
@@ -75,6 +76,8 @@ class Model(Sized):
         chooses them by the range of the training data; see `units`.
     instrument : Instrument, optional
         What measured the raw values; None if unknown.
+    training_rows : RowSketch, optional
+        By which the rows that it was trained on are recognized; None if unknown.
 
     Raises
     ------
@@ -96,6 +99,7 @@ class Model(Sized):
     sharpness: float | None = None
     raw_exponents: Exponents | None = None
     instrument: Instrument | None = None
+    training_rows: RowSketch | None = None
 
     def __post_init__(self) -> None:
         set_checked(self, "classes", tuple(self.classes))

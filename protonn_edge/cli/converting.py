@@ -13,7 +13,7 @@ from protonn_edge.cli.command import Output
 from protonn_edge.cli.convert import ConvertOptions
 from protonn_edge.cli.fitting import of_data
 from protonn_edge.cli.paths import check_output
-from protonn_edge.cli.trained import describe, sentence_of
+from protonn_edge.cli.trained import describe, known_rows, sentence_of
 from protonn_edge.cli.training import reference_model_for
 from protonn_edge.conversion.converting import from_sklearn
 from protonn_edge.conversion.reading import load_estimator
@@ -31,7 +31,7 @@ def from_folder(given: ConvertOptions, out: Output) -> dict[str, Any]:
     dataset = load_dataset(given.data or _training_data(given.source), given.table)
     out.notice(dataset.notices)
     model = reference_model_for(dataset, given.source, given.normalization)
-    model = with_accuracy_floor(model, dataset.X_test, dataset.y_test)
+    model = with_accuracy_floor(of_data(model, dataset), dataset.X_test, dataset.y_test)
     described = describe(model, dataset, out)
     save_model(model, given.output)
     out.say(sentence_of(described.record), *described.proportions, f"wrote {given.output}")
@@ -71,6 +71,7 @@ def from_estimator(given: ConvertOptions, out: Output) -> dict[str, Any]:
             random_state=given.seed,
         )
     model = of_data(found.model, dataset)
+    out.notice(known_rows(model, dataset))
     if model.classes == dataset.classes:
         model = with_accuracy_floor(model, dataset.X_test, dataset.y_test)
     save_model(model, given.output)

@@ -27,7 +27,9 @@ from protonn_edge.datasets import (
     load_dataset,
     with_groups,
 )
+from protonn_edge.datasets.dataset import is_sparse
 from protonn_edge.datasets.naming import quoted
+from protonn_edge.datasets.row_sketch import RowSketch
 from protonn_edge.errors import InputError, Interrupted
 from protonn_edge.features.train import AudioRequest, with_onset
 from protonn_edge.kinds.protonn.parameters import ProtoNNParameters
@@ -57,13 +59,17 @@ def load_grouped(
 
 
 def of_data(model: Model, dataset: Dataset) -> Model:
-    """Return a trained model that knows what measured its points, and what made features of them.
+    """Return a model that knows its training points: their rows, sensor, and what made features.
 
     What fills the gaps of a table, or makes features of its texts, is in the model's record.
     """
+    rows = model.training_rows
+    if rows is None and not is_sparse(dataset.X_train):
+        rows = RowSketch.of([dataset.X_train])  # of a converted model
     preparation = dataset.preparation
     known = {} if preparation is None else preparation.to_record()
-    return replace(model, instrument=dataset.instrument, record={**model.record, **known})
+    record = {**model.record, **known}
+    return replace(model, instrument=dataset.instrument, record=record, training_rows=rows)
 
 
 def settled_samples(dataset: Dataset, settings: FeatureParameters) -> dict[str, Any]:

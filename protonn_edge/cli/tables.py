@@ -91,12 +91,14 @@ def points_for(
     *,
     held_out: bool = False,
     labelled: bool = True,
+    measured: bool = True,
 ) -> tuple[NDArray[np.float32], NDArray[np.int64]]:
     """Return the points and labels of DATA for a model, its columns matched by name.
 
     - `out`: where warnings are printed.
     - `held_out`: whether DATA must not have two parts; see `load_points`.
     - `labelled`: whether it needs labels; they are ignored otherwise.
+    - `measured`: whether to warn if the model was trained on some of the points.
     """
     noticed: list[Notice] = []
     X, y = _load_points(
@@ -111,6 +113,8 @@ def points_for(
         held_out=held_out,
         labelled=labelled,
     )
+    if measured and model.training_rows is not None:
+        noticed += model.training_rows.overlap(X).notices()
     out.notice(noticed)
     return X, y
 

@@ -15,7 +15,7 @@ from protonn_edge.chain.model import Model
 from protonn_edge.cli.calibrate import rejection_record
 from protonn_edge.cli.command import Output
 from protonn_edge.datasets import Dataset, Notice
-from protonn_edge.datasets.dataset import Features, dense_features
+from protonn_edge.datasets.dataset import Features, dense_features, is_sparse
 from protonn_edge.datasets.naming import listed, quoted
 from protonn_edge.evaluation.accuracy import (
     PLACES,
@@ -57,7 +57,7 @@ def describe(model: Model, dataset: Dataset, out: Output) -> ModelSummary:
     X, y = dataset.X_test, dataset.y_test
     of_test = model.predict(X) if len(y) else np.empty(0, np.int64)
     answers = model.predict(dataset.X_train), of_test
-    out.notice([*unlearned(dataset, *answers), *unbalanced(dataset)])
+    out.notice([*unlearned(dataset, *answers), *unbalanced(dataset), *known_rows(model, dataset)])
     record = {
         "train_accuracy": share_right(answers[0], dataset.y_train),
         "float_accuracy": share_right(answers[1], y) if len(y) else None,
@@ -136,6 +136,12 @@ def unlearned(
         text = f"never answered for any point: {listed(names)}; give more points of such classes"
         notices.append(Notice("never_answered", text, warning=True, columns=names))
     return notices
+
+
+def known_rows(model: Model, dataset: Dataset) -> tuple[Notice, ...]:
+    """Return a warning if test points are rows that a model was trained on."""
+    rows, X = model.training_rows, dataset.X_test
+    return () if rows is None or is_sparse(X) else rows.overlap(X).notices()
 
 
 def unbalanced(dataset: Dataset) -> list[Notice]:

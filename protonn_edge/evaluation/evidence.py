@@ -14,6 +14,7 @@ from protonn_edge.build.checks import Usage
 from protonn_edge.chain.feature_stage import Shape
 from protonn_edge.chain.model import Model
 from protonn_edge.codegen import Float32Plan, Plan
+from protonn_edge.datasets.row_sketch import Overlap
 from protonn_edge.device import Origin, Result, Summary, summarize
 from protonn_edge.evaluation.accuracy import Quality, answer_matrix
 from protonn_edge.quantization import DeviceModel, StageLoss
@@ -82,6 +83,12 @@ class Evidence:
     def quality(self) -> Quality | None:
         """The figures of the answers; None if there are none."""
         return Quality.of(self.confusion, self.reference.classes)
+
+    @property
+    def overlap(self) -> Overlap | None:
+        """How many of the points are rows that the model was trained on; None if unknown."""
+        rows, points = self.model.training_rows, self.points
+        return None if rows is None or points is None else rows.overlap(points.raw)
 
     @property
     def worst_cycles(self) -> int | None:

@@ -13,6 +13,7 @@ from protonn_edge.chain.feature_stage import FeatureStage
 from protonn_edge.chain.model import Model
 from protonn_edge.chain.statistics import InputStatistics
 from protonn_edge.datasets.dataset import Sparse, dense_rows
+from protonn_edge.datasets.row_sketch import RowSketch
 from protonn_edge.errors import InputError
 from protonn_edge.quantization import measure_activity, quantize
 from protonn_edge.training.augmentation import check_image_shape, make_exposure_points
@@ -29,7 +30,7 @@ from protonn_edge.training.points import (
     distinct_points,
 )
 from protonn_edge.training.running_statistics import RunningInputs, sparse_statistics
-from protonn_edge.training.stored_points import StoredPoints, StoredSet
+from protonn_edge.training.stored_points import StoredPoints, StoredSet, chunks_of
 
 
 def check_sizes(sizes: tuple[int, int], n_features: int, n_classes: int) -> None:
@@ -153,7 +154,8 @@ class PreparedPoints:
     `test` has raw points and classes to report on, `classes` and `feature_names` are display names
     for the model, and `n_rows` counts points before equal ones were merged. `inputs` are the
     statistics of the raw features, or of the computed ones; `running` is their source if the points
-    are stored, or arrive in parts. `data_sha256` is of all points.
+    are stored, or arrive in parts. `data_sha256` is of all points, and so is `rows`, by which they
+    are recognized later; None for sparse ones.
     """
 
     def __init__(
@@ -176,6 +178,7 @@ class PreparedPoints:
         if n_classes is None:
             n_classes = y.shape[1] if self.multilabel else len(np.unique(y))
         self.n_classes = n_classes
+        self.rows = None if issparse(points) else RowSketch.of([points])
         self.test: tuple[Float32 | Sparse, Indices | Sparse] | None = None
         self.classes: tuple[str, ...] = ()
         self.feature_names: tuple[str, ...] = ()
@@ -207,6 +210,7 @@ class PreparedPoints:
             sample = stored.sample(np.random.default_rng(seed))
             prepared = cls(settings, *sample, seed=seed, stored=stored)
             prepared.n_rows = len(stored)
+            prepared.rows = RowSketch.of(chunk for _, chunk in chunks_of(given.X))
             return prepared
         X, y, weights, kept = distinct_points(given.X, given.y, given.weights, groups)
         prepared = cls(settings, X, y, weights, seed=seed, groups=kept)

@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from protonn_edge.chain.model import Model
+from protonn_edge.datasets.row_sketch import RowSketch
 from protonn_edge.errors import InputError
 from protonn_edge.kinds.protonn.parameters import ProtoNNParameters
 from protonn_edge.kinds.protonn.train.fitting import ProtoNNTraining
@@ -161,6 +162,7 @@ class OnlineTraining:
         if weights is not None:
             digest.update(np.ascontiguousarray(weights, dtype="<f8").tobytes())
         prepared.data_sha256 = digest.hexdigest()
+        prepared.rows = RowSketch.of([points]).merged(prepared.rows)
 
 
 def _with_all_classes(start: Parameters, present: Indices, n_classes: int) -> Parameters:

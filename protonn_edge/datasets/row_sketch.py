@@ -1,0 +1,121 @@
+"""A bottom-k sketch of rows: what a model keeps of its training rows, to recognize them later.
+
+Of the hashes of all rows the `SKETCH_SIZE` smallest are kept: a random sample of the distinct rows,
+the same one wherever these rows are (A. Broder, "On the resemblance and containment of documents",
+1997; K. Beyer et al., "On synopses for distinct-value estimation under multiset operations", 2007).
+Other rows are compared if their hash is not above the largest one kept. Of up to `SKETCH_SIZE`
+distinct rows, that is every row, and the share of known ones is exact; of n it is every
+n / `SKETCH_SIZE`-th on average, and the share p of m rows compared has the standard error
+sqrt(p (1 - p) / m).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from protonn_edge.datasets.naming import Notice
+from protonn_edge.errors import InputError
+
+SKETCH_SIZE = 1_024
+_BLOCK_VALUES = 2**18
+_MOST = np.uint64(2**64 - 1)
+
+Hashes = NDArray[np.uint64]
+
+
+def row_hashes(X: NDArray[Any]) -> Hashes:
+    """Return a hash (n,) of each row of X (n, D), by its values as float32; -0 is 0.
+
+    It is a sum of products with a random number for each column, folded and mixed: equal on all
+    machines, and two of a million different rows share one in 1 of 10 million tables.
+    """
+    factors = _mixed(np.arange(X.shape[1], dtype=np.uint64)) | np.uint64(1)
+    hashes = np.empty(len(X), np.uint64)
+    step = max(1, _BLOCK_VALUES // max(1, X.shape[1]))
+    for start in range(0, len(X), step):
+        block = np.ascontiguousarray(X[start : start + step], np.float32) + np.float32(0)
+        products = block.view(np.uint32) * factors
+        products ^= products >> np.uint64(32)
+        hashes[start : start + step] = products.sum(axis=1, dtype=np.uint64)
+    return _mixed(hashes)
+
+
+def _mixed(values: Hashes) -> Hashes:
+    """Return 64-bit integers with all bits mixed: the finalizer of SplitMix64 (Steele, 2014)."""
+    mixed = values + np.uint64(0x9E3779B97F4A7C15)
+    for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
+        mixed = (mixed ^ (mixed >> np.uint64(shift))) * np.uint64(factor)
+    return mixed ^ (mixed >> np.uint64(31))
+
+
+@dataclass(frozen=True)
+class Overlap:
+    """How many of some rows are known, of those that could be compared."""
+
+    n: int
+    compared: int
+    known: int
+
+    @property
+    def share(self) -> float:
+        """The share of rows that are known, estimated unless all were compared."""
+        return self.known / max(1, self.compared)
+
+    def __str__(self) -> str:
+        if self.compared == self.n:
+            return f"{100 * self.share:.1f} % of the {self.n:,} points"
+        error = math.sqrt(self.share * (1 - self.share) / self.compared)
+        of = f"by {self.compared:,} of them, standard error {100 * error:.1f} %"
+        return f"about {100 * self.share:.0f} % of the {self.n:,} points ({of})"
+
+    def notices(self) -> tuple[Notice, ...]:
+        """Return a warning if some rows are known."""
+        text = (
+            f"the model was trained on {self}, so figures from them are better than on new data; "
+            "measure on a part that 'split' has kept apart"
+        )
+        return (Notice("training_rows", text, warning=True),) if self.known else ()
+
+
+@dataclass(frozen=True, eq=False)
+class RowSketch:
+    """The smallest distinct hashes of rows, (k,), rising; all of them if k < `SKETCH_SIZE`."""
+
+    hashes: Hashes
+
+    @classmethod
+    def of(cls, blocks: Iterable[NDArray[Any]]) -> Self:
+        """Return the sketch of all rows of matrices (n, D)."""
+        kept = np.empty(0, np.uint64)
+        for block in blocks:
+            kept = np.unique(np.concatenate([kept, row_hashes(block)]))[:SKETCH_SIZE]
+        return cls(kept)
+
+    @classmethod
+    def of_array(cls, array: NDArray[Any]) -> Self:
+        """Return the sketch in a model file; check it."""
+        fits = array.dtype.kind == "u" and array.dtype.itemsize == 8 and array.ndim == 1
+        if not fits or not 0 < len(array) <= SKETCH_SIZE or not (array[:-1] < array[1:]).all():
+            raise InputError(
+                f"array 'training_rows' must be 1 to {SKETCH_SIZE:,} rising hashes of 64 bits; "
+                "train the model again"
+            )
+        return cls(array.astype(np.uint64))
+
+    def merged(self, other: RowSketch | None) -> RowSketch:
+        """Return the sketch of the rows of both."""
+        more = [] if other is None else [other.hashes]
+        return RowSketch(np.unique(np.concatenate([self.hashes, *more]))[:SKETCH_SIZE])
+
+    def overlap(self, X: NDArray[Any]) -> Overlap:
+        """Return how many rows of X (n, D) the sketch knows."""
+        hashes = row_hashes(X)
+        limit = self.hashes[-1] if len(self.hashes) == SKETCH_SIZE else _MOST
+        compared = hashes[hashes <= limit]
+        return Overlap(len(X), len(compared), int(np.isin(compared, self.hashes).sum()))
