@@ -19,7 +19,7 @@ from elftools.elf.sections import Symbol as NamedPlace
 from protonn_edge.avr.cores import CORES, Core, core_of_machine
 from protonn_edge.avr.instructions import Decoded, decode
 from protonn_edge.errors import InputError
-from protonn_edge.system.files import check_file
+from protonn_edge.system.files import read_file
 
 # avr-gcc puts all memories into one address space: flash from 0, SRAM from here, EEPROM further up.
 _SRAM_BASE = 0x800000
@@ -142,7 +142,7 @@ def read_program(elf: Path) -> LinkedProgram:
     InputError
         If `elf` cannot be read or is not an ELF file for the AVR.
     """
-    program = _program(elf, _contents(elf))
+    program = _program(elf, read_file(elf, limit_bytes=_LARGEST_FILE))
     if not program.code:
         raise InputError(f"{elf} has no code in it; give the ELF file that avr-gcc linked")
     return program
@@ -158,10 +158,9 @@ def read_share(elf: Path, object_file: Path) -> Sections:
     InputError
         If a file cannot be read or is not an ELF file for the AVR.
     """
-    names = set(_parsed(object_file, _contents(object_file), _sized_names))
-    linked = _parsed(elf, _contents(elf), _sized_names)
+    linked, own = (_parsed(path, _sized_names) for path in (elf, object_file))
     text = data = bss = 0
-    for address, size, holds_values in (linked[name] for name in names & linked.keys()):
+    for address, size, holds_values in (linked[name] for name in own.keys() & linked.keys()):
         if address < _SRAM_BASE:
             text += size
         elif holds_values:
@@ -197,7 +196,7 @@ def constants_in_sram(program: LinkedProgram, all_of: str) -> list[tuple[str, Pa
     return [
         (name, path)
         for path in sorted(program.path.parent.rglob("*.o"))
-        for constants in _parsed(path, _contents(path), _constants_of_object)
+        for constants in _parsed(path, _constants_of_object)
         if constants.section.startswith(".rodata") or path.name.startswith(all_of)
         for name in _kept(constants, program.initial_values)
     ]
@@ -224,16 +223,10 @@ def _kept(constants: Constants, in_sram: tuple[Constants, ...]) -> Iterator[str]
 _Found = TypeVar("_Found")
 
 
-def _contents(path: Path) -> bytes:
-    check_file(path, limit_bytes=_LARGEST_FILE)
-    try:
-        return path.read_bytes()
-    except OSError as error:
-        raise InputError(f"cannot read {path}: {error.strerror}") from error
-
-
-def _parsed(path: Path, contents: bytes, read: Callable[[ELFFile], _Found]) -> _Found:
-    """Return what `read` finds in the contents of an ELF file for the AVR."""
+def _parsed(path: Path, read: Callable[[ELFFile], _Found], contents: bytes | None = None) -> _Found:
+    """Return what `read` finds in an ELF file for the AVR, whose contents may be known."""
+    if contents is None:
+        contents = read_file(path, limit_bytes=_LARGEST_FILE)
     try:
         elf = ELFFile(BytesIO(contents))
         if elf["e_machine"] != "EM_AVR" or elf.elfclass != 32:
@@ -266,7 +259,7 @@ def _program(path: Path, contents: bytes) -> LinkedProgram:
             compilers=_compilers(elf),
         )
 
-    return _parsed(path, contents, read)
+    return _parsed(path, read, contents)
 
 
 def _is_allocated(section: Section) -> bool:

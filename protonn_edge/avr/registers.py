@@ -17,8 +17,7 @@ _SPL, _SPH = 0x3D, 0x3E
 class _Half(NamedTuple):
     """One byte of an address on the stack."""
 
-    below: int
-    """The address is so many bytes below the stack pointer at the function's entry."""
+    below: int  # the address is so many bytes below the stack pointer at the function's entry
     high: bool
 
 

@@ -30,7 +30,7 @@ from typing import NamedTuple
 from protonn_edge.avr.flow import Depth, Function, function_at, interrupt_handlers, variable_size
 from protonn_edge.avr.program import LinkedProgram
 from protonn_edge.errors import CheckFailed, InputError
-from protonn_edge.system.files import check_file
+from protonn_edge.system.files import read_file
 
 _MOST_NESTED = 200
 _LARGEST_SU_FILE = 16 << 20
@@ -94,16 +94,13 @@ def _read_stack_usage(files: Iterable[Path]) -> dict[str, _StackUsage]:
     """Return the stack usage by function; of two functions with one name the larger."""
     usage: dict[str, _StackUsage] = {}
     for path in files:
-        check_file(path, limit_bytes=_LARGEST_SU_FILE, may_be_empty=True)
+        contents = read_file(path, limit_bytes=_LARGEST_SU_FILE, may_be_empty=True)
         try:
-            lines = path.read_text(encoding="utf-8").splitlines()
-            for line in lines:
+            for line in contents.decode().splitlines():
                 where, size, kind = line.split("\t")
                 found = _StackUsage(int(size), kind)
                 name = where.rpartition(":")[2]
                 usage[name] = max(usage.get(name, found), found)
-        except OSError as error:
-            raise InputError(f"cannot read {path}: {error.strerror}") from error
         except ValueError as error:
             raise InputError(
                 f"{path} is not a .su file of gcc; build the firmware again"

@@ -15,15 +15,11 @@ from typing import Any, NamedTuple
 
 from protonn_edge.avr.cores import CORES, Core
 from protonn_edge.errors import InputError, shortened
-from protonn_edge.system.files import check_file
+from protonn_edge.system.files import read_file
 from protonn_edge.system.schema import Check, list_of, number, whole
 
-HOST = "host"
-"""The core of the board that is this computer."""
-
-POWER_WATTS = (1e-6, 1_000.0)
-"""The range of what a board may draw, in watts."""
-
+HOST = "host"  # the core of the board that is this computer
+POWER_WATTS = (1e-6, 1_000.0)  # the range of what a board may draw, in watts
 _FILE_LIMIT_BYTES = 64 << 10
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,39}")
 
@@ -180,13 +176,10 @@ def _checked_name(path: Path) -> str:
 
 
 def _read(path: Path) -> str:
-    check_file(path, limit_bytes=_FILE_LIMIT_BYTES, remedy="name a board's file")
     try:
-        return path.read_text(encoding="utf-8")
+        return read_file(path, limit_bytes=_FILE_LIMIT_BYTES, remedy="name a board's file").decode()
     except UnicodeDecodeError as error:
         raise InputError(f"{path} is not UTF-8; save it as that") from error
-    except OSError as error:
-        raise InputError(f"cannot read {path}: {error.strerror}; name a board's file") from error
 
 
 def _board(name: str, text: str, source: str) -> Board:

@@ -14,7 +14,6 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from protonn_edge import __version__
 from protonn_edge.avr.cores import CORES, Core
@@ -43,6 +42,7 @@ from protonn_edge.quantization import (
 from protonn_edge.system.files import (
     check_file,
     check_no_links,
+    read_file,
     resource,
     write_atomically,
     write_together,
@@ -153,7 +153,10 @@ def read_plan(path: Path) -> WrittenPlan:
     """
     if not path.exists():
         raise InputError(f"{path} is missing, as an older version built the folder; {_AGAIN}")
-    record = _read(path)
+    try:
+        record = json.loads(read_file(path, limit_bytes=_LARGEST_FILE, remedy=_AGAIN))
+    except (ValueError, RecursionError) as error:
+        raise not_as_written(path) from error
     version = record.get("tool_version") if isinstance(record, dict) else None
     if text(80)(version) and version != __version__:
         raise InputError(f"{path} is of version {version!r}, this is {__version__}; {_AGAIN}")
@@ -167,16 +170,6 @@ def read_plan(path: Path) -> WrittenPlan:
 def not_as_written(path: Path) -> InputError:
     """Return the error for a generated file that differs from what `build` writes for its model."""
     return InputError(f"{path} is not what 'build' writes for its model; {_AGAIN}")
-
-
-def _read(path: Path) -> Any:
-    try:
-        check_file(path, limit_bytes=_LARGEST_FILE)
-        return json.loads(path.read_bytes())
-    except OSError as error:
-        raise InputError(f"cannot read {path}: {error.strerror}; {_AGAIN}") from error
-    except (ValueError, RecursionError) as error:
-        raise not_as_written(path) from error
 
 
 @dataclass(frozen=True)

@@ -39,8 +39,7 @@ BAUDS = (115_200, 250_000, 500_000, 1_000_000)
 _LINE_SHARE = 0.95
 _BAUD_ERROR = 0.025
 
-Setting = tuple[int, int, str]
-"""A register, the value written to it, and why."""
+Setting = tuple[int, int, str]  # a register, the value written to it, and why
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ from typing import Any
 from protonn_edge import __version__
 from protonn_edge.codegen.renderer import html_environment
 from protonn_edge.errors import InputError
-from protonn_edge.system.files import check_file
+from protonn_edge.system.files import read_file
 from protonn_edge.system.schema import list_of, one_of, optional, record_of, text, whole
 
 PROVEN, MEASURED, NOT_CHECKED = "proven", "measured", "not checked"
@@ -157,9 +157,9 @@ def read_certificate(path: Path) -> Certificate:
 
     Raises `InputError` if the file is missing, damaged, or of another version of this tool.
     """
-    check_file(path, limit_bytes=_LARGEST_FILE)
+    contents = read_file(path, limit_bytes=_LARGEST_FILE)
     try:
-        record = json.loads(path.read_bytes())
+        record = json.loads(contents)
         if not _RECORD(record):
             raise ValueError
     except (ValueError, RecursionError) as error:

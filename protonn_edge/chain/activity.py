@@ -16,8 +16,7 @@ from protonn_edge.chain.integer_stage import IntegerStage, stage_names
 from protonn_edge.errors import InputError
 
 Shares = NDArray[np.float64]
-Sizes = Mapping[str, tuple[int, ...]]
-"""The number of shares in each vector of a stage, by its name."""
+Sizes = Mapping[str, tuple[int, ...]]  # the number of shares in each vector of a stage, by its name
 
 
 @dataclass(frozen=True, eq=False)

@@ -11,9 +11,7 @@ from numpy.typing import NDArray
 
 from protonn_edge.errors import InputError
 
-Arrays = dict[str, NDArray[Any]]
-"""Arrays of a model file by their names."""
-
+Arrays = dict[str, NDArray[Any]]  # arrays of a model file by their names
 JSON_LIMIT_BYTES = 2**20
 
 

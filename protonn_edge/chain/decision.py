@@ -32,12 +32,8 @@ from protonn_edge.chain.integer_stage import IntArray, IntegerStage, Range
 from protonn_edge.datasets.naming import NO_CLASS
 from protonn_edge.errors import InputError
 
-UNKNOWN = NO_CLASS
-"""The answer instead of a class; ``PNN_UNKNOWN`` in the generated C."""
-
-UNKNOWN_NAME = "unknown"
-"""Its name for display."""
-
+UNKNOWN = NO_CLASS  # the answer instead of a class; ``PNN_UNKNOWN`` in the generated C
+UNKNOWN_NAME = "unknown"  # its name for display
 Statistic = Literal["score", "distance", "margin"]
 STATISTICS: tuple[Statistic, ...] = get_args(Statistic)
 

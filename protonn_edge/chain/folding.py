@@ -28,9 +28,7 @@ FloatArray = NDArray[np.float64]
 RESIDUAL_MAXIMUM = 127
 INPUT_BITS = (8, 7, 6, 5, 4)
 
-COARSER = 1.02
-"""From unit to unit, until all rounded numbers fit."""
-
+COARSER = 1.02  # from unit to unit, until all rounded numbers fit
 Fitted = TypeVar("Fitted", bound="Quantized")
 
 

@@ -12,8 +12,7 @@ from protonn_edge.errors import InputError
 
 Numbers = NDArray[np.float64] | float
 
-BYTE_MAXIMUM = 255
-"""The largest input of a device."""
+BYTE_MAXIMUM = 255  # the largest input of a device
 
 
 def saturated_steps(

@@ -174,7 +174,6 @@ class IntegerChain(StagedInput):
     precision = "int8"
     score_tolerance: ClassVar[int] = 0
     """Tolerated difference of scores between executions: none."""
-
     head: type[Head]  # the class of its float form, which names it and its numbers
     inputs: InputQuantizer
     # the classifier's stages, from the outputs of `inputs` to the scores

@@ -12,23 +12,16 @@ from numpy.typing import NDArray
 
 from protonn_edge.chain.integer_stage import IntArray, IntegerStage, Range, check_bits, check_holds
 
-NIBBLE_MAXIMUM = 7
-"""The largest magnitude of weights that take half a byte each."""
-
-PACKED_BITS = 24
-"""Maximum bits of an accumulator of such weights."""
-
-NIBBLE_OFFSET = 8
-"""The offset of such a weight, so that it is not negative."""
+NIBBLE_MAXIMUM = 7  # the largest magnitude of weights that take half a byte each
+PACKED_BITS = 24  # maximum bits of an accumulator of such weights
+NIBBLE_OFFSET = 8  # the offset of such a weight, so that it is not negative
 
 
 @dataclass(frozen=True, eq=False)
 class IntegerMatvec(IntegerStage):
     """A stage that begins with a product: ``a_k = bias_k + sum_i W_ki q_i``."""
 
-    widths: ClassVar[tuple[int, ...]]
-    """Bits that an accumulator may have."""
-
+    widths: ClassVar[tuple[int, ...]]  # bits that an accumulator may have
     weights: NDArray[np.int8]  # (d, D): W
     bias: IntArray  # (d,): the initial accumulators
     accumulator_bits: int  # one of `widths`; every sum fits for any input

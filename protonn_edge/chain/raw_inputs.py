@@ -56,9 +56,7 @@ from protonn_edge.errors import InputError
 Exponents = NDArray[np.int64]
 
 RAW_MINIMUM, RAW_MAXIMUM = -(1 << 15), (1 << 15) - 1
-EXPONENT_LIMIT = 36
-"""Exponents are within -36..36, which covers the range of float32."""
-
+EXPONENT_LIMIT = 36  # exponents are within -36..36, which covers the range of float32
 MANY_DECIMALS = EXPONENT_LIMIT
 """The result of `decimals_of` for data with more decimals than it can detect."""
 

@@ -20,9 +20,7 @@ from protonn_edge.system.files import write_atomically
 from protonn_edge.system.folders import scratch_folder
 from protonn_edge.toolchain.host import build_host_executable
 
-HOST_MAIN = Path(__file__).with_name("host_main.c")
-"""The program around the generated C."""
-
+HOST_MAIN = Path(__file__).with_name("host_main.c")  # the program around the generated C
 _DEADLINE_S = 300.0
 
 Feeding = Literal["whole", "push", "split", "chunks", "short"]

@@ -19,9 +19,7 @@ from protonn_edge.quantization import MODEL_HASH_BYTES
 
 DELIMITER = b"\x00"
 
-BITS_PER_BYTE = 10
-"""On the line, with start and stop bit."""
-
+BITS_PER_BYTE = 10  # on the line, with start and stop bit
 _CRC_BYTES = 2
 _MIN_BODY_BYTES = 4  # type, sequence number, CRC
 _MAX_BODY_BYTES = 0xFFFF

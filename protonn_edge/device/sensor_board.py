@@ -22,23 +22,16 @@ from protonn_edge.sensors.kinds import channels_of, check_reported_rate
 SENSOR_NUMBERS = {"analog": 1, "microphone": 2, "mpu6050": 3, "adxl345": 4}
 """The number that a board sends for its sensor."""
 
-NAME_LIMIT = 63
-"""Bytes of a class's name, at most."""
-
-UNDECIDED = 254
-"""The class that a board reports before there is one."""
-
+NAME_LIMIT = 63  # bytes of a class's name, at most
+UNDECIDED = 254  # the class that a board reports before there is one
 _NO_CONFIDENCE = 255
 _HASH_BYTES = 8
 _SENSOR_NAMES = {number: name for name, number in SENSOR_NUMBERS.items()}
 _DESCRIPTION_S = 15.0  # a bootloader, and the second between two descriptions
 READ_S = 0.25
 
-SILENCE_S = 10.0
-"""How long a board may be silent beyond what its rate explains."""
-
-SLOWEST = 10.0
-"""An emulated board on a busy computer takes as many times as long."""
+SILENCE_S = 10.0  # how long a board may be silent beyond what its rate explains
+SLOWEST = 10.0  # an emulated board on a busy computer takes as many times as long
 
 
 class Description(Message, ABC):

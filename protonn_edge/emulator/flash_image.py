@@ -13,11 +13,9 @@ from pathlib import Path
 
 from protonn_edge.avr.program import Names, Symbol, read_program
 from protonn_edge.errors import InputError
-from protonn_edge.system.files import check_file
+from protonn_edge.system.files import read_file
 
-FLASH_BYTES = 0x8000
-"""Flash of an ATmega328P, with the bootloader's section."""
-
+FLASH_BYTES = 0x8000  # flash of an ATmega328P, with the bootloader's section
 _FILE_LIMIT_BYTES = 16 << 20
 
 
@@ -62,7 +60,7 @@ def load_image(path: Path, flash_bytes: int = FLASH_BYTES, mcu: str = "atmega328
     Raises `InputError` if it cannot be read, is neither, is damaged, is for another processor, or
     does not fit.
     """
-    content = _read(path)
+    content = read_file(path, limit_bytes=_FILE_LIMIT_BYTES, remedy="build the firmware first")
     if content.startswith(b"\x7fELF"):
         program = read_program(path)
         flash = _placed([(0, program.code)], path, flash_bytes, mcu)
@@ -70,16 +68,6 @@ def load_image(path: Path, flash_bytes: int = FLASH_BYTES, mcu: str = "atmega328
     if content.lstrip().startswith(b":"):
         return FlashImage(_placed(hex_chunks(content, path), path, flash_bytes, mcu))
     raise InputError(f"{path} is neither an ELF nor an Intel HEX file; give one of them")
-
-
-def _read(path: Path) -> bytes:
-    check_file(path, limit_bytes=_FILE_LIMIT_BYTES, remedy="build the firmware first")
-    try:
-        return path.read_bytes()
-    except OSError as error:
-        raise InputError(
-            f"cannot read {path}: {error.strerror}; build the firmware first"
-        ) from error
 
 
 def _placed(chunks: Iterable[tuple[int, bytes]], path: Path, flash_bytes: int, mcu: str) -> bytes:

@@ -113,9 +113,9 @@ def build_simavr(*flags: str) -> Path:
 
 def _compile(command: Sequence[str], packages: str) -> None:
     """Run a compiler that Debian packages have; where it fails, the sentence names them."""
-    name, environment = command[0], {**os.environ, "LC_ALL": "C"}
+    name, english = command[0], {**os.environ, "LC_ALL": "C"}
     try:
-        done = run_within(_DEADLINE_S, command, name=name, environment=environment)
+        done = run_within(_DEADLINE_S, command, name=name, environment=english)
     except FileNotFoundError as error:
         raise InputError(f"{name} is missing; install {packages}") from error
     if done.returncode != 0:
@@ -123,8 +123,7 @@ def _compile(command: Sequence[str], packages: str) -> None:
         raise InputError(f"{name} failed ({reason}); install {packages}")
 
 
-BOOTLOADER_START = 0x7E00
-"""Where the boot section begins, in bytes; the usable flash ends here."""
+BOOTLOADER_START = 0x7E00  # where the boot section begins, in bytes; the usable flash ends here
 
 # The .hex file in Debian's package is 532 bytes long, which does not fit the 512 bytes of an
 # ATmega328P's smallest boot section; the same source rebuilt with relaxed jumps does.

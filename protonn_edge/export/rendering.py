@@ -40,9 +40,7 @@ _SAMPLE_RATE = 100.0  # of sketches, where a model does not say
 # buffers and timers, and the stack; read off linked sketches and the emulator, with room.
 SKETCH_SRAM_BYTES = 450
 
-NAME = "my_model"
-"""What the library of one's own sketch is called."""
-
+NAME = "my_model"  # what the library of one's own sketch is called
 _CASES = 4  # that this sketch spells out
 
 

@@ -10,12 +10,10 @@ program of the example BareSelfTest, which needs no framework; plain C runs on t
 
 from __future__ import annotations
 
-import os
 import re
-import shutil
 import socket
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass
 from itertools import groupby
@@ -23,18 +21,18 @@ from pathlib import Path
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from platformio.project.options import get_default_core_dir
 
 from protonn_edge.avr.program import read_program
 from protonn_edge.boards import Board
 from protonn_edge.chain.model import Model
 from protonn_edge.emulator import EmulatedBoard
-from protonn_edge.errors import CheckFailed, InputError
+from protonn_edge.errors import InputError
 from protonn_edge.quantization import IntegerChain
 from protonn_edge.system.files import write_atomically
 from protonn_edge.system.folders import scratch_folder
 from protonn_edge.toolchain.host import build_host_executable
-from protonn_edge.toolchain.process import relevant_lines, run_within
+from protonn_edge.toolchain.platformio import avr_gcc
+from protonn_edge.toolchain.process import compile_sources, run_within
 from protonn_edge.verification.tryout import Tried, WrongAnswers, ends, examples
 
 N_VECTORS = 20
@@ -47,7 +45,6 @@ _FLAGS = (
     *("-Wl,--gc-sections", "-Wl,--defsym=__TEXT_REGION_LENGTH__=0x80000"),
     "-Wl,--defsym=__DATA_REGION_LENGTH__=0x8000",
 )
-_PACKAGE = "packages/toolchain-atmelavr/bin"
 _COMPILER_DEADLINE_S, _DEADLINE_S = 120.0, 60.0
 _BAUD = 115_200  # of the example
 _POLL_S = 0.2
@@ -172,9 +169,15 @@ def try_on_board(files: Mapping[str, str], main: str, board: Board) -> Tried:
 def link_as_sketch(files: Mapping[str, str], board: Board, folder: Path) -> Path:
     """Compile and link C sources in `folder` as the Arduino IDE does; return the ELF, of any size.
 
+    It takes none of PlatformIO's start-up time.
+
     Raises `InputError` if there is no compiler, and `CheckFailed` if it refuses the sources.
     """
-    return _linked(_written(files, folder), folder, board, folder / "program.elf")
+    sources, elf = _written(files, folder), folder / "program.elf"
+    target = (f"-mmcu={board.mcu}", f"-DF_CPU={board.clock_hz}L", f"-I{folder}")
+    command = [avr_gcc(), *target, *_FLAGS, *map(str, sources), "-o", str(elf), "-lm"]
+    compile_sources(command, sources, deadline_s=_COMPILER_DEADLINE_S, name="avr-gcc")
+    return elf
 
 
 def _written(files: Mapping[str, str], folder: Path) -> list[Path]:
@@ -213,25 +216,3 @@ def _judged(execution: str, printed: str, otherwise: str) -> Tried:
             f"{tried.mismatches} of {tried.n} test vectors, {line[3].strip()}",
         )
     return tried
-
-
-def _linked(sources: Sequence[Path], include: Path, board: Board, elf: Path) -> Path:
-    """Compile and link C sources without PlatformIO's start-up time; return `elf`, of any size."""
-    target = (f"-mmcu={board.mcu}", f"-DF_CPU={board.clock_hz}L", f"-I{include}")
-    command = [_avr_gcc(), *target, *_FLAGS, *map(str, sources)]
-    english = {**os.environ, "LC_ALL": "C"}
-    done = run_within(
-        _COMPILER_DEADLINE_S, [*command, "-o", str(elf), "-lm"], name="avr-gcc", environment=english
-    )
-    if done.returncode != 0:
-        names = ", ".join(source.name for source in sources)
-        raise CheckFailed(f"avr-gcc refused {names}: {relevant_lines(done.stderr)}")
-    return elf
-
-
-def _avr_gcc() -> str:
-    core = Path(os.environ.get("PLATFORMIO_CORE_DIR") or get_default_core_dir())
-    path = shutil.which("avr-gcc") or shutil.which("avr-gcc", path=str(core / _PACKAGE))
-    if path is None:
-        raise InputError("there is no avr-gcc on PATH; install gcc-avr and avr-libc")
-    return path

@@ -10,19 +10,13 @@ from typing import Any
 
 from protonn_edge.boards import Board
 from protonn_edge.errors import InputError, ProtoNNEdgeError
-from protonn_edge.system.files import check_file
+from protonn_edge.system.files import read_file
 from protonn_edge.system.schema import list_of, number, record_of, whole
 from protonn_edge.toolchain.javascript import PAGE, script_file
 
-WATT_HOURS = (1e-6, 1e6)
-"""The range of a battery's energy, in Wh."""
-
-RATES = (1e-9, 1e6)
-"""The range of predictions per second."""
-
-IDLE_WATTS = (0.0, 1_000.0)
-"""The range of a board's power between predictions, in W."""
-
+WATT_HOURS = (1e-6, 1e6)  # the range of a battery's energy, in Wh
+RATES = (1e-9, 1e6)  # the range of predictions per second
+IDLE_WATTS = (0.0, 1_000.0)  # the range of a board's power between predictions, in W
 _SHOWN_RATES = (0.1, 1.0, 10.0, 100.0)
 _HOURS_A_DAY, _DAYS_A_YEAR = 24.0, 365.25
 _LARGEST_FILE = 8 << 20
@@ -120,14 +114,12 @@ def read_front(path: Path) -> Front:
 
     Raises `InputError` if the file cannot be read or is not such a file.
     """
-    check_file(path, limit_bytes=_LARGEST_FILE)
+    contents = read_file(path, limit_bytes=_LARGEST_FILE)
     try:
-        record = json.loads(path.read_text("utf-8"))
+        record = json.loads(contents)
         return Front(
             _alternatives(record["accuracy_by_flash"]), _alternatives(record["accuracy_by_cycles"])
         )
-    except OSError as error:
-        raise InputError(f"cannot read {path}: {error.strerror}") from error
     except (KeyError, TypeError, ValueError, RecursionError) as error:
         raise InputError(f"{path} is not what 'tune --front FILE.json' writes") from error
 

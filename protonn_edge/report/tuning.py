@@ -18,8 +18,7 @@ from protonn_edge.tuning.search import Progress
 
 _BEST = 5
 
-Columns = Mapping[str, tuple[str, ...]]
-"""See `Searched.columns`."""
+Columns = Mapping[str, tuple[str, ...]]  # see `Searched.columns`
 
 
 def progress_table(

@@ -34,14 +34,10 @@ _SYMBOLS = {
 }
 """Quantities, and sizes in their first unit. Other symbols are quantities of their own."""
 
-ANALOG_PINS = 6
-"""Analog inputs of an Uno."""
-
+ANALOG_PINS = 6  # analog inputs of an Uno
 _ANALOG_CHIP = "ADC"
 _ANALOG_PIN = re.compile(rf"a[0-{ANALOG_PINS - 1}]")
-ARRAYS = ("sensor", "units")
-"""The arrays of a file of windows or of a model that has an instrument."""
-
+ARRAYS = ("sensor", "units")  # the arrays of a file of windows or of a model that has an instrument
 _NAME_LIMIT = 60
 
 
@@ -255,9 +251,7 @@ def from_arrays(arrays: Mapping[str, NDArray[Any]]) -> Instrument | None:
 
 # --- sampling rates, by the timer of an ATmega328P, its ADC and the two-wire bus ------------------
 
-ANALOG_RATE = 9_000.0
-"""Conversions of analog inputs a second, at most."""
-
+ANALOG_RATE = 9_000.0  # conversions of analog inputs a second, at most
 TIMER_STEPS = 1 << 16
 LARGEST_PRESCALER = 1024
 

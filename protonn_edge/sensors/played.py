@@ -29,9 +29,7 @@ _FRAMES_AT_ONCE = 1 << 16
 _UNKNOWN_BYTES = 0x7FFF0000
 """A size from here on is no promise: programs that stream write one before they know it."""
 
-MOST_RATE = 100_000.0
-"""Samples a second, at most."""
-
+MOST_RATE = 100_000.0  # samples a second, at most
 _FILE_LIMIT_BYTES = 1 << 27
 _PLAYED_LIMIT_BYTES = 1 << 27
 _LEAST_RATE = 0.001

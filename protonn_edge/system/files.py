@@ -49,6 +49,22 @@ def check_file(
         )
 
 
+def read_file(
+    path: Path, *, limit_bytes: int, may_be_empty: bool = False, remedy: str | None = None
+) -> bytes:
+    """Return the contents of a file that `check_file` does not refuse.
+
+    Raises `InputError` if it cannot be read, too.
+    """
+    remedies = {} if remedy is None else {"remedy": remedy}
+    check_file(path, limit_bytes=limit_bytes, may_be_empty=may_be_empty, **remedies)
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        more = "" if remedy is None else f"; {remedy}"
+        raise InputError(f"cannot read {path}: {error.strerror}{more}") from error
+
+
 def write_atomically(path: Path, content: bytes | str) -> None:
     """Write `content` to a temporary name beside `path`, then rename it.
 

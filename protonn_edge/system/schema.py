@@ -9,8 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-Check = Callable[[Any], bool]
-"""Whether a value is as it must be."""
+Check = Callable[[Any], bool]  # whether a value is as it must be
 
 
 def whole(low: int, high: int) -> Check:

@@ -7,9 +7,9 @@ import shutil
 from collections.abc import Sequence
 from pathlib import Path
 
-from protonn_edge.errors import CheckFailed, InputError
+from protonn_edge.errors import InputError
 from protonn_edge.system.folders import scratch_folder
-from protonn_edge.toolchain.process import relevant_lines, run_within
+from protonn_edge.toolchain.process import compile_sources
 
 # A program runs for a fraction of the time that it takes to compile: -O2 gains nothing, and takes
 # three times as long for a function with thousands of lines, as unrolled projections have.
@@ -42,22 +42,9 @@ def build_host_executable(
     out.parent.mkdir(parents=True, exist_ok=True)
     with scratch_folder(out.parent) as scratch:
         unfinished = scratch / "program.exe"  # a name that Windows' compilers leave alone
-        command = [
-            compiler,
-            *_FLAGS,
-            *(_SANITIZERS if sanitize else ()),
-            f"-I{include}",
-            *map(str, sources),
-            "-o",
-            str(unfinished),
-            "-lm",
-        ]
-        english = {**os.environ, "LC_ALL": "C"}
-        done = run_within(deadline_s, command, name="the C compiler", environment=english)
-        if done.returncode != 0:
-            names = ", ".join(source.name for source in sources)
-            reason = relevant_lines(done.stderr)
-            raise CheckFailed(f"{Path(compiler).name} refused {names}: {reason}")
+        flags = (*_FLAGS, *(_SANITIZERS if sanitize else ()), f"-I{include}")
+        command = [compiler, *flags, *map(str, sources), "-o", str(unfinished), "-lm"]
+        compile_sources(command, sources, deadline_s=deadline_s, name="the C compiler")
         unfinished.replace(out)
     return out
 

@@ -32,6 +32,7 @@ from protonn_edge.system.folders import built_once
 from protonn_edge.toolchain.process import BUSY, relevant_lines, run_within
 
 _SHIM = Path(__file__).parent / "shim"
+_COMPILER = "packages/toolchain-atmelavr"  # in PlatformIO's core folder
 _CHOICE = "PROTONN_EDGE_PLATFORMIO"
 _BUILD_FLAGS = "PLATFORMIO_BUILD_FLAGS"  # PlatformIO adds them to those of platformio.ini
 _TELEMETRY = "PLATFORMIO_SETTING_ENABLE_TELEMETRY"
@@ -163,11 +164,23 @@ def _manages_by_itself() -> bool:
 
 def _stock_platform_is_installed() -> bool:
     """Return True if all that `pio run` would download is there."""
-    core = Path(os.environ.get("PLATFORMIO_CORE_DIR") or get_default_core_dir())
-    packages = ("packages/toolchain-atmelavr", "packages/tool-scons")
+    core = _core_folder()
     return any(map(_is_pinned, core.glob("platforms/atmelavr*"))) and all(
-        (core / folder).is_dir() for folder in packages
+        (core / folder).is_dir() for folder in (_COMPILER, "packages/tool-scons")
     )
+
+
+def _core_folder() -> Path:
+    return Path(os.environ.get("PLATFORMIO_CORE_DIR") or get_default_core_dir())
+
+
+def avr_gcc() -> str:
+    """Return the path of the compiler on PATH, or of PlatformIO's; `InputError` without one."""
+    own = str(_core_folder() / _COMPILER / "bin")
+    path = shutil.which("avr-gcc") or shutil.which("avr-gcc", path=own)
+    if path is None:
+        raise InputError("there is no avr-gcc on PATH; install gcc-avr and avr-libc")
+    return path
 
 
 def _is_pinned(platform: Path) -> bool:
@@ -237,18 +250,8 @@ def _shim_files() -> dict[str, bytes]:
     name = "tool-scons"
     version = get_core_dependencies()[name].lstrip("~^=")
     manifest = {"name": name, "version": version, "system": "*"}
-    record = {
-        "type": "tool",
-        "name": name,
-        "version": version,
-        "spec": {
-            "owner": "platformio",
-            "id": None,
-            "name": name,
-            "requirements": None,
-            "uri": None,
-        },
-    }
+    spec = {"owner": "platformio", "name": name, "id": None, "requirements": None, "uri": None}
+    record = {"type": "tool", "name": name, "version": version, "spec": spec}
     files[f"packages/{name}/package.json"] = json.dumps(manifest).encode()
     files[f"packages/{name}/.piopm"] = json.dumps(record).encode()
     return files

@@ -87,6 +87,20 @@ def run_within(
     return subprocess.CompletedProcess(command, process.returncode, stdout, stderr)
 
 
+def compile_sources(
+    command: Sequence[str], sources: Sequence[Path], *, deadline_s: float, name: str
+) -> None:
+    """Run a compiler, which says in English what it refuses, on sources.
+
+    Raises `CheckFailed` with its words if it refuses them, or the deadline passes.
+    """
+    english = {**os.environ, "LC_ALL": "C"}
+    done = run_within(deadline_s, command, name=name, environment=english)
+    if done.returncode != 0:
+        names, reason = ", ".join(each.name for each in sources), relevant_lines(done.stderr)
+        raise CheckFailed(f"{Path(command[0]).name} refused {names}: {reason}")
+
+
 def _end(process: subprocess.Popen[str]) -> None:
     """End `process` and all that it started, if it still runs."""
     if process.poll() is None:
