@@ -40,15 +40,20 @@ class Claim:
     value: int | None = None  # the number in the statement, if it is about one
     points: int | None = None  # on how many points it was measured
 
+    @property
+    def standing(self) -> str:
+        """The status, with the number of points."""
+        return self.status if self.points is None else f"{self.status} on {self.points:,} points"
+
 
 @dataclass(frozen=True)
 class Settings:
     """What decides what is checked."""
 
     board: str  # its name
-    entry: str  # the function whose cycles are bounded
-    points: int  # that executions are compared on
-    prove: bool  # whether the C is proven free of undefined behaviour
+    entry: str = "pnn_predict"  # the function whose cycles are bounded
+    points: int = 128  # that executions are compared on
+    prove: bool = False  # whether the C is proven free of undefined behaviour
 
     @property
     def command(self) -> str:

@@ -1,7 +1,4 @@
-"""Claims about a linked program, whatever compiled it: what follows from its machine code.
-
-That of an exported library is its self-test, linked as the Arduino IDE links.
-"""
+"""Claims about a linked program, whatever compiled it: what follows from its machine code."""
 
 from __future__ import annotations
 
@@ -14,23 +11,14 @@ from protonn_edge.avr.flow import function_at
 from protonn_edge.avr.paths import paths_through
 from protonn_edge.avr.program import LinkedProgram, float_routines, read_program
 from protonn_edge.avr.stack import worst_case_stack
-from protonn_edge.boards import Board
 from protonn_edge.certificate import claims
 from protonn_edge.certificate.claims import Certificate, Claim, Settings
-from protonn_edge.certificate.eva import memory_safety
-from protonn_edge.codegen import template_environment
 from protonn_edge.errors import CheckFailed, InputError
-from protonn_edge.export.folder import EXPORT, check_folder, digests_in, kind_in
-from protonn_edge.export.self_test import link_as_sketch, try_on_board
-from protonn_edge.system.folders import scratch_folder
-from protonn_edge.verification.tryout import Tried
 
 _ALLOCATION = re.compile(r"malloc|calloc|realloc|free|_Zn[wa]\w*|_Zd[la]\w*|alloca")
 _READ = "the sections of the ELF file"
 _ENUMERATED = "the longest and shortest path through the machine code, with the facts in its labels"
 _FOLLOWED = "following the machine code along every branch and into every call"
-_PROGRAMS = "certified.c.j2", "platformio/main.c.j2"
-_HEADER = "_self_test.h"
 
 
 def certify_program(elf: Path, settings: Settings) -> Certificate:
@@ -129,48 +117,3 @@ def _names_reached(program: LinkedProgram, entry: str) -> set[str]:
 
     visit(start, ())
     return set(map(program.names.name_of, done))
-
-
-def is_library(folder: Path) -> bool:
-    """Whether a folder holds an export."""
-    return kind_in(folder) == EXPORT
-
-
-def certify_library(folder: Path, board: Board, settings: Settings) -> Certificate:
-    """Return the certificate of an exported library.
-
-    Raises `InputError` if a file of it is missing or was edited, `CheckFailed` if a claim is false.
-    """
-    check_folder(folder)
-    hashes = dict(sorted(digests_in(folder).items()))
-    sources = [name for name in hashes if name.endswith((".c", ".h"))]
-    prefixes = {Path(name).name.removesuffix(_HEADER) for name in sources if name.endswith(_HEADER)}
-    if len(prefixes) != 1:
-        raise InputError(f"{folder} has no self-test; export the model again")
-    prefix = prefixes.pop()
-    files = {
-        name: (folder / name).read_text("utf-8")
-        for name in sources
-        if Path(name).name.startswith(f"{prefix}_")
-    }
-    environment = template_environment("export", prefix)
-    certified, self_test = map(environment.get_template, _PROGRAMS)
-    tried = try_on_board(files, self_test.render(), board)
-    with scratch_folder() as scratch:
-        elf = link_as_sketch({**files, "main.c": certified.render()}, board, scratch)
-        program = read_program(elf)
-    hashes[claims.FIRMWARE] = image_sha256(program)
-    made = (
-        memory_safety(files, asked=settings.prove, prefix=prefix),
-        *program_claims(program, f"{prefix}_predict"),
-        _answers(tried),
-    )
-    return Certificate(subject_of("library", program), settings, hashes, made)
-
-
-def _answers(tried: Tried) -> Claim:
-    sentence = "the self-test's vectors get the scores of the integer model"
-    if tried.left_out:
-        return Claim("self-test", sentence, claims.NOT_CHECKED, tried.left_out)
-    by = f"the self-test on the {tried.execution}"
-    return Claim("self-test", sentence, claims.MEASURED, by, points=tried.n)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -19,7 +19,7 @@ from protonn_edge.certificate.eva import memory_safety
 from protonn_edge.certificate.program import image_sha256, program_claims, subject_of
 from protonn_edge.codegen import Plan, render_c
 from protonn_edge.codegen.host import host_program
-from protonn_edge.device import ReferenceAnswers
+from protonn_edge.device import ReferenceAnswers, Result
 from protonn_edge.emulator import EmulatedBoard
 from protonn_edge.errors import InputError
 from protonn_edge.quantization import IntegerChain
@@ -50,7 +50,7 @@ def certify_project(folder: Path, board: Board, settings: Settings) -> Certifica
         check_linked(program, plan, board, reference.all_remedies)
         Q = trial_points(project.model(), reference, settings.points)
         made = (
-            *_arithmetic(reference),
+            *arithmetic_claims(reference),
             memory_safety(render_c(reference, plan), asked=settings.prove),
             *program_claims(program, settings.entry),
             *_executions(reference, plan, elf, board, Q),
@@ -60,7 +60,8 @@ def certify_project(folder: Path, board: Board, settings: Settings) -> Certifica
         return Certificate(subject_of("project", program), settings, hashes, made)
 
 
-def _arithmetic(reference: IntegerChain) -> Iterator[Claim]:
+def arithmetic_claims(reference: IntegerChain) -> Iterator[Claim]:
+    """Yield what holds of a model's integers, and of C that `Project.generated` has compared."""
     low, high = reference.score_range()
     yield Claim(
         "ranges",
@@ -83,25 +84,26 @@ def _executions(
     """Yield what running the points shows; raises `CheckFailed` at the first difference."""
     with host_program(reference, plan, sanitize=True) as program:
         on_host = agreement.compare("host C", ReferenceAnswers.of(reference, Q), *program.run(Q))
-    yield _agreed("host-c", on_host, "gcc's sanitizers of addresses and undefined behaviour")
+    yield agreed("host-c", on_host, "gcc's sanitizers of addresses and undefined behaviour")
     with EmulatedBoard(elf, board=board) as emulated:
         possible = agreement.PossibleCycles.of_program(read_program(elf), plan, board)
         on_board, results = agreement.verify_device(
             f"emulated {board.name}", emulated.url, reference, Q, board=board, possible=possible
         )
-    yield _agreed("firmware", on_board, "the firmware, over its serial line")
+    yield agreed("firmware", on_board, "the firmware, over its serial line")
+    yield from cycles_measured(results, f"the timer of the emulated {board.name}")
+
+
+def cycles_measured(results: Sequence[Result], by: str) -> Iterator[Claim]:
+    """Yield what predictions took, if it was measured."""
     cycles = [result.cycles for result in results if result.cycles is not None]
-    yield Claim(
-        "cycles-measured",
-        f"a prediction took {min(cycles):,} to {max(cycles):,} cycles",
-        claims.MEASURED,
-        f"the timer of the emulated {board.name}",
-        max(cycles),
-        len(cycles),
-    )
+    if cycles:
+        sentence = f"a prediction took {min(cycles):,} to {max(cycles):,} cycles"
+        yield Claim("cycles-measured", sentence, claims.MEASURED, by, max(cycles), len(cycles))
 
 
-def _agreed(name: str, found: agreement.Agreement, by: str) -> Claim:
+def agreed(name: str, found: agreement.Agreement, by: str) -> Claim:
+    """Return the claim that an execution agrees with NumPy; raises `CheckFailed` if not."""
     failure = agreement.disagreement([found])
     if failure is not None:
         raise failure

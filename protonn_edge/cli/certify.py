@@ -11,12 +11,13 @@ from rich.text import Text
 
 from protonn_edge.boards import load_board
 from protonn_edge.certificate.claims import Certificate, Settings, read_certificate
-from protonn_edge.certificate.program import certify_library, certify_program, is_library
+from protonn_edge.certificate.program import certify_program
 from protonn_edge.certificate.project import certify_project
 from protonn_edge.cli.command import OUTPUT, Output, argument, command, option
 from protonn_edge.cli.options import BOARD, PATH
 from protonn_edge.cli.paths import BILL, CERTIFICATE, REPORT, OutputFile, check_there
 from protonn_edge.errors import CheckFailed
+from protonn_edge.export.certificate import certify_library, is_library
 from protonn_edge.system.files import write_atomically
 from protonn_edge.system.lazy import require
 
@@ -27,11 +28,11 @@ _SHOWN = 3
 def certify_command(
     path: Path = argument(PATH),
     board_name: str = BOARD,
-    entry: str = option("The function whose cycles are bounded.", shown="pnn_predict"),
+    entry: str = option("The function whose cycles are bounded.", shown=Settings.entry),
     points: int = option(
         "How many points made of the model a project's executions are compared on.",
         click.IntRange(8, 100_000),
-        shown=128,
+        shown=Settings.points,
     ),
     prove: bool = option("Prove with Frama-C that the C has no undefined behaviour.", is_flag=True),
     output: Path = option(
@@ -103,6 +104,5 @@ def _table(certificate: Certificate) -> Table:
     for heading in ("status", "claim", "by"):
         table.add_column(heading)
     for claim in certificate.claims:
-        points = "" if claim.points is None else f" on {claim.points:,} points"
-        table.add_row(claim.status + points, Text(claim.statement), Text(claim.by))
+        table.add_row(claim.standing, Text(claim.statement), Text(claim.by))
     return table

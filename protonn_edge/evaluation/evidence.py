@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from protonn_edge.avr.program import Sections
 from protonn_edge.boards import Board
 from protonn_edge.build.checks import Usage
+from protonn_edge.certificate.claims import Claim
 from protonn_edge.chain.feature_stage import Shape
 from protonn_edge.chain.model import Model
 from protonn_edge.codegen import Float32Plan, Plan
@@ -33,6 +34,7 @@ class Firmware:
     sections: Sections  # bytes by the sections of the linked file
     usage: Usage  # memory counted by the budget, including the worst-case stack
     plan: Plan | Float32Plan  # how a prediction is computed
+    claims: tuple[Claim, ...] = ()  # what follows from its machine code; of floats nothing
 
 
 @dataclass(frozen=True, eq=False)

@@ -16,6 +16,8 @@ from protonn_edge.boards import Board
 from protonn_edge.build.checks import Usage, measure_usage
 from protonn_edge.build.folder import Project, plan_of_choices
 from protonn_edge.build.project import BuildOptions, trial_build
+from protonn_edge.certificate.claims import Settings
+from protonn_edge.certificate.program import program_claims
 from protonn_edge.chain.feature_stage import Shape
 from protonn_edge.chain.model import Model
 from protonn_edge.codegen import Float32Plan, Plan
@@ -185,7 +187,8 @@ def _firmware_of(
 
 def _firmware(program: LinkedProgram, usage: Usage, plan: Plan | Float32Plan) -> Firmware:
     digest = hashlib.sha256(program.code).hexdigest()
-    return Firmware(program.code, digest, program.sections, usage, plan)
+    claims = tuple(program_claims(program, Settings.entry)) if isinstance(plan, Plan) else ()
+    return Firmware(program.code, digest, program.sections, usage, plan, claims)
 
 
 def _with_means(firmware: Firmware, reference: DeviceModel, points: EvidencePoints) -> Firmware:

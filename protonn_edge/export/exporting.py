@@ -15,6 +15,7 @@ from protonn_edge.chain.model import Model
 from protonn_edge.codegen import PREFIX, Limits, Plan, check_prefix, make_plan
 from protonn_edge.codegen.planner import plans
 from protonn_edge.errors import CheckFailed, InputError
+from protonn_edge.export.certificate import readme_section
 from protonn_edge.export.folder import check_folder, write_folder
 from protonn_edge.export.rendering import (
     SKETCH_SRAM_BYTES,
@@ -68,6 +69,8 @@ def export(
     tries: bool = True,
 ) -> Export:
     """Write a model as a library or as plain C; the same input gives the same bytes.
+
+    The bounds in its README are those of the compiler that is installed.
 
     Parameters
     ----------
@@ -138,6 +141,7 @@ def export(
     )
     files = render_export(kind, library, board)
     tried = _tried(kind, library, files, chip) if tries else NOT_TRIED
+    files["README.md"] += readme_section(files, prefix, chip, tried)
     write_folder(folder, files)
     return Export(
         name=library.name,

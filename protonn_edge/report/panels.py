@@ -11,6 +11,8 @@ from typing import Any
 import numpy as np
 
 from protonn_edge.avr.cores import BOUND_FLAGS
+from protonn_edge.certificate.claims import Settings
+from protonn_edge.certificate.project import agreed, arithmetic_claims, cycles_measured
 from protonn_edge.codegen import Plan
 from protonn_edge.evaluation.evidence import Evidence
 from protonn_edge.export.rendering import NAME, own_sketch
@@ -19,6 +21,7 @@ from protonn_edge.report import figures
 from protonn_edge.report.content import PageTable, Panel, Section, Snippet
 from protonn_edge.report.inputs import Battery, Front
 from protonn_edge.system.schema import list_of, number
+from protonn_edge.verification.agreement import Agreement
 
 _NOTHING = 1e-9  # an objective that never exceeds this is not shown
 
@@ -130,6 +133,24 @@ def _memory_panel(name: str, parts: list[figures.MemoryPart], limit: int) -> Pan
     key = tuple(zip(figures.part_colours(len(parts)), (part.name for part in parts), strict=True))
     table = PageTable(f"{name} by what it is for", ("", "bytes", "share"), tuple(rows))
     return Panel.drawn(figures.memory_figure(parts, limit), words, key=key, table=table)
+
+
+def certificate_panels(one: Evidence) -> list[Panel]:
+    """Return what is claimed of the firmware, of which the first part follows from its code."""
+    if not (one.firmware.claims and isinstance(one.reference, IntegerChain)):
+        return []
+    claims = [*arithmetic_claims(one.reference), *one.firmware.claims]
+    compared = [each.mismatch for each in one.results if each.mismatch is not None]
+    if compared and not any(compared):
+        on_board = Agreement("the board", len(compared), 0, 0, None)
+        claims.append(agreed("firmware", on_board, "the run, over the serial line"))
+    if one.on_host is not None and not one.on_host.mismatches:
+        claims.append(agreed("host-c", one.on_host, "the generated C, run on this computer"))
+    claims += cycles_measured(one.answered, "the board's timer")
+    rows = tuple((each.statement, each.standing, each.by) for each in claims)
+    table = PageTable("Claims", ("claim", "status", "by"), rows, texts=frozenset({1, 2}))
+    command = Settings(one.board.name).command.replace("PATH", "PROJECT")
+    return [Panel(table=table), Panel(listing=Snippet("To certify the project", command))]
 
 
 def plan_panels(one: Evidence) -> list[Panel]:

@@ -117,8 +117,28 @@ def test_a_library_is_certified_by_its_self_test(library: Path, tmp_path: Path) 
     assert claims["no-floats"]["status"] == claims["cycles-most"]["status"] == "proven"
     succeed("certify", library, "--check", path)
     header = library / "src" / "pnn_model.h"
-    header.write_text(header.read_text("utf-8") + "\n", "utf-8")
-    assert "was edited" in refusal(run("certify", library, "--check", path))
+    text = header.read_text("utf-8")
+    header.write_text(text + "\n", "utf-8")
+    try:
+        assert "was edited" in refusal(run("certify", library, "--check", path))
+    finally:
+        header.write_text(text, "utf-8")
+
+
+def test_the_readme_of_a_library_shows_its_certificate(library: Path, tmp_path: Path) -> None:
+    record = run_json("certify", library, "-o", tmp_path / "certificate.json")
+    readme = (library / "README.md").read_text("utf-8")
+    for claim in record["claims"]:
+        points = "" if claim["points"] is None else f" on {claim['points']} points"
+        assert f"| {claim['statement']} | {claim['status']}{points} | {claim['by']} |" in readme
+    assert record["repeat"] in readme
+
+
+def test_a_library_that_was_not_tried_shows_how_to_certify_it(tmp_path: Path) -> None:
+    export(plain_model(), "c", tmp_path / "library", prefix="own", tries=False)
+    readme = (tmp_path / "library" / "README.md").read_text("utf-8")
+    assert "protonn-edge certify PATH --board uno --entry own_predict --points 128\n" in readme
+    assert "proven" not in readme
 
 
 @pytest.mark.parametrize(

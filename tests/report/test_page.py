@@ -16,6 +16,7 @@ from linear_factory import random_linear_model
 from model_factory import random_gradients_model, random_model
 
 from protonn_edge.boards import load_board
+from protonn_edge.certificate.claims import PROVEN, Claim
 from protonn_edge.chain.decision import Rejection
 from protonn_edge.datasets.naming import sample_names
 from protonn_edge.features.gradients.gradients import Gradients
@@ -109,6 +110,20 @@ def test_ids_are_there_once(page):
 def test_figures_have_words(page):
     for figure in Reader(page).all("svg"):
         assert figure.get("aria-label") or figure.get("focusable") == "false"
+
+
+def test_claims_are_shown_with_what_shows_them(one):
+    claim = Claim("stack", "the stack takes at most <80> B", PROVEN, "following the code")
+    firmware = replace(one.firmware, claims=(claim,))
+    text = "".join(Reader(render_page([replace(one, firmware=firmware)], SCRIPT)).texts)
+    assert "the stack takes at most <80> B" in text
+    assert f"measured on {len(one.results)} points" in text
+    assert "protonn-edge certify PROJECT --board uno" in text
+    assert "the board answers as the integer model" in text
+    wrong = replace(one.results[0], mismatch=True)
+    differing = replace(one, firmware=firmware, results=(wrong, *one.results[1:]))
+    text = "".join(Reader(render_page([differing], SCRIPT)).texts)
+    assert "the board answers as the integer model" not in text
 
 
 def test_without_a_script_it_says_what_is_left_out(one):
