@@ -129,8 +129,7 @@ class Float32Model(QuantizedInput):
         for coordinates, p in zip(self.prototypes, P.T, strict=True):
             r += np.square(p[:, None] - coordinates)
         values = np.where(r > np.float32(self.limit), 0.0, np.exp(-r.astype(np.float64)))
-        sums: NDArray[np.float64] = values @ self.labels.T.astype(np.float64)
-        return sums
+        return values @ self.labels.T.astype(np.float64)
 
 
 def float32_model(model: Model, integer_model: IntegerChain) -> Float32Model:

@@ -102,8 +102,7 @@ class BandPass:
     def weights(self) -> Float64:
         """The weights of samples in y for a gain of 1, the latest sample first."""
         h = np.pad(self.response, (2, 0))
-        weights: Float64 = h[2:] - h[:-2]
-        return weights
+        return h[2:] - h[:-2]
 
     @property
     def most(self) -> float:
@@ -170,8 +169,7 @@ def _mel(frequency: float) -> float:
 
 
 def _of_mel(mel: Float64) -> Float64:
-    frequencies: Float64 = 700 * (10 ** (mel / 2595) - 1)
-    return frequencies
+    return 700 * (10 ** (mel / 2595) - 1)
 
 
 FRAME_LIMITS = (128, 512)

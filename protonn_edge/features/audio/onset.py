@@ -71,5 +71,4 @@ def clip_of(b: NDArray[np.uint8], samples: int, onset: int) -> NDArray[np.uint8]
     if start is None:
         return None
     found = b[start : start + samples]
-    clip: NDArray[np.uint8] = np.pad(found, (0, samples - len(found)), mode="edge")
-    return clip
+    return np.pad(found, (0, samples - len(found)), mode="edge")

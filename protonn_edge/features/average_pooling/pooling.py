@@ -255,8 +255,7 @@ def shares_of(areas: Areas, inside: Mask) -> NDArray[np.float64]:
     area = _area_of(areas)
     every = np.bincount(area.ravel(), minlength=areas.n_outputs)
     counted = np.bincount(area[inside], minlength=areas.n_outputs)
-    shares: NDArray[np.float64] = counted / every
-    return shares
+    return counted / every
 
 
 def _area_of(areas: Areas) -> Int64:
@@ -264,8 +263,7 @@ def _area_of(areas: Areas) -> Int64:
     rows, columns = areas.rows, areas.columns
     y = np.arange(rows.pixels) * rows.pixel_units // rows.output_units
     x = np.arange(columns.pixels) * columns.pixel_units // columns.output_units
-    numbers: Int64 = y[:, None] * columns.outputs + x
-    return numbers
+    return y[:, None] * columns.outputs + x
 
 
 _SIDE_LIMIT = 65_535  # of a file

@@ -185,8 +185,7 @@ class Cells(CroppedImage):
         active = np.count_nonzero(magnitudes, axis=0)
         numbers = np.bincount(self.sharing().ravel(), minlength=4)
         counted = np.bincount(self.sharing().ravel(), active.ravel(), minlength=4)
-        shares: NDArray[np.float64] = counted / np.maximum(numbers, 1)
-        return shares
+        return counted / np.maximum(numbers, 1)
 
     def sharing(self) -> Bytes:
         """Return 1 for each pixel shared along the row, + 2 along the column, (h, w)."""

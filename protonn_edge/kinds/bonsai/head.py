@@ -149,8 +149,7 @@ def affine(z: NDArray[Any], rows: NDArray[Any]) -> Float64:
     if not len(rows):
         return np.zeros((len(z), 0))
     wide = rows.astype(np.float64)
-    products: Float64 = z @ wide[:, :-1].T + wide[:, -1]
-    return products
+    return z @ wide[:, :-1].T + wide[:, -1]
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

@@ -291,8 +291,7 @@ class IntegerBonsaiTree(IntegerStage):
         i = np.clip(self.gates.of(x) >> self.gate_shift, -128, 127)
         gated = (h * self.table.astype(np.int64)[i + 128]) >> PRODUCT_SHIFT
         s = along(paths(self.branches.of(x)), gated.reshape(len(x), self.n_nodes, -1))
-        scores: IntArray = s if self.n_rows > 1 else np.concatenate([-s, s], axis=1)
-        return scores
+        return s if self.n_rows > 1 else np.concatenate([-s, s], axis=1)
 
     def activity(self, x: NDArray[Any]) -> tuple[NDArray[np.float64], ...]:
         """Return the number of inputs that pass each node."""

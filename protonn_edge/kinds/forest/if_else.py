@@ -58,8 +58,7 @@ class Nodes:
     def values(self) -> Places:
         """What each leaf adds to the score of its class."""
         leaves = self.table.leaves.astype(np.int64)
-        values: Places = leaves[np.arange(len(leaves)), self.classes]
-        return values
+        return leaves[np.arange(len(leaves)), self.classes]
 
     @cached_property
     def vote(self) -> int:

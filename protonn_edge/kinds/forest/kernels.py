@@ -140,8 +140,7 @@ class ForestKernel(HeldKernel):
         tree = way("tree", "node") + way("node", "leaf", leaf=1) + way("ended", "tree", tree=1)
         tree += way("leaf", "pair") - 1 if table.counts else 0
         pair = way("pair", "pair", pair=1) if table.counts else way("leaf", "ended")
-        leaves: Places = tree + trees.down(left, right)[~trees.inner] + pair * table.pairs
-        return leaves
+        return tree + trees.down(left, right)[~trees.inner] + pair * table.pairs
 
     @property
     def facts(self) -> Facts:

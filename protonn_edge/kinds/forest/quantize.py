@@ -107,8 +107,7 @@ def threshold_of(
     bytes_: NDArray[np.float64], inputs: InputQuantizer, asked: IntArray
 ) -> NDArray[np.float64]:
     """Return the raw numbers up to which features `asked` are at most some bytes."""
-    thresholds: NDArray[np.float64] = inputs.zero[asked] + inputs.step[asked] * (bytes_ + _HALF)
-    return thresholds
+    return inputs.zero[asked] + inputs.step[asked] * (bytes_ + _HALF)
 
 
 def quantized_leaves(

@@ -72,8 +72,7 @@ class IntegerNaiveBayes(IntegerStage):
     def _terms(self, x: Any) -> IntArray:
         """Return the terms (L, D) of an input, or of inputs of this shape."""
         distances = (np.asarray(x, np.int64) << self.shift) - self.means
-        terms: IntArray = (distances * distances * self.weights) >> TERM_SHIFT
-        return terms
+        return (distances * distances * self.weights) >> TERM_SHIFT
 
     def run(self, x: NDArray[Any]) -> IntArray:
         """Return the scores (n, L) of bytes (n, D)."""

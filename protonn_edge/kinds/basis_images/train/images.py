@@ -327,5 +327,4 @@ class BasisImages:
 
 def weights_of(features: Float32) -> Float32:
     """Return weights, -1 to 1, of the student's values, 0 to 2."""
-    weights: Float32 = features - features.dtype.type(LARGEST_VALUE / 2)
-    return weights
+    return features - features.dtype.type(LARGEST_VALUE / 2)

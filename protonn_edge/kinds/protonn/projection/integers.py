@@ -97,8 +97,7 @@ class IntegerProjection(IntegerMatvec):
     def requantized(self, accumulators: IntArray) -> IntArray:
         """Return accumulators (n, d) as coordinates without clamping."""
         upper = accumulators >> (self.accumulator_bits - 16)
-        scaled: IntArray = (upper * self.multiplier + self.offset) >> REQUANTIZE_SHIFT
-        return scaled
+        return (upper * self.multiplier + self.offset) >> REQUANTIZE_SHIFT
 
     def run(self, x: NDArray[Any]) -> IntArray:
         """Return the coordinates (n, d), -128..127, of bytes (n, D)."""

@@ -57,8 +57,7 @@ def distance_step(distance_shift: int) -> float:
 
 def rbf_of_squares(squares: NDArray[Any], distance_shift: int) -> NDArray[np.float64]:
     """Return the exact kernel, at most 1, of squared distances in steps."""
-    kernel: NDArray[np.float64] = np.exp(squares * -(distance_step(distance_shift) ** 2))
-    return kernel
+    return np.exp(squares * -(distance_step(distance_shift) ** 2))
 
 
 @cache
@@ -311,5 +310,4 @@ def _inputs_near(
         # Coordinates are accumulators times multiplier over 2**(16, or 24 of wide ones).
         unit = projection.multiplier / (1 << (REQUANTIZE_SHIFT + projection.accumulator_bits - 16))
         inputs = np.clip(inputs + slope / curvature / unit * gradient, 0, maximum)
-    near: IntArray = np.rint(inputs).astype(np.int64)
-    return near
+    return np.rint(inputs).astype(np.int64)

@@ -76,8 +76,7 @@ class GroupShift:
 def _mean(X: Float32, weights: Float32 | None, chosen: NDArray[np.bool_]) -> Float32:
     """Return the weighted mean (D,) of some of the points."""
     points, counts = X[chosen].astype(np.float64), None if weights is None else weights[chosen]
-    mean: Float32 = np.average(points, axis=0, weights=counts).astype(np.float32)
-    return mean
+    return np.average(points, axis=0, weights=counts).astype(np.float32)
 
 
 _PROTOTYPES_OF_ONE_CLASS = 32

@@ -98,8 +98,7 @@ def _leading_directions(matrix: Float32 | Sparse, count: int) -> NDArray[np.floa
         count = min(count, *(size - 1 for size in matrix.shape))
         vectors = svds(matrix.astype(np.float64), k=count, v0=start)[2][::-1]
     largest = vectors[np.arange(len(vectors)), np.abs(vectors).argmax(axis=1)]
-    signed: NDArray[np.float64] = vectors * np.where(largest < 0, -1.0, 1.0)[:, None]
-    return signed
+    return vectors * np.where(largest < 0, -1.0, 1.0)[:, None]
 
 
 def one_hot(y: Indices) -> Sparse:
