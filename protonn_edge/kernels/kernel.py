@@ -29,8 +29,7 @@ At 115,200 baud a byte arrives every 1,389 cycles, and the fourth after the firs
 SAVED_BY_CALLEE = range(2, 18)
 """Registers that a function must save before it changes them, besides the pointers."""
 
-SAVED_REGISTER_CYCLES = 4
-"""Cycles of saving a register: push and pop."""
+SAVED_REGISTER_CYCLES = 4  # cycles of saving a register: push and pop
 
 
 @dataclass(frozen=True, eq=False)
@@ -190,11 +189,8 @@ def kernels_of(stage: IntegerStage, core: Core) -> tuple[Kernel, ...]:
     return KERNELS[stage.kind](stage, core)
 
 
-COUNTER_BYTES = 2
-"""SRAM of the position of the next input."""
-
-INPUTS_AT_ONCE = 32
-"""Inputs that the firmware collects before it pushes them into such a stage."""
+COUNTER_BYTES = 2  # SRAM of the position of the next input
+INPUTS_AT_ONCE = 32  # inputs that the firmware collects before it pushes them into such a stage
 
 
 @dataclass(frozen=True)

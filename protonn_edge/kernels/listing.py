@@ -66,9 +66,7 @@ class Passed(NamedTuple):
     weight: int = 1  # how often a pass of this one counts then
 
 
-Facts = Mapping[str, Passed | list[Passed]]
-"""What is known of labels, by their names."""
-
+Facts = Mapping[str, Passed | list[Passed]]  # what is known of labels, by their names
 Combine = Callable[[float, float, float], float]
 """Cycles of the two ways of a branch, and the share of the first, in one number."""
 

@@ -48,9 +48,7 @@ from numpy.typing import NDArray
 from protonn_edge.chain.input_quantizer import BYTE_MAXIMUM
 from protonn_edge.errors import InputError
 
-ONE = 128
-"""The unit of a turn and a decay is one over this."""
-
+ONE = 128  # the unit of a turn and a decay is one over this
 Y_MAXIMUM = (1 << 15) - 1
 
 _LOWEST_HZ = 100.0

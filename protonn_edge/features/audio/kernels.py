@@ -19,9 +19,7 @@ from protonn_edge.features.audio.stage import IntegerAudio
 from protonn_edge.kernels.kernel import Cost, Feed, Kernel, Push
 from protonn_edge.kernels.listing import Listing
 
-BAND_BYTES = 6
-"""Bytes of a band in SRAM: its last y, the one before, and its energy."""
-
+BAND_BYTES = 6  # bytes of a band in SRAM: its last y, the one before, and its energy
 _REACH = 63  # displacement of an address from Z
 _DIFFERENCE, _MIRRORED = ("r24", "r25"), ("r14", "r15")
 

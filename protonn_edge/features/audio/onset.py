@@ -18,11 +18,8 @@ from numpy.typing import NDArray
 from protonn_edge.errors import InputError
 
 LEVEL_SHIFT = 5
-QUIET = 256
-"""Samples without sound between two clips of a device."""
-
-THRESHOLDS = (1, 254)
-"""The range of the threshold of the mean difference, in steps of a byte."""
+QUIET = 256  # samples without sound between two clips of a device
+THRESHOLDS = (1, 254)  # the range of the threshold of the mean difference, in steps of a byte
 
 
 def check_onset(onset: int) -> None:

@@ -50,9 +50,7 @@ class IntegerAudio(IntegerStage):
         return self.clip.of_bytes(x)
 
 
-RATES = (1_000.0, 20_000.0)
-"""The range of samples per second."""
-
+RATES = (1_000.0, 20_000.0)  # the range of samples per second
 DEFAULT_RATE = 8_000.0
 
 # Usual ranges of samples, the smallest first: from, to, and the units of a byte. Bytes, counts of a

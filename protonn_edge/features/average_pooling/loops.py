@@ -9,9 +9,7 @@ from protonn_edge.features.average_pooling.pooling import Areas
 from protonn_edge.kernels.listing import Fold, Listing, repeated
 
 _PIXELS = ("r18", "r19", "r23", "r24")
-
-WHOLE_AREA_PIXELS = len(_PIXELS)
-"""Pixels of an area's row that are kept in registers."""
+WHOLE_AREA_PIXELS = len(_PIXELS)  # pixels of an area's row that are kept in registers
 
 
 @dataclass(frozen=True)

@@ -24,13 +24,8 @@ from protonn_edge.errors import InputError
 from protonn_edge.features.images.cropped_image import CroppedImage
 
 Int64 = NDArray[np.int64]
-
-SIDE_LIMIT = 32
-"""Maximum side in pixels, for which moments fit 32 bits."""
-
-LARGEST_PIXEL = float(np.finfo(np.float32).max)
-"""The largest magnitude of a raw pixel."""
-
+SIDE_LIMIT = 32  # maximum side in pixels, for which moments fit 32 bits
+LARGEST_PIXEL = float(np.finfo(np.float32).max)  # the largest magnitude of a raw pixel
 CENTRE_BITS = 5
 MOMENT_BITS = 3
 SLOPE_BITS = 8
@@ -59,8 +54,7 @@ class PixelScale:
         return saturated_steps(X, self.zero, self.step, BYTE_MAXIMUM)
 
 
-BYTES = PixelScale(0.0, 1.0)
-"""The scale of pixels that are bytes."""
+BYTES = PixelScale(0.0, 1.0)  # the scale of pixels that are bytes
 
 
 def deskewed(images: NDArray[Any], scale: PixelScale) -> NDArray[Any]:

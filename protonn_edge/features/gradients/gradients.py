@@ -52,10 +52,7 @@ from protonn_edge.features.images.cropped_image import (
 )
 
 Bytes = NDArray[np.uint8]
-
-CELL_LIMIT = 8
-"""Maximum number of cells per side."""
-
+CELL_LIMIT = 8  # maximum number of cells per side
 DIRECTIONS = (4, 8)
 
 POINTING = {
@@ -64,8 +61,7 @@ POINTING = {
 }
 """The vector (x, y) of each direction; with 4 directions, or its opposite."""
 
-SUM_MAXIMUM = 0xFFFF
-"""The largest sum."""
+SUM_MAXIMUM = 0xFFFF  # the largest sum
 
 
 @dataclass(frozen=True)
@@ -217,11 +213,8 @@ def _difference(one: Bytes, other: Bytes) -> tuple[Bytes, Bytes]:
     return np.where(above, one - other, other - one), above.view(np.uint8)
 
 
-LEVELS = 256
-"""Number of distinct sums after the shift."""
-
-SHIFTS = range(1, 9)
-"""The range of the shift, in bits."""
+LEVELS = 256  # number of distinct sums after the shift
+SHIFTS = range(1, 9)  # the range of the shift, in bits
 
 
 @dataclass(frozen=True, eq=False)

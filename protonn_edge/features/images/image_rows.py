@@ -20,9 +20,7 @@ from protonn_edge.chain.integer_stage import IntegerStage
 from protonn_edge.features.images.cropped_image import shape_text
 from protonn_edge.kernels.kernel import COUNTER_BYTES, Feed, HeldInputs, Push
 
-MOST_IN_A_ROW = 255
-"""Pixels, or values, of a row: generated code counts them in a byte."""
-
+MOST_IN_A_ROW = 255  # pixels, or values, of a row: generated code counts them in a byte
 ImageShape = tuple[int, int, int]
 """Height, width and channels of an image, which lies row by row, channels innermost."""
 

@@ -51,9 +51,7 @@ class IntegerWindowFeatures(IntegerStage):
         return self.quantizer.quantize(self.window.of_bytes(x))
 
 
-SAMPLE_RATES = (1e-3, 1e6)
-"""The range of samples per second of a channel."""
-
+SAMPLE_RATES = (1e-3, 1e6)  # the range of samples per second of a channel
 _CHANNELS_SHOWN = 12
 
 

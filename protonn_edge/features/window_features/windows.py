@@ -140,10 +140,7 @@ _NUMBERED = {
 
 
 Int64 = NDArray[np.int64]
-
-WINDOW_LIMIT = 256
-"""Samples of a channel up to which 32 bits hold every sum, and 16 every feature."""
-
+WINDOW_LIMIT = 256  # samples of a channel up to which 32 bits hold every sum, and 16 every feature
 CHANNEL_LIMIT = 32
 CENTRE = 128  # subtracted from a byte
 LEVEL_BITS = 7  # of the level behind the point

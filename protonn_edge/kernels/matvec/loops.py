@@ -19,9 +19,7 @@ from protonn_edge.kernels.listing import BEGIN, END, Listing, repeated
 
 # Sums of 2 bytes fill r2..r21; where they are wider, r20 holds a product's sign.
 _REGISTERS = {2: 20, 3: 18, 4: 16}
-
-COUNTED_IN_A_BYTE = 255
-"""Inputs that are counted in a byte."""
+COUNTED_IN_A_BYTE = 255  # inputs that are counted in a byte
 
 
 @dataclass(frozen=True)
@@ -67,8 +65,7 @@ def blocks_of(outputs: int, width: int, together: int = 1) -> tuple[Block, ...]:
     return tuple(Block(i, low, high - low, width) for i, (low, high) in enumerate(pairwise(bounds)))
 
 
-Cycles = NDArray[np.int64]
-"""Of each input if it is 0, and if it is not, (2, D)."""
+Cycles = NDArray[np.int64]  # of each input if it is 0, and if it is not, (2, D)
 
 
 def load(count: int) -> str:

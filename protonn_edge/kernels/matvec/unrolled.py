@@ -19,9 +19,7 @@ from protonn_edge.chain.input_quantizer import BYTE_MAXIMUM
 from protonn_edge.kernels.listing import BEGIN, END, Listing, repeated
 from protonn_edge.kernels.matvec.loops import Block, Cycles, load, store
 
-GROUP = 8
-"""Inputs whose code is entered and left together."""
-
+GROUP = 8  # inputs whose code is entered and left together
 GROUP_PIECE = Listing("subi %[left], 1\nbrcc 1f\njmp 9f\n1:")
 INPUT_PIECE = Listing("2: ld r23, X+\ntst r23\nbreq 2f")
 PASS_PIECE = Listing("2: adiw r26, \\\\count")

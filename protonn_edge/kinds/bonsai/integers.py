@@ -27,8 +27,7 @@ from protonn_edge.chain.integer_stage import IntArray, IntegerStage, Range, chec
 from protonn_edge.chain.matvec import products
 from protonn_edge.errors import InputError
 
-LARGEST_SHIFT = 8
-"""Shifts from a sum of 24 bits to 16."""
+LARGEST_SHIFT = 8  # shifts from a sum of 24 bits to 16
 
 
 @dataclass(frozen=True, eq=False)

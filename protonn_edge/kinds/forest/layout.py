@@ -15,11 +15,8 @@ import numpy as np
 
 from protonn_edge.kinds.forest.integers import Places
 
-REACH = 64
-"""Bytes from a pointer on that ``ldd`` reaches."""
-
-SCRATCH = 24
-"""The register of an input that is loaded for a test."""
+REACH = 64  # bytes from a pointer on that ``ldd`` reaches
+SCRATCH = 24  # the register of an input that is loaded for a test
 
 
 @dataclass(frozen=True)

@@ -19,8 +19,7 @@ from protonn_edge.chain.integer_stage import (
 )
 
 SCORE_BITS = 32
-TERM_SHIFT = 8
-"""Bits that a term loses, so that its 32 bits become 24."""
+TERM_SHIFT = 8  # bits that a term loses, so that its 32 bits become 24
 
 
 @dataclass(frozen=True, eq=False)

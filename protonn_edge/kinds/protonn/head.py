@@ -16,11 +16,8 @@ from protonn_edge.chain.model import Model
 from protonn_edge.errors import InputError
 
 # Within these, no sum or square in inference overflows float64, for any features in float32.
-GAMMAS = (1e-15, 1e15)
-"""The range of a model's gamma."""
-
-PROJECTION_BITS = (8, 4)
-"""Possible numbers of bits of an integer weight of the projection."""
+GAMMAS = (1e-15, 1e15)  # the range of a model's gamma
+PROJECTION_BITS = (8, 4)  # possible numbers of bits of an integer weight of the projection
 
 PROJECTION_PLACES = {
     "projection": "projection.weights",
