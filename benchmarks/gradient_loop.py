@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from protonn_edge.features.gradients.gradients import Bytes, Gradients, gradients
+from protonn_edge.chain.feature_stage import Bytes
+from protonn_edge.features.gradients.gradients import Gradients, gradients
 from protonn_edge.features.gradients.loop import GradientLoops
 
 STAGE = Gradients((28, 28), (28, 28), (4, 4))

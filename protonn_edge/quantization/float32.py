@@ -27,7 +27,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from protonn_edge.chain.checks import little_endian
+from protonn_edge.chain.checks import Float32, little_endian
 from protonn_edge.chain.head import Size
 from protonn_edge.chain.input_quantizer import InputQuantizer
 from protonn_edge.chain.integer_chain import IntegerChain, QuantizedInput
@@ -36,8 +36,6 @@ from protonn_edge.chain.model import Model
 from protonn_edge.chain.raw_inputs import Exponents
 from protonn_edge.errors import InputError
 from protonn_edge.kinds.protonn.head import ProtoNNHead
-
-Float32 = NDArray[np.float32]
 
 _ROWS_AT_ONCE = 1024
 _SCORE_BITS = 24

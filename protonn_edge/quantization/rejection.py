@@ -13,15 +13,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from protonn_edge.chain.checks import Float64
 from protonn_edge.chain.decision import STATISTICS, Rejection, Statistic, margins
 from protonn_edge.chain.model import Model
 from protonn_edge.errors import InputError
 from protonn_edge.kinds.protonn.prototypes.integers import RBF_MAXIMUM
 from protonn_edge.quantization.integers import quantize
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,9 +28,9 @@ class Statistics:
     """Statistics that reveal points unlike the known ones, in the float model's units."""
 
     # (n,): see `chain.decision`; the distance is an RBF, 0..1, which falls with it
-    score: Floats
-    distance: Floats
-    margin: Floats
+    score: Float64
+    distance: Float64
+    margin: Float64
 
     def __len__(self) -> int:
         return len(self.score)
@@ -127,7 +126,7 @@ def check_rate(n: int, rate: float) -> int:
     return k
 
 
-def _threshold(values: Floats, rate: float, name: str) -> float:
+def _threshold(values: Float64, rate: float, name: str) -> float:
     k = check_rate(len(values), rate)
     threshold = float(np.partition(values, k - 1)[k - 1])
     if not threshold > 0:

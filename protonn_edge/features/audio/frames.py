@@ -45,6 +45,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from protonn_edge.chain.checks import Float64
 from protonn_edge.chain.input_quantizer import BYTE_MAXIMUM
 from protonn_edge.errors import InputError
 
@@ -58,8 +59,6 @@ _MEMORY = 65_536  # samples after which a response is cut off
 _FADED = 1e-9
 _ROUNDING = 1.0  # above the error of sums of floats
 _MOST = 1e6  # a sum that exceeds 16 bits
-
-Float64 = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from protonn_edge.chain.checks import Arrays, check_type
 from protonn_edge.chain.feature_stage import Facts, FeatureStage
 from protonn_edge.chain.input_quantizer import BYTE_MAXIMUM, InputQuantizer
-from protonn_edge.chain.integer_stage import IntegerStage, Range, check_holds
+from protonn_edge.chain.integer_stage import IntArray, IntegerStage, Range, check_holds
 from protonn_edge.errors import InputError
 from protonn_edge.features.deskew.deskew import (
     SIDE_LIMIT,
@@ -225,11 +225,10 @@ class IntegerAveragePooling(IntegerStage):
         return ((scaled + np.uint32(self.half)) >> 16).astype(np.uint8)
 
 
-Int64 = NDArray[np.int64]
 Mask = NDArray[np.bool_]
 
 
-def pixels_averaging(stage: IntegerAveragePooling, x: NDArray[Any], inside: Mask) -> Int64:
+def pixels_averaging(stage: IntegerAveragePooling, x: NDArray[Any], inside: Mask) -> IntArray:
     """Return pixels (n, h, w) with approximately the averages x, and 0 where `inside` is false.
 
     Areas of whole pixels have them exactly, if a byte suffices.
@@ -246,7 +245,7 @@ def pixels_averaging(stage: IntegerAveragePooling, x: NDArray[Any], inside: Mask
     )
     count = np.bincount(area[inside], minlength=areas.n_outputs)[area]
     more = place.reshape(area.shape) < np.rint((wanted - np.floor(wanted)) * count)
-    pixels: Int64 = np.clip(np.floor(wanted) + more, 0, BYTE_MAXIMUM).astype(np.int64)
+    pixels: IntArray = np.clip(np.floor(wanted) + more, 0, BYTE_MAXIMUM).astype(np.int64)
     return np.where(inside, pixels, 0)
 
 
@@ -258,7 +257,7 @@ def shares_of(areas: Areas, inside: Mask) -> NDArray[np.float64]:
     return counted / every
 
 
-def _area_of(areas: Areas) -> Int64:
+def _area_of(areas: Areas) -> IntArray:
     """Return the number of the area, (h, w), in which each cropped pixel begins."""
     rows, columns = areas.rows, areas.columns
     y = np.arange(rows.pixels) * rows.pixel_units // rows.output_units

@@ -14,10 +14,10 @@ from itertools import chain, product
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from protonn_edge.avr.cores import Core
 from protonn_edge.chain.activity import Activity
+from protonn_edge.chain.checks import Float64
 from protonn_edge.features.convolution.integers import SHIFTS, IntegerConvolution
 from protonn_edge.features.convolution.window import (
     ZERO,
@@ -42,8 +42,6 @@ _LOOP_CYCLES = 5
 _BELOW_HALF, _NO_TIE = 0.5, 0.95
 
 _DOUBLED_MOST = 255
-
-Float64 = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)

@@ -17,8 +17,8 @@ from functools import cached_property
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
+from protonn_edge.chain.integer_stage import IntArray
 from protonn_edge.features.convolution.integers import IntegerConvolution
 from protonn_edge.kernels.listing import Listing
 
@@ -101,8 +101,6 @@ SUMMED, UNPACKED = "r24", "r29"
 _MOST_ADDED = 63  # by adiw
 _MOST_PACKED = 8  # channels whose loop no branch is too short for
 
-Int64 = NDArray[np.int64]
-
 
 @dataclass(frozen=True)
 class Part:
@@ -166,8 +164,8 @@ class WindowRow:
     parts: tuple[Part, ...]  # its instructions
     advance: int  # by how much they move X
     # (k channels,): cycles of each value where it is 0, and where it is not
-    zero: Int64
-    other: Int64
+    zero: IntArray
+    other: IntArray
     spread: int  # by how many cycles the row may take less or more than its values together
 
 
@@ -245,7 +243,7 @@ def _row_of_channels(stage: IntegerConvolution, group: Group, row: int) -> Windo
     return WindowRow((part,), advance, every, every, spread=len(_moved(group.first)) + 2)
 
 
-def _by_input(stage: IntegerConvolution, group: Group, row: int) -> Int64:
+def _by_input(stage: IntegerConvolution, group: Group, row: int) -> IntArray:
     """Return the weights (k channels, size) of the values of a row for a group."""
     own = stage.weights[group.channels, row].astype(np.int64)  # (size, k, channels or 1)
     if not stage.depthwise:

@@ -19,11 +19,10 @@ from numpy.typing import NDArray
 
 from protonn_edge.chain.checks import Arrays, check_finite, check_type
 from protonn_edge.chain.input_quantizer import BYTE_MAXIMUM, InputQuantizer, saturated_steps
-from protonn_edge.chain.integer_stage import IntegerStage, Range
+from protonn_edge.chain.integer_stage import IntArray, IntegerStage, Range
 from protonn_edge.errors import InputError
 from protonn_edge.features.images.cropped_image import CroppedImage
 
-Int64 = NDArray[np.int64]
 SIDE_LIMIT = 32  # maximum side in pixels, for which moments fit 32 bits
 LARGEST_PIXEL = float(np.finfo(np.float32).max)  # the largest magnitude of a raw pixel
 CENTRE_BITS = 5
@@ -62,7 +61,7 @@ def deskewed(images: NDArray[Any], scale: PixelScale) -> NDArray[Any]:
     return sheared(images, row_shifts(scale.to_bytes(images)), scale.zero)
 
 
-def row_shifts(images: NDArray[np.uint8]) -> Int64:
+def row_shifts(images: NDArray[np.uint8]) -> IntArray:
     """Return the shifts to the left (n, H) of the rows of images (n, H, W), in pixels.
 
     The absolute slant is at most 1, so no row is shifted by more than H pixels. An image without
@@ -84,7 +83,7 @@ def row_shifts(images: NDArray[np.uint8]) -> Int64:
     return along_slope(first, slope[:, None], height)
 
 
-def along_slope(first: Int64, slope: Int64 | int, height: int) -> Int64:
+def along_slope(first: IntArray, slope: IntArray | int, height: int) -> IntArray:
     """Return the shifts (n, H) of rows from those of the first rows (n,), in fixed point."""
     return (first[:, None] + slope * np.arange(height) + _HALF_PIXEL) >> SLOPE_BITS
 
@@ -92,7 +91,7 @@ def along_slope(first: Int64, slope: Int64 | int, height: int) -> Int64:
 _HALF_PIXEL = 1 << (SLOPE_BITS - 1)
 
 
-def sheared(images: NDArray[Any], shifts: Int64, background: float) -> NDArray[Any]:
+def sheared(images: NDArray[Any], shifts: IntArray, background: float) -> NDArray[Any]:
     """Return images (n, H, W) with their rows shifted to the left by `shifts`, (n, H)."""
     width = images.shape[2]
     source = np.arange(width) + shifts[:, :, None]
@@ -107,14 +106,14 @@ def _centred(side: int) -> NDArray[np.float64]:
     return np.arange(side, dtype=np.float64) - side // 2
 
 
-def _whole(sums: NDArray[np.float64]) -> Int64:
+def _whole(sums: NDArray[np.float64]) -> IntArray:
     return sums.astype(np.int64)
 
 
-def _quotient(numerator: Int64, denominator: Int64) -> Int64:
+def _quotient(numerator: IntArray, denominator: IntArray) -> IntArray:
     """Return the quotients, rounded towards 0 as in C; 0 if the denominator is not positive."""
     divisor = np.maximum(denominator, 1)
-    quotient: Int64 = np.sign(numerator) * (abs(numerator) // divisor)
+    quotient: IntArray = np.sign(numerator) * (abs(numerator) // divisor)
     return np.where(denominator > 0, quotient, 0)
 
 

@@ -12,9 +12,9 @@ from functools import lru_cache
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from protonn_edge.chain.activity import Activity
+from protonn_edge.chain.integer_stage import IntArray
 from protonn_edge.features.average_pooling.pooling import Areas, Axis
 from protonn_edge.features.deskew.deskew import (
     CENTRE_BITS,
@@ -26,10 +26,8 @@ from protonn_edge.features.deskew.deskew import (
 from protonn_edge.features.images.cropped_image import CroppedImage
 from protonn_edge.kernels.kernel import INPUTS_AT_ONCE, Cost, Feed, HeldInputs, Kernel, Push
 
-Int64 = NDArray[np.int64]
 
-
-def most_deskewed(image: CroppedImage, moved_row: int, inputs: Int64) -> int:
+def most_deskewed(image: CroppedImage, moved_row: int, inputs: IntArray) -> int:
     """Return the maximum cycles of shifted rows, minus those of the inputs that are 0 then.
 
     - `image`: the image to deskew.
@@ -62,14 +60,14 @@ def _most_deskewed(image: CroppedImage, moved_row: int, inputs: tuple[int, ...])
     return most
 
 
-def moved_rows(image: CroppedImage, shifts: Int64) -> tuple[Int64, Int64]:
+def moved_rows(image: CroppedImage, shifts: IntArray) -> tuple[IntArray, IntArray]:
     """Return the beginnings of the cropped rows, (n, h), and how many are shifted too far, (n,).
 
     `shifts` (n, H) says by how many pixels to the left each row of an image moves. A row that does
     not move too far is read in place.
     """
     rows, columns = image.rows, image.columns
-    begin: Int64 = columns.first + shifts[:, rows.first : rows.first + rows.pixels]
+    begin: IntArray = columns.first + shifts[:, rows.first : rows.first + rows.pixels]
     far = (begin < 0) | (begin > columns.side - columns.pixels)
     return begin, far.sum(axis=1)
 
@@ -81,12 +79,12 @@ class _EmptyAreas:
     - `inputs` (h, w): cycles that each area takes less if it is 0.
     """
 
-    def __init__(self, image: Areas, inputs: Int64) -> None:
+    def __init__(self, image: Areas, inputs: IntArray) -> None:
         self._columns = image.columns
         self._bands = _rows_of_bands(image.rows)
         self._left, self._right = _saved(image.columns, inputs)
 
-    def saved_by(self, begin: Int64) -> Int64:
+    def saved_by(self, begin: IntArray) -> IntArray:
         """Return the cycles (n,) that are saved where rows (n, H) begin at these pixels."""
         pixels = self._columns.pixels
         places = begin.T.astype(np.int16, order="C")  # pixels of a side, which are few
@@ -95,11 +93,11 @@ class _EmptyAreas:
         areas = np.arange(len(self._left))[:, None]
         from_left = self._left[areas, before[self._bands].min(axis=0)]
         from_right = self._right[areas, after[self._bands].min(axis=0)]
-        saved: Int64 = (from_left + from_right).sum(axis=0)
+        saved: IntArray = (from_left + from_right).sum(axis=0)
         return saved
 
 
-def _rows_of_bands(rows: Axis) -> Int64:
+def _rows_of_bands(rows: Axis) -> IntArray:
     """Return the cropped rows (r, h) that each row of areas overlaps.
 
     One that touches fewer than others has its last one several times.
@@ -110,7 +108,7 @@ def _rows_of_bands(rows: Axis) -> Int64:
     return np.minimum(first + np.arange((last - first).max() + 1)[:, None], last)
 
 
-def _saved(columns: Axis, inputs: Int64) -> tuple[Int64, Int64]:
+def _saved(columns: Axis, inputs: IntArray) -> tuple[IntArray, IntArray]:
     """Return the cycles (h, 0..w pixels) of each row's areas that 0s from the left cover whole.
 
     And those of 0s from the right.

@@ -31,7 +31,7 @@ from numpy.typing import NDArray
 
 from protonn_edge.chain.activity import Sizes
 from protonn_edge.chain.checks import Arrays, check_finite, check_type
-from protonn_edge.chain.feature_stage import Facts, FeatureStage, Seen
+from protonn_edge.chain.feature_stage import Bytes, Facts, FeatureStage, Seen
 from protonn_edge.chain.input_quantizer import BYTE_MAXIMUM, InputQuantizer
 from protonn_edge.chain.integer_stage import IntArray, IntegerStage, Range, check_holds
 from protonn_edge.errors import InputError
@@ -51,7 +51,6 @@ from protonn_edge.features.images.cropped_image import (
     shape_text,
 )
 
-Bytes = NDArray[np.uint8]
 CELL_LIMIT = 8  # maximum number of cells per side
 DIRECTIONS = (4, 8)
 

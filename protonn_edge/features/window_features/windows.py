@@ -45,6 +45,7 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
+from protonn_edge.chain.integer_stage import IntArray
 from protonn_edge.errors import InputError
 
 KINDS = ("mean", "deviation", "min", "max", "change", "crossings", "bands")
@@ -139,7 +140,6 @@ _NUMBERED = {
 }
 
 
-Int64 = NDArray[np.int64]
 WINDOW_LIMIT = 256  # samples of a channel up to which 32 bits hold every sum, and 16 every feature
 CHANNEL_LIMIT = 32
 CENTRE = 128  # subtracted from a byte
@@ -187,12 +187,12 @@ class Windows:
         """Features of a window."""
         return self.channels * len(self.features.names)
 
-    def of_bytes(self, Q: NDArray[np.uint8]) -> Int64:
+    def of_bytes(self, Q: NDArray[np.uint8]) -> IntArray:
         """Return the features (n, F), all within 16 bits, of windows of bytes (n, N C)."""
         windows = Q.reshape(-1, self.window, self.channels).astype(np.int64)
         x = windows.transpose(0, 2, 1) - CENTRE
         total = x.sum(axis=2)
-        found: dict[str, Callable[[], Int64]] = {
+        found: dict[str, Callable[[], IntArray]] = {
             "mean": lambda: total,
             "deviation": lambda: roots(self.window * np.square(x).sum(axis=2) - total**2),
             "min": lambda: x.min(axis=2),
@@ -203,7 +203,7 @@ class Windows:
         columns = [found[kind]() for kind in self.features.kinds if kind != "bands"]
         return np.stack([*columns, *self._bands(x)], axis=2).reshape(len(Q), self.n_outputs)
 
-    def _crossings(self, x: Int64) -> Int64:
+    def _crossings(self, x: IntArray) -> IntArray:
         """Return how often the samples (n, C, N) cross their level, (n, C)."""
         limit = self.features.hysteresis << LEVEL_BITS
         scaled = x << LEVEL_BITS
@@ -218,7 +218,7 @@ class Windows:
             level += beyond >> LEVEL_SHIFT
         return count
 
-    def _bands(self, x: Int64) -> list[Int64]:
+    def _bands(self, x: IntArray) -> list[IntArray]:
         """Return the roots of the bands' energies, an array (n, C) each, of samples (n, C, N)."""
         bands = []
         for _ in range(self.features.bands):
@@ -229,7 +229,7 @@ class Windows:
         return bands
 
 
-def roots(squares: Int64) -> Int64:
+def roots(squares: IntArray) -> IntArray:
     """Return the integer square roots, rounded down, of whole numbers of 0..2**50."""
     found = np.sqrt(squares.astype(np.float64)).astype(np.int64)
     found -= found * found > squares

@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from protonn_edge.chain.activity import Sizes
-from protonn_edge.chain.checks import checked_matrix, set_checked
+from protonn_edge.chain.checks import Float32, Float64, checked_matrix, set_checked
 from protonn_edge.chain.head import Head, Remedies, Size, member
 from protonn_edge.errors import InputError
 from protonn_edge.kinds.bonsai.integers import along, depth_of, paths
@@ -43,9 +43,6 @@ _TREE_PLACES = {
         "table": "table",
     }.items()
 }
-
-Float64 = NDArray[np.float64]
-Float32 = NDArray[np.float32]
 
 
 def _no_branches() -> Float32:

@@ -3,7 +3,7 @@
 Trees are complete, and their nodes numbered level by level: node j has the children 2 j + 1, on the
 left, and 2 j + 2.
 
-In flash a tree is read from front to back, except for jumps to the right. Nodes are in preorder.
+In flash a tree is read from front to back, except for jumps to the right. IntArray are in preorder.
 Each has, for each of its scores, the row of the gate and then that of the weights. In an inner
 node, the row of its branch follows, and the size of its left subtree in bytes, as two bytes in
 little endian.
@@ -51,16 +51,13 @@ class Sums:
         return Range(low, high)
 
 
-Nodes = NDArray[np.int64]
-
-
 def depth_of(inner: int) -> int | None:
     """Return the depth of a tree by its number of inner nodes, None if it is not complete."""
     depth = (inner + 1).bit_length() - 1
     return depth if inner + 1 == 1 << depth else None
 
 
-def paths(sums: NDArray[Any]) -> Nodes:
+def paths(sums: NDArray[Any]) -> IntArray:
     """Return the nodes (n, depth + 1) on the paths of points from the root to a leaf.
 
     A point goes right from inner node j if its sum j is not negative.
@@ -78,7 +75,7 @@ def paths(sums: NDArray[Any]) -> Nodes:
     return ways
 
 
-def along(ways: Nodes, values: NDArray[Any]) -> NDArray[Any]:
+def along(ways: IntArray, values: NDArray[Any]) -> NDArray[Any]:
     """Return the sums (n, R) of values (n, nodes, R) over the nodes on paths (n, depth + 1)."""
     met: NDArray[Any] = np.take_along_axis(values, ways[:, :, None], axis=1)
     return np.asarray(met.sum(axis=1))

@@ -22,6 +22,7 @@ from protonn_edge.chain.folding import (
     COARSER,
     INPUT_BITS,
     RESIDUAL_MAXIMUM,
+    FloatArray,
     FoldedMap,
     RoundedWeights,
     coarser,
@@ -53,8 +54,6 @@ from protonn_edge.kinds.protonn.projection.integers import (
     IntegerProjection,
     fit_projection,
 )
-
-FloatArray = NDArray[np.float64]
 
 _STEP = 1 / 127  # of a coordinate
 _SPREAD = 40.0**2  # the variance of one, about, in these steps

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from protonn_edge.chain.activity import Sizes
 from protonn_edge.chain.checks import (
     Arrays,
+    Float64,
     check_finite,
     check_type,
     checked_matrix,
@@ -22,8 +23,6 @@ from protonn_edge.chain.head import Head, Remedies, Size
 from protonn_edge.chain.integer_stage import stage_names
 from protonn_edge.errors import InputError
 from protonn_edge.kinds.linear.head import scores_of_sums
-
-Float64 = NDArray[np.float64]
 
 CEILING_SHARE = 0.999
 """The share of a unit's values up to its ceiling, beyond which values are clipped."""

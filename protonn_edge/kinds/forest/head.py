@@ -11,12 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from protonn_edge.chain.activity import Sizes
-from protonn_edge.chain.checks import Arrays, checked_matrix, checked_vector, set_checked
+from protonn_edge.chain.checks import Arrays, Float64, checked_matrix, checked_vector, set_checked
 from protonn_edge.chain.head import Head, Remedies, Size, member
 from protonn_edge.errors import InputError
 from protonn_edge.kinds.forest.integers import LEAF, Trees, sum_of_leaves
-
-Float64 = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

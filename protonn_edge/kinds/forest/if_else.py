@@ -17,8 +17,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from protonn_edge.chain.integer_stage import IntArray
 from protonn_edge.kernels.listing import Listing
-from protonn_edge.kinds.forest.integers import ForestTable, Places
+from protonn_edge.kinds.forest.integers import ForestTable
 from protonn_edge.kinds.forest.layout import SCRATCH, Line, Reading, TreeLines
 
 _CLASS, _VALUE = 23, 25  # registers
@@ -49,13 +50,13 @@ class Nodes:
     table: ForestTable
 
     @cached_property
-    def classes(self) -> Places:
+    def classes(self) -> IntArray:
         """The class of each leaf."""
-        classes: Places = np.abs(self.table.leaves.astype(np.int64)).argmax(axis=1)
+        classes: IntArray = np.abs(self.table.leaves.astype(np.int64)).argmax(axis=1)
         return classes
 
     @cached_property
-    def values(self) -> Places:
+    def values(self) -> IntArray:
         """What each leaf adds to the score of its class."""
         leaves = self.table.leaves.astype(np.int64)
         return leaves[np.arange(len(leaves)), self.classes]
@@ -83,12 +84,12 @@ class Nodes:
         return [least if least == most else None for least, most in pairs]
 
     @cached_property
-    def leaves(self) -> Places:
+    def leaves(self) -> IntArray:
         """The node of each leaf."""
         return np.flatnonzero(~self.table.trees.inner)
 
     @cached_property
-    def tree_of(self) -> Places:
+    def tree_of(self) -> IntArray:
         """The tree of each leaf."""
         return np.searchsorted(self.table.trees.roots, self.leaves, side="right") - 1
 
@@ -162,7 +163,7 @@ class IfElse:
         return self._way("start", "tree_0") + self._way(behind, "end")
 
     @cached_property
-    def leaf_cycles(self) -> Places:
+    def leaf_cycles(self) -> IntArray:
         """Cycles of a tree by the reached leaf, (leaves,)."""
         trees, nodes, places = self.table.trees, self.nodes, self.written.places
         left, right = np.zeros((2, len(trees.features)), np.int64)

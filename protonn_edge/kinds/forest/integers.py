@@ -34,17 +34,15 @@ from protonn_edge.errors import InputError
 
 LEAF = -1
 
-Places = NDArray[np.int64]
-
 
 @dataclass(frozen=True, eq=False)
 class Trees:
     """Binary trees in which a point goes left if a feature is at most a threshold."""
 
-    features: Places  # (N,): in preorder: the feature that an inner node tests, `LEAF` at leaves
+    features: IntArray  # (N,): in preorder: the feature that an inner node tests, `LEAF` at leaves
 
     @cached_property
-    def _walked(self) -> tuple[Places, Places]:
+    def _walked(self) -> tuple[IntArray, IntArray]:
         """The right child of each node, the node itself at leaves; and the roots of trees."""
         right, roots = np.arange(len(self.features)), [0]
         waiting: list[int] = []  # inner nodes whose right subtree is to come
@@ -63,12 +61,12 @@ class Trees:
         return right, np.array(roots, np.int64)
 
     @property
-    def right(self) -> Places:
+    def right(self) -> IntArray:
         """The right child of each inner node, (N,); the left one is the next node."""
         return self._walked[0]
 
     @property
-    def roots(self) -> Places:
+    def roots(self) -> IntArray:
         """The roots of the trees, (T,)."""
         return self._walked[1]
 
@@ -79,9 +77,9 @@ class Trees:
         return inner
 
     @property
-    def leaf_starts(self) -> Places:
+    def leaf_starts(self) -> IntArray:
         """The number of the first leaf of each tree, (T,)."""
-        before: Places = np.cumsum(~self.inner) - ~self.inner
+        before: IntArray = np.cumsum(~self.inner) - ~self.inner
         return before[self.roots]
 
     def at_nodes(self, of_inner: NDArray[Any]) -> NDArray[np.float64]:
@@ -106,7 +104,7 @@ class Trees:
         leaves: NDArray[np.int64] = np.cumsum(~inner) - 1
         return leaves[at]
 
-    def down(self, left: NDArray[np.int64], right: NDArray[np.int64]) -> Places:
+    def down(self, left: NDArray[np.int64], right: NDArray[np.int64]) -> IntArray:
         """Return the sum along the path from its tree's root to each node, (N,).
 
         - `left`, `right` (N,): the terms for going left, or right, from an inner node.
@@ -140,7 +138,7 @@ class ForestTable:
     # as in `IntegerForest`
     thresholds: NDArray[np.uint8]
     leaves: NDArray[np.int8]
-    bias: Places
+    bias: IntArray
 
     @property
     def feature_bytes(self) -> int:
@@ -153,9 +151,9 @@ class ForestTable:
         return _BYTE if self.counts else _BYTE + 1 - len(self.bias)
 
     @cached_property
-    def pairs(self) -> Places:
+    def pairs(self) -> IntArray:
         """The number of scores that each leaf adds to, at least one."""
-        pairs: Places = np.maximum(1, np.count_nonzero(self.leaves, axis=1))
+        pairs: IntArray = np.maximum(1, np.count_nonzero(self.leaves, axis=1))
         return pairs
 
     @cached_property
@@ -176,20 +174,20 @@ class ForestTable:
         """Bytes of the size of a left subtree."""
         return 1 if int(self._subtrees(1).max(initial=0)) <= _BYTE else 2
 
-    def _starts(self, skip_bytes: int) -> Places:
+    def _starts(self, skip_bytes: int) -> IntArray:
         """Return the beginnings of nodes and the end of the last one, (N + 1,), within nodes."""
         inner = self.trees.inner
         sizes = np.full(len(inner), self.feature_bytes + 1 + skip_bytes)
         sizes[~inner] = 2 + 2 * self.pairs if self.counts else 1 + (not self.vote)
         return np.concatenate([[0], np.cumsum(sizes)])
 
-    def _subtrees(self, skip_bytes: int) -> Places:
+    def _subtrees(self, skip_bytes: int) -> IntArray:
         """Return the bytes of the left subtrees of inner nodes."""
         starts, inner = self._starts(skip_bytes), np.flatnonzero(self.trees.inner)
         return starts[self.trees.right[inner]] - starts[inner + 1]
 
     @cached_property
-    def tree_bytes(self) -> Places:
+    def tree_bytes(self) -> IntArray:
         """Bytes of the nodes of each tree, (T,)."""
         starts = self._starts(self.skip_bytes)
         return np.diff(np.append(starts[self.trees.roots], starts[-1]))

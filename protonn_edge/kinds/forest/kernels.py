@@ -10,10 +10,11 @@ import numpy as np
 
 from protonn_edge.avr.cores import Core
 from protonn_edge.chain.activity import Activity
+from protonn_edge.chain.integer_stage import IntArray
 from protonn_edge.kernels.kernel import SAVED_BY_CALLEE, SAVED_REGISTER_CYCLES, HeldKernel, Kernel
 from protonn_edge.kernels.listing import Facts, Listing, Passed
 from protonn_edge.kinds.forest.if_else import IfElse, can_be_instructions
-from protonn_edge.kinds.forest.integers import ForestTable, IntegerForest, Places
+from protonn_edge.kinds.forest.integers import ForestTable, IntegerForest
 
 _ADD = """
     movw r26, %[scores]
@@ -132,7 +133,7 @@ class ForestKernel(HeldKernel):
         return round(self.listing.mean(begin, [end], {"%[b], 7": 1, **odds}))
 
     @cached_property
-    def leaf_cycles(self) -> Places:
+    def leaf_cycles(self) -> IntArray:
         """Cycles of a tree by the leaf in which it ends, (leaves,)."""
         way, trees, table = self._way, self.stage.trees, self.stage.table
         every = np.ones(len(trees.features), np.int64)
@@ -230,7 +231,7 @@ class IfElseKernel(ForestKernel):
         return self.code.registers
 
     @property
-    def leaf_cycles(self) -> Places:
+    def leaf_cycles(self) -> IntArray:
         """Cycles of a tree by the leaf in which it ends, (leaves,)."""
         return self.code.leaf_cycles
 

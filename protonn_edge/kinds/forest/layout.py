@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from protonn_edge.kinds.forest.integers import Places
+from protonn_edge.chain.integer_stage import IntArray
 
 REACH = 64  # bytes from a pointer on that ``ldd`` reaches
 SCRATCH = 24  # the register of an input that is loaded for a test
@@ -37,7 +37,7 @@ class Reading:
     pairs: dict[int, int]  # the lower registers of pairs with addresses for Z
 
     @classmethod
-    def of(cls, asked: Places, upper: Sequence[int], lower: Sequence[int]) -> Reading:
+    def of(cls, asked: IntArray, upper: Sequence[int], lower: Sequence[int]) -> Reading:
         """Return the places for the features that nodes test.
 
         - `asked`: the feature of each inner node.

@@ -21,6 +21,7 @@ from sklearn.ensemble import (
     RandomForestClassifier,
 )
 
+from protonn_edge.chain.checks import Float64
 from protonn_edge.chain.model import Model
 from protonn_edge.datasets.dataset import dense_rows
 from protonn_edge.errors import InputError
@@ -39,8 +40,6 @@ from protonn_edge.training.preparation import PreparedPoints
 from protonn_edge.training.progress import EpochReport, Learned
 from protonn_edge.training.refusals import Refusal, one_class_in_memory
 from protonn_edge.training.searched import FEATURES_SEARCHED, Among, Between, Searched, SearchTask
-
-Float64 = NDArray[np.float64]
 
 _OF_NODES = ("features", "thresholds", "values", "risks")
 

@@ -9,9 +9,8 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from protonn_edge.chain.checks import Float64
 from protonn_edge.chain.head import Head, Remedies, member
-
-Float64 = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)

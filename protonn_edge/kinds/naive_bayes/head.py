@@ -9,11 +9,10 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from protonn_edge.chain.checks import Float64
 from protonn_edge.chain.head import Head, Remedies, member
 from protonn_edge.datasets.dataset import dense_rows
 from protonn_edge.errors import InputError
-
-Float64 = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)

@@ -14,6 +14,7 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
+from protonn_edge.chain.checks import Float64
 from protonn_edge.chain.folding import INPUT_BITS, check_computable, coarser, input_quantizer
 from protonn_edge.chain.input_quantizer import BYTE_MAXIMUM, InputQuantizer
 from protonn_edge.chain.integer_chain import IntegerChain, chain_for, scores_in_two_steps
@@ -22,8 +23,6 @@ from protonn_edge.chain.statistics import InputStatistics, Normalizer
 from protonn_edge.errors import InputError
 from protonn_edge.kinds.naive_bayes.head import NaiveBayesHead
 from protonn_edge.kinds.naive_bayes.integers import SCORE_BITS, TERM_SHIFT, IntegerNaiveBayes
-
-Float64 = NDArray[np.float64]
 
 _WEIGHT_MAXIMUM = (1 << 16) - 1
 _SCORE_LIMIT = (1 << (SCORE_BITS - 1)) - 1  # with either sign

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from protonn_edge.chain.activity import Sizes
+from protonn_edge.chain.checks import Float32, Float64
 from protonn_edge.chain.decision import STATISTICS, Statistic
 from protonn_edge.chain.head import Head, Remedies, Size, member
 from protonn_edge.chain.model import Model
@@ -24,9 +24,6 @@ PROJECTION_PLACES = {
     **{name: f"projection.{name}" for name in ("bias", "accumulator_bits", "multiplier", "offset")},
 }
 """The numbers of a projection in an integer model; see `Model.hashed`."""
-
-Float32 = NDArray[np.float32]
-Float64 = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

@@ -30,7 +30,13 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from protonn_edge.chain.folding import RESIDUAL_MAXIMUM, FoldedMap, input_quantizer, most_exact
+from protonn_edge.chain.folding import (
+    RESIDUAL_MAXIMUM,
+    FloatArray,
+    FoldedMap,
+    input_quantizer,
+    most_exact,
+)
 from protonn_edge.chain.integer_chain import IntegerChain, Scored, chain_for
 from protonn_edge.chain.matvec import NIBBLE_MAXIMUM
 from protonn_edge.chain.model import Model
@@ -54,8 +60,6 @@ from protonn_edge.kinds.protonn.prototypes.integers import (
     near_range,
     score_norms,
 )
-
-FloatArray = NDArray[np.float64]
 
 _INT16_LIMIT = (1 << 15) - 1
 

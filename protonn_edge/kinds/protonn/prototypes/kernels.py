@@ -30,6 +30,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from protonn_edge.chain.activity import Activity
+from protonn_edge.chain.folding import FloatArray
 from protonn_edge.chain.integer_stage import IntArray
 from protonn_edge.kernels.kernel import SAVED_REGISTER_CYCLES, Cost, Feed, Kernel, Push, Step
 from protonn_edge.kernels.listing import Facts, Listing, Passed
@@ -41,8 +42,6 @@ from protonn_edge.kinds.protonn.prototypes.loops import (
     compared_steps,
     saved_registers,
 )
-
-FloatArray = NDArray[np.float64]
 
 _FIRST_INTERVALS = 8
 _ROUNDS, _HALVED = 4, 4  # of halving, the worst ones of each at once
