@@ -6,7 +6,6 @@ ATmega328P.
 
 from __future__ import annotations
 
-import re
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
@@ -41,7 +40,8 @@ class Instruction:
     @property
     def target(self) -> str | None:
         """The label that it may branch to."""
-        return self.text.split()[1] if re.match(r"br|r?jmp", self.text) else None
+        branches = self.text.startswith(("br", *_JUMPS))
+        return self.text.split()[1] if branches else None
 
     @property
     def keys(self) -> tuple[str, str]:
@@ -217,13 +217,13 @@ class Listing:
         labelled, nowhere = set(places.values()), len(instructions) + 1
         steps: list[tuple[_Ways, tuple[str, str]]] = []
         for place, each in reversed([*enumerate(instructions)]):
-            keys, there = each.keys, place + 1
-            cycles = _CYCLES.get(each.mnemonic, 1)
-            if each.mnemonic in _JUMPS:
-                ways: _Ways = ((cycles, places.get(_name(keys[1]), nowhere)),)
-            elif each.mnemonic in _SKIPS or each.target is not None:
-                taken = place + 2 if each.target is None else places.get(_name(keys[1]), nowhere)
-                ways = (2, taken), (1, there)
+            mnemonic, target = each.mnemonic, each.target
+            keys, there, cycles = ("", ""), place + 1, _CYCLES.get(mnemonic, 1)
+            if target is not None or mnemonic in _SKIPS:
+                keys = each.keys
+                taken = place + 2 if target is None else places.get(_name(target), nowhere)
+                jumps: _Ways = ((cycles, taken),)
+                ways = jumps if mnemonic in _JUMPS else ((2, taken), (1, there))
             else:
                 following = steps[-1][0] if steps and there not in labelled else ()
                 if len(following) == 1:

@@ -24,6 +24,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import chain
 from typing import Any, ClassVar
 
 import numpy as np
@@ -70,7 +71,7 @@ class Trees:
         """The roots of the trees, (T,)."""
         return self._walked[1]
 
-    @property
+    @cached_property
     def inner(self) -> NDArray[np.bool_]:
         """Which nodes test a feature, (N,)."""
         inner: NDArray[np.bool_] = self.features != LEAF
@@ -229,13 +230,11 @@ class ForestTable:
         return b"".join(made)
 
     def _leaf(self, values: NDArray[np.int8]) -> bytes:
-        classes = np.flatnonzero(values)
-        if not len(classes):
-            classes = np.zeros(1, np.int64)
-        pairs = np.stack([classes, values[classes]], axis=1).astype(np.uint8)
+        every = enumerate(values.tolist())
+        pairs = [(label, value & 0xFF) for label, value in every if value] or [(0, 0)]
         if self.counts:
-            return bytes([self.first_mark, len(classes)]) + pairs.tobytes()
-        label, value = pairs[0].tolist()
+            return bytes([self.first_mark, len(pairs), *chain.from_iterable(pairs)])
+        label, value = pairs[0]
         return bytes([self.first_mark + label, *([] if self.vote else [value])])
 
 

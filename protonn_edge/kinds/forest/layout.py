@@ -225,9 +225,9 @@ def _settle(lines: Sequence[Line]) -> None:
         grown = False
         for line, place in wanting:
             behind = starts[place] + line.words
-            found = min(
-                doing[line.does or line.target], key=lambda each: abs(starts[each] - behind)
-            )
+            found, *others = doing[line.does or line.target]
+            if others:
+                found = min((found, *others), key=lambda each: abs(starts[each] - behind))
             line.target = lines[found].label
             needed = _words(line.text, starts[found] - behind)
             grown |= needed > line.words
