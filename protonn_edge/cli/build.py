@@ -216,11 +216,7 @@ class _Compared:
 
 
 def _compared(
-    out: Output,
-    model: Model,
-    reference: DeviceModel,
-    X: NDArray[np.float32],
-    y: NDArray[np.int64],
+    out: Output, model: Model, reference: DeviceModel, X: NDArray[np.float32], y: NDArray[np.int64]
 ) -> _Compared:
     Q = reference.quantize(X)
     predicted = reference.predict(Q)

@@ -28,9 +28,7 @@ _COLUMNS_SHOWN = 100
 
 @command("data")
 def data_command(
-    data: Path = argument(PATH, metavar="FILE"),
-    table: TableOptions = TABLE,
-    out: Output = OUTPUT,
+    data: Path = argument(PATH, metavar="FILE"), table: TableOptions = TABLE, out: Output = OUTPUT
 ) -> None:
     """Show what is in FILE: columns, labels, classes, ranges and likely mistakes.
 

@@ -205,12 +205,7 @@ class SensorSource:
 
     @contextlib.contextmanager
     def _url(
-        self,
-        out: Output,
-        kind: str,
-        board: Board,
-        played: Sequence[PlayedSensor],
-        wire_speed: bool,
+        self, out: Output, kind: str, board: Board, played: Sequence[PlayedSensor], wire_speed: bool
     ) -> Iterator[str]:
         folder = self.folder
         if not self.emulate:

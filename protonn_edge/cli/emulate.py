@@ -109,11 +109,7 @@ def _linked(path: Path | None, device: str) -> Iterator[str]:
 
 
 def _introduce(
-    out: Output,
-    board: Board,
-    emulated: EmulatedBoard,
-    url: str,
-    said: tuple[Path | None, str],
+    out: Output, board: Board, emulated: EmulatedBoard, url: str, said: tuple[Path | None, str]
 ) -> None:
     firmware, of_board = said
     upload_port = emulated.upload_port if emulated.port else url

@@ -139,12 +139,7 @@ def _window_of(dataset: Dataset) -> tuple[int, int]:
             f"{'x'.join(map(str, dataset.point_shape))}; say --window SAMPLESxCHANNELS"
         )
     samples, channels = (
-        (*dataset.point_shape, 1)[:2]
-        if dataset.point_shape
-        else (
-            dataset.n_features,
-            1,
-        )
+        (*dataset.point_shape, 1)[:2] if dataset.point_shape else (dataset.n_features, 1)
     )
     return samples, channels
 

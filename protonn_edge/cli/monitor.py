@@ -20,10 +20,7 @@ from protonn_edge.boards import load_board
 from protonn_edge.build.folder import PLAN_FILE, read_plan
 from protonn_edge.chain.decision import UNKNOWN
 from protonn_edge.cli.command import Output, command, option
-from protonn_edge.cli.devices import (
-    SensorSource,
-    source_options,
-)
+from protonn_edge.cli.devices import SensorSource, source_options
 from protonn_edge.cli.options import BOARD, FOLDER, FiniteRange
 from protonn_edge.cli.paths import LIVE_FOLDER
 from protonn_edge.datasets import Notice

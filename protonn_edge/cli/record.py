@@ -21,10 +21,7 @@ from rich.text import Text
 
 from protonn_edge.boards import load_board
 from protonn_edge.cli.command import OUTPUT, Output, command, option
-from protonn_edge.cli.devices import (
-    SensorSource,
-    source_options,
-)
+from protonn_edge.cli.devices import SensorSource, source_options
 from protonn_edge.cli.options import BOARD, FOLDER, FiniteRange, baud_rate
 from protonn_edge.cli.paths import RECORDING, OutputFile
 from protonn_edge.datasets.naming import check_names
@@ -73,8 +70,7 @@ def record_command(
     ),
     pause: float = option("Seconds before each take.", FiniteRange(0, 3600), shown=1.0),
     session: str = option(
-        "Whose or which recording this is, for 'train --groups'.",
-        shown="session-1",
+        "Whose or which recording this is, for 'train --groups'.", shown="session-1"
     ),
     baud: int | None = baud_rate("What 'logger' said."),
     board_name: str = BOARD,

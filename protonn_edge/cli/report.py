@@ -33,12 +33,7 @@ from protonn_edge.report.inputs import (
     page_script,
     read_front,
 )
-from protonn_edge.report.terminal import (
-    class_parts,
-    evidence_facts,
-    fact_table,
-    quality_facts,
-)
+from protonn_edge.report.terminal import class_parts, evidence_facts, fact_table, quality_facts
 from protonn_edge.system.files import write_atomically
 
 _WORDS = f"{__name__}.words"  # in a context's meta: the command line as it was given
@@ -86,9 +81,7 @@ def report_command(
         shown=Battery.watt_hours,
     ),
     rate: float = option(
-        "Predictions a second, for the battery.",
-        FiniteRange(*RATES),
-        shown=Battery.rate,
+        "Predictions a second, for the battery.", FiniteRange(*RATES), shown=Battery.rate
     ),
     idle_watts: float = option(
         "What the board draws between predictions.",
@@ -141,12 +134,7 @@ def report_command(
     )
     if open_it:
         show_report(output)
-    out.finish(
-        {
-            "report": str(output),
-            "runs": [_run_record(one) for one in evidence],
-        }
-    )
+    out.finish({"report": str(output), "runs": [_run_record(one) for one in evidence]})
 
 
 def _run_record(one: Evidence) -> dict[str, Any]:

@@ -30,8 +30,7 @@ def split_command(
         shown=0.25,
     ),
     groups: str | None = option(
-        "A column, by its name or number: rows with the same value stay together.",
-        metavar="COLUMN",
+        "A column, by its name or number: rows with the same value stay together.", metavar="COLUMN"
     ),
     stratify: bool = option("Take the same share of each class.", is_flag=True),
     seed: int = seed_option(2**32 - 1),

@@ -64,9 +64,7 @@ TABLE = together(
             metavar="HOW",
         ),
         "one_hot": option(
-            "Columns of text whose values become features.",
-            multiple=True,
-            metavar="COLUMNS",
+            "Columns of text whose values become features.", multiple=True, metavar="COLUMNS"
         ),
     },
 )

@@ -13,10 +13,7 @@ import numpy as np
 from protonn_edge.chain.decision import Statistic
 from protonn_edge.chain.file import load_model, save_model
 from protonn_edge.chain.model import Model
-from protonn_edge.cli.calibrate import (
-    DEFAULT_STATISTICS,
-    rejection_facts,
-)
+from protonn_edge.cli.calibrate import DEFAULT_STATISTICS, rejection_facts
 from protonn_edge.cli.command import Output
 from protonn_edge.cli.data import DataReport
 from protonn_edge.cli.fitting import (
@@ -29,10 +26,7 @@ from protonn_edge.cli.fitting import (
     with_sample_notices,
 )
 from protonn_edge.cli.train import TrainOptions
-from protonn_edge.cli.train_options import (
-    new_classifier,
-    was_given,
-)
+from protonn_edge.cli.train_options import new_classifier, was_given
 from protonn_edge.cli.trained import describe, one_class_report, sentence_of
 from protonn_edge.conversion.reference import from_reference, read_reference_model
 from protonn_edge.datasets import (
@@ -139,11 +133,7 @@ def _check_rejection(dataset: Dataset, rate: float, by: tuple[Statistic, ...]) -
 
 
 def _calibrate(
-    learner: DeviceClassifier,
-    dataset: Dataset,
-    out: Output,
-    rate: float,
-    by: tuple[Statistic, ...],
+    learner: DeviceClassifier, dataset: Dataset, out: Output, rate: float, by: tuple[Statistic, ...]
 ) -> None:
     """Choose thresholds on the training points, each scored by a model not trained on it."""
     with out.progress("calibrating", FOLDS) as bar:

@@ -280,10 +280,7 @@ def _write_front(path: Path, found: list[Candidate], points: Points) -> None:
 
 
 def _record(
-    refitted: Refitted,
-    found: list[Candidate],
-    told: dict[str, Any],
-    points: Points,
+    refitted: Refitted, found: list[Candidate], told: dict[str, Any], points: Points
 ) -> dict[str, Any]:
     board, linked = points.board, refitted.linked
     return {

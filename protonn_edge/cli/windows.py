@@ -157,11 +157,7 @@ def _check_labels(recorded: Recording, window: int) -> None:
 
 
 def _trigger(
-    recorded: Recording,
-    window: int,
-    level: float | None,
-    before: int | None,
-    onset: int | None,
+    recorded: Recording, window: int, level: float | None, before: int | None, onset: int | None
 ) -> SegmentDetector | None:
     """Return where windows begin, if not at regular intervals."""
     if onset is not None:

@@ -153,12 +153,7 @@ def from_sklearn(
     measured, labels = (points, y) if evaluate_on is None else evaluate_on
     test = Measured.of(fitted, _points(measured, "evaluate_on", points.shape[1]), labels)
     some = points[:: -(-len(points) // _ACTIVITY_POINTS)]
-    limit = SizeLimit(
-        board_of(board),
-        budget,
-        n_projections,
-        n_prototypes,
-    )
+    limit = SizeLimit(board_of(board), budget, n_projections, n_prototypes)
     with one_thread():  # for reproducible numbers
         found = _Search(fitted, points, names, limit, epochs, random_state).best()
     activity = measure_activity(found.integers, found.integers.quantize(some))
@@ -364,12 +359,7 @@ class _Search:
 
 
 def _conversion(
-    found: _Candidate,
-    model: Model,
-    estimator: FittedEstimator,
-    test: Measured,
-    *,
-    held_out: bool,
+    found: _Candidate, model: Model, estimator: FittedEstimator, test: Measured, *, held_out: bool
 ) -> Conversion:
     """Measure the steps, and record the conversion in the candidate's model."""
     steps = [test.step("estimator", test.answers)]

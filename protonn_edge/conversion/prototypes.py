@@ -195,12 +195,7 @@ def as_model(
         gamma=found.gamma,
         cutoff=cutoff,
     )
-    model = Model(
-        head=head,
-        normalizer=normalizer,
-        inputs=inputs,
-        classes=classes,
-    )
+    model = Model(head=head, normalizer=normalizer, inputs=inputs, classes=classes)
     return replace(model, feature_names=estimator.feature_names)
 
 

@@ -139,11 +139,7 @@ class Prepared:
 
 
 def prepared(
-    numbers: Numbers,
-    roles: Roles,
-    path: Path,
-    options: TableOptions,
-    expected: Expected | None,
+    numbers: Numbers, roles: Roles, path: Path, options: TableOptions, expected: Expected | None
 ) -> Prepared:
     """Return the features of a table without gaps, unless it is only shown.
 

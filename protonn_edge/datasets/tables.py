@@ -308,11 +308,7 @@ def _columns(
 
 
 def _layout(
-    file: TableFile,
-    roles: Roles,
-    numbers: Numbers,
-    session: Column | None,
-    time: Column | None,
+    file: TableFile, roles: Roles, numbers: Numbers, session: Column | None, time: Column | None
 ) -> TableLayout:
     """Return how a table was read, with what each rule decided."""
     label = "the file's name" if roles.label is None else roles.label.title

@@ -94,10 +94,7 @@ def class_figures(counts: NDArray[np.int64]) -> list[ClassFigures]:
     return [
         ClassFigures(int(actual), _share(right, said), _share(right, actual))
         for right, said, actual in zip(
-            counts.diagonal(),
-            counts[:, : len(counts)].sum(axis=0),
-            counts.sum(axis=1),
-            strict=True,
+            counts.diagonal(), counts[:, : len(counts)].sum(axis=0), counts.sum(axis=1), strict=True
         )
     ]
 

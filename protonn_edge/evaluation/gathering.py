@@ -145,11 +145,7 @@ def _plans_in(
 
 
 def _points_of(
-    path: Path,
-    origin: Origin,
-    model: Model,
-    reference: DeviceModel,
-    data: tuple[Floats, Labels],
+    path: Path, origin: Origin, model: Model, reference: DeviceModel, data: tuple[Floats, Labels]
 ) -> EvidencePoints:
     raw, labels = data
     fed = reference.quantize(raw)

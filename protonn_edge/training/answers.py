@@ -156,11 +156,7 @@ class Answers(ClassifierMixin, BaseEstimator):
         save_model(self.to_model(), Path(path))
 
     def export(
-        self,
-        folder: Path | str,
-        kind: Kind = "arduino",
-        board: Board | str = "uno",
-        **options: Any,
+        self, folder: Path | str, kind: Kind = "arduino", board: Board | str = "uno", **options: Any
     ) -> Export:
         """Write the model as a library or as plain C; see `protonn_edge.export.export`.
 

@@ -64,11 +64,7 @@ def squared_error(
 
 
 def cross_entropy(
-    scores: Matrix,
-    Y: Matrix,
-    sharpness: Matrix,
-    weights: Matrix | None,
-    none: float | None = None,
+    scores: Matrix, Y: Matrix, sharpness: Matrix, weights: Matrix | None, none: float | None = None
 ) -> tuple[float, Matrix, Matrix]:
     """Return the mean of ``-sum_l y_il log softmax(t s_i)_l``, t = exp(sharpness), and derivatives.
 

@@ -400,8 +400,7 @@ REFUSALS: tuple[Refusal, ...] = (
         Refusal(lambda case: case.settings.strangers > 0, "{strangers} is {settings.strangers:g}"),
         Refusal(lambda case: case.settings.clip > 0, "{clip} is {settings.clip:g}"),
         Refusal(
-            lambda case: "convolutions" in case.kinds,
-            "learning convolutions needs several classes",
+            lambda case: "convolutions" in case.kinds, "learning convolutions needs several classes"
         ),
         Refusal(
             lambda case: case.settings.normalizer_kind == "l2",
@@ -431,10 +430,7 @@ REFUSALS: tuple[Refusal, ...] = (
         ),
     ),
     # Rejection.
-    Refusal(
-        lambda case: "by" in case.given and not case.rejecting,
-        "{by} needs {rate}; give both",
-    ),
+    Refusal(lambda case: "by" in case.given and not case.rejecting, "{by} needs {rate}; give both"),
     Refusal(
         lambda case: case.rejecting and case.for_floats_alone,
         "{rate} is for models of one class per point that a device can run; leave it out, or "
