@@ -74,9 +74,7 @@ def port_to_hear(out: Output, port: str | None, board: Board) -> str:
 def check_project(folder: Path, wanted: str | None = None) -> None:
     """Refuse a project whose firmware talks to another command.
 
-    - `folder`: of a project, or of nothing.
-    - `wanted`: the kind of firmware, `LOGGER` or `LIVE`; by default what 'build' writes without a
-      sensor.
+    What is wanted is `LOGGER`, `LIVE`, or by default what 'build' writes without a sensor.
     """
     kind = kind_in(folder)
     if kind not in _LISTENERS or kind == wanted:
@@ -97,8 +95,7 @@ def check_read(
 ) -> None:
     """Refuse to play a sensor that the firmware does not read, and to emulate one that is open.
 
-    - `reads`: names of the firmware's sensors; "analog" are inputs that it does not name.
-    - `emulate`: whether the board is emulated, and its sensors are those that are played.
+    The firmware reads sensors by these names; "analog" are inputs that it does not name.
     """
     if emulate and not played:
         raise InputError(
@@ -182,12 +179,10 @@ class SensorSource:
         - `wire_speed`: whether the emulated board runs at the wall clock's speed, for people.
         - `output`: a file that no sensor may play.
 
-        Yields the line's URL, and what was made. A notice is printed for each sensor that plays at
-        another rate than the board samples at.
-
-        Raises `InputError` if there is no board, no project, one of another kind, or the firmware
-        does not read what is played, `CheckFailed` if the board does not describe itself, or does
-        not find its sensor.
+        Yields the line's URL, and what was made; prints a notice of each sensor that plays at
+        another rate than the board samples at. Raises `InputError` if there is no board, no project
+        of this kind, or the firmware does not read what is played, `CheckFailed` if the board does
+        not describe itself.
         """
         played = read_sensors(self.sensors, output)
         what = "logger" if kind == LOGGER else "board"

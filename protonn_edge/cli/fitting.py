@@ -201,17 +201,15 @@ def fit_classifier(
     verbose: bool = False,
     on_progress: Callable[[], object] = lambda: None,
 ) -> str:
-    """Train a classifier on the training part of a data set.
+    """Train a classifier on the training part of a data set; show a bar, or lines if `verbose`.
 
+    A line has objective and accuracies, for which the test part is classified each time.
+    `on_progress` is called after each report; by the first call, the settings have been accepted.
     The first Ctrl-C ends the training after the current epoch, with the best epoch so far; if
     layers are being learned, the classifier behind them then gets as little training as possible. A
-    second Ctrl-C ends the command at once. `on_progress` is called after each report; by the first
-    call, the settings have been accepted. Shows a progress bar or, if `verbose`, a line with
-    objective and accuracies after each report, for which the test part is classified each time.
+    second one ends the command.
 
     Returns how far the training got before Ctrl-C, such as "3 of 9 epochs"; empty without Ctrl-C.
-
-    Raises `Interrupted` if there was nothing to keep yet.
     """
     tested = verbose and len(dataset.y_test) > 0
     test = (dataset.X_test, dataset.y_test) if tested else None

@@ -56,11 +56,7 @@ class FiniteRange(click.FloatRange):
 
 
 class Parsed(click.ParamType[Any]):
-    """What a function makes of a text; None where it can make nothing.
-
-    - `name`: what the help calls it.
-    - `refusal`: what is said of another text.
-    """
+    """What a function makes of a text, by this name in the help; None where it can make nothing."""
 
     def __init__(self, name: str, refusal: str, read: Callable[[str], Any]) -> None:
         self.name, self._refusal, self._read = name, refusal, read
@@ -74,11 +70,9 @@ class Parsed(click.ParamType[Any]):
 
 
 def shape(name: str, what: str, second: int | None = None) -> Parsed:
-    """Return the type of two sides, such as 16x16.
+    """Return the type of two sides, such as 16x16, the second of which may have a default.
 
-    - `name`: what they are called, such as "HxW".
-    - `what`: what the sides are, with an example.
-    - `second`: the second side, if it may be omitted.
+    The help calls both by a name such as "HxW"; an error says what the sides are, with an example.
     """
 
     def read(text: str) -> tuple[int, int] | None:

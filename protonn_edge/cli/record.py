@@ -222,12 +222,9 @@ class Keys:
 def record_by_keys(
     recorder: Recorder, keys: Keys, labels: Sequence[str], seconds: float | None, pause: float
 ) -> None:
-    """Record takes as keys are pressed, until q.
+    """Record takes as keys are pressed, until q; the first nine labels have keys.
 
-    - `keys`: or an object with its method `pressed`.
-    - `labels`: the first nine have keys.
-    - `seconds`: the length of a take; None to end it with a key.
-    - `pause`: seconds before each take.
+    A take has so many seconds, or ends with a key, and there is a pause, in seconds, before it.
     """
     console = Console(stderr=True, highlight=False)
     drawn = 0.0

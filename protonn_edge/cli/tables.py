@@ -93,10 +93,8 @@ def points_for(
 ) -> tuple[NDArray[np.float32], NDArray[np.int64]]:
     """Return the points and labels of DATA for a model, its columns matched by name.
 
-    - `out`: where warnings are printed.
-    - `held_out`: whether DATA must not have two parts; see `load_points`.
-    - `labelled`: whether it needs labels; they are ignored otherwise.
-    - `measured`: whether to warn if the model was trained on some of the points.
+    Warnings are printed, also of points that the model was trained on if it is `measured`. Labels
+    may be ignored, and DATA required not to have two parts: see `load_points`.
     """
     noticed: list[Notice] = []
     X, y = _load_points(

@@ -214,13 +214,7 @@ class _Search:
         return self.estimator.answers(self.X)
 
     def best(self) -> _Candidate:
-        """Return the best model.
-
-        Raises
-        ------
-        CheckFailed
-            If none fits.
-        """
+        """Return the best model; raises `CheckFailed` if none fits."""
         check_varying(self.inputs.lower, self.inputs.upper)
         if isinstance(self.estimator.rule, TreeRule):
             return self._trees(self.estimator.rule)

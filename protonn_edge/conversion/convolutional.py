@@ -42,10 +42,7 @@ def convolutional_network(
     - `parameters`: ``convN_weights`` (out, k, k, in), ``convN_bias`` (out,) and ``convN_shifts``,
       s1 and s2, for N = 1, 2, ..., and the same of ``dense`` with weights (D, L), D row by row and
       then by channels; all are whole numbers.
-    - `images` (n, side * side): images of bytes for measuring the activity, such as training
-      points.
-    - `side`: pixels of an image's side.
-    - `classes`: L names.
+    - `images` (n, side * side): bytes for measuring the activity, such as training points.
 
     Raises `InputError` if numbers do not fit the device's.
     """

@@ -160,8 +160,8 @@ class FittedEstimator:
 def read_estimator(estimator: Any, n_features: int) -> FittedEstimator:
     """Read a fitted classifier, or a pipeline that ends in one, of D features.
 
-    Raises `InputError`, one sentence: not fitted, of another kind, with another kernel or metric,
-    for several outputs, for another number of features, or with inconsistent attributes.
+    Raises `InputError` if it is not fitted, of another kind, kernel or metric, for several outputs
+    or another number of features, or its attributes do not match.
     """
     if hasattr(estimator, "best_estimator_"):  # of a search for parameters
         estimator = estimator.best_estimator_

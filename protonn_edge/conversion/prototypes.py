@@ -75,9 +75,7 @@ class Prototypes:
 def exact_prototypes(rule: LinearRule, Z: Float64, answers: Indices) -> list[Prototypes]:
     """Return models equivalent to the rule, one for each of `REACHES`.
 
-    - `Z` (n, k): representative points; only A, s, b_0 and gamma depend on them.
-    - `answers` (n,): the rule's answers for them.
-
+    Only A, s, b_0 and gamma depend on representative points Z (n, k), with the rule's answers (n,).
     Raises `InputError` if the rule's functions are equal for all classes.
     """
     span = _span(rule.differences)
@@ -154,11 +152,8 @@ def reduced_prototypes(
 ) -> Prototypes:
     """Return a model of the estimator's own features that approximates the estimator.
 
-    - `X` (n, D): raw representative points.
-    - `answers` (n,): the estimator's answers for them, with every class.
-    - `sizes`: d and m.
-    - `seed`: everything random follows from it.
-    - `gamma_numerator`: gamma times the median distance of points from prototypes.
+    It answers like the estimator for raw representative points X (n, D), with every class among the
+    answers (n,). The last number is gamma times the median distance of points from prototypes.
     """
     generator = np.random.default_rng(seed)
     if len(X) > _POINTS:
@@ -246,9 +241,9 @@ class SizeLimit:
     n_prototypes: int | None = None
 
     def plan(self, model: IntegerChain) -> Plan:
-        """Return the fastest plan that fits the board.
+        """Return the fastest plan that fits the board; raise `CheckFailed` if none does.
 
-        Raises `CheckFailed` if none does, or the parameters exceed the budget.
+        So it does if the parameters exceed the budget.
         """
         limits = Limits.of(self.board)
         plan = make_plan(model, limits)

@@ -152,8 +152,8 @@ def several_outputs(estimator: Any) -> InputError:
 def load_estimator(path: Path) -> Any:
     """Return the estimator in a file that ``skops.io.dump`` has written.
 
-    Raises `InputError`, one sentence: skops is not installed, or the file is not of skops, is
-    damaged or too large, or has objects of other types.
+    Raises `InputError` if skops is not installed, or the file is not of skops, is damaged or too
+    large, or has objects of other types.
     """
     require("skops")
     from skops import io  # noqa: PLC0415 (it takes a second)

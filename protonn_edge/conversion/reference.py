@@ -58,19 +58,14 @@ def from_reference(
     feature_names: Sequence[str] = (),
     label_sets: Sparse | None = None,
 ) -> Model:
-    """Return a model of the matrices of another program.
+    """Return a model of the matrices of another program, with the same float scores.
 
-    Its float scores are that program's: all RBF values count, even the smallest ones.
+    All RBF values count, even the smallest ones. The rows of Z are in the order of the classes.
 
-    - `reference`: its rows of Z are in the order of `classes`.
     - `points` (n, D): raw training points, for the normalization and the statistics.
-    - `normalization` ("standard", "minmax", "none", "l2"): of the features for, or by, the other
-      program. "standard" is ``(x - mean) / deviation`` as in the authors' examples, where
-      deviations below 1e-6 count as 1: `ProtoNNClassifier` has another floor.
-    - `classes`, `feature_names`: L display names, and D or none.
-    - `label_sets` (n, L): for points with sets of labels, those of `points`, to choose a threshold.
-
-    Raises `InputError` if the matrices have other numbers of features or classes.
+    - `normalization`: of the features for, or by, the other program. "standard" is ``(x - mean) /
+      deviation`` as in the authors' examples, where deviations below 1e-6 count as 1.
+    - `label_sets` (n, L): those of `points`, if they have sets of labels, to choose a threshold.
     """
     check_sizes((reference.n_features, reference.n_classes), int(points.shape[1]), len(classes))
     inputs = sparse_statistics(points, None) if issparse(points) else InputStatistics.of(points)
@@ -96,15 +91,11 @@ def from_reference(
 
 
 def to_reference(model: Model, features: Features = "raw") -> ReferenceModel:
-    """Return the matrices of a model for the reference implementation.
+    """Return the matrices of a ProtoNN for the reference implementation.
 
-    Those programs use every RBF value and have no `ProtoNNHead.cutoff`; a model with one may
-    classify some points differently there.
-
-    - `model`: a ProtoNN.
-    - `features` ("raw", "normalized"): the inputs of the matrices. "raw" folds the normalization,
-      and average pooling, into W and B; with "normalized", the other program's inputs must be
-      normalized.
+    Its programs use every RBF value and have no `ProtoNNHead.cutoff`; a model with one may classify
+    some points differently there. Matrices of "raw" features have the normalization, and average
+    pooling, folded into W and B; the inputs of "normalized" ones must be normalized.
 
     Raises `InputError` if the model's preprocessing is not linear: it clips features, deskews
     images or divides points by their norms; or if float32 is too coarse for raw features.
@@ -161,10 +152,7 @@ def _normalizer(kind: str, inputs: InputStatistics) -> Normalizer:
 def same_answers(
     model: Model, reference: ReferenceModel, X: Float32, features: Features = "raw"
 ) -> float:
-    """Return the share of raw points X (n, D) that a model and its matrices classify alike.
-
-    - `features` ("raw", "normalized"): see `to_reference`.
-    """
+    """Return the share of raw points X (n, D) that a model and its matrices classify alike."""
     inputs = X if features == "raw" else model.normalized(X)
     there = from_reference(reference, inputs.astype(np.float32), "none", model.classes)
     alike = model.scores(X).argmax(axis=1) == there.scores(inputs).argmax(axis=1)
@@ -199,8 +187,8 @@ class ReferenceModel:
 def read_reference_model(folder: Path) -> ReferenceModel:
     """Read the four files of a folder, text or .npy.
 
-    Raises `InputError`, one sentence with the file and the problem: missing, too large, not
-    numbers, ragged, NaN, or inconsistent shapes.
+    Raises `InputError` if one is missing, too large, not of numbers, ragged or not finite, or their
+    shapes do not match.
     """
     binary = (folder / f"W{_NPY}").exists()
     read = _read_npy if binary else _read_text
@@ -229,10 +217,8 @@ def read_reference_model(folder: Path) -> ReferenceModel:
 def write_reference_model(model: ReferenceModel, folder: Path, layout: Layout = "text") -> None:
     """Write the four files of a model into a folder, and leave other files there alone.
 
-    Reading gives the same float32 values again.
-
-    - `folder`: created if it does not exist.
-    - `layout` ("text", "npy"): the C++ program's, or the Python programs', whose W is (D, d).
+    Reading gives the same float32 values again. The layout is the C++ program's, "text", or that of
+    the Python programs, "npy", whose W is (D, d).
 
     Raises `InputError` if the folder cannot be written, or has a model in the other layout, which a
     reader could mistake for this one.

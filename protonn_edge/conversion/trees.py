@@ -131,11 +131,7 @@ def forest_model(
 ) -> Model:
     """Return trees of an estimator's own features as a model of raw features.
 
-    - `grown`: the trees.
-    - `features`: the map from raw features to the estimator's.
-    - `X` (n, D): raw representative points.
-    - `names`: names of classes and features, as arguments of a model.
-
+    These are mapped to the estimator's features, and X (n, D) are representative points of them.
     Raises `InputError` if the map mixes or negates features.
     """
     if features.axes is not None or not (features.scale > 0).all():

@@ -343,16 +343,10 @@ class LabelSetTable(Table):
 
 @dataclass(frozen=True, eq=False)
 class MultiLabelDataset(Dataset):
-    """Training and test points with sets of labels.
+    """Training and test points with sets of labels; features are sparse if they are so in the file.
 
-    Attributes
-    ----------
-    X_train, X_test : ndarray or CSR matrix of shape (n, D), float32
-        Raw features, finite, sparse if they are so in the file. The test part may have no rows.
-    y_train, y_test : CSR matrix of shape (n, L), float32
-        1 where a point has a label. A point may have no labels.
-    classes : tuple of str
-        L >= 2 names of labels, in an order as in `Dataset`.
+    `y_train` and `y_test` are CSR matrices (n, L), float32: 1 where a point has a label. A point
+    may have none.
     """
 
     X_train: Any

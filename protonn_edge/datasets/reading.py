@@ -153,41 +153,20 @@ def load_points(
 ) -> tuple[Float32, Indices]:
     """Read points to test a model with: the test part of `path`, or all of it if it has none.
 
-    Parameters
-    ----------
-    path : Path
-        Anything that `load_dataset` reads; one class only, or some classes missing, is fine here.
-    classes : sequence of str
-        The model's class names.
-    n_features : int
-        The model's number of features, D.
-    feature_names : sequence of D str
-        The model's names of features, or empty. Columns are matched by them if both have names.
-    options : TableOptions, optional
-        What is known of a table; refused for other kinds of files.
-    instrument : Instrument, optional
-        What measured the points that the model was trained on; others in its place are refused.
-    on_notice : callable, optional
-        Called with notices, after the points were accepted.
-    preparation : Preparation, optional
-        What made the model's features of columns, and fills the gaps of a table.
-    held_out : bool
-        Whether `path` must not have two parts: a model is calibrated on neither of them.
-    labelled : bool
-        Whether the points need labels. Otherwise labels are optional and ignored, and y is empty.
+    `path` is anything that `load_dataset` reads; one class only, or some classes missing, is fine.
+    The model has these classes, D features, whose names match columns if both have names, and
+    perhaps an instrument that measured its training points, and a preparation of their columns.
 
-    Returns
-    -------
-    X : ndarray of shape (n, D), float32
-    y : ndarray of shape (n,), int64
-        Indices into `classes`; if there is only one, other labels are `NO_CLASS`.
+    - `on_notice`: called with notices, after the points were accepted.
+    - `held_out`: whether `path` must not have two parts: a model is calibrated on neither of them.
+    - `labelled`: whether points need labels; otherwise, they are optional and ignored, and y is
+      empty.
 
-    Raises
-    ------
-    InputError
-        As `load_dataset`, and if the points lack a feature or have another number of them, a label
-        that is not one of the classes, sets of labels, or values in other units; or if there are
-        two parts and must not be.
+    Returns points (n, D) and indices (n,) into the classes; if there is one, others are `NO_CLASS`.
+
+    Raises the errors of `load_dataset`, and `InputError` if points lack a feature or have another
+    number of them, unknown labels or sets of them, or values in other units; or if there must not
+    be two parts.
     """
     names = tuple(feature_names)
     expected = Expected(n_features, names, classes, instrument, labelled, preparation)

@@ -52,16 +52,9 @@ class SegmentDetector(ABC):
 
 @dataclass(frozen=True, eq=False)
 class CutWindows:
-    """Labelled windows.
+    """Windows (n, window, channels) with class indices (n,); the test part may be empty.
 
-    Attributes
-    ----------
-    X_train, X_test : ndarray of shape (n, window, channels)
-        Samples of the recording. The test part may be empty.
-    y_train, y_test : ndarray of shape (n,), int64
-        Class indices.
-    begins : ndarray of shape (n,), int64
-        The row at which each training window begins.
+    `begins` (n,) are the rows at which training windows begin.
     """
 
     X_train: NDArray[np.float32]
@@ -84,30 +77,16 @@ def cut_windows(
 ) -> CutWindows:
     """Cut a recording into windows.
 
-    Parameters
-    ----------
-    samples : ndarray of shape (rows, channels)
-        In chronological order.
-    labels : ndarray of shape (rows,)
-        The class index of each sample.
-    window : int
-        Samples per window, at least 2.
-    stride : int, optional
-        Samples from a training window's beginning to the next one's; by default, and always between
-        test windows, a whole window.
-    test_share : float
-        0 <= share < 1, of each run: its end is cut into test windows.
-    seams : ndarray of shape (rows,), bool, optional
-        True at each row that does not directly follow the previous one, as at a change of session.
-    tested : ndarray of shape (rows,), bool, optional
-        Rows of runs that become test windows as a whole.
-    trigger : SegmentDetector, optional
-        Where windows begin, instead of a regular grid, in runs of classes with movement.
+    - `samples` (rows, channels), `labels` (rows,): in chronological order, with class indices.
+    - `window`: samples per window, at least 2.
+    - `stride`: samples from a training window's beginning to the next one's; by default, and always
+      between test windows, a whole window.
+    - `test_share`: of each run, from 0 to below 1: its end is cut into test windows.
+    - `seams` (rows,): true at rows that do not directly follow the previous one.
+    - `tested` (rows,): rows of runs that become test windows as a whole.
+    - `trigger`: where windows begin, instead of a regular grid, in runs of classes with movement.
 
-    Raises
-    ------
-    InputError
-        If a number is out of its range, or no run is long enough for a window.
+    Raises `InputError` if a number is out of its range, or no run is long enough for a window.
     """
     step = window if stride is None else stride
     if window < 2 or step < 1 or not 0 <= test_share < 1:

@@ -44,21 +44,11 @@ def load_digits_dataset(seed: int = 0) -> Dataset:
 def holdout(dataset: Dataset, fraction: float, seed: int) -> Dataset:
     """Return the training part of `dataset`, split in two, by groups or classes if it has some.
 
-    Parameters
-    ----------
-    dataset : Dataset
-        Its own test part is ignored.
-    fraction : float
-        Share of each class that becomes the test part, between 0 and 1; at least one point of each
-        class remains for training. For a data set with groups, the share of groups.
-    seed : int
-        The same seed gives the same split.
+    Its own test part is ignored. The fraction, between 0 and 1, is the share of each class that
+    becomes the test part, of which at least one point remains for training; or the share of groups.
 
-    Raises
-    ------
-    InputError
-        If the fraction is not between 0 and 1, or so small that no point would be held out, or if
-        the remaining groups lack a class.
+    Raises `InputError` if the fraction is so small that no point would be held out, or is none, or
+    if the remaining groups lack a class.
     """
     if not 0.0 < fraction < 1.0:
         raise InputError(
@@ -151,23 +141,13 @@ def _kept(dataset: Dataset, rows: NDArray[np.bool_]) -> Dataset:
 
 
 def with_groups(dataset: Dataset, name: str, data: Path) -> Dataset:
-    """Return a data set with the groups of its training points.
+    """Return a data set that was read from `data` with the groups of its training points.
 
-    Parameters
-    ----------
-    dataset : Dataset
-        What was read from `data`.
-    name : str
-        An array in `data`, if that is an .npz; a column of sessions or persons in a table; or else
-        a file with a line per training point.
-    data : Path
-        Where the points come from.
+    The name is that of an array in `data`, if that is an .npz; of a column of sessions or persons
+    in a table; or else of a file with a line per training point.
 
-    Raises
-    ------
-    InputError
-        If there is no such array or file, it does not have one group per training point, or there
-        is only one group.
+    Raises `InputError` if there is no such array or file, it does not have one group per training
+    point, or there is only one group.
     """
     of_session = dataset.layout is not None and dataset.layout.session == name
     names = dataset.sessions if of_session and dataset.sessions is not None else _read(name, data)
@@ -217,21 +197,10 @@ def _read(name: str, data: Path) -> NDArray[Any]:
 
 
 def of_normal_points(dataset: Dataset, normal: str | None = None) -> Dataset:
-    """Return a data set with only the normal training points.
+    """Return a data set with only the normal training points, of this class if there are several.
 
     Test points of other classes get the label `NO_CLASS`. Without a test part, the training points
     of the other classes become the test part.
-
-    Parameters
-    ----------
-    dataset : Dataset
-    normal : str, optional
-        The normal class; not needed if there is only one class of training points.
-
-    Raises
-    ------
-    InputError
-        If none of several classes is given as the normal one, or there is none of this name.
     """
     if isinstance(dataset, MultiLabelDataset):
         raise InputError("points have sets of labels; normal points are of one class")
@@ -265,12 +234,7 @@ def of_normal_points(dataset: Dataset, normal: str | None = None) -> Dataset:
 def hold_out_normal(dataset: Dataset, fraction: float, seed: int) -> Dataset:
     """Return the data set with a share of the normal training points moved to the test part.
 
-    Points of no class remain in the test part.
-
-    Raises
-    ------
-    InputError
-        See `holdout`.
+    Points of no class remain in the test part; see `holdout`.
     """
     held_out = holdout(dataset, fraction, seed)
     others = dataset.y_test == NO_CLASS

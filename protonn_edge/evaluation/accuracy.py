@@ -162,11 +162,8 @@ def precision_at(
     """Return precision at k: the mean share of the k highest scores that are labels of the point.
 
     This is the usual figure in multi-label papers, 0 to 1, by k. The divisor is k even for points
-    with fewer labels; among equal scores the first rank higher.
-
-    - `scores` (n, L), n >= 1
-    - `labels` (n, L): not zero where a point has a label.
-    - `places`: the k, at least 1.
+    with fewer labels; among equal scores (n, L) the first rank higher. Labels (n, L) are not zero
+    where a point has one.
     """
     deepest = min(max(places), scores.shape[1])
     right = np.zeros(deepest)

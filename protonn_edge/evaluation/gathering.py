@@ -50,17 +50,13 @@ def gather(
 ) -> Evidence:
     """Return everything known about a results file.
 
-    - `path`: the results file.
     - `models`: models, one of which was run, in integers or floats.
-    - `projects`: folders that may have its linked firmware; otherwise it is built in a scratch
-      folder.
-    - `board`: the board of the run.
-    - `data`: the points.
+    - `projects`: folders that may have its linked firmware, which is built in a scratch folder
+      otherwise.
+    - `data`: the points, in a file of this name.
     - `image_shape`: height and width of a point; by default from the model.
-    - `data_name`: what the file of the points is called.
 
-    Raises `InputError` if the file has no results, none of the models was run, or the points
-    differ.
+    Raises `InputError` if the file has no results, none of the models was run, or points differ.
     """
     origin = read_origin(path)
     model, reference = _model_of(path, origin, models)

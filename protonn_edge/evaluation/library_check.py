@@ -172,13 +172,9 @@ def check_library(
 ) -> LibraryCheck:
     """Check the library's ``pnn_quantize`` in all available executions.
 
-    - `model`: the model of `way`.
-    - `way`: the points.
-    - `plan`: how the firmware computes on the emulated board; None if no emulated board is to run
-      it. Where the raw integers are the bytes themselves, none does: it would get the same bytes.
-    - `board`: what to emulate.
-    - `sink`: called with each result of the emulated board.
-    - `emulator`: what emulates it, see `EmulatedBoard`.
+    The plan is how the firmware computes on the emulated board; without one, no board is emulated.
+    Nor is it where the raw integers are the bytes themselves: it would get the same bytes. Each
+    result of it goes to `sink`.
     """
     check = way.check()
     agreements = [way.on_host()] if has_compiler() else []

@@ -182,38 +182,20 @@ def measure(
     emulator: str | None = None,
     on_result: Callable[[Result], None] = lambda _: None,
 ) -> Measurement:
-    """Run points on the firmware of a project, compare every score, and summarize.
+    """Run points on the firmware of a built project, compare every score, and summarize.
 
-    Parameters
-    ----------
-    project : Project
-        A built project; its firmware is compiled and checked against the budget.
-    points : tuple of ndarray (n, D) float32 and ndarray (n,) int64
-        Raw features and class indices.
-    board : Board
-        Its clock and power convert cycles into time and energy.
-    ports : sequence of str
-        Boards with this firmware, as pyserial URLs; by default the emulated board runs it. Several
-        boards share the points.
-    results : Path, optional
-        Results file to write, a line of CSV per point.
-    resume : bool
-        Keep the answers that the results file has and measure the rest.
-    repeat : int, optional
-        Repetitions of the first point at the end, for an external meter.
-    emulator : str, optional
-        What emulates the board, see `EmulatedBoard`.
-    on_result : callable
-        Called with each new result.
+    Its firmware is compiled and checked against the budget before.
 
-    Raises
-    ------
-    InputError
-        If there are no points, the results file is for other points, or another process is writing
-        to it or to the project folder.
-    CheckFailed
-        If the firmware is over budget or violates a check (see `checks`), a device does not answer
-        or has another model, or devices differ.
+    - `points`: raw features (n, D) and class indices (n,).
+    - `board`: its clock and power convert cycles into time and energy.
+    - `ports`: boards with this firmware, which share the points, as pyserial URLs; by default the
+      emulated board runs it, by this `emulator`, see `EmulatedBoard`.
+    - `results`: results file to write; to `resume` is to keep the answers that it has.
+    - `repeat`: repetitions of the first point at the end, for an external meter.
+
+    Raises `InputError` if there are no points, or files are of other points or in use,
+    `CheckFailed` if the firmware is over budget or violates a check (see `checks`), or a device
+    does not answer, has another model, or differs from another one.
     """
     board.check_is_chip("cycles and serial line")
     X, y = points
@@ -341,14 +323,10 @@ def check_rows(
     reference: DeviceModel,
     labels: NDArray[np.int64] | None = None,
 ) -> None:
-    """Refuse results that cannot be the model's, or are of other points.
+    """Refuse results of a file that cannot be the model's, or are of points of other classes (n,).
 
-    - `path`: the results file.
-    - `results`: their indices are those of points, as `read_results` has checked.
-    - `reference`: the model.
-    - `labels` (n,): the points' classes, if they are known.
-
-    Raises `InputError`: the sentence has the index of the first one.
+    Their indices are those of points, as `read_results` has checked; the sentence has that of the
+    first.
     """
     n = reference.n_classes
     for result in results:

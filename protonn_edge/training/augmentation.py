@@ -35,15 +35,10 @@ _IMAGES_A_GROUP = 16
 
 
 class ImageAugmentation:
-    """Augments batches of images.
+    """Augments batches of images (n, D) of a height and a width, row by row.
 
-    - `images` (n, D): raw features, pixels row by row.
-    - `shape`: height and width, whose product is D.
-    - `normalizer`: normalizes the augmented images.
-    - `stage`: makes features of the augmented images, before normalization.
-    - `share`: the share of groups that are moved, above 0.
-
-    Raises `InputError` if the shape does not fit the number of features.
+    A share of groups of them, above 0, is moved; then features are made, if there is a stage, and
+    normalized.
     """
 
     def __init__(
@@ -144,9 +139,8 @@ def resampling(
 ) -> tuple[Indices, Float32]:
     """Return pixels and shares, both (..., 4, H W), that read each pixel at ``turn p + shift``.
 
-    - `shape`: H, W.
-    - `turn` (..., 2, 2): applied to a pixel's row and column, counted from the image's centre.
-    - `shift` (..., 2, 1) or (..., 2, H W): added, in pixels.
+    `turn` (..., 2, 2) is applied to a pixel's row and column, counted from the image's centre, and
+    `shift` (..., 2, 1) or (..., 2, H W) is added, in pixels.
     """
     last = np.array(shape, dtype=np.float64)[:, None] - 1.0
     grid = np.indices(shape).reshape(2, -1) - last / 2

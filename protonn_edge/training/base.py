@@ -152,13 +152,9 @@ _UNRECORDED = ("callback", "network_callback", "random_state")
 def training_record(
     parameters: Mapping[str, Any], learned: Learned, *, seed: int, n_train: int, data_sha256: str
 ) -> dict[str, Any]:
-    """Return the record of a model.
+    """Return the record of a model: the parameters of its estimator, and how it was trained.
 
-    - `parameters`: of the estimator.
-    - `learned`: the result of its training.
-    - `seed`: the seed of all random numbers.
-    - `n_train`: number of training points.
-    - `data_sha256`: of these points, their targets, weights and groups.
+    The SHA-256 is of the n training points, their targets, weights and groups.
     """
     settings = {name: value for name, value in parameters.items() if name not in _UNRECORDED}
     step = -(-len(learned.history) // _RECORDED_REPORTS)

@@ -32,13 +32,8 @@ def fitted_sharpness(
 ) -> float:
     """Return the number t > 0 for which the softmax of ``t scores`` has the least log loss.
 
-    Parameters
-    ----------
-    scores : ndarray of shape (n, L)
-    y : ndarray of shape (n,)
-        Class indices.
-    certain : bool
-        Whether each point is certainly of its class; otherwise targets are Platt's.
+    The scores (n, L) are of points of the classes y (n,); unless that is `certain`, targets are
+    Platt's.
     """
     largest = float(np.abs(scores).max()) or 1.0
     low, high = np.log(_LOWEST / largest), np.log(_HIGHEST / largest)
@@ -66,12 +61,9 @@ def softmax(logits: NDArray[Any]) -> NDArray[np.float64]:
 def with_accuracy_floor(model: _M, X: Any, y: NDArray[np.int64] | None) -> _M:
     """Return the model with the minimum accuracy of a device in its record.
 
-    This is the integer accuracy on the test points, minus two standard errors for that number of
-    points, so that other points of the same kind reach it, too. Without test points, or for a model
-    that cannot run on a device, nothing is recorded.
-
-    - `X` (n, D): raw test points, n >= 0.
-    - `y` (n,): indices into the model's classes; not read if the model runs in floats only.
+    This is the integer accuracy on raw test points X (n, D) of classes y (n,), minus two standard
+    errors for that number of points, so that other points of the same kind reach it, too. Without
+    test points, or for a model that runs in floats only, nothing is recorded.
     """
     if why_floats_alone(model) is not None or X.shape[0] == 0:
         return model

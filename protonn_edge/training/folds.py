@@ -44,13 +44,11 @@ def held_out_statistics(
 ) -> Statistics:
     """Return the statistics of points X (n, D) of classes y (n,), by models trained without them.
 
-    - `classifier`: its settings; with an int as `random_state` the folds are reproducible.
-    - `model`: the model trained on all points.
-    - `groups` (n,): points of a group, such as one person, are held out together.
-    - `folds`: at least 2; reduced if a class has fewer points, or there are fewer groups.
-    - `on_fold`: called before each fold with its number, from 1, and the total.
+    With an int as its `random_state`, folds of a classifier are reproducible; there are fewer of
+    them if a class has fewer points, or there are fewer groups, whose points are held out together.
+    `on_fold` is called before each with its number, from 1, and the total.
 
-    Raises `InputError` if a class has only one point, or only one group, or the models have no
+    Raises `InputError` if a class has only one point, or only one group, or models have no
     integers.
     """
     if groups is not None:
@@ -101,15 +99,11 @@ def usual_folds(groups: NDArray[Any] | None = None) -> int:
 def fold_numbers(
     y: NDArray[np.int64], n_folds: int, seed: int, groups: NDArray[Any] | None = None
 ) -> NDArray[np.int64]:
-    """Return for each point the fold that it is tested in.
+    """Return for each point the fold, 0..n_folds - 1, that it is tested in.
 
-    - `y` (n,): class indices; each fold has about the same share of each class.
-    - `n_folds`: at least 2; reduced if a class has fewer points, also with groups.
-    - `seed`: the same seed gives the same folds. Groups are assigned so that classes are balanced,
-      so the seed has almost no influence on them.
-    - `groups` (n,): points of a group, such as one person, are put into the same fold.
-
-    Returns 0..n_folds - 1.
+    Each fold has about the same share of each class y (n,), and whole groups; groups are assigned
+    so that classes are balanced, so the seed has almost no influence on them. There are fewer
+    folds, but at least two, if a class has fewer points.
 
     Raises `InputError` if a class has only one point, or there are fewer groups than folds.
     """
@@ -140,13 +134,7 @@ def fold_numbers(
 
 
 def check_classes_of_groups(y: NDArray[Any], groups: NDArray[Any]) -> None:
-    """Refuse points if all points of a class are in one group.
-
-    - `y` (n,): classes.
-    - `groups` (n,): the group of each point.
-
-    Raises `InputError` if all points of a class are of the same group.
-    """
+    """Refuse points of classes y (n,) if all points of a class are in one group."""
     for label in np.unique(y):
         if len(np.unique(groups[y == label])) < 2:
             raise InputError(

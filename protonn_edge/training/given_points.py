@@ -61,9 +61,8 @@ def given_points(
 ) -> GivenPoints:
     """Return points and labels, checked; sets the estimator's number and names of features.
 
-    - `kind`: kind of the normalizer, which determines whether sparse points stay sparse.
-
-    Raises `ValueError` if they are unusable.
+    The kind of the normalizer determines whether sparse points stay sparse. Raises `ValueError` if
+    points are unusable.
     """
     points, labels = labelled_points(estimator, X, y, kind)
     class_weight: ClassWeight = estimator.class_weight
@@ -119,13 +118,8 @@ def point_weights(
 ) -> NDArray[np.float64] | None:
     """Return a weight for each point, or None if all are equal.
 
-    - `points` (n, D): raw features.
-    - `labels` (n,): labels.
-    - `sample_weight` (n,): not negative.
-    - `class_weight`: "balanced" gives every class the same total weight.
-
-    Raises `ValueError` if a weight is negative, a label is unknown, or no point has a weight above
-    0.
+    A weight of "balanced" gives every class the same total weight. Raises `ValueError` if a weight
+    is negative, a label is unknown, or no point has a weight above 0.
     """
     if sample_weight is None and class_weight is None:
         return None

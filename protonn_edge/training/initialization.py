@@ -71,16 +71,11 @@ def initial_parameters(
     - `X` (n, D): normalized points; they may be sparse if the projection is given, or "gaussian".
     - `y` (n,): class indices from 0; each class has at least one point. Or label sets (n, L); the
       projection is then given, or one that needs no classes.
-    - `n_projections`: d, at most D.
-    - `n_prototypes`: m.
-    - `gamma_numerator`: see `median_gamma`.
-    - `weights` (n,): weight of each point.
-    - `projection` (d, D): W; "identity" and an array determine d.
+    - `gamma_numerator`: see `median_gamma`; a given `gamma` replaces that of the median distance.
+    - `projection` (d, D): W, or a method; "identity" and an array determine d, which is at most D.
     - `prototypes` ("per_class", "kmeans", "sample"): B and Z; see `clustered_prototypes`,
       `clustered_label_sets` and `sampled_prototypes`.
-    - `gamma`: replaces the gamma of the median distance.
-    - `one_class`: whether to choose the RBF width for distance thresholds; see
-      `reaching_gamma`.
+    - `one_class`: whether the RBF width is for distance thresholds; see `reaching_gamma`.
     """
     starts = STARTS_OF_ONE_CLASS if one_class else 1
     told_apart = y

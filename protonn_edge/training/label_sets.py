@@ -33,16 +33,11 @@ def are_label_sets(y: Any) -> bool:
 
 
 def label_matrix(y: Any, classes: NDArray[Any] | None = None) -> tuple[Sparse, NDArray[Any]]:
-    """Return label sets as a matrix, and the labels of its columns.
+    """Return label sets as a matrix, 1 where a point has a label, and the labels of its columns.
 
-    - `y`: see `are_label_sets`.
-    - `classes` (L,): the labels, if known; by default those that occur, sorted, or the column
-      numbers.
-
-    Returns 1 where a point has a label, and nothing else.
-
-    Raises `InputError` if a label is not among the given classes, or labels of several types cannot
-    be sorted.
+    If they are not known, they are those that occur, sorted, or the column numbers. Raises
+    `InputError` if a label is not among the known ones, or labels of several types cannot be
+    sorted.
     """
     if _are_collections(y):
         return _matrix_of_collections(y, classes)
@@ -61,14 +56,9 @@ def label_matrix(y: Any, classes: NDArray[Any] | None = None) -> tuple[Sparse, N
 def best_threshold(
     scores: NDArray[np.float64], Y: Sparse, weights: NDArray[np.float32] | None = None
 ) -> float:
-    """Return the score threshold that maximizes F1 over all decisions.
+    """Return the threshold of scores (n, L) with the largest F1 over all decisions.
 
-    Of all thresholds between two scores, it has the largest micro-averaged F1, ``2 TP / (predicted
-    + actual)``.
-
-    - `scores` (n, L)
-    - `Y` (n, L)
-    - `weights` (n,): weight of each point.
+    It is between two scores, and maximizes the micro-averaged ``2 TP / (predicted + actual)``.
     """
     order = np.argsort(-scores, axis=None, kind="stable")
     falling = scores.ravel()[order]

@@ -98,11 +98,9 @@ def noisy(points: Float32, noise: Float32, generator: np.random.Generator) -> Fl
 def settled(
     settings: Settings, points: Any, generator: np.random.Generator, kind: str, batch_size: int
 ) -> Settings:
-    """Return settings with numbers where the batch size or the noise is "auto".
+    """Return settings with numbers where the batch size, by default this, or the noise is "auto".
 
-    - `points` (n, D): normalized points, whose distances choose the noise; see `neighbour_noise`.
-    - `kind`: how they were normalized.
-    - `batch_size`: that of "auto".
+    The distances of normalized points (n, D) choose the noise; see `neighbour_noise`.
     """
     noise, size = settings.input_noise, settings.batch_size
     if noise == "auto":

@@ -95,18 +95,13 @@ def dense_unless_kept(X: NDArray[np.float32] | Sparse, kind: str) -> NDArray[np.
 def neighbour_noise(
     X: NDArray[np.float32] | Sparse, generator: np.random.Generator, kind: str = "standard"
 ) -> float:
-    """Return the default input noise: a fraction of the distance between neighbours.
+    """Return the default deviation of input noise, a fraction of the distance between neighbours.
 
-    The distance is the median distance of some points to their nearest neighbour. On ten data sets
-    of 5 to 260 features the best noise on validation points was 0.04 to 0.12 of it; on two sets of
-    points of unit norm, with 500 and 1,836 features, 0.033, since the norm of the noise grows with
-    the root of their number.
-
-    - `X` (n, D): normalized points.
-    - `kind`: how they were normalized.
-
-    Returns deviation of the noise in the unit of the normalized features; 0 if no two points
-    differ.
+    It is in the unit of the normalized points X (n, D), 0 if no two of them differ. The distance is
+    the median distance of some points to their nearest neighbour. On ten data sets of 5 to 260
+    features the best noise on validation points was 0.04 to 0.12 of it; on two sets of points of
+    unit norm, with 500 and 1,836 features, 0.033, since the norm of the noise grows with the root
+    of their number.
     """
     per_distance = _NOISE_OF_UNIT_ROWS if kind == "l2" else _NOISE_PER_DISTANCE
     chosen: Any = X[generator.permutation(X.shape[0])[:_NEIGHBOURS]].astype(np.float64)

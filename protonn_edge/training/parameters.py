@@ -248,9 +248,9 @@ class FeatureParameters(Parameterized):
         return request
 
     def alternatives(self) -> Mapping[str, Mapping[str, Any]]:
-        """Return what a search tries where no features are asked for, by a name each.
+        """Return what a search tries where no features are asked for: settings, by a name each.
 
-        They are settings, with those that do not go with the features at what they then must be.
+        Parameters that do not go with the features are at what they then must be.
         """
         found: Mapping[str, Mapping[str, Any]] = _alternatives(self)
         return found
@@ -258,10 +258,8 @@ class FeatureParameters(Parameterized):
     def feature_stage_for(self, points: Float32, weights: Float32 | None) -> FeatureStage | None:
         """Return the stage that is asked for, or None; one that is learned has learned nothing.
 
-        - `points` (n, features): raw points, whose ranges decide.
-        - `weights` (n,): what each point counts.
-
-        Raises `InputError` if the parameters do not fit the points.
+        The ranges of raw points (n, features) decide, counted by weights (n,). Raises `InputError`
+        if the parameters do not fit the points.
         """
         asked = self.asked
         return None if asked is None else asked.stage_for(self, points, weights)
@@ -269,13 +267,9 @@ class FeatureParameters(Parameterized):
     def learned_stage_for(
         self, points: Float32, y: Indices, weights: Float32 | None, *, seed: int
     ) -> FeatureStage | None:
-        """Return the stage that is asked for, learned if there is something to learn.
+        """Return the stage like `feature_stage_for`, learned if there is something to learn.
 
-        - `points`, `weights`: as of `feature_stage_for`.
-        - `y` (n,): class indices; points of no class have the one behind the last.
-        - `seed`: everything random follows from it.
-
-        Raises `InputError` if the parameters do not fit the points.
+        Points of no class have the index behind the last among the class indices y (n,).
         """
         asked = self.asked
         return None if asked is None else asked.learned_for(self, points, y, weights, seed=seed)

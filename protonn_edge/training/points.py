@@ -128,12 +128,8 @@ def distinct_points(
 ) -> tuple[Float32 | Sparse, Indices | Sparse, Float32 | None, Indices | None]:
     """Merge equal points of the same class and group, drop those without weight, order the rest.
 
-    - `X` (n, D): raw features.
-    - `y` (n,): class indices or label sets.
-    - `weights` (n,): not negative; None is 1 for all.
-    - `groups` (n,): the group of each point; X and y are then dense.
-
-    Returns points, classes, weights whose mean is 1, None if all are equal, and groups, if any.
+    Points with groups are dense. Returns points, classes or label sets, weights whose mean is 1,
+    None if all are equal, and groups, if any.
     """
     if weights is None:
         weights = np.ones(X.shape[0])

@@ -142,14 +142,9 @@ _VALUES = 4_000_000  # of these points, unless they are the least
 class PreparedPoints:
     """Prepared training points, and the parts of a model that they determine.
 
-    - `settings`: checked, alone and together.
-    - `points` (n, features): raw features, distinct.
-    - `y` (n,): class indices from 0; each class has at least one point. Or label sets (n, L).
-    - `weights` (n,): weight of each point, 1 on average.
-    - `seed`: everything random follows from it.
-    - `n_classes`: L, if some classes are missing from `y`.
-    - `stored`: all points, if `points` is a sample of them.
-    - `groups` (n,): the group of each point, such as a person.
+    They are made of distinct raw points (n, features) of classes y (n,), counted from 0 and at
+    least one point each, or label sets (n, L), with weights, 1 on average, and perhaps groups. If
+    the points are a sample of `stored` ones, classes may be missing.
 
     `test` has raw points and classes to report on, `classes` and `feature_names` are display names
     for the model, and `n_rows` counts points before equal ones were merged. `inputs` are the

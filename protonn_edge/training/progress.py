@@ -175,15 +175,10 @@ class DivergedError(Exception):
 def with_back_off(
     train: Callable[[float], _Found], learning_rate: float, remedies: str
 ) -> tuple[_Found, float, tuple[Restart, ...]]:
-    """Train; on divergence, restart with a third of the learning rate.
+    """Train from the start at a learning rate; on divergence, restart with a third of it.
 
-    - `train`: trains at a learning rate, from the start; raises `DivergedError`.
-    - `learning_rate`: the first one.
-    - `remedies`: what to try if all attempts fail, as the end of a sentence.
-
-    Returns the result of `train`, its learning rate, and the abandoned attempts.
-
-    Raises `InputError` if it still diverges after three restarts.
+    Returns the result of `train`, its learning rate, and the abandoned attempts. Raises
+    `InputError`, which ends in the remedies, if training still diverges after three restarts.
     """
     restarts: list[Restart] = []
     for attempt in range(ATTEMPTS):

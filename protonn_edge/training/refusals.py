@@ -118,8 +118,8 @@ def unclipped(
 ) -> tuple[Refusal, ...]:
     """Return the rows of features whose ranges cannot be clipped, by these obstacles.
 
-    - `why`: what the sentence adds to an obstacle.
-    - `to_start`: obstacles of the setting alone, not of a model that clips already.
+    A sentence adds `why` to an obstacle; those of the setting alone, not of a model that clips
+    already, are `to_start`.
     """
     return (
         *but(
@@ -186,8 +186,8 @@ def check_compatible(
 ) -> None:
     """Raise `Incompatible` with the sentence of the first row that refuses a training, if any.
 
-    - `own`: rows of the kind of classifier.
-    - `names`: the caller's names for the parameters, such as ``--prototypes`` for ``n_prototypes``.
+    The kind of classifier has its own rows, and the caller its names of parameters, such as
+    ``--prototypes`` for ``n_prototypes``.
     """
     refusal = refusal_of(case, own)
     if refusal is not None:

@@ -51,11 +51,9 @@ Float64 = NDArray[np.float64]
 class RunningInputs:
     """The input statistics of a model whose training points arrive in parts.
 
-    Parts are combined by the pairwise rule of Chan, Golub and LeVeque (1983), which keeps full
-    precision for any number of parts and any mean.
-
-    - `n_inputs`: number of features of a point, or of computed ones.
-    - `stage`: computes them from raw points.
+    The features of a point are `n_inputs`, computed by the stage, if any. Parts are combined by the
+    pairwise rule of Chan, Golub and LeVeque (1983), which keeps full precision for any number of
+    parts and any mean.
     """
 
     def __init__(self, n_inputs: int, stage: FeatureStage | None = None) -> None:

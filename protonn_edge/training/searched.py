@@ -70,11 +70,9 @@ FEATURES = "feature_stage"
 
 
 def among_features(each: Mapping[str, Searched]) -> Searched:
-    """Return the search space including a choice among several kinds of features.
+    """Return the search space including a choice among several kinds of features, by name.
 
     The search begins with the first start of each, then the others in turn.
-
-    - `each`: the search space of a kind of classifier for each alternative, by name; at least one.
     """
     first, *others = each.values()
     parameters: dict[str, Any] = {FEATURES: Among(tuple(each))}
@@ -110,12 +108,10 @@ BEST = "best"
 
 
 def among_kinds(each: Mapping[str, Searched]) -> Searched:
-    """Return the search space including the kind of classifier.
+    """Return the search space including the kind of classifier, by name.
 
     Parameters are prefixed with the name of their kind and a dot. The search begins with the starts
     of each kind, in turn.
-
-    - `each`: the search spaces of kinds of classifiers, by name; at least one.
     """
     parameters: dict[str, Among | Between] = {KIND: Among(tuple(each))}
     sketch: dict[str, Any] = {}

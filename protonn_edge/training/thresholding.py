@@ -29,10 +29,8 @@ def kept_entries(size: int, fraction: float) -> int:
 def support(matrix: NDArray[np.float32], fraction: float) -> NDArray[np.bool_]:
     """Return where the largest entries of `matrix` are (ProtoNN paper, section 4, ``HT_s``).
 
-    - `fraction`: share of the entries to keep, in (0, 1].
-
-    Returns true at exactly ``kept_entries(matrix.size, fraction)`` places, those of the largest
-    magnitudes; among equal magnitudes the first in C order.
+    There are exactly ``kept_entries(matrix.size, fraction)`` of them, for a fraction in (0, 1];
+    among equal magnitudes the first in C order.
     """
     keep = kept_entries(matrix.size, fraction)
     magnitudes = np.abs(matrix).ravel()

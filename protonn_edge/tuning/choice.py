@@ -234,23 +234,11 @@ def refit(
 ) -> Refitted:
     """Train the first candidate on all points that then satisfies the limits, also when linked.
 
-    Parameters
-    ----------
-    points : Points
-        The data of the search.
-    ranked : sequence of Candidate
-        In order of preference.
-    seed : int
-        Of the training.
-    classes, feature_names : sequence of str
-        Display names.
-    search : dict
-        Facts about the search for the model's record.
+    - `ranked`: in order of preference.
+    - `search`: facts about the search for the model's record.
 
-    Raises
-    ------
-    CheckFailed
-        If none of the first few does so; the sentence has the reason for the last one.
+    Raises `CheckFailed` if none of the first few does so; the sentence has the reason for the last
+    one.
     """
     reason = ""
     for candidate in ranked[:_ATTEMPTS]:

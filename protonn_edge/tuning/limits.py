@@ -41,16 +41,9 @@ class Figures:
 
 @dataclass(frozen=True)
 class TuningLimits:
-    """Limits of the classifier; the whole firmware must fit the board in any case.
+    """Limits of the classifier alone; the whole firmware must fit the board in any case.
 
-    Attributes
-    ----------
-    flash_bytes, sram_bytes : int, optional
-        Of the classifier alone.
-    latency_ms : float, optional
-        Maximum latency of a prediction, for any input.
-    energy_mj : float, optional
-        Mean energy of a prediction.
+    The latency is the longest of a prediction, for any input, the energy its mean.
     """
 
     flash_bytes: int | None = None
@@ -124,10 +117,7 @@ class Fit:
 def fit_of(model: IntegerChain, Q: NDArray[np.uint8], board: Board, limits: TuningLimits) -> Fit:
     """Return the fastest plan within all limits, or else the one nearest to them.
 
-    - `model`: the model to plan for.
-    - `Q` (n, features): quantized points, for the mean.
-    - `board`: the board that it must fit with its firmware.
-    - `limits`: the other limits.
+    The mean is that of quantized points Q (n, features); the firmware must fit the board, too.
     """
     flash = board.flash_bytes
     if limits.flash_bytes is not None:

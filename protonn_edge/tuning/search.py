@@ -138,26 +138,12 @@ def identity(
 
 
 class Search:
-    """A search over the space, trial by trial.
+    """A search over the space, trial by trial, with a file and workers that were entered.
 
-    Parameters
-    ----------
-    points : Points
-        The data of all trials.
-    space : SearchSpace
-        The settings to draw from.
-    file : SearchFile
-        The file for finished trials, already entered.
-    workers : Workers
-        The workers that run folds, already entered.
-    seed : int
-        Everything random follows from it.
-    in_flight : int
-        Trials that may run at the same time; the sequence depends on it.
-    choice : Choice, optional
-        The choice at the end of the time limit; by default the best.
-    on_change : callable, optional
-        Called with the `Progress` after every change, and twice a second.
+    - `seed`: everything random follows from it.
+    - `in_flight`: trials that may run at the same time; the sequence depends on it.
+    - `choice`: the choice at the end of the time limit; by default the best.
+    - `on_change`: called with the `Progress` after every change, and twice a second.
     """
 
     def __init__(
@@ -187,18 +173,11 @@ class Search:
     def run(self, *, trials: int, deadline: float | None = None) -> SearchResult:
         """Continue until a number of trials were trained, including those of earlier runs.
 
-        Parameters
-        ----------
-        trials : int
-            Their number. Complete, pruned and failed ones count; those that do not fit do not.
-        deadline : float, optional
-            A time of ``time.monotonic()``. Running trials are abandoned early enough to train the
-            model chosen so far on all points.
+        Complete, pruned and failed ones count; those that do not fit do not. At the deadline, a
+        time of ``time.monotonic()``, running trials are abandoned early enough to train the model
+        chosen so far on all points.
 
-        Raises
-        ------
-        NothingFits
-            If all settings drawn exceed a limit.
+        Raises `NothingFits` if all settings drawn exceed a limit.
         """
         self._deadline = deadline
         while in_time := not self._is_late():

@@ -126,9 +126,7 @@ class SearchSpace(SearchTask):
     ) -> dict[str, Any]:
         """Return the settings of a trial, a function of its number, the seed and earlier trials.
 
-        - `number`: of the trial, from 0.
-        - `seed`: of the search.
-        - `seen`: the trials to learn from, in the order of their numbers.
+        These are the trials to learn from, in the order of their numbers.
         """
         starts = self.starts()
         if number < len(starts):

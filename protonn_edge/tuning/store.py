@@ -190,14 +190,10 @@ class Record:
 
 
 class SearchFile:
-    """The file of a search, for a ``with`` statement.
+    """The file of a search, for a ``with`` statement; it is created if it does not exist.
 
-    - `path`: created if it does not exist.
-    - `identity`: see `search.identity`; a file of another search is refused.
-    - `distributions`: the distributions of settings.
-
-    Raises `InputError` on entering, if the file is not a search's, is another search's, or is in
-    use.
+    Raises `InputError` on entering, if the file is not a search's, is in use, or is that of a
+    search with another identity; see `search.identity`.
     """
 
     def __init__(
@@ -221,10 +217,7 @@ class SearchFile:
         self._unlock()
 
     def records(self) -> dict[int, Record]:
-        """Return the finished trials by their numbers.
-
-        Raises `InputError` if one is not as `add` writes it.
-        """
+        """Return the finished trials by their numbers; raise `InputError` if one is damaged."""
         found: dict[int, Record] = {}
         for trial in self._trials():
             if not (is_trial(trial.user_attrs) and are_settings(trial.params, self._distributions)):
