@@ -22,17 +22,7 @@ from protonn_edge.features.gradients.gradients import DIRECTIONS, Gradients
 from protonn_edge.features.images.cropped_image import shape_text
 from protonn_edge.features.window_features.stage import WindowFeatureStage
 from protonn_edge.features.window_features.windows import KINDS, FeatureSet
-from protonn_edge.training.features import (
-    NO_FEATURES,
-    FeatureRequest,
-    GivenStage,
-    ImageRequest,
-    only_term,
-    pixel_scale,
-    sides_of,
-    two_of,
-    unread,
-)
+from protonn_edge.training import features
 from protonn_edge.training.parameters import FeatureParameters
 from protonn_edge.training.points import Float32
 from protonn_edge.training.refusals import (
@@ -52,7 +42,7 @@ _SUMMED = Refusal(lambda case: Gradients.kind in case.kinds, "gradients are summ
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class GradientRequest(ImageRequest):
+class GradientRequest(features.ImageRequest):
     """Sums of gradients over `cells`, up to 8 rows and columns, by so many `directions`."""
 
     kind: ClassVar[str] = Gradients.kind
@@ -75,10 +65,10 @@ class GradientRequest(ImageRequest):
     @classmethod
     def read(cls, terms: Sequence[str], **image: Any) -> Self:
         """Return what the only term asks for."""
-        term = only_term(terms)
-        cells, directions = sides_of(term, cls.form)
+        term = features.only_term(terms)
+        cells, directions = features.sides_of(term, cls.form)
         if directions not in (None, *DIRECTIONS):
-            raise unread(term, f"has {directions} directions, but there are 8 or 4")
+            raise features.unread(term, f"has {directions} directions, but there are 8 or 4")
         return cls(cells=cells, directions=directions or cls.directions, **image)
 
     @classmethod
@@ -92,7 +82,7 @@ class GradientRequest(ImageRequest):
         self, settings: FeatureParameters, points: Float32, weights: Float32 | None
     ) -> FeatureStage:
         """Return sums of gradients."""
-        pixels = pixel_scale(points, weights)
+        pixels = features.pixel_scale(points, weights)
         stage = Gradients(*self.shapes(settings), self.cells, self.directions, pixels, self.deskew)
         return stage.fitted(points)
 
@@ -103,7 +93,7 @@ _POOLED = Refusal(lambda case: AveragePooling.kind in case.kinds, "images are po
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class PoolingRequest(ImageRequest):
+class PoolingRequest(features.ImageRequest):
     """Averages over areas of an image: `shape` is their number in height and width."""
 
     kind: ClassVar[str] = AveragePooling.kind
@@ -133,7 +123,7 @@ class PoolingRequest(ImageRequest):
     @classmethod
     def read(cls, terms: Sequence[str], **image: Any) -> Self:
         """Return what the only term asks for."""
-        return cls(shape=two_of(only_term(terms), cls.form), **image)
+        return cls(shape=features.two_of(features.only_term(terms), cls.form), **image)
 
     @classmethod
     def alternatives(cls, shape: Shape) -> Iterator[tuple[str, Mapping[str, Any]]]:
@@ -154,7 +144,7 @@ class PoolingRequest(ImageRequest):
         self, settings: FeatureParameters, points: Float32, weights: Float32 | None
     ) -> FeatureStage:
         """Return average pooling."""
-        scale = pixel_scale(points, weights) if self.deskew else None
+        scale = features.pixel_scale(points, weights) if self.deskew else None
         return AveragePooling(*self.shapes(settings), self.shape, scale)
 
 
@@ -165,7 +155,7 @@ _HEARD = Refusal(lambda case: AudioStage.kind in case.kinds, "energies of sound 
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class AudioRequest(FeatureRequest):
+class AudioRequest(features.FeatureRequest):
     """The energies of sound in bands and frames, `sizes`; clips begin at a level, if it is said."""
 
     kind: ClassVar[str] = AudioStage.kind
@@ -200,8 +190,8 @@ class AudioRequest(FeatureRequest):
     def read(cls, terms: Sequence[str], **image: Any) -> Self:
         """Return what the terms ask for: sizes, and where clips begin."""
         onsets = [term for term in terms[1:] if term.startswith(_ONSET)][:1]
-        term = only_term([each for each in terms if each not in onsets])
-        sizes = two_of(term, cls.form)
+        term = features.only_term([each for each in terms if each not in onsets])
+        sizes = features.two_of(term, cls.form)
         return cls(sizes=sizes, onset=_level(onsets[0]) if onsets else None, **image)
 
     @property
@@ -225,7 +215,7 @@ def with_onset(text: str, level: int) -> str:
 def _level(term: str) -> int:
     text, (low, high) = term.removeprefix(_ONSET).strip(), THRESHOLDS
     if not text.isdecimal() or not low <= int(text[:9]) <= high:
-        raise unread(term, f"has to be a level of {low} to {high}, such as onset:6")
+        raise features.unread(term, f"has to be a level of {low} to {high}, such as onset:6")
     return int(text)
 
 
@@ -233,7 +223,7 @@ _OF_SAMPLES = frozenset((WindowFeatureStage.kind, AudioStage.kind))
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class WindowRequest(FeatureRequest):
+class WindowRequest(features.FeatureRequest):
     """Some features of each channel of a window."""
 
     kind: ClassVar[str] = WindowFeatureStage.kind
@@ -271,7 +261,7 @@ class WindowRequest(FeatureRequest):
 
 
 def _deskewed(case: Case) -> bool:
-    return isinstance(case.asked, ImageRequest) and case.asked.deskew
+    return isinstance(case.asked, features.ImageRequest) and case.asked.deskew
 
 
 IMAGES: tuple[Refusal, ...] = (
@@ -283,7 +273,7 @@ IMAGES: tuple[Refusal, ...] = (
         IN_BLOCKS,
     ),
     Refusal(
-        lambda case: type(case.asked) is ImageRequest,
+        lambda case: type(case.asked) is features.ImageRequest,
         "{features} is {settings.features}, but no features are to be computed from the image; "
         "add some, such as pool:4x4 or gradients:4x4",
     ),
@@ -297,7 +287,7 @@ IMAGES: tuple[Refusal, ...] = (
 )
 
 
-REQUESTS: list[type[FeatureRequest]] = [
+REQUESTS: list[type[features.FeatureRequest]] = [
     GradientRequest,
     PoolingRequest,
     ConvolutionRequest,
@@ -306,34 +296,34 @@ REQUESTS: list[type[FeatureRequest]] = [
 ]
 
 
-def read_features(given: str | FeatureStage) -> FeatureRequest:
+def read_features(given: str | FeatureStage) -> features.FeatureRequest:
     """Return what a text asks for, or a stage.
 
     Raises `InputError` if a term cannot be read, or does not go with the others; it names the term.
     """
     if not isinstance(given, str):
-        return GivenStage(stage=given)
+        return features.GivenStage(stage=given)
     image: dict[str, Any] = {}
     terms = []
     for term in map(str.strip, given.split(",")):
         if term == "deskew":
             image["deskew"] = True
         elif term.startswith("crop:"):
-            image["cropped_shape"] = two_of(term, "crop:20x20")
+            image["cropped_shape"] = features.two_of(term, "crop:20x20")
         else:
             terms.append(term)
     if not terms:
-        return ImageRequest(**image)
+        return features.ImageRequest(**image)
     word = terms[0].partition(":")[0].strip()
     kind = next((each for each in REQUESTS if each.word == word), WindowRequest)
     if kind is WindowRequest and word not in KINDS:
         words = ", ".join(
             (*KINDS, *(each.word for each in REQUESTS if each.word), "deskew", "crop")
         )
-        raise unread(terms[0], f"is none of {words}")
+        raise features.unread(terms[0], f"is none of {words}")
     if image and not kind.of_images:
         term = next(each for each in map(str.strip, given.split(",")) if each not in terms)
-        raise unread(term, f"is for images, and {terms[0]} for windows of samples")
+        raise features.unread(term, f"is for images, and {terms[0]} for windows of samples")
     return kind.read(terms, **image)
 
 
@@ -344,11 +334,11 @@ def refusals() -> tuple[Refusal, ...]:
 
 def alternatives(settings: FeatureParameters) -> Mapping[str, Mapping[str, Any]]:
     """Return what a search tries; see `FeatureParameters.alternatives`."""
-    found: dict[str, Mapping[str, Any]] = {NO_FEATURES: {}}
+    found: dict[str, Mapping[str, Any]] = {features.NO_FEATURES: {}}
     asked = settings.asked
     if settings.image_shape is None:
         return found
-    cropped = asked.cropped_shape if isinstance(asked, ImageRequest) else None
+    cropped = asked.cropped_shape if isinstance(asked, features.ImageRequest) else None
     before = f"{settings.features}," if asked is not None else ""
     if asked is not None:
         found.clear()  # something is to be done to images, so features are to be computed

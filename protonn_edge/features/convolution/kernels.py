@@ -18,19 +18,8 @@ import numpy as np
 from protonn_edge.avr.cores import Core
 from protonn_edge.chain.activity import Activity
 from protonn_edge.chain.checks import Float64
+from protonn_edge.features.convolution import window
 from protonn_edge.features.convolution.integers import SHIFTS, IntegerConvolution
-from protonn_edge.features.convolution.window import (
-    ZERO,
-    Group,
-    Name,
-    Part,
-    WindowRow,
-    column_row,
-    groups_of,
-    taken_off,
-    unrolled_row,
-    weights_of,
-)
 from protonn_edge.features.images.image_rows import ImageRows
 from protonn_edge.kernels.kernel import Cost, Feed, Kernel, Push
 from protonn_edge.kernels.listing import Facts, Listing, Passed
@@ -59,28 +48,28 @@ class PixelCode:
 
     stage: IntegerConvolution  # what is computed
     # whether weights are read from flash, there one or several to a byte, or are instructions
-    name: Name
+    name: window.Name
 
     @cached_property
-    def groups(self) -> tuple[Group, ...]:
+    def groups(self) -> tuple[window.Group, ...]:
         """The channels."""
-        return groups_of(len(self.stage.weights), self.name)
+        return window.groups_of(len(self.stage.weights), self.name)
 
     @cached_property
-    def rows(self) -> dict[tuple[int, int], WindowRow]:
+    def rows(self) -> dict[tuple[int, int], window.WindowRow]:
         """The rows of the window, by group and row."""
         stage, places = self.stage, product(self.groups, range(self.stage.side))
         return {
-            (group.number, row): unrolled_row(stage, group, row, self._doubled)
+            (group.number, row): window.unrolled_row(stage, group, row, self._doubled)
             if self.name == "unrolled"
-            else column_row(stage, group, row, self.name)
+            else window.column_row(stage, group, row, self.name)
             for group, row in places
         }
 
     @cached_property
     def weights(self) -> tuple[tuple[int, ...], ...]:
         """The bytes of weights as they are read, group by group, a tuple for each row."""
-        rows = (weights_of(self.stage, group, self.name) for group in self.groups)
+        rows = (window.weights_of(self.stage, group, self.name) for group in self.groups)
         return tuple(map(tuple, chain.from_iterable(rows)))
 
     @cached_property
@@ -93,9 +82,9 @@ class PixelCode:
         return times
 
     @cached_property
-    def _parts(self) -> tuple[tuple[Part, bool], ...]:
+    def _parts(self) -> tuple[tuple[window.Part, bool], ...]:
         """All instructions in their order, and whether they are beside inputs and values."""
-        stage, parts = self.stage, list[tuple[Part, bool]]()
+        stage, parts = self.stage, list[tuple[window.Part, bool]]()
         for group in self.groups:
             parts.append((self._begin(group), True))
             for row in range(stage.side):
@@ -109,7 +98,7 @@ class PixelCode:
             values = map(partial(value_of, stage), names, group.registers)
             parts += [(part, False) for part in values]
         if self.name == "packed":
-            parts.append((Part("end", "pop  r29"), True))
+            parts.append((window.Part("end", "pop  r29"), True))
         return tuple(parts)
 
     @cached_property
@@ -154,9 +143,9 @@ class PixelCode:
         mean = part.listing.mean("begin", (f"end_{name}",), odds)
         return ValueCycles(small, large, (mean, least, most))
 
-    def _begin(self, group: Group) -> Part:
+    def _begin(self, group: window.Group) -> window.Part:
         """Return what loads the biases."""
-        lines = [f"clr  {ZERO}"]
+        lines = [f"clr  {window.ZERO}"]
         if self.name != "unrolled":
             offset = sum(map(len, self.weights[: group.number * self.stage.side]))
             lines = ["push r29"] if self.name == "packed" and group.number == 0 else []
@@ -169,31 +158,31 @@ class PixelCode:
             to = low if low >= 16 else 16
             lines += [f"ldi  r{to}, {bias & 0xFF}", f"ldi  r{to + 1}, {bias >> 8}"]
             lines += [f"movw {register}, r16"] if to != low else []
-        return Part(f"begin_{group.number}", "\n".join(lines))
+        return window.Part(f"begin_{group.number}", "\n".join(lines))
 
-    def _scale(self, group: Group) -> Part:
+    def _scale(self, group: window.Group) -> window.Part:
         """Return what is in registers for all values of a group."""
         limit = self.stage.limit
-        lines = taken_off(group, self.stage.weight_bits) if self.name == "packed" else []
+        lines = window.taken_off(group, self.stage.weight_bits) if self.name == "packed" else []
         lines += ["pop  r31", "pop  r30"] if self.name != "unrolled" else []
         lines.append(f"ldi  r16, {self.stage.multiplier}")
         if _limits(self.stage):
             lines += [f"ldi  r26, {limit & 0xFF}", f"ldi  r27, {limit >> 8}"]
-        return Part(f"scale_{group.number}", "\n".join(lines))
+        return window.Part(f"scale_{group.number}", "\n".join(lines))
 
 
-def _row_begin(group: Group, row: int) -> Part:
+def _row_begin(group: window.Group, row: int) -> window.Part:
     """Return what points X to a row of the window."""
     at = f"%[window]+{2 * row}"
-    return Part(f"row_{group.number}_{row}", f"lds  r26, {at}\nlds  r27, {at}+1")
+    return window.Part(f"row_{group.number}_{row}", f"lds  r26, {at}\nlds  r27, {at}+1")
 
 
-def _row_end(stage: IntegerConvolution, row: int, advance: int) -> Part:
+def _row_end(stage: IntegerConvolution, row: int, advance: int) -> window.Part:
     """Return what moves the pointer to the window of the next pixel."""
     at, on = f"%[window]+{2 * row}", stage.stride * stage.shape[2] - advance
     lines = [f"subi r26, lo8(-({on}))", f"sbci r27, hi8(-({on}))"] if on else []
     lines += [f"sts  {at}, r26", f"sts  {at}+1, r27"]
-    return Part(f"moved_{row}", "\n".join(lines))
+    return window.Part(f"moved_{row}", "\n".join(lines))
 
 
 def _limits(stage: IntegerConvolution) -> bool:
@@ -201,7 +190,7 @@ def _limits(stage: IntegerConvolution) -> bool:
     return stage.accumulators.ends[1] >= stage.limit
 
 
-def value_of(stage: IntegerConvolution, name: str, low: str) -> Part:
+def value_of(stage: IntegerConvolution, name: str, low: str) -> window.Part:
     """Return what makes a value of a sum, and stores it: r17 from r16, the multiplier."""
     high = f"r{int(low[1:]) + 1}"
     lines = ["clr  r17", f"tst  {high}", f"brmi small_{name}"]
@@ -209,7 +198,9 @@ def value_of(stage: IntegerConvolution, name: str, low: str) -> Part:
         lines += [f"ldi  r17, {stage.maximum}", f"cp   {low}, r26", f"cpc  {high}, r27"]
         lines.append(f"brcc large_{name}")
     lines += _scaled(stage, name, low, high)
-    return Part(name, "\n".join([*lines, f"small_{name}:", f"large_{name}:", "st   Z+, r17"]))
+    return window.Part(
+        name, "\n".join([*lines, f"small_{name}:", f"large_{name}:", "st   Z+, r17"])
+    )
 
 
 def _scaled(stage: IntegerConvolution, name: str, low: str, high: str) -> list[str]:
@@ -254,12 +245,12 @@ class ConvolutionKernel(Kernel):
     changed: ClassVar[tuple[str, ...]] = ("r0", *(f"r{number}" for number in range(2, 28)))
 
     stage: IntegerConvolution
-    name: Name
+    name: window.Name
 
     @classmethod
     def of(cls, stage: IntegerConvolution, core: Core) -> tuple[Kernel, ...]:
         """Return those with weights in flash, and one with weights as instructions."""
-        names: list[Name] = ["columns", "unrolled"]
+        names: list[window.Name] = ["columns", "unrolled"]
         if stage.weight_bits < 8 and not stage.depthwise:
             names.append("packed")
         return tuple(cls(stage, core, name) for name in names)

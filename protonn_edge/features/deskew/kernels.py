@@ -16,13 +16,7 @@ import numpy as np
 from protonn_edge.chain.activity import Activity
 from protonn_edge.chain.integer_stage import IntArray
 from protonn_edge.features.average_pooling.pooling import Areas, Axis
-from protonn_edge.features.deskew.deskew import (
-    CENTRE_BITS,
-    MOMENT_BITS,
-    SLOPE_BITS,
-    IntegerDeskew,
-    along_slope,
-)
+from protonn_edge.features.deskew import deskew
 from protonn_edge.features.images.cropped_image import CroppedImage
 from protonn_edge.kernels.kernel import INPUTS_AT_ONCE, Cost, Feed, HeldInputs, Kernel, Push
 
@@ -43,12 +37,12 @@ def _most_deskewed(image: CroppedImage, moved_row: int, inputs: tuple[int, ...])
     if inputs and isinstance(image, Areas):
         empty = _EmptyAreas(image, np.array(inputs, np.int64).reshape(image.shape))
     middle = rows.side // 2
-    centres = np.arange(-middle << CENTRE_BITS, (rows.side - middle) << CENTRE_BITS)
+    centres = np.arange(-middle << deskew.CENTRE_BITS, (rows.side - middle) << deskew.CENTRE_BITS)
     most = 0
-    for slope in range(-(1 << SLOPE_BITS), (1 << SLOPE_BITS) + 1):
-        first = (slope * ((-middle << CENTRE_BITS) - centres)) >> CENTRE_BITS
+    for slope in range(-(1 << deskew.SLOPE_BITS), (1 << deskew.SLOPE_BITS) + 1):
+        first = (slope * ((-middle << deskew.CENTRE_BITS) - centres)) >> deskew.CENTRE_BITS
         distinct = first[np.append(True, first[1:] != first[:-1])]  # they rise, or fall, throughout
-        shifts = along_slope(distinct, slope, rows.side)
+        shifts = deskew.along_slope(distinct, slope, rows.side)
         begin, moved = moved_rows(image, shifts)
         longer = moved * moved_row > most
         if not longer.any():
@@ -143,11 +137,11 @@ class DeskewKernel(Kernel):
     template: ClassVar[str] = "deskew/deskew.j2"
     portable: ClassVar[float] = 8.2
     chunk: ClassVar[int] = INPUTS_AT_ONCE
-    centre_bits: ClassVar[int] = CENTRE_BITS
-    moment_bits: ClassVar[int] = MOMENT_BITS
-    slope_bits: ClassVar[int] = SLOPE_BITS
+    centre_bits: ClassVar[int] = deskew.CENTRE_BITS
+    moment_bits: ClassVar[int] = deskew.MOMENT_BITS
+    slope_bits: ClassVar[int] = deskew.SLOPE_BITS
 
-    stage: IntegerDeskew
+    stage: deskew.IntegerDeskew
     name: str = "held"
 
     @property

@@ -11,15 +11,8 @@ import numpy as np
 
 from protonn_edge.avr.cores import Core
 from protonn_edge.chain.activity import Activity
+from protonn_edge.features.gradients import loop
 from protonn_edge.features.gradients.gradients import LEVELS, CellAxis, IntegerGradients
-from protonn_edge.features.gradients.loop import (
-    COUNT,
-    NEXT_CELL,
-    SHARED,
-    SUM_BYTES,
-    GradientLoops,
-    run_bytes,
-)
 from protonn_edge.kernels.kernel import Cost, Feed, Kernel, Push, Step
 from protonn_edge.kernels.listing import Facts, Listing, Passed
 
@@ -54,9 +47,9 @@ class GradientsKernel(Kernel):
     template: ClassVar[str] = "gradients/gradients.j2"
     portable: ClassVar[float] = 5.0
     chunk: ClassVar[int] = 32
-    run_count: ClassVar[int] = COUNT
-    run_next: ClassVar[int] = NEXT_CELL
-    run_shared: ClassVar[int] = SHARED
+    run_count: ClassVar[int] = loop.COUNT
+    run_next: ClassVar[int] = loop.NEXT_CELL
+    run_shared: ClassVar[int] = loop.SHARED
 
     stage: IntegerGradients
     name: Name
@@ -67,9 +60,9 @@ class GradientsKernel(Kernel):
         return (cls(stage, core, "rows" if stage.by_rows else "streamed"),)
 
     @cached_property
-    def loops(self) -> GradientLoops:
+    def loops(self) -> loop.GradientLoops:
         """The loops over pixels and sums."""
-        return GradientLoops(self.stage.cells, self.stage.shift)
+        return loop.GradientLoops(self.stage.cells, self.stage.shift)
 
     @property
     def facts(self) -> Facts:
@@ -183,13 +176,13 @@ class GradientsKernel(Kernel):
         streaming = 0
         if self.name == "streamed":
             streaming = 1 + 2 * cells.is_cropped
-        return streaming + 7 + 3 * (cells.columns.pixels + 2) + SUM_BYTES * cells.n_outputs
+        return streaming + 7 + 3 * (cells.columns.pixels + 2) + loop.SUM_BYTES * cells.n_outputs
 
     @property
     def runs(self) -> dict[str, tuple[int, ...]]:
         """The runs of rows and columns as bytes."""
         cells = self.stage.cells
-        return {"rows": run_bytes(cells.rows), "columns": run_bytes(cells.columns)}
+        return {"rows": loop.run_bytes(cells.rows), "columns": loop.run_bytes(cells.columns)}
 
 
 def _runs_a_pixel(axis: CellAxis) -> float:

@@ -18,17 +18,7 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
-from protonn_edge.chain.folding import (
-    COARSER,
-    INPUT_BITS,
-    RESIDUAL_MAXIMUM,
-    FloatArray,
-    FoldedMap,
-    RoundedWeights,
-    coarser,
-    input_quantizer,
-    most_exact,
-)
+from protonn_edge.chain import folding
 from protonn_edge.chain.input_quantizer import InputQuantizer
 from protonn_edge.chain.integer_chain import IntegerChain, Scored, chain_for
 from protonn_edge.chain.integer_stage import IntegerStage, Range
@@ -87,14 +77,14 @@ def quantize(model: Model) -> IntegerChain:
         before = (best.stage(feed),)
         maps = [_of_coordinates(rows) for rows in _rows(head)]
     else:
-        inputs = input_quantizer(model.inputs, INPUT_BITS[0])
+        inputs = folding.input_quantizer(model.inputs, folding.INPUT_BITS[0])
         feed = Range.of_bytes(model.n_inputs, inputs.maximum)
         maps = [_of_inputs(model, inputs, rows) for rows in _rows(head)]
     tree, score_scale = _quantized_tree(head, maps, feed)
     return chain_for(model, inputs, (*before, tree), score_scale)
 
 
-def _rows(head: TreeHead) -> tuple[FloatArray, FloatArray, FloatArray]:
+def _rows(head: TreeHead) -> tuple[folding.FloatArray, folding.FloatArray, folding.FloatArray]:
     """Return W, V and T, with a column of biases."""
     W, V = head.weights.astype(np.float64), head.gates.astype(np.float64)
     T = head.branches.astype(np.float64) if len(head.branches) else np.zeros((0, W.shape[1]))
@@ -102,7 +92,9 @@ def _rows(head: TreeHead) -> tuple[FloatArray, FloatArray, FloatArray]:
 
 
 def _best_projection(model: Model, head: BonsaiHead) -> FittedProjection:
-    best = most_exact(partial(_fit, model, head), _TOLERATED_ERROR, IntegerProjection.widths)
+    best = folding.most_exact(
+        partial(_fit, model, head), _TOLERATED_ERROR, IntegerProjection.widths
+    )
     if best is None or not head.projection.any():
         raise InputError(
             "no integer scale holds the weights of Z; train the model again with normalized "
@@ -114,25 +106,25 @@ def _best_projection(model: Model, head: BonsaiHead) -> FittedProjection:
 def _fit(
     model: Model, head: BonsaiHead, input_bits: int, accumulator_bits: int
 ) -> FittedProjection | None:
-    inputs = input_quantizer(model.inputs, input_bits)
-    folded = FoldedMap.of(head.projection, model, inputs, _STEP)
+    inputs = folding.input_quantizer(model.inputs, input_bits)
+    folded = folding.FoldedMap.of(head.projection, model, inputs, _STEP)
     return fit_projection(folded, inputs, accumulator_bits)
 
 
-def _of_coordinates(rows: FloatArray) -> FoldedMap:
+def _of_coordinates(rows: folding.FloatArray) -> folding.FoldedMap:
     """Return rows (r, d + 1) folded for coordinates in steps, all with the same spread."""
     mean = np.zeros(rows.shape[1] - 1)
-    return FoldedMap(rows[:, :-1] * _STEP, rows[:, -1], mean, mean + _SPREAD)
+    return folding.FoldedMap(rows[:, :-1] * _STEP, rows[:, -1], mean, mean + _SPREAD)
 
 
-def _of_inputs(model: Model, inputs: InputQuantizer, rows: FloatArray) -> FoldedMap:
+def _of_inputs(model: Model, inputs: InputQuantizer, rows: folding.FloatArray) -> folding.FoldedMap:
     """Return rows (r, D + 1) folded for inputs as bytes."""
-    folded = FoldedMap.of(rows[:, :-1], model, inputs)
+    folded = folding.FoldedMap.of(rows[:, :-1], model, inputs)
     return replace(folded, constant=folded.constant + rows[:, -1])
 
 
 def _quantized_tree(
-    head: TreeHead, maps: list[FoldedMap], feed: Range
+    head: TreeHead, maps: list[folding.FoldedMap], feed: Range
 ) -> tuple[IntegerBonsaiTree, float]:
     """Return the stage, and the value of a unit of its scores."""
     of_weights, of_gates, of_branches = maps
@@ -154,7 +146,7 @@ def _quantized_tree(
         stage = _least_shifted(weights, gates, branches, gate_shift, table, feed)
         if stage is not None:
             break
-        unit *= COARSER
+        unit *= folding.COARSER
     scale = unit * (1 << (stage.weight_shift + PRODUCT_SHIFT)) / _GATE_MAXIMUM
     # With two classes a score is half the sum of the only row.
     return stage, scale * (1.0 if head.n_rows > 1 else 0.5)
@@ -179,7 +171,7 @@ def _least_shifted(
     return None
 
 
-def _quantized_branches(of_branches: FoldedMap, feed: Range) -> Sums:
+def _quantized_branches(of_branches: folding.FoldedMap, feed: Range) -> Sums:
     """Return T, each row in its own unit."""
     columns = of_branches.weights.shape[1]
     rows = [_rounded(_row(of_branches, k), feed, 0.0)[0] for k in range(len(of_branches.constant))]
@@ -189,7 +181,7 @@ def _quantized_branches(of_branches: FoldedMap, feed: Range) -> Sums:
     )
 
 
-def _quantized_gates(of_gates: FoldedMap, feed: Range) -> tuple[Sums, int, float]:
+def _quantized_gates(of_gates: folding.FoldedMap, feed: Range) -> tuple[Sums, int, float]:
     """Return V, its shift, and the width of a table entry."""
     unit = _TABLE_STEP / (1 << LARGEST_SHIFT)
     gates, unit = _rounded(of_gates, feed, unit)
@@ -203,7 +195,7 @@ def _quantized_gates(of_gates: FoldedMap, feed: Range) -> tuple[Sums, int, float
     return gates, shift, unit * (1 << shift)
 
 
-def _rounded(folded: FoldedMap, feed: Range, least: float) -> tuple[Sums, float]:
+def _rounded(folded: folding.FoldedMap, feed: Range, least: float) -> tuple[Sums, float]:
     """Return rows as integers in a unit, at least `least`, for which sums fit; and the unit."""
     limit = (1 << (SUM_BITS - 1)) - 1
     of_constant = float(np.abs(folded.constant).max(initial=0.0)) / limit
@@ -211,8 +203,8 @@ def _rounded(folded: FoldedMap, feed: Range, least: float) -> tuple[Sums, float]
     if finest == 0:
         zeros = np.zeros(folded.weights.shape, np.int8)
         return Sums(zeros, np.zeros(len(zeros), np.int64)), 1.0
-    for unit in coarser(finest):
-        rounded = RoundedWeights(folded, unit)
+    for unit in folding.coarser(finest):
+        rounded = folding.RoundedWeights(folded, unit)
         # The mean rounding error is known, so it is subtracted.
         bias = np.rint((folded.constant - rounded.drift) / unit)
         if np.abs(bias).max() <= limit:
@@ -222,21 +214,21 @@ def _rounded(folded: FoldedMap, feed: Range, least: float) -> tuple[Sums, float]
     raise _no_scale("the tree")
 
 
-def _best_unit(folded: FoldedMap) -> float:
+def _best_unit(folded: folding.FoldedMap) -> float:
     """Return the unit with the smallest predicted error of sums.
 
     The unit of the largest weight may be too coarse for others; weights of almost constant inputs
     may be large, and clipping them costs little.
     """
-    whole = float(np.abs(folded.weights).max(initial=0.0)) / RESIDUAL_MAXIMUM
+    whole = float(np.abs(folded.weights).max(initial=0.0)) / folding.RESIDUAL_MAXIMUM
     if not whole:
         return 0.0
     units = (whole * finer for finer in _FINER)
-    best = min(units, key=lambda unit: float(RoundedWeights(folded, unit).noise.sum()))
+    best = min(units, key=lambda unit: float(folding.RoundedWeights(folded, unit).noise.sum()))
     return float(best)
 
 
-def _row(folded: FoldedMap, k: int) -> FoldedMap:
+def _row(folded: folding.FoldedMap, k: int) -> folding.FoldedMap:
     row = slice(k, k + 1)
     return replace(folded, weights=folded.weights[row], constant=folded.constant[row])
 

@@ -9,16 +9,8 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from protonn_edge.chain import checks
 from protonn_edge.chain.activity import Sizes
-from protonn_edge.chain.checks import (
-    Arrays,
-    Float64,
-    check_finite,
-    check_type,
-    checked_matrix,
-    checked_vector,
-    set_checked,
-)
 from protonn_edge.chain.head import Head, Remedies, Size
 from protonn_edge.chain.integer_stage import stage_names
 from protonn_edge.errors import InputError
@@ -62,27 +54,27 @@ class DenseHead(Head):
     # W_1 (h1, D), for normalized features, perhaps W_2 (h2, h1), and the last one: a row per class,
     # or, for two classes, one row for the second
     weights: tuple[NDArray[np.float32], ...]
-    biases: tuple[Float64, ...]  # b_1 (h1,) and so on
+    biases: tuple[checks.Float64, ...]  # b_1 (h1,) and so on
     # (3, units): statistics of each hidden layer's values on training points, by unit: mean,
     # deviation, and the ceiling, the `CEILING_SHARE` quantile
-    known: tuple[Float64, ...]
+    known: tuple[checks.Float64, ...]
 
     def __post_init__(self) -> None:
         weights: list[NDArray[np.float32]] = []
         for number, W in enumerate(self.weights, 1):
             columns = len(weights[-1]) if weights else None
-            weights.append(checked_matrix(W, f"W{number}", columns=columns))
-        set_checked(self, "weights", tuple(weights))
+            weights.append(checks.checked_matrix(W, f"W{number}", columns=columns))
+        checks.set_checked(self, "weights", tuple(weights))
         biases = (
-            checked_vector(b, f"b{number}", size=len(W))
+            checks.checked_vector(b, f"b{number}", size=len(W))
             for number, (b, W) in enumerate(zip(self.biases, weights, strict=True), 1)
         )
-        set_checked(self, "biases", tuple(biases))
+        checks.set_checked(self, "biases", tuple(biases))
         known = (
             _checked_known(given, f"V{number}", units)
             for number, (given, units) in enumerate(zip(self.known, self.hidden, strict=True), 1)
         )
-        set_checked(self, "known", tuple(known))
+        checks.set_checked(self, "known", tuple(known))
 
     @property
     def hidden(self) -> tuple[int, ...]:
@@ -138,13 +130,13 @@ class DenseHead(Head):
         names = stage_names([self.kind] * len(self.hidden))
         return {name: (units,) for name, units in zip(names, self.hidden, strict=True)}
 
-    def to_arrays(self) -> Arrays:
+    def to_arrays(self) -> checks.Arrays:
         """Return the matrices, and the statistics of the values."""
         known = {f"V{number}": each for number, each in enumerate(self.known, 1)}
         return {**self.matrices, **known}
 
     @classmethod
-    def from_arrays(cls, arrays: Arrays) -> Self:
+    def from_arrays(cls, arrays: checks.Arrays) -> Self:
         """Return the layers from a file's arrays."""
         more = [name for name in cls.OPTIONAL_ARRAYS if name in arrays]
         if more and len(more) < len(cls.OPTIONAL_ARRAYS):
@@ -165,7 +157,7 @@ class DenseHead(Head):
         """Values per point."""
         return sum(self.hidden) + self.n_classes
 
-    def scores(self, X: Float64) -> Float64:
+    def scores(self, X: checks.Float64) -> checks.Float64:
         """Return the scores (n, L) of normalized points X (n, D)."""
         for W, b in zip(self.weights[:-1], self.biases[:-1], strict=True):
             X = rectified(X, W.astype(np.float64), b)
@@ -180,15 +172,17 @@ def rectified(X: NDArray[Any], W: NDArray[Any], b: NDArray[Any]) -> NDArray[Any]
     return values
 
 
-def _numbered(arrays: Arrays, letter: str, wanted: str, count: int) -> tuple[NDArray[Any], ...]:
+def _numbered(
+    arrays: checks.Arrays, letter: str, wanted: str, count: int
+) -> tuple[NDArray[Any], ...]:
     """Return the arrays W1, W2 and so on, whose type is the `wanted` one."""
     names = [f"{letter}{number}" for number in range(1, count + 1)]
     for name in names:
-        check_type(arrays[name], name, wanted)
+        checks.check_type(arrays[name], name, wanted)
     return tuple(arrays[name] for name in names)
 
 
-def _checked_known(given: NDArray[Any], name: str, units: int) -> Float64:
+def _checked_known(given: NDArray[Any], name: str, units: int) -> checks.Float64:
     """Return a read-only copy, checked."""
     array = np.array(given, np.float64)
     if array.shape != (_KNOWN, units):
@@ -196,7 +190,7 @@ def _checked_known(given: NDArray[Any], name: str, units: int) -> Float64:
             f"array {name!r} has the shape {array.shape}; it must be ({_KNOWN}, {units}), three "
             "numbers per unit; train the model again"
         )
-    check_finite(array, name)
+    checks.check_finite(array, name)
     if (array < 0).any():
         raise InputError(f"array {name!r} has numbers below 0; train the model again")
     array.flags.writeable = False

@@ -4,16 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from protonn_edge.training.parameters import (
-    INPUT_NOISE,
-    SIZE_BUDGET,
-    MiniBatchParameters,
-    parameter,
-)
+from protonn_edge.training import parameters
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class DenseParameters(MiniBatchParameters):
+class DenseParameters(parameters.MiniBatchParameters):
     """What a network is trained with.
 
     Parameters
@@ -34,11 +29,11 @@ class DenseParameters(MiniBatchParameters):
         by heart. "auto" is a tenth of the median distance between neighbouring points.
     """
 
-    hidden: str = parameter(
+    hidden: str = parameters.parameter(
         "20",
         str,
         help="Units of the hidden layer, or of two, such as 40,20.",
         option="--hidden",
     )
-    size_budget: int | None = SIZE_BUDGET(16_000)
-    input_noise: float | str = INPUT_NOISE(0.0)
+    size_budget: int | None = parameters.SIZE_BUDGET(16_000)
+    input_noise: float | str = parameters.INPUT_NOISE(0.0)

@@ -21,13 +21,7 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
-from protonn_edge.chain.folding import (
-    FittedProduct,
-    FoldedMap,
-    QuantizedProduct,
-    input_quantizer,
-    most_exact,
-)
+from protonn_edge.chain import folding
 from protonn_edge.chain.input_quantizer import BYTE_MAXIMUM
 from protonn_edge.chain.integer_chain import IntegerChain, chain_for, scores_in_two_steps
 from protonn_edge.chain.integer_stage import IntArray, IntegerStage
@@ -104,31 +98,31 @@ def quantize(model: Model) -> IntegerChain:
     return chain_for(model, inputs, stages, score_scale)
 
 
-def _first(model: Model, head: DenseHead) -> FittedProduct:
+def _first(model: Model, head: DenseHead) -> folding.FittedProduct:
     """Return the first matrix, and how features become bytes."""
 
-    def fitted(input_bits: int, accumulator_bits: int) -> FittedProduct:
-        inputs = input_quantizer(model.inputs, input_bits)
-        folded = FoldedMap.of(head.weights[0], model, inputs)
+    def fitted(input_bits: int, accumulator_bits: int) -> folding.FittedProduct:
+        inputs = folding.input_quantizer(model.inputs, input_bits)
+        folded = folding.FoldedMap.of(head.weights[0], model, inputs)
         constant = folded.constant + head.biases[0]
         product = _hidden(folded, constant, inputs.maximum, accumulator_bits)
-        return FittedProduct(inputs, product)
+        return folding.FittedProduct(inputs, product)
 
-    best = most_exact(fitted, _TOLERATED_ERROR, IntegerDense.widths)
+    best = folding.most_exact(fitted, _TOLERATED_ERROR, IntegerDense.widths)
     assert best is not None
     return best
 
 
 def _hidden(
-    folded: FoldedMap, constant: NDArray[np.float64], maximum: int, accumulator_bits: int
-) -> QuantizedProduct:
+    folded: folding.FoldedMap, constant: NDArray[np.float64], maximum: int, accumulator_bits: int
+) -> folding.QuantizedProduct:
     """Return the matrix of a hidden layer, whose sums leave room for what rounds its values."""
     dropped = accumulator_bits - _UPPER_BITS
     spare = (_HALF_STEP << dropped) + (1 << dropped >> 1)
-    return QuantizedProduct.of(folded, constant, maximum, accumulator_bits, spare)
+    return folding.QuantizedProduct.of(folded, constant, maximum, accumulator_bits, spare)
 
 
-def _rounding(product: QuantizedProduct, multiplier: int) -> QuantizedProduct:
+def _rounding(product: folding.QuantizedProduct, multiplier: int) -> folding.QuantizedProduct:
     """Return the product whose sums begin with half a step of the values, which rounds them.
 
     So does half of what the lower byte of sums of 24 bits is worth, which values are not made of.
@@ -138,7 +132,7 @@ def _rounding(product: QuantizedProduct, multiplier: int) -> QuantizedProduct:
     return replace(product, bias=product.bias + half)
 
 
-def _values_of(product: QuantizedProduct, known: NDArray[np.float64]) -> tuple[int, float]:
+def _values_of(product: folding.QuantizedProduct, known: NDArray[np.float64]) -> tuple[int, float]:
     """Return the multiplier that makes bytes of sums, and what a step of the bytes is worth."""
     upper = product.unit * 2.0 ** (product.accumulator_bits - _UPPER_BITS)
     wanted = float(known[2].max()) / BYTE_MAXIMUM
@@ -154,17 +148,19 @@ def _behind(
     known: NDArray[np.float64],
     step: float,
     last: bool,
-) -> QuantizedProduct:
+) -> folding.QuantizedProduct:
     """Return a matrix behind a hidden layer, whose values are whole numbers of a step."""
     mean, deviation, _ = known
-    folded = FoldedMap(
+    folded = folding.FoldedMap(
         weights=W.astype(np.float64) * step,
         constant=b,
         mean=mean / step,
         variance=np.square(deviation / step),
     )
     fit, widths = (
-        (QuantizedProduct.of, IntegerLinear.widths) if last else (_hidden, IntegerDense.widths)
+        (folding.QuantizedProduct.of, IntegerLinear.widths)
+        if last
+        else (_hidden, IntegerDense.widths)
     )
     found = [fit(folded, b, BYTE_MAXIMUM, bits) for bits in widths]
     exact = (each for each in found if each.error <= _TOLERATED_ERROR)

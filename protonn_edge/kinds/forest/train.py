@@ -25,16 +25,10 @@ from protonn_edge.chain.checks import Float64
 from protonn_edge.chain.model import Model
 from protonn_edge.datasets.dataset import dense_rows
 from protonn_edge.errors import InputError
+from protonn_edge.kinds.forest import quantize
 from protonn_edge.kinds.forest.head import ForestHead
 from protonn_edge.kinds.forest.integers import LEAF, ForestTable, Trees
 from protonn_edge.kinds.forest.parameters import ENSEMBLES, LEAVES, ForestParameters
-from protonn_edge.kinds.forest.quantize import (
-    byte_inputs,
-    device_bytes,
-    quantized_leaves,
-    threshold_of,
-    with_whole_steps,
-)
 from protonn_edge.training.base import DeviceClassifier
 from protonn_edge.training.preparation import PreparedPoints
 from protonn_edge.training.progress import EpochReport, Learned
@@ -120,7 +114,7 @@ class GrownTrees:
     def n_bytes(self) -> int:
         """Bytes that they take on the device."""
         any_thresholds = np.zeros(int(self.shape.inner.sum()), np.uint8)
-        leaves, bias, _ = quantized_leaves(self.shape, self.leaves, self.bias)
+        leaves, bias, _ = quantize.quantized_leaves(self.shape, self.leaves, self.bias)
         return ForestTable(self.shape, any_thresholds, leaves, bias).n_bytes
 
     @cached_property
@@ -314,8 +308,8 @@ class ForestClassifier(ForestParameters, DeviceClassifier):
         points = dense_rows(prepared.raw, slice(None))
         statistics = prepared.inputs
         if prepared.making.stage is None:
-            statistics = with_whole_steps(statistics, points)
-        Q = device_bytes(statistics, prepared.making.stage, points).astype(np.float32)
+            statistics = quantize.with_whole_steps(statistics, points)
+        Q = quantize.device_bytes(statistics, prepared.making.stage, points).astype(np.float32)
         forest = new_ensemble(settings, prepared.seed).fit(Q, data.y, sample_weight=data.weights)
         grown = GrownTrees.of(forest, Q[:1])
         if grown.boosted:
@@ -325,8 +319,8 @@ class ForestClassifier(ForestParameters, DeviceClassifier):
         else:
             trees, facts = fitting(grown, settings.size_budget)
         inner = trees.shape.inner
-        inputs, asked = byte_inputs(statistics), trees.features[inner]
-        raw = threshold_of(np.floor(trees.thresholds[inner]), inputs, asked)
+        inputs, asked = quantize.byte_inputs(statistics), trees.features[inner]
+        raw = quantize.threshold_of(np.floor(trees.thresholds[inner]), inputs, asked)
         normalizer = prepared.normalizer
         head = ForestHead(
             features=trees.features,

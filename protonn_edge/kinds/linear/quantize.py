@@ -13,13 +13,7 @@ from functools import partial
 
 import numpy as np
 
-from protonn_edge.chain.folding import (
-    FittedProduct,
-    FoldedMap,
-    QuantizedProduct,
-    input_quantizer,
-    most_exact,
-)
+from protonn_edge.chain import folding
 from protonn_edge.chain.integer_chain import IntegerChain, chain_for, scores_in_two_steps
 from protonn_edge.chain.model import Model
 from protonn_edge.errors import InputError
@@ -52,11 +46,11 @@ def quantize(model: Model) -> IntegerChain:
     return chain_for(model, inputs, (stage,), score_scale)
 
 
-def _best(model: Model, head: LinearHead) -> FittedProduct:
+def _best(model: Model, head: LinearHead) -> folding.FittedProduct:
     # Integer weights of integer features are unchanged.
     whole = model.inputs.whole and bool((head.weights == np.rint(head.weights)).all())
     tolerated = 0.0 if whole else _TOLERATED_ERROR
-    best = most_exact(partial(_fit, model, head), tolerated, IntegerLinear.widths)
+    best = folding.most_exact(partial(_fit, model, head), tolerated, IntegerLinear.widths)
     if best is None or not best.product.residuals.any():
         raise InputError(
             "the bias is so large compared with the weights that no integer scale fits both; train "
@@ -65,13 +59,15 @@ def _best(model: Model, head: LinearHead) -> FittedProduct:
     return best
 
 
-def _fit(model: Model, head: LinearHead, input_bits: int, accumulator_bits: int) -> FittedProduct:
+def _fit(
+    model: Model, head: LinearHead, input_bits: int, accumulator_bits: int
+) -> folding.FittedProduct:
     """Return W and b in the finest unit that fits these bits."""
-    inputs = input_quantizer(model.inputs, input_bits)
-    folded = FoldedMap.of(head.weights, model, inputs)
+    inputs = folding.input_quantizer(model.inputs, input_bits)
+    folded = folding.FoldedMap.of(head.weights, model, inputs)
     constant = folded.constant + head.bias
-    product = QuantizedProduct.of(folded, constant, inputs.maximum, accumulator_bits)
-    return FittedProduct(inputs, product)
+    product = folding.QuantizedProduct.of(folded, constant, inputs.maximum, accumulator_bits)
+    return folding.FittedProduct(inputs, product)
 
 
 scores_by_step = partial(scores_in_two_steps, last="W")

@@ -30,13 +30,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from protonn_edge.chain.folding import (
-    RESIDUAL_MAXIMUM,
-    FloatArray,
-    FoldedMap,
-    input_quantizer,
-    most_exact,
-)
+from protonn_edge.chain import folding
 from protonn_edge.chain.integer_chain import IntegerChain, Scored, chain_for
 from protonn_edge.chain.matvec import NIBBLE_MAXIMUM
 from protonn_edge.chain.model import Model
@@ -173,7 +167,7 @@ def _finest_shift(head: ProtoNNHead) -> int:
 
 def _best_projection(model: Model, prototypes: _Prototypes) -> FittedProjection:
     tolerated = _TOLERATED_ERROR / distance_step(prototypes.distance_shift)
-    best = most_exact(
+    best = folding.most_exact(
         lambda *bits: _fit_projection(model, prototypes, *bits),
         math.inf if _clips(_head(model)) else tolerated,
         IntegerProjection.widths,
@@ -194,7 +188,7 @@ def _existing(projection: FittedProjection | None) -> FittedProjection:
 class _Prototypes:
     """The centre (d,) in steps, the residuals (d, m), and the length of a step."""
 
-    centre: FloatArray
+    centre: folding.FloatArray
     residuals: NDArray[np.int8]
     distance_shift: int
 
@@ -221,7 +215,7 @@ def _quantize_prototypes(head: ProtoNNHead) -> _Prototypes:
 def _label_maximum(head: ProtoNNHead, prototypes: _Prototypes) -> int:
     """Return the largest label for which scores are proven to fit 16 bits, or 127."""
     table = exponential_table()
-    maximum = RESIDUAL_MAXIMUM
+    maximum = folding.RESIDUAL_MAXIMUM
     while maximum >= _LABEL_MAXIMUM_LIMIT:
         labels = _quantize_labels(head, maximum)
         norms = score_norms(labels, prototypes.residuals, table, prototypes.distance_shift)
@@ -230,7 +224,7 @@ def _label_maximum(head: ProtoNNHead, prototypes: _Prototypes) -> int:
         if largest <= _INT16_LIMIT:
             return maximum
         maximum = min(maximum - 1, int(maximum * _INT16_LIMIT / largest))
-    return RESIDUAL_MAXIMUM
+    return folding.RESIDUAL_MAXIMUM
 
 
 def _quantize_labels(head: ProtoNNHead, maximum: int) -> NDArray[np.int8]:
@@ -245,20 +239,20 @@ def _fit_projection(
     model: Model, prototypes: _Prototypes, input_bits: int, accumulator_bits: int
 ) -> FittedProjection | None:
     """Return the projection in the finest scale that fits these bits; None if there is none."""
-    head, inputs = _head(model), input_quantizer(model.inputs, input_bits)
+    head, inputs = _head(model), folding.input_quantizer(model.inputs, input_bits)
     weights = head.gamma * head.projection.astype(np.float64)
-    folded = FoldedMap.of(weights, model, inputs, distance_step(prototypes.distance_shift))
+    folded = folding.FoldedMap.of(weights, model, inputs, distance_step(prototypes.distance_shift))
     return fit_projection(
         folded,
         inputs,
         accumulator_bits,
         centre=prototypes.centre,
         weights=_clipped(folded.weights) if _clips(head) else None,
-        most=NIBBLE_MAXIMUM if _clips(head) else RESIDUAL_MAXIMUM,
+        most=NIBBLE_MAXIMUM if _clips(head) else folding.RESIDUAL_MAXIMUM,
     )
 
 
-def _clipped(weights: FloatArray) -> FloatArray:
+def _clipped(weights: folding.FloatArray) -> folding.FloatArray:
     """Return weights clipped at a multiple of their root mean square."""
     limit = _CLIPPED_AT * float(np.sqrt(np.square(weights).mean()))
     return np.clip(weights, -limit, limit)
@@ -276,11 +270,11 @@ class DequantizedModel:
 
     # (d, D): W, for raw features x, or averages of them, that an `InputQuantizer` can express
     # exactly
-    projection: FloatArray
+    projection: folding.FloatArray
     # (d,): offset of the projection, which includes the mean error of rounding down
-    bias: FloatArray
-    prototypes: FloatArray  # (d, m): B
-    labels: FloatArray  # (L, m): Z, for RBF values of at most 1
+    bias: folding.FloatArray
+    prototypes: folding.FloatArray  # (d, m): B
+    labels: folding.FloatArray  # (L, m): Z, for RBF values of at most 1
 
 
 def dequantize(model: IntegerChain) -> DequantizedModel:
@@ -331,7 +325,7 @@ def scores_by_step(
     yield "Z", integer_model.scores(fed)
 
 
-def centre_of(coordinates: FloatArray) -> FloatArray:
+def centre_of(coordinates: folding.FloatArray) -> folding.FloatArray:
     """Return the centre (d, 1) of prototypes (d, m), which the quantizer uses as the origin."""
-    middle: FloatArray = (coordinates.max(axis=1) + coordinates.min(axis=1))[:, None] / 2
+    middle: folding.FloatArray = (coordinates.max(axis=1) + coordinates.min(axis=1))[:, None] / 2
     return middle

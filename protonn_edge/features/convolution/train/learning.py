@@ -18,14 +18,7 @@ from protonn_edge.chain.input_quantizer import BYTE_MAXIMUM
 from protonn_edge.errors import InputError
 from protonn_edge.features.average_pooling.pooling import IntegerAveragePooling
 from protonn_edge.features.convolution.integers import IntegerConvolution
-from protonn_edge.features.convolution.train.network import (
-    MatrixHead,
-    Network,
-    PrototypeHead,
-    TrainableHead,
-    features_of,
-    layers_of,
-)
+from protonn_edge.features.convolution.train import network as networks
 from protonn_edge.features.convolution.train.notation import Layout, shapes_of
 from protonn_edge.features.convolution.train.rounding import Bits, integer_stages
 from protonn_edge.features.deskew.deskew import PixelScale
@@ -41,7 +34,7 @@ _LOOKED_AT = 2_000  # images that prototypes and steps are chosen on
 _LARGEST_BATCH, _SMALLEST_BATCH, _STEPS_AN_EPOCH = 128, 16, 100
 _STEP = 1 / BYTE_MAXIMUM  # of the image's bytes, for the network in floats
 
-OnEpoch = Callable[[int, float, Network], object]
+OnEpoch = Callable[[int, float, networks.Network], object]
 """Called after an epoch with its number, the mean loss on the way, and the network."""
 
 
@@ -109,7 +102,7 @@ class Training:
         self._callback, self._epoch = callback, 0
         self.stopped = False  # whether it was stopped before its last pass
 
-    def rounded(self, network: Network, bits: Bits) -> Network:
+    def rounded(self, network: networks.Network, bits: Bits) -> networks.Network:
         """Return a network like the given one, which is used up, but trained on integers.
 
         Raises `InputError` if the loss is no number any more, or all images have the same features
@@ -126,12 +119,12 @@ class Training:
         _check_tells_apart(rounded.features(some))
         return rounded
 
-    def in_floats(self, network: Network) -> None:
+    def in_floats(self, network: networks.Network) -> None:
         """Train a network, in place, that no device will have."""
         schedule = self._schedule
         self._train(network, np.float32(_STEP), schedule.epochs, schedule.learning_rate)
 
-    def _train(self, network: Network, unit: np.float32, epochs: int, rate: float) -> None:
+    def _train(self, network: networks.Network, unit: np.float32, epochs: int, rate: float) -> None:
         """Train a network, in place, on images multiplied with `unit`.
 
         Stopped, it stays as its last whole pass left it, and passes that would follow are left out.
@@ -153,7 +146,7 @@ class Training:
                 array[...] = last
 
     def _passes(
-        self, network: Network, unit: np.float32, epochs: int, rate: float
+        self, network: networks.Network, unit: np.float32, epochs: int, rate: float
     ) -> Iterator[float]:
         """Yield the mean loss of each pass."""
         images = self._images
@@ -240,7 +233,7 @@ class LearnedNetwork:
     """What was trained: a device's layers, and the head that they were trained with."""
 
     layers: Layers  # what computes its features on a device, behind the averages
-    head: TrainableHead
+    head: networks.TrainableHead
     unit: float  # what the head takes one of the last layer's integers for
     stopped: bool = False  # whether the training was stopped before its last pass
 
@@ -279,21 +272,25 @@ def untrained_layers(wanted: Wanted) -> Layers:
     """Return layers of the right shapes whose weights are random."""
     generator = np.random.default_rng(0)
     images = generator.random((*wanted.shape, 1), dtype=np.float32)
-    network = Network(layers_of(wanted.layouts, generator), MatrixHead.random(1, 1, generator))
+    network = networks.Network(
+        networks.layers_of(wanted.layouts, generator), networks.MatrixHead.random(1, 1, generator)
+    )
     rounded = network.rounded(images, wanted.bits, 1 / BYTE_MAXIMUM, BYTE_MAXIMUM)
     return integer_stages(rounded.layers, wanted.shape, BYTE_MAXIMUM)
 
 
-def _new_network(wanted: Wanted, images: Images, generator: np.random.Generator) -> Network:
-    layers = layers_of(wanted.layouts, generator)
-    head: TrainableHead
+def _new_network(
+    wanted: Wanted, images: Images, generator: np.random.Generator
+) -> networks.Network:
+    layers = networks.layers_of(wanted.layouts, generator)
+    head: networks.TrainableHead
     if wanted.prototypes is None:
         n_classes = images.Y.shape[1]
-        head = MatrixHead.random(wanted.n_features, n_classes, generator)
+        head = networks.MatrixHead.random(wanted.n_features, n_classes, generator)
     else:
         rows = generator.permutation(len(images.raw))[:_LOOKED_AT]
         some = images.of(rows, 0.0, generator) / np.float32(BYTE_MAXIMUM)
-        head = PrototypeHead.of_points(
-            features_of(layers, some), images.Y[rows], wanted.prototypes, generator
+        head = networks.PrototypeHead.of_points(
+            networks.features_of(layers, some), images.Y[rows], wanted.prototypes, generator
         )
-    return Network(layers, head)
+    return networks.Network(layers, head)

@@ -12,13 +12,7 @@ from protonn_edge.chain.input_quantizer import BYTE_MAXIMUM
 from protonn_edge.features.average_pooling.pooling import Areas, IntegerAveragePooling
 from protonn_edge.features.convolution.integers import WEIGHT_BITS
 from protonn_edge.features.convolution.stage import Convolutions
-from protonn_edge.features.convolution.train.learning import (
-    Schedule,
-    Wanted,
-    learned_network,
-    reporting,
-    untrained_layers,
-)
+from protonn_edge.features.convolution.train import learning
 from protonn_edge.features.convolution.train.notation import read_network
 from protonn_edge.features.convolution.train.rounding import ACTIVATION_BITS, Bits
 from protonn_edge.training.features import ImageRequest, pixel_scale, unread
@@ -104,7 +98,7 @@ class ConvolutionRequest(ImageRequest):
     ) -> FeatureStage:
         """Return convolutions with random weights."""
         wanted = self.network(settings, points, weights)
-        return Convolutions(untrained_layers(wanted), wanted.averages, wanted.pixels)
+        return Convolutions(learning.untrained_layers(wanted), wanted.averages, wanted.pixels)
 
     def learned_for(
         self,
@@ -117,14 +111,14 @@ class ConvolutionRequest(ImageRequest):
     ) -> FeatureStage:
         """Return convolutions that are learned; the settings keep the whole network."""
         wanted = self.network(settings, points, weights)
-        told = reporting(settings.network_callback, "layers", settings.network_epochs)
-        network = learned_network(wanted, points, y, weights, seed=seed, callback=told)
+        told = learning.reporting(settings.network_callback, "layers", settings.network_epochs)
+        network = learning.learned_network(wanted, points, y, weights, seed=seed, callback=told)
         settings.keep_network(network)
         return Convolutions(network.layers, wanted.averages, wanted.pixels)
 
     def network(
         self, settings: FeatureParameters, points: Float32, weights: Float32 | None
-    ) -> Wanted:
+    ) -> learning.Wanted:
         """Return the network that is to be learned from raw points (n, H W)."""
         side, layouts = read_network(self.layers)
         image_shape, cropped = self.shapes(settings)
@@ -132,13 +126,13 @@ class ConvolutionRequest(ImageRequest):
         if side > 1:
             areas = Areas(image_shape, cropped, (rows, columns))
             averages = IntegerAveragePooling(areas, BYTE_MAXIMUM)
-        return Wanted(
+        return learning.Wanted(
             image_shape,
             averages,
             pixel_scale(points, weights),
             layouts,
             self.bits,
-            Schedule(
+            learning.Schedule(
                 settings.network_epochs,
                 moved_share=float(settings.network_moved_share),
                 still_epochs=settings.network_still_epochs,

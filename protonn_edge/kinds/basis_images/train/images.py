@@ -17,15 +17,8 @@ from scipy.special import expit
 from protonn_edge.chain.feature_stage import Shape
 from protonn_edge.chain.input_quantizer import BYTE_MAXIMUM
 from protonn_edge.errors import InputError
+from protonn_edge.features.convolution.train import network as networks
 from protonn_edge.features.convolution.train.layers import Layer
-from protonn_edge.features.convolution.train.network import (
-    Network,
-    backward_through,
-    flat,
-    folded,
-    forward_through,
-    unflat,
-)
 from protonn_edge.features.deskew.deskew import PixelScale
 from protonn_edge.kinds.linear.head import scores_of_sums, slope_of_sums
 from protonn_edge.training.objective import cross_entropy
@@ -64,10 +57,10 @@ class NetworkTeacher:
     shape: Shape
 
     @classmethod
-    def of(cls, network: Network, shape: Shape) -> Self:
+    def of(cls, network: networks.Network, shape: Shape) -> Self:
         """Return the teacher that a network, trained for images of this shape, is."""
         weights, biases = network.head.parameters
-        return cls(tuple(folded(network.layers)), weights, biases, shape)
+        return cls(tuple(networks.folded(network.layers)), weights, biases, shape)
 
     @property
     def n_classes(self) -> int:
@@ -82,15 +75,17 @@ class NetworkTeacher:
 
     def forward(self, images: Float32) -> tuple[Float32, Any]:
         """Return the scores, and what each layer keeps."""
-        x = unflat(images, (1, *self.shape, len(images)))
-        values, all_kept = forward_through(self.layers, x)
-        return flat(values) @ self.weights.T + self.biases, (all_kept, values.shape)
+        x = networks.unflat(images, (1, *self.shape, len(images)))
+        values, all_kept = networks.forward_through(self.layers, x)
+        return networks.flat(values) @ self.weights.T + self.biases, (all_kept, values.shape)
 
     def backward(self, kept: Any, slope: Float32) -> Float32:
         """Return the derivatives by the images, through all layers."""
         all_kept, shape = kept
-        back, _ = backward_through(self.layers, all_kept, unflat(slope @ self.weights, shape))
-        return flat(back)
+        back, _ = networks.backward_through(
+            self.layers, all_kept, networks.unflat(slope @ self.weights, shape)
+        )
+        return networks.flat(back)
 
 
 @dataclass(frozen=True, eq=False)

@@ -14,12 +14,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from protonn_edge.chain.folding import (
-    RESIDUAL_MAXIMUM,
-    FloatArray,
-    FoldedMap,
-    RoundedWeights,
-)
+from protonn_edge.chain import folding
 from protonn_edge.chain.input_quantizer import InputQuantizer
 from protonn_edge.chain.integer_stage import IntArray, Range, check_counts, check_holds
 from protonn_edge.chain.matvec import IntegerMatvec, products
@@ -113,7 +108,7 @@ class FittedProjection:
     """A quantized projection, and its predicted error."""
 
     inputs: InputQuantizer
-    rounded: RoundedWeights
+    rounded: folding.RoundedWeights
     bias: IntArray
     accumulator_bits: int
     multiplier: int
@@ -145,13 +140,13 @@ class FittedProjection:
 
 
 def fit_projection(
-    folded: FoldedMap,
+    folded: folding.FoldedMap,
     inputs: InputQuantizer,
     accumulator_bits: int,
     *,
-    centre: FloatArray | float = 0.0,
-    weights: FloatArray | None = None,
-    most: int = RESIDUAL_MAXIMUM,
+    centre: folding.FloatArray | float = 0.0,
+    weights: folding.FloatArray | None = None,
+    most: int = folding.RESIDUAL_MAXIMUM,
 ) -> FittedProjection | None:
     """Return a projection in the finest scale that fits these bits; None if there is none.
 
@@ -169,7 +164,7 @@ def fit_projection(
     divisor = 1 << (REQUANTIZE_SHIFT + dropped)
     for multiplier in _multipliers(weights, most, inputs.maximum, accumulator_bits):
         unit = multiplier / divisor
-        rounded = RoundedWeights(folded, unit, most)
+        rounded = folding.RoundedWeights(folded, unit, most)
         residuals = rounded.residuals
         span = inputs.maximum * np.abs(residuals).sum(axis=1)
         if span.max() > _ACCUMULATOR_SPAN[accumulator_bits]:
@@ -194,7 +189,7 @@ def fit_projection(
     return None
 
 
-def _multipliers(weights: FloatArray, most: int, input_maximum: int, bits: int) -> range:
+def _multipliers(weights: folding.FloatArray, most: int, input_maximum: int, bits: int) -> range:
     """List multipliers, from that of the finest unit that may fit to coarser ones.
 
     A residual is `most` at most, and the accumulator must hold the largest row sum of magnitudes

@@ -18,13 +18,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from protonn_edge.chain.integer_stage import (
-    IntArray,
-    IntegerStage,
-    Range,
-    check_counts,
-    check_holds,
-)
+from protonn_edge.chain import integer_stage
 from protonn_edge.chain.matvec import range_of_products
 from protonn_edge.kinds.protonn.projection.integers import (
     COORDINATE_MAXIMUM,
@@ -101,7 +95,7 @@ _ROWS_AT_ONCE = 512  # keeps the (rows, m, d) differences in the cache and the m
 
 
 @dataclass(frozen=True, eq=False)
-class IntegerPrototypes(IntegerStage):
+class IntegerPrototypes(integer_stage.IntegerStage):
     """Maps coordinates p of a signed byte to scores of 16 or 32 bits.
 
     ::
@@ -119,14 +113,14 @@ class IntegerPrototypes(IntegerStage):
     table: NDArray[np.uint8]
     labels: NDArray[np.int8]  # (L, m): Z
     # the range of the coordinates
-    feed: Range
+    feed: integer_stage.Range
     gives_nearest: bool = False  # whether the decision also needs the largest RBF
 
     def __post_init__(self) -> None:
         """Refuse a shift that does not match the table."""
-        check_counts(prototypes=self.n_prototypes)
+        integer_stage.check_counts(prototypes=self.n_prototypes)
         shift = self.distance_shift
-        check_holds(0 <= shift <= MAXIMUM_DISTANCE_SHIFT, f"distance shift {shift}")
+        integer_stage.check_holds(0 <= shift <= MAXIMUM_DISTANCE_SHIFT, f"distance shift {shift}")
 
     @property
     def n_inputs(self) -> int:
@@ -149,7 +143,7 @@ class IntegerPrototypes(IntegerStage):
         return TABLE_SIZE << self.distance_shift
 
     @cached_property
-    def output(self) -> Range:
+    def output(self) -> integer_stage.Range:
         """The range of each score.
 
         Two bounds hold, and each class has the tighter one: the sum of the label entries of a sign
@@ -159,7 +153,7 @@ class IntegerPrototypes(IntegerStage):
         sums = range_of_products(self.labels, none, int(self.table.max()))
         norms = score_norms(self.labels, self.prototypes, self.table, self.distance_shift)
         limit = np.minimum(norms, 1 << 62).astype(np.int64)
-        return Range(np.maximum(sums.low, -limit), np.minimum(sums.high, limit))
+        return integer_stage.Range(np.maximum(sums.low, -limit), np.minimum(sums.high, limit))
 
     @property
     def nearest_maximum(self) -> int:
@@ -171,29 +165,31 @@ class IntegerPrototypes(IntegerStage):
         return self if self.gives_nearest == needed else replace(self, gives_nearest=needed)
 
     def example_inputs(
-        self, before: Sequence[IntegerStage], start: NDArray[np.uint8], count: int, /
-    ) -> IntArray:
+        self, before: Sequence[integer_stage.IntegerStage], start: NDArray[np.uint8], count: int, /
+    ) -> integer_stage.IntArray:
         """Return inputs (count, D) that are projected near prototypes; others have scores of 0."""
         (projection,) = before
         assert isinstance(projection, IntegerProjection)
         targets = _targets(self.prototypes, count)
         return np.array([_inputs_near(projection, start, target) for target in targets], np.int64)
 
-    def rbf(self, P: IntArray) -> IntArray:
+    def rbf(self, P: integer_stage.IntArray) -> integer_stage.IntArray:
         """Return the table's values e, (n, m) in 0..127, of points P, (n, d)."""
         points, prototypes = P.astype(np.float64), self.prototypes.astype(np.float64)
         squares = np.square(points).sum(axis=1)[:, None] + np.square(prototypes).sum(axis=0)
         squares -= 2.0 * (points @ prototypes)
         index = squares.astype(np.int64) >> self.distance_shift  # exact: all are far below 2**53
         entries = np.append(self.table, np.uint8(0)).astype(np.int64)
-        values: IntArray = entries[np.minimum(index, len(self.table))]
+        values: integer_stage.IntArray = entries[np.minimum(index, len(self.table))]
         return values
 
-    def run(self, x: NDArray[Any]) -> IntArray:
+    def run(self, x: NDArray[Any]) -> integer_stage.IntArray:
         """Return the scores (n, L) of points (n, d)."""
         return self.run_with_nearest(x)[0]
 
-    def run_with_nearest(self, x: NDArray[Any]) -> tuple[IntArray, IntArray]:
+    def run_with_nearest(
+        self, x: NDArray[Any]
+    ) -> tuple[integer_stage.IntArray, integer_stage.IntArray]:
         """Return the scores (n, L) of points x, (n, d), and the nearest prototype's RBF, (n,)."""
         scores = np.zeros((len(x), self.n_outputs), np.int64)
         nearest = np.zeros(len(x), np.int64)
@@ -204,7 +200,7 @@ class IntegerPrototypes(IntegerStage):
             scores[part], nearest[part] = values @ labels, values.max(axis=1)
         return scores, nearest
 
-    def compared(self, P: IntArray) -> NDArray[np.bool_]:
+    def compared(self, P: integer_stage.IntArray) -> NDArray[np.bool_]:
         """Return whether points P, (n, d), reach each coordinate of each prototype: (n, m, d + 1).
 
         The last entry is whether the prototype is near.
@@ -229,13 +225,13 @@ class IntegerPrototypes(IntegerStage):
         yield self.labels
 
 
-def near_range(prototypes: NDArray[np.int8], distance_shift: int) -> Range:
+def near_range(prototypes: NDArray[np.int8], distance_shift: int) -> integer_stage.Range:
     """Return the range of coordinates outside of which a point is far from all prototypes."""
     radius = math.isqrt((TABLE_SIZE << distance_shift) - 1) + 1
     B = prototypes.astype(np.int64)
     low = np.maximum(COORDINATE_MINIMUM, B.min(axis=1) - radius)
     high = np.minimum(COORDINATE_MAXIMUM, B.max(axis=1) + radius)
-    return Range(low, high)
+    return integer_stage.Range(low, high)
 
 
 def score_norms(
@@ -282,7 +278,7 @@ def _energy(
     return energy
 
 
-def _targets(prototypes: NDArray[np.int8], count: int) -> list[IntArray]:
+def _targets(prototypes: NDArray[np.int8], count: int) -> list[integer_stage.IntArray]:
     """Return projected points (d,): from prototypes, a quarter of the way to another one."""
     B = prototypes.T.astype(np.int64)
     ways = [(n * len(B) // count, n) for n in range(count)]
@@ -290,8 +286,8 @@ def _targets(prototypes: NDArray[np.int8], count: int) -> list[IntArray]:
 
 
 def _inputs_near(
-    projection: IntegerProjection, start: NDArray[np.uint8], target: IntArray
-) -> IntArray:
+    projection: IntegerProjection, start: NDArray[np.uint8], target: integer_stage.IntArray
+) -> integer_stage.IntArray:
     """Descend the gradient of the squared distance to a target; return inputs (D,)."""
     W = projection.weights.astype(np.int64)
     maximum = projection.input_maximum

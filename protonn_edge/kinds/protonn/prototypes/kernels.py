@@ -35,13 +35,8 @@ from protonn_edge.chain.integer_stage import IntArray
 from protonn_edge.kernels.kernel import SAVED_REGISTER_CYCLES, Cost, Feed, Kernel, Push, Step
 from protonn_edge.kernels.listing import Facts, Listing, Passed
 from protonn_edge.kernels.matvec.loops import blocks_of
+from protonn_edge.kinds.protonn.prototypes import loops
 from protonn_edge.kinds.protonn.prototypes.integers import IntegerPrototypes
-from protonn_edge.kinds.protonn.prototypes.loops import (
-    Voting,
-    clearing,
-    compared_steps,
-    saved_registers,
-)
 
 _FIRST_INTERVALS = 8
 _ROUNDS, _HALVED = 4, 4  # of halving, the worst ones of each at once
@@ -226,12 +221,12 @@ class PrototypesKernel(Kernel):
     name: str = "listed"
 
     @cached_property
-    def voting(self) -> Voting:
+    def voting(self) -> loops.Voting:
         """The comparisons, and the votes of near prototypes."""
         stage = self.stage
         overflows = [coordinate.overflows for coordinate in coordinates_of(stage)]
-        return Voting(
-            compared_steps(overflows, checked_coordinates(stage)),
+        return loops.Voting(
+            loops.compared_steps(overflows, checked_coordinates(stage)),
             blocks_of(stage.n_outputs, stage.output_bits // 8),
             stride=stage.n_inputs + stage.n_outputs,
             shift=stage.distance_shift,
@@ -242,12 +237,12 @@ class PrototypesKernel(Kernel):
     @property
     def saved_registers(self) -> tuple[int, ...]:
         """Registers of the caller that comparisons and votes use."""
-        return saved_registers(self.voting)
+        return loops.saved_registers(self.voting)
 
     @cached_property
     def clearing(self) -> Listing:
         """The loop that sets all scores to 0."""
-        return clearing(self.stage.output_bits // 8)
+        return loops.clearing(self.stage.output_bits // 8)
 
     @property
     def clearing_facts(self) -> Facts:

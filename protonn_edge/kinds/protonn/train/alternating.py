@@ -18,6 +18,7 @@ import numpy as np
 from protonn_edge.datasets.dataset import dense_rows
 from protonn_edge.errors import InputError
 from protonn_edge.kinds.protonn.parameters import ProtoNNParameters
+from protonn_edge.training import progress
 from protonn_edge.training.objective import (
     LABEL_LOSSES,
     LOSSES,
@@ -31,13 +32,6 @@ from protonn_edge.training.objective import (
     through_distances,
 )
 from protonn_edge.training.points import Indices, TrainingSet
-from protonn_edge.training.progress import (
-    DivergedError,
-    EpochReport,
-    Trained,
-    TrainingStopped,
-    accuracies,
-)
 from protonn_edge.training.thresholding import hard_threshold
 
 FULL_BATCH_POINTS = 10_000
@@ -67,7 +61,7 @@ def alternate(
     settings: ProtoNNParameters,
     *,
     seed: int,
-) -> Trained:
+) -> progress.Trained:
     """Train from `start` (paper, algorithm 1).
 
     A pass that would raise the objective is undone, and the next pass over its matrix starts with a
@@ -86,7 +80,7 @@ def alternate(
     longest = dict.fromkeys(turns, _LONGEST_STEP)
     total = len(turns) * settings.iterations * settings.pass_epochs
     value = _mean_loss(parameters, data, loss)
-    history: list[EpochReport] = []
+    history: list[progress.EpochReport] = []
     try:
         for iteration, name in product(range(1, settings.iterations + 1), turns):
             moved, first_step = _pass(parameters, name, data, settings, longest[name], generator)
@@ -98,20 +92,22 @@ def alternate(
                 longest[name] = first_step / _STEP_FACTOR
             epoch = (len(history) + 1) * settings.pass_epochs
             shares = _shares(parameters, data)
-            report = EpochReport(epoch, total, value, *shares, name, iteration, settings.iterations)
+            report = progress.EpochReport(
+                epoch, total, value, *shares, name, iteration, settings.iterations
+            )
             history.append(report)
             if settings.callback is not None:
                 settings.callback(report)
-    except TrainingStopped:  # the last parameters are the best ones
+    except progress.TrainingStopped:  # the last parameters are the best ones
         if not history:
             raise
-    return Trained(parameters, longest[turns[-1]], tuple(history))
+    return progress.Trained(parameters, longest[turns[-1]], tuple(history))
 
 
 def _shares(parameters: Parameters, data: TrainingSet) -> tuple[float, float | None]:
     try:
-        return accuracies(parameters, data)
-    except DivergedError as error:
+        return progress.accuracies(parameters, data)
+    except progress.DivergedError as error:
         raise InputError(
             "most training points are out of every prototype's reach, so there is no gradient to "
             "follow; try a smaller gamma or gamma_numerator, or another normalization"

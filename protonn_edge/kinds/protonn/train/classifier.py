@@ -22,13 +22,8 @@ from protonn_edge.kinds.protonn.train.budget_rules import sizes_within
 from protonn_edge.kinds.protonn.train.fitting import ProtoNNTraining
 from protonn_edge.kinds.protonn.train.online import OnlineTraining
 from protonn_edge.system.rounding import one_thread
+from protonn_edge.training import given_points
 from protonn_edge.training.base import DeviceClassifier
-from protonn_edge.training.given_points import (
-    class_indices,
-    classes_to_go_on,
-    labelled_points,
-    point_weights,
-)
 from protonn_edge.training.label_sets import are_label_sets
 from protonn_edge.training.normalization import dense_unless_kept, normalized
 from protonn_edge.training.objective import LABEL_RARITY
@@ -144,10 +139,10 @@ class ProtoNNClassifier(ProtoNNParameters, DeviceClassifier):
             Case(settings=settings, multilabel=multilabel, in_parts=True), self.refusals
         )
         self.multilabel_ = False
-        points, labels = labelled_points(self, X, y, "standard", reset=first)
-        known = classes_to_go_on(classes, None if first else self.classes_)
-        targets = class_indices(labels, known, "y")
-        weights = point_weights(points, labels, sample_weight, self.class_weight)
+        points, labels = given_points.labelled_points(self, X, y, "standard", reset=first)
+        known = given_points.classes_to_go_on(classes, None if first else self.classes_)
+        targets = given_points.class_indices(labels, known, "y")
+        weights = given_points.point_weights(points, labels, sample_weight, self.class_weight)
         if weights is not None:
             rows = np.flatnonzero(weights)
             points, targets, weights = points[rows], targets[rows], weights[rows]

@@ -32,17 +32,8 @@ from protonn_edge.quantization import (
     precision_for,
     quantize_in_order,
 )
+from protonn_edge.training import objective
 from protonn_edge.training.loop import MiniBatchTraining, factor_of_inputs
-from protonn_edge.training.objective import (
-    LABEL_LOSSES,
-    LOSSES,
-    MATRICES,
-    OUTLIER_EXPOSURE_LOSSES,
-    Loss,
-    Matrix,
-    Parameters,
-    objective_gradient,
-)
 from protonn_edge.training.points import Batch, Float32, Indices, TrainingSet
 from protonn_edge.training.progress import EpochReport, Trained, accuracies, with_back_off
 from protonn_edge.training.thresholding import Sparsifier
@@ -55,7 +46,7 @@ Augment = Callable[[Indices, np.random.Generator], Float32]
 
 
 def minimize(
-    start: Parameters,
+    start: objective.Parameters,
     data: TrainingSet,
     settings: ProtoNNParameters,
     *,
@@ -89,7 +80,7 @@ def minimize(
     return Trained(run.parameters, rate, tuple(history), restarts, run.cutoff)
 
 
-class _JointTraining(MiniBatchTraining[Parameters]):
+class _JointTraining(MiniBatchTraining[objective.Parameters]):
     """The training of all matrices together at one learning rate."""
 
     quantization: QuantizationAware | None = None
@@ -97,7 +88,11 @@ class _JointTraining(MiniBatchTraining[Parameters]):
     cutoff = 0.0
 
     def __init__(
-        self, parameters: Parameters, data: TrainingSet, settings: ProtoNNParameters, seed: int
+        self,
+        parameters: objective.Parameters,
+        data: TrainingSet,
+        settings: ProtoNNParameters,
+        seed: int,
     ) -> None:
         factors = step_factors(parameters, settings.trained)
         super().__init__(parameters, factors, data, settings, np.random.default_rng(seed))
@@ -114,19 +109,19 @@ class _JointTraining(MiniBatchTraining[Parameters]):
     def _accuracies(self) -> tuple[float, float | None]:
         return accuracies(self.parameters, self._data, self.cutoff)
 
-    def _gradient(self, batch: Batch) -> tuple[float, Parameters]:
+    def _gradient(self, batch: Batch) -> tuple[float, objective.Parameters]:
         self._begin_rounding_in_time()
         points, Y, weights = self._points(batch), batch.Y, batch.weights
         if self._rounding and self.quantization is not None:
             rounded = self.quantization.rounded(self.parameters)
             if rounded is not None:
-                return objective_gradient(
+                return objective.objective_gradient(
                     rounded, points, Y, self._loss, weights, rbf_of=tabulated_rbf
                 )
         rbf_of = cut_rbf if self.cutoff else None
-        return objective_gradient(self.parameters, points, Y, self._loss, weights, rbf_of)
+        return objective.objective_gradient(self.parameters, points, Y, self._loss, weights, rbf_of)
 
-    def _points(self, batch: Batch) -> Matrix:
+    def _points(self, batch: Batch) -> objective.Matrix:
         """Return a batch of points with all changes that training applies."""
         points = batch.X
         if self.augment is not None:
@@ -143,16 +138,18 @@ class _JointTraining(MiniBatchTraining[Parameters]):
                 self.quantization = None
 
 
-def _losses_for(data: TrainingSet) -> dict[str, Loss]:
+def _losses_for(data: TrainingSet) -> dict[str, objective.Loss]:
     if data.multilabel:
-        return LABEL_LOSSES
-    return OUTLIER_EXPOSURE_LOSSES if data.outlier_exposure else LOSSES
+        return objective.LABEL_LOSSES
+    return objective.OUTLIER_EXPOSURE_LOSSES if data.outlier_exposure else objective.LOSSES
 
 
-def step_factors(parameters: Parameters, trained: tuple[str, ...] = MATRICES) -> tuple[float, ...]:
+def step_factors(
+    parameters: objective.Parameters, trained: tuple[str, ...] = objective.MATRICES
+) -> tuple[float, ...]:
     """Return factors on the steps of Adam: smaller for V, and none for fixed matrices."""
     factors = (factor_of_inputs(parameters.projection.shape[1]), 1.0, 1.0)
-    moved = (name in trained for name in MATRICES)
+    moved = (name in trained for name in objective.MATRICES)
     return (*map(operator.mul, factors, moved), 1.0)
 
 
@@ -178,7 +175,7 @@ class QuantizationAware:
         self._inputs = inputs
         self._precision: Precision | None = None
 
-    def choose_precision(self, parameters: Parameters) -> bool:
+    def choose_precision(self, parameters: objective.Parameters) -> bool:
         """Fix the bits of inputs and accumulators; False if the integer model cannot hold them."""
         try:
             check_counts(**_counts_of(parameters))
@@ -187,12 +184,12 @@ class QuantizationAware:
             return False
         return True
 
-    def rounded_points(self, X: Matrix) -> Matrix:
+    def rounded_points(self, X: objective.Matrix) -> objective.Matrix:
         """Return normalized points (n, D) as quantized on the device, float32."""
         assert self._precision is not None
         return rounded_inputs(X, self._normalizer, self._inputs, self._precision.input_bits)
 
-    def rounded(self, parameters: Parameters) -> Parameters | None:
+    def rounded(self, parameters: objective.Parameters) -> objective.Parameters | None:
         """Return `parameters` as rounded by the integer model; None if they do not fit it.
 
         The offset of the projection is subtracted from the prototypes: only differences matter.
@@ -205,14 +202,14 @@ class QuantizationAware:
         # W applies to raw features, x / scale + offset; a feature of scale 0 has no weight.
         scale = np.where(self._normalizer.scale == 0, np.inf, self._normalizer.scale)
         bias = floats.bias + floats.projection @ self._normalizer.offset
-        return Parameters(
+        return objective.Parameters(
             (floats.projection / scale).astype(np.float32),
             (floats.prototypes - bias[:, None]).astype(np.float32),
             floats.labels.astype(np.float32),
             parameters.sharpness,
         )
 
-    def _model(self, parameters: Parameters) -> Model:
+    def _model(self, parameters: objective.Parameters) -> Model:
         V, C, Z, _ = parameters
         head = ProtoNNHead(
             projection=(V / self._gamma).astype(np.float32),
@@ -230,8 +227,8 @@ class QuantizationAware:
 
 
 def rounded_inputs(
-    X: Matrix, normalizer: Normalizer, inputs: InputStatistics, input_bits: int
-) -> Matrix:
+    X: objective.Matrix, normalizer: Normalizer, inputs: InputStatistics, input_bits: int
+) -> objective.Matrix:
     """Return normalized points (n, D) rounded to the device's input bits, float32.
 
     - `normalizer`, `inputs`: see `QuantizationAware`.
@@ -247,6 +244,6 @@ def rounded_inputs(
     return rounded
 
 
-def _counts_of(parameters: Parameters) -> dict[str, int]:
+def _counts_of(parameters: objective.Parameters) -> dict[str, int]:
     (d, D), (L, m) = parameters.projection.shape, parameters.labels.shape
     return {"features": D, "projections": d, "prototypes": m, "classes": L}

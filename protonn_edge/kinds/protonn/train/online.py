@@ -23,19 +23,11 @@ from protonn_edge.errors import InputError
 from protonn_edge.kinds.protonn.parameters import ProtoNNParameters
 from protonn_edge.kinds.protonn.train.fitting import ProtoNNTraining
 from protonn_edge.kinds.protonn.train.joint import step_factors
+from protonn_edge.training import progress
 from protonn_edge.training.loop import WARM_UP_STEPS, Adam, noisy
 from protonn_edge.training.objective import LOSSES, Parameters, objective_gradient
 from protonn_edge.training.points import Batch, Float32, Indices, TrainingSet
 from protonn_edge.training.preparation import PreparedPoints
-from protonn_edge.training.progress import (
-    ATTEMPTS,
-    BACK_OFF,
-    DivergedError,
-    EpochReport,
-    Restart,
-    Trained,
-    accuracies,
-)
 from protonn_edge.training.thresholding import Sparsifier
 
 _STEPS_TO_SHRINK = 1_000.0
@@ -67,8 +59,8 @@ class OnlineTraining:
         epochs: int = 0,
     ) -> None:
         self.n_seen, self._n_classes = n_seen, n_classes
-        self.history: list[EpochReport] = []  # one a call
-        self.restarts: list[Restart] = []  # of calls that were repeated with smaller steps
+        self.history: list[progress.EpochReport] = []  # one a call
+        self.restarts: list[progress.Restart] = []  # of calls that were repeated with smaller steps
         self._rate = settings.learning_rate
         self._loss = LOSSES[settings.loss]
         self._generator = np.random.default_rng(seed)
@@ -93,7 +85,7 @@ class OnlineTraining:
 
     def learn(
         self, points: Float32, y: Indices, weights: NDArray[np.float64] | None
-    ) -> EpochReport:
+    ) -> progress.EpochReport:
         """Pass over raw points once; on divergence, repeat with smaller steps.
 
         Raises `InputError` if it still diverges after three restarts.
@@ -103,31 +95,33 @@ class OnlineTraining:
         counted = None if weights is None else (weights / weights.mean()).astype(np.float32)
         data = TrainingSet(self.training.prepared.normalized(points), y, Y, counted)
         call = len(self.history) + 1
-        for _ in range(ATTEMPTS):
+        for _ in range(progress.ATTEMPTS):
             before = copy.deepcopy(self._adam)
             try:
                 with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
                     objective = self._pass(data)
-                    accuracy, _ = accuracies(self._adam.parameters, data)
-            except DivergedError as error:
+                    accuracy, _ = progress.accuracies(self._adam.parameters, data)
+            except progress.DivergedError as error:
                 self._adam = before
-                lowered = self._rate / BACK_OFF
-                self.restarts.append(Restart(self._rate, call, str(error), lowered))
+                lowered = self._rate / progress.BACK_OFF
+                self.restarts.append(progress.Restart(self._rate, call, str(error), lowered))
                 self._rate = lowered
                 continue
-            self.history.append(EpochReport(call, call, objective, accuracy))
+            self.history.append(progress.EpochReport(call, call, objective, accuracy))
             return self.history[-1]
         raise InputError(
-            f"partial_fit diverges at the learning rate {BACK_OFF * self._rate:.2g} "
+            f"partial_fit diverges at the learning rate {progress.BACK_OFF * self._rate:.2g} "
             f"({self.restarts[-1].reason}); try a smaller learning rate, or a first call with more "
             "typical points"
         )
 
-    def trained(self) -> Trained:
+    def trained(self) -> progress.Trained:
         """Return the current model; its input statistics are those of all points."""
         prepared = self.training.prepared
         prepared.inputs = prepared.running.inputs(self._background)
-        return Trained(self._adam.parameters, self._rate, tuple(self.history), tuple(self.restarts))
+        return progress.Trained(
+            self._adam.parameters, self._rate, tuple(self.history), tuple(self.restarts)
+        )
 
     def _pass(self, data: TrainingSet) -> float:
         deviation = self.training.input_noise
