@@ -13,8 +13,7 @@ from printing import Columns, Record, accuracy_cell
 from protonn_edge.boards import load_board
 from protonn_edge.build.project import BuildOptions, Trial, trial_build
 from protonn_edge.chain.model import Model
-from protonn_edge.codegen import Plan
-from protonn_edge.codegen.plan import Float32Plan
+from protonn_edge.codegen.plan import DevicePlan
 from protonn_edge.datasets import Dataset
 from protonn_edge.evaluation.measurement import measure
 from protonn_edge.quantization import DeviceModel, IntegerChain, measure_activity, quantize
@@ -68,7 +67,7 @@ class OnUno:
 
     reference: DeviceModel
     Q: NDArray[np.uint8]
-    plan: Plan | Float32Plan
+    plan: DevicePlan
     record: Record
 
 

@@ -26,7 +26,7 @@ from protonn_edge.build.checks import Usage, measure_usage
 from protonn_edge.build.folder import Project
 from protonn_edge.build.project import build
 from protonn_edge.chain.model import Model
-from protonn_edge.codegen import Float32Plan, Plan
+from protonn_edge.codegen import DevicePlan
 from protonn_edge.datasets import load_digits_dataset, load_points
 from protonn_edge.datasets.preparation import Preparation
 from protonn_edge.device import ReferenceAnswers, Run, Session, protocol, run
@@ -110,17 +110,17 @@ def model(project: Project) -> Model:
 
 
 @pytest.fixture(scope="session")
-def generated(project: Project) -> tuple[DeviceModel, Plan | Float32Plan]:
+def generated(project: Project) -> tuple[DeviceModel, DevicePlan]:
     return project.generated()
 
 
 @pytest.fixture(scope="session")
-def reference(generated: tuple[DeviceModel, Plan | Float32Plan]) -> DeviceModel:
+def reference(generated: tuple[DeviceModel, DevicePlan]) -> DeviceModel:
     return generated[0]
 
 
 @pytest.fixture(scope="session")
-def plan(generated: tuple[DeviceModel, Plan | Float32Plan]) -> Plan | Float32Plan:
+def plan(generated: tuple[DeviceModel, DevicePlan]) -> DevicePlan:
     return generated[1]
 
 

@@ -9,7 +9,7 @@ import pytest
 from protonn_edge.boards import Board
 from protonn_edge.build.checks import Usage
 from protonn_edge.chain.model import Model
-from protonn_edge.codegen import Float32Plan, Plan
+from protonn_edge.codegen import DevicePlan
 from protonn_edge.device import Run, Session, summarize
 from protonn_edge.errors import CheckFailed
 from protonn_edge.quantization import DeviceModel
@@ -55,7 +55,7 @@ def test_the_accuracy_does_not_fall_below_the_floor(
 
 
 def test_every_prediction_takes_cycles_that_are_possible(
-    done: Run, plan: Plan | Float32Plan, board: Board, record_property: Record
+    done: Run, plan: DevicePlan, board: Board, record_property: Record
 ) -> None:
     possible = PossibleCycles.of(plan, board)
     summary = summarize(done.results, board)

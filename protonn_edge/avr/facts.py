@@ -65,13 +65,7 @@ _DIVISIONS = {"__udivmodqi4": 8, "__udivmodhi4": 16, "__udivmodsi4": 32}
 
 
 def facts_of(program: LinkedProgram, *, whole: bool) -> Facts:
-    """Return what holds for a prediction; `whole` is one by ``P_predict``.
-
-    Raises
-    ------
-    InputError
-        If labels of one name contradict each other.
-    """
+    """Return facts of a prediction, `whole` by ``P_predict``; `InputError` if labels differ."""
     places: dict[tuple[str, str], dict[int, int]] = defaultdict(dict)
     limits: dict[tuple[str, str], list[str]] = {}
     for mark in program.marks:

@@ -68,25 +68,11 @@ def graph_of(
     targets: Mapping[int, tuple[int, ...]],
     register: int | None = None,
 ) -> Graph:
-    """Return the flow from functions at some addresses.
+    """Return the flow from functions at some addresses, `entries`; blocks begin at `places`.
 
-    Parameters
-    ----------
-    program : LinkedProgram
-        The program, with its symbols.
-    entries : collection of int
-        The addresses of the functions.
-    places : collection of int
-        Addresses at which blocks begin.
-    targets : mapping of int to tuple of int
-        Where jumps through tables lead, by their addresses.
-    register : int, optional
-        An I/O register: before 0 is written to it, paths end.
-
-    Raises
-    ------
-    CheckFailed
-        If a call or a jump leads to where nobody knows; the message names the function.
+    Jumps through tables lead to the `targets` of their addresses. Paths end before 0 is written to
+    the I/O `register`. Raises `CheckFailed` if a call or a jump leads to where nobody knows; the
+    message names the function.
     """
     steps = CodeSteps(program, targets, register).all(entries)
     called = {function for step in steps.values() for function in step.called}

@@ -84,26 +84,10 @@ def paths_between(
 ) -> Paths:
     """Return the longest and the shortest path of all spans of a prediction that marks them.
 
-    A span begins with the first write to an I/O register behind a label ``P_span.NAME.N``, and ends
-    before that of 0.
-
-    Parameters
-    ----------
-    program : LinkedProgram
-        The program, with its symbols.
-    register : int
-        The address of the register, as instructions have it.
-    spans : mapping of str to Times
-        How often a prediction has a span of each name.
-    whole : bool
-        Whether the prediction is one call of ``P_predict``.
-
-    Raises
-    ------
-    InputError
-        If the program does not have a label of each name, once.
-    CheckFailed
-        If there is no bound, as of `paths_through`.
+    A span begins with the first write to an I/O register, at this address in instructions, behind a
+    label ``P_span.NAME.N``, and ends before that of 0; a prediction has spans of each name so
+    often. It is `whole` if it is one call of ``P_predict``. Raises `InputError` if the program does
+    not have a label of each name, once, and `CheckFailed` as `paths_through`.
     """
     labels = span_labels(program)
     roots: dict[int, Times] = {}

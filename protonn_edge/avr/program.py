@@ -151,12 +151,8 @@ def read_program(elf: Path) -> LinkedProgram:
 def read_share(elf: Path, object_file: Path) -> Sections:
     """Return what a linked AVR firmware takes for the functions and variables of one object file.
 
-    The linker has left some of them out. What of the C library they need is not counted.
-
-    Raises
-    ------
-    InputError
-        If a file cannot be read or is not an ELF file for the AVR.
+    The linker has left some of them out. What of the C library they need is not counted. Raises
+    `InputError` if a file cannot be read or is not an ELF file for the AVR.
     """
     linked, own = (_parsed(path, _sized_names) for path in (elf, object_file))
     text = data = bss = 0
@@ -185,11 +181,7 @@ def constants_in_sram(program: LinkedProgram, all_of: str) -> list[tuple[str, Pa
 
     These are constants without PROGMEM, string literals, and anything with an initial value in
     object files whose names begin with `all_of`. All object files lie below the program's folder.
-
-    Raises
-    ------
-    InputError
-        If one cannot be read or is not an ELF file for the AVR.
+    Raises `InputError` if one cannot be read or is not an ELF file for the AVR.
     """
     if not program.initial_values:
         return []
@@ -203,10 +195,9 @@ def constants_in_sram(program: LinkedProgram, all_of: str) -> list[tuple[str, Pa
 
 
 def _kept(constants: Constants, in_sram: tuple[Constants, ...]) -> Iterator[str]:
-    """Yield the names of those that the linker has put into SRAM.
+    """Yield the names of those that the linker has put into SRAM, without CSWTCH.
 
-    The compiler's tables for switch statements (CSWTCH) are excluded: they cannot be declared
-    PROGMEM.
+    These are the compiler's tables for switch statements, which cannot be declared PROGMEM.
     """
     linked = {name for section in in_sram for name in section.names}
     names = [name for name in constants.names if not name.startswith("CSWTCH")]

@@ -265,11 +265,7 @@ _HOST_DEFAULTS = {
 
 
 def read_facts(facts: Mapping[str, Any], source: str) -> dict[str, Any]:
-    """Return the arguments of a `Board` that a file's keys stand for.
-
-    Raises `InputError` if a key is missing, unknown or has a value that it cannot have, or values
-    contradict.
-    """
+    """Return the arguments of a `Board` for a file's keys; `InputError` names one that is wrong."""
     on_host = facts.get("core") == HOST
     known = _HOST if on_host else _CHIP
     for key in facts:

@@ -16,7 +16,7 @@ from protonn_edge.avr.program import LinkedProgram, constants_in_sram, float_rou
 from protonn_edge.avr.stack import worst_case_stack
 from protonn_edge.boards import Board
 from protonn_edge.chain.head import FEWER_FEATURES, Remedies
-from protonn_edge.codegen import Float32Plan, Plan
+from protonn_edge.codegen import DevicePlan, Plan
 from protonn_edge.codegen.planner import READABLE_BYTES
 from protonn_edge.errors import CheckFailed
 from protonn_edge.kernels.kernel import CHUNK_CYCLES
@@ -79,7 +79,7 @@ class OverBudget(CheckFailed):
         self.usage = usage
 
 
-def check_estimate(plan: Plan | Float32Plan, board: Board, remedies: Remedies) -> None:
+def check_estimate(plan: DevicePlan, board: Board, remedies: Remedies) -> None:
     """Raise `CheckFailed` if tables or variables alone are too large, or a push is too slow."""
     if plan.table_bytes > board.flash_bytes:
         raise CheckFailed(
@@ -119,14 +119,12 @@ def measure_usage(program: LinkedProgram) -> Usage:
 
 
 def check_linked(
-    program: LinkedProgram, plan: Plan | Float32Plan, board: Board, remedies: Remedies
+    program: LinkedProgram, plan: DevicePlan, board: Board, remedies: Remedies
 ) -> None:
     """Check a linked firmware; its object files lie below the same folder.
 
-    A float build may compute in floats.
-
-    Raises `CheckFailed` if it computes in floats, has constants in SRAM, or disables interrupts for
-    too long.
+    Raises `CheckFailed` if an integer build computes in floats, constants are in SRAM, or
+    interrupts are disabled for too long.
     """
     if isinstance(plan, Plan):
         check_no_floats(program)
@@ -172,7 +170,7 @@ def check_constants_within_reach(program: LinkedProgram, remedies: Remedies) -> 
         )
 
 
-def check_interrupts(program: LinkedProgram, plan: Plan | Float32Plan, board: Board) -> None:
+def check_interrupts(program: LinkedProgram, plan: DevicePlan, board: Board) -> None:
     """Raise `CheckFailed` if a byte on the serial line could wait too long for its handler."""
     spans, limit = spans_without_interrupts(program, plan), receiver_limit(board)
     if spans.worst_delay > limit:
@@ -184,7 +182,7 @@ def check_interrupts(program: LinkedProgram, plan: Plan | Float32Plan, board: Bo
         )
 
 
-def spans_without_interrupts(program: LinkedProgram, plan: Plan | Float32Plan) -> MaskedSpans:
+def spans_without_interrupts(program: LinkedProgram, plan: DevicePlan) -> MaskedSpans:
     """Return how long a firmware disables interrupts, for any features."""
     if isinstance(plan, Plan) and plan.buffered:  # pushed with interrupts enabled, the line idle
         return masked_spans(program, {})

@@ -24,6 +24,7 @@ from protonn_edge.chain.model import Model
 from protonn_edge.codegen import (
     HOST_MAIN,
     SOURCES,
+    DevicePlan,
     Float32Plan,
     Plan,
     make_float32_plan,
@@ -104,7 +105,7 @@ class WrittenPlan:
     # mean cycles of each stage, which depend on the points that the plan was made for
     means: tuple[float | None, ...]
 
-    def plan_of(self, model: DeviceModel) -> Plan | Float32Plan | None:
+    def plan_of(self, model: DeviceModel) -> DevicePlan | None:
         """Return the model's plan with these choices; None if there is none."""
         if isinstance(model, Float32Model):
             return make_float32_plan(model)
@@ -117,10 +118,7 @@ class WrittenPlan:
 
 
 def plan_of_choices(
-    model: IntegerChain,
-    core: Core,
-    choices: Mapping[str, str],
-    activity: Activity | None = None,
+    model: IntegerChain, core: Core, choices: Mapping[str, str], activity: Activity | None = None
 ) -> Plan | None:
     """Return the model's plan with these choices; None if there is none."""
     try:
@@ -130,7 +128,7 @@ def plan_of_choices(
     return plan if plan.choices == choices else None
 
 
-def plan_text(model: DeviceModel, plan: Plan | Float32Plan) -> str:
+def plan_text(model: DeviceModel, plan: DevicePlan) -> str:
     """Return the content of ``build.json``: the same for the same model and plan."""
     record = {
         "format": _FORMAT,
@@ -147,10 +145,7 @@ def plan_text(model: DeviceModel, plan: Plan | Float32Plan) -> str:
 
 
 def read_plan(path: Path) -> WrittenPlan:
-    """Return what ``build.json`` says of the plan.
-
-    Raises `InputError` if the file is missing, damaged, or of another version.
-    """
+    """Return the plan in ``build.json``; `InputError` if it is missing, damaged or outdated."""
     if not path.exists():
         raise InputError(f"{path} is missing, as an older version built the folder; {_AGAIN}")
     try:
@@ -184,10 +179,7 @@ class Project:
         return (self.folder / _MODEL).is_file()
 
     def model(self) -> Model:
-        """Return the float model that the firmware was generated from.
-
-        Raises `InputError` if nothing was built here yet.
-        """
+        """Return the float model that the firmware is generated from; `InputError` without one."""
         if not self.built:
             raise InputError(
                 f"no model was built in {self.folder}; run "
@@ -195,8 +187,8 @@ class Project:
             )
         return load_model(self.folder / _MODEL)
 
-    def generated(self) -> tuple[DeviceModel, Plan | Float32Plan]:
-        """Return what was generated: the reference, in integers or floats, and its plan.
+    def generated(self) -> tuple[DeviceModel, DevicePlan]:
+        """Return the reference, in integers or floats, and its plan.
 
         Raises `InputError` if nothing was built here yet, or a generated file is not what `build`
         writes for the model and the plan in ``build.json``.
@@ -219,7 +211,7 @@ class Project:
             for precision in precisions_of(model)
         )
 
-    def _check_generated(self, reference: DeviceModel, plan: Plan | Float32Plan) -> None:
+    def _check_generated(self, reference: DeviceModel, plan: DevicePlan) -> None:
         for name, generated in generated_files(reference, plan).items():
             path, content = self.folder / _GENERATED / name, generated.encode()
             same_size = path.is_file() and path.stat().st_size == len(content)
@@ -260,10 +252,7 @@ def _product(board: Board) -> Path:
 
 @contextmanager
 def exclusive(folder: Path) -> Iterator[None]:
-    """Lock a project folder exclusively; the lock is released however this process ends.
-
-    Raises `InputError` if another process holds it, or it cannot be created.
-    """
+    """Lock a project folder, until this process ends; `InputError` if another holds the lock."""
     try:
         with locked_folder(folder):
             yield
@@ -273,7 +262,7 @@ def exclusive(folder: Path) -> Iterator[None]:
         ) from error
 
 
-def generated_files(reference: DeviceModel, plan: Plan | Float32Plan) -> dict[str, str]:
+def generated_files(reference: DeviceModel, plan: DevicePlan) -> dict[str, str]:
     """Return the texts that `build` generates, by file name: the plan and its C."""
     return {PLAN_FILE: plan_text(reference, plan), **render_c(reference, plan)}
 
@@ -322,7 +311,7 @@ def _settings_for(board: Board) -> str:
 def write_project(
     model: Model,
     reference: DeviceModel,
-    plan: Plan | Float32Plan,
+    plan: DevicePlan,
     folder: Path,
     firmware_of: Path | None,
     board: Board,

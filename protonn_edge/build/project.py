@@ -25,20 +25,8 @@ from protonn_edge.build.folder import (
 )
 from protonn_edge.chain.activity import Activity
 from protonn_edge.chain.model import Model
-from protonn_edge.codegen import (
-    Float32Plan,
-    Limits,
-    Plan,
-    make_float32_plan,
-    make_plan,
-    plans,
-)
-from protonn_edge.quantization import (
-    DeviceModel,
-    Float32Model,
-    IntegerChain,
-    quantize,
-)
+from protonn_edge.codegen import DevicePlan, Limits, Plan, make_float32_plan, make_plan, plans
+from protonn_edge.quantization import DeviceModel, Float32Model, IntegerChain, quantize
 from protonn_edge.system.facts_repr import FactsRepr
 from protonn_edge.system.folders import scratch_folder
 from protonn_edge.toolchain.platformio import build_firmware
@@ -61,7 +49,7 @@ class BuildOptions:
     activity: Activity | None = None
     # what is built of the model, by default its integers; floats are for comparison
     reference: DeviceModel | None = None
-    plan: Plan | Float32Plan | None = None  # the only plan to consider
+    plan: DevicePlan | None = None  # the only plan to consider
     # whether `build` runs what it made before it writes it; see `verification.tryout`
     tries: bool = True
 
@@ -101,10 +89,7 @@ def build(
     """
     board, folder = board_of(board), Path(folder)
     check_folder(folder, board)
-    with (
-        exclusive(folder),
-        trial_build(model, board, firmware_of=folder, options=options) as trial,
-    ):
+    with exclusive(folder), trial_build(model, board, firmware_of=folder, options=options) as trial:
         tried = NOT_TRIED
         if options is None or options.tries:
             unchanged = has_own_sources(trial.project)
@@ -121,20 +106,15 @@ def build_for_host(
     """Render a model, compile it for this computer, and write the project to `folder`.
 
     The program reads the features of points from its standard input and prints classes and scores
-    (``firmware/host/main.c``). There is no budget, as there is no chip.
-
-    Returns the program, and how it was tried.
-    Raises `CheckFailed` if the compiler refuses it, or it answers another score than NumPy; nothing
-    is written then.
-    Raises `InputError` if the folder has other files in place of the project's, another process is
-    writing to it, it cannot be written, or a restriction is for a chip.
+    (``firmware/host/main.c``). There is no budget, as there is no chip. Raises as `build` does, and
+    `InputError` if a restriction is for a chip.
     """
     options = options or BuildOptions()
     if options.flash_bytes is not None or options.sram_bytes is not None:
         board.check_is_chip("flash or SRAM")
     check_folder(folder, board)
     reference = options.reference or quantize(model)
-    plan: Plan | Float32Plan
+    plan: DevicePlan
     if isinstance(reference, Float32Model):
         plan = make_float32_plan(reference)
     else:
@@ -151,7 +131,7 @@ def build_for_host(
 class Build(FactsRepr):
     """The plan of a firmware that fits, what it takes once linked, and how it was tried."""
 
-    plan: Plan | Float32Plan
+    plan: DevicePlan
     usage: Usage
     possible: PossibleCycles  # of a prediction, as the firmware measures it
     tried: Tried
@@ -182,22 +162,18 @@ class Trial:
     project: Project
     elf: Path
     reference: DeviceModel
-    plan: Plan | Float32Plan
+    plan: DevicePlan
     usage: Usage
     possible: PossibleCycles
 
 
 @contextmanager
 def trial_build(
-    model: Model,
-    board: Board,
-    firmware_of: Path | None = None,
-    options: BuildOptions | None = None,
+    model: Model, board: Board, firmware_of: Path | None = None, options: BuildOptions | None = None
 ) -> Iterator[Trial]:
     """Build a model in a temporary folder; raises as `build` does.
 
-    - `firmware_of`: a project folder whose firmware and settings are used, if it has them.
-    - `options`: restrictions on the choice of a plan, and the precision.
+    The firmware and settings of the project `firmware_of` are used, if it has them.
     """
     board.check_is_chip("flash and SRAM")
     options = options or BuildOptions()
@@ -208,15 +184,13 @@ def trial_build(
 
 @contextmanager
 def raw_input_build(
-    model: Model, reference: DeviceModel, plan: Plan | Float32Plan, board: Board
+    model: Model, reference: DeviceModel, plan: DevicePlan, board: Board
 ) -> Iterator[Path]:
-    """Build firmware that accepts raw integers, in a temporary folder.
+    """Yield the ELF of firmware that accepts raw integers, built in a temporary folder.
 
     It is this package's own firmware with the switch described in ``firmware/prediction.h``, even
-    if a user has changed theirs.
-
-    Yields the ELF file.
-    Raises `OverBudget` if it does not fit the board: ``pnn_quantize`` and its tables take flash.
+    if a user has changed theirs. Raises `OverBudget` if it does not fit the board: ``pnn_quantize``
+    and its tables take flash.
     """
     with scratch_folder() as scratch:
         project = write_project(model, reference, plan, scratch, None, board)
@@ -226,10 +200,7 @@ def raw_input_build(
 
 
 def try_plan(model: Model, reference: IntegerChain, plan: Plan, board: Board) -> Tried:
-    """Try a plan's C in the serial firmware, for firmware that takes its inputs elsewhere.
-
-    Raises `WrongAnswers` if it answers another score than NumPy on the emulated board.
-    """
+    """Try a plan's C in the serial firmware, for other firmware; raises as `try_firmware` does."""
     with scratch_folder() as scratch:
         project = write_project(model, reference, plan, scratch, None, board)
         elf = project.compile(board)
@@ -266,7 +237,7 @@ def _first_that_fits(
 
 def _choices(
     reference: DeviceModel, board: Board, options: BuildOptions, activity: Activity | None
-) -> Sequence[Plan | Float32Plan]:
+) -> Sequence[DevicePlan]:
     """Return the plans to try: the fastest that are expected to fit first."""
     if options.plan is not None:
         return [options.plan]

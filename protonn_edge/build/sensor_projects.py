@@ -82,10 +82,7 @@ class Logger:
 
 
 def sketch_name(folder: Path) -> str:
-    """Return the name of the sketch in a folder, which is the folder's.
-
-    Raises `InputError` if the Arduino IDE cannot open a sketch of that name.
-    """
+    """Return the name of the sketch in a folder; `InputError` if the IDE cannot open it."""
     name = folder.resolve().name
     if not name.replace("_", "").replace("-", "").isalnum() or not name.isascii():
         raise InputError(
@@ -111,11 +108,9 @@ class LiveBuild:
 
 
 def build_live(model: Model, windowing: Windowing) -> LiveBuild:
-    """Build firmware that classifies the samples of a sensor, with the fastest plan that fits.
+    """Build firmware that classifies a sensor's samples, with the model of `windowing`.
 
-    - `model`: the float model of `windowing`.
-
-    Raises `CheckFailed` if it does not fit the board, or cannot keep up.
+    It gets the fastest plan that fits. Raises `CheckFailed` if none does, or it cannot keep up.
     """
     board = windowing.sampling.board
     failures: list[OverBudget] = []

@@ -62,15 +62,11 @@ class Channel(NamedTuple):
 def counts_for(
     instrument: Instrument | None, channels: Sequence[Channel], declared: str | None
 ) -> tuple[NDArray[np.float64] | None, tuple[Notice, ...]]:
-    """Return how the counts of a sensor's channels become a model's values.
+    """Return how the counts of a sensor's channels, in the model's order, become a model's values.
 
     Returns the counts per unit of the training data, (channels,), None if these are counts; and
-    what was converted, or assumed.
-
-    - `instrument`: what measured the training data.
-    - `channels`: the sensor's channels, in the model's order.
-    - `declared`: the unit of the training data, as `units_of` reads it. If it is given, data of
-      another sensor is converted.
+    what was converted, or assumed. `instrument` measured the training data; `declared` is its unit,
+    as `units_of` reads it: if it is given, data of another sensor is converted.
 
     Raises `InputError` if the sensor measures another quantity, or is another one than the data's
     and no unit is declared, or another unit.
@@ -107,9 +103,8 @@ def counts_for(
 def check_range(model: IntegerChain, kinds: Sequence[SensorKind], *, full_scale: bool) -> None:
     """Refuse a model that was trained on other values than those of the channels that it uses.
 
-    - `model`: its features are samples of the channels, interleaved.
-    - `kinds`: the sensor of each channel.
-    - `full_scale`: whether the model's range is that of all possible samples instead of the data's.
+    `kinds` has the sensor of each interleaved channel. With `full_scale`, the model's range is that
+    of all possible samples instead of the data's.
     """
     for kind, (low, high) in zip(kinds, trained_ranges(model, len(kinds)), strict=True):
         extent = kind.high - kind.low
@@ -258,10 +253,7 @@ class Windowing:
 
     @cached_property
     def trained(self) -> tuple[tuple[int, int], ...]:
-        """The range of each channel in training, in the sensor's counts.
-
-        None of sound, for which it is the sensor's.
-        """
+        """The range of each channel in training, in counts; none of sound: it is the sensor's."""
         if self.from_onset:
             return ()
         limits = (RAW_MINIMUM, RAW_MAXIMUM)
@@ -280,10 +272,7 @@ class Windowing:
         return f"windows of {self.window} samples at {rate:.6g} Hz, {every}{votes}{rest}"
 
     def ring_samples(self, plan: Plan) -> int:
-        """Return the number of samples that the buffer must hold.
-
-        Raises `CheckFailed` if it cannot keep up.
-        """
+        """Return the samples that the buffer must hold; `CheckFailed` if it cannot keep up."""
         period, values = self.sampling.period_cycles, len(self.used)
         interrupts = self.sampling.interrupt_cycles + _KEEP_CYCLES + _QUANTIZE_CYCLES * values
         interrupts += _EXTREMES_CYCLES * len(self.trained)
@@ -388,15 +377,11 @@ def windowing_of(
     instrument: Instrument | None = None,
     unit: str | None = None,
 ) -> Windowing:
-    """Return the windows of a sensor for a model.
+    """Return the windows of a sensor for a model, whose channels are found by its `feature_names`.
 
-    - `feature_names`: those of the float model, by which its channels are found.
-    - `hop`: by default, windows do not overlap and have no gaps.
-    - `votes`, `refractory_s`: see `Windowing`.
-    - `instrument`: what measured the model's training data.
-    - `unit`: the unit of the training data; see `counts_for`.
-
-    Raises `InputError` if the model is for other channels than the sensor's, or for another sensor.
+    By default, windows do not overlap and have no gaps. See `Windowing`, and `counts_for` about the
+    instrument and the unit. Raises `InputError` if the model is for other channels than the
+    sensor's, or for another sensor.
     """
     channels = sampling.channels
     n = model.n_channels or len(channels)

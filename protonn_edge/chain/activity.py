@@ -35,10 +35,7 @@ class Activity:
 
     @classmethod
     def of_array(cls, array: Shares, n_inputs: int, sizes: Sizes) -> Activity:
-        """Return the activity of a vector of all shares.
-
-        Raises `InputError` if the vector has another length, or numbers outside 0..1.
-        """
+        """Return the activity of all shares; `InputError` if they have another length or range."""
         every = [n_inputs, *(size for each in sizes.values() for size in each)]
         if array.shape != (sum(every),):
             raise InputError(

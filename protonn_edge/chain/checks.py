@@ -32,11 +32,16 @@ def check_type(array: NDArray[Any], name: str, wanted: str) -> None:
 def single_value(array: NDArray[Any], name: str, kinds: str) -> Any:
     """Return the only value of an array, whose type is of one of NumPy's `kinds`."""
     if array.shape != () or array.dtype.kind not in kinds:
-        raise InputError(
-            f"array {name!r} has the shape {array.shape} and the type {array.dtype.name}, a model "
-            "file has a single value there; train the model again"
-        )
+        raise unlike(array, name, "a single value")
     return array.item()
+
+
+def unlike(array: NDArray[Any], name: str, wanted: str) -> InputError:
+    """Return the error for an array that is not what is `wanted` in a model file."""
+    return InputError(
+        f"array {name!r} has the shape {array.shape} and the type {array.dtype.name}, a model "
+        f"file has {wanted} there; train the model again"
+    )
 
 
 def check_finite(array: NDArray[Any], name: str) -> None:
@@ -96,11 +101,7 @@ def checked_matrix(
 
 
 def checked_vector(
-    array: NDArray[Any],
-    name: str,
-    *,
-    size: int | None = None,
-    largest: float = _LARGEST_NUMBER,
+    array: NDArray[Any], name: str, *, size: int | None = None, largest: float = _LARGEST_NUMBER
 ) -> Float64:
     """Return a read-only float64 copy, checked."""
     given = np.asarray(array)

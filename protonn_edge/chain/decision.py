@@ -87,10 +87,7 @@ class Rejection(_Thresholds):
         return math.sqrt(-math.log(self.rbf)) if self.rbf > 0 else None
 
     def in_integers(self, score_scale: float, rbf_maximum: int) -> IntegerRejection:
-        """Return the thresholds of an integer model.
-
-        Its scores are in units of `score_scale`; its largest RBF means 1.
-        """
+        """Return thresholds for scores in units of `score_scale` and a largest RBF that means 1."""
         return IntegerRejection(
             score=_whole(self.score / score_scale),
             rbf=_whole(self.rbf * rbf_maximum),
@@ -187,10 +184,7 @@ class IntegerDecision(IntegerStage):
 def decide(
     scores: NDArray[Any], nearest: NDArray[Any], rejection: IntegerRejection | None
 ) -> IntArray:
-    """Return the classes (n,), or `UNKNOWN`, of scores (n, L).
-
-    `nearest` is the nearness (n,) of the nearest known point, such as a prototype's RBF.
-    """
+    """Return the classes (n,), or `UNKNOWN`, of scores (n, L) and nearness (n,) to known points."""
     classes: IntArray = scores.argmax(axis=1)
     if rejection is not None:
         classes[rejection.rejects(scores, nearest)] = UNKNOWN
@@ -234,11 +228,9 @@ class Confidence:
         return -(-((len(EXPONENTIAL) << self.shift) - half) // self.factor)
 
     def percent(self, scores: ArrayLike) -> NDArray[np.uint8]:
-        """Return the probability of the class with the largest score, in per cent.
+        """Return the probability of the class with the largest integer score (n, L), in per cent.
 
-        - `scores` (n, L): scores of the integer model.
-
-        Returns 0..100, as ``pnn_confidence`` of the generated C returns it.
+        Returns 0..100, as ``pnn_confidence`` of the generated C does.
         """
         s = np.asarray(scores, dtype=np.int64)
         less = s.max(axis=1, keepdims=True) - s

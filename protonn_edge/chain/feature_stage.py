@@ -185,10 +185,7 @@ class RawPoints(ABC):
         return saturated_steps(channels, scale.zero, scale.step, scale.maximum).reshape(X.shape)
 
     def examples(self, count: int) -> Bytes:
-        """Return synthetic points (count, features), always the same ones.
-
-        They are drawings if points are images, otherwise windows of a signal.
-        """
+        """Return synthetic points (count, features), always the same: drawings, or windows."""
         shape = self.drawn_shape
         if shape is not None and min(shape) > 1:
             return drawings(*shape, count)
@@ -245,9 +242,8 @@ class FeatureStage(RawPoints):
     def integer_stages(self, inputs: InputQuantizer) -> tuple[IntegerStage, ...]:
         """Return what computes it on a device: from bytes of `device_inputs` to those of `inputs`.
 
-        `inputs` maps features to the inputs of the classifier's own stages.
-
-        Raises `InputError` if generated code cannot hold them.
+        `inputs` maps features to the inputs of the classifier's own stages. Raises `InputError` if
+        generated code cannot hold them.
         """
 
     @abstractmethod
@@ -257,10 +253,7 @@ class FeatureStage(RawPoints):
     @classmethod
     @abstractmethod
     def from_arrays(cls, arrays: Arrays) -> Self | None:
-        """Return the stage of a model file's arrays, or None without one of this kind.
-
-        Raises `InputError` if an array has another type or shape, or is invalid.
-        """
+        """Return the stage of a model file's arrays, None without; `InputError` if one is wrong."""
 
     @abstractmethod
     def describe(self, names: Sequence[str]) -> dict[str, Any]:
@@ -285,19 +278,16 @@ class FeatureStage(RawPoints):
     def invert(self, x: NDArray[Any], inputs: InputQuantizer) -> Bytes | None:  # noqa: ARG002
         """Return points (n, features) for the device with approximately the inputs x, (n, D).
 
-        - `x`: inputs of the classifier's own stages, 0..``inputs.maximum``.
-        - `inputs`: see `integer_stages`.
-
-        None if such points are not known; the self-test of an export then uses `examples`.
+        x are inputs of the classifier's own stages, see `integer_stages`. None if such points are
+        not known; the self-test of an export then uses `examples`.
         """
         return None
 
     @property
     def whole_maximum(self) -> int | None:
-        """The maximum of its features if these are whole numbers from 0 on.
+        """The maximum of features that are whole numbers from 0 on, used as a classifier's inputs.
 
-        They are then used as inputs of classifiers unchanged. None if classifiers choose their
-        bits.
+        None if classifiers choose their bits.
         """
         return None
 

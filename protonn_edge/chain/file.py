@@ -23,14 +23,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from protonn_edge.chain import checks
 from protonn_edge.chain.activity import Activity
-from protonn_edge.chain.checks import (
-    Arrays,
-    check_type,
-    little_endian,
-    parsed_json,
-    single_value,
-)
+from protonn_edge.chain.checks import Arrays, check_type, single_value
 from protonn_edge.chain.decision import Rejection
 from protonn_edge.chain.feature_stage import FeatureStage
 from protonn_edge.chain.head import Head
@@ -47,29 +42,14 @@ from protonn_edge.system.files import write_atomically
 FORMAT_VERSION = 7
 FILE_LIMIT_BYTES = 16 * 2**20
 
-_ARRAYS = (
-    "format_version",
-    "classifier",
-    "normalizer_kind",
-    "normalizer_offset",
-    "normalizer_scale",
-    "inputs_lower",
-    "inputs_upper",
-    "inputs_mean",
-    "inputs_deviation",
-    "inputs_background",
-    "reduction_shapes",
-    "classes",
-    "feature_names",
-    "record",
-    "threshold",
-    "clipped",
-    "deskewed",
-    "raw_exponents",
-)
-_OPTIONAL_ARRAYS = ("activity", "rejection", "sharpness", "training_rows", *kinds.ARRAYS)
 # Whether features are whole numbers follows from what makes them.
 _STATISTICS = tuple(field.name for field in fields(InputStatistics) if field.name != "whole")
+_FLOATS = ("normalizer_offset", "normalizer_scale", *(f"inputs_{name}" for name in _STATISTICS))
+_ARRAYS = (
+    *("format_version", "classifier", "normalizer_kind", *_FLOATS, "reduction_shapes", "classes"),
+    *("feature_names", "record", "threshold", "clipped", "deskewed", "raw_exponents"),
+)
+_OPTIONAL_ARRAYS = ("activity", "rejection", "sharpness", "training_rows", *kinds.ARRAYS)
 
 
 def _feature_arrays(stage: FeatureStage | None) -> Arrays:
@@ -199,16 +179,15 @@ def _arrays_of(model: Model) -> Arrays:
     if model.rejection is not None:
         arrays["rejection"] = np.array(astuple(model.rejection), np.float64)
     arrays |= {"raw_exponents": model.units, **kinds.to_arrays(model.instrument)}
-    return {name: little_endian(array) for name, array in arrays.items()}
+    return {name: checks.little_endian(array) for name, array in arrays.items()}
 
 
 def _model_of(arrays: Arrays) -> Model:
     """Build the model from the arrays of a file; the dataclasses check the values."""
     kind = _kind_of(arrays)
     _check_names(arrays, kind)
-    for name in _ARRAYS:
-        if name.startswith(("inputs_", "normalizer_")) and name != "normalizer_kind":
-            check_type(arrays[name], name, "f8")
+    for name in _FLOATS:
+        check_type(arrays[name], name, "f8")
     exponents = arrays["raw_exponents"]  # which the model checks
     rows = arrays.get("training_rows")
     statistics: dict[str, Any] = {name: arrays[f"inputs_{name}"] for name in _STATISTICS}
@@ -222,7 +201,7 @@ def _model_of(arrays: Arrays) -> Model:
         inputs=InputStatistics(**statistics),
         classes=_texts(arrays["classes"], "classes"),
         feature_names=_texts(arrays["feature_names"], "feature_names"),
-        record=parsed_json(arrays["record"], "record"),
+        record=checks.parsed_json(arrays["record"], "record"),
         threshold=_optional(arrays["threshold"], "threshold"),
         sharpness=_optional(arrays.get("sharpness", np.empty(0)), "sharpness"),
         clipped=bool(single_value(arrays["clipped"], "clipped", "i")),
@@ -273,19 +252,13 @@ def _missing(name: str) -> InputError:
 
 def _optional(array: NDArray[Any], name: str) -> float | None:
     if array.shape not in ((0,), (1,)) or array.dtype.kind != "f":
-        raise InputError(
-            f"array {name!r} has the shape {array.shape} and the type {array.dtype.name}, a model "
-            "file has at most one number there; train the model again"
-        )
+        raise checks.unlike(array, name, "at most one number")
     return float(array[0]) if len(array) else None
 
 
 def _texts(array: NDArray[Any], name: str) -> tuple[str, ...]:
     if array.dtype.kind != "U" or array.ndim != 1:
-        raise InputError(
-            f"array {name!r} has the shape {array.shape} and the type {array.dtype.name}, a model "
-            "file has a list of names there; train the model again"
-        )
+        raise checks.unlike(array, name, "a list of names")
     if array.dtype.itemsize > 4 * NAME_LIMIT:
         raise InputError(
             f"array {name!r} has names of {array.dtype.itemsize // 4:,} characters, the limit is "

@@ -64,10 +64,9 @@ def most_exact(
 ) -> Fitted | None:
     """Return the most exact way to quantize weights; None if none fits.
 
-    Sums of the first width are tried with inputs of all bits; wider ones only with the most bits,
-    and as long as the error is not tolerated.
-
-    - `fit`: quantizes for inputs and sums of these bits; None if no scale fits them.
+    `fit` quantizes for inputs and sums of these bits; None if no scale fits them. Sums of the first
+    width are tried with inputs of all bits; wider ones only with the most bits, and as long as the
+    error is not tolerated.
     """
     first, *wider = widths
     found = [fit(bits, first) for bits in INPUT_BITS]
@@ -99,17 +98,12 @@ class FoldedMap:
 
     @classmethod
     def of(
-        cls,
-        weights: NDArray[Any],
-        model: Model,
-        inputs: InputQuantizer,
-        step: float = 1.0,
+        cls, weights: NDArray[Any], model: Model, inputs: InputQuantizer, step: float = 1.0
     ) -> FoldedMap:
         """Return the map of inputs that is ``weights x`` of normalized features x, in steps.
 
-        - `weights` (d, D): per unit of a feature as a model normalizes it.
-
-        Raises `InputError` if numbers are too large to compute with.
+        Weights (d, D) are per unit of a feature as a model normalizes it. Raises `InputError` if
+        numbers are too large to compute with.
         """
         normalizer, statistics = model.normalizer, model.inputs
         per_raw_unit = weights.astype(np.float64) * normalizer.scale / step
@@ -187,10 +181,7 @@ class QuantizedProduct:
         accumulator_bits: int,
         spare: int = 0,
     ) -> QuantizedProduct:
-        """Return the map of inputs up to `maximum`, with this constant (d,).
-
-        Sums stay below their limit by at least `spare`.
-        """
+        """Return the map of inputs up to `maximum`; sums stay below their limit by `spare`."""
         limit = (1 << (accumulator_bits - 1)) - 1 - spare  # with either sign
         finest = _finest_unit(folded, constant, maximum, limit)
         if finest <= 1 and _whole(folded.weights) and _whole(constant):

@@ -15,15 +15,9 @@ from typing import Any, ClassVar, NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from protonn_edge.chain import checks
 from protonn_edge.chain.activity import Sizes
-from protonn_edge.chain.checks import (
-    Arrays,
-    check_type,
-    checked_matrix,
-    checked_vector,
-    set_checked,
-    single_value,
-)
+from protonn_edge.chain.checks import Arrays
 from protonn_edge.chain.decision import Statistic
 from protonn_edge.chain.feature_stage import FeatureStage
 from protonn_edge.system.facts_repr import FactsRepr
@@ -83,8 +77,8 @@ class Member(NamedTuple):
     def read(self, arrays: Arrays) -> Any:
         """Return it from a file's arrays."""
         if not self.axes:
-            return single_value(arrays[self.name], self.name, self.dtype)
-        check_type(arrays[self.name], self.name, self.dtype)
+            return checks.single_value(arrays[self.name], self.name, self.dtype)
+        checks.check_type(arrays[self.name], self.name, self.dtype)
         return arrays[self.name]
 
     def checked(self, value: Any, sizes: dict[str, int]) -> Any:
@@ -93,9 +87,9 @@ class Member(NamedTuple):
         if not known:
             return float(value) if self.dtype == "f" else value
         if len(known) == 1:
-            array: NDArray[Any] = checked_vector(value, self.name, size=known[0])
+            array: NDArray[Any] = checks.checked_vector(value, self.name, size=known[0])
         else:
-            array = checked_matrix(value, self.name, rows=known[0], columns=known[1])
+            array = checks.checked_matrix(value, self.name, rows=known[0], columns=known[1])
         sizes |= zip(self.axes, array.shape, strict=True)
         return array
 
@@ -133,8 +127,8 @@ class Head(Dimensions):
     def __post_init__(self) -> None:
         axes: dict[str, int] = {}
         for name, each in self.members().items():
-            set_checked(self, name, each.checked(getattr(self, name), axes))
-        set_checked(self, "axes", axes)
+            checks.set_checked(self, name, each.checked(getattr(self, name), axes))
+        checks.set_checked(self, "axes", axes)
 
     @classmethod
     def members(cls) -> dict[str, Member]:
@@ -186,10 +180,7 @@ class Head(Dimensions):
 
     @classmethod
     def from_arrays(cls, arrays: Arrays) -> Self:
-        """Return the form of a file's arrays.
-
-        Raises `InputError` if an array has a wrong type, or is inconsistent.
-        """
+        """Return the form of a file's arrays; `InputError` for wrong types or inconsistent ones."""
         found = (
             (name, each)
             for name, each in cls.members().items()

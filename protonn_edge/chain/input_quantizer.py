@@ -18,12 +18,7 @@ BYTE_MAXIMUM = 255  # the largest input of a device
 def saturated_steps(
     X: NDArray[Any], zero: Numbers, step: Numbers, maximum: int
 ) -> NDArray[np.uint8]:
-    """Return X in steps above `zero`, rounded and within 0..maximum.
-
-    - `X` (..., k): raw numbers, finite.
-    - `zero`, `step` (k,): the value for 0, and raw units per step, finite and not 0.
-    - `maximum`: 1..255.
-    """
+    """Return finite X (..., k) in steps, not 0, above `zero` (k,), rounded, within 0..maximum."""
     with np.errstate(over="ignore"):  # an overflow saturates as well
         steps = np.floor((X.astype(np.float64) - zero) / step + 0.5)
     return np.clip(steps, 0, maximum).astype(np.uint8)

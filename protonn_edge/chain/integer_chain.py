@@ -21,26 +21,12 @@ from typing import Any, ClassVar, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from protonn_edge.chain import decision, integer_stage
 from protonn_edge.chain.checks import little_endian, set_checked
-from protonn_edge.chain.decision import (
-    UNKNOWN,
-    Confidence,
-    IntegerDecision,
-    IntegerRejection,
-    decide,
-)
 from protonn_edge.chain.feature_stage import FeatureStage
 from protonn_edge.chain.head import Head, Size, Sized
 from protonn_edge.chain.input_quantizer import InputQuantizer
-from protonn_edge.chain.integer_stage import (
-    IntArray,
-    IntegerStage,
-    check_counts,
-    check_holds,
-    hashed_name,
-    hashed_text,
-    stage_names,
-)
+from protonn_edge.chain.integer_stage import IntArray, IntegerStage, stage_names
 from protonn_edge.chain.model import Model
 from protonn_edge.chain.raw_inputs import (
     Exponents,
@@ -115,7 +101,7 @@ class StagedInput(QuantizedInput):
     """The stages of an integer model, from the bytes that a device receives to the class."""
 
     own_stages: tuple[IntegerStage, ...]
-    rejection: IntegerRejection | None
+    rejection: decision.IntegerRejection | None
 
     @property
     def n_inputs(self) -> int:
@@ -142,8 +128,8 @@ class StagedInput(QuantizedInput):
         return () if self.feature_stage is None else self.feature_stage.integer_stages(self.inputs)
 
     @cached_property
-    def _decision(self) -> IntegerDecision:
-        return IntegerDecision(self.own_stages[-1].output, self.score_bits, self.rejection)
+    def _decision(self) -> decision.IntegerDecision:
+        return decision.IntegerDecision(self.own_stages[-1].output, self.score_bits, self.rejection)
 
     @cached_property
     def stages(self) -> tuple[IntegerStage, ...]:
@@ -182,7 +168,8 @@ class IntegerChain(StagedInput):
     classes: tuple[str, ...]  # names of the L classes
     sizes: tuple[Size, ...] = ()
     feature_stage: FeatureStage | None = None  # computes features on the device first
-    rejection: IntegerRejection | None = None  # thresholds below which the answer is `UNKNOWN`
+    # thresholds below which the answer is `UNKNOWN`
+    rejection: decision.IntegerRejection | None = None
     sharpness: float | None = None  # factor on the float model's scores; see `confidence`
     raw_exponents: Exponents | None = None
     counts: NDArray[np.float64] | None = None
@@ -193,21 +180,23 @@ class IntegerChain(StagedInput):
         needed = self.rejection is not None and self.rejection.rbf > 0
         set_checked(self, "own_stages", (*before, last.giving_nearest(needed)))
         maximum = self.inputs.maximum
-        check_holds(1 <= maximum <= 255, f"largest input {maximum}")
-        check_counts(features=self.n_features, classes=self.n_classes)
+        integer_stage.check_holds(1 <= maximum <= 255, f"largest input {maximum}")
+        integer_stage.check_counts(features=self.n_features, classes=self.n_classes)
         if self.feature_stages:
             made = self.feature_stages[-1]
-            check_holds(
+            integer_stage.check_holds(
                 made.n_outputs == self.n_inputs,
                 f"{made.kind.replace('_', ' ')} with other outputs than the classifier's inputs",
             )
         if self.feature_stage is not None and self.feature_stage.scale is None:
             same = np.ptp(self.inputs.zero) == 0 and np.ptp(self.inputs.step) == 0
             what = self.feature_stage.kind.replace("_", " ")
-            check_holds(bool(same), f"{what} of values that become bytes in several ways")
+            integer_stage.check_holds(
+                bool(same), f"{what} of values that become bytes in several ways"
+            )
         if self.rejection is not None:  # proving its ranges takes time
-            check_holds(
-                self.n_classes <= UNKNOWN and self._decision.holds(last.nearest_maximum),
+            integer_stage.check_holds(
+                self.n_classes <= decision.UNKNOWN and self._decision.holds(last.nearest_maximum),
                 "thresholds that no score or no RBF reaches",
             )
 
@@ -234,14 +223,14 @@ class IntegerChain(StagedInput):
         return np.clip(np.array(moved, np.int64), 0, self.inputs.maximum)
 
     @cached_property
-    def confidence(self) -> Confidence | None:
+    def confidence(self) -> decision.Confidence | None:
         """Computes the probability of an answer from its scores; None if unknown.
 
         None for a single class, too, which has nothing to be compared with.
         """
         if self.sharpness is None or self.n_classes == 1:
             return None
-        return Confidence.of(self.sharpness * self.score_scale)
+        return decision.Confidence.of(self.sharpness * self.score_scale)
 
     @property
     def model_bytes(self) -> int:
@@ -298,7 +287,7 @@ class IntegerChain(StagedInput):
     def answers(self, Q: NDArray[np.uint8]) -> tuple[IntArray, IntArray]:
         """Return classes (n,) and scores (n, L), both int64, of quantized inputs Q."""
         scores, nearest = self.scores_and_nearest(Q)
-        return decide(scores, nearest, self.rejection), scores
+        return decision.decide(scores, nearest, self.rejection), scores
 
 
 def chain_for(
@@ -312,10 +301,8 @@ def chain_for(
 ) -> IntegerChain:
     """Return the integer model of a float model whose own stages are known.
 
-    - `inputs`: makes bytes of the features that the own stages take.
-    - `score_scale`: what one unit of an integer score is worth in the model's scores.
-    - `rbf_maximum`: the integer that represents an RBF of 1.
-    - `with_units`: whether units of raw values are chosen, which training does not need.
+    One unit of an integer score is `score_scale` of the model's; the integer `rbf_maximum`
+    represents an RBF of 1. Training needs no units of raw values.
     """
     rejection = model.rejection
     return IntegerChain(
@@ -349,12 +336,12 @@ def _sha256(chain: IntegerChain) -> str:
     digest = hashlib.sha256()
     for name, value in _hashed(chain):
         if value is not None:
-            digest.update(f"{hashed_name(name)}:".encode())
+            digest.update(f"{integer_stage.hashed_name(name)}:".encode())
             digest.update(_canonical_bytes(value))
     for stage in chain.feature_stages:
         for name in stage.hashed:
             value = getattr(stage, name)
-            digest.update(f"{hashed_name(stage.kind)}_{name}:{value}".encode())
+            digest.update(f"{integer_stage.hashed_name(stage.kind)}_{name}:{value}".encode())
     return digest.hexdigest()
 
 
@@ -378,7 +365,7 @@ def _canonical_bytes(value: object) -> bytes:
     if isinstance(value, np.ndarray):
         little = little_endian(value)
         return f"{little.dtype.str}{little.shape}".encode() + little.tobytes()
-    return hashed_text(value).encode()
+    return integer_stage.hashed_text(value).encode()
 
 
 Scored = tuple[str, NDArray[Any]]

@@ -136,10 +136,7 @@ class IntegerStage(ABC):
     def example_inputs(
         self, _before: Sequence[IntegerStage], _start: NDArray[np.uint8], _count: int, /
     ) -> IntArray | None:
-        """Return telling inputs of a classifier with this last stage; None if any are.
-
-        It is given its stages before this one; see `IntegerChain.example_inputs`.
-        """
+        """Return telling inputs for this last stage, None if any are; see `IntegerChain`."""
         return None
 
     def activity(self, x: NDArray[Any]) -> tuple[NDArray[np.float64], ...]:  # noqa: ARG002
@@ -182,10 +179,7 @@ def check_bits(what: str, reached: Range, bits: int) -> None:
 
 
 def check_counts(**counts: int) -> None:
-    """Raise `InputError` for sizes that the generated code's counters cannot hold.
-
-    Sizes are given by name: features, projections, prototypes or classes.
-    """
+    """Raise `InputError` for sizes, by name, that the generated code's counters cannot hold."""
     for name, number in counts.items():
         if number > _LIMITS[name]:
             raise InputError(

@@ -74,8 +74,7 @@ class IntegerMatvec(IntegerStage):
 def packed(weights: NDArray[np.int8]) -> NDArray[np.uint8]:
     """Return weights (d, D) of -7..7 as bytes, (D, ceil(d / 2)): those of two outputs in each.
 
-    With the offset, the first one is the lower half of the byte. If d is odd, the upper half of the
-    last byte is 0.
+    With the offset, the first is the lower half; if d is odd, the last upper half is 0.
     """
     halves = (weights.T + NIBBLE_OFFSET).astype(np.uint8)
     halves = np.pad(halves, ((0, 0), (0, halves.shape[1] % 2)))

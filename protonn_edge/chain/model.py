@@ -13,18 +13,12 @@ from typing import Any, Self, cast
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from protonn_edge.chain import raw_inputs
 from protonn_edge.chain.activity import Activity, Sizes
 from protonn_edge.chain.checks import check_count, checked_record, set_checked
 from protonn_edge.chain.decision import UNKNOWN, Rejection
 from protonn_edge.chain.feature_stage import FeatureStage
 from protonn_edge.chain.head import Head, Size, Sized
-from protonn_edge.chain.raw_inputs import (
-    EXPONENT_LIMIT,
-    Exponents,
-    choose_exponents,
-    decimals_of,
-    decimals_of_ranges,
-)
 from protonn_edge.chain.statistics import InputStatistics, Normalizer
 from protonn_edge.datasets.dataset import Matrix, Sparse, dense_rows, is_sparse, sparse_rows
 from protonn_edge.datasets.naming import check_names
@@ -97,7 +91,7 @@ class Model(Sized):
     activity: Activity | None = None
     rejection: Rejection | None = None
     sharpness: float | None = None
-    raw_exponents: Exponents | None = None
+    raw_exponents: raw_inputs.Exponents | None = None
     instrument: Instrument | None = None
     training_rows: RowSketch | None = None
 
@@ -108,7 +102,6 @@ class Model(Sized):
         _check_numbers(self)
         _check_sizes(self)
         _check_feature_stage(self)
-        _keep_whole_numbers(self)
         _check_rejection(self)
         _check_raw_exponents(self)
         _check_instrument(self)
@@ -161,19 +154,19 @@ class Model(Sized):
         return ends if self.feature_stage is None else self.feature_stage.raw_ends(*ends)
 
     @property
-    def units(self) -> Exponents:
+    def units(self) -> raw_inputs.Exponents:
         """The exponents k, (n,): a sketch passes raw values times 10**k, rounded."""
         if self.raw_exponents is not None:
             return self.raw_exponents
         inputs = self.inputs
         ends = self._raw_ends(inputs.lower, inputs.upper, inputs.background)
-        return choose_exponents(*self.raw_ends, decimals_of_ranges(*ends))
+        return raw_inputs.choose_exponents(*self.raw_ends, raw_inputs.decimals_of_ranges(*ends))
 
     def with_units_of(self, points: Matrix | Sparse) -> Self:
         """Return the model with exponents chosen for raw training points (n, features)."""
         ends = self.raw_ends
-        decimals = decimals_of(points, len(ends[0]))
-        return replace(self, raw_exponents=choose_exponents(*ends, decimals))
+        decimals = raw_inputs.decimals_of(points, len(ends[0]))
+        return replace(self, raw_exponents=raw_inputs.choose_exponents(*ends, decimals))
 
     def normalized(self, X: NDArray[Any]) -> Float64:
         """Return raw points (n, features), dense, as the matrices expect them: (n, D), float64."""
@@ -295,11 +288,7 @@ def _check_feature_stage(model: Model) -> None:
                 f"array 'inputs_{name}' differs from feature to feature, but the model "
                 f"{stage.does}, which have one range; train the model again"
             )
-
-
-def _keep_whole_numbers(model: Model) -> None:
-    stage = model.feature_stage
-    if stage is not None and stage.whole_maximum is not None:
+    if stage.whole_maximum is not None:
         set_checked(model, "inputs", model.inputs.of_whole_numbers(stage.whole_maximum))
 
 
@@ -307,11 +296,12 @@ def _check_raw_exponents(model: Model) -> None:
     if model.raw_exponents is None:
         return
     given, size = np.asarray(model.raw_exponents), len(model.raw_ends[0])
+    limit = raw_inputs.EXPONENT_LIMIT
     fits = given.shape == (size,) and given.dtype.kind == "i"
-    if not fits or max(-int(given.min()), int(given.max())) > EXPONENT_LIMIT:
+    if not fits or max(-int(given.min()), int(given.max())) > limit:
         raise InputError(
-            f"array 'raw_exponents' must have {size:,} integers within "
-            f"-{EXPONENT_LIMIT}..{EXPONENT_LIMIT}, one per feature; train the model again"
+            f"array 'raw_exponents' must have {size:,} integers within -{limit}..{limit}, one per "
+            "feature; train the model again"
         )
     set_checked(model, "raw_exponents", given.astype(np.int64))
 

@@ -70,31 +70,20 @@ _VALUES_AT_ONCE = 1 << 20
 
 _POWERS = np.array([float(f"1e{k}") for k in range(EXPONENT_LIMIT + 1)])
 
+_FRACTIONS = "tenths hundredths thousandths ten-thousandths hundred-thousandths millionths"
+_MULTIPLES = "tens hundreds thousands ten-thousands hundred-thousands millions"
 _WORDS = {
-    1: "tenths",
-    2: "hundredths",
-    3: "thousandths",
-    4: "ten-thousandths",
-    5: "hundred-thousandths",
-    6: "millionths",
-    -1: "tens",
-    -2: "hundreds",
-    -3: "thousands",
-    -4: "ten-thousands",
-    -5: "hundred-thousands",
-    -6: "millions",
+    **dict(enumerate(_FRACTIONS.split(), 1)),
+    **{-k: word for k, word in enumerate(_MULTIPLES.split(), 1)},
 }
 
 
 def choose_exponents(
     lower: NDArray[np.float64], upper: NDArray[np.float64], decimals: Exponents
 ) -> Exponents:
-    """Return the exponent k of each feature; see the module's text.
+    """Return the exponent k of each feature, within its limit; see the module's text.
 
-    - `lower`, `upper` (n,): the range of each feature in the training data's unit.
-    - `decimals` (n,): see `decimals_of`.
-
-    Returns within -`EXPONENT_LIMIT`..`EXPONENT_LIMIT`.
+    The range of each feature, (n,), is in the training data's unit, as are its `decimals_of`.
     """
     exponents = np.arange(-EXPONENT_LIMIT, EXPONENT_LIMIT + 1)
     powers = np.concatenate([1 / _POWERS[:0:-1], _POWERS])
@@ -113,13 +102,10 @@ def choose_exponents(
 
 
 def decimals_of(points: Matrix | Sparse, columns: int) -> Exponents:
-    """Count the decimals of numbers that may have been rounded to float32.
+    """Count the decimals of numbers (n, m), of `columns` interleaved features.
 
-    - `points` (n, m): numbers; m is a multiple of `columns`.
-    - `columns`: number of interleaved features: 1 if all numbers are of one feature.
-
-    Returns 0 if all numbers are whole, up to 6 if these decimals suffice, otherwise
-    `MANY_DECIMALS`.
+    They may have been rounded to float32. Returns 0 if all numbers are whole, up to 6 if these
+    decimals suffice, otherwise `MANY_DECIMALS`.
     """
     decimals = np.zeros(columns, np.int64)
     rows = max(1, _VALUES_AT_ONCE // max(1, points.shape[1]))
@@ -136,10 +122,7 @@ def decimals_of(points: Matrix | Sparse, columns: int) -> Exponents:
 
 
 def decimals_of_ranges(*ends: NDArray[np.float64]) -> Exponents:
-    """Return 0 where all of these are whole numbers, otherwise `MANY_DECIMALS`; each is (n,).
-
-    It is an estimate if the training data is not available.
-    """
+    """Return an estimate without points: 0 where all ends (n,) are whole, else `MANY_DECIMALS`."""
     whole = np.all([end == np.rint(end) for end in ends], axis=0)
     return np.where(whole, 0, MANY_DECIMALS).astype(np.int64)
 
@@ -147,10 +130,9 @@ def decimals_of_ranges(*ends: NDArray[np.float64]) -> Exponents:
 def in_raw_units(
     values: NDArray[np.float64], exponents: Exponents, counts: NDArray[np.float64] | None = None
 ) -> NDArray[np.float64]:
-    """Return values (..., n) in raw units, rounded once.
+    """Return values (..., n) in raw units, rounded once: times 10**k for exponents k, (n,).
 
-    These are 10**k for exponents k, (n,); or, where the raw integers are a sensor's, its `counts`
-    per unit of the training data, (n,).
+    Where raw integers are a sensor's, these are its `counts` per unit of the training data, (n,).
     """
     powers = _POWERS[np.abs(exponents)] if counts is None else counts
     scaled: NDArray[np.float64] = np.where(exponents < 0, values / powers, values * powers)
@@ -291,14 +273,11 @@ def raw_quantizer(
     fine: bool = False,
     counts: NDArray[np.float64] | None = None,
 ) -> RawQuantizer:
-    """Return the quantizer of raw integers that approximates one of raw floats best.
+    """Return the quantizer of raw integers that approximates that of D raw features best.
 
-    - `features`: the quantizer of D raw values in the training data's unit.
-    - `exponents` (n,): the power of ten by which each value is multiplied, repeated if n is less
-      than D; by default raw values are the integers.
-    - `fine`: whether multipliers have a fraction.
-    - `counts` (n,): a sensor's counts per unit of each value, repeated as `exponents`, which they
-      replace.
+    Each value is multiplied by the power of ten of its exponent (n,), repeated if n is less than D,
+    or by a sensor's `counts` per unit of it, (n,), which replace them; by default raw values are
+    the integers. With `fine`, multipliers have a fraction.
     """
     none = np.zeros(1, np.int64)
     if counts is not None:
@@ -361,7 +340,7 @@ def _scale(zero: float, step: float, maximum: int, fine: bool) -> RawScale:
 
 
 def _flattest(zero: float, step: float, maximum: int) -> tuple[float, float]:
-    """Return the zero and the step, as large as can be, that give integers the same bytes.
+    """Return the largest zero and step that give integers the same bytes.
 
     The range is less than 1, so that at most one integer is within it: slopes beyond what a
     multiplier can be are needed for none.

@@ -34,6 +34,10 @@ class Kind(NamedTuple):
     # whether there are models of the kind, and not only an estimator that trains another's
     has_models: bool = True
 
+    def at(self, module: str, name: str) -> str:
+        """Return the place of its class of such a name, as `Imported` takes it."""
+        return f"kinds.{self.folder}.{module}:{self.prefix}{name}"
+
 
 class Feature(NamedTuple):
     """A kind of feature: its stage's class, its module, and the folders of kernels by stage."""
@@ -85,11 +89,7 @@ class Imported(UserDict[str, Any]):
 
 
 HEADS: MutableMapping[str, type[Head]] = Imported(
-    {
-        name: f"kinds.{kind.folder}.head:{kind.prefix}Head"
-        for name, kind in KINDS.items()
-        if kind.has_models
-    }
+    {name: kind.at("head", "Head") for name, kind in KINDS.items() if kind.has_models}
 )
 """The float forms of the kinds of classifiers."""
 
@@ -98,33 +98,15 @@ FEATURE_STAGES: MutableMapping[str, type[FeatureStage]] = Imported(
 )
 """The float forms of the kinds of features."""
 
-ESTIMATORS = Imported(
-    {
-        name: f"kinds.{kind.folder}.{kind.training}:{kind.prefix}Classifier"
-        for name, kind in KINDS.items()
-    }
-)
+ESTIMATORS = Imported({name: kind.at(kind.training, "Classifier") for name, kind in KINDS.items()})
 """The estimators; `training.base` has them with their type."""
 
-PARAMETERS = Imported(
-    {
-        name: f"kinds.{kind.folder}.parameters:{kind.prefix}Parameters"
-        for name, kind in KINDS.items()
-    }
-)
+PARAMETERS = Imported({name: kind.at("parameters", "Parameters") for name, kind in KINDS.items()})
 """The parameters of the estimators, which are imported at once."""
 
-_OF_FEATURES = [each.stages for each in FEATURES.values()]
-_OF_KINDS = [each.stages for each in KINDS.values()]
-
-STAGES = Imported(
-    {
-        kind: f"{folder}.kernels:kernels"
-        for stages in (*_OF_FEATURES, *_OF_KINDS)
-        for kind, folder in stages.items()
-    }
-    | {"decision": "kernels.decision:kernels"}
-)
+STAGES = Imported({"decision": "kernels.decision:kernels"})
+for _stages in (*(each.stages for each in FEATURES.values()), *(k.stages for k in KINDS.values())):
+    STAGES |= {stage: f"{folder}.kernels:kernels" for stage, folder in _stages.items()}
 """What finds the kernels of an integer stage; `kernels.kernel` has it with its type."""
 
 

@@ -124,10 +124,7 @@ class InputStatistics:
         )
 
     def reaching(self, share: float) -> InputStatistics:
-        """Return the statistics with each range longer by that share of it at either end.
-
-        Integers are unchanged.
-        """
+        """Return the statistics with ranges longer by that share at either end, but of integers."""
         if self.whole:
             return self
         longer = share * (self.upper - self.lower)

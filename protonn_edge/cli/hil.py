@@ -19,7 +19,7 @@ from protonn_edge.cli.devices import EMULATOR, check_project, check_source, chos
 from protonn_edge.cli.options import BOARD, FOLDER, POINTS, board_words, power_draw
 from protonn_edge.cli.paths import RESULTS, OutputFile
 from protonn_edge.cli.tables import TABLE, points_for, words_of
-from protonn_edge.codegen import Float32Plan, Plan
+from protonn_edge.codegen import DevicePlan
 from protonn_edge.datasets import Notice, TableOptions
 from protonn_edge.device.protocol import MOST_REPETITIONS
 from protonn_edge.errors import Interrupted
@@ -192,7 +192,7 @@ def library_check(
     out: Output,
     model: Model,
     reference: DeviceModel,
-    plan: Plan | Float32Plan | None,
+    plan: DevicePlan | None,
     board: Board,
     points: tuple[NDArray[Any], NDArray[np.int64]],
     emulator: str | None = None,

@@ -24,7 +24,7 @@ from protonn_edge.cli.devices import EMULATOR, check_project, chosen_emulator
 from protonn_edge.cli.hil import library_check, say_agreement, say_unproven
 from protonn_edge.cli.options import BOARD, FOLDER, MODEL_FILE, POINTS, PRECISION
 from protonn_edge.cli.tables import TABLE, points_for
-from protonn_edge.codegen import Float32Plan, Plan
+from protonn_edge.codegen import DevicePlan
 from protonn_edge.datasets import TableOptions
 from protonn_edge.emulator import EmulatedBoard
 from protonn_edge.errors import InputError
@@ -155,7 +155,7 @@ class _Device:
             )
         return agreement
 
-    def emulated(self, model: Model, emulator: str) -> tuple[Plan | Float32Plan, Agreement]:
+    def emulated(self, model: Model, emulator: str) -> tuple[DevicePlan, Agreement]:
         """Compare firmware that is built now with NumPy on the emulated board."""
         board = self.board
         with ExitStack() as stack:
@@ -171,7 +171,7 @@ class _Device:
             say_unproven(trial.possible, self.out)
             return trial.plan, agreement
 
-    def possible_at_port(self, plan: Plan | Float32Plan | None) -> PossibleCycles | None:
+    def possible_at_port(self, plan: DevicePlan | None) -> PossibleCycles | None:
         """Return the possible cycles of a prediction; None if cycles are not counted."""
         if not self.board.is_chip:
             return None
@@ -184,7 +184,7 @@ class _Device:
         return PossibleCycles.of_any_plan(self.reference, self.board)
 
 
-def _plan_at_port(folder: Path | None, reference: DeviceModel) -> Plan | Float32Plan | None:
+def _plan_at_port(folder: Path | None, reference: DeviceModel) -> DevicePlan | None:
     """Return the plan of the firmware at --port, if its folder is known."""
     project = Project(folder or Path())
     if folder is None and not (project.built and project.is_of(reference)):

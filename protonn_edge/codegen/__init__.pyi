@@ -1,4 +1,5 @@
 from protonn_edge.codegen.host import HOST_MAIN as HOST_MAIN
+from protonn_edge.codegen.plan import DevicePlan as DevicePlan
 from protonn_edge.codegen.plan import Float32Plan as Float32Plan
 from protonn_edge.codegen.plan import Plan as Plan
 from protonn_edge.codegen.plan import make_float32_plan as make_float32_plan

@@ -39,13 +39,9 @@ class HostProgram:
     ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Return the classes (n,) and the scores (n, L) of quantized inputs Q, (n, D) uint8.
 
-        - `Q`: (n, D); quantized inputs.
-        - `feeding`: {"whole", "push", "split", "chunks", "short"}; whether features are passed all
-          at once, one by one, in two parts, or in chunks of all sizes; "short" omits the last
-          third.
-
-        Raises `CheckFailed` if the program crashes, is stopped by a sanitizer, or exceeds its
-        deadline.
+        Features are passed all at once, one by one, in two parts, or in chunks of all sizes;
+        "short" omits the last third. Raises `CheckFailed` if the program crashes, is stopped by a
+        sanitizer, or exceeds its deadline.
         """
         return self._answers(np.ascontiguousarray(Q, dtype=np.uint8), feeding)
 

@@ -85,29 +85,29 @@ static int write_answer(uint8_t class_index)
     return 0;
 }
 
+static const struct {
+    const char *argument;
+    uint8_t (*classify)(const pnn_input_t *);
+    size_t feature_bytes;
+} ways[] = {
+    {"whole", pnn_predict, 1},  {"push", push_each, 1},        {"split", push_parts, 1},
+    {"chunks", push_chunks, 1}, {"short", push_two_thirds, 1}, {"raw", push_raw, 2},
+};
+
 int main(int argc, char **argv)
 {
     static pnn_input_t features[2 * PNN_FEATURES];
-    size_t point_bytes = PNN_FEATURES;
-    uint8_t (*classify)(const pnn_input_t *) = pnn_predict;
+    size_t way = argc > 1 ? sizeof ways / sizeof ways[0] - 1 : 0;
+    while (way > 0 && strcmp(argv[1], ways[way].argument) != 0) { /* none: all at once */
+        way--;
+    }
+    const size_t point_bytes = ways[way].feature_bytes * PNN_FEATURES;
 #ifdef _WIN32 /* else bytes that look like line ends would be changed */
     _setmode(_fileno(stdin), _O_BINARY);
     _setmode(_fileno(stdout), _O_BINARY);
 #endif
-    if (argc > 1 && strcmp(argv[1], "push") == 0) {
-        classify = push_each;
-    } else if (argc > 1 && strcmp(argv[1], "split") == 0) {
-        classify = push_parts;
-    } else if (argc > 1 && strcmp(argv[1], "chunks") == 0) {
-        classify = push_chunks;
-    } else if (argc > 1 && strcmp(argv[1], "short") == 0) {
-        classify = push_two_thirds;
-    } else if (argc > 1 && strcmp(argv[1], "raw") == 0) {
-        classify = push_raw;
-        point_bytes = 2 * PNN_FEATURES;
-    }
     while (fread(features, 1, point_bytes, stdin) == point_bytes) {
-        if (write_answer(classify(features)) != 0) {
+        if (write_answer(ways[way].classify(features)) != 0) {
             return 1;
         }
     }

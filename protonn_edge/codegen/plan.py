@@ -265,11 +265,9 @@ def of_each_stage(
 def plan_with(
     kernels: Sequence[Kernel], activity: Activity | None = None, *, held: bool = True
 ) -> Plan:
-    """Return the plan with a kernel for each stage, from the inputs to the class.
+    """Return the plan with a kernel for each stage, from the inputs to the class, all of one core.
 
-    - `kernels`: all of one core.
-    - `activity`: activity for mean cycles.
-    - `held`: whether the firmware holds all values before it computes.
+    Mean cycles are those of an activity; the firmware holds all values before it computes, or not.
     """
     known = of_each_stage([kernel.stage for kernel in kernels], activity)
     end = PartialPlan()
@@ -328,6 +326,9 @@ class Float32Plan(FactsRepr):
     def fed_feature_cycles(self) -> float:
         """Bound of the cycles per feature when features arrive over the serial line."""
         return self.push.value + self.push.call
+
+
+DevicePlan = Plan | Float32Plan  # of a device's model in any precision
 
 
 def make_float32_plan(model: Float32Model) -> Float32Plan:

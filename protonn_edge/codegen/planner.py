@@ -60,16 +60,12 @@ def plans(
     kernel: str | None = None,
     activity: Activity | None = None,
 ) -> list[Plan]:
-    """Return the plans worth trying: the fastest that are expected to fit first.
+    """Return the plans worth trying: the fastest that are expected to fit first, at least one.
 
-    - `model`: the model to generate a program for.
-    - `limits`: limits of the program; by default those of an Arduino Uno.
-    - `kernel` ("columns", "masked", "unrolled", "packed"): the only kernel to use for the first
-      matrix product.
-    - `activity`: the activity on the points that the model is for. Without it the fastest plan is
-      chosen for inputs that are never 0, and mean cycles are unknown.
-
-    Returns at least one. The last one is the smallest: if it does not fit, none does.
+    `kernel` ("columns", "masked", "unrolled", "packed") is the only one to use for the first matrix
+    product. Without the activity on the points that the model is for, the fastest plan is chosen
+    for inputs that are never 0, and mean cycles are unknown. The last plan is the smallest: if it
+    does not fit, none does.
     """
     limits = limits or Limits()
     every = list(_pareto_plans(_able(model, limits.core, kernel), activity))
@@ -86,10 +82,7 @@ def every_plan(
     kernel: str | None = None,
     activity: Activity | None = None,
 ) -> Iterator[Plan]:
-    """Yield every plan for a kind of chip, whether it fits or not.
-
-    A chain of many layers has very many plans.
-    """
+    """Yield every plan for a kind of chip, whether it fits or not; of many layers very many."""
     for kernels in product(*reversed(_able(model, core, kernel))):
         for held in kernels[-1].feedings:
             yield plan_with(kernels[::-1], activity, held=held)
@@ -129,9 +122,8 @@ def plan_of(
 ) -> Plan:
     """Return the plan with these choices, which are a plan's `Plan.choices`.
 
-    Stages that are not named use their first kernel.
-
-    Raises `InputError` if the model has no such plan on this core.
+    Stages that are not named use their first kernel. Raises `InputError` if the model has no such
+    plan on this core.
     """
     kernels = []
     for name, stage in model.named_stages.items():

@@ -15,7 +15,7 @@ from pathlib import Path
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from protonn_edge.codegen.context import c_float, program_context, render_context
-from protonn_edge.codegen.plan import Float32Plan, Plan, make_float32_plan
+from protonn_edge.codegen.plan import DevicePlan, Plan, make_float32_plan
 from protonn_edge.codegen.planner import make_plan
 from protonn_edge.errors import InputError, shortened
 from protonn_edge.features.images.cropped_image import shape_text
@@ -103,7 +103,7 @@ SOURCES = tuple(f"{PREFIX}_{name}" for name in _TEMPLATES)
 
 
 def render_c(
-    model: DeviceModel, plan: Plan | Float32Plan | None = None, prefix: str = PREFIX
+    model: DeviceModel, plan: DevicePlan | None = None, prefix: str = PREFIX
 ) -> dict[str, str]:
     """Return the generated files by name: the same text for the same model, on every machine.
 
@@ -137,11 +137,7 @@ def template_environment(folder: str, prefix: str = PREFIX) -> Environment:
     """Return the environment for templates of a folder of ``templates/``, each compiled once."""
     loader = PrefixedLoader(resource("templates") / folder, prefix)
     environment = _environment(loader, html=False)
-    environment.filters |= {
-        "c_float": c_float,
-        "image_text": image_text,
-        "shape_text": shape_text,
-    }
+    environment.filters |= {"c_float": c_float, "image_text": image_text, "shape_text": shape_text}
     return environment
 
 

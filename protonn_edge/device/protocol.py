@@ -376,10 +376,7 @@ class MessageReader:
     """
 
     def __init__(
-        self,
-        kinds: Iterable[type[Message]],
-        max_bytes: int,
-        refused: tuple[int, str] | None = None,
+        self, kinds: Iterable[type[Message]], max_bytes: int, refused: tuple[int, str] | None = None
     ) -> None:
         # frames damaged on the line, from the first undamaged one on, or with an invalid body
         self.torn = 0

@@ -291,11 +291,7 @@ def _work(
 
 
 def _result(
-    row: int,
-    label: int,
-    device: str,
-    answer: Prediction | None,
-    expected: ReferenceAnswers | None,
+    row: int, label: int, device: str, answer: Prediction | None, expected: ReferenceAnswers | None
 ) -> Result:
     if answer is None:
         return Result(row, label, None, None, device=device)

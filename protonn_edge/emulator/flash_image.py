@@ -35,10 +35,7 @@ class FlashImage:
         return f"{symbol.name}+0x{address - symbol.address:x} ({number})" if symbol else number
 
     def with_bootloader(self, bootloader: FlashImage, start: int) -> FlashImage:
-        """Return this image with a bootloader resident from `start` on.
-
-        Raises `InputError` if this image reaches into the bootloader's section.
-        """
+        """Return this image with a bootloader from `start` on; `InputError` if it reaches there."""
         length = len(self.flash.rstrip(b"\xff"))
         if length > start:
             raise InputError(
@@ -57,8 +54,7 @@ def empty_image(flash_bytes: int = FLASH_BYTES) -> FlashImage:
 def load_image(path: Path, flash_bytes: int = FLASH_BYTES, mcu: str = "atmega328p") -> FlashImage:
     """Read an ELF or an Intel HEX file for a chip, by default an ATmega328P.
 
-    Raises `InputError` if it cannot be read, is neither, is damaged, is for another processor, or
-    does not fit.
+    Raises `InputError` if it is neither, damaged, for another processor, or too large.
     """
     content = read_file(path, limit_bytes=_FILE_LIMIT_BYTES, remedy="build the firmware first")
     if content.startswith(b"\x7fELF"):
@@ -89,12 +85,7 @@ def _placed(chunks: Iterable[tuple[int, bytes]], path: Path, flash_bytes: int, m
 
 
 def hex_chunks(content: bytes, path: Path) -> Iterator[tuple[int, bytes]]:
-    """Yield address and bytes of each data record.
-
-    - `path`: where it came from, for messages.
-
-    Raises `InputError` if a line is no record, or the last one is missing.
-    """
+    """Yield address and bytes of each data record; `InputError` if one is damaged or missing."""
     base = 0
     for number, kind, offset, data in _records(content, path):
         if kind == 0x00:

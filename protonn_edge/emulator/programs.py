@@ -97,10 +97,7 @@ def _avr8js(instead: str = "") -> Program:
 
 
 def build_simavr(*flags: str) -> Path:
-    """Return the program on simavr, compiled once for these additional flags.
-
-    Raises `InputError` if it cannot be compiled.
-    """
+    """Return the program on simavr, compiled once for more flags; `InputError` if it cannot be."""
     flags = (*_FLAGS, *flags)
     ingredients = [(_HERE / name).read_bytes() for name in ("uno.h", *_SOURCES)]
     sources = [str(_HERE / name) for name in _SOURCES]
@@ -139,10 +136,7 @@ _OPTIBOOT_FLAGS = (
 
 
 def load_optiboot() -> FlashImage:
-    """Return Optiboot for an ATmega328P at 16 MHz and 115200 baud, built if need be.
-
-    Raises `InputError` if its source or avr-gcc is missing; the sentence names the packages.
-    """
+    """Return Optiboot for an Uno, built if need be; `InputError` names the missing packages."""
     try:
         source = _OPTIBOOT.read_bytes()
     except OSError as error:

@@ -14,7 +14,7 @@ from protonn_edge.build.checks import Usage
 from protonn_edge.certificate.claims import Claim
 from protonn_edge.chain.feature_stage import Shape
 from protonn_edge.chain.model import Model
-from protonn_edge.codegen import Float32Plan, Plan
+from protonn_edge.codegen import DevicePlan
 from protonn_edge.datasets.row_sketch import Overlap
 from protonn_edge.device import Origin, Result, Summary, summarize
 from protonn_edge.evaluation.accuracy import Quality, answer_matrix
@@ -33,7 +33,7 @@ class Firmware:
     sha256: str  # of the program
     sections: Sections  # bytes by the sections of the linked file
     usage: Usage  # memory counted by the budget, including the worst-case stack
-    plan: Plan | Float32Plan  # how a prediction is computed
+    plan: DevicePlan  # how a prediction is computed
     claims: tuple[Claim, ...] = ()  # what follows from its machine code; of floats nothing
 
 

@@ -20,7 +20,7 @@ from protonn_edge.certificate.claims import Settings
 from protonn_edge.certificate.program import program_claims
 from protonn_edge.chain.feature_stage import Shape
 from protonn_edge.chain.model import Model
-from protonn_edge.codegen import Float32Plan, Plan
+from protonn_edge.codegen import DevicePlan, Plan
 from protonn_edge.device import Origin, read_origin, read_results
 from protonn_edge.errors import InputError
 from protonn_edge.evaluation.evidence import Evidence, EvidencePoints, Firmware, Floats, Labels
@@ -130,7 +130,7 @@ def _model_of(path: Path, origin: Origin, models: Sequence[Model]) -> tuple[Mode
 
 def _plans_in(
     projects: Sequence[Project], reference: DeviceModel
-) -> list[tuple[Project, Plan | Float32Plan]]:
+) -> list[tuple[Project, DevicePlan]]:
     """Return the projects with exactly this model, and their plans."""
     generated = [(project, *project.generated()) for project in projects if project.built]
     return [
@@ -157,7 +157,7 @@ def _points_of(
 def _firmware_of(
     model: Model,
     reference: DeviceModel,
-    built: Sequence[tuple[Project, Plan | Float32Plan]],
+    built: Sequence[tuple[Project, DevicePlan]],
     board: Board,
 ) -> Firmware:
     """Return the linked firmware of a project, or one built now with the same plan.
@@ -177,7 +177,7 @@ def _firmware_of(
         return _firmware(read_program(trial.elf), trial.usage, trial.plan)
 
 
-def _firmware(program: LinkedProgram, usage: Usage, plan: Plan | Float32Plan) -> Firmware:
+def _firmware(program: LinkedProgram, usage: Usage, plan: DevicePlan) -> Firmware:
     digest = hashlib.sha256(program.code).hexdigest()
     claims = tuple(program_claims(program, Settings.entry)) if isinstance(plan, Plan) else ()
     return Firmware(program.code, digest, program.sections, usage, plan, claims)

@@ -22,7 +22,7 @@ from protonn_edge.boards import Board
 from protonn_edge.build.checks import OverBudget
 from protonn_edge.build.project import raw_input_build
 from protonn_edge.chain.model import Model
-from protonn_edge.codegen import Float32Plan, Plan
+from protonn_edge.codegen import DevicePlan
 from protonn_edge.codegen.host import host_program
 from protonn_edge.datasets.naming import channel_names
 from protonn_edge.device import ReferenceAnswers, Result
@@ -165,7 +165,7 @@ class LibraryWay:
 def check_library(
     model: Model,
     way: LibraryWay,
-    plan: Plan | Float32Plan | None,
+    plan: DevicePlan | None,
     board: Board,
     sink: Callable[[Result], None] | None = None,
     emulator: str | None = None,

@@ -16,7 +16,7 @@ from protonn_edge.boards import Board
 from protonn_edge.build.checks import Usage, check_budget, check_linked
 from protonn_edge.build.folder import Project, exclusive
 from protonn_edge.chain.decision import UNKNOWN
-from protonn_edge.codegen import Float32Plan, Plan
+from protonn_edge.codegen import DevicePlan
 from protonn_edge.device import (
     DeviceComparison,
     DeviceShare,
@@ -88,7 +88,7 @@ class Measurement(FactsRepr):
 
     board: Board  # the board, real or emulated
     reference: DeviceModel  # the reference that the device's scores were compared with
-    plan: Plan | Float32Plan  # the plan of the firmware
+    plan: DevicePlan  # the plan of the firmware
     usage: Usage  # memory that the linked firmware uses
     summary: Summary  # accuracy, cycles, latency, energy
     # comparison with the reference, score by score, and with the plan's cycles
@@ -275,7 +275,7 @@ def _answered(
 
 
 def _checked_firmware(
-    project: Project, board: Board, reference: DeviceModel, plan: Plan | Float32Plan
+    project: Project, board: Board, reference: DeviceModel, plan: DevicePlan
 ) -> tuple[Path, Usage]:
     """Return the ELF file, which a user may have changed since the build, and what it takes."""
     elf = project.compile(board)

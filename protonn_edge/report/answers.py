@@ -7,13 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from protonn_edge.chain.decision import (
-    UNKNOWN,
-    Statistic,
-    answer_name,
-    answer_names,
-    margins,
-)
+from protonn_edge.chain.decision import UNKNOWN, Statistic, answer_name, answer_names, margins
 from protonn_edge.device import Result
 from protonn_edge.evaluation.accuracy import (
     Quality,

@@ -55,10 +55,7 @@ class Unit:
 
 
 def unit_of(text: str) -> Unit:
-    """Return the unit of a text: a symbol, such as ``g``, with a number in front if it has one.
-
-    Raises `InputError` if it is neither.
-    """
+    """Return the unit of a text, such as ``g`` or ``1/256 g``; `InputError` if it is none."""
     text = text.strip()
     found = _UNIT.fullmatch(text) if len(text) <= _LIMIT and text.isprintable() else None
     size, parts = (Fraction(found[n] or 1) if found else Fraction(0) for n in (1, 2))
@@ -73,11 +70,9 @@ def unit_of(text: str) -> Unit:
 
 
 def units_of(text: str, channels: tuple[str, ...]) -> dict[str, Unit]:
-    """Return the unit of each channel that a text names, or of all if it names none.
+    """Return the unit of each channel that a text names, or of all; `InputError` without a unit.
 
-    - `text`: such as ``1/256 g``, or ``ax ay az 1/8192 g; gx gy gz 1/65.5 deg/s``.
-
-    Raises `InputError` if there is no unit.
+    Such a text is ``1/256 g``, or ``ax ay az 1/8192 g; gx gy gz 1/65.5 deg/s``.
     """
     found: dict[str, Unit] = {}
     for part in text.split(";"):
@@ -133,10 +128,7 @@ _NAMED = {kind.name: kind for kind in (MICROPHONE, MPU6050, ADXL345)}
 
 
 def sensor_kind(name: str) -> SensorKind:
-    """Return the sensor of a name, in any case.
-
-    Raises `InputError` if there is none.
-    """
+    """Return the sensor of a name, in any case; `InputError` if there is none."""
     name = name.strip().lower()
     if _ANALOG_PIN.fullmatch(name):
         return _analog(name, int(name[1:]))
@@ -231,10 +223,7 @@ def to_arrays(instrument: Instrument | None) -> dict[str, NDArray[Any]]:
 
 
 def from_arrays(arrays: Mapping[str, NDArray[Any]]) -> Instrument | None:
-    """Return the instrument of a file's arrays, or None without units.
-
-    Raises `InputError` if they are no texts, or not units; the sentence names the array.
-    """
+    """Return the instrument of a file's arrays, None without units; `InputError` if not texts."""
     if "units" not in arrays:
         return None
     units, sensor = arrays["units"], arrays.get("sensor", np.array(""))

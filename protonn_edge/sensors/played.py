@@ -203,10 +203,7 @@ def sensor_file(option: str) -> Path:
 
 
 def packed_sensors(sensors: Sequence[PlayedSensor]) -> bytes:
-    """Return the file from which the emulator's helper takes its sensors (``sensors.c``).
-
-    Raises `InputError` if two of them take the same pin or address.
-    """
+    """Return the file of the emulator's sensors (``sensors.c``); `InputError` if two collide."""
     pins = [pin for sensor in sensors for pin in sensor.pins]
     names = [sensor.kind.name for sensor in sensors]
     if len(set(pins)) < len(pins) or len(set(names)) < len(names):

@@ -52,10 +52,7 @@ def check_file(
 def read_file(
     path: Path, *, limit_bytes: int, may_be_empty: bool = False, remedy: str | None = None
 ) -> bytes:
-    """Return the contents of a file that `check_file` does not refuse.
-
-    Raises `InputError` if it cannot be read, too.
-    """
+    """Return a file's contents; `InputError` if `check_file` refuses it, or it cannot be read."""
     remedies = {} if remedy is None else {"remedy": remedy}
     check_file(path, limit_bytes=limit_bytes, may_be_empty=may_be_empty, **remedies)
     try:
@@ -66,13 +63,10 @@ def read_file(
 
 
 def write_atomically(path: Path, content: bytes | str) -> None:
-    """Write `content` to a temporary name beside `path`, then rename it.
+    """Write bytes, or text as UTF-8 with its own line ends, beside `path`, then rename the file.
 
-    - `path`: where the file shall be; missing parent folders are made.
-    - `content`: text is written as UTF-8, its line ends as they are, on every system.
-
-    Raises `InputError` if the folder cannot be made or written to, or `path` is a folder or a
-    device.
+    Missing parent folders are made. Raises `InputError` if the folder cannot be made or written to,
+    or `path` is a folder or a device.
     """
     try:
         path = path.resolve()  # a link stays, and what it points to is written
@@ -99,16 +93,12 @@ def write_atomically(path: Path, content: bytes | str) -> None:
 def write_together(
     folder: Path, files: Mapping[str, bytes | str], *, remove: Iterable[str] = ()
 ) -> None:
-    """Write several files below a folder: all of them, or none.
+    """Write several files below a folder, by their names with ``/``: all of them, or none.
 
     All are written to a scratch folder inside `folder` first, where a full disk shows, and then
     renamed, one after the other. Should a rename fail, those before it are taken back. A process
     that is killed between two renames leaves some files new and others old, each of them whole.
-
-    - `folder`: it is made if it is missing; its other files stay.
-    - `files`: contents by their names below the folder, with ``/``.
-    - `remove`: files below the folder that go when all the others are there, if they are; and so do
-      the folders that become empty.
+    Then files to `remove` go, and the folders that become empty.
 
     Raises `InputError` if the folder cannot be written, or a part of it is a symbolic link, behind
     which no file is touched.
@@ -198,12 +188,9 @@ _PACKAGE = Path(__file__).resolve().parents[1]
 
 
 def resource(name: str) -> Path:
-    """Return the path of a top-level file or folder of the project.
+    """Return the path of a top-level file or folder of the project, such as ``"templates"``.
 
     In a checkout it lies at the top level; a wheel has it inside the package, by the same name.
-
-    - `name`: ``"templates"``, ``"firmware"``, ``"hil_tests"``, ``"web"`` or ``"platformio.ini"``.
-
     Raises `InputError` if neither exists: the installation is broken.
     """
     for root in (_PACKAGE, _PACKAGE.parent):

@@ -60,8 +60,7 @@ def try_lock(descriptor: int) -> bool:
 def locked_folder(folder: Path) -> Iterator[None]:
     """Hold the lock of a folder, which is made if it is missing and goes again if it stays empty.
 
-    Raises `InUse` if another process holds it.
-    Raises `InputError` if the folder cannot be made or opened.
+    Raises `InUse` if another process holds it, `InputError` if the folder cannot be made or opened.
     """
     made = [place for place in (folder, *folder.parents) if not place.exists()]
     try:
@@ -94,12 +93,7 @@ def _opened(folder: Path) -> int:
 
 @contextmanager
 def scratch_folder(place: Path | None = None) -> Iterator[Path]:
-    """Make a folder that is removed at the end.
-
-    - `place`: where it is made; by default the system's temporary folder.
-
-    Raises `OSError` if it cannot be made.
-    """
+    """Make a folder in a place, or a temporary one, and remove it; `OSError` if that fails."""
     place = Path(tempfile.gettempdir()) if place is None else place
     _clear(place)
     fresh = Path(tempfile.mkdtemp(prefix=".protonn-edge-", dir=place))
@@ -152,12 +146,9 @@ def _remove_if_left(folder: Path) -> None:
 def built_once(name: str, ingredients: Sequence[bytes], build: Callable[[Path], None]) -> Path:
     """Return the cached product of `build`, built now if it is not there.
 
-    - `name`: what the product is called in the cache.
-    - `ingredients`: everything that the product depends on; a change of any makes another product.
-    - `build`: writes the product, a file or a folder, to the path that it is given. Processes may
-      race: each builds under a name of its own, one of them wins, and all products are the same.
-
-    Raises `InputError` if the cache cannot be written to, or from `build`.
+    It depends on all `ingredients`. `build` writes it, a file or a folder, to the path that it is
+    given. Processes may race: each builds under a name of its own, one of them wins, and all
+    products are the same. Raises `InputError` if the cache cannot be written to, or from `build`.
     """
     digest = hashlib.sha256()
     for ingredient in ingredients:

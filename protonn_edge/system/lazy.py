@@ -30,10 +30,10 @@ _EXTRAS = {
 
 
 def lazy_names(package: str) -> tuple[list[str], Callable[[str], Any], Callable[[], list[str]]]:
-    """Return ``__all__``, ``__getattr__`` and ``__dir__`` (PEP 562) of a package.
+    """Return ``__all__``, ``__getattr__`` and ``__dir__`` (PEP 562) of a package of this name.
 
-    - `package`: its ``__name__``. Beside its ``__init__.py`` is an ``__init__.pyi`` that says
-      ``from module import name as name`` for each name; none of them may be a module's, too.
+    Beside its ``__init__.py`` is an ``__init__.pyi`` that says ``from module import name as name``
+    for each name; none of them may be a module's, too.
     """
     stub = Path(str(sys.modules[package].__file__)).with_suffix(".pyi")
     module_of = {
@@ -64,10 +64,7 @@ def later(module: str, name: str) -> Callable[..., Any]:
 
 
 def require(library: str) -> None:
-    """Raise `InputError` where a library is not installed, before time is spent on what needs it.
-
-    Raises `InputError`: the sentence names the extra that it comes with.
-    """
+    """Raise `InputError`, with what to install, before time is spent on what needs a library."""
     if find_spec(library) is None:
         raise InputError(_sentence(library))
 

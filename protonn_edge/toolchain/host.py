@@ -27,16 +27,11 @@ def build_host_executable(
     *,
     deadline_s: float = 120.0,
 ) -> Path:
-    """Compile and link C99 sources with every warning an error.
+    """Compile and link C99 sources, every warning an error; `out` appears only when it is whole.
 
-    - `include`: the folder of their headers.
-    - `out`: the executable to write; it appears only when it is whole.
-    - `sanitize`: stop the program at the first undefined behaviour or bad memory access (gcc,
-      clang).
-    - `deadline_s`: the longest that the compiler may take.
-
-    Raises `InputError` if this machine has no C compiler; the variable CC can name one.
-    Raises `CheckFailed` if the compiler refuses the sources; the message has its words.
+    With `sanitize`, the program stops at the first undefined behaviour or bad memory access (gcc,
+    clang). Raises `InputError` if this machine has no C compiler, which the variable CC can name,
+    and `CheckFailed` with its words if it refuses the sources.
     """
     compiler = _compiler()
     out.parent.mkdir(parents=True, exist_ok=True)

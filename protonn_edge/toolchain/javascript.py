@@ -43,9 +43,7 @@ class _NotMadeError(ProtoNNEdgeError):
 
 
 def script_file(name: str) -> Path:
-    """Return the path of a script: the one that is ready, or one that is made now.
-
-    - `name`: one of `SCRIPTS`.
+    """Return the path of one of `SCRIPTS`: the one that is ready, or one that is made now.
 
     Raises `ProtoNNEdgeError` if it cannot be made; the sentence says why.
     """

@@ -54,18 +54,15 @@ def build_firmware(
     product: str = "firmware.elf",
     define: str | None = None,
 ) -> Path:
-    """Compile and link a PlatformIO project.
+    """Compile and link the PlatformIO project in a folder; return the linked file.
 
-    - `project`: the folder with platformio.ini.
-    - `environment`: the section ``[env:...]`` of platformio.ini to build.
-    - `product`: what the platform calls the linked file.
-    - `define`: a macro to define, besides what platformio.ini says.
+    It builds the section ``[env:...]`` of platformio.ini for `environment`, with one macro more if
+    `define` names it; the platform calls the linked file `product`, an ELF file for a chip. The .su
+    files of ``-fstack-usage`` lie below its folder. It may be larger than the board: that is for
+    the budget gate to say.
 
-    Returns the linked file, an ELF file for a chip; the .su files of ``-fstack-usage`` lie below
-    its folder. It may be larger than the board: that is for the budget gate to say.
-    Raises `InputError` if `project` is no PlatformIO project, or there is no compiler.
-    Raises `CheckFailed` if the compiler or the linker refuses the firmware; the message has its
-    words.
+    Raises `InputError` if `project` is no PlatformIO project, or there is no compiler, and
+    `CheckFailed` with their words if the compiler or the linker refuses the firmware.
     """
     if not (project / "platformio.ini").is_file():
         raise InputError(
@@ -94,15 +91,10 @@ def run_pio(
     variables: Mapping[str, str] | None = None,
     accepted: str | None = None,
 ) -> subprocess.CompletedProcess[str]:
-    """Run the ``pio`` of this Python environment, which need not be on PATH.
+    """Run the ``pio`` of this Python environment, which need not be on PATH, in a project's folder.
 
-    - `project`: the folder with platformio.ini.
-    - `*arguments`: what follows ``pio`` on the command line.
-    - `deadline_s`: after so many seconds it is ended, with all that it started.
-    - `remedy`: what to try if the deadline passes.
-    - `variables`: besides those of `pio_environment`.
-    - `accepted`: words of a failure that is none.
-
+    After the deadline it is ended, with all that it started; `remedy` is what to try then. It gets
+    `variables` besides those of `pio_environment`; a failure with the words `accepted` is none.
     Returns its output as text. Raises `CheckFailed` if it fails or takes too long.
     """
     command = [sys.executable, "-m", "platformio", *arguments]
@@ -129,8 +121,7 @@ def pio_variables() -> dict[str, str]:
 
     There are none when PlatformIO's folders were set by hand, the stock platform is installed, or
     the registry answers. ``PROTONN_EDGE_PLATFORMIO=stock`` or ``=offline`` decides without looking.
-
-    Raises `InputError` if that variable has another value, or there is neither a registry nor an
+    Raises `InputError` if that has another value, or there is neither a registry nor an
     ``avr-gcc``.
     """
     choice = os.environ.get(_CHOICE, "")

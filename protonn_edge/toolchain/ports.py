@@ -34,13 +34,11 @@ class FoundPort:
 
 
 def find_port(board: Board) -> FoundPort:
-    """Return the port that a board is most likely at.
+    """Return the port that a board is most likely at; `InputError` if nothing is plugged in.
 
     That is one with the USB identity of such a board, else of another board that is known, else of
     an adapter, else any USB device; of several alike the first. A port that is not on USB is never
     taken.
-
-    Raises `InputError` if nothing is plugged in.
     """
     from serial.tools import list_ports  # noqa: PLC0415  (many only name this function)
 

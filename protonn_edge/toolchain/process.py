@@ -40,18 +40,13 @@ def run_within(
     environment: Mapping[str, str] | None = None,
     remedy: str = BUSY,
 ) -> subprocess.CompletedProcess[str]:
-    """Run `command` to its end and return its output.
+    """Run `command` without a shell to its end and return its `returncode`, `stdout` and `stderr`.
 
-    - `deadline_s`: after so many seconds the program and all that it started are ended.
-    - `command`: the program and its arguments; no shell is involved.
-    - `name`: what to call it in a message.
-    - `folder`: where it runs; the current folder when not given.
-    - `environment`: all of its environment; the caller's when not given.
-    - `remedy`: what to try if the deadline passes.
+    After the deadline the program and all that it started are ended; `remedy` is what to try then.
+    Messages call it `name`. It runs in the current folder, with the caller's environment, if none
+    are given. A failure is the caller's to judge.
 
-    Returns its `returncode`, `stdout` and `stderr`; a failure is the caller's to judge.
-    Raises `CheckFailed` if the deadline passes.
-    Raises `FileNotFoundError` if there is no such program.
+    Raises `CheckFailed` if the deadline passes, `FileNotFoundError` if there is no such program.
     """
     groups = hasattr(os, "killpg")
     if groups:

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from protonn_edge.avr.program import LinkedProgram
 from protonn_edge.boards import Board
-from protonn_edge.codegen import Float32Plan, Plan, every_plan, make_float32_plan
+from protonn_edge.codegen import DevicePlan, Plan, every_plan, make_float32_plan
 from protonn_edge.codegen.host import host_program
 from protonn_edge.device import ReferenceAnswers, Result, Session, run
 from protonn_edge.errors import CheckFailed, InputError
@@ -47,14 +47,14 @@ class PossibleCycles:
     by: str = "its plan"  # what shows it
 
     @classmethod
-    def of(cls, plan: Plan | Float32Plan, board: Board) -> Self:
+    def of(cls, plan: DevicePlan, board: Board) -> Self:
         """Return the range for a plan on a board."""
         if plan.worst_cycles is None or plan.estimated:
             return cls._by_clock(board)
         return cls(plan.least_cycles, plan.worst_cycles, proven=True)
 
     @classmethod
-    def of_program(cls, program: LinkedProgram, plan: Plan | Float32Plan, board: Board) -> Self:
+    def of_program(cls, program: LinkedProgram, plan: DevicePlan, board: Board) -> Self:
         """Return the range for a linked program, by its machine code; else that of its plan."""
         if plan.worst_cycles is None or plan.estimated:
             return cls._by_clock(board)
@@ -79,7 +79,7 @@ class PossibleCycles:
         return cls.of_one_of(plans, board)
 
     @classmethod
-    def of_one_of(cls, plans: Iterable[Plan | Float32Plan], board: Board) -> Self:
+    def of_one_of(cls, plans: Iterable[DevicePlan], board: Board) -> Self:
         """Return the range if one of these plans was built."""
         ranges = [cls.of(plan, board) for plan in plans]
         return cls(
@@ -116,7 +116,7 @@ def prediction_paths(program: LinkedProgram, plan: Plan, board: Board) -> Paths:
     return paths_between(program, _register(board), spans, whole=plan.buffered)
 
 
-def stated_facts(program: LinkedProgram, plan: Plan | Float32Plan, board: Board) -> StatedFacts:
+def stated_facts(program: LinkedProgram, plan: DevicePlan, board: Board) -> StatedFacts:
     """Return the facts behind a program's paths, for an emulator to count: none if it has none."""
     if not isinstance(plan, Plan) or plan.estimated:
         return StatedFacts()
@@ -189,10 +189,7 @@ def compare(
 
 
 def _first_mismatch(
-    point: int,
-    expected: ReferenceAnswers,
-    labels: NDArray[np.int64],
-    scores: NDArray[np.int64],
+    point: int, expected: ReferenceAnswers, labels: NDArray[np.int64], scores: NDArray[np.int64]
 ) -> Mismatch:
     right = expected.scores[point]
     differing = np.flatnonzero(np.abs(scores[point] - right) > expected.tolerance)
@@ -271,10 +268,7 @@ def open_session(
 
 
 def disagreement(agreements: Sequence[Agreement]) -> CheckFailed | None:
-    """Return the failure of the first execution that differs or lost points, if there is one.
-
-    Impossible cycles are a failure, too.
-    """
+    """Return the failure of the first execution that differs, lost points, or has bad cycles."""
     for agreement in agreements:
         if agreement.mismatches:
             return CheckFailed(

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from protonn_edge.boards import Board, board_names
 from protonn_edge.chain.model import Model
-from protonn_edge.codegen import Float32Plan, Plan
+from protonn_edge.codegen import DevicePlan
 from protonn_edge.codegen.host import HostProgram
 from protonn_edge.device import ReferenceAnswers
 from protonn_edge.device.protocol import BITS_PER_BYTE
@@ -83,21 +83,17 @@ class WrongAnswers(CheckFailed):
 def try_firmware(
     model: Model,
     reference: DeviceModel,
-    plan: Plan | Float32Plan,
+    plan: DevicePlan,
     elf: Path,
     board: Board,
     *,
     unchanged: bool = True,
 ) -> Tried:
-    """Try a linked firmware on the emulated board.
+    """Try a linked firmware on the emulated board with points made of the float model.
 
-    - `model`: the float model, which the points are made of.
-    - `reference`: what the answers are compared with.
-    - `plan`: how the firmware computes; the slower it is, the fewer points are tried.
-    - `board`: the board that it is for. Nothing is tried if this cannot be emulated here.
-    - `unchanged`: whether its sources are this package's; a user's own need not have the protocol.
-
-    Raises `WrongAnswers` if an answer differs, or the firmware crashes or does not answer.
+    The slower the plan, the fewer points are tried; none if the board cannot be emulated here. A
+    user's own sources, which are not `unchanged`, need not have the protocol. Raises `WrongAnswers`
+    if an answer is not the reference's, or the firmware crashes or does not answer.
     """
     with ExitStack() as stack:
         try:
@@ -135,7 +131,7 @@ def trial_points(model: Model, reference: DeviceModel, count: int) -> NDArray[np
     return np.concatenate([ends, examples(model, integers, count - len(ends))])
 
 
-def _count(reference: DeviceModel, plan: Plan | Float32Plan, board: Board) -> int:
+def _count(reference: DeviceModel, plan: DevicePlan, board: Board) -> int:
     """Return how many points take a fraction of a second to emulate."""
     cycles = plan.worst_cycles
     if cycles is None:
@@ -197,10 +193,7 @@ def extremes(reference: IntegerChain, count: int) -> Bytes:
 
 
 def examples(model: Model, reference: IntegerChain, count: int) -> Bytes:
-    """Return points (count, features) that exercise the arithmetic of a model.
-
-    - `model`: the float model, whose mean point they begin with.
-    """
+    """Return points (count, features) for a model's arithmetic, made of its mean point."""
     start = reference.inputs.quantize(model.inputs.mean[None, :])[0]
     fed = reference.invert(reference.example_inputs(start, count))
     if fed is not None:

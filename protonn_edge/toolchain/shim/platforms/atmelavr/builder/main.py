@@ -36,14 +36,7 @@ env.Append(
     ASFLAGS=["-mmcu=$BOARD_MCU"],
     ASPPFLAGS=["-x", "assembler-with-cpp"],
     CFLAGS=["-std=gnu11", "-fno-fat-lto-objects"],
-    CCFLAGS=[
-        "-mmcu=$BOARD_MCU",
-        "-Os",
-        "-Wall",
-        "-ffunction-sections",
-        "-fdata-sections",
-        "-flto",
-    ],
+    CCFLAGS=["-mmcu=$BOARD_MCU", "-Os", "-Wall", "-ffunction-sections", "-fdata-sections", "-flto"],
     CXXFLAGS=["-std=gnu++11", "-fno-exceptions", "-fno-threadsafe-statics"],
     CPPDEFINES=[("F_CPU", "$BOARD_F_CPU")],
     LINKFLAGS=["-mmcu=$BOARD_MCU", "-Os", "-Wl,--gc-sections", "-flto", "-fuse-linker-plugin"],
@@ -66,13 +59,7 @@ looking = [env.VerboseAction(env.AutodetectUploadPort, "Looking for upload port.
 if not over_serial_line:
     looking = []
 env.AddPlatformTarget(
-    "upload",
-    hex_file,
-    [
-        *looking,
-        env.VerboseAction("$UPLOADCMD", "Uploading $SOURCE"),
-    ],
-    "Upload",
+    "upload", hex_file, [*looking, env.VerboseAction("$UPLOADCMD", "Uploading $SOURCE")], "Upload"
 )
 AlwaysBuild(env.Alias("buildprog", hex_file, hex_file))
 Default("buildprog")
