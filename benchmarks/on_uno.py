@@ -59,7 +59,7 @@ class OnUno:
         What NumPy computes.
     Q : ndarray of shape (n, features), uint8
         The test points as the device is sent them.
-    plan : Plan or Float32Plan
+    plan : DevicePlan
         How the program computes; means of integers are for these points.
     record : dict
         What was measured, for JSON; mismatches count both host C and the Uno.
