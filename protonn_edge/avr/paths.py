@@ -70,13 +70,14 @@ def paths_through(program: LinkedProgram, entry: str) -> Paths:
         If there is no bound: a loop without a fact, a jump through a pointer, or facts that no path
         can keep; the message names the place.
     """
-    # The compiler names a function that it adapts to its callers NAME.constprop.0, for example.
-    found = [each for each in program.symbols if each.name.partition(".")[0] == entry]
-    if not found:
+    copies, once = program.names.copies_of(entry), Times(1, 1)
+    if not copies:
         raise InputError(f"{program.path} has no function {entry}; link it, and do not strip it")
-    once = Times(1, 1)
-    roots = dict.fromkeys((each.address for each in found), once)
-    return _paths(program, roots, whole=entry.endswith("_predict"))
+    found = [_paths(program, {at: once}, whole=entry.endswith("_predict")) for at in copies]
+    return Paths(
+        max((each.longest for each in found), key=lambda path: path.cycles),
+        min((each.shortest for each in found), key=lambda path: path.cycles),
+    )
 
 
 def paths_between(

@@ -74,6 +74,11 @@ class Names:
         """Return where a name is."""
         return next((each.address for each in self._symbols if each.name == name), None)
 
+    def copies_of(self, function: str) -> list[int]:
+        """Return where a function is, and those that the compiler adapted to their callers."""
+        copies = (each for each in self._symbols if each.name.partition(".")[0] == function)
+        return sorted({each.address for each in copies})  # NAME.constprop.0, for example
+
     def at(self, address: int) -> Symbol | None:
         """Return the last symbol at or before an address."""
         after = bisect.bisect_right(self._addresses, address)

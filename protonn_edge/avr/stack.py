@@ -83,6 +83,16 @@ def worst_case_stack(program: LinkedProgram, su_files: Iterable[Path] = ()) -> S
     )
 
 
+def stack_of(program: LinkedProgram, function: str, su_files: Iterable[Path] = ()) -> int:
+    """Return the bytes of stack of a call of a function and of all that it calls.
+
+    Its return address is included, interrupts are not. Raises as `worst_case_stack` does.
+    """
+    firmware = _Firmware(program, _read_stack_usage(su_files))
+    deepest = (firmware.worst_case(copy).bytes for copy in program.names.copies_of(function))
+    return program.core.return_bytes + max(deepest)
+
+
 class _StackUsage(NamedTuple):
     """One function in a .su file."""
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from protonn_edge.avr.flow import function_at
 from protonn_edge.avr.paths import paths_through
 from protonn_edge.avr.program import LinkedProgram, float_routines, read_program
-from protonn_edge.avr.stack import worst_case_stack
+from protonn_edge.avr.stack import stack_of, worst_case_stack
 from protonn_edge.certificate import claims
 from protonn_edge.certificate.claims import Certificate, Claim, Settings
 from protonn_edge.errors import CheckFailed, InputError
@@ -51,6 +51,7 @@ def program_claims(program: LinkedProgram, entry: str) -> Iterator[Claim]:
     yield Claim("sram", f"its variables take {sram:,} B of SRAM", claims.PROVEN, _READ, sram)
     yield _whole_stack(program)
     yield from _reached(program, entry)
+    yield _stack(program, entry)
     yield from _cycles(program, entry)
 
 
@@ -61,6 +62,15 @@ def _whole_stack(program: LinkedProgram) -> Claim:
         return Claim("stack", "the stack of the whole program", claims.NOT_CHECKED, str(failure))
     sentence = f"the stack never takes more than {report.bytes:,} B, interrupts included"
     return Claim("stack", sentence, claims.PROVEN, _FOLLOWED, report.bytes)
+
+
+def _stack(program: LinkedProgram, entry: str) -> Claim:
+    try:
+        size = stack_of(program, entry)
+    except CheckFailed as failure:
+        return Claim("stack-entry", f"the stack of {entry}", claims.NOT_CHECKED, str(failure))
+    sentence = f"{entry} takes at most {size:,} B of the stack, without interrupts"
+    return Claim("stack-entry", sentence, claims.PROVEN, _FOLLOWED, size)
 
 
 def _cycles(program: LinkedProgram, entry: str) -> Iterator[Claim]:
@@ -100,8 +110,8 @@ def _names_reached(program: LinkedProgram, entry: str) -> set[str]:
 
     Raises `CheckFailed` if one of them is called through a pointer or calls itself.
     """
-    start = program.names.address_of(entry)
-    if start is None:
+    copies = program.names.copies_of(entry)
+    if not copies:
         raise InputError(
             f"{program.path} has no function {entry}; name another --entry, and link with symbols"
         )
@@ -115,5 +125,6 @@ def _names_reached(program: LinkedProgram, entry: str) -> set[str]:
                 visit(called, (*callers, address))
             done.add(address)
 
-    visit(start, ())
+    for copy in copies:
+        visit(copy, ())
     return set(map(program.names.name_of, done))

@@ -89,6 +89,21 @@ def test_a_function_that_is_not_there_is_refused(compile_avr: Compile) -> None:
         paths_through(read_program(compile_avr("int main(void) { return 0; }")), "pnn_predict")
 
 
+def test_copies_that_the_compiler_makes_of_a_function_are_all_followed(
+    compile_avr: Compile,
+) -> None:
+    body = "for (uint8_t i = MOST; i > 0; --i) {{ PASSED(l{0}, {0}, {0}); out = i; }}"
+    copies = "".join(
+        f'__attribute__((noinline)) void copy{most}(void) __asm__("pnn_predict.constprop.{most}");'
+        f"void copy{most}(void) {{ {body.format(most).replace('MOST', most)} }}"
+        for most in ("9", "4")
+    )
+    main = "int main(void) { for (;;) { copy9(); copy4(); } }"
+    program = read_program(compile_avr(f"{FACTS}{copies}{main}", "-fno-unroll-loops"))
+    paths = paths_through(program, "pnn_predict")
+    assert (paths.longest.passes, paths.shortest.passes) == ({"l9": 9}, {"l4": 4})
+
+
 def test_places_of_one_name_are_passed_so_often_together(compile_avr: Compile) -> None:
     either = "if (in) {{ PASSED(either, 1, 0); {0} }} "
     slow = "out = 1; " * 8

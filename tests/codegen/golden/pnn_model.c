@@ -78,7 +78,8 @@ typedef char pnn_shift_is_arithmetic[(-1 >> 1) == -1 ? 1 : -1];
 /* What is known of the time that the compiled code takes: labels, which the linked program's table of
  * symbols keeps and no memory does. In one prediction, all places of a name are passed at most and at
  * least so often together; or in one by pnn_predict; or each time that another place is, and `base`
- * times more. Some passes count several times. */
+ * times more. Some passes count several times. A label may get in front of what it stands behind here;
+ * it stays before what uses a variable, and in no copy of a loop that an array's size rules out. */
 #ifdef __AVR__
 #define PASSED(name, most, least) "pnn_passed." #name LIMITS(most, least)
 #define SHARED(name, most, least, times, place) "pnn_passed." #name "." #most "." #least "." #times ".%=" #place ": "
@@ -89,8 +90,10 @@ typedef char pnn_shift_is_arithmetic[(-1 >> 1) == -1 ? 1 : -1];
 #define JUMP(name) "pnn_jump." #name ".%=: "
 #define TARGET(name) "pnn_target." #name ".%=\\@: "
 #define PNN_FACT(fact) __asm__ volatile(fact "\n" : :)
+#define PNN_FACT_BEFORE(variable, fact) __asm__ volatile(fact "\n" : "+r"(variable) :)
 #else
 #define PNN_FACT(fact)
+#define PNN_FACT_BEFORE(variable, fact)
 #endif
 
 /* Where not every call does the work, not every call should save the registers for it; and a function

@@ -1,0 +1,114 @@
+"""Certificates of sketches: an exported library with the Arduino core, built as the IDE builds."""
+
+from __future__ import annotations
+
+import socket
+from pathlib import Path
+
+import numpy as np
+import pytest
+from arduino_ide import (
+    build_core,
+    compile_libraries,
+    export_for_uno,
+    link_sketch,
+    needs_arduino_core,
+)
+from command_line import run_json
+from model_factory import plain_model, random_model, random_pooling_model
+from random_shapes import random_points
+
+from protonn_edge.chain.model import Model
+from protonn_edge.emulator import EmulatedUno
+from protonn_edge.features.average_pooling.pooling import AveragePooling
+from protonn_edge.features.deskew.deskew import BYTES
+from protonn_edge.quantization import quantize
+
+pytestmark = needs_arduino_core
+
+# Classifies what comes over the serial line, with interrupts off, and marks that span.
+SKETCH = """
+#include <MODEL.h>
+
+static pnn_input_t features[PNN_FEATURES];
+
+void setup() {
+  Serial.begin(115200);
+}
+
+void loop() {
+  if (Serial.readBytes((char *)features, PNN_FEATURES) < PNN_FEATURES) {
+    return;
+  }
+  Serial.flush();
+  noInterrupts();
+  GPIOR0 = 1;
+  uint8_t class_index = pnn_predict(features);
+  GPIOR0 = 0;
+  interrupts();
+  Serial.write(class_index);
+}
+"""
+AROUND = 1 + 3 + 4  # cycles: the OUT that begins a span, the features' address, the call
+
+MODELS = {
+    "prototypes": plain_model,
+    "many features": lambda: random_model(features=64, projections=10, prototypes=40, classes=10),
+    "deskew": lambda: random_pooling_model(
+        AveragePooling((28, 28), (24, 24), (12, 12), BYTES), projections=8
+    ),
+}
+POINTS = {"prototypes": 1_000}
+_FEW_POINTS = 40
+
+
+@pytest.fixture(scope="module")
+def core(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return build_core(tmp_path_factory.mktemp("core"))
+
+
+def sketch_of(model: Model, core: Path, folder: Path) -> Path:
+    """Return the ELF file of a sketch that classifies with a model."""
+    library = folder / "classifier"
+    export_for_uno(model, "arduino", library)
+    (name,) = (each.stem for each in (library / "src").glob("*.h") if "_" not in each.stem)
+    example = library / "examples" / "Points"
+    example.mkdir()
+    (example / "Points.ino").write_text(SKETCH.replace("MODEL", name))
+    out = folder / "out"
+    out.mkdir()
+    return link_sketch(library, "Points", core, compile_libraries(out, library))
+
+
+def measured(elf: Path, Q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the classes and the cycles of points (n, features) uint8."""
+    labels, cycles, before = [], [], 0
+    with EmulatedUno(elf) as uno, socket.create_connection(("127.0.0.1", uno.port), 60) as line:
+        for point in Q:
+            line.sendall(point.tobytes())
+            labels.append(line.recv(1)[0])
+            stats = uno.stats()
+            cycles.append(stats.marked_cycles - before)
+            before = stats.marked_cycles
+        assert uno.stats().faults == ()
+    return np.array(labels), np.array(cycles)
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_a_sketch_keeps_the_bounds_of_its_certificate(
+    tmp_path: Path, core: Path, name: str
+) -> None:
+    model = MODELS[name]()
+    elf = sketch_of(model, core, tmp_path)
+    claims = {
+        each["name"]: each
+        for each in run_json("certify", elf, "-o", tmp_path / "certificate.json")["claims"]
+    }
+    chain = quantize(model)
+    Q = random_points(np.random.default_rng(0), POINTS.get(name, _FEW_POINTS), chain)
+    labels, cycles = measured(elf, Q)
+    assert (labels == chain.answers(Q)[0]).all()
+    assert claims["cycles-most"]["status"] == "proven"
+    least, most = (claims[f"cycles-{each}"]["value"] for each in ("least", "most"))
+    assert least <= cycles.min()
+    assert cycles.max() <= most + AROUND
