@@ -186,8 +186,11 @@ def c_string(text: str) -> str:
 
 
 def c_comment(text: str) -> str:
-    """Return text for a C comment: letters, digits and ``_.-`` stay, the rest becomes ``_``."""
-    return re.sub(r"[^A-Za-z0-9_.-]", "_", text)
+    """Return text for a C comment or a README: letters, digits and signs of units stay.
+
+    The rest becomes ``_``: nothing can end a comment or a cell, or be a link.
+    """
+    return re.sub(r"[^A-Za-z0-9_.()\[\]%=/+ -]|(?<=\])\(|/(?!\w)|(?<!\w)/", "_", text, flags=re.A)
 
 
 @dataclass(frozen=True)

@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 from protonn_edge.datasets.cells import Decimals
 from protonn_edge.datasets.dataset import Float32
 from protonn_edge.datasets.naming import Notice, quoted
-from protonn_edge.datasets.options import SHOWN, TableOptions
-from protonn_edge.datasets.preparation import FILLINGS, MISSING, Preparation, values_of
+from protonn_edge.datasets.options import SHOWN
+from protonn_edge.datasets.preparation import DROP, FILLINGS, MISSING, Preparation, values_of
 from protonn_edge.datasets.rules import Column, Expected, Roles
 from protonn_edge.errors import InputError, counted
 
@@ -139,19 +139,20 @@ class Prepared:
 
 
 def prepared(
-    numbers: Numbers, roles: Roles, path: Path, options: TableOptions, expected: Expected | None
+    numbers: Numbers, roles: Roles, path: Path, missing: str, expected: Expected | None
 ) -> Prepared:
     """Return the features of a table without gaps, unless it is only shown.
 
     Gaps are filled as `expected` says, else as training rows say.
+
+    - `missing`: as `checked_missing` returns it.
     """
     given = None if expected is None else expected.preparation
-    missing = _checked(options.missing, path, expected)
-    shown, drops = missing == SHOWN, missing == "drop"
+    shown, drops = missing == SHOWN, missing == DROP
     if not shown:
         numbers.refuse(path, gaps=not (drops or missing in FILLINGS))
     preparation = given or Preparation(
-        missing if missing in FILLINGS else "",
+        missing if missing in (DROP, *FILLINGS) else "",
         one_hot={each.name: values_of(each.name, each.cells) for each in numbers.texts},
     )
     X, names = numbers.features(roles, preparation)
@@ -181,7 +182,7 @@ def prepared(
     )
 
 
-def _checked(missing: str | None, path: Path, expected: Expected | None) -> str:
+def checked_missing(missing: str | None, path: Path, expected: Expected | None) -> str:
     """Return what becomes of gaps in a table; refuse what a model cannot do."""
     recorded = None if expected is None else expected.preparation
     if missing is None:
@@ -209,7 +210,7 @@ def _notices(numbers: Numbers, missing: str, kept: NDArray[np.bool_] | None) -> 
         count = int((~kept).sum())
         text = f"left out: {count:,} of {len(kept):,} rows without a label or with gaps"
         yield Notice("missing", text, columns=names)
-    if numbers.gaps and missing != "drop":
+    if numbers.gaps and missing != DROP:
         text = f"gaps filled with the {missing.replace('-', ' ')} value: {counts(numbers.gaps)}"
         if missing == SHOWN:
             text = f"gaps: {counts(numbers.gaps)}; {_REMEDY}"

@@ -34,7 +34,8 @@ FILLINGS: Mapping[str, Callable[[Float32], float]] = {
     "median": lambda values: float(np.median(values)),
     "most-frequent": _most_frequent,
 }
-MISSING = ("error", "drop", *FILLINGS)
+DROP = "drop"
+MISSING = ("error", DROP, *FILLINGS)
 """What may become of rows with gaps."""
 
 
@@ -42,7 +43,8 @@ MISSING = ("error", "drop", *FILLINGS)
 class Preparation:
     """What was learned on training rows.
 
-    - `missing`: how gaps are filled, one of `FILLINGS`, or empty if they are not.
+    - `missing`: how gaps are filled, one of `FILLINGS`; `DROP` if rows with gaps are left out; or
+      empty if they are refused.
     - `values`: what fills the gaps of each feature, (D,); empty if they are not filled.
     - `one_hot`: by the name of a column of text, its values; each is a feature ``COLUMN=value``.
     """
@@ -62,7 +64,7 @@ class Preparation:
             one_hot = {name: tuple(texts) for name, texts in found["one_hot"].items()}
             texts = [text for each in one_hot.values() for text in each]
             count = n_features if found["missing"] in FILLINGS else 0
-            known = found["missing"] in ("", *FILLINGS) and len(values) == count
+            known = found["missing"] in ("", DROP, *FILLINGS) and len(values) == count
             known = known and all(map(math.isfinite, values))
         except (TypeError, KeyError, ValueError, AttributeError, OverflowError):
             known, texts = False, []
@@ -102,7 +104,7 @@ class Preparation:
 
     def learned(self, X: Float32, names: Sequence[str] = ()) -> Self:
         """Return what fills the gaps, NaN, of training rows (n, D)."""
-        if not self.missing:
+        if self.missing not in FILLINGS:
             return self
         fill, gaps = FILLINGS[self.missing], np.isnan(X)
         some = ~gaps.all(axis=0)

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from protonn_edge.datasets.dataset import Dataset, is_sparse
 from protonn_edge.datasets.naming import Notice, listed
+from protonn_edge.datasets.row_sketch import row_hashes
 
 _MOST_DECIMALS = 6
 _MOST_FEATURES = 4_096  # that are described individually
@@ -113,13 +114,13 @@ def repetitions(dataset: Dataset) -> dict[str, int] | None:
     X, tested = dataset.X_train, dataset.X_test
     if is_sparse(X) or is_sparse(tested) or dataset.y_train.ndim != 1:
         return None
-    first: dict[bytes, int] = {}
-    contradicting = 0
-    for row, label in zip(X, dataset.y_train.tolist(), strict=True):
-        contradicting += first.setdefault((row + 0.0).tobytes(), label) != label  # + 0: -0 is 0
-    in_test = sum((row + 0.0).tobytes() in first for row in tested)
-    in_train = len(X) - len(first)
-    return {"in_train": in_train, "contradicting": contradicting, "in_test": in_test}
+    y = dataset.y_train
+    rows, first, copy_of = np.unique(row_hashes(X), return_index=True, return_inverse=True)
+    return {
+        "in_train": len(X) - len(rows),
+        "contradicting": int((y[first][copy_of] != y).sum()),
+        "in_test": int(np.isin(row_hashes(tested), rows).sum()),
+    }
 
 
 def remarks(dataset: Dataset) -> tuple[Notice, ...]:

@@ -23,9 +23,10 @@ from numpy.typing import NDArray
 from protonn_edge.datasets import rules
 from protonn_edge.datasets.cells import Decimals, is_gap
 from protonn_edge.datasets.dataset import INDEX_LIMIT, ColumnRead, Table, TableLayout
-from protonn_edge.datasets.gaps import Numbers, Place, counts, prepared
+from protonn_edge.datasets.gaps import Numbers, Place, checked_missing, counts, prepared
 from protonn_edge.datasets.naming import Notice, label_text
 from protonn_edge.datasets.options import SHOWN, TableOptions
+from protonn_edge.datasets.preparation import DROP
 from protonn_edge.datasets.rules import DELIMITERS, Column, Expected, Roles
 from protonn_edge.errors import InputError, counted
 from protonn_edge.sensors import Instrument
@@ -72,8 +73,9 @@ def read_table(
     if not features:
         beside = "" if label is None else f" besides {label.title}, the label"
         raise InputError(f"{path} has no column of features{beside}; add one, or give --label")
-    numbers = file.read(roles, expected, is_strict=options.missing not in ("drop", SHOWN))
-    found = prepared(numbers, roles, path, options, expected)
+    missing = checked_missing(options.missing, path, expected)
+    numbers = file.read(roles, expected, is_strict=missing not in (DROP, SHOWN))
+    found = prepared(numbers, roles, path, missing, expected)
     if found.kept is not None:
         for column in (*roles.left_out, label):
             if column is not None:
@@ -365,7 +367,7 @@ def rows_of(path: Path, delimiter: str, read: list[str] | None = None) -> Iterat
         reader = csv.reader(lines, delimiter=delimiter, skipinitialspace=delimiter == " ")
         try:
             for row in reader:
-                if row and any(cell and not cell.isspace() for cell in row):
+                if "".join(row).strip():
                     if len(row) > INDEX_LIMIT:
                         raise InputError(
                             f"{path}:{reader.line_num} has {len(row):,} columns, the limit is "

@@ -14,6 +14,7 @@ from protonn_edge.build.windowing import Windowing
 from protonn_edge.chain.model import Model
 from protonn_edge.codegen import PREFIX, Limits, Plan, check_prefix, make_plan
 from protonn_edge.codegen.planner import plans
+from protonn_edge.datasets.preparation import Preparation
 from protonn_edge.errors import CheckFailed, InputError
 from protonn_edge.export.certificate import readme_section
 from protonn_edge.export.folder import check_folder, write_folder
@@ -135,6 +136,7 @@ def export(
         vectors,
         from_data=points is not None,
         feature_names=model.feature_names,
+        preparation=Preparation.of_record(model.record, model.n_features),
         prefix=prefix,
         windowing=windowing,
         imprint=imprint or Imprint(),

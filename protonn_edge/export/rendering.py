@@ -19,6 +19,7 @@ from protonn_edge.chain.feature_stage import FeatureStage
 from protonn_edge.codegen import PREFIX, Plan, check_collisions, render_c, template_environment
 from protonn_edge.codegen.context import Sending, as_it_is, c_comment, class_names, sendings
 from protonn_edge.datasets.naming import channel_names
+from protonn_edge.datasets.preparation import Preparation
 from protonn_edge.errors import InputError, shortened
 from protonn_edge.export.self_test import KnownAnswers
 from protonn_edge.quantization import IntegerChain
@@ -137,6 +138,7 @@ class Library:
     vectors: KnownAnswers  # what a device checks itself with
     from_data: bool  # whether these are points of data, rather than made of the model
     feature_names: tuple[str, ...] = ()  # of the columns of the training data, or empty
+    preparation: Preparation | None = None  # what made these features of columns
     prefix: str = PREFIX  # what C names and files begin with
     # the sensor that a sketch reads, and the windows that it makes
     windowing: Windowing | None = None
@@ -236,6 +238,7 @@ def _context(kind: Kind, library: Library, board: Board) -> dict[str, Any]:
         "window": window,
         "features": _features(model, library.feature_names),
         "sendings": sent,
+        **_columns(library.preparation, library.feature_names),
         "send": _send(sent),
         "send_lines": _send_lines(sent, library.prefix),
         "vectors": vectors.encoded,
@@ -273,6 +276,27 @@ def _features(model: IntegerChain, names: tuple[str, ...]) -> list[dict[str, str
         {"name": label, "zero": f"{zero:.6g}", "full": f"{end:.6g}"}
         for label, zero, end in zip(labels, inputs.zero, full, strict=False)
     ]
+
+
+def _columns(preparation: Preparation | None, names: tuple[str, ...]) -> dict[str, Any]:
+    """Return what fills the gap of each feature, and the features of each column of text."""
+    made = preparation or Preparation()
+    shown = names or [""] * len(made.values)
+    filled = [
+        (f"{index} {c_comment(name)}".strip(), f"{value:.7g}")
+        for index, (name, value) in enumerate(zip(shown, made.values, strict=False))
+    ]
+    place = {name: index for index, name in enumerate(names)}
+    texts = [
+        (c_comment(column), ", ".join(f"{place[name]} {c_comment(name)}" for name in of))
+        for column in made.one_hot
+        if place.keys() >= set(of := made.names_of(column))
+    ]
+    return {
+        "filled": filled[:_LISTED_FEATURES],
+        "unlisted": filled[_LISTED_FEATURES:],
+        "texts": texts,
+    }
 
 
 def _class_lines(names: tuple[str, ...]) -> list[dict[str, str]]:

@@ -119,8 +119,12 @@ def test_a_model_fills_the_gaps_of_other_tables(gappy: Path) -> None:
 def test_a_model_without_values_does_not_invent_them(gappy: Path) -> None:
     model = gappy.with_name("m.npz")
     succeed("train", gappy, "-o", model, "--missing", "drop", *EPOCHS)
-    assert "table" not in load_model(model).record
-    assert "gaps" in refusal(run("predict", model, gappy))
+    assert load_model(model).record["table"] == {"missing": "drop", "values": [], "one_hot": {}}
+    assert (
+        run_json("predict", model, gappy)["n"]
+        == run_json("data", gappy, "--missing", "drop")["n_train"]
+    )
+    assert "gaps" in refusal(run("predict", model, gappy, "--missing", "error"))
     sentence = refusal(run("predict", model, gappy, "--missing", "median"))
     assert (
         "the model was trained without it; train it again with it, or give --missing drop"
@@ -202,7 +206,7 @@ def test_texts_become_features(gappy: Path) -> None:
     dataset = load_dataset(gappy, drop=["x", "y [mm]"], missing="drop", one_hot="colour")
     assert dataset.feature_names == ("colour=blue", "colour=red")
     assert dataset.X_train[:3].tolist() == [[1, 0], [0, 1], [0, 1]]
-    assert dataset.preparation == Preparation(one_hot={"colour": ("blue", "red")})
+    assert dataset.preparation == Preparation("drop", one_hot={"colour": ("blue", "red")})
 
 
 @pytest.mark.parametrize(

@@ -160,7 +160,7 @@ static const char class_name_2[] PNN_FLASH = "a \042quoted\042 */ name";
 static const char *const class_names[PNN_CLASSES] PNN_FLASH = {
     class_name_0, /* still */
     class_name_1, /* walking */
-    class_name_2, /* a__quoted_____name */
+    class_name_2, /* a _quoted_ __ name */
 };
 
 static const uint8_t model_hash[PNN_MODEL_HASH_BYTES] PNN_FLASH = {

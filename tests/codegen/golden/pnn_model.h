@@ -43,7 +43,7 @@ extern "C" {
 /* The classes, as pnn_predict answers. */
 #define PNN_CLASS_STILL 0u
 #define PNN_CLASS_WALKING 1u
-#define PNN_CLASS_A_QUOTED_NAME 2u /* a__quoted_____name */
+#define PNN_CLASS_A_QUOTED_NAME 2u /* a _quoted_ __ name */
 
 /* For the serial firmware: the cycles that pushing may take at once, the features that it may hold,
  * and what pnn_push_many takes at most on an ATmega328P, compiled by avr-gcc -O2, for each
