@@ -92,6 +92,11 @@ def windows_command(
         "time, timestamp, t, ms, ...]",
         metavar="COLUMN",
     ),
+    name: str | None = option(
+        "In a folder: how files are named, such as '{class}_{person}_{take}'. Fields but class and "
+        "take are groups.",
+        metavar="PATTERN",
+    ),
     rate: float | None = option(
         "Samples per second.  [default: from the recording, or its times]",
         FiniteRange(*SAMPLE_RATES),
@@ -119,7 +124,10 @@ def windows_command(
             f"--missing and --one-hot are for tables of points, and {recording} is a recording, "
             "whose samples must all be there; leave them out"
         )
-    options = replace(table, session=session, time=time, channels=names_in(channels, "--channels"))
+    if name is not None and not recording.is_dir():
+        raise InputError(f"--name is for a folder of takes, and {recording} is none; leave it out")
+    names = names_in(channels, "--channels")
+    options = replace(table, session=session, time=time, channels=names, name=name)
     recorded = read_recording(recording, options)
     if rate is not None:
         recorded = replace(recorded, dataset=replace(recorded.dataset, sample_rate=rate))

@@ -25,6 +25,7 @@ class TableOptions:
     groups: str | None = None
     # the label of all rows, in the absence of a column called ``label`` or the like
     labelled: str | None = None
+    name: str | None = None  # the pattern of the names of a folder's files, see `NamePattern`
     # what becomes of gaps, one of `MISSING` or `SHOWN`; None fills them as a model does, or refuses
     missing: str | None = None
     one_hot: tuple[str, ...] = ()  # columns of text that become features, names or numbers from 1

@@ -1,16 +1,14 @@
 """Recordings: a table, a WAV file, or a folder of takes, with files or a folder for each class.
 
 All of them become labelled samples in chronological order, with the places where samples are not
-consecutive. A take's class is its file's name up to the first dot, as in Edge Impulse's
-``circle.1.csv``; in a folder for each class it is the folder's name. Folders ``training`` and
-``testing`` divide the takes.
+consecutive; see `protonn_edge.datasets.takes` for folders.
 """
 
 from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -28,20 +26,26 @@ from protonn_edge.datasets.dataset import (
     dataset_from,
     dense_features,
 )
-from protonn_edge.datasets.naming import Notice, label_text, listed
+from protonn_edge.datasets.naming import Notice, listed
 from protonn_edge.datasets.options import TableOptions
 from protonn_edge.datasets.reading import TEXT_LIMIT_BYTES, load_table
 from protonn_edge.datasets.recordings import Repeated, gaps, runs_in
 from protonn_edge.datasets.summary import remarks
+from protonn_edge.datasets.takes import (
+    WAVES,
+    NamePattern,
+    Take,
+    label_of,
+    named_like,
+    order,
+    shown,
+    takes_in,
+)
 from protonn_edge.errors import InputError, counted
 from protonn_edge.sensors import MICROPHONE, Instrument
 from protonn_edge.sensors.played import read_wave
 from protonn_edge.system.files import check_file
 
-_TABLES, _WAVES = (".csv", ".tsv"), (".wav",)
-_MOST_TAKES = 100_000
-_PARTS = {"training": False, "train": False, "testing": True, "test": True}
-_NUMBER = re.compile(r"(\d+)")
 _SAME_RATE = 0.05  # maximum relative difference between the rates of two files
 _DIGITS = 4  # of a measured rate
 
@@ -89,7 +93,8 @@ def read_recording(path: Path, options: TableOptions | None = None) -> Recording
 
 
 def _of_takes(folder: Path, options: TableOptions) -> Recording:
-    takes = _takes_in(folder)
+    pattern = None if options.name is None else NamePattern(options.name)
+    takes = takes_in(folder, pattern)
     read = [_of_file(take.path, replace(options, labelled=take.label))[0] for take in takes]
     tables = dict(zip((take.name for take in takes), _alike(read), strict=True))
     counts = [len(table.labels) for table in tables.values()]
@@ -98,13 +103,15 @@ def _of_takes(folder: Path, options: TableOptions) -> Recording:
         each[:1] = True
     groups = None
     of_each = Counter(take.label for take in takes)
+    own = {take.name: take.group or take.name for take in takes}
     if min(of_each.values()) > 1 or any(table.sessions for table in tables.values()):
         groups = Repeated(  # rows without a session are a separate group
-            (text.strip() or name, count)
+            (text.strip() or own[name], count)
             for name, table in tables.items()
             for text, count in runs_in(table.sessions or Repeated([("", len(table.labels))]))
         )
     notes = [note for table in tables.values() for note in table.notices]
+    notes += named_like(takes)
     notes += _unread(folder, takes, [name for name, table in tables.items() if not table.labels])
     together = replace(
         next(iter(tables.values())),
@@ -123,14 +130,14 @@ def _of_takes(folder: Path, options: TableOptions) -> Recording:
     return _recording(together, take_of, tested, groups)
 
 
-def _unread(folder: Path, takes: Sequence[_Take], empty: Sequence[str]) -> Iterator[Notice]:
+def _unread(folder: Path, takes: Sequence[Take], empty: Sequence[str]) -> Iterator[Notice]:
     """Yield notices about the files of a folder that are not read, and those without samples."""
     read = {take.path for take in takes}
     parents = {parent for path in read for parent in path.parents}
     inside = sorted(parent for parent in parents if parent.is_relative_to(folder))
-    entries = sorted((path for parent in inside for path in parent.iterdir()), key=_order)
+    entries = sorted((path for parent in inside for path in parent.iterdir()), key=order)
     known = read | parents
-    others = [path for path in _shown(entries) if path not in known]
+    others = [path for path in shown(entries) if path not in known]
     names = {path.relative_to(folder).as_posix(): path.is_dir() for path in others}
     if files := [name for name, is_folder in names.items() if not is_folder]:
         yield Notice("files", f"not read, as neither .csv, .tsv nor .wav: {listed(files)}")
@@ -157,8 +164,8 @@ def _seams_of(table: Table) -> NDArray[np.bool_]:
 
 def _of_file(path: Path, options: TableOptions) -> tuple[Table, tuple[str, ...]]:
     """Return the samples of a file, and the classes if it names them."""
-    if path.suffix.lower() in _WAVES:
-        return _of_wave(path, options.labelled or _label_of(path)), ()
+    if path.suffix.lower() in WAVES:
+        return _of_wave(path, options.labelled or label_of(path)), ()
     table, classes = load_table(path, options)
     if isinstance(table, LabelSetTable):
         raise InputError(f"{table.source} has sets of labels; give each sample one label")
@@ -309,83 +316,3 @@ def _one_instrument(tables: Mapping[str, Table]) -> Instrument | None:
                 "sensor"
             )
     return common if len(known) == len(tables) else None
-
-
-# --- folders of takes -----------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class _Take:
-    """A file of samples of one class, its path below the folder, and whether it is for testing."""
-
-    path: Path
-    name: str
-    label: str
-    tested: bool
-
-
-def _label_of(path: Path) -> str:
-    return label_text(path.name.split(".", 1)[0])
-
-
-def _takes_in(folder: Path) -> list[_Take]:
-    """Return the takes of a folder, in the order of their names; numbers count as numbers."""
-    files, folders = _entries(folder)
-    if folders and {each.name.lower() for each in folders} <= set(_PARTS) and not files:
-        found = [
-            take
-            for part in folders
-            for take in _of_part(part, folder, tested=_PARTS[part.name.lower()])
-        ]
-    else:
-        found = list(_of_part(folder, folder, tested=False))
-    if not found:
-        raise InputError(
-            f"{folder} has no samples; give a file or a folder for each class, of .csv or .wav"
-        )
-    if len(found) > _MOST_TAKES:
-        raise InputError(f"{folder} has {len(found):,} files, the limit is {_MOST_TAKES:,}")
-    return found
-
-
-def _of_part(folder: Path, root: Path, *, tested: bool) -> Iterator[_Take]:
-    files, folders = _entries(folder)
-    if files and folders:
-        raise InputError(
-            f"{folder} has files, such as {files[0].name!r}, and folders, such as "
-            f"{folders[0].name!r}; give either a file or a folder for each class"
-        )
-    for path in files:
-        yield _Take(path, path.relative_to(root).as_posix(), _label_of(path), tested)
-    for each in folders:
-        inside, deeper = _entries(each)
-        if deeper:
-            raise InputError(
-                f"{each} has folders of its own, {listed(path.name for path in deeper)}; give a "
-                "folder for each class, with its files"
-            )
-        for path in inside:
-            yield _Take(path, path.relative_to(root).as_posix(), label_text(each.name), tested)
-
-
-def _entries(folder: Path) -> tuple[list[Path], list[Path]]:
-    """Return the files of samples and the subfolders of a folder."""
-    try:
-        entries = sorted(folder.iterdir(), key=_order)
-    except OSError as error:
-        raise InputError(
-            f"cannot read {folder}: {error.strerror}; check its permissions"
-        ) from error
-    shown = _shown(entries)
-    files = [path for path in shown if path.suffix.lower() in (*_TABLES, *_WAVES)]
-    return files, [path for path in shown if path.is_dir() and path not in files]
-
-
-def _shown(paths: Iterable[Path]) -> list[Path]:
-    return [path for path in paths if not path.name.startswith((".", "_"))]
-
-
-def _order(path: Path) -> list[tuple[int, str]]:
-    """Return the sort key of a path, by which 2 comes before 10."""
-    parts = _NUMBER.split(path.name.lower())
-    return [(int(part) if part.isdecimal() else -1, part) for part in parts]

@@ -7,6 +7,21 @@ says which. `EmulatorStats` is what only an emulator can tell: exact cycles, dee
 
 from __future__ import annotations
 
-from protonn_edge.emulator.uno import EmulatedBoard, EmulatedUno, EmulatorError, EmulatorStats
+from protonn_edge.emulator.programs import EMULATORS, find_program
+from protonn_edge.emulator.uno import (
+    EmulatedBoard,
+    EmulatedUno,
+    EmulatorError,
+    EmulatorStats,
+    Watch,
+)
 
-__all__ = ["EmulatedBoard", "EmulatedUno", "EmulatorError", "EmulatorStats"]
+__all__ = [
+    "EMULATORS",
+    "EmulatedBoard",
+    "EmulatedUno",
+    "EmulatorError",
+    "EmulatorStats",
+    "Watch",
+    "find_program",
+]

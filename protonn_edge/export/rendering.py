@@ -106,12 +106,14 @@ class Imprint:
 
 
 def library_name(text: str, prefix: str = PREFIX) -> str:
-    """Return a library's name: a letter, then letters, digits and ``_``, at most 32 in all.
+    """Return the name of a library: a letter, then letters, digits and ``_``, at most 32 in all.
 
     It is also that of its header, so it must be neither another header's nor, as Arduino Lint has
-    it (rules LP010 to LP016), long, with spaces, or with "Arduino" or "library" in it. What cannot
-    be in a name becomes ``_``; one that a header has, with the `prefix` of files too, gets ``_pnn``
-    behind it.
+    it (rules LP010 to LP016), long, with spaces, or with "Arduino" or "library" in it.
+
+    - `text`: any text. What cannot be in a name becomes ``_``; a name that a header has already
+      gets ``_pnn`` behind it.
+    - `prefix`: of the export's other files.
     """
     name = text
     while _SUPERFLUOUS.search(name):  # taking a word out may leave another
@@ -146,8 +148,11 @@ class Library:
 def render_export(kind: Kind, library: Library, board: Board) -> dict[str, str]:
     """Return the files of an export by their names, with ``/``: the same text on every machine.
 
-    The board's SRAM decides whether an example holds all features. Raises `InputError` if the
-    prefix cannot be used.
+    - `kind`: {"arduino", "platformio", "c"}; what is made of the library.
+    - `library`: the model, its plan, its test vectors and its name.
+    - `board`: the board whose SRAM decides whether an example holds all features.
+
+    Raises `InputError` if the prefix cannot be used.
     """
     files = _rendered(kind, library, board)
     if library.prefix != PREFIX:

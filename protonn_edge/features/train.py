@@ -23,14 +23,17 @@ from protonn_edge.features.images.cropped_image import shape_text
 from protonn_edge.features.window_features.stage import WindowFeatureStage
 from protonn_edge.features.window_features.windows import KINDS, FeatureSet
 from protonn_edge.training import features
+from protonn_edge.training.augmentation import SignalMovement
 from protonn_edge.training.parameters import FeatureParameters
 from protonn_edge.training.points import Float32
 from protonn_edge.training.refusals import (
     AUGMENTED,
     IN_BLOCKS,
+    LABEL_SETS,
     SPARSE,
     Case,
     Refusal,
+    all_at_once,
     but,
     models_all_at_once,
     unclipped,
@@ -162,6 +165,7 @@ class AudioRequest(features.FeatureRequest):
     word: ClassVar[str] = "audio"
     form: ClassVar[str] = "audio:12x20"
     of_samples: ClassVar[bool] = True
+    movement: ClassVar[SignalMovement] = SignalMovement(0.025, speed=1.0, gain=1.5, noise=0.0)
     refusals: ClassVar[tuple[Refusal, ...]] = (
         models_all_at_once(AudioStage.kind, "clips of sound"),
         Refusal(
@@ -287,6 +291,27 @@ IMAGES: tuple[Refusal, ...] = (
 )
 
 
+COPIES: tuple[Refusal, ...] = (
+    all_at_once("copies"),
+    *but(
+        lambda case: case.settings.copies > 0,
+        "{copies} is {settings.copies}, but <but>; leave it out",
+        LABEL_SETS,
+        SPARSE,
+        IN_BLOCKS,
+        AUGMENTED,
+        Refusal(
+            lambda case: (
+                case.settings.image_shape is None
+                and (case.asked is None or not case.asked.of_samples)
+            ),
+            "only images, windows of samples and clips of sound are moved, and the points are "
+            "none by {image_shape} or {features}",
+        ),
+    ),
+)
+
+
 REQUESTS: list[type[features.FeatureRequest]] = [
     GradientRequest,
     PoolingRequest,
@@ -329,7 +354,7 @@ def read_features(given: str | FeatureStage) -> features.FeatureRequest:
 
 def refusals() -> tuple[Refusal, ...]:
     """Return the rows of all kinds of features, those of images first."""
-    return (*IMAGES, *chain.from_iterable(each.refusals for each in REQUESTS))
+    return (*IMAGES, *COPIES, *chain.from_iterable(each.refusals for each in REQUESTS))
 
 
 def alternatives(settings: FeatureParameters) -> Mapping[str, Mapping[str, Any]]:

@@ -187,7 +187,11 @@ def _image(ink: Floats, description: str) -> Markup:
 
 
 def payload(one: Evidence, *, runs: bool) -> dict[str, Any]:
-    """Return the data for ``web/page.js``, as JSON types; the firmware runs in the page, or not."""
+    """Return the data for ``web/page.js``, as JSON types.
+
+    - `one`: the run.
+    - `runs`: whether the firmware can run in the page.
+    """
     points = chosen_points(one)
     reference, levels = one.reference, levels_of(one)
     trace = trace_of(one)

@@ -99,9 +99,9 @@ def kind_table(best: Mapping[str, Candidate], board: Board, metric: Metric) -> T
 def front_figure(
     found: Sequence[Candidate], board: Board, kind: str, metric: Metric = ACCURACY
 ) -> bytes:
-    """Return a figure, "svg", "png" or "pdf", of the metric against flash and against time.
+    """Return a figure of the metric against flash and against time, as svg, png or pdf.
 
-    All complete trials are points, the fronts lines.
+    All complete trials are points, the fronts lines; the board converts cycles to time.
     """
     from matplotlib import rc_context  # noqa: PLC0415 - half a second that other commands save
     from matplotlib.figure import Figure  # noqa: PLC0415

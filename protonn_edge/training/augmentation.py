@@ -1,8 +1,11 @@
-"""Data augmentation: images moved a little at random, and points of no class.
+"""Data augmentation: images and signals moved a little at random, and points of no class.
 
 A random shift, rotation, scaling and smooth distortion are one linear resampling of the pixels
 (bilinear, with the border replicated). Groups of images in a batch share one, so that drawing new
 ones at every step is cheap.
+
+A signal, a window of samples or a clip of sound, is moved by resampling it in time: it begins a
+little earlier or later and is faster or slower; it also becomes louder or softer, and noisy.
 
 Outlier exposure adds synthetic points of no class, from which a model learns where its classes end.
 A model trained on its classes only divides the whole projected space among them: what distinguishes
@@ -13,6 +16,8 @@ all classes down there, at no cost in model size.
 """
 
 from __future__ import annotations
+
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -83,6 +88,50 @@ def move(images: Float32, shape: Shape, generator: np.random.Generator, share: f
         images[group] = sum(
             still[:, place] * part for place, part in zip(places, parts, strict=True)
         )
+
+
+@dataclass(frozen=True)
+class SignalMovement:
+    """How far a signal is moved at most, in either direction."""
+
+    shift: float  # of its length
+    speed: float  # a factor
+    gain: float  # a factor of each channel's distance from its mean
+    noise: float  # deviation, in deviations of the channel
+
+    def __call__(self, signals: Float32, shape: Shape, generator: np.random.Generator) -> Float32:
+        """Return signals (n, N C) of `shape` N samples of C channels, each moved by itself.
+
+        Before its begin and after its end, a signal is taken to stay as it is there. No value
+        leaves the range of its channel in all signals.
+        """
+        still = signals.reshape(-1, *shape)
+        n, length, channels = still.shape
+        middle = (length - 1) / 2
+        speed = _factors(self.speed, (n, 1), generator)
+        begin = length * generator.uniform(-self.shift, self.shift, (n, 1))
+        places = (np.arange(length) - middle) * speed + middle + begin
+        places = np.clip(places, 0, length - 1)
+        before = np.minimum(places.astype(np.int64), length - 2)
+        part = (places - before).astype(np.float32)[..., None]
+        rows = np.arange(n)[:, None]
+        moved = still[rows, before] * (1 - part) + still[rows, before + 1] * part
+        mean = moved.mean(axis=1, keepdims=True)
+        gain = _factors(self.gain, (n, 1, channels), generator).astype(np.float32)
+        moved = mean + gain * (moved - mean)
+        noise = generator.standard_normal(moved.shape, dtype=np.float32)
+        moved += np.float32(self.noise) * still.std(axis=(0, 1)) * noise
+        limits = still.min(axis=(0, 1)), still.max(axis=(0, 1))
+        clipped: Float32 = np.clip(moved, *limits).reshape(signals.shape)
+        return clipped
+
+
+def _factors(
+    most: float, shape: tuple[int, ...], generator: np.random.Generator
+) -> NDArray[np.float64]:
+    """Return factors from one over `most` to `most`, their logarithms uniform."""
+    factors: NDArray[np.float64] = most ** generator.uniform(-1.0, 1.0, shape)
+    return factors
 
 
 def check_image_shape(shape: object, n_features: int) -> None:

@@ -11,6 +11,7 @@ from protonn_edge.chain.feature_stage import FeatureStage, Shape
 from protonn_edge.chain.statistics import common_range
 from protonn_edge.errors import InputError, shortened
 from protonn_edge.features.deskew.deskew import PixelScale
+from protonn_edge.training.augmentation import SignalMovement
 
 if TYPE_CHECKING:
     from protonn_edge.training.points import Float32, Indices
@@ -35,6 +36,8 @@ class FeatureRequest:
     # what points it is of
     of_samples: ClassVar[bool] = False
     of_images: ClassVar[bool] = False
+    # how copies of a signal are moved
+    movement: ClassVar[SignalMovement] = SignalMovement(0.05, speed=1.2, gain=1.2, noise=0.1)
     # what it cannot be combined with, beside the rows of `protonn_edge.training.refusals`
     refusals: ClassVar[tuple[Refusal, ...]] = ()
 

@@ -175,6 +175,9 @@ class FeatureParameters(Parameterized):
         Samples of a channel in a window, and channels; None is one channel.
     sample_rate : float, default=None
         Samples of a channel a second, kept in the model for sketches; of sound, None is 8,000.
+    copies : int in [0, 100], default=0
+        Copies of each training point, an image, a window or a clip, to train with besides, each
+        moved at random: see `protonn_edge.training.augmentation`.
     network_epochs : int, default=30
         Passes over the images in which layers are learned, the last 40 % of them on integers.
         Prototypes for a ProtoNN, as many and of as many projections as that has, else weighted
@@ -225,6 +228,12 @@ class FeatureParameters(Parameterized):
         help="Samples a second, for sketches.",
         option="--sample-rate",
         common=True,
+    )
+    copies: int = parameter(
+        0,
+        Number(int, 0, 100),
+        help="Copies of each image, window or clip to train with besides, moved at random.",
+        option="--copies",
     )
     network_epochs: int = parameter(
         30, PASSES, help="Passes over the images for learning convolutions."

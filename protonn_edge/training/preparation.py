@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any, Self
 
@@ -16,7 +17,11 @@ from protonn_edge.datasets.dataset import Sparse, dense_rows
 from protonn_edge.datasets.row_sketch import RowSketch
 from protonn_edge.errors import InputError
 from protonn_edge.quantization import measure_activity, quantize
-from protonn_edge.training.augmentation import check_image_shape, make_exposure_points
+from protonn_edge.training.augmentation import (
+    check_image_shape,
+    make_exposure_points,
+    move,
+)
 from protonn_edge.training.given_points import GivenPoints
 from protonn_edge.training.initialization import REACH, with_reach
 from protonn_edge.training.label_sets import best_threshold
@@ -105,6 +110,27 @@ class FeatureMaking:
         return statistics.with_one_range()
 
 
+def _moved(
+    settings: SharedParameters, points: Float32, generator: np.random.Generator
+) -> Iterator[Float32]:
+    """Yield the copies of points (n, features), each of all of them, moved at random."""
+    _check_image(settings, points)
+    needed = settings.copies * points.nbytes
+    if needed > _COPIES_LIMIT:
+        raise InputError(
+            f"{settings.copies} copies of the points need {needed:,} B of memory, the limit is "
+            f"{_COPIES_LIMIT:,}; make fewer"
+        )
+    asked, image = settings.asked, settings.image_shape
+    for _ in range(settings.copies):
+        if image is not None:
+            copy = points.copy()
+            move(copy, image, generator)
+            yield copy
+        elif asked is not None:  # or it is refused
+            yield asked.movement(points, settings.window_shape or (points.shape[1], 1), generator)
+
+
 def count_inputs(settings: SharedParameters, points: Float32 | Sparse) -> int:
     """Return the number of inputs of a model for points (n, features), n >= 1."""
     _check_image(settings, points)
@@ -133,6 +159,7 @@ def _ends_without_outliers(
     return lower, upper
 
 
+_COPIES_LIMIT = 2**30  # bytes
 _THRESHOLD_SCORES = 4_000_000
 _CALIBRATION_POINTS = 10_000
 _ACTIVITY_POINTS, _ACTIVITY_POINTS_AT_LEAST = 4_000, 100
@@ -208,6 +235,12 @@ class PreparedPoints:
             prepared.rows = RowSketch.of(chunk for _, chunk in chunks_of(given.X))
             return prepared
         X, y, weights, kept = distinct_points(given.X, given.y, given.weights, groups)
+        if settings.copies:
+            X = np.concatenate([X, *_moved(settings, X, np.random.default_rng([seed, 2]))])
+            y, weights, kept = (
+                None if each is None else np.concatenate([each] * (1 + settings.copies))
+                for each in (y, weights, kept)
+            )
         prepared = cls(settings, X, y, weights, seed=seed, groups=kept)
         counted = given.weights
         prepared.n_rows = given.y.shape[0] if counted is None else int(np.count_nonzero(counted))

@@ -17,6 +17,7 @@ import protonn_edge
 PACKAGE = Path(protonn_edge.__file__).parent
 PLACEHOLDER = re.compile(r"\{([A-Za-z_]\w*)[^{}]*\}")
 OF_RICH = "{task."  # its progress bars fill these in
+OF_NAMES = "{take}"  # fields of a pattern of names
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 
 
@@ -47,4 +48,4 @@ def test_a_forgotten_f_is_found(text: str, count: int) -> None:
 
 def test_every_text_with_a_placeholder_is_an_f_string() -> None:
     found = [text for path in PACKAGE.rglob("*.py") for text in forgotten(path.read_text("utf-8"))]
-    assert [text for text in found if not text.startswith(OF_RICH)] == []
+    assert [text for text in found if not text.startswith(OF_RICH) and OF_NAMES not in text] == []

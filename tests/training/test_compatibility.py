@@ -33,6 +33,7 @@ X = (RNG.integers(0, 9, (24, 8)) + 4 * Y[:, None] * (np.arange(8) < 4)).astype(n
 LABELS = np.stack([Y, np.arange(24) % 3 > 0], axis=1).astype(int)
 BRIEF = {"epochs": 1, "iterations": 1, "pass_epochs": 1, "network_epochs": 1, "random_state": 0}
 
+COPIES: dict[str, Any] = {"copies": 2}
 IMAGES = {"image_shape": (2, 4)}
 DESKEWED = {**IMAGES, "features": "deskew,pool:1x2"}
 AVERAGES = {**IMAGES, "features": "pool:1x2"}
@@ -159,6 +160,12 @@ CASES: list[tuple[dict[str, Any], dict[str, Any], str]] = [
     ({"initial_model": CLIPPED}, BLOCKS, "clips outliers, but the points are read in blocks"),
     ({"initial_model": CLIPPED_AVERAGES}, {}, "clips outliers, but images are pooled"),
     ({"dead_zone": 0.1, **AVERAGES}, {}, "dead_zone is 0.1, but images are pooled"),
+    (COPIES, {}, "copies is 2, but only images, windows of samples and clips of sound are moved"),
+    (COPIES | IMAGES, SETS, "copies is 2, but points have sets of labels"),
+    (COPIES | IMAGES, SPARSE, "copies is 2, but the points are sparse"),
+    (COPIES | IMAGES, BLOCKS, "copies is 2, but the points are read in blocks"),
+    (COPIES | IMAGES | {"augment": True}, {}, "copies is 2, but augment moves images"),
+    (COPIES | IMAGES, PARTS, "partial_fit was called with copies"),
     ({"budget": 900, "initial_model": PLAIN}, {}, "budget is 900, but the model to start from has"),
     ({"budget": 900, "normalization": "l2"}, {}, "budget is 900, in bytes on a device"),
     ({"projection_bits": 4, "normalization": "l2"}, {}, "projection_bits is 4, on a device"),
@@ -268,6 +275,7 @@ CHOICES: dict[str, dict[str, Any]] = {
     "a model of windows": {"initial_model": OF_WINDOWS},
     "a model of averages": {"initial_model": OF_AVERAGES},
     "a model of sets": {"initial_model": OF_SETS},
+    "copies": COPIES,
     "images": IMAGES,
     "averages": AVERAGES,
     "averages of nothing": {"features": "pool:1x2"},

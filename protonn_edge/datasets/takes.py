@@ -1,0 +1,179 @@
+"""Folders of takes: which files are read, and what class, person and session each is of.
+
+A take's class is its file's name up to the first dot, as in Edge Impulse's ``circle.1.csv``; in a
+folder for each class it is the folder's name. A pattern such as ``{class}_{person}_{take}`` takes
+it from a part of the file's name. Folders ``training`` and ``testing`` divide the takes.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Self
+
+from protonn_edge.datasets.naming import Notice, label_text, listed
+from protonn_edge.errors import InputError, shortened
+
+TABLES, WAVES = (".csv", ".tsv"), (".wav",)
+_MOST_TAKES = 100_000
+_PARTS = {"training": False, "train": False, "testing": True, "test": True}
+_NUMBER = re.compile(r"(\d+)")
+_FIELD = re.compile(r"\{(\w+)\}")
+_BETWEEN = re.compile(r"[_\-. ]")  # the parts of a name
+_FEW_TAKES = 4
+
+
+@dataclass(frozen=True)
+class NamePattern:
+    """How files are named: text with fields in braces, one of which is ``class``.
+
+    A field ends where the text behind it first occurs. Takes with equal fields, but for ``class``
+    and ``take``, are a group.
+    """
+
+    text: str
+
+    def __post_init__(self) -> None:
+        pieces = _FIELD.split(self.text)
+        names = pieces[1::2]
+        if "class" not in names or len(set(names)) < len(names) or not all(pieces[2:-1:2]):
+            raise InputError(
+                f"the pattern of names is {shortened(repr(self.text))}; give one with {{class}} "
+                "and other fields, each once and with a text between them, such as "
+                "{class}_{person}_{take}"
+            )
+
+    def read(self, path: Path) -> tuple[str, str]:
+        """Return the class, and the group or an empty text, of a file by its name.
+
+        Raises `InputError` if the name is not like the pattern.
+        """
+        before, *pieces = _FIELD.split(self.text)
+        fields: dict[str, str] = {}
+        found, rest = path.stem.startswith(before), path.stem[len(before) :]
+        for name, behind in zip(pieces[::2], pieces[1::2], strict=True):
+            value, there, rest = rest.partition(behind) if behind else (rest, "", "")
+            found = found and value != "" and there == behind
+            fields[name] = value
+        if not found or rest:
+            raise InputError(
+                f"{path} is not named like {shortened(repr(self.text))}; name it so, or move it "
+                "out of the folder"
+            )
+        label = fields.pop("class")
+        fields.pop("take", None)
+        return label_text(label), "_".join(fields.values())
+
+    @classmethod
+    def guessed(cls, takes: Sequence[Take]) -> Self | None:
+        """Return how files are likely named, if the class is a part of each name; or None."""
+        parts = [_BETWEEN.split(take.path.stem) for take in takes]
+        if {len(each) for each in parts} not in ({2}, {3}):
+            return None
+        if 2 * len({each[0] for each in parts}) > len(takes):
+            return None
+        between = {tuple(_BETWEEN.findall(take.path.stem)) for take in takes}
+        if len(between) > 1 or not all(map(all, parts)):
+            return None
+        names = ("{person}", "{take}") if len(parts[0]) > 2 else ("{take}",)
+        texts = zip(between.pop(), names, strict=True)
+        return cls("".join(["{class}", *(piece for pair in texts for piece in pair)]))
+
+
+@dataclass(frozen=True)
+class Take:
+    """A file of samples of one class, its path below the folder, and whether it is for testing."""
+
+    path: Path
+    name: str
+    label: str
+    tested: bool
+    group: str = ""  # what it shares with other takes, by its name
+
+
+def label_of(path: Path) -> str:
+    """Return the class of a file by its name alone."""
+    return label_text(path.name.split(".", 1)[0])
+
+
+def takes_in(folder: Path, pattern: NamePattern | None) -> list[Take]:
+    """Return the takes of a folder, in the order of their names; numbers count as numbers."""
+    files, folders = _entries(folder)
+    if folders and {each.name.lower() for each in folders} <= set(_PARTS) and not files:
+        found = [
+            take
+            for part in folders
+            for take in _of_part(part, folder, tested=_PARTS[part.name.lower()])
+        ]
+    else:
+        found = list(_of_part(folder, folder, tested=False))
+    if not found:
+        raise InputError(
+            f"{folder} has no samples; give a file or a folder for each class, of .csv or .wav"
+        )
+    if len(found) > _MOST_TAKES:
+        raise InputError(f"{folder} has {len(found):,} files, the limit is {_MOST_TAKES:,}")
+    if pattern is None:
+        return found
+    named = [(take, *pattern.read(take.path)) for take in found]
+    return [replace(take, label=label, group=group) for take, label, group in named]
+
+
+def named_like(takes: Sequence[Take]) -> Iterator[Notice]:
+    """Yield a warning if each of several takes has a class of its own, but names have parts."""
+    if len(takes) < _FEW_TAKES or len({take.label for take in takes}) < len(takes):
+        return
+    guess = NamePattern.guessed(takes)
+    if guess is not None:
+        label, _ = guess.read(takes[0].path)
+        text = (
+            f"each of the {len(takes):,} files is a class of its own; if {takes[0].path.name} is "
+            f"of {label}, say --name '{guess.text}'"
+        )
+        yield Notice("names", text, warning=True)
+
+
+def _of_part(folder: Path, root: Path, *, tested: bool) -> Iterator[Take]:
+    files, folders = _entries(folder)
+    if files and folders:
+        raise InputError(
+            f"{folder} has files, such as {files[0].name!r}, and folders, such as "
+            f"{folders[0].name!r}; give either a file or a folder for each class"
+        )
+    for path in files:
+        yield Take(path, path.relative_to(root).as_posix(), label_of(path), tested)
+    for each in folders:
+        inside, deeper = _entries(each)
+        if deeper:
+            raise InputError(
+                f"{each} has folders of its own, {listed(path.name for path in deeper)}; give a "
+                "folder for each class, with its files"
+            )
+        for path in inside:
+            yield Take(path, path.relative_to(root).as_posix(), label_text(each.name), tested)
+
+
+def _entries(folder: Path) -> tuple[list[Path], list[Path]]:
+    """Return the files of samples and the subfolders of a folder."""
+    try:
+        entries = sorted(folder.iterdir(), key=order)
+    except OSError as error:
+        raise InputError(
+            f"cannot read {folder}: {error.strerror}; check its permissions"
+        ) from error
+    visible = shown(entries)
+    files = [path for path in visible if path.suffix.lower() in (*TABLES, *WAVES)]
+    return files, [path for path in visible if path.is_dir() and path not in files]
+
+
+def shown(paths: Iterable[Path]) -> list[Path]:
+    """Return the paths that are not hidden."""
+    return [path for path in paths if not path.name.startswith((".", "_"))]
+
+
+def order(path: Path) -> list[tuple[int, str]]:
+    """Return the sort key of a path, by which 2 comes before 10."""
+    parts = _NUMBER.split(path.name.lower())
+    return [(int(part) if part.isdecimal() else -1, part) for part in parts]

@@ -1,0 +1,132 @@
+"""Copies of training points, moved at random: how far they move, and who gets them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy.sparse import csr_array
+
+from protonn_edge.chain.file import model_bytes
+from protonn_edge.chain.registry import ESTIMATORS
+from protonn_edge.errors import InputError
+from protonn_edge.kinds.forest.train import ForestClassifier
+from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
+from protonn_edge.training.augmentation import SignalMovement
+
+STILL = SignalMovement(0.0, speed=1.0, gain=1.0, noise=0.0)
+
+
+def signals(seed: int = 0) -> np.ndarray:
+    """Return 40 windows of 32 samples of 2 channels."""
+    generator = np.random.default_rng(seed)
+    steps = generator.normal(0, 1, (40, 32, 2))
+    return steps.cumsum(axis=1).reshape(40, 64).astype(np.float32)
+
+
+def moved(movement: SignalMovement, points: np.ndarray, seed: int = 0) -> np.ndarray:
+    return movement(points, (32, 2), np.random.default_rng(seed)).reshape(-1, 32, 2)
+
+
+def test_no_movement_changes_nothing() -> None:
+    points = signals()
+    np.testing.assert_allclose(
+        moved(STILL, points), points.reshape(-1, 32, 2), rtol=1e-5, atol=1e-5
+    )
+
+
+def test_a_shifted_ramp_is_early_or_late_and_ends_as_it_did() -> None:
+    ramp = np.repeat(np.arange(32.0), 2)[None].repeat(50, axis=0).astype(np.float32)
+    copies = moved(SignalMovement(0.25, speed=1.0, gain=1.0, noise=0.0), ramp)
+    shift = copies[:, 16, 0] - 16
+    assert shift.min() < -4
+    assert shift.max() > 4
+    assert np.abs(shift).max() <= 8
+    later = copies[shift < -1]
+    np.testing.assert_allclose(later[:, 0], 0, atol=1e-4)  # the first sample, repeated
+
+
+def test_a_faster_ramp_is_steeper_by_at_most_the_factor() -> None:
+    ramp = np.repeat(np.arange(32.0), 2)[None].repeat(50, axis=0).astype(np.float32)
+    copies = moved(SignalMovement(0.0, speed=1.25, gain=1.0, noise=0.0), ramp)
+    slopes = copies[:, 18, 0] - copies[:, 17, 0]
+    assert 0.8 - 1e-4 <= slopes.min() < 0.9
+    assert 1.1 < slopes.max() <= 1.25 + 1e-4
+
+
+def test_a_gain_is_of_each_channel_around_its_mean() -> None:
+    points = signals()
+    still = points.reshape(-1, 32, 2)
+    copies = moved(SignalMovement(0.0, speed=1.0, gain=1.1, noise=0.0), points)
+    inside = (copies > still.min((0, 1))) & (copies < still.max((0, 1)))
+    gains = (copies - still.mean(1, keepdims=True)) / (still - still.mean(1, keepdims=True))
+    assert np.all((gains[inside] > 1 / 1.1 - 1e-2) & (gains[inside] < 1.1 + 1e-2))
+    assert not np.allclose(gains[:, 0, 0], gains[:, 0, 1])
+
+
+def test_values_stay_in_the_range_of_their_channel() -> None:
+    points = signals()
+    points[:, ::2] *= 100  # one channel
+    copies = moved(SignalMovement(0.2, speed=1.5, gain=2.0, noise=1.0), points)
+    still = points.reshape(-1, 32, 2)
+    assert np.all(copies >= still.min((0, 1)))
+    assert np.all(copies <= still.max((0, 1)))
+
+
+WINDOWS: dict[str, Any] = {"features": "mean,deviation,change", "window_shape": (32, 2)}
+CLASSES = np.arange(40) % 2
+
+
+def fitted(kind: type = ProtoNNClassifier, **settings: Any) -> Any:
+    given = {"random_state": 0, **WINDOWS, **settings}
+    if kind is ProtoNNClassifier:
+        given |= {"epochs": 2}
+    return kind(**given).fit(signals(), CLASSES)
+
+
+@pytest.mark.parametrize("kind", [ProtoNNClassifier, ForestClassifier])
+def test_copies_are_trained_with_and_repeatable(kind: type) -> None:
+    first, again, none = (fitted(kind, copies=n).model_ for n in (2, 2, 0))
+    assert model_bytes(first) == model_bytes(again)
+    assert model_bytes(first) != model_bytes(none)
+
+
+@pytest.mark.parametrize("features", ["pool:4x4", None])
+def test_copies_of_images_are_moved_as_images(features: str | None) -> None:
+    settings: dict[str, Any] = {"image_shape": (8, 8), "window_shape": None, "features": features}
+    first, none = (fitted(ForestClassifier, copies=n, **settings).model_ for n in (3, 0))
+    assert model_bytes(first) != model_bytes(none)
+
+
+def test_every_kind_of_classifier_has_copies() -> None:
+    for name in ESTIMATORS:
+        assert "copies" in ESTIMATORS[name].parameters, name
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"features": None, "window_shape": None}, "copies is 2, but only images, windows"),
+        ({"window_shape": None, "image_shape": (8, 9), "features": None}, "8x9 has 72 pixels"),
+        ({"window_shape": None, "image_shape": (8, 8), "features": None, "augment": True}, "moves"),
+        ({"copies": 101}, "copies"),
+    ],
+)
+def test_points_that_cannot_be_moved_are_refused(settings: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        fitted(**{"copies": 2, **settings})
+
+
+def test_copies_beyond_the_limit_of_memory_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("protonn_edge.training.preparation._COPIES_LIMIT", 10_000)
+    with pytest.raises(InputError, match=r"2 copies of the points need 20,480 B of memory"):
+        fitted(copies=2)
+
+
+def test_sparse_points_and_parts_have_no_copies() -> None:
+    classifier = ProtoNNClassifier(copies=1, image_shape=(8, 8), normalization="none")
+    with pytest.raises(InputError, match="the points are sparse"):
+        classifier.fit(csr_array(np.abs(signals())), CLASSES)
+    with pytest.raises(InputError, match="partial_fit was called with copies"):
+        classifier.partial_fit(signals(), CLASSES, classes=[0, 1])
