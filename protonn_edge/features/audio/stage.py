@@ -65,35 +65,19 @@ _FULL_SCALES = (
 
 @dataclass(frozen=True)
 class AudioStage(Frames, FeatureStage):
-    """The features of a clip of sound for a classifier.
+    """The features of a clip of sound for a classifier; it has the fields of `Frames`, too.
 
-    Attributes
-    ----------
-    bands : tuple of BandPass
-        1 to 16, the mirrored ones last.
-    frames : int
-        Frames per clip.
-    length : int
-        Samples per frame, 128..512.
-    zero, step : float
-        The raw sample for the byte 0, and raw units per step, above 0.
-    rate : float
-        Samples per second, within `RATES`, for which the bands were chosen.
-    onset : int
-        The mean difference, in steps of a byte, above which a clip begins; see `onset`.
-
-    Raises
-    ------
-    InputError
-        If a number is out of its range.
+    Raises `InputError` if a number is out of its range.
     """
 
     kind: ClassVar[str] = "audio"
     ARRAYS: ClassVar[tuple[str, ...]] = ("audio",)
 
-    zero: float
-    step: float
-    rate: float = field(default=DEFAULT_RATE, repr=False)  # only the arithmetic is hashed
+    zero: float  # the raw sample for the byte 0
+    step: float  # raw units per step, above 0
+    # Only the arithmetic is hashed: neither the samples per second, within `RATES`, for which the
+    # bands were chosen, nor the mean difference, in steps of a byte, above which a clip begins.
+    rate: float = field(default=DEFAULT_RATE, repr=False)
     onset: int = field(default=4, repr=False)
 
     def __post_init__(self) -> None:
@@ -112,22 +96,11 @@ class AudioStage(Frames, FeatureStage):
     ) -> Self:
         """Return the stage with bands by the mel scale, for the full scale of clips.
 
-        Parameters
-        ----------
-        bands, frames : int
-            Their numbers.
-        X : ndarray of shape (n, samples), n >= 1
-            Raw clips, finite: bytes, counts 0..1023 of an ADC, 16-bit integers, or -1..1; for
-            others, the full scale is the range of samples.
-        rate : float
-            Samples a second.
-        onset : int
-            As in the stage.
+        - `X` (n, samples), n >= 1: raw clips, finite: bytes, counts 0..1023 of an ADC, 16-bit
+          integers, or -1..1; for others, the full scale is the range of samples.
 
-        Raises
-        ------
-        InputError
-            If the samples do not fill whole frames, or a number is out of its range.
+        Raises `InputError` if the samples do not fill whole frames, or a number is out of its
+        range.
         """
         samples = math.prod(X.shape[1:])
         if not 1 <= frames <= samples or samples % frames:

@@ -57,37 +57,21 @@ _CHANNELS_SHOWN = 12
 
 @dataclass(frozen=True)
 class WindowFeatureStage(Windows, FeatureStage):
-    """The features of a window of raw samples, before the projection.
+    """The features of a window of raw samples; it has the fields of `Windows`, too.
 
-    Attributes
-    ----------
-    features : FeatureSet
-        The features of each channel.
-    window : int
-        Samples of a channel in a window, 1..256.
-    channels : int
-        1..32. A window's samples come channel by channel, then sample by sample.
-    zero : tuple of float
-        The raw value of each channel for the byte 0, also used for those below.
-    step : tuple of float
-        Raw units per step, above 0.
-    rate : float, optional
-        Samples per second of a channel, within `SAMPLE_RATES`, for reading the sensor; no feature
-        depends on it.
-
-    Raises
-    ------
-    InputError
-        If a number is out of its range, or a level of the bands would have no sample.
+    Raises `InputError` if a number is out of its range, or a level of the bands would have no
+    sample.
     """
 
     kind: ClassVar[str] = "window_features"
     ARRAYS: ClassVar[tuple[str, ...]] = ("pipeline",)
     one_range: ClassVar[bool] = False
 
-    zero: tuple[float, ...]
-    step: tuple[float, ...]
-    rate: float | None = field(default=None, repr=False)  # only the arithmetic is hashed
+    zero: tuple[float, ...]  # the raw value of each channel for the byte 0, or for those below
+    step: tuple[float, ...]  # raw units per step, above 0
+    # samples per second of a channel, within `SAMPLE_RATES`, for reading the sensor; no feature
+    # depends on it, so it is not hashed
+    rate: float | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -116,23 +100,10 @@ class WindowFeatureStage(Windows, FeatureStage):
         X: NDArray[Any],
         rate: float | None = None,
     ) -> Self:
-        """Return the stage whose bytes cover the range of each channel in windows X.
+        """Return the stage whose bytes cover the range of each channel in raw, finite windows X.
 
-        Parameters
-        ----------
-        features : FeatureSet
-            The features of each channel.
-        shape : tuple of two int
-            Samples of a channel, and channels.
-        X : ndarray of shape (n, window * channels), n >= 1
-            Raw windows, finite.
-        rate : float, optional
-            Samples of a channel a second.
-
-        Raises
-        ------
-        InputError
-            If the windows have another shape.
+        - `shape`: samples of a channel, and channels.
+        - `X` (n, window * channels), n >= 1; raises `InputError` if it has another shape.
         """
         window, channels = shape
         if X.ndim != 2 or min(shape) < 1 or X.shape[1] != window * channels:

@@ -53,32 +53,20 @@ KINDS = ("mean", "deviation", "min", "max", "change", "crossings", "bands")
 
 BAND_LIMIT = 8
 HYSTERESIS_LIMIT = 127
-_DEFAULT_BANDS = 4
-_DEFAULT_HYSTERESIS = 1
 
 
 @dataclass(frozen=True)
 class FeatureSet:
     """The features of one channel.
 
-    Attributes
-    ----------
-    kinds : tuple of str
-        Some of `KINDS`, at least one, in their order there.
-    bands : int
-        Number of bands, 1..8; 0 where "bands" is not among the kinds.
-    hysteresis : int
-        Steps of a sample, 0..127, by which a signal must leave its level to count as above or below
-        it; 0 where "crossings" is not among the kinds.
-
-    Raises
-    ------
-    InputError
-        If a kind is unknown or given twice, there is none, or a number is out of its range.
+    Raises `InputError` if a kind is unknown or given twice, there is none, or a number is out of
+    its range.
     """
 
-    kinds: tuple[str, ...]
-    bands: int = 0
+    kinds: tuple[str, ...]  # some of `KINDS`, at least one, in their order there
+    bands: int = 0  # 1..8; 0 where "bands" is not among the kinds
+    # steps of a sample, 0..127, by which a signal must leave its level to count as above or below
+    # it; 0 where "crossings" is not among the kinds
     hysteresis: int = 0
 
     def __post_init__(self) -> None:
@@ -103,10 +91,7 @@ class FeatureSet:
 
     @classmethod
     def of(cls, text: str) -> Self:
-        """Read a list such as ``mean,deviation,crossings:2,bands:4``.
-
-        A number after ``bands`` is how many (4), one after ``crossings`` the hysteresis (1).
-        """
+        """Read a list such as ``mean,deviation,crossings:2,bands:4``: a hysteresis and a count."""
         kinds: list[str] = []
         numbers: dict[str, int] = {}
         for part in text.split(","):
@@ -118,7 +103,8 @@ class FeatureSet:
                 )
             kinds.append(found[1])
             if found[1] in _NUMBERED:
-                numbers[_NUMBERED[found[1]][0]] = int(found[2] or _NUMBERED[found[1]][1])
+                name, default = _NUMBERED[found[1]]
+                numbers[name] = int(found[2] or default)
         return cls(tuple(kinds), **numbers)
 
     @property
@@ -134,10 +120,7 @@ class FeatureSet:
         return plain + tuple(f"band{level}" for level in range(1, self.bands + 1))
 
 
-_NUMBERED = {
-    "bands": ("bands", _DEFAULT_BANDS),
-    "crossings": ("hysteresis", _DEFAULT_HYSTERESIS),
-}
+_NUMBERED = {"bands": ("bands", 4), "crossings": ("hysteresis", 1)}  # numbers and their defaults
 
 
 WINDOW_LIMIT = 256  # samples of a channel up to which 32 bits hold every sum, and 16 every feature
