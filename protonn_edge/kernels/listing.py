@@ -151,11 +151,11 @@ class Listing:
 
     def worst(self, start: str, ends: Collection[str], odds: Mapping[str, float]) -> float:
         """Return the maximum cycles from a label to any of the ends; see `mean`."""
-        return _folded(self, start, tuple(ends), tuple(odds.items()), _larger)
+        return _folded(self, start, tuple(ends), tuple(odds.items()), "worst")
 
     def least(self, start: str, ends: Collection[str], odds: Mapping[str, float]) -> float:
         """Return the minimum cycles from a label to any of the ends; see `mean`."""
-        return _folded(self, start, tuple(ends), tuple(odds.items()), _smaller)
+        return _folded(self, start, tuple(ends), tuple(odds.items()), "least")
 
     def mean(self, start: str, ends: Collection[str], odds: Mapping[str, float]) -> float:
         """Return the mean cycles from a label to any of the ends.
@@ -165,7 +165,7 @@ class Listing:
           its operands); or of those of one mnemonic in front of that. For bounds, missing ones can
           go both ways.
         """
-        return _folded(self, start, tuple(ends), tuple(odds.items()), _weighted)
+        return _folded(self, start, tuple(ends), tuple(odds.items()), "mean")
 
     def fold(
         self,
@@ -253,23 +253,17 @@ def _folded(
     start: str,
     ends: tuple[str, ...],
     odds: tuple[tuple[str, float], ...],
-    combine: Combine,
+    combined: str,
 ) -> float:
     """Return `Listing.fold`: a planner asks for the same cycles of the same text often."""
-    return listing.fold(start, ends, dict(odds), combine)
+    return listing.fold(start, ends, dict(odds), _COMBINE[combined])
 
 
-def _larger(one: float, other: float, _: float) -> float:
-    return max(one, other)
-
-
-def _smaller(one: float, other: float, _: float) -> float:
-    return min(one, other)
-
-
-def _weighted(one: float, other: float, share: float) -> float:
-    return share * one + (1 - share) * other
-
+_COMBINE: Mapping[str, Combine] = {
+    "worst": lambda one, other, _: max(one, other),
+    "least": lambda one, other, _: min(one, other),
+    "mean": lambda one, other, share: share * one + (1 - share) * other,
+}
 
 Fold = Callable[[Listing, str, Collection[str], Mapping[str, float]], float]
 """`Listing.worst`, `Listing.least`, or a mean with odds of its own."""

@@ -24,6 +24,7 @@ WARM_UP_STEPS = 100
 _DECAY_OF_MEAN = 0.9
 _DECAY_OF_SQUARE = 0.999
 _REFERENCE_INPUTS = 16
+_LARGEST_BATCH, _SMALLEST_BATCH = 128, 16
 
 Arrays = TypeVar("Arrays", bound=Iterable[Matrix])
 Settings = TypeVar("Settings", bound=MiniBatchParameters)
@@ -87,6 +88,11 @@ def rate_at(highest: float, step: int, steps: int) -> float:
     """Return the learning rate of a step, from 1: linear warm-up, then a cosine to zero."""
     warm = min(1.0, step / min(WARM_UP_STEPS, max(1, steps // 10)))
     return highest * warm * 0.5 * (1.0 + math.cos(math.pi * (step - 1) / steps))
+
+
+def points_a_step(points: int, steps: int) -> int:
+    """Return the size of batches: few points are better learned from in so many steps an epoch."""
+    return min(_LARGEST_BATCH, max(_SMALLEST_BATCH, points // steps))
 
 
 def noisy(points: Float32, noise: Float32, generator: np.random.Generator) -> Float32:

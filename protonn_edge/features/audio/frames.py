@@ -140,7 +140,9 @@ def mel_bands(count: int, rate: float) -> tuple[BandPass, ...]:
     - `count`: their number, at least 1.
     - `rate`: samples per second, at least 400.
     """
-    ends = _of_mel(np.linspace(_mel(_LOWEST_HZ), _mel(_HIGHEST_SHARE * rate), count + 2))
+    ends_hz = (_LOWEST_HZ, _HIGHEST_SHARE * rate)
+    low, high = (2595 * math.log10(1 + hertz / 700) for hertz in ends_hz)
+    ends = 700 * (10 ** (np.linspace(low, high, count + 2) / 2595) - 1)
     return tuple(
         _nearest(centre, (above - below) / 2, rate)
         for below, centre, above in zip(ends, ends[1:], ends[2:], strict=False)
@@ -159,14 +161,6 @@ def _nearest(centre: float, width: float, rate: float) -> BandPass:
     away = np.where(inside > 0, np.abs(poles - pole), np.inf)
     turn, decay = np.unravel_index(int(np.argmin(away)), away.shape)
     return BandPass(int(turn), int(decay) + 1, 1, mirrored).with_largest_gain()
-
-
-def _mel(frequency: float) -> float:
-    return 2595 * math.log10(1 + frequency / 700)
-
-
-def _of_mel(mel: Float64) -> Float64:
-    return 700 * (10 ** (mel / 2595) - 1)
 
 
 FRAME_LIMITS = (128, 512)
@@ -275,7 +269,5 @@ def check_clip(bands: int, frames: int, length: int) -> None:
 def logarithms(z: NDArray[np.integer]) -> Int32:
     """Return the logarithms, in 16ths of an octave, of whole numbers of 32..65535."""
     exponents = np.frexp(z.astype(np.float64))[1] - 1
-    found: Int32 = (OCTAVE * exponents + np.array(STEPS)[(z >> (exponents - 5)) - 32]).astype(
-        np.int32
-    )
-    return found
+    parts: Int32 = np.array(STEPS, np.int32)[(z >> (exponents - 5)) - 32]
+    return OCTAVE * exponents + parts

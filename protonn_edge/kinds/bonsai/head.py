@@ -45,10 +45,6 @@ _TREE_PLACES = {
 }
 
 
-def _no_branches() -> Float32:
-    return np.zeros((0, 1), np.float32)
-
-
 @dataclass(frozen=True, eq=False, kw_only=True)
 class TreeHead(Head):
     """The common base of both; see the module's text.
@@ -67,7 +63,9 @@ class TreeHead(Head):
     gates: Float32 = member("V", "f4", "rows", "columns")
     # (inner nodes, d + 1); a single node has none
     branches: Float32 = member(
-        "T", "f4", "inner", "columns", optional=True, default_factory=_no_branches
+        *("T", "f4", "inner", "columns"),
+        optional=True,
+        default_factory=lambda: np.zeros((0, 1), np.float32),
     )
 
     def __post_init__(self) -> None:

@@ -13,13 +13,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
 
 from protonn_edge.chain import folding
-from protonn_edge.chain.input_quantizer import InputQuantizer
 from protonn_edge.chain.integer_chain import IntegerChain, Scored, chain_for
 from protonn_edge.chain.integer_stage import IntegerStage, Range
 from protonn_edge.chain.model import Model
@@ -74,12 +72,19 @@ def quantize(model: Model) -> IntegerChain:
     if isinstance(head, BonsaiHead):
         best = _best_projection(model, head)
         inputs, feed = best.inputs, coordinate_range(len(best.bias))
-        before = (best.stage(feed),)
-        maps = [_of_coordinates(rows) for rows in _rows(head)]
+        before, mean = (best.stage(feed),), np.zeros(len(best.bias))
+        maps = [
+            folding.FoldedMap(rows[:, :-1] * _STEP, rows[:, -1], mean, mean + _SPREAD)
+            for rows in _rows(head)
+        ]
     else:
         inputs = folding.input_quantizer(model.inputs, folding.INPUT_BITS[0])
         feed = Range.of_bytes(model.n_inputs, inputs.maximum)
-        maps = [_of_inputs(model, inputs, rows) for rows in _rows(head)]
+        maps = [
+            replace(folded, constant=folded.constant + rows[:, -1])
+            for rows in _rows(head)
+            for folded in [folding.FoldedMap.of(rows[:, :-1], model, inputs)]
+        ]
     tree, score_scale = _quantized_tree(head, maps, feed)
     return chain_for(model, inputs, (*before, tree), score_scale)
 
@@ -92,35 +97,18 @@ def _rows(head: TreeHead) -> tuple[folding.FloatArray, folding.FloatArray, foldi
 
 
 def _best_projection(model: Model, head: BonsaiHead) -> FittedProjection:
-    best = folding.most_exact(
-        partial(_fit, model, head), _TOLERATED_ERROR, IntegerProjection.widths
-    )
+    def fit(input_bits: int, accumulator_bits: int) -> FittedProjection | None:
+        inputs = folding.input_quantizer(model.inputs, input_bits)
+        folded = folding.FoldedMap.of(head.projection, model, inputs, _STEP)
+        return fit_projection(folded, inputs, accumulator_bits)
+
+    best = folding.most_exact(fit, _TOLERATED_ERROR, IntegerProjection.widths)
     if best is None or not head.projection.any():
         raise InputError(
             "no integer scale holds the weights of Z; train the model again with normalized "
             "features"
         )
     return best
-
-
-def _fit(
-    model: Model, head: BonsaiHead, input_bits: int, accumulator_bits: int
-) -> FittedProjection | None:
-    inputs = folding.input_quantizer(model.inputs, input_bits)
-    folded = folding.FoldedMap.of(head.projection, model, inputs, _STEP)
-    return fit_projection(folded, inputs, accumulator_bits)
-
-
-def _of_coordinates(rows: folding.FloatArray) -> folding.FoldedMap:
-    """Return rows (r, d + 1) folded for coordinates in steps, all with the same spread."""
-    mean = np.zeros(rows.shape[1] - 1)
-    return folding.FoldedMap(rows[:, :-1] * _STEP, rows[:, -1], mean, mean + _SPREAD)
-
-
-def _of_inputs(model: Model, inputs: InputQuantizer, rows: folding.FloatArray) -> folding.FoldedMap:
-    """Return rows (r, D + 1) folded for inputs as bytes."""
-    folded = folding.FoldedMap.of(rows[:, :-1], model, inputs)
-    return replace(folded, constant=folded.constant + rows[:, -1])
 
 
 def _quantized_tree(

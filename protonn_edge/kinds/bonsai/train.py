@@ -88,12 +88,6 @@ def tree_gradient(
     return value, TreeParameters(by_Z, by_sums.T @ z, by_arguments.T @ z, by_branches.T @ z)
 
 
-def branch_magnitudes(parameters: TreeParameters, X: Matrix) -> Matrix:
-    """Return the mean magnitude of each branch's sums, (inner nodes,), of points X (n, D)."""
-    sums = _with_ones(parameters.projection, X) @ parameters.branches.T
-    return np.asarray(np.abs(sums).mean(axis=0))
-
-
 def _with_ones(Z: Matrix, X: Matrix) -> Matrix:
     """Return the inputs of the tree for points X (n, D), with a 1 appended."""
     projected = X @ Z.T if len(Z) else X
@@ -199,7 +193,8 @@ class TreeTraining(MiniBatchTraining[TreeParameters]):
         first, last = _SHARPNESS
         progress = min(1.0, self._progress / _SHARPENED)
         wanted = np.float32(first * (last / first) ** progress)
-        found = branch_magnitudes(self.parameters, points)
+        sums = _with_ones(self.parameters.projection, points) @ self.parameters.branches.T
+        found = np.abs(sums).mean(axis=0)
         return np.asarray(wanted / np.maximum(found, np.float32(1e-12)))
 
     def _accuracies(self) -> tuple[float, float | None]:

@@ -23,7 +23,7 @@ from protonn_edge.kinds.dense.integers import MOST_UNITS, listed
 from protonn_edge.kinds.dense.parameters import DenseParameters
 from protonn_edge.kinds.linear.head import scores_of_sums, slope_of_sums
 from protonn_edge.training.base import DeviceClassifier
-from protonn_edge.training.loop import MiniBatchTraining, factor_of_inputs, settled
+from protonn_edge.training.loop import MiniBatchTraining, factor_of_inputs, points_a_step, settled
 from protonn_edge.training.objective import Matrix, cross_entropy
 from protonn_edge.training.points import Batch, Float32, TrainingSet
 from protonn_edge.training.preparation import PreparedPoints
@@ -222,8 +222,7 @@ class _NetworkTraining(MiniBatchTraining[list[Float32]]):
         return shares_right(self.network.scores, self._data)
 
 
-# Points a step, unless it is said: few points are better learned from in more steps.
-_LARGEST_BATCH, _SMALLEST_BATCH, _STEPS_AN_EPOCH = 128, 16, 50
+_STEPS_AN_EPOCH = 50
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -289,14 +288,10 @@ class DenseClassifier(DenseParameters, DeviceClassifier):
         data = prepared.training_set()
         outputs = 1 if prepared.n_classes == 2 else prepared.n_classes
         start = DenseNetwork.random((data.X.shape[1], *self._units, outputs), prepared.generator)
-        kind, size = prepared.normalizer.kind, _batch_size(len(data))
+        kind, size = prepared.normalizer.kind, points_a_step(len(data), _STEPS_AN_EPOCH)
         settings = settled(self.frozen(), data.X, prepared.generator, kind, size)
         network, history, restarts = minimize(start, data, settings, prepared.seed)
         X = dense_rows(data.evaluated[0], slice(None))
         head = DenseHead.of(network.weights, network.biases, X)
         model = Model(head=head, **prepared.parts)
         return Learned(model, history, restarts, facts={"trainer": "adam"})
-
-
-def _batch_size(points: int) -> int:
-    return min(_LARGEST_BATCH, max(_SMALLEST_BATCH, points // _STEPS_AN_EPOCH))

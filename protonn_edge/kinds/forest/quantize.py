@@ -21,7 +21,7 @@ from protonn_edge.chain.input_quantizer import BYTE_MAXIMUM, InputQuantizer
 from protonn_edge.chain.integer_chain import IntegerChain, chain_for, scores_in_two_steps
 from protonn_edge.chain.integer_stage import IntArray
 from protonn_edge.chain.model import Model
-from protonn_edge.chain.statistics import InputStatistics, Normalizer
+from protonn_edge.chain.statistics import InputStatistics
 from protonn_edge.errors import InputError
 from protonn_edge.kinds.forest.head import ForestHead
 from protonn_edge.kinds.forest.integers import MOST_FEATURES, SCORE_BITS, IntegerForest, Trees
@@ -87,20 +87,14 @@ def quantize(model: Model) -> IntegerChain:
         )
     inputs = byte_inputs(model.inputs)
     leaves, bias, unit = quantized_leaves(head.trees, head.leaves, head.bias)
-    thresholds = _byte_thresholds(head, model.normalizer, inputs)
-    stage = IntegerForest(head.features, thresholds, leaves, bias, model.n_inputs)
-    return chain_for(model, inputs, (stage,), unit)
-
-
-def _byte_thresholds(
-    head: ForestHead, normalizer: Normalizer, inputs: InputQuantizer
-) -> NDArray[np.uint8]:
-    """Return the largest bytes of features that are at most the thresholds."""
-    asked = head.features[head.trees.inner]
+    asked, normalizer = head.features[head.trees.inner], model.normalizer
     raw = head.thresholds / normalizer.scale[asked] + normalizer.offset[asked]
     steps = (raw - inputs.zero[asked]) / inputs.step[asked]
     check_computable(steps)
-    return np.clip(np.rint(steps - 0.5), 0, BYTE_MAXIMUM - 1).astype(np.uint8)
+    # the largest bytes of features that are at most the thresholds
+    thresholds = np.clip(np.rint(steps - 0.5), 0, BYTE_MAXIMUM - 1).astype(np.uint8)
+    stage = IntegerForest(head.features, thresholds, leaves, bias, model.n_inputs)
+    return chain_for(model, inputs, (stage,), unit)
 
 
 def threshold_of(

@@ -47,27 +47,22 @@ def quantize(model: Model) -> IntegerChain:
 
 
 def _best(model: Model, head: LinearHead) -> folding.FittedProduct:
+    def fit(input_bits: int, accumulator_bits: int) -> folding.FittedProduct:
+        inputs = folding.input_quantizer(model.inputs, input_bits)
+        folded = folding.FoldedMap.of(head.weights, model, inputs)
+        constant, maximum = folded.constant + head.bias, inputs.maximum
+        product = folding.QuantizedProduct.of(folded, constant, maximum, accumulator_bits)
+        return folding.FittedProduct(inputs, product)
+
     # Integer weights of integer features are unchanged.
     whole = model.inputs.whole and bool((head.weights == np.rint(head.weights)).all())
-    tolerated = 0.0 if whole else _TOLERATED_ERROR
-    best = folding.most_exact(partial(_fit, model, head), tolerated, IntegerLinear.widths)
+    best = folding.most_exact(fit, 0.0 if whole else _TOLERATED_ERROR, IntegerLinear.widths)
     if best is None or not best.product.residuals.any():
         raise InputError(
             "the bias is so large compared with the weights that no integer scale fits both; train "
             "with a smaller regularization, or with normalized features"
         )
     return best
-
-
-def _fit(
-    model: Model, head: LinearHead, input_bits: int, accumulator_bits: int
-) -> folding.FittedProduct:
-    """Return W and b in the finest unit that fits these bits."""
-    inputs = folding.input_quantizer(model.inputs, input_bits)
-    folded = folding.FoldedMap.of(head.weights, model, inputs)
-    constant = folded.constant + head.bias
-    product = folding.QuantizedProduct.of(folded, constant, inputs.maximum, accumulator_bits)
-    return folding.FittedProduct(inputs, product)
 
 
 scores_by_step = partial(scores_in_two_steps, last="W")

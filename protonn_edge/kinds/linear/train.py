@@ -111,8 +111,11 @@ class LinearClassifier(LinearParameters, DeviceClassifier):
         penalty = settings.regularization * float(np.abs(model.head.matrices["W"]).sum())
         report = logistic_report(model, data, weights, penalty)
         passes = int(np.max(regression.n_iter_))
-        converged = passes < most_passes
-        remarks = () if converged else (_not_converged(passes),)
+        not_converged = (
+            f"training had not converged after {passes:,} passes over the points, the limit; allow "
+            "more, or choose a larger tolerance or regularization"
+        )
+        remarks = () if passes < most_passes else (not_converged,)
         facts = {"trainer": solver, "passes": passes}
         return Learned.at_once(model, report, self.callback, remarks=remarks, facts=facts)
 
@@ -145,10 +148,3 @@ def _l1_penalty() -> dict[str, Any]:
     """Return scikit-learn's arguments for an L1 penalty; since version 1.8, only a ratio."""
     by_ratio = LogisticRegression().penalty == "deprecated"
     return {"l1_ratio": 1.0} if by_ratio else {"penalty": "l1"}
-
-
-def _not_converged(passes: int) -> str:
-    return (
-        f"training had not converged after {passes:,} passes over the points, the limit; allow "
-        "more, or choose a larger tolerance or regularization"
-    )

@@ -242,20 +242,15 @@ def _fit_projection(
     head, inputs = _head(model), folding.input_quantizer(model.inputs, input_bits)
     weights = head.gamma * head.projection.astype(np.float64)
     folded = folding.FoldedMap.of(weights, model, inputs, distance_step(prototypes.distance_shift))
+    limit = _CLIPPED_AT * float(np.sqrt(np.square(folded.weights).mean()))
     return fit_projection(
         folded,
         inputs,
         accumulator_bits,
         centre=prototypes.centre,
-        weights=_clipped(folded.weights) if _clips(head) else None,
+        weights=np.clip(folded.weights, -limit, limit) if _clips(head) else None,
         most=NIBBLE_MAXIMUM if _clips(head) else folding.RESIDUAL_MAXIMUM,
     )
-
-
-def _clipped(weights: folding.FloatArray) -> folding.FloatArray:
-    """Return weights clipped at a multiple of their root mean square."""
-    limit = _CLIPPED_AT * float(np.sqrt(np.square(weights).mean()))
-    return np.clip(weights, -limit, limit)
 
 
 @dataclass(frozen=True, eq=False)

@@ -71,7 +71,8 @@ class Convolution(Layer):
 
     def forward(self, x: Float32) -> tuple[Float32, Any]:
         """Return the sums (out, h', w', n)."""
-        padded = self._padded(x)
+        margin = self.layout.padding
+        padded = np.pad(x, ((0, 0), (margin, margin), (margin, margin), (0, 0))) if margin else x
         if self.layout.depthwise:
             sums = sum(
                 self.weights[:, i, j, :, None, None] * padded[place]
@@ -111,10 +112,6 @@ class Convolution(Layer):
             of_weights[:, i, j, 0] = (slope * padded[place]).sum(axis=(1, 2, 3))
             of_x[place] += self.weights[:, i, j, :, None, None] * slope
         return self._inside(of_x), [of_weights, of_biases]
-
-    def _padded(self, x: Float32) -> Float32:
-        margin = self.layout.padding
-        return np.pad(x, ((0, 0), (margin, margin), (margin, margin), (0, 0))) if margin else x
 
     def _inside(self, padded: Float32) -> Float32:
         margin = self.layout.padding

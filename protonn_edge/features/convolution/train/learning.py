@@ -24,14 +24,14 @@ from protonn_edge.features.convolution.train.rounding import Bits, integer_stage
 from protonn_edge.features.deskew.deskew import PixelScale
 from protonn_edge.features.pooling.integers import IntegerPooling
 from protonn_edge.training.augmentation import move
-from protonn_edge.training.loop import Adam, rate_at
+from protonn_edge.training.loop import Adam, points_a_step, rate_at
 from protonn_edge.training.points import Batch, Float32, Indices
 from protonn_edge.training.progress import Callback, EpochReport, TrainingStopped
 
 _FLOAT_SHARE = 0.6  # of the epochs
 _ROUNDED_RATE = 0.5  # of the learning rate
 _LOOKED_AT = 2_000  # images that prototypes and steps are chosen on
-_LARGEST_BATCH, _SMALLEST_BATCH, _STEPS_AN_EPOCH = 128, 16, 100
+_STEPS_AN_EPOCH = 100
 _STEP = 1 / BYTE_MAXIMUM  # of the image's bytes, for the network in floats
 
 OnEpoch = Callable[[int, float, networks.Network], object]
@@ -54,10 +54,6 @@ class Schedule:
     # of the images, those that move at random each time that they are seen
     moved_share: float = 1.0
     still_epochs: int = 0  # the last of the passes, in which no image moves
-
-    def moved_share_in(self, epoch: int) -> float:
-        """Return the share of the images that move in a pass, counted from 0."""
-        return self.moved_share if epoch < self.epochs - self.still_epochs else 0.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -116,7 +112,12 @@ class Training:
         rounded = network.rounded(some * np.float32(_STEP), bits, _STEP, BYTE_MAXIMUM)
         rate = schedule.learning_rate * _ROUNDED_RATE
         self._train(rounded, np.float32(1), schedule.epochs - float_epochs, rate)
-        _check_tells_apart(rounded.features(some))
+        features = rounded.features(some)
+        if len(features) > 1 and not np.ptp(features, axis=0).any():  # rounding killed all units
+            raise InputError(
+                f"all {len(features):,} images have the same features behind the convolutions; "
+                "train with more passes, wider or fewer layers, or another seed"
+            )
         return rounded
 
     def in_floats(self, network: networks.Network) -> None:
@@ -150,11 +151,12 @@ class Training:
     ) -> Iterator[float]:
         """Yield the mean loss of each pass."""
         images = self._images
-        size = _batch_size_for(len(images.raw))
+        size = points_a_step(len(images.raw), _STEPS_AN_EPOCH)
         steps = epochs * math.ceil(len(images.raw) / size)
         adam = Adam(network.parameters, network.factors)
         for _ in range(epochs):
-            moved_share = self._schedule.moved_share_in(self._epoch)
+            moves = self._epoch < self._schedule.epochs - self._schedule.still_epochs
+            moved_share = self._schedule.moved_share if moves else 0.0
             loss = adam.epoch(
                 images.batches(size, unit, moved_share, self._generator),
                 lambda batch: network.gradient(batch.X, batch.Y, batch.weights),
@@ -167,20 +169,6 @@ class Training:
                     "points of enormous weight, or take fewer layers"
                 )
             yield loss
-
-
-def _check_tells_apart(features: Float32) -> None:
-    """Refuse a network of which no unit is left alive: rounding may do that to deep ones."""
-    if len(features) > 1 and not np.ptp(features, axis=0).any():
-        raise InputError(
-            f"all {len(features):,} images have the same features behind the convolutions; train "
-            "with more passes, wider or fewer layers, or another seed"
-        )
-
-
-def _batch_size_for(images: int) -> int:
-    """Return images a step: few of them are better learned from in more steps."""
-    return min(_LARGEST_BATCH, max(_SMALLEST_BATCH, images // _STEPS_AN_EPOCH))
 
 
 Layers = tuple[IntegerConvolution | IntegerPooling, ...]

@@ -85,13 +85,14 @@ class ConvolutionRequest(ImageRequest):
     @classmethod
     def read(cls, terms: Sequence[str], **image: Any) -> Self:
         """Return the layers of the terms; the last one may give bits."""
-        found = _BITS.fullmatch(terms[-1])
-        if found is None:
-            return cls(layers=_layers(terms), **image)
-        weight, value = int(found[1]), int(found[2] or 8)
-        if weight not in WEIGHT_BITS or value not in ACTIVATION_BITS:
-            raise unread(terms[-1], "has to be 8, 4 or 2 bits of a weight, and 8 or 4 of a value")
-        return cls(layers=_layers(terms[:-1]), bits=Bits(weight, value), **image)
+        found, bits = _BITS.fullmatch(terms[-1]), Bits()
+        if found is not None:
+            bits = Bits(int(found[1]), int(found[2] or 8))
+            if bits.weights not in WEIGHT_BITS or bits.activations not in ACTIVATION_BITS:
+                what = "has to be 8, 4 or 2 bits of a weight, and 8 or 4 of a value"
+                raise unread(terms[-1], what)
+            terms = terms[:-1]
+        return cls(layers=",".join(terms).partition(":")[2], bits=bits, **image)
 
     def stage_for(
         self, settings: FeatureParameters, points: Float32, weights: Float32 | None
@@ -126,6 +127,9 @@ class ConvolutionRequest(ImageRequest):
         if side > 1:
             areas = Areas(image_shape, cropped, (rows, columns))
             averages = IntegerAveragePooling(areas, BYTE_MAXIMUM)
+        # Those of a ProtoNN whose sizes are said; they are the network's head.
+        d: int | None = getattr(settings, "n_projections", None)
+        m: int | None = getattr(settings, "n_prototypes", None)
         return learning.Wanted(
             image_shape,
             averages,
@@ -137,16 +141,5 @@ class ConvolutionRequest(ImageRequest):
                 moved_share=float(settings.network_moved_share),
                 still_epochs=settings.network_still_epochs,
             ),
-            _prototypes(settings),
+            (d, m) if d and m else None,
         )
-
-
-def _layers(terms: Sequence[str]) -> str:
-    return ",".join(terms).partition(":")[2]
-
-
-def _prototypes(settings: FeatureParameters) -> tuple[int, int] | None:
-    """Return projections and prototypes of a ProtoNN whose sizes are said: the network's head."""
-    d: int | None = getattr(settings, "n_projections", None)
-    m: int | None = getattr(settings, "n_prototypes", None)
-    return (d, m) if d and m else None

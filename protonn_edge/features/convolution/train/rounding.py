@@ -201,13 +201,13 @@ def _best_step(values: Float32, largest: int) -> float:
     flat = flat[:: max(1, len(flat) // _VALUES_LOOKED_AT)]
     if not len(flat):
         return 1.0
+
+    def lost(step: float) -> float:
+        rounded = np.minimum(np.rint(flat / np.float32(step)), np.float32(largest))
+        return float(np.square(rounded * np.float32(step) - flat).sum())
+
     steps: Iterable[float] = _TRIED_SHARES * float(flat.max()) / largest
-    return min(steps, key=lambda step: _lost(flat, step, largest))
-
-
-def _lost(values: Float32, step: float, largest: int) -> float:
-    rounded = np.minimum(np.rint(values / np.float32(step)), np.float32(largest))
-    return float(np.square(rounded * np.float32(step) - values).sum())
+    return min(steps, key=lost)
 
 
 def _as_product(ratio: float) -> tuple[int, int]:

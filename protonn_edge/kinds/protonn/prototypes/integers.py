@@ -170,7 +170,9 @@ class IntegerPrototypes(integer_stage.IntegerStage):
         """Return inputs (count, D) that are projected near prototypes; others have scores of 0."""
         (projection,) = before
         assert isinstance(projection, IntegerProjection)
-        targets = _targets(self.prototypes, count)
+        B = self.prototypes.T.astype(np.int64)
+        pairs = ((j := n * len(B) // count, (j + 1 + n) % len(B)) for n in range(count))
+        targets = ((3 * B[one] + B[other]) >> 2 for one, other in pairs)  # a quarter of the way
         return np.array([_inputs_near(projection, start, target) for target in targets], np.int64)
 
     def rbf(self, P: integer_stage.IntArray) -> integer_stage.IntArray:
@@ -276,13 +278,6 @@ def _energy(
         distances = squares[rows, None] + squares - 2.0 * (B[:, rows].T @ B)
         energy += ((Z[:, rows] @ rbf_of_squares(distances, distance_shift)) * Z).sum(axis=1)
     return energy
-
-
-def _targets(prototypes: NDArray[np.int8], count: int) -> list[integer_stage.IntArray]:
-    """Return projected points (d,): from prototypes, a quarter of the way to another one."""
-    B = prototypes.T.astype(np.int64)
-    ways = [(n * len(B) // count, n) for n in range(count)]
-    return [(3 * B[j] + B[(j + 1 + n) % len(B)]) >> 2 for j, n in ways]
 
 
 def _inputs_near(

@@ -74,7 +74,8 @@ def alternate(
     all prototypes.
     """
     loss = _loss_for(settings, data)
-    parameters = _thresholded(start, settings.sparsity)
+    V, C, Z = map(hard_threshold, start, settings.sparsity)
+    parameters = Parameters(V, C, Z, start.sharpness.copy())
     generator = np.random.default_rng(seed)
     turns = [name for name in _ORDER if name in settings.trained]
     longest = dict.fromkeys(turns, _LONGEST_STEP)
@@ -262,13 +263,6 @@ def _mean_loss(parameters: Parameters, data: TrainingSet, loss: Loss) -> float:
 
 def _of(data: TrainingSet, rows: Rows) -> Matrix | None:
     return None if data.weights is None else data.weights[rows]
-
-
-def _thresholded(start: Parameters, sparsity: tuple[float, float, float]) -> Parameters:
-    V, C, Z = (
-        hard_threshold(matrix, share) for matrix, share in zip(start, sparsity, strict=False)
-    )
-    return Parameters(V, C, Z, start.sharpness.copy())
 
 
 def _batches(count: int, size: int, epochs: int, generator: np.random.Generator) -> Iterator[Rows]:

@@ -133,7 +133,10 @@ class ProtoNNClassifier(ProtoNNParameters, DeviceClassifier):
             raise InputError(
                 "the first call of partial_fit has no classes; give all labels of all calls"
             )
-        settings = self._settings_to_go_on()
+        given: Model | None = getattr(self, "model_", None)  # which training continues from
+        settings = self.frozen(
+            **({} if given is None else {"initial_model": given, "budget": None})
+        )
         multilabel = are_label_sets(y) or getattr(self, "multilabel_", False)
         check_compatible(
             Case(settings=settings, multilabel=multilabel, in_parts=True), self.refusals
@@ -268,11 +271,6 @@ class ProtoNNClassifier(ProtoNNParameters, DeviceClassifier):
             "learning_rate": trained.learning_rate,
         }
         return Learned(training.model(trained), trained.history, trained.restarts, facts=facts)
-
-    def _settings_to_go_on(self) -> ProtoNNParameters:
-        """Return the settings of `partial_fit`, which continues from an existing model."""
-        model: Model | None = getattr(self, "model_", None)
-        return self.frozen() if model is None else self.frozen(initial_model=model, budget=None)
 
     def _began_online(
         self,

@@ -18,17 +18,17 @@ from collections.abc import Callable
 
 import numpy as np
 
+from protonn_edge.chain.folding import input_quantizer
+from protonn_edge.chain.integer_stage import check_counts
 from protonn_edge.chain.model import Model
 from protonn_edge.chain.statistics import InputStatistics, Normalizer
 from protonn_edge.errors import InputError
 from protonn_edge.kinds.protonn.head import ProtoNNHead
 from protonn_edge.kinds.protonn.parameters import ProtoNNParameters
 from protonn_edge.kinds.protonn.prototypes.integers import RBF_CUTOFF, cut_rbf, tabulated_rbf
-from protonn_edge.quantization import (
+from protonn_edge.kinds.protonn.quantize import (
     Precision,
-    check_counts,
     dequantize,
-    input_quantizer,
     precision_for,
     quantize_in_order,
 )
@@ -96,7 +96,8 @@ class _JointTraining(MiniBatchTraining[objective.Parameters]):
     ) -> None:
         factors = step_factors(parameters, settings.trained)
         super().__init__(parameters, factors, data, settings, np.random.default_rng(seed))
-        self._loss = _losses_for(data)[settings.loss]
+        losses = objective.OUTLIER_EXPOSURE_LOSSES if data.outlier_exposure else objective.LOSSES
+        self._loss = (objective.LABEL_LOSSES if data.multilabel else losses)[settings.loss]
         self._sparsifier = Sparsifier(settings.sparsity)
         self._rounding = False
 
@@ -110,7 +111,11 @@ class _JointTraining(MiniBatchTraining[objective.Parameters]):
         return accuracies(self.parameters, self._data, self.cutoff)
 
     def _gradient(self, batch: Batch) -> tuple[float, objective.Parameters]:
-        self._begin_rounding_in_time()
+        late = self._adam.steps >= QUANTIZATION_BEGINS * self._steps
+        if late and not self._rounding and self.quantization is not None:
+            self._rounding = self.quantization.choose_precision(self.parameters)
+            if not self._rounding:
+                self.quantization = None
         points, Y, weights = self._points(batch), batch.Y, batch.weights
         if self._rounding and self.quantization is not None:
             rounded = self.quantization.rounded(self.parameters)
@@ -129,19 +134,6 @@ class _JointTraining(MiniBatchTraining[objective.Parameters]):
         if self._rounding and self.quantization is not None and self._source is self._data:
             points = self.quantization.rounded_points(points)
         return self._noisy(points)
-
-    def _begin_rounding_in_time(self) -> None:
-        late = self._adam.steps >= QUANTIZATION_BEGINS * self._steps
-        if late and not self._rounding and self.quantization is not None:
-            self._rounding = self.quantization.choose_precision(self.parameters)
-            if not self._rounding:
-                self.quantization = None
-
-
-def _losses_for(data: TrainingSet) -> dict[str, objective.Loss]:
-    if data.multilabel:
-        return objective.LABEL_LOSSES
-    return objective.OUTLIER_EXPOSURE_LOSSES if data.outlier_exposure else objective.LOSSES
 
 
 def step_factors(
@@ -178,7 +170,8 @@ class QuantizationAware:
     def choose_precision(self, parameters: objective.Parameters) -> bool:
         """Fix the bits of inputs and accumulators; False if the integer model cannot hold them."""
         try:
-            check_counts(**_counts_of(parameters))
+            (d, D), (L, m) = parameters.projection.shape, parameters.labels.shape
+            check_counts(features=D, projections=d, prototypes=m, classes=L)
             self._precision = precision_for(self._model(parameters))
         except InputError:
             return False
@@ -187,7 +180,14 @@ class QuantizationAware:
     def rounded_points(self, X: objective.Matrix) -> objective.Matrix:
         """Return normalized points (n, D) as quantized on the device, float32."""
         assert self._precision is not None
-        return rounded_inputs(X, self._normalizer, self._inputs, self._precision.input_bits)
+        quantizer = input_quantizer(self._inputs, self._precision.input_bits)
+        scale = np.where(self._normalizer.scale == 0, 1.0, self._normalizer.scale)
+        rounded = np.empty(X.shape, dtype=np.float32)
+        for start in range(0, len(X), _ROWS_AT_ONCE):
+            rows = slice(start, start + _ROWS_AT_ONCE)
+            raw = X[rows] / scale + self._normalizer.offset
+            rounded[rows] = self._normalizer.apply(quantizer.restore(quantizer.quantize(raw)))
+        return rounded
 
     def rounded(self, parameters: objective.Parameters) -> objective.Parameters | None:
         """Return `parameters` as rounded by the integer model; None if they do not fit it.
@@ -224,26 +224,3 @@ class QuantizationAware:
             inputs=self._inputs,
             classes=tuple(f"class {index}" for index in range(len(Z))),
         )
-
-
-def rounded_inputs(
-    X: objective.Matrix, normalizer: Normalizer, inputs: InputStatistics, input_bits: int
-) -> objective.Matrix:
-    """Return normalized points (n, D) rounded to the device's input bits, float32.
-
-    - `normalizer`, `inputs`: see `QuantizationAware`.
-    - `input_bits`: 4..8.
-    """
-    quantizer = input_quantizer(inputs, input_bits)
-    scale = np.where(normalizer.scale == 0, 1.0, normalizer.scale)
-    rounded = np.empty(X.shape, dtype=np.float32)
-    for start in range(0, len(X), _ROWS_AT_ONCE):
-        rows = slice(start, start + _ROWS_AT_ONCE)
-        raw = X[rows] / scale + normalizer.offset
-        rounded[rows] = normalizer.apply(quantizer.restore(quantizer.quantize(raw)))
-    return rounded
-
-
-def _counts_of(parameters: objective.Parameters) -> dict[str, int]:
-    (d, D), (L, m) = parameters.projection.shape, parameters.labels.shape
-    return {"features": D, "projections": d, "prototypes": m, "classes": L}

@@ -13,6 +13,7 @@ from __future__ import annotations
 import copy
 import hashlib
 import math
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -76,7 +77,11 @@ class OnlineTraining:
         settled = self.training.settle(prepared.normalized(points), self._generator)
         self._batch_size = int(settled.batch_size)
         self._steps_before = epochs * -(-n_seen // self._batch_size)
-        parameters = _with_all_classes(start, present, n_classes)
+        if len(start.labels) < n_classes:
+            labels = np.zeros((n_classes, start.labels.shape[1]), dtype=np.float32)
+            labels[present] = start.labels
+            start = replace(start, labels=labels)
+        parameters = start
         self._adam = Adam(parameters, step_factors(parameters, settings.trained))
         self._sparsifier = Sparsifier(settings.sparsity)
         self._background = prepared.inputs.background
@@ -157,12 +162,3 @@ class OnlineTraining:
             digest.update(np.ascontiguousarray(weights, dtype="<f8").tobytes())
         prepared.data_sha256 = digest.hexdigest()
         prepared.rows = RowSketch.of([points]).merged(prepared.rows)
-
-
-def _with_all_classes(start: Parameters, present: Indices, n_classes: int) -> Parameters:
-    """Extend the initial label vectors to all classes."""
-    if len(start.labels) == n_classes:
-        return start
-    labels = np.zeros((n_classes, start.labels.shape[1]), dtype=np.float32)
-    labels[present] = start.labels
-    return Parameters(start.projection, start.prototypes, labels, start.sharpness)
