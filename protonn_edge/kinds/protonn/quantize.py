@@ -1,23 +1,9 @@
 """The integer model of a ProtoNN classifier, and its quantization.
 
-The arithmetic is that of `IntegerProjection` and `IntegerPrototypes`. A common float scale is
-factored out of each matrix and int8 residuals are kept. The normalizer and gamma are folded into
-the projection first, so that they cost the device nothing; the scale of the projection follows from
-the exponential table's (see `prototypes.integers`).
-
-The number of input bits and the width of the accumulators are a trade-off: inputs of few bits leave
-room for finer weights in a 16-bit accumulator, which is the fastest on an 8-bit chip. The quantizer
-predicts the error of the projection from the training statistics for each choice, uses the best one
-with 16-bit accumulators, and falls back to 24 bits if that is not good enough.
-
-If W has 4 bits, its residuals are -7..7, two of which fit a byte of flash. Few weights are large,
-so the unit is finer than the largest ones require, and these are clipped. The predicted error is
-then always large, and accumulators have 16 bits if any scale fits: training has taken that error
-into account.
-
-Scores are a trade-off, too: labels of few bits keep them within 16 bits. The quantizer uses the
-finest labels for which that is proven (see `score_norms`), and 32-bit scores if those would be too
-coarse.
+The arithmetic is that of `IntegerProjection` and `IntegerPrototypes`. The normalizer and gamma are
+folded into the projection; the scale of its coordinates follows from the exponential table's.
+docs/arithmetic.md says how the bits of inputs, accumulators and labels are traded off, why weights
+of 4 bits are clipped, and why scores fit 16 bits.
 """
 
 from __future__ import annotations
@@ -36,7 +22,6 @@ from protonn_edge.chain.matvec import NIBBLE_MAXIMUM
 from protonn_edge.chain.model import Model
 from protonn_edge.errors import InputError
 from protonn_edge.kinds.protonn.head import ProtoNNHead, rbf
-from protonn_edge.kinds.protonn.principal_axes import along_principal_axes
 from protonn_edge.kinds.protonn.projection.integers import (
     COORDINATE_MAXIMUM,
     COORDINATE_MINIMUM,
@@ -68,6 +53,8 @@ _DISTANCE_SHIFT = 4
 # With 4 bits, weights are clipped at this multiple of their root mean square; 3.5 and 5 are as
 # good.
 _CLIPPED_AT = 4.0
+
+_SWEEPS = 5  # of rotations: more would not change the principal axes noticeably
 
 # Labels have at least this many steps of either sign; otherwise scores have 32 bits.
 _LABEL_MAXIMUM_LIMIT = 24
@@ -150,6 +137,75 @@ def far_coordinates_first(head: ProtoNNHead) -> ProtoNNHead:
         turned = head
     order = np.argsort(-turned.prototypes.std(axis=1), kind="stable")
     return replace(turned, projection=turned.projection[order], prototypes=turned.prototypes[order])
+
+
+def along_principal_axes(head: ProtoNNHead) -> ProtoNNHead:
+    """Return the same classifier with its coordinates along the principal axes of the prototypes.
+
+    Rotating W and B together does not change distances. Along these axes the first coordinates
+    separate the prototypes most, so most distances are abandoned early. One whose W is sparse is
+    returned as it is: rotated, it would have more weights.
+    """
+    W, B = head.projection.astype(np.float64), head.prototypes.astype(np.float64)
+    some = (W != 0).any(axis=0)  # in a dense one, a feature has weights for all outputs or none
+    if not (np.isfinite(W).all() and np.isfinite(B).all() and (W != 0)[:, some].all()):
+        return head
+    axes = principal_axes(B)
+    return replace(
+        head,
+        projection=_product(axes, W).astype(np.float32),
+        prototypes=_product(axes, B).astype(np.float32),
+    )
+
+
+def principal_axes(points: folding.FloatArray) -> folding.FloatArray:
+    """Return approximate principal axes of points (d, m), as rows of an orthogonal (d, d).
+
+    Jacobi's method with the same order of operations on every machine, since the integers made from
+    the result must be the same. If it stops early, the axes differ but are as good.
+    """
+    m = points.shape[1]
+    centred = points - _product(points, np.full((m, 1), 1.0 / m))
+    turned = np.hstack([_product(centred, centred.T), np.eye(len(points))])
+    C, axes = np.hsplit(turned, 2)
+    for _ in range(_SWEEPS):
+        for p in range(len(C) - 1):
+            for q in range(p + 1, len(C)):
+                rotation = _rotation(C.item(p, p), C.item(q, q), C.item(p, q))
+                if rotation is not None:
+                    _turn(turned, p, q, *rotation)
+                    _turn(C.T, p, q, *rotation)
+    return np.array(axes)
+
+
+def _rotation(of_p: float, of_q: float, of_both: float) -> tuple[float, float] | None:
+    """Return cosine and sine of the angle that removes the covariance of two axes, `of_both`.
+
+    None if it is almost 0.
+    """
+    ratio = (of_q - of_p) / (2.0 * of_both) if of_both else math.inf
+    if not math.isfinite(ratio):
+        return None
+    tangent = 1.0 / (abs(ratio) + math.sqrt(ratio * ratio + 1.0))
+    tangent = -tangent if ratio < 0 else tangent
+    cosine = 1.0 / math.sqrt(tangent * tangent + 1.0)
+    return cosine, tangent * cosine
+
+
+def _turn(rows: folding.FloatArray, p: int, q: int, cosine: float, sine: float) -> None:
+    """Rotate rows p and q, in place."""
+    of_p, of_q = rows[p], rows[q]
+    turned = cosine * of_p - sine * of_q
+    rows[q] = sine * of_p + cosine * of_q
+    rows[p] = turned
+
+
+def _product(A: folding.FloatArray, B: folding.FloatArray) -> folding.FloatArray:
+    """Return A @ B, summed in the same order on every machine, unlike BLAS."""
+    total = np.zeros((len(A), B.shape[1]))
+    for column, row in zip(A.T, B, strict=True):
+        total += column[:, None] * row
+    return total
 
 
 def _clips(head: ProtoNNHead) -> bool:
