@@ -23,25 +23,14 @@ from protonn_edge.features.images.cropped_image import shape_text
 from protonn_edge.features.window_features.stage import WindowFeatureStage
 from protonn_edge.features.window_features.windows import KINDS, FeatureSet
 from protonn_edge.training import features
+from protonn_edge.training import refusals as rows
 from protonn_edge.training.augmentation import SignalMovement
 from protonn_edge.training.parameters import FeatureParameters
 from protonn_edge.training.points import Float32
-from protonn_edge.training.refusals import (
-    AUGMENTED,
-    IN_BLOCKS,
-    LABEL_SETS,
-    SPARSE,
-    Case,
-    Refusal,
-    all_at_once,
-    but,
-    models_all_at_once,
-    unclipped,
-)
 
 _CELLS_SEARCHED = (4, 5, 3)  # along each side
 
-_SUMMED = Refusal(lambda case: Gradients.kind in case.kinds, "gradients are summed")
+_SUMMED = rows.Refusal(lambda case: Gradients.kind in case.kinds, "gradients are summed")
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -51,15 +40,15 @@ class GradientRequest(features.ImageRequest):
     kind: ClassVar[str] = Gradients.kind
     word: ClassVar[str] = "gradients"
     form: ClassVar[str] = "gradients:4x4 or gradients:4x4/4"
-    refusals: ClassVar[tuple[Refusal, ...]] = (
-        models_all_at_once(Gradients.kind, "gradients"),
-        *but(
+    refusals: ClassVar[tuple[rows.Refusal, ...]] = (
+        rows.models_all_at_once(Gradients.kind, "gradients"),
+        *rows.but(
             _SUMMED.when,
             "gradients are to be summed, but <but>; leave {features} out",
-            SPARSE,
-            IN_BLOCKS,
+            rows.SPARSE,
+            rows.IN_BLOCKS,
         ),
-        *unclipped(_SUMMED, why=", which become bytes alike"),
+        *rows.unclipped(_SUMMED, why=", which become bytes alike"),
     )
 
     cells: Shape
@@ -92,7 +81,7 @@ class GradientRequest(features.ImageRequest):
 
 _PIXELS_SEARCHED = (2, 3)  # along each side of an area, about
 
-_POOLED = Refusal(lambda case: AveragePooling.kind in case.kinds, "images are pooled")
+_POOLED = rows.Refusal(lambda case: AveragePooling.kind in case.kinds, "images are pooled")
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -102,13 +91,13 @@ class PoolingRequest(features.ImageRequest):
     kind: ClassVar[str] = AveragePooling.kind
     word: ClassVar[str] = "pool"
     form: ClassVar[str] = "pool:4x4"
-    refusals: ClassVar[tuple[Refusal, ...]] = (
-        Refusal(
+    refusals: ClassVar[tuple[rows.Refusal, ...]] = (
+        rows.Refusal(
             lambda case: AveragePooling.kind in case.kinds and case.sparse,
             "the images are pooled to averages, but the points are sparse; give dense images",
         ),
-        *unclipped(_POOLED),
-        *but(
+        *rows.unclipped(_POOLED),
+        *rows.but(
             lambda case: case.settings.dead_zone > 0,
             "{dead_zone} is {settings.dead_zone:g}, but <but>, and their pixels have none; leave "
             "it, or {features}, out",
@@ -154,7 +143,7 @@ class PoolingRequest(features.ImageRequest):
 _ONSET = "onset:"
 _DEFAULT_ONSET = 4
 
-_HEARD = Refusal(lambda case: AudioStage.kind in case.kinds, "energies of sound are taken")
+_HEARD = rows.Refusal(lambda case: AudioStage.kind in case.kinds, "energies of sound are taken")
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -166,9 +155,9 @@ class AudioRequest(features.FeatureRequest):
     form: ClassVar[str] = "audio:12x20"
     of_samples: ClassVar[bool] = True
     movement: ClassVar[SignalMovement] = SignalMovement(0.025, speed=1.0, gain=1.5, noise=0.0)
-    refusals: ClassVar[tuple[Refusal, ...]] = (
-        models_all_at_once(AudioStage.kind, "clips of sound"),
-        Refusal(
+    refusals: ClassVar[tuple[rows.Refusal, ...]] = (
+        rows.models_all_at_once(AudioStage.kind, "clips of sound"),
+        rows.Refusal(
             lambda case: (
                 case.asked is not None
                 and case.asked.kind == AudioStage.kind
@@ -178,13 +167,13 @@ class AudioRequest(features.FeatureRequest):
             "energies of sound are to be taken, but {window_shape} is {settings.window_shape}, "
             "with several channels; give clips of one channel",
         ),
-        *but(
+        *rows.but(
             lambda case: case.settings.dead_zone > 0,
             "{dead_zone} is {settings.dead_zone:g}, but <but>, which are read as they are; leave "
             "{dead_zone} out",
             _HEARD,
         ),
-        *unclipped(_HEARD, why=", which have a range of their own"),
+        *rows.unclipped(_HEARD, why=", which have a range of their own"),
     )
 
     sizes: Shape
@@ -233,19 +222,19 @@ class WindowRequest(features.FeatureRequest):
     kind: ClassVar[str] = WindowFeatureStage.kind
     form: ClassVar[str] = "mean,max,bands:4"
     of_samples: ClassVar[bool] = True
-    refusals: ClassVar[tuple[Refusal, ...]] = (
-        models_all_at_once(WindowFeatureStage.kind, "windows of samples"),
-        Refusal(
+    refusals: ClassVar[tuple[rows.Refusal, ...]] = (
+        rows.models_all_at_once(WindowFeatureStage.kind, "windows of samples"),
+        rows.Refusal(
             lambda case: case.settings.window_shape is not None and not case.kinds & _OF_SAMPLES,
             "{window_shape} is given, but no features of windows are; choose some with "
             "{features}, or leave it out",
         ),
-        *but(
+        *rows.but(
             lambda case: bool(case.kinds & _OF_SAMPLES),
             "features of windows are to be computed, but <but>; leave {features} out",
-            SPARSE,
-            AUGMENTED,
-            IN_BLOCKS,
+            rows.SPARSE,
+            rows.AUGMENTED,
+            rows.IN_BLOCKS,
         ),
     )
 
@@ -264,24 +253,24 @@ class WindowRequest(features.FeatureRequest):
         return WindowFeatureStage.fitted(self.kinds, shape, points, settings.sample_rate)
 
 
-def _deskewed(case: Case) -> bool:
+def _deskewed(case: rows.Case) -> bool:
     return isinstance(case.asked, features.ImageRequest) and case.asked.deskew
 
 
-IMAGES: tuple[Refusal, ...] = (
-    *but(
+IMAGES: tuple[rows.Refusal, ...] = (
+    *rows.but(
         _deskewed,
         "images are to be deskewed, which needs dense images that fit in memory, but <but>; leave "
         "deskew out, or train on fewer points",
-        SPARSE,
-        IN_BLOCKS,
+        rows.SPARSE,
+        rows.IN_BLOCKS,
     ),
-    Refusal(
+    rows.Refusal(
         lambda case: type(case.asked) is features.ImageRequest,
         "{features} is {settings.features}, but no features are to be computed from the image; "
         "add some, such as pool:4x4 or gradients:4x4",
     ),
-    Refusal(
+    rows.Refusal(
         lambda case: (
             case.asked is not None and case.asked.of_images and case.settings.image_shape is None
         ),
@@ -291,16 +280,16 @@ IMAGES: tuple[Refusal, ...] = (
 )
 
 
-COPIES: tuple[Refusal, ...] = (
-    all_at_once("copies"),
-    *but(
+COPIES: tuple[rows.Refusal, ...] = (
+    rows.all_at_once("copies"),
+    *rows.but(
         lambda case: case.settings.copies > 0,
         "{copies} is {settings.copies}, but <but>; leave it out",
-        LABEL_SETS,
-        SPARSE,
-        IN_BLOCKS,
-        AUGMENTED,
-        Refusal(
+        rows.LABEL_SETS,
+        rows.SPARSE,
+        rows.IN_BLOCKS,
+        rows.AUGMENTED,
+        rows.Refusal(
             lambda case: (
                 case.settings.image_shape is None
                 and (case.asked is None or not case.asked.of_samples)
@@ -352,7 +341,7 @@ def read_features(given: str | FeatureStage) -> features.FeatureRequest:
     return kind.read(terms, **image)
 
 
-def refusals() -> tuple[Refusal, ...]:
+def refusals() -> tuple[rows.Refusal, ...]:
     """Return the rows of all kinds of features, those of images first."""
     return (*IMAGES, *COPIES, *chain.from_iterable(each.refusals for each in REQUESTS))
 

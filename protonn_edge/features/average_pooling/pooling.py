@@ -25,14 +25,7 @@ from protonn_edge.chain.feature_stage import Facts, FeatureStage
 from protonn_edge.chain.input_quantizer import BYTE_MAXIMUM, InputQuantizer
 from protonn_edge.chain.integer_stage import IntArray, IntegerStage, Range, check_holds
 from protonn_edge.errors import InputError
-from protonn_edge.features.deskew.deskew import (
-    SIDE_LIMIT,
-    IntegerDeskew,
-    PixelScale,
-    deskewed,
-    scale_from_arrays,
-    scale_to_arrays,
-)
+from protonn_edge.features.deskew import deskew
 from protonn_edge.features.images.cropped_image import (
     CroppedAxis,
     CroppedImage,
@@ -281,19 +274,19 @@ class AveragePooling(Areas, FeatureStage):
     ARRAYS: ClassVar[tuple[str, ...]] = ("reduction_shapes", "deskewed")
     ABSENT: ClassVar[Arrays] = {
         "reduction_shapes": np.empty((0, 2), dtype=np.int64),
-        **scale_to_arrays(None),
+        **deskew.scale_to_arrays(None),
     }
 
     # the conversion of pixels to bytes, if images are deskewed first; see
     # `protonn_edge.features.deskew.deskew`
-    deskewed: PixelScale | None = None
+    deskewed: deskew.PixelScale | None = None
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.deskewed is not None and max(self.image_shape) > SIDE_LIMIT:
+        if self.deskewed is not None and max(self.image_shape) > deskew.SIDE_LIMIT:
             raise InputError(
                 f"an image of {shape_text(self.image_shape)} is to be deskewed, which is done "
-                f"up to {SIDE_LIMIT} pixels a side; leave deskew out, or give smaller images"
+                f"up to {deskew.SIDE_LIMIT} pixels a side; leave deskew out, or give smaller images"
             )
 
     @property
@@ -313,14 +306,14 @@ class AveragePooling(Areas, FeatureStage):
     def features_of(self, X: NDArray[Any]) -> NDArray[np.float64]:
         """Return the averages, (n, h w), of images X, (n, H W), whose sums are exact for bytes."""
         images = X.reshape(-1, *self.image_shape)
-        straight = images if self.deskewed is None else deskewed(images, self.deskewed)
+        straight = images if self.deskewed is None else deskew.deskewed(images, self.deskewed)
         return self.sums(straight) / self.area
 
     def integer_stages(self, inputs: InputQuantizer) -> tuple[IntegerStage, ...]:
         """Return the stage that averages, after the one that deskews, if any."""
         if self.deskewed is None:
             return (IntegerAveragePooling(self, inputs.maximum),)
-        return IntegerDeskew(self), self.averaging(inputs)
+        return deskew.IntegerDeskew(self), self.averaging(inputs)
 
     def averaging(self, inputs: InputQuantizer) -> IntegerAveragePooling:
         """Return the stage that averages the cropped part, which it receives in whole rows."""
@@ -337,14 +330,14 @@ class AveragePooling(Areas, FeatureStage):
     def to_arrays(self) -> Arrays:
         """Return the shapes, (3, 2), and the arrays of `deskew`."""
         shapes = np.array((self.image_shape, self.cropped_shape, self.shape), np.int64)
-        return {"reduction_shapes": shapes, **scale_to_arrays(self.deskewed)}
+        return {"reduction_shapes": shapes, **deskew.scale_to_arrays(self.deskewed)}
 
     @classmethod
     def from_arrays(cls, arrays: Arrays) -> Self | None:
         """Return the pooling of a model file's arrays, or None."""
         array = arrays["reduction_shapes"]
         check_type(array, "reduction_shapes", "i8")
-        scale = scale_from_arrays(arrays)
+        scale = deskew.scale_from_arrays(arrays)
         if array.shape == (0, 2):
             return None
         if array.shape != (3, 2) or array.min() < 1 or array.max() > _SIDE_LIMIT:

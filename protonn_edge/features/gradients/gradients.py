@@ -35,14 +35,7 @@ from protonn_edge.chain.feature_stage import Bytes, Facts, FeatureStage, Seen
 from protonn_edge.chain.input_quantizer import BYTE_MAXIMUM, InputQuantizer
 from protonn_edge.chain.integer_stage import IntArray, IntegerStage, Range, check_holds
 from protonn_edge.errors import InputError
-from protonn_edge.features.deskew.deskew import (
-    BYTES,
-    LARGEST_PIXEL,
-    SIDE_LIMIT,
-    IntegerDeskew,
-    PixelScale,
-    deskewed,
-)
+from protonn_edge.features.deskew import deskew as deskewing
 from protonn_edge.features.images.cropped_image import (
     CroppedAxis,
     CroppedImage,
@@ -113,10 +106,10 @@ class Cells(CroppedImage):
         super().__post_init__()
         object.__setattr__(self, "cells", checked_shape(self.cells))
         image, cropped = self.image_shape, self.cropped_shape
-        if max(image) > SIDE_LIMIT:
+        if max(image) > deskewing.SIDE_LIMIT:
             raise InputError(
-                f"gradients are taken of images up to {SIDE_LIMIT} pixels a side, these have "
-                f"{shape_text(image)}; give smaller images"
+                f"gradients are taken of images up to {deskewing.SIDE_LIMIT} pixels a side, these "
+                f"have {shape_text(image)}; give smaller images"
             )
         height, width = (min(CELL_LIMIT, side) for side in cropped)
         if self.cells[0] > height or self.cells[1] > width:
@@ -290,7 +283,7 @@ class Gradients(Cells, FeatureStage):
     kind: ClassVar[str] = "gradients"
     ARRAYS: ClassVar[tuple[str, ...]] = ("gradients", "gradients_pixels")
 
-    pixels: PixelScale = BYTES  # the conversion of pixels to bytes
+    pixels: deskewing.PixelScale = deskewing.BYTES  # the conversion of pixels to bytes
     deskew: bool = False  # whether images are deskewed first
     shift: int = 1  # shift of sums to the right, 1..8 bits
 
@@ -332,7 +325,7 @@ class Gradients(Cells, FeatureStage):
     def _bytes_of(self, X: NDArray[Any]) -> Bytes:
         """Return raw images (n, H W) as those that gradients are taken of, (n, H, W)."""
         images = self.pixels.to_bytes(X).reshape(-1, *self.image_shape)
-        return deskewed(images, BYTES) if self.deskew else images
+        return deskewing.deskewed(images, deskewing.BYTES) if self.deskew else images
 
     def integer_stages(self, inputs: InputQuantizer) -> tuple[IntegerStage, ...]:
         """Return the stage of gradients, after the one that deskews, if any."""
@@ -344,7 +337,7 @@ class Gradients(Cells, FeatureStage):
             return (IntegerGradients(self, self.shift, table),)
         cropped = replace(self, image_shape=self.cropped_shape, deskew=False)
         gradients = IntegerGradients(cropped, self.shift, table, by_rows=True)
-        return IntegerDeskew(self), gradients
+        return deskewing.IntegerDeskew(self), gradients
 
     def seen(self, x: NDArray[Any]) -> Seen:
         """Return the image with its cells, and the features of each as strokes by direction."""
@@ -392,7 +385,7 @@ class Gradients(Cells, FeatureStage):
                 f"array 'gradients' ends with {deskew}; it must be 0 or 1, whether images are "
                 "deskewed; train the model again"
             )
-        pixels = PixelScale(float(scale[0]), float(scale[1]))
+        pixels = deskewing.PixelScale(float(scale[0]), float(scale[1]))
         return cls((height, width), cropped, cells, directions, pixels, bool(deskew), shift)
 
     def describe(self, names: Sequence[str]) -> dict[str, Any]:  # noqa: ARG002  (pixels have none)
@@ -430,7 +423,7 @@ def _checked_array(arrays: Arrays, name: str) -> NDArray[Any]:
         )
     if wanted == "f8":
         check_finite(array, name)
-        if array[1] == 0 or abs(array[0]) > LARGEST_PIXEL:
+        if array[1] == 0 or abs(array[0]) > deskewing.LARGEST_PIXEL:
             raise InputError(
                 f"array {name!r} says that pixels begin with {array[0]:g} and have steps of "
                 f"{array[1]:g}, which is no scale; train the model again"

@@ -14,33 +14,15 @@ from protonn_edge.avr.cores import Core
 from protonn_edge.chain.activity import Activity
 from protonn_edge.chain.matvec import NIBBLE_MAXIMUM, IntegerMatvec
 from protonn_edge.chain.matvec import packed as packed_weights
-from protonn_edge.kernels.kernel import (
-    SAVED_BY_CALLEE,
-    SAVED_REGISTER_CYCLES,
-    Cost,
-    Feed,
-    Kernel,
-    Push,
-    Step,
-)
+from protonn_edge.kernels import kernel as base
 from protonn_edge.kernels.listing import Facts, Listing, Passed
-from protonn_edge.kernels.matvec.loops import (
-    COUNTED_IN_A_BYTE,
-    Block,
-    Cycles,
-    around,
-    blocks_of,
-    columns,
-    cycles_of,
-    masked,
-    packed,
-)
+from protonn_edge.kernels.matvec import loops
 from protonn_edge.kernels.matvec.unrolled import GROUP, GROUP_CYCLES, Unrolled
 
 KernelName = Literal["columns", "masked", "unrolled", "packed"]
 KERNELS: tuple[KernelName, ...] = ("columns", "masked", "unrolled", "packed")
 
-_LOOPS = {"columns": columns, "masked": masked, "packed": packed}
+_LOOPS = {"columns": loops.columns, "masked": loops.masked, "packed": loops.packed}
 
 # What the compiler makes around the loops (avr-gcc 5.4 at -O2): per call that pushes, and per block
 # of sums in it; at most, for pointers on the stack where sums leave no registers for them, which a
@@ -77,7 +59,7 @@ class Pass:
     """A pass over the inputs: a block of sums, and its weights (size, D) as a kernel has them."""
 
     kernel: KernelName
-    block: Block
+    block: loops.Block
     weights: NDArray[np.int8]
     largest: int
 
@@ -92,7 +74,9 @@ class Pass:
         least = n if every or self.kernel == "masked" else 0
         facts = {"begin": Passed(n), "input": Passed(n, least)}
         if self.kernel != "masked":
-            return facts | {"counted": Passed(1, of="begin", base=n // (COUNTED_IN_A_BYTE + 1))}
+            return facts | {
+                "counted": Passed(1, of="begin", base=n // (loops.COUNTED_IN_A_BYTE + 1))
+            }
         others = np.count_nonzero(self.weights, axis=1).tolist()
         return facts | {f"other{k}": Passed(count) for k, count in enumerate(others)}
 
@@ -102,16 +86,16 @@ class Pass:
         return Unrolled(self.block, self.weights, self.largest)
 
     @cached_property
-    def cycles(self) -> Cycles:
+    def cycles(self) -> loops.Cycles:
         """Cycles of the inputs."""
         if self.kernel == "unrolled":
             return self.code.cycles
-        return cycles_of(self.loop, self.weights)
+        return loops.cycles_of(self.loop, self.weights)
 
     @property
     def around(self) -> int:
         """Cycles of a call beside those of the inputs and of what the compiler makes."""
-        return self.code.around if self.kernel == "unrolled" else around(self.loop)
+        return self.code.around if self.kernel == "unrolled" else loops.around(self.loop)
 
     @property
     def rows(self) -> list[list[int]]:
@@ -153,19 +137,19 @@ class Matvec:
                 self.weights[block.first : block.last + 1],
                 self.maximum,
             )
-            for block in blocks_of(len(self.weights), self.width, together)
+            for block in loops.blocks_of(len(self.weights), self.width, together)
         )
 
     @cached_property
-    def cycles(self) -> Cycles:
+    def cycles(self) -> loops.Cycles:
         """Cycles of each input, if it is 0 and if it is not."""
-        cycles: Cycles = np.sum([each.cycles for each in self.passes], axis=0)
+        cycles: loops.Cycles = np.sum([each.cycles for each in self.passes], axis=0)
         return cycles
 
     @property
     def splits(self) -> bool:
         """Whether all inputs may need more than one pass."""
-        return self.kernel == "masked" and self.weights.shape[1] > COUNTED_IN_A_BYTE
+        return self.kernel == "masked" and self.weights.shape[1] > loops.COUNTED_IN_A_BYTE
 
     @property
     def _call(self) -> int:
@@ -182,20 +166,20 @@ class Matvec:
     @property
     def _mean_call(self) -> int:
         """The approximate mean of `_call`: few sums need fewer registers to be saved, and once."""
-        free = len(SAVED_BY_CALLEE) - max(each.block.bytes for each in self.passes)
+        free = len(base.SAVED_BY_CALLEE) - max(each.block.bytes for each in self.passes)
         spared = _SAVED_ONCE_CYCLES * (len(self.passes) - 1) * (self.kernel != "unrolled")
         if free >= 0:
-            spared += SAVED_REGISTER_CYCLES * free + _FREE_REGISTERS_CYCLES
+            spared += base.SAVED_REGISTER_CYCLES * free + _FREE_REGISTERS_CYCLES
         return self._call - spared
 
     @cached_property
-    def push(self) -> Push:
+    def push(self) -> base.Push:
         """The cost of pushing inputs."""
         (zeros, others), n = self.cycles, self.weights.shape[1]
         call = self._call + _FRAME_CYCLES * (self.kernel != "unrolled")
         value, zero = int(others.max()), int(zeros.max())
-        whole = call * (-(-n // COUNTED_IN_A_BYTE) if self.splits else 1)
-        whole += _UPPER_BYTE_CYCLES * len(self.passes) * (n // (COUNTED_IN_A_BYTE + 1))
+        whole = call * (-(-n // loops.COUNTED_IN_A_BYTE) if self.splits else 1)
+        whole += _UPPER_BYTE_CYCLES * len(self.passes) * (n // (loops.COUNTED_IN_A_BYTE + 1))
         if self.kernel == "unrolled":
             # A group's end, the next groups, and the begin of one more: two calls, with inputs
             # that wait.
@@ -203,7 +187,7 @@ class Matvec:
             looking = len(self.passes) * GROUP_CYCLES
             call = 2 * (call + looking) + _GROUPS_CYCLES + 2 * GROUP * _WAITING_CYCLES[True]
             value, zero = value + looking, zero + looking
-        return Push(
+        return base.Push(
             value=value,
             zero=zero,
             call=call,
@@ -211,7 +195,7 @@ class Matvec:
             more=others - zeros,
             least=int(self.cycles.min(axis=0).sum()),
             skips_zeros=self.kernel in ("columns", "packed"),
-            whole_mean=self.mean_calls(Feed(n, n), np.zeros(n)),
+            whole_mean=self.mean_calls(base.Feed(n, n), np.zeros(n)),
         )
 
     @property
@@ -237,13 +221,13 @@ class Matvec:
         zeros, others = self.cycles
         return self.begin + self._groups + float(zeros @ (1 - share) + others @ share)
 
-    def calls(self, feed: Feed) -> int:
+    def calls(self, feed: base.Feed) -> int:
         """Bound the cycles of the firmware's calls, without those of the inputs."""
         if feed.whole:
             return self.push.whole
         return self.push.call * feed.calls(self.push, [self.push.value] * feed.values)
 
-    def mean_calls(self, feed: Feed, share: NDArray[np.float64]) -> float:
+    def mean_calls(self, feed: base.Feed, share: NDArray[np.float64]) -> float:
         """Return the same, about, for inputs that are not 0 with this share, (D,)."""
         chunks = [feed.values]
         if not feed.whole:
@@ -251,7 +235,7 @@ class Matvec:
             chunks = feed.chunks(self.push, costs.tolist())
         if self.kernel == "unrolled":
             return self._mean_calls_in_groups(chunks, feed.chunk)
-        most = COUNTED_IN_A_BYTE if self.splits else feed.values
+        most = loops.COUNTED_IN_A_BYTE if self.splits else feed.values
         return self._mean_call * sum(-(-chunk // most) for chunk in chunks)
 
     def _mean_calls_in_groups(self, chunks: Sequence[int], full: int) -> float:
@@ -266,8 +250,8 @@ class Matvec:
             adds, waits = adds + more[0], waits + more[1]
             phases = phases if chunk == full else range(GROUP)
         again = (adds - 1) * (self._mean_call + len(self.passes) * GROUP_CYCLES)
-        around = len(chunks) * _GROUPS_CYCLES + waits * _WAITING_CYCLES[False]
-        return self._mean_call + again + around
+        groups = len(chunks) * _GROUPS_CYCLES + waits * _WAITING_CYCLES[False]
+        return self._mean_call + again + groups
 
     @cached_property
     def bytes(self) -> tuple[int, int]:
@@ -282,7 +266,7 @@ class Matvec:
 
 
 @dataclass(frozen=True, eq=False)
-class MatvecKernel(Kernel):
+class MatvecKernel(base.Kernel):
     """A kernel of a stage that begins with a product, for one way of storing weights."""
 
     names_plan: ClassVar[bool] = True
@@ -291,7 +275,7 @@ class MatvecKernel(Kernel):
     name: KernelName
 
     @classmethod
-    def of(cls, stage: IntegerMatvec, core: Core) -> tuple[Kernel, ...]:
+    def of(cls, stage: IntegerMatvec, core: Core) -> tuple[base.Kernel, ...]:
         """Return a kernel for each way of storing W: instructions only if the chip multiplies."""
         able = {"unrolled": core.multiplies, "packed": stage.packs}
         return tuple(cls(stage, core, name) for name in KERNELS if able.get(name, True))
@@ -305,19 +289,19 @@ class MatvecKernel(Kernel):
 
     def _cost(
         self,
-        feed: Feed | None,
+        feed: base.Feed | None,
         activity: Activity | None,
-        *behind: Step,
+        *behind: base.Step,
         tables: int = 0,
         code: int = 0,
         state: int = 0,
-    ) -> Cost:
+    ) -> base.Cost:
         """Return the cost of the product, and of the steps behind it, which take the rest."""
         product = self.matvec
         weights, code_of_product = product.bytes
         # SRAM besides the sums is of where the next weights are.
         kept = {"masked": 2 * len(product.passes), "unrolled": 2 + GROUP + 1}
-        return Cost(
+        return base.Cost(
             steps=(self._product(feed, activity), *behind),
             tables=weights + product.sum_bytes + tables,
             code=code_of_product + code,
@@ -326,7 +310,7 @@ class MatvecKernel(Kernel):
             begin=product.begin + _BEGIN_WAITING_CYCLES,
         )
 
-    def _product(self, feed: Feed | None, activity: Activity | None) -> Step:
+    def _product(self, feed: base.Feed | None, activity: Activity | None) -> base.Step:
         """Return the step from ``pnn_begin`` to the last input; see `Kernel.cost`."""
         product, mean = self.matvec, None
         worst = product.worst + (0 if feed is None else product.calls(feed))
@@ -334,7 +318,7 @@ class MatvecKernel(Kernel):
             mean = product.mean(activity.inputs)
             mean += 0.0 if feed is None else product.mean_calls(feed, activity.inputs)
         flash, least = sum(product.bytes), product.push.least
-        step = Step(self.kind, self.name, flash, mean, worst, least)
+        step = base.Step(self.kind, self.name, flash, mean, worst, least)
         return step.on(self.core, _PORTABLE_PRODUCT)
 
     @property

@@ -22,26 +22,12 @@ from protonn_edge.chain.integer_chain import IntegerChain, Scored, chain_for
 from protonn_edge.chain.integer_stage import IntegerStage, Range
 from protonn_edge.chain.model import Model
 from protonn_edge.errors import InputError
+from protonn_edge.kinds.bonsai import integers as trees
 from protonn_edge.kinds.bonsai.head import (
     BonsaiHead,
     TreeHead,
 )
-from protonn_edge.kinds.bonsai.integers import (
-    LARGEST_SHIFT,
-    PRODUCT_SHIFT,
-    SUM_BITS,
-    TABLE_SIZE,
-    UPPER_BITS,
-    IntegerBonsaiTree,
-    Sums,
-)
-from protonn_edge.kinds.protonn.projection.integers import (
-    COORDINATE_MAXIMUM,
-    COORDINATE_MINIMUM,
-    FittedProjection,
-    IntegerProjection,
-    fit_projection,
-)
+from protonn_edge.kinds.protonn.projection import integers as projections
 
 _STEP = 1 / 127  # of a coordinate
 _SPREAD = 40.0**2  # the variance of one, about, in these steps
@@ -58,7 +44,9 @@ _FINER = 2.0 ** (-np.arange(11) / 2)  # units to try, besides that of the larges
 
 def coordinate_range(n: int) -> Range:
     """Return the range of n signed bytes."""
-    return Range(np.full(n, COORDINATE_MINIMUM), np.full(n, COORDINATE_MAXIMUM))
+    return Range(
+        np.full(n, projections.COORDINATE_MINIMUM), np.full(n, projections.COORDINATE_MAXIMUM)
+    )
 
 
 def quantize(model: Model) -> IntegerChain:
@@ -96,13 +84,13 @@ def _rows(head: TreeHead) -> tuple[folding.FloatArray, folding.FloatArray, foldi
     return W, V, T
 
 
-def _best_projection(model: Model, head: BonsaiHead) -> FittedProjection:
-    def fit(input_bits: int, accumulator_bits: int) -> FittedProjection | None:
+def _best_projection(model: Model, head: BonsaiHead) -> projections.FittedProjection:
+    def fit(input_bits: int, accumulator_bits: int) -> projections.FittedProjection | None:
         inputs = folding.input_quantizer(model.inputs, input_bits)
         folded = folding.FoldedMap.of(head.projection, model, inputs, _STEP)
-        return fit_projection(folded, inputs, accumulator_bits)
+        return projections.fit_projection(folded, inputs, accumulator_bits)
 
-    best = folding.most_exact(fit, _TOLERATED_ERROR, IntegerProjection.widths)
+    best = folding.most_exact(fit, _TOLERATED_ERROR, projections.IntegerProjection.widths)
     if best is None or not head.projection.any():
         raise InputError(
             "no integer scale holds the weights of Z; train the model again with normalized "
@@ -113,7 +101,7 @@ def _best_projection(model: Model, head: BonsaiHead) -> FittedProjection:
 
 def _quantized_tree(
     head: TreeHead, maps: list[folding.FoldedMap], feed: Range
-) -> tuple[IntegerBonsaiTree, float]:
+) -> tuple[trees.IntegerBonsaiTree, float]:
     """Return the stage, and the value of a unit of its scores."""
     of_weights, of_gates, of_branches = maps
     for each, name in ((of_weights, "W"), (of_gates, "V")):
@@ -123,7 +111,7 @@ def _quantized_tree(
                 "larger share of non-zero weights"
             )
     gates, gate_shift, gate_step = _quantized_gates(of_gates, feed)
-    middles = np.arange(TABLE_SIZE) - TABLE_SIZE // 2 + 0.5
+    middles = np.arange(trees.TABLE_SIZE) - trees.TABLE_SIZE // 2 + 0.5
     table = np.rint(_GATE_MAXIMUM * np.tanh(gate_step * middles)).astype(np.int8)
     branches = _quantized_branches(of_branches, feed)
     unit = 0.0
@@ -135,23 +123,23 @@ def _quantized_tree(
         if stage is not None:
             break
         unit *= folding.COARSER
-    scale = unit * (1 << (stage.weight_shift + PRODUCT_SHIFT)) / _GATE_MAXIMUM
+    scale = unit * (1 << (stage.weight_shift + trees.PRODUCT_SHIFT)) / _GATE_MAXIMUM
     # With two classes a score is half the sum of the only row.
     return stage, scale * (1.0 if head.n_rows > 1 else 0.5)
 
 
 def _least_shifted(
-    weights: Sums,
-    gates: Sums,
-    branches: Sums,
+    weights: trees.Sums,
+    gates: trees.Sums,
+    branches: trees.Sums,
     gate_shift: int,
     table: NDArray[np.int8],
     feed: Range,
-) -> IntegerBonsaiTree | None:
+) -> trees.IntegerBonsaiTree | None:
     """Return the stage with the smallest proven shift of W; None if there is none."""
-    for weight_shift in range(LARGEST_SHIFT + 1):
+    for weight_shift in range(trees.LARGEST_SHIFT + 1):
         try:
-            return IntegerBonsaiTree(
+            return trees.IntegerBonsaiTree(
                 weights, gates, branches, weight_shift, gate_shift, table, feed
             )
         except InputError:
@@ -159,44 +147,44 @@ def _least_shifted(
     return None
 
 
-def _quantized_branches(of_branches: folding.FoldedMap, feed: Range) -> Sums:
+def _quantized_branches(of_branches: folding.FoldedMap, feed: Range) -> trees.Sums:
     """Return T, each row in its own unit."""
     columns = of_branches.weights.shape[1]
     rows = [_rounded(_row(of_branches, k), feed, 0.0)[0] for k in range(len(of_branches.constant))]
-    return Sums(
+    return trees.Sums(
         np.concatenate([np.zeros((0, columns), np.int8), *(row.weights for row in rows)]),
         np.concatenate([np.zeros(0, np.int64), *(row.bias for row in rows)]),
     )
 
 
-def _quantized_gates(of_gates: folding.FoldedMap, feed: Range) -> tuple[Sums, int, float]:
+def _quantized_gates(of_gates: folding.FoldedMap, feed: Range) -> tuple[trees.Sums, int, float]:
     """Return V, its shift, and the width of a table entry."""
-    unit = _TABLE_STEP / (1 << LARGEST_SHIFT)
+    unit = _TABLE_STEP / (1 << trees.LARGEST_SHIFT)
     gates, unit = _rounded(of_gates, feed, unit)
-    shift = LARGEST_SHIFT
+    shift = trees.LARGEST_SHIFT
     low, high = gates.range_for(feed).ends
     largest = max(-low, high + 1)
     while shift and unit * (1 << shift) > _TABLE_STEP * 1.5:
-        if largest > 1 << (UPPER_BITS - 1 + shift - 1):
+        if largest > 1 << (trees.UPPER_BITS - 1 + shift - 1):
             break
         shift -= 1
     return gates, shift, unit * (1 << shift)
 
 
-def _rounded(folded: folding.FoldedMap, feed: Range, least: float) -> tuple[Sums, float]:
+def _rounded(folded: folding.FoldedMap, feed: Range, least: float) -> tuple[trees.Sums, float]:
     """Return rows as integers in a unit, at least `least`, for which sums fit; and the unit."""
-    limit = (1 << (SUM_BITS - 1)) - 1
+    limit = (1 << (trees.SUM_BITS - 1)) - 1
     of_constant = float(np.abs(folded.constant).max(initial=0.0)) / limit
     finest = max(_best_unit(folded), least, of_constant)
     if finest == 0:
         zeros = np.zeros(folded.weights.shape, np.int8)
-        return Sums(zeros, np.zeros(len(zeros), np.int64)), 1.0
+        return trees.Sums(zeros, np.zeros(len(zeros), np.int64)), 1.0
     for unit in folding.coarser(finest):
         rounded = folding.RoundedWeights(folded, unit)
         # The mean rounding error is known, so it is subtracted.
         bias = np.rint((folded.constant - rounded.drift) / unit)
         if np.abs(bias).max() <= limit:
-            sums = Sums(rounded.residuals.astype(np.int8), bias.astype(np.int64))
+            sums = trees.Sums(rounded.residuals.astype(np.int8), bias.astype(np.int64))
             if max(map(abs, sums.range_for(feed).ends)) <= limit:
                 return sums, unit
     raise _no_scale("the tree")

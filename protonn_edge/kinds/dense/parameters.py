@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from protonn_edge.training import parameters
+from protonn_edge.training import parameters as declared
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class DenseParameters(parameters.MiniBatchParameters):
+class DenseParameters(declared.MiniBatchParameters):
     """What a network is trained with.
 
     Parameters
@@ -29,11 +29,11 @@ class DenseParameters(parameters.MiniBatchParameters):
         by heart. "auto" is a tenth of the median distance between neighbouring points.
     """
 
-    hidden: str = parameters.parameter(
+    hidden: str = declared.parameter(
         "20",
         str,
         help="Units of the hidden layer, or of two, such as 40,20.",
         option="--hidden",
     )
-    size_budget: int | None = parameters.SIZE_BUDGET(16_000)
-    input_noise: float | str = parameters.INPUT_NOISE(0.0)
+    size_budget: int | None = declared.SIZE_BUDGET(16_000)
+    input_noise: float | str = declared.INPUT_NOISE(0.0)

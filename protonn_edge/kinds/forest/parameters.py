@@ -4,21 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from protonn_edge.training.parameters import (
-    COUNT,
-    SIZE_BUDGET,
-    Choices,
-    Number,
-    SharedParameters,
-    parameter,
-)
+from protonn_edge.training import parameters as declared
 
 ENSEMBLES = ("random", "extra", "boosting")
 LEAVES = ("votes", "shares")
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class ForestParameters(SharedParameters):
+class ForestParameters(declared.SharedParameters):
     """What a forest is trained with.
 
     Parameters
@@ -44,28 +37,28 @@ class ForestParameters(SharedParameters):
     """
 
     normalization: str = "none"
-    ensemble: str = parameter(
+    ensemble: str = declared.parameter(
         "random",
-        Choices(ENSEMBLES),
+        declared.Choices(ENSEMBLES),
         help="Random forest, extra trees or gradient boosting.",
         option="--ensemble",
     )
-    n_trees: int = parameter(
+    n_trees: int = declared.parameter(
         10,
-        COUNT,
+        declared.COUNT,
         help="Number of trees; for boosting, rounds with a tree per class.",
         option="--trees",
     )
-    max_depth: int | None = parameter(
-        None, COUNT, None, help="Maximum depth of the trees.", option="--max-depth"
+    max_depth: int | None = declared.parameter(
+        None, declared.COUNT, None, help="Maximum depth of the trees.", option="--max-depth"
     )
-    min_samples_leaf: int = parameter(
-        1, COUNT, help="Minimum number of training points in a leaf.", option="--min-leaf"
+    min_samples_leaf: int = declared.parameter(
+        1, declared.COUNT, help="Minimum number of training points in a leaf.", option="--min-leaf"
     )
-    shrinkage: float = parameter(
-        0.1, Number(float, 1e-6, 1.0), help="Weight of a tree in boosting."
+    shrinkage: float = declared.parameter(
+        0.1, declared.Number(float, 1e-6, 1.0), help="Weight of a tree in boosting."
     )
-    leaves: str = parameter(
-        "votes", Choices(LEAVES), help="What leaves add to the scores; not for boosting."
+    leaves: str = declared.parameter(
+        "votes", declared.Choices(LEAVES), help="What leaves add to the scores; not for boosting."
     )
-    size_budget: int | None = SIZE_BUDGET(16_000)
+    size_budget: int | None = declared.SIZE_BUDGET(16_000)

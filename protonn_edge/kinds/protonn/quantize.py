@@ -30,15 +30,7 @@ from protonn_edge.kinds.protonn.projection.integers import (
     IntegerProjection,
     fit_projection,
 )
-from protonn_edge.kinds.protonn.prototypes.integers import (
-    RBF_MAXIMUM,
-    TABLE_SIZE,
-    IntegerPrototypes,
-    distance_step,
-    exponential_table,
-    near_range,
-    score_norms,
-)
+from protonn_edge.kinds.protonn.prototypes import integers as tables
 
 _INT16_LIMIT = (1 << 15) - 1
 
@@ -105,17 +97,19 @@ def quantize_in_order(model: Model, precision: Precision | None = None) -> Integ
         input_bits, accumulator_bits, label_maximum = precision
         fitted = _fit_projection(model, prototypes, input_bits, accumulator_bits)
         best = _existing(fitted)
-    score_scale = float(np.abs(head.labels).max()) / label_maximum / RBF_MAXIMUM
+    score_scale = float(np.abs(head.labels).max()) / label_maximum / tables.RBF_MAXIMUM
     residuals, shift = prototypes.residuals, prototypes.distance_shift
-    projection = best.stage(near_range(residuals, shift))
+    projection = best.stage(tables.near_range(residuals, shift))
     labels = _quantize_labels(head, label_maximum)
-    last = IntegerPrototypes(residuals, shift, exponential_table(), labels, projection.output)
+    last = tables.IntegerPrototypes(
+        residuals, shift, tables.exponential_table(), labels, projection.output
+    )
     return chain_for(
         model,
         best.inputs,
         (projection, last),
         score_scale,
-        rbf_maximum=RBF_MAXIMUM,
+        rbf_maximum=tables.RBF_MAXIMUM,
         with_units=precision is None,  # known bits are those of a training
     )
 
@@ -222,7 +216,7 @@ def _finest_shift(head: ProtoNNHead) -> int:
 
 
 def _best_projection(model: Model, prototypes: _Prototypes) -> FittedProjection:
-    tolerated = _TOLERATED_ERROR / distance_step(prototypes.distance_shift)
+    tolerated = _TOLERATED_ERROR / tables.distance_step(prototypes.distance_shift)
     best = folding.most_exact(
         lambda *bits: _fit_projection(model, prototypes, *bits),
         math.inf if _clips(_head(model)) else tolerated,
@@ -254,8 +248,8 @@ def _quantize_prototypes(head: ProtoNNHead) -> _Prototypes:
     widths = head.gamma * head.prototypes.astype(np.float64)
     spread = float(np.ptp(widths, axis=1).max())
     for distance_shift in range(_DISTANCE_SHIFT, -1, -1):
-        step = distance_step(distance_shift)
-        radius = math.sqrt(TABLE_SIZE << distance_shift)
+        step = tables.distance_step(distance_shift)
+        radius = math.sqrt(tables.TABLE_SIZE << distance_shift)
         if spread / step + 2 * radius <= COORDINATE_MAXIMUM - COORDINATE_MINIMUM:
             steps = widths / step
             centre = (steps.max(axis=1) + steps.min(axis=1)) / 2
@@ -270,12 +264,12 @@ def _quantize_prototypes(head: ProtoNNHead) -> _Prototypes:
 
 def _label_maximum(head: ProtoNNHead, prototypes: _Prototypes) -> int:
     """Return the largest label for which scores are proven to fit 16 bits, or 127."""
-    table = exponential_table()
+    table = tables.exponential_table()
     maximum = folding.RESIDUAL_MAXIMUM
     while maximum >= _LABEL_MAXIMUM_LIMIT:
         labels = _quantize_labels(head, maximum)
-        norms = score_norms(labels, prototypes.residuals, table, prototypes.distance_shift)
-        sums = RBF_MAXIMUM * np.abs(labels.astype(np.int64)).sum(axis=1)
+        norms = tables.score_norms(labels, prototypes.residuals, table, prototypes.distance_shift)
+        sums = tables.RBF_MAXIMUM * np.abs(labels.astype(np.int64)).sum(axis=1)
         largest = float(np.minimum(norms, sums).max())
         if largest <= _INT16_LIMIT:
             return maximum
@@ -297,7 +291,9 @@ def _fit_projection(
     """Return the projection in the finest scale that fits these bits; None if there is none."""
     head, inputs = _head(model), folding.input_quantizer(model.inputs, input_bits)
     weights = head.gamma * head.projection.astype(np.float64)
-    folded = folding.FoldedMap.of(weights, model, inputs, distance_step(prototypes.distance_shift))
+    folded = folding.FoldedMap.of(
+        weights, model, inputs, tables.distance_step(prototypes.distance_shift)
+    )
     limit = _CLIPPED_AT * float(np.sqrt(np.square(folded.weights).mean()))
     return fit_projection(
         folded,
@@ -330,8 +326,8 @@ class DequantizedModel:
 
 def dequantize(model: IntegerChain) -> DequantizedModel:
     """Return the values that a ProtoNN's integers represent."""
-    first, last = model.stage(IntegerProjection), model.stage(IntegerPrototypes)
-    step, half = distance_step(last.distance_shift), (1 << REQUANTIZE_SHIFT) / 2
+    first, last = model.stage(IntegerProjection), model.stage(tables.IntegerPrototypes)
+    step, half = tables.distance_step(last.distance_shift), (1 << REQUANTIZE_SHIFT) / 2
     dropped = first.accumulator_bits - 16
     unit = first.multiplier / (1 << (REQUANTIZE_SHIFT + dropped))
     projection = step * unit * first.weights.astype(np.float64) / model.inputs.step
@@ -342,7 +338,7 @@ def dequantize(model: IntegerChain) -> DequantizedModel:
         projection=projection,
         bias=step * constant - projection @ model.inputs.zero,
         prototypes=step * last.prototypes.astype(np.float64),
-        labels=RBF_MAXIMUM * model.score_scale * last.labels.astype(np.float64),
+        labels=tables.RBF_MAXIMUM * model.score_scale * last.labels.astype(np.float64),
     )
 
 
@@ -371,7 +367,7 @@ def scores_by_step(
     projected = restored @ integers.projection.T + integers.bias
     yield "W", rbf(projected, centred, 1.0, ordered.cutoff) @ Z.T
     P = integer_model.stage(IntegerProjection).run(inputs)
-    values = integer_model.stage(IntegerPrototypes).rbf(P).astype(np.float64)
+    values = integer_model.stage(tables.IntegerPrototypes).rbf(P).astype(np.float64)
     yield "prototypes", values @ Z.T
     yield "Z", integer_model.scores(fed)
 

@@ -37,15 +37,7 @@ from protonn_edge.features.convolution.train.notation import (
 from protonn_edge.features.convolution.train.request import ConvolutionRequest
 from protonn_edge.features.convolution.train.rounding import integer_stages
 from protonn_edge.kinds.basis_images.parameters import BasisImagesParameters
-from protonn_edge.kinds.basis_images.train.images import (
-    LARGEST_VALUE,
-    BasisImages,
-    EstimatorTeacher,
-    NetworkTeacher,
-    Parts,
-    Teacher,
-    weights_of,
-)
+from protonn_edge.kinds.basis_images.train import images as basis
 from protonn_edge.kinds.dense.train import DenseClassifier
 from protonn_edge.training.points import Float32, Indices
 from protonn_edge.training.preparation import PreparedPoints
@@ -53,7 +45,7 @@ from protonn_edge.training.progress import Learned
 from protonn_edge.training.refusals import Refusal
 from protonn_edge.training.searched import Among, Searched, SearchTask
 
-_FIRST_DEVIATION = LARGEST_VALUE / 4  # of a weight, which is 0 on average
+_FIRST_DEVIATION = basis.LARGEST_VALUE / 4  # of a weight, which is 0 on average
 _TEACHERS = 4  # times as many channels
 
 
@@ -99,9 +91,9 @@ def student_layers(
     centred = replace(
         last,
         gain=ones * np.float32(_FIRST_DEVIATION),
-        offset=ones * np.float32(LARGEST_VALUE / 2),
+        offset=ones * np.float32(basis.LARGEST_VALUE / 2),
     )
-    return (*layers, centred, Rectifier(LARGEST_VALUE))
+    return (*layers, centred, Rectifier(basis.LARGEST_VALUE))
 
 
 @dataclass(frozen=True)
@@ -144,10 +136,10 @@ class TaughtStudent:
     wanted: Wanted  # the student with its last layer
 
     @property
-    def head(self) -> BasisImages:
+    def head(self) -> basis.BasisImages:
         """Images and teacher."""
         head = self.network.head
-        assert isinstance(head, BasisImages)
+        assert isinstance(head, basis.BasisImages)
         return head
 
     @property
@@ -157,7 +149,7 @@ class TaughtStudent:
 
     def weights(self, points: Float32) -> Float32:
         """Return the weights (n, M * P * Q), -1 to 1, of raw points (n, H W)."""
-        return weights_of(self._values(points))
+        return basis.weights_of(self._values(points))
 
     def sums(self, points: Float32) -> Float32:
         """Return the weighted sums (n, D) of the basis images for raw points (n, H W)."""
@@ -181,19 +173,19 @@ def learned_teacher(
     *,
     seed: int,
     callback: OnEpoch | None = None,
-) -> NetworkTeacher:
+) -> basis.NetworkTeacher:
     """Return a convolutional network in floats, trained on raw points (n, H W)."""
     generator = np.random.default_rng(seed)
     images = wanted.images(points, y, weights)
     head = MatrixHead.random(wanted.n_features, images.Y.shape[1], generator)
     network = Network(layers_of(wanted.layouts, generator), head)
     Training(images, wanted.schedule, generator, callback).in_floats(network)
-    return NetworkTeacher.of(network, wanted.shape)
+    return basis.NetworkTeacher.of(network, wanted.shape)
 
 
 def learned_student(
     wanted: WantedImages,
-    teacher: Teacher,
+    teacher: basis.Teacher,
     points: Float32,
     y: Indices,
     weights: Float32 | None,
@@ -216,10 +208,10 @@ def learned_student(
             f"the teacher has {teacher.n_classes} classes, the points have {images.Y.shape[1]}; "
             "use a teacher of the same classes"
         )
-    head = BasisImages.random(
+    head = basis.BasisImages.random(
         teacher,
         wanted.count,
-        Parts.of_grid(teacher.shape, wanted.grid),
+        basis.Parts.of_grid(teacher.shape, wanted.grid),
         generator,
         similarity=wanted.similarity,
         learned=wanted.learned,
@@ -324,7 +316,7 @@ class BasisImagesClassifier(BasisImagesParameters, DenseClassifier):
 
     def _teacher_for(
         self, student: Wanted, points: Float32, y: Indices, weights: Float32 | None, seed: int
-    ) -> Teacher:
+    ) -> basis.Teacher:
         given = self.teacher
         if isinstance(given, str | None):
             layers = wider(self._student.layers) if given is None else given
@@ -333,9 +325,9 @@ class BasisImagesClassifier(BasisImagesParameters, DenseClassifier):
             told = reporting(self.network_callback, "teacher", self.teacher_epochs)
             return learned_teacher(wanted, points, y, weights, seed=seed, callback=told)
         if hasattr(given, "forward"):
-            teacher: Teacher = given
+            teacher: basis.Teacher = given
             return teacher
-        return EstimatorTeacher.of(given, student.image_shape, student.pixels)
+        return basis.EstimatorTeacher.of(given, student.image_shape, student.pixels)
 
     def _train(self, prepared: PreparedPoints) -> Learned:
         settings = prepared.settings
