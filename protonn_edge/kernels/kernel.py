@@ -88,10 +88,7 @@ class Step:
     least: int  # lower bound of the cycles for any input
 
     def on(self, core: Core, portable: float) -> Step:
-        """Return the step on a chip.
-
-        Without a multiplier, the compiler's loops replace assembly, with a factor for the cycles.
-        """
+        """Return the step on a chip; without a multiplier, C takes this factor of the cycles."""
         if core.multiplies:
             return self
         mean = None if self.mean is None else portable * self.mean

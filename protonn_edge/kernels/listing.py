@@ -287,10 +287,7 @@ def _mark(name: str, label: str, fact: Passed) -> str:
 
 
 def _local(label: str) -> str:
-    """Return a label that is unique in the assembly even if the code is inlined repeatedly.
-
-    A number is, as ``2f`` is the next label ``2``.
-    """
+    """Return a label that is unique even in code that is inlined repeatedly, as ``2f`` is."""
     return label if label[0].isdigit() else f".L{label}_%="
 
 

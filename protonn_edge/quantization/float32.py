@@ -183,9 +183,6 @@ DeviceModel = IntegerChain | Float32Model
 
 
 def precisions_of(model: Model) -> tuple[str, ...]:
-    """Return the precisions in which a model can be built.
-
-    Float builds neither compute features nor reject.
-    """
+    """Return the precisions of builds; float builds neither compute features nor reject."""
     plain = (model.feature_stage, model.rejection) == (None, None)
     return PRECISIONS if plain and isinstance(model.head, ProtoNNHead) else PRECISIONS[:1]

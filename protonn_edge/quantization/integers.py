@@ -50,10 +50,7 @@ def quantize(model: Model) -> IntegerChain:
 
 
 def device_model(model: Model, precision: str = "int8") -> DeviceModel:
-    """Return the reference for the device's computation.
-
-    - `model`: the float model.
-    - `precision` ("int8", "float32"): precision of the model's matrices on the device.
+    """Return the reference for the device's computation, in "int8" or "float32" matrices.
 
     Raises `InputError` as `quantize`; or if there is no float build of the model.
     """
@@ -133,8 +130,6 @@ def stage_losses(
     """Return the cost of each stage of quantization on raw points X, (n, D), of classes y, n >= 1.
 
     That is how many points change their class; a model of one class has no other one.
-
-    Raises `InputError` if the points do not fit the model, or the model cannot be quantized.
     """
     if model.n_classes == 1:
         return ()

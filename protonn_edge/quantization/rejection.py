@@ -74,9 +74,7 @@ def rejection_for(
 ) -> Rejection:
     """Return thresholds below which a share of at most `rate` of known points is expected.
 
-    - `known`: statistics of known points that were not used for training.
-    - `rate`: above 0, below 1.
-    - `by`: the statistics with a threshold, each once.
+    The points were not used for training; each statistic of `by` gets a threshold.
 
     Raises `InputError` if there are too few points for the rate, or so many have the smallest value
     of a statistic that no threshold accepts enough of them.
@@ -113,10 +111,7 @@ def check_margin(n_classes: int, by: Sequence[Statistic]) -> None:
 
 
 def check_rate(n: int, rate: float) -> int:
-    """Return the rank of the threshold for this rate among n sorted values, from 1.
-
-    Raises `InputError` if there are too few.
-    """
+    """Return the rank, from 1, of the threshold for a rate among n values; refuse too few."""
     k = math.floor(rate * (n + 1) + 1e-9)
     if k < 1:
         raise InputError(
@@ -141,10 +136,7 @@ def _threshold(values: Float64, rate: float, name: str) -> float:
 def with_rejection(
     model: Model, known: Statistics, rate: float, by: Sequence[Statistic] = ("score",)
 ) -> Model:
-    """Return the model with thresholds for `rate`, which is stored in its record.
-
-    Raises `InputError` as `rejection_for`, or if the model does not have one of the statistics.
-    """
+    """Return the model with thresholds for `rate`, which its record keeps; see `rejection_for`."""
     check_statistics(model, by)
     rejection = rejection_for(known, rate, by)
     told = {"rate": rate, "by": list(by), "n": len(known)}

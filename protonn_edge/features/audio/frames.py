@@ -135,10 +135,8 @@ def mel_bands(count: int, rate: float) -> tuple[BandPass, ...]:
     """Return band passes that divide the spectrum by the mel scale, from 100 Hz on.
 
     Each is half as wide as the distance between its neighbours, and has the largest gain that 16
-    bits allow. Mirrored ones, in the upper half of the spectrum, come last.
-
-    - `count`: their number, at least 1.
-    - `rate`: samples per second, at least 400.
+    bits allow. Mirrored ones, in the upper half of the spectrum, come last. The rate is at least
+    400 samples per second.
     """
     ends_hz = (_LOWEST_HZ, _HIGHEST_SHARE * rate)
     low, high = (2595 * math.log10(1 + hertz / 700) for hertz in ends_hz)

@@ -28,10 +28,9 @@ _BYTE = 255
 
 
 def added_products(weights: Mapping[str, int], maximum: int) -> list[str]:
-    """Return the instructions for an input of at most `maximum`.
+    """Return the instructions that add an input of at most `maximum`, 1..255, times its weights.
 
-    - `weights`: weights that are not 0, by the lower register of a sum.
-    - `maximum`: 1..255.
+    These, by the lower register of a sum, are not 0.
     """
     sums: dict[int, list[tuple[str, bool]]] = defaultdict(list)
     for register, weight in weights.items():

@@ -123,10 +123,7 @@ def scale_to_arrays(scale: PixelScale | None) -> Arrays:
 
 
 def scale_from_arrays(arrays: Arrays) -> PixelScale | None:
-    """Return the scale of a model file's arrays, or None.
-
-    Raises `InputError` if the array has another type or shape, or an invalid scale.
-    """
+    """Return the scale of a model file's arrays, or None; an invalid one is refused."""
     array = arrays["deskewed"]
     check_type(array, "deskewed", "f8")
     if array.shape == (0,):

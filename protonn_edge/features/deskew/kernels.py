@@ -24,9 +24,8 @@ from protonn_edge.kernels.kernel import INPUTS_AT_ONCE, Cost, Feed, HeldInputs, 
 def most_deskewed(image: CroppedImage, moved_row: int, inputs: IntArray) -> int:
     """Return the maximum cycles of shifted rows, minus those of the inputs that are 0 then.
 
-    - `image`: the image to deskew.
-    - `moved_row`: cycles of a row that is not read in place.
-    - `inputs` (D,): cycles that each average of the image saves if it is 0; (0,) without averages.
+    A row that is not read in place takes `moved_row`; `inputs` (D,) is what each average saves if
+    it is 0, (0,) without averages.
     """
     return _most_deskewed(image, moved_row, tuple(inputs.tolist()))
 
@@ -92,10 +91,7 @@ class _EmptyAreas:
 
 
 def _rows_of_bands(rows: Axis) -> IntArray:
-    """Return the cropped rows (r, h) that each row of areas overlaps.
-
-    One that touches fewer than others has its last one several times.
-    """
+    """Return the cropped rows (r, h) that each row of areas overlaps, the last one repeatedly."""
     height, pixel = rows.output_units, rows.pixel_units
     band = np.arange(rows.outputs)
     first, last = band * height // pixel, -(-(band + 1) * height // pixel) - 1
@@ -103,10 +99,7 @@ def _rows_of_bands(rows: Axis) -> IntArray:
 
 
 def _saved(columns: Axis, inputs: IntArray) -> tuple[IntArray, IntArray]:
-    """Return the cycles (h, 0..w pixels) of each row's areas that 0s from the left cover whole.
-
-    And those of 0s from the right.
-    """
+    """Return cycles (h, 0..w pixels) of each row's areas that 0s from the left, or right, cover."""
     pixels = np.arange(columns.pixels + 1)
     covered = pixels * columns.pixel_units // columns.output_units
     from_left = np.pad(np.cumsum(inputs, axis=1), ((0, 0), (1, 0)))

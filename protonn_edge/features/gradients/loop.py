@@ -97,14 +97,12 @@ def run_bytes(axis: CellAxis) -> tuple[int, ...]:
 
 
 def pixel_loop(directions: int, row_of_cells: int) -> Listing:
-    """Return the loop over runs of pixels of a row.
+    """Return the loop over runs of pixels of a row, for 4 or 8 directions.
 
     X points to the incoming row, Y to the row of the gradients, one pixel to the left, and Z to the
     row above, which the incoming row replaces. r16 is the current run, r13:r12 the next one,
-    r25:r24 the cell, r19 whether the row is shared, and r1 is 0.
-
-    - `directions`: 4 or 8.
-    - `row_of_cells`: bytes of the sums of a row of cells.
+    r25:r24 the cell, r19 whether the row is shared, and r1 is 0. The sums of a row of cells take
+    `row_of_cells` bytes.
     """
     cell = SUM_BYTES * directions
     return Listing(

@@ -93,10 +93,7 @@ class CroppedImage:
 
 
 def checked_shape(shape: object) -> Shape:
-    """Return a height and a width as two int.
-
-    Raises `InputError` if it is anything else, or a side is below 1.
-    """
+    """Return a height and a width as two int; refuse anything else, and a side below 1."""
     if (
         not isinstance(shape, tuple)
         or len(shape) != 2
@@ -107,10 +104,7 @@ def checked_shape(shape: object) -> Shape:
 
 
 def check_within(smaller: Shape, larger: Shape, what: str) -> None:
-    """Refuse a shape with a longer side than another one.
-
-    Raises `InputError`: with a sentence that begins with `what`.
-    """
+    """Refuse a shape with a longer side than another one, by a sentence that begins with `what`."""
     if smaller[0] > larger[0] or smaller[1] > larger[1]:
         raise InputError(
             f"{what} {shape_text(smaller)}, which is larger than its "

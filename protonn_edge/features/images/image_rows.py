@@ -119,20 +119,16 @@ class LiveRange:
 
 
 def row_memory(layers: Sequence[ImageStage], *, holds_image: bool) -> RowMemory:
-    """Return where the lines of layers go.
+    """Return where the lines of layers go, one layer behind the other.
 
-    - `layers`: one behind the other.
-    - `holds_image`: whether the image that the first one takes lies at the beginning of the array.
+    With `holds_image`, the image that the first one takes lies at the beginning of the array.
     """
     return _smallest(_Schedule(layers).live_ranges, layers[0].n_inputs if holds_image else 0)
 
 
 @lru_cache(maxsize=64)
 def _smallest(ranges: tuple[LiveRange, ...], image: int) -> RowMemory:
-    """Return the smallest memory of those in which lines were placed in one order or another.
-
-    In the first one the largest come first.
-    """
+    """Return the smallest memory of lines placed in some order; the first is by their size."""
     by_size = sorted(range(len(ranges)), key=lambda number: -ranges[number].size)
     orders = islice(permutations(by_size), _MOST_ORDERS)
     return min((_placed(ranges, image, order) for order in orders), key=lambda memory: memory.size)

@@ -60,9 +60,7 @@ def depth_of(inner: int) -> int | None:
 def paths(sums: NDArray[Any]) -> IntArray:
     """Return the nodes (n, depth + 1) on the paths of points from the root to a leaf.
 
-    A point goes right from inner node j if its sum j is not negative.
-
-    - `sums` (n, inner): the sums of the inner nodes.
+    A point goes right from inner node j if its sum j of `sums` (n, inner) is not negative.
     """
     n, inner = sums.shape
     depth = depth_of(inner)
@@ -106,10 +104,7 @@ class TreeTable:
 
     @cached_property
     def lines(self) -> tuple[bytes, ...]:
-        """The bytes, row by row, with the sizes of left subtrees in between.
-
-        Raises `InputError` if a subtree is too large.
-        """
+        """The bytes, row by row, with the sizes of left subtrees, if these are not too large."""
         return tuple(self._subtree(0))
 
     @cached_property

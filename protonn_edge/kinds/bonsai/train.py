@@ -151,10 +151,7 @@ class TreeTraining(MiniBatchTraining[TreeParameters]):
         self._sparsifier = Sparsifier(settings.sparsity, by_row=(_BRANCHES,))
 
     def train(self) -> list[EpochReport]:
-        """Go through all epochs and return their reports.
-
-        Raises `InputError` if training diverges.
-        """
+        """Go through all epochs and return their reports; refuse training that diverges."""
         history = super().train()
         self._scale_coordinates()
         return history

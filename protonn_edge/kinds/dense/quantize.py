@@ -48,14 +48,11 @@ def stages_of(
     accumulator_bits: Sequence[int],
     multipliers: Sequence[int],
 ) -> tuple[IntegerStage, ...]:
-    """Return the hidden layers and the scores of a network.
+    """Return the hidden layers and the scores of a network, for inputs of at most `maximum`.
 
-    - `maximum`: the largest input.
-    - `weights`: W_1 (h1, D), perhaps W_2 (h2, h1), and that of the scores: a row for each class,
-      or, of two classes, one row.
-    - `biases`: what the sums of each begin with.
-    - `accumulator_bits`: of each, 16 or 24, and 32 for scores.
-    - `multipliers`: of the hidden layers.
+    Its matrices are W_1 (h1, D), perhaps W_2 (h2, h1), and that of the scores: a row for each
+    class, or, of two classes, one row. Each has biases, with which its sums begin, and their bits;
+    each hidden layer a multiplier.
     """
     *hidden, last = zip(weights, biases, accumulator_bits, strict=True)
     stages: list[IntegerStage] = []

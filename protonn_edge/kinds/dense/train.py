@@ -59,11 +59,7 @@ def masks_of_share(matter: Sequence[Float32], share: float) -> list[Mask]:
 
 
 def masks_within(matter: Sequence[Float32], budget: int) -> list[Mask] | None:
-    """Return masks that take at most `budget` bytes; None if all weights do.
-
-    - `matter`: how much each weight of a matrix matters.
-    - `budget`: of all matrices together.
-    """
+    """Return masks of at most `budget` bytes, by how much weights matter; None if all fit."""
     if sum(each.size for each in matter) <= budget:
         return None
     low, high = 0.0, 1.0
@@ -75,10 +71,7 @@ def masks_within(matter: Sequence[Float32], budget: int) -> list[Mask] | None:
 
 
 def check_budget(weights: Sequence[Float32], budget: int | None) -> None:
-    """Refuse a budget that does not leave a weight for each hidden unit.
-
-    Raises `InputError` if so; the sentence has the bytes that it takes.
-    """
+    """Refuse a budget that does not leave a weight for each hidden unit; say what that takes."""
     units = sum(map(len, weights[:-1]))
     least = weights[-1].size + 2 * units
     if budget is not None and budget < least:

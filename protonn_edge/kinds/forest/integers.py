@@ -90,12 +90,9 @@ class Trees:
         return every
 
     def leaves_of(self, x: NDArray[Any], thresholds: NDArray[Any]) -> NDArray[np.int64]:
-        """Return the leaf of each tree that points reach.
+        """Return the leaves (n, T) that points x (n, D) reach, by their number in all trees.
 
-        - `x` (n, D): points.
-        - `thresholds` (inner nodes,): a point whose feature is at most this goes left.
-
-        Returns leaves by their number in preorder, over all trees.
+        A point whose feature is at most its inner node's threshold goes left.
         """
         limits, rows = self.at_nodes(thresholds), np.arange(len(x))[:, None]
         inner, at = self.inner, np.tile(self.roots, (len(x), 1))
@@ -106,10 +103,7 @@ class Trees:
         return leaves[at]
 
     def down(self, left: NDArray[np.int64], right: NDArray[np.int64]) -> IntArray:
-        """Return the sum along the path from its tree's root to each node, (N,).
-
-        - `left`, `right` (N,): the terms for going left, or right, from an inner node.
-        """
+        """Return sums (N,) along the path from the root to each node, of terms by direction."""
         sums = np.zeros(len(self.features), np.int64)
         for place in np.flatnonzero(self.inner).tolist():
             sums[place + 1] = sums[place] + left[place]
@@ -200,10 +194,7 @@ class ForestTable:
 
     @cached_property
     def content(self) -> bytes:
-        """The bytes.
-
-        Raises `InputError` if a tree is too large, or there are too many.
-        """
+        """The bytes; too large trees, or too many, are refused."""
         for what, most in (
             ("trees", len(self.tree_bytes)),
             ("bytes in a tree", int(self.tree_bytes.max())),

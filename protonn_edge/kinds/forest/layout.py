@@ -38,11 +38,9 @@ class Reading:
 
     @classmethod
     def of(cls, asked: IntArray, upper: Sequence[int], lower: Sequence[int]) -> Reading:
-        """Return the places for the features that nodes test.
+        """Return the places for `asked`, the feature of each inner node.
 
-        - `asked`: the feature of each inner node.
-        - `upper`: registers available for inputs.
-        - `lower`: the lower registers of pairs available for addresses.
+        Registers for inputs are the `upper` ones, and those for addresses `lower` ones of pairs.
         """
         features, counts = np.unique(asked, return_counts=True)
         uses = dict(zip(features.tolist(), counts.tolist(), strict=True))

@@ -79,11 +79,9 @@ class GrownTrees:
 
     @classmethod
     def boosting(cls, rounds: Sequence[Sequence[Any]], rate: float, start: Float64) -> Self:
-        """Return rounds of trees, one per class; with two classes they add to the second.
+        """Return rounds of scikit-learn's trees, one per class; of two classes for the second.
 
-        - `rounds`: scikit-learn's own trees.
-        - `rate`: weight of each tree.
-        - `start` (trees of a round,): initial scores.
+        Each adds with the weight `rate`; `start` (trees of a round,) are the initial scores.
         """
         each, together = [], len(start)
         bias = np.zeros(max(2, together))
@@ -180,11 +178,7 @@ def fitting(
 ) -> tuple[GrownTrees, dict[str, Any]]:
     """Return the trees that fit a budget in bytes, and facts for the model's record.
 
-    - `grown`: the trees.
-    - `budget`: the bytes.
-    - `finished`: finishes trees after pruning.
-
-    Raises `InputError` if no trees are left.
+    Pruned trees become `finished` ones. Raises `InputError` if no trees are left.
     """
     whole = finished(grown)
     if budget is None or whole.n_bytes <= budget:

@@ -84,10 +84,7 @@ class IntegerNaiveBayes(IntegerStage):
 
     @cached_property
     def lines(self) -> tuple[bytes, ...]:
-        """The table in flash, a line per class: bias, then mean and weight of each feature.
-
-        The lower byte comes first.
-        """
+        """The table in flash, low bytes first, a line per class: bias, mean and weight by feature."""
         terms = np.zeros(self.means.shape, [("mean", "u1"), ("weight", "<u2")])
         terms["mean"], terms["weight"] = self.means, self.weights
         return tuple(

@@ -138,10 +138,7 @@ def check_gamma(gamma: float) -> None:
 
 
 def rbf(projected: Float64, prototypes: Float64, gamma: float, cutoff: float = 0.0) -> Float64:
-    """Return ``exp(-gamma^2 ||b_j - p_i||^2)`` of shape (n, m), for (n, d) and (d, m).
-
-    Values below `cutoff` are 0.
-    """
+    """Return ``exp(-gamma^2 ||b_j - p_i||^2)`` (n, m) for (n, d) and (d, m); 0 below `cutoff`."""
     squares = (projected**2).sum(axis=1)[:, None] + (prototypes**2).sum(axis=0)
     squares -= 2.0 * (projected @ prototypes)
     np.maximum(squares, 0.0, out=squares)

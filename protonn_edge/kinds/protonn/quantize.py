@@ -69,10 +69,7 @@ class Precision(NamedTuple):
 
 
 def precision_for(model: Model) -> Precision:
-    """Return the precision that `quantize` uses for this model; see the module's text.
-
-    Raises `InputError` as `quantize`.
-    """
+    """Return the precision that `quantize` uses for this model; raises `InputError` as it does."""
     head = _head(model)
     prototypes = _quantize_prototypes(head)
     best = _best_projection(model, prototypes)
@@ -83,10 +80,7 @@ def precision_for(model: Model) -> Precision:
 def quantize_in_order(model: Model, precision: Precision | None = None) -> IntegerChain:
     """Return the integer model with the rows of W and B in the float model's order.
 
-    - `model`: as for `quantize`, which reorders the rows first.
-    - `precision`: the bits, if already known; by default the best for the model.
-
-    Raises `InputError` as `quantize`.
+    `quantize` reorders them first. The `precision` is by default the best for the model.
     """
     head = _head(model)
     prototypes = _quantize_prototypes(head)
@@ -155,8 +149,8 @@ def along_principal_axes(head: ProtoNNHead) -> ProtoNNHead:
 def principal_axes(points: folding.FloatArray) -> folding.FloatArray:
     """Return approximate principal axes of points (d, m), as rows of an orthogonal (d, d).
 
-    Jacobi's method with the same order of operations on every machine, since the integers made from
-    the result must be the same. If it stops early, the axes differ but are as good.
+    By Jacobi's method, in the same order on every machine, so that integers are the same; if it
+    stops early, the axes differ but are as good.
     """
     m = points.shape[1]
     centred = points - _product(points, np.full((m, 1), 1.0 / m))
@@ -173,10 +167,7 @@ def principal_axes(points: folding.FloatArray) -> folding.FloatArray:
 
 
 def _rotation(of_p: float, of_q: float, of_both: float) -> tuple[float, float] | None:
-    """Return cosine and sine of the angle that removes the covariance of two axes, `of_both`.
-
-    None if it is almost 0.
-    """
+    """Return cosine and sine of the angle that removes a covariance; None if that is almost 0."""
     ratio = (of_q - of_p) / (2.0 * of_both) if of_both else math.inf
     if not math.isfinite(ratio):
         return None

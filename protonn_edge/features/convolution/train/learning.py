@@ -99,11 +99,7 @@ class Training:
         self.stopped = False  # whether it was stopped before its last pass
 
     def rounded(self, network: networks.Network, bits: Bits) -> networks.Network:
-        """Return a network like the given one, which is used up, but trained on integers.
-
-        Raises `InputError` if the loss is no number any more, or all images have the same features
-        in the end.
-        """
+        """Return a network like the given one, which is used up, but trained on integers."""
         images, schedule = self._images, self._schedule
         float_epochs = round(schedule.epochs * _FLOAT_SHARE)
         self._train(network, np.float32(_STEP), float_epochs, schedule.learning_rate)
@@ -235,13 +231,9 @@ def learned_network(
     seed: int,
     callback: OnEpoch | None = None,
 ) -> LearnedNetwork:
-    """Train a network.
+    """Train a network on raw images `points` (n, H W) of classes y (n,).
 
-    - `points` (n, H W): raw images.
-    - `y` (n,): class indices.
-    - `weights` (n,): what each image counts, 1 on average.
-    - `seed`: everything random follows from it.
-    - `callback`: called after each epoch with its number, the mean loss, and the network.
+    `weights` (n,) are 1 on average; everything random follows from the seed.
 
     Raises `InputError` if the loss is no number any more, or all images have the same features in
     the end.

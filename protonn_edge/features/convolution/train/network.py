@@ -187,8 +187,7 @@ class Network:
     def rounded(self, images: Float32, bits: Bits, step: float, largest: int) -> Self:
         """Return the network on a device's integers.
 
-        - `images` (h, w, n): training points, as this network sees them: `step` times whole numbers
-          up to `largest`.
+        It sees training points, `images` (h, w, n), as `step` times whole numbers up to `largest`.
         """
         values = images[None]
         layers: list[Layer] = []

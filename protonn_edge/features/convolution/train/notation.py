@@ -88,10 +88,7 @@ def read_network(text: str) -> tuple[int, tuple[Layout, ...]]:
 
 
 def read_layers(text: str) -> tuple[Layout, ...]:
-    """Return the layers that a text says.
-
-    Raises `InputError` as `read_network`.
-    """
+    """Return the layers that a text says; raises `InputError` as `read_network`."""
     layers = tuple(_layer(part.strip()) for part in text.split(","))
     if len(layers) > MOST_LAYERS:
         raise InputError(

@@ -73,9 +73,7 @@ class RoundedConvolution(Layer):
     ) -> tuple[Self, float]:
         """Return that of a convolution in floats, and what one of its integer values means.
 
-        - `layer`: what is to be rounded.
-        - `x` (channels, h, w, n): what comes in, for some training points.
-        - `step`: what one of the inputs' integers means in the unit of `x`.
+        - `x` (channels, h, w, n): what comes in, for some training points, `step` for each integer.
         - `behind`: the one that takes the values, whose weights need not be coarse for its sums to
           fit.
         - `limit`: what the largest integer value means exactly, if that is not free.
@@ -221,10 +219,7 @@ def _as_product(ratio: float) -> tuple[int, int]:
 def integer_stages(
     layers: Sequence[Layer], shape: tuple[int, int], maximum: int
 ) -> tuple[IntegerConvolution | IntegerPooling, ...]:
-    """Return what a device computes of images of one channel and this largest value.
-
-    `layers` are instances of `RoundedConvolution` and `Pooling`.
-    """
+    """Return what a device computes of images of one channel in rounded convolutions and pooling."""
     stages: list[IntegerConvolution | IntegerPooling] = []
     within = (*shape, 1)
     for layer in layers:

@@ -119,10 +119,7 @@ class WantedImages:
 
     @property
     def whole_student(self) -> Wanted:
-        """The student with its last layer, which gives the weights.
-
-        Raises `InputError` if that layer is not possible; see `student_layouts`.
-        """
+        """The student with its last layer, which gives the weights; see `student_layouts`."""
         weights = self.count * self.grid[0] * self.grid[1]
         layouts = student_layouts(self.student.layouts, self.student.shape, weights)
         return replace(self.student, layouts=layouts)

@@ -228,10 +228,8 @@ _LEAST_DISTANCE = 1e-6
 def similarity_loss(A: Float32, y: Indices, margin: float) -> tuple[float, Float32, float]:
     """Return the mean of ``|max d within the class - min d to others - margin|``, and derivatives.
 
-    - `A` (n, M): weights of a batch of images.
-    - `y` (n,): their classes. Images without others of their class, or of another class, do not
-      count.
-    - `margin`: above 0.
+    A (n, M) are the weights of a batch of images, y (n,) their classes. Images without others of
+    their class, or of another class, do not count.
     """
     same = y[:, None] == y
     rows = np.flatnonzero((same.sum(axis=1) > 1) & ~same.all(axis=1))

@@ -150,13 +150,9 @@ def fit_projection(
 ) -> FittedProjection | None:
     """Return a projection in the finest scale that fits these bits; None if there is none.
 
-    - `folded`: from inputs to coordinates, in steps of these.
-    - `inputs`: what the map was folded for.
-    - `accumulator_bits`: 16 or 24.
-    - `centre` (d,): the coordinates, in steps, that map to 0.
+    - `folded`: from `inputs` to coordinates, in steps of these; those at `centre` (d,) map to 0.
     - `weights` (d, D): the weights that the unit must represent, if not all of the map's; larger
-      ones are clipped.
-    - `most`: the largest weight.
+      ones, above `most`, are clipped.
     """
     weights = folded.weights if weights is None else weights
     target = folded.constant - centre

@@ -56,10 +56,7 @@ def rbf_of_squares(squares: NDArray[Any], distance_shift: int) -> NDArray[np.flo
 
 @cache
 def exponential_table() -> NDArray[np.uint8]:
-    """Return 127 exp(-t) at the centre of each of the 256 bins of t from 0 to ln(128), rounded.
-
-    Returns entry i is the kernel of every squared distance that shifts to i.
-    """
+    """Return 127 exp(-t) in the middle of each of 256 bins of t from 0 to ln(128), rounded."""
     centre = (np.arange(TABLE_SIZE) + 0.5) / TABLE_SIZE * EXPONENT_LIMIT
     table: NDArray[np.uint8] = np.rint(RBF_MAXIMUM * np.exp(-centre)).astype(np.uint8)
     table.flags.writeable = False
@@ -72,11 +69,9 @@ def cut_rbf(exponents: NDArray[np.float32]) -> NDArray[np.float32]:
 
 
 def tabulated_rbf(exponents: NDArray[np.float32]) -> NDArray[np.float32]:
-    """Return the table's values for these exponents, as shares of its largest RBF value.
+    """Return the table's values for squared distances in units of 1/gamma, as shares of 127.
 
     They approximate ``exp(-exponents)`` in steps of 1/127, and are 0 beyond the table's end.
-
-    - `exponents`: squared distances in units of 1/gamma, at least 0.
     """
     bins = np.minimum(exponents * np.float32(_BINS_PER_EXPONENT), np.float32(TABLE_SIZE))
     kernel: NDArray[np.float32] = _table_and_beyond()[bins.astype(np.int32)]
@@ -248,9 +243,6 @@ def score_norms(
     of the Gaussian RBF's Hilbert space, so nowhere larger than its norm there, which is the
     root of ``A^2 sum_ij z_i z_j exp(-c ||b_i - b_j||^2)`` (Aronszajn, 1950). An entry of the table
     differs from the exact kernel by at most some E, so a score differs by at most E sum_j |z_j|.
-
-    - `labels` (L, m), `prototypes` (d, m): Z and B, whole numbers.
-    - `table` (256,): the kernel by the squared distance, shifted right by `distance_shift`, 0..6.
 
     Returns whole numbers (L,), with a margin of 1 for rounding in floats; infinite ones if there
     are too many prototypes for looking at all pairs.

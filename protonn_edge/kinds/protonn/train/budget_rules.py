@@ -61,12 +61,9 @@ def sizes_within(
     n_projections: int | None = None,
     projection_bits: int = 8,
 ) -> ModelSizes:
-    """Return the sizes that the paper's rules give for a budget; see the module's text.
+    """Return the sizes that the paper's rules give for a budget in bytes; see the module's text.
 
-    - `budget`: bytes of integer parameters on the device.
-    - `n_features`, `n_classes`, `n_points`: D, L and n; there are no more prototypes than points.
-    - `n_projections`: d, if it is fixed.
-    - `projection_bits` (8, 4): bits of a weight of W.
+    There are no more prototypes than points; `n_projections` is d, if that is fixed.
 
     Raises `InputError` if not even one projection and one prototype per class fit; the sentence
     names the bytes that they take.

@@ -335,7 +335,7 @@ def sparse_projection(kind: str, data: TrainingSet, n_projections: int) -> str |
 def _leading_directions(matrix: Float32 | Sparse, count: int) -> NDArray[np.float64]:
     """Return the right singular vectors of the largest singular values, as rows, signs fixed.
 
-    There may be fewer than requested if there are more columns than rows.
+    There may be fewer than `count` if there are more columns than rows.
     """
     size = matrix.shape[1]
     if size <= _FEATURES_SOLVED:

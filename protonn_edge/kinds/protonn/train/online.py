@@ -91,10 +91,7 @@ class OnlineTraining:
     def learn(
         self, points: Float32, y: Indices, weights: NDArray[np.float64] | None
     ) -> progress.EpochReport:
-        """Pass over raw points once; on divergence, repeat with smaller steps.
-
-        Raises `InputError` if it still diverges after three restarts.
-        """
+        """Pass over raw points once; on divergence, repeat up to three times with smaller steps."""
         self._take_in(points, y, weights)
         Y = np.eye(self._n_classes, dtype=np.float32)[y]
         counted = None if weights is None else (weights / weights.mean()).astype(np.float32)
