@@ -209,7 +209,7 @@ def check_rate(rate: float) -> None:
 
 
 def full_scale(least: float, most: float) -> tuple[float, float]:
-    """Return zero and step for samples in a range; zero is a multiple of the step of whole numbers."""
+    """Return zero and step for samples in a range; of whole numbers, zero is whole steps."""
     for low, high, step in _FULL_SCALES:
         if low <= least <= most <= high:
             return low + max(0.0, step - 1) / 2, step

@@ -254,10 +254,9 @@ def _next_area(areas: Areas) -> str:
 
 
 def average_of(low: str, high: str, half: str) -> str:
-    """Return what leaves in r19 the average of the sum in r21:r20.
+    """Return what leaves in r19 the average of the sum in r21:r20, for a multiplier in `high`:`low`.
 
-    The multiplier is in registers `low` and `high`; `half` is the upper byte of what is added before
-    the lower 16 bits are cut off.
+    `half` is the upper byte of what is added before the lower 16 bits are cut off.
     """
     return f"""
             mul  r20, {low}

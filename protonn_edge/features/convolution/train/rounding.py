@@ -219,7 +219,7 @@ def _as_product(ratio: float) -> tuple[int, int]:
 def integer_stages(
     layers: Sequence[Layer], shape: tuple[int, int], maximum: int
 ) -> tuple[IntegerConvolution | IntegerPooling, ...]:
-    """Return what a device computes of images of one channel in rounded convolutions and pooling."""
+    """Return what a device computes of images of one channel in rounded layers and pooling."""
     stages: list[IntegerConvolution | IntegerPooling] = []
     within = (*shape, 1)
     for layer in layers:
