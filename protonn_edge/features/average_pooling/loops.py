@@ -254,9 +254,10 @@ def _next_area(areas: Areas) -> str:
 
 
 def average_of(low: str, high: str, half: str) -> str:
-    """Return what leaves in r19 the average of the sum in r21:r20, for a multiplier in `high`:`low`.
+    """Return what leaves in r19 the average of the sum in r21:r20.
 
-    `half` is the upper byte of what is added before the lower 16 bits are cut off.
+    The multiplier is in the registers `high` and `low`; `half` is the upper byte of what is added
+    before the lower 16 bits are cut off.
     """
     return f"""
             mul  r20, {low}

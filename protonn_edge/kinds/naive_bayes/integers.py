@@ -84,7 +84,7 @@ class IntegerNaiveBayes(IntegerStage):
 
     @cached_property
     def lines(self) -> tuple[bytes, ...]:
-        """The table in flash, low bytes first: for each class its bias, and means and weights in turn."""
+        """The table in flash, low bytes first: of each class the bias, then means and weights."""
         terms = np.zeros(self.means.shape, [("mean", "u1"), ("weight", "<u2")])
         terms["mean"], terms["weight"] = self.means, self.weights
         return tuple(
