@@ -43,7 +43,7 @@ COMMANDS = {
 _AS_JSON = f"{__name__}.as_json"  # in a context's meta: whether --json is given
 EXAMPLES = {
     "demo": ["-o demo"],
-    "data": ["train.csv", "nuts.csv --label nut --drop when --delimiter semicolon"],
+    "data": ["train.csv --html train.html", "nuts.csv --label nut --delimiter semicolon"],
     "logger": ["--sensor mpu6050 --rate 100 -o logger"],
     "record": ["-o recording.csv --label rest --label wave --session anna"],
     "windows": ["recording.csv -o windows.npz --window 128 --stride 32 --test 0.3"],

@@ -11,8 +11,9 @@ from rich import box
 from rich.table import Table
 from rich.text import Text
 
-from protonn_edge.cli.command import OUTPUT, Output, argument, command
+from protonn_edge.cli.command import OUTPUT, Output, argument, command, option
 from protonn_edge.cli.options import PATH
+from protonn_edge.cli.paths import REPORT, OutputFile
 from protonn_edge.cli.tables import TABLE
 from protonn_edge.datasets import Dataset, Notice, TableOptions, load_dataset
 from protonn_edge.datasets.columns import ColumnProfile, leaks, profiles
@@ -20,6 +21,10 @@ from protonn_edge.datasets.naming import channel_names, quoted
 from protonn_edge.datasets.options import SHOWN
 from protonn_edge.datasets.summary import DataSummary, FeatureSummary, repetitions
 from protonn_edge.report.terminal import fact_table
+from protonn_edge.system.files import write_atomically
+from protonn_edge.system.lazy import later, require
+
+_render_data_page = later("protonn_edge.report.data_page", "render_data_page")
 
 _CLASSES_SHOWN = 20
 _FEATURES_SHOWN = 10
@@ -28,23 +33,36 @@ _COLUMNS_SHOWN = 100
 
 @command("data")
 def data_command(
-    data: Path = argument(PATH, metavar="FILE"), table: TableOptions = TABLE, out: Output = OUTPUT
+    data: Path = argument(PATH, metavar="FILE"),
+    html: Path | None = option(
+        "Write a page to look at before training.", OutputFile(REPORT, dir_okay=False)
+    ),
+    table: TableOptions = TABLE,
+    out: Output = OUTPUT,
 ) -> None:
     """Show what is in FILE: columns, labels, classes, ranges and likely mistakes.
 
     FILE is anything that 'train' accepts, and is read in the same way, but gaps in a table and
     cells that are not numbers are only listed, unless --missing says what becomes of gaps.
     """
+    if html is not None:
+        require("matplotlib")
     dataset = load_dataset(data, replace(table, missing=table.missing or SHOWN))
     found = profiles(dataset)
     summary, repeated = DataSummary.of(dataset), repetitions(dataset)
     rules = [] if dataset.layout is None else dataset.layout.rules.items()
-    out.say(f"{data.name}:", fact_table([*rules, *data_facts(summary, dataset)]))
+    facts, notices = [*rules, *data_facts(summary, dataset)], [*dataset.notices, *leaks(dataset)]
+    out.say(f"{data.name}:", fact_table(facts))
     if found:
         out.say(_column_table(found))
     if repeated is not None and any(repeated.values()):
-        out.say(_repetition_sentence(**repeated))
-    out.notice([*dataset.notices, *leaks(dataset)])
+        out.say(sentence := _repetition_sentence(**repeated))
+        notices.append(Notice("repeated", sentence, warning=True))
+    out.notice(each for each in notices if each.kind != "repeated")  # which was printed
+    if html is not None:
+        page = _render_data_page(data.name, dataset, summary, found, notices, facts)
+        write_atomically(html, page)
+        out.say(f"wrote {html}, {len(page.encode()) / 1000:,.0f} kB")
     layout = None if dataset.layout is None else asdict(dataset.layout)
     columns = [each.to_json() for each in found]
     record = {"table": layout, "columns": columns, **summary.to_json(), "repeated": repeated}
@@ -60,10 +78,7 @@ def _column_table(columns: Sequence[ColumnProfile]) -> Table:
         table.add_column(heading, justify="right", no_wrap=True)
     table.add_column("range")
     for each in columns[:_COLUMNS_SHOWN]:
-        counts = (each.missing, each.unreadable, each.distinct)
-        shown = (f"{count:,}" if count else "" for count in counts)
-        name, ends = Text(_plain(each.name or str(each.number))), Text(_plain(_ends(each)))
-        table.add_row(name, each.role, each.kind, *shown, ends)
+        table.add_row(*(Text(_plain(cell)) for cell in each.cells))
     if len(columns) > _COLUMNS_SHOWN:
         table.add_row(f"and {len(columns) - _COLUMNS_SHOWN:,} more")
     return table
@@ -72,13 +87,6 @@ def _column_table(columns: Sequence[ColumnProfile]) -> Table:
 def _plain(text: str) -> str:
     """Return a short text without control characters."""
     return quoted(text)[1:-1]
-
-
-def _ends(column: ColumnProfile) -> str:
-    if column.minimum is None or column.maximum is None:
-        return ""
-    ends = f"{column.minimum:g} to {column.maximum:g}"
-    return f"{ends} {column.unit}".strip() if column.distinct != 1 else f"always {column.minimum:g}"
 
 
 class DataReport:

@@ -38,6 +38,18 @@ class ColumnProfile:
     minimum: float | None
     maximum: float | None
 
+    @property
+    def cells(self) -> tuple[str, ...]:
+        """The fields for a table: name, role, kind, three counts, and the range with its unit."""
+        counts = (self.missing, self.unreadable, self.distinct)
+        ends = ""
+        if self.minimum is not None and self.maximum is not None:
+            ends = f"{self.minimum:g} to {self.maximum:g} {self.unit}".strip()
+        if self.minimum is not None and self.distinct == 1:
+            ends = f"always {self.minimum:g}"
+        shown = (f"{count:,}" if count else "" for count in counts)
+        return (self.name or str(self.number), self.role, self.kind, *shown, ends)
+
     def to_json(self) -> dict[str, Any]:
         """Return the fields as a JSON object."""
         return asdict(self)

@@ -1,12 +1,10 @@
 """A bottom-k sketch of rows: what a model keeps of its training rows, to recognize them later.
 
-Of the hashes of all rows the `SKETCH_SIZE` smallest are kept: a random sample of the distinct rows,
-the same one wherever these rows are (A. Broder, "On the resemblance and containment of documents",
-1997; K. Beyer et al., "On synopses for distinct-value estimation under multiset operations", 2007).
-Other rows are compared if their hash is not above the largest one kept. Of up to `SKETCH_SIZE`
-distinct rows, that is every row, and the share of known ones is exact; of n it is every
-n / `SKETCH_SIZE`-th on average, and the share p of m rows compared has the standard error
-sqrt(p (1 - p) / m).
+It has the `SKETCH_SIZE` smallest of the rows' hashes, a random sample of the distinct rows (A.
+Broder, "On the resemblance and containment of documents", 1997; K. Beyer et al., "On synopses for
+distinct-value estimation under multiset operations", 2007). Other rows can be compared if their
+hash is not above the largest one kept: all of them if there were no more rows, which is exact, else
+every n / `SKETCH_SIZE`-th. A share p of m rows compared has the standard error sqrt(p (1 - p) / m).
 """
 
 from __future__ import annotations
@@ -30,10 +28,9 @@ Hashes = NDArray[np.uint64]
 
 
 def row_hashes(X: NDArray[Any]) -> Hashes:
-    """Return a hash (n,) of each row of X (n, D), by its values as float32; -0 is 0.
+    """Return a hash (n,) of the float32 of each row of X (n, D), the same on all machines.
 
-    It is a sum of products with a random number for each column, folded and mixed: equal on all
-    machines, and two of a million different rows share one in 1 of 10 million tables.
+    It is a sum of products with a random number for each column, folded and mixed; -0 is 0.
     """
     factors = _mixed(np.arange(X.shape[1], dtype=np.uint64)) | np.uint64(1)
     hashes = np.empty(len(X), np.uint64)
@@ -62,17 +59,13 @@ class Overlap:
     compared: int
     known: int
 
-    @property
-    def share(self) -> float:
-        """The share of rows that are known, estimated unless all were compared."""
-        return self.known / max(1, self.compared)
-
     def __str__(self) -> str:
+        share = self.known / max(1, self.compared)
         if self.compared == self.n:
-            return f"{100 * self.share:.1f} % of the {self.n:,} points"
-        error = math.sqrt(self.share * (1 - self.share) / self.compared)
+            return f"{100 * share:.1f} % of the {self.n:,} points"
+        error = math.sqrt(share * (1 - share) / max(1, self.compared))
         of = f"by {self.compared:,} of them, standard error {100 * error:.1f} %"
-        return f"about {100 * self.share:.0f} % of the {self.n:,} points ({of})"
+        return f"about {100 * share:.0f} % of the {self.n:,} points ({of})"
 
     def notices(self) -> tuple[Notice, ...]:
         """Return a warning if some rows are known."""

@@ -90,7 +90,7 @@ def plane_of(one: Evidence) -> Plane | None:
     low, high = flat.min(axis=0), flat.max(axis=0)
     slack = _FAR * (high - low)
     near = ((prototypes >= low - slack) & (prototypes <= high + slack)).all(axis=1)
-    frame = _Frame.around(np.vstack([flat, prototypes[near]]))
+    frame = Frame.around(np.vstack([flat, prototypes[near]]))
     if frame is None:
         return None
     classes = one.reference.classes
@@ -102,8 +102,8 @@ def plane_of(one: Evidence) -> Plane | None:
         scatter=Scatter(
             _WIDTH,
             frame.height,
-            _marks(frame.at(flat), labels, wrong),
-            _marks(frame.at(prototypes[near]), space.labels[near].tolist()),
+            marks(frame.at(flat), labels, wrong),
+            marks(frame.at(prototypes[near]), space.labels[near].tolist()),
             classes,
             _class_names(frame.at(flat), np.array(labels), classes),
         ),
@@ -117,7 +117,8 @@ def plane_of(one: Evidence) -> Plane | None:
     )
 
 
-def _marks(at: Floats, labels: list[int], wrong: list[bool] | None = None) -> tuple[Mark, ...]:
+def marks(at: Floats, labels: list[int], wrong: list[bool] | None = None) -> tuple[Mark, ...]:
+    """Return the marks of points (n, 2) in px."""
     places = np.round(at, 1).tolist()
     flags = wrong or [False] * len(labels)
     return tuple(Mark(*place, *rest) for place, *rest in zip(places, labels, flags, strict=True))
@@ -135,7 +136,7 @@ def _class_names(
 
 
 @dataclass(frozen=True, eq=False)
-class _Frame:
+class Frame:
     """The position of a plane in the figure, where y increases downwards."""
 
     height: int
@@ -143,7 +144,8 @@ class _Frame:
     corner: Floats
 
     @classmethod
-    def around(cls, shown: Floats) -> _Frame | None:
+    def around(cls, shown: Floats) -> Frame | None:
+        """Return the frame of points (n, 2) in the plane; None if all are in one place."""
         low, extent = shown.min(axis=0), np.ptp(shown, axis=0)
         if not extent.max() > 0:
             return None

@@ -162,7 +162,7 @@ def picture_of(one: Evidence, raw: Floats, name: str) -> Markup:
     """Return the picture of a raw point (D,), with a name for screen readers."""
     levels = levels_of(one).of(raw)
     if one.image_shape is not None and one.image_shape[0] > 1:
-        return _image(levels.reshape(one.image_shape), name)
+        return ink_image(levels.reshape(one.image_shape), name)
     trace = trace_of(one)
     drawn = (
         figures.bars_figure(levels) if trace is None else figures.trace_figure(trace.lines(levels))
@@ -170,7 +170,7 @@ def picture_of(one: Evidence, raw: Floats, name: str) -> Markup:
     return figure(drawn, name)
 
 
-def _image(ink: Floats, description: str) -> Markup:
+def ink_image(ink: Floats, description: str) -> Markup:
     """Return an image (H, W) of ink, 0..1, as a small PNG in an element of a page.
 
     The ink is black and the rest is transparent, so that a dark page can make it white.

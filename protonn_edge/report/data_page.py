@@ -1,0 +1,262 @@
+"""The page of ``data --html``: a data set to look at before training, as one HTML file.
+
+Its size is bounded: a sample of the points is drawn, and only the first columns, classes and takes.
+Names from data are escaped by the template, or by `content.figure`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import cached_property
+from itertools import islice, pairwise
+
+import numpy as np
+from markupsafe import Markup
+from numpy.typing import NDArray
+
+from protonn_edge import __version__
+from protonn_edge.codegen.renderer import html_environment
+from protonn_edge.datasets import Dataset, Notice
+from protonn_edge.datasets.columns import ColumnProfile
+from protonn_edge.datasets.dataset import is_sparse
+from protonn_edge.datasets.naming import channel_names
+from protonn_edge.datasets.summary import DataSummary
+from protonn_edge.report.content import PageTable, Panel, Picture, Scatter, Section, figure
+from protonn_edge.report.plane import Frame, marks
+from protonn_edge.report.points import ink_image
+
+Floats = NDArray[np.float64]
+Labels = NDArray[np.int64]
+
+_SAMPLE, _SAMPLE_VALUES, _LEAST_SAMPLE = 20_000, 5_000_000, 600  # points, and all their values
+_CLASSES, _COLUMNS, _PICTURES, _OUTLIERS, _COLOURS = 40, 48, 24, 8, 12
+_WIDTH, _HEIGHT, _PLANE = 200, 90, 480  # of a small figure, and the width of a plane, in px
+_BINS, _MOST_SAMPLES, _LEAST_SAMPLES = 24, 200, 8
+_ENDS = 0.5, 99.5  # percentiles between which values are drawn
+_FAR, _NEAR = 6.0, 8.0  # robust deviations: of outliers, and to which values count for the axes
+_TO_DEVIATION = 1.4826  # of a median absolute deviation, for normal values
+_SOUND_HZ, _SIDE = 1_000, 6  # at least, of a sound and an image
+_FRAME, _BANDS, _DECIBELS = 256, 64, 60.0  # of a spectrogram
+
+
+def render_data_page(
+    name: str,
+    dataset: Dataset,
+    summary: DataSummary,
+    columns: Sequence[ColumnProfile],
+    notices: Sequence[Notice],
+    facts: Sequence[tuple[str, str]],
+) -> str:
+    """Return the page of a data set in a file, whose columns, if it is a table, were examined."""
+    view, environment = _View(dataset), html_environment()
+    environment.filters["own_ids"] = lambda drawn: drawn  # these figures have no ids
+    n, drawn = summary.n_train, len(view.rows)
+    lead = f"The share of each class by value, of {'all' if drawn == n else f'{drawn:,} of {n:,}'} "
+    lead += f"points; ends at the percentiles {_ENDS[0]:g} and {_ENDS[1]:g}."
+    headings = ("column", "as", "type", "missing", "unread", "distinct", "range")
+    rows = tuple(each.cells for each in columns[: 4 * _COLUMNS])
+    table = Panel(table=PageTable("Columns of the table", headings, rows, frozenset({1, 2, 6})))
+    sections = (
+        Section("columns", "Columns", lead, (*view.histograms(), *([table] if rows else []))),
+        Section("takes", "Takes and points", "", tuple(view.takes())),
+        Section("space", "Principal axes and outliers", "", tuple(view.space())),
+    )
+    return environment.get_template("data.html.j2").render(
+        title=name,
+        version=__version__,
+        facts=facts,
+        notices=sorted(notices, key=lambda each: not each.warning),
+        classes=summary.classes[:_CLASSES],
+        hidden=max(0, len(summary.classes) - _CLASSES),
+        largest=max(1, *(each.train + each.test for each in summary.classes)),
+        sections=[each for each in sections if each.panels],
+    )
+
+
+class _View:
+    """The drawings of a data set, of a sample X (n, D) of its points, none if it is sparse."""
+
+    def __init__(self, dataset: Dataset) -> None:
+        self._dataset, X, y = dataset, dataset.X_train, dataset.y_train
+        most = max(_LEAST_SAMPLE, min(_SAMPLE, _SAMPLE_VALUES // X.shape[1]))
+        self.rows = np.sort(np.random.default_rng(0).permutation(X.shape[0])[:most])
+        self.X: Floats = np.empty((0, 0)) if is_sparse(X) else X[self.rows].astype(np.float64)
+        self.classes = dataset.classes if y.ndim == 1 else ("all points",)  # for sets of labels
+        self.y: Labels = y[self.rows] if y.ndim == 1 else np.zeros(len(self.rows), np.int64)
+        rate, shape = dataset.sample_rate, dataset.point_shape
+        self._windows = len(shape) == 2 and rate is not None
+        self._image = len(shape) == 2 and rate is None and min(shape) >= _SIDE
+        self._sound = self._windows and shape[1] == 1 and (rate or 0) >= _SOUND_HZ
+
+    @cached_property
+    def _columns(self) -> list[tuple[str, Floats, float, float]]:
+        """The name, the values (n, k) and the ends of each column, channel, or of all pixels."""
+        names, count = self._dataset.feature_names, self.X.shape[1]
+        if self._windows or self._image:
+            count = self._dataset.point_shape[1] if self._windows else 1
+            names = channel_names(names, count) or ("value",) * (count == 1)
+        found = []
+        for index in range(min(count, _COLUMNS)):
+            values = self.X[:, index::count]
+            known = values[~np.isnan(values)] if not np.isnan(values).all() else np.zeros(1)
+            low, high = np.percentile(known, _ENDS).tolist()
+            if low == high:
+                low, high = float(known.min()), float(known.max())
+            found.append((names[index] if names else str(index + 1), values, low, high))
+        return found
+
+    def histograms(self) -> Iterator[Panel]:
+        """Yield a histogram of each column, with a line for each class."""
+        drawn: list[Picture] = []
+        for name, values, low, high in self._columns:
+            if low < high:
+                of_class = (values[self.y == label] for label in range(len(self.classes)))
+                shares = [_shares(each, low, high) for each in islice(of_class, _COLOURS)]
+                top = max(float(heights.max()) for heights in shares)
+                edges = np.repeat(np.linspace(0, 1, _BINS + 1), 2)
+                words = f"{name}: {low:.4g} to {high:.4g}"
+                markup = _lines([(edges, heights / top) for heights in shares if top], words)
+                drawn.append(Picture(markup, words, len(drawn)))
+        if drawn:
+            yield Panel(gallery=tuple(drawn), key=_key(self.classes))
+
+    def takes(self) -> Iterator[Panel]:
+        """Yield some points as curves, spectrograms or images; or takes of a recording."""
+        found = self._points() if self._windows or self._image else self._recorded()
+        rate = self._dataset.sample_rate or 1.0
+        drawn: list[Picture] = []
+        low, high = np.array([each[2:] for each in self._columns]).reshape(-1, 2).T
+        spread = np.maximum(high - low, 1e-9)
+        for label, name, take in found:
+            words = f"{self.classes[label]}, {name}"
+            if self._sound:
+                words += f": 0 to {rate / 2000:g} kHz, {len(take) / rate:.2g} s"
+                markup = ink_image(_spectrogram(take[:, 0]), f"Spectrogram of {words}")
+            elif self._image:
+                markup = ink_image((take - low[0]) / spread[0], words)
+            else:
+                rows = np.linspace(0, len(take) - 1, min(len(take), _MOST_SAMPLES)).astype(int)
+                levels = np.clip((take[rows, : len(low)] - low) / spread, 0, 1)
+                markup = _lines([(rows / max(rows[-1], 1), each) for each in levels.T], words)
+            drawn.append(Picture(markup, words, len(drawn)))
+        if drawn:
+            channels = [] if self._sound or self._image else [each[0] for each in self._columns]
+            yield Panel(gallery=tuple(drawn), key=_key(channels))
+
+    def _points(self) -> Iterator[tuple[int, str, Floats]]:
+        """Yield the class, the name and the values of some points."""
+        for row in self._chosen(self.y):
+            name = f"point {self.rows[row] + 1:,}"
+            yield int(self.y[row]), name, self.X[row].reshape(self._dataset.point_shape)
+
+    def _chosen(self, labels: Labels) -> list[int]:
+        """Return places of the first few of each class."""
+        each = max(1, _PICTURES // max(1, len(self.classes)))
+        found = [np.flatnonzero(labels == label)[:each] for label in range(len(self.classes))]
+        return np.concatenate(found)[:_PICTURES].tolist() if len(self.X) else []
+
+    def _recorded(self) -> Iterator[tuple[int, str, Floats]]:
+        """Yield takes of a table that is a recording: rows of one session and one class."""
+        data, y = self._dataset, self._dataset.y_train
+        if (data.sessions is None and data.times is None) or self.X.shape[1] > _COLOURS:
+            return
+        names = np.array(data.sessions or [""] * len(y))
+        seams = np.flatnonzero((y[1:] != y[:-1]) | (names[1:] != names[:-1])) + 1
+        runs = np.array([*pairwise([0, *seams.tolist(), len(y)])])
+        runs = runs[runs[:, 1] - runs[:, 0] >= _LEAST_SAMPLES]
+        for run in self._chosen(y[runs[:, 0]]):
+            first, last = runs[run].tolist()
+            name = f"{names[first]} rows {first + 1:,} to {last:,}".strip()
+            yield int(y[first]), name, data.X_train[first:last].astype(np.float64)
+
+    def space(self) -> Iterator[Panel]:
+        """Yield the points on two principal axes, and a table of those far from all others."""
+        Z, used = _standardized(self.X)
+        if len(Z) < 3 or not Z.size:
+            return
+        distance = np.sqrt(np.square(Z).mean(axis=1))
+        middle = max(float(np.median(distance)), 1e-9)
+        far = np.flatnonzero(distance > middle + _FAR * _deviations(distance))
+        far = far[np.argsort(-distance[far], kind="stable")][:_OUTLIERS]
+        shown = np.unique([*far, *np.linspace(0, len(Z) - 1, _LEAST_SAMPLE).astype(int)])
+        flat, explained = _principal(np.clip(Z[shown], -_NEAR, _NEAR))
+        frame = Frame.around(flat)
+        if frame is None:
+            return
+        at, columns = frame.at(flat), self._dataset.feature_names
+        names, rows = [], []
+        for row in far.tolist():
+            name, most = f"point {self.rows[row] + 1:,}", int(used[np.abs(Z[row]).argmax()])
+            x, y = at[np.searchsorted(shown, row)].tolist()
+            names.append((min(max(x, 45.0), _PLANE - 45.0), y - 7, name))
+            figures = f"{self.X[row, most]:g}", f"{distance[row] / middle:.1f}"
+            column = columns[most] if columns else str(most + 1)
+            rows.append((name, self.classes[self.y[row]], column, *figures))
+        words = (
+            f"{len(shown):,} points on the two principal axes of {Z.shape[1]:,} standardized "
+            f"features, with {100 * explained:.0f} % of their variance."
+        )
+        points, classes = marks(at, self.y[shown].tolist()), self.classes[:_CLASSES]
+        plane = Scatter(_PLANE, frame.height, points, (), classes, tuple(names))
+        yield Panel(scatter=plane, caption=words)
+        headings = ("outlier", "class", "most unusual in", "value", "times the usual distance")
+        if rows:
+            yield Panel(table=PageTable("Outliers", headings, tuple(rows), frozenset({1, 2})))
+
+
+def _standardized(X: Floats) -> tuple[Floats, Labels]:
+    """Return the columns of X (n, D) that vary, by robust deviations, gaps as 0; their numbers."""
+    used = np.flatnonzero(~np.isnan(X).all(axis=0))
+    centred = np.nan_to_num(X[:, used] - np.nanmedian(X[:, used], axis=0)) if used.size else X
+    scale = _deviations(centred) if X.size else np.zeros(len(used))
+    return centred[:, scale > 0] / scale[scale > 0], used[scale > 0]
+
+
+def _deviations(X: Floats) -> Floats:
+    """Return robust deviations along the first axis, the usual ones if most values are equal."""
+    robust = _TO_DEVIATION * np.median(np.abs(X - np.median(X, axis=0)), axis=0)
+    return np.where(robust > 0, robust, X.std(axis=0))
+
+
+def _principal(Z: Floats) -> tuple[Floats, float]:
+    """Return points (n, 2) on the two principal axes of (n, D), and the explained variance."""
+    Z = Z - Z.mean(axis=0)
+    values, vectors = np.linalg.eigh(Z @ Z.T)  # as large as the points, not as the features
+    flat = vectors[:, :-3:-1] * np.sqrt(np.maximum(values[:-3:-1], 0))
+    flat *= np.sign(flat[np.abs(flat).argmax(axis=0), [0, 1]])  # a sign is arbitrary
+    return flat, float(values[-2:].sum() / max(values.sum(), 1e-30))
+
+
+def _shares(values: Floats, low: float, high: float) -> Floats:
+    """Return the outline of a histogram: the heights at both sides of each edge."""
+    known = np.clip(values[~np.isnan(values)], low, high)
+    counts = np.histogram(known, _BINS, (low, high))[0]
+    return np.concatenate([[0], np.repeat(counts / max(1, len(known)), 2), [0]])
+
+
+def _lines(lines: Sequence[tuple[Floats, Floats]], words: str) -> Markup:
+    """Return lines through places 0..1, each in the colour of its number."""
+    parts = []
+    for colour, (x, y) in enumerate(lines[:_COLOURS]):
+        places = zip(_WIDTH * x, 2 + (_HEIGHT - 4) * (1 - y), strict=True)
+        points = " ".join(f"{a:.0f},{b:.1f}" for a, b in places if b == b)  # noqa: PLR0124
+        parts.append(f'<polyline class="c{colour}" points="{points}"/>')
+    box = f'<svg class="lines" viewBox="0 0 {_WIDTH} {_HEIGHT}" width="{_WIDTH}">'
+    return figure(f"{box}{''.join(parts)}</svg>", words)
+
+
+def _spectrogram(sound: Floats) -> Floats:
+    """Return ink, 0..1, of a sound (n,): time from the left, frequency from below, 60 dB."""
+    padded = np.pad(sound - sound.mean(), (0, max(0, _FRAME - len(sound))))
+    frames = np.lib.stride_tricks.sliding_window_view(padded, _FRAME)
+    frames = frames[:: max(_FRAME // 4, -(-len(frames) // _MOST_SAMPLES))]
+    power = np.square(np.abs(np.fft.rfft(frames * np.hanning(_FRAME), axis=1)[:, 1:]))
+    bands = power.reshape(len(power), _BANDS, -1).mean(axis=2)
+    level = 10 * np.log10(bands / max(float(bands.max()), 1e-30) + 1e-12)
+    ink: Floats = np.clip(1 + level / _DECIBELS, 0, 1)
+    return ink.T[::-1]
+
+
+def _key(names: Sequence[str]) -> tuple[tuple[str, str], ...]:
+    """Return the colours of classes or channels."""
+    return tuple((f"own c{index}", name) for index, name in enumerate(names[:_COLOURS]))

@@ -1,0 +1,160 @@
+"""The page of ``data --html`` shows what is in a file, in bounded size, and runs none of it."""
+
+from __future__ import annotations
+
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from command_line import run_json, succeed
+
+pytest.importorskip("matplotlib")
+
+RNG = np.random.default_rng(0)
+
+
+class Elements(HTMLParser):
+    """The elements of a page, and its text."""
+
+    def __init__(self, page: str) -> None:
+        super().__init__()
+        self.tags: list[tuple[str, dict[str, str | None]]] = []
+        self.text = ""
+        self.feed(page)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append((tag, dict(attrs)))
+
+    def handle_data(self, data: str) -> None:
+        self.text += data
+
+    def count(self, tag: str, **wanted: str) -> int:
+        return sum(
+            name == tag and all(attrs.get(key) == value for key, value in wanted.items())
+            for name, attrs in self.tags
+        )
+
+
+def page_of(data: Path, *options: str) -> Elements:
+    page = data.with_name("page.html")
+    succeed("data", data, "--html", page, *options)
+    text = page.read_text(encoding="utf-8")
+    succeed("data", data, "--html", page, *options)  # which may overwrite a page
+    assert page.read_text(encoding="utf-8") == text
+    assert "default-src 'none'" in text
+    elements = Elements(text)
+    for tag, attrs in elements.tags:
+        assert tag not in ("script", "iframe", "object")
+        assert not any(name.startswith("on") for name in attrs)
+        for name in ("src", "href"):
+            assert (attrs.get(name) or "data:").startswith(("data:", "#"))
+    return elements
+
+
+def arrays(path: Path, **named: Any) -> Path:
+    np.savez(path, **named)
+    return path
+
+
+def test_a_table_has_histograms_by_class_and_its_problems(tmp_path: Path) -> None:
+    rows = [
+        f"{x:.3f},{'' if i % 9 == 0 else i % 5},7,{'ab'[i % 2]}"
+        for i, x in enumerate(RNG.normal(size=200))
+    ]
+    data = tmp_path / "d.csv"
+    data.write_text("\n".join(["temp (C),n,fixed,label", *rows, rows[0], "999,1,7,a"]) + "\n")
+    page = page_of(data)
+    assert (
+        page.count("polyline", **{"class": "c0"}) == page.count("polyline", **{"class": "c1"}) == 2
+    )
+    for words in ("temp (C): ", "gaps: column 'n'", "never vary", "duplicate training points: "):
+        assert words in page.text
+    assert "point 202" in page.text  # an outlier, in the plane and the table
+    assert page.text.count("999") >= 2
+
+
+def test_names_from_data_are_text(tmp_path: Path) -> None:
+    data = tmp_path / "<script>alert(1)<" / "d.csv"
+    data.parent.mkdir()
+    names = "<script>alert(1)</script>", 'a""onload=""x', "$x$ & </svg></style>"
+    lines = [f'"{names[0]}","{names[1]}","{names[2]}",session,time,label']
+    for i in range(60):
+        label = ("<img src=x onerror=alert(1)>", "b&amp;</ul>")[i // 30]
+        lines.append(f'{i % 7},{i % 11},{RNG.normal():.2f},</h1><script>{i // 30},{i},"{label}"')
+    data.write_text("\n".join(lines) + "\n")
+    page = page_of(data)
+    assert page.count("img") == 0
+    for name in (
+        "<script>alert(1)</script>",
+        'a"onload="x',
+        "<img src=x onerror=alert(1)>",
+        "</h1><script>0 rows 1 to 30",
+    ):
+        assert name in page.text
+
+
+def test_takes_of_a_recording_are_curves_of_its_channels(tmp_path: Path) -> None:
+    lines = [
+        f"{20 * i},s{i // 50},{np.sin(i):.3f},{np.cos(i):.3f},{'ab'[i // 100]}" for i in range(200)
+    ]
+    data = tmp_path / "d.csv"
+    data.write_text("\n".join(["time,session,ax,ay,label", *lines]) + "\n")
+    page = page_of(data)
+    assert "a, s1 rows 51 to 100" in page.text
+    assert page.count("polyline") == 2 * 2 + 4 * 2  # two classes of two columns, four takes
+
+
+@pytest.mark.parametrize(
+    ("name", "shape", "rate", "words"),
+    [
+        ("windows", (30, 40, 3), 50.0, "class 1, point 2"),
+        ("sound", (6, 2_000, 1), 4_000.0, "class 1, point 2: 0 to 2 kHz, 0.5 s"),
+        ("images", (30, 8, 9), None, "class 1, point 2"),
+    ],
+)
+def test_points_are_curves_spectrograms_or_pictures(
+    tmp_path: Path, name: str, shape: tuple[int, ...], rate: float | None, words: str
+) -> None:
+    y = np.arange(shape[0]) % 2
+    X = RNG.normal(size=shape).astype(np.float32)
+    named = {} if rate is None else {"sample_rate": rate}
+    data = arrays(
+        tmp_path / "d.npz", X_train=X, y_train=y, class_names=["class 0", "class 1"], **named
+    )
+    page = page_of(data)
+    assert words in page.text
+    assert page.count("img") == {"windows": 0, "sound": 6, "images": 24}[name]
+    assert page.count("polyline") == {"windows": 3 * 2 + 24 * 3, "sound": 2, "images": 2}[name]
+
+
+def test_the_size_is_bounded(tmp_path: Path) -> None:
+    X = RNG.normal(size=(2_000, 1_500)).astype(np.float32)
+    data = arrays(tmp_path / "d.npz", X_train=X, y_train=np.arange(2_000) % 100)
+    page = page_of(data)
+    assert (tmp_path / "page.html").stat().st_size < 600_000
+    assert page.count("polyline") == 48 * 12
+    assert page.count("circle") <= 608
+    assert "and 60 more" in page.text
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "1,5,7 3:0.5\n2 1:1\n7 2:3\n",  # sets of labels
+        "1 1:1\n2 1:1\n",  # one point only
+        "1 1:1 2:3e38\n2 1:2 2:-3e38\n1 1:3\n2 2:1e-38\n",
+    ],
+)
+def test_unusual_data_has_a_page_too(tmp_path: Path, text: str) -> None:
+    data = tmp_path / "d.svm"
+    data.write_text(text)
+    assert "Classes" in page_of(data).text
+
+
+def test_json_stays_the_same(tmp_path: Path) -> None:
+    data = tmp_path / "d.csv"
+    data.write_text("a,label\n" + "1,x\n2,y\n" * 9)
+    html = tmp_path / "p.html"
+    assert run_json("data", data, "--html", html) == run_json("data", data)
