@@ -61,7 +61,6 @@ _SETTINGS = "platformio.ini"
 _SETTINGS_LIMIT_BYTES = 1 << 20
 _SOURCE_FOLDERS = ("firmware", "include", "lib")
 
-
 _FORMAT = 1  # increase it if a key changes; files of other formats are refused
 _LARGEST_FILE = 64 << 10
 _AGAIN = "run 'protonn-edge build' again"

@@ -32,7 +32,6 @@ _CONVERSION_CYCLES = 200
 _BUS_BYTE_CYCLES = 200
 _ADDRESSES = 6  # bytes on the bus, and starts, besides the data
 
-
 BAUDS = (115_200, 250_000, 500_000, 1_000_000)
 """Baud rates to try if none is given: those of boards with a 16 MHz clock."""
 

@@ -23,7 +23,7 @@ from protonn_edge.toolchain.host import build_host_executable
 HOST_MAIN = Path(__file__).with_name("host_main.c")  # the program around the generated C
 _DEADLINE_S = 300.0
 
-Feeding = Literal["whole", "push", "split", "chunks", "short"]
+Feeding = Literal["whole", "push", "split", "chunks", "short", "raw"]
 
 
 @dataclass(frozen=True)
@@ -35,28 +35,20 @@ class HostProgram:
     n_classes: int
 
     def run(
-        self, Q: NDArray[np.uint8], feeding: Feeding = "whole"
+        self, Q: NDArray[np.integer[Any]], feeding: Feeding = "whole"
     ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Return the classes (n,) and the scores (n, L) of quantized inputs Q, (n, D) uint8.
+        """Return the classes (n,) and the scores (n, L) of quantized inputs Q, (n, D).
 
         Features are passed all at once, one by one, in two parts, or in chunks of all sizes;
-        "short" omits the last third. Raises `CheckFailed` if the program crashes, is stopped by a
-        sanitizer, or exceeds its deadline.
+        "short" omits the last third. "raw" integers of 16 bits pass through ``pnn_quantize`` first.
+        Raises `CheckFailed` if the program crashes, is stopped by a sanitizer, or exceeds its
+        deadline.
         """
-        return self._answers(np.ascontiguousarray(Q, dtype=np.uint8), feeding)
-
-    def run_raw(self, R: NDArray[np.int16]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Return the same for raw integers R, (n, D) int16, which pass through ``pnn_quantize``."""
-        return self._answers(np.ascontiguousarray(R, dtype="<i2"), "raw")
-
-    def _answers(
-        self, points: NDArray[Any], argument: str
-    ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        data = points.tobytes()
+        points = np.ascontiguousarray(Q, dtype="<i2" if feeding == "raw" else np.uint8)
         try:
             done = subprocess.run(
-                [self.executable, argument],
-                input=data,
+                [self.executable, feeding],
+                input=points.tobytes(),
                 capture_output=True,
                 timeout=_DEADLINE_S,
                 check=False,

@@ -24,9 +24,9 @@
 static struct {
     uint8_t byte[4096];
     size_t begin, end;
-    unsigned bytes_moved, empty_polls; /* since wire_watch */
 } wire;
 
+struct wire_activity wire_activity;
 struct line line;
 
 /* Returns where bytes from the peer may be written, and how many fit. */
@@ -42,20 +42,6 @@ static uint8_t *wire_space(size_t *space)
 bool wire_waits(void) { return wire.begin < wire.end; }
 
 uint8_t wire_take(void) { return wire.byte[wire.begin++]; }
-
-void wire_moved(void) { wire.bytes_moved++; }
-
-void wire_polled_in_vain(void) { wire.empty_polls++; }
-
-void wire_watch(void) { wire.bytes_moved = wire.empty_polls = 0; }
-
-bool wire_was_busy(void) { return wire.bytes_moved > 0 || line.is_busy(); }
-
-bool wire_was_polled(void)
-{
-    enum { MANY = 32 }; /* in 1 ms: every 500 cycles, so little is computed in between */
-    return wire.empty_polls >= MANY;
-}
 
 /* ---- the link ---- */
 

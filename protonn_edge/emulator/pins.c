@@ -58,7 +58,7 @@ static avr_cycle_count_t on_bit(avr_t *core, avr_cycle_count_t when, void *param
 {
     to_chip.bit++;
     if (to_chip.bit == FRAME_BITS) {
-        wire_moved();
+        wire_activity.bytes_moved++;
         to_chip.busy = wire_waits();
         if (!to_chip.busy) {
             return 0;
@@ -103,7 +103,7 @@ static avr_cycle_count_t on_sample(avr_t *core, avr_cycle_count_t when, void *pa
         from_chip.busy = false;
         if (sends_high()) { /* a valid stop bit */
             link_send(from_chip.byte);
-            wire_moved();
+            wire_activity.bytes_moved++;
         }
         return 0;
     }

@@ -122,11 +122,13 @@ static void run_at_wire_speed(void)
 static void run_freely(bool unpaced)
 {
     enum { MOST_LAG_NS = 10 * SLICE_NS };
+    enum { MANY_POLLS = 32 }; /* in 1 ms: every 500 cycles, so little is computed in between */
     int64_t due = wall_nanoseconds();
     for (;;) {
-        wire_watch();
+        wire_activity = (struct wire_activity){0};
         const bool slept = core_run_slice();
-        const bool waits = (slept || wire_was_polled()) && !wire_was_busy();
+        const bool is_busy = wire_activity.bytes_moved > 0 || line.is_busy();
+        const bool waits = (slept || wire_activity.empty_polls >= MANY_POLLS) && !is_busy;
         link_flush();
         if (!core_is_alive()) {
             serve(-1);

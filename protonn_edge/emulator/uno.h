@@ -111,16 +111,14 @@ extern struct line {
     uint64_t (*overruns)(void); /* frames lost because the program did not read them in time */
 } line;
 
-/* For the line: whether bytes wait; take the first one; count a byte; count a poll without one. */
+/* For the line: whether bytes wait; take the first one. */
 bool wire_waits(void);
 uint8_t wire_take(void);
-void wire_moved(void);
-void wire_polled_in_vain(void);
 
-/* The activity since the last call of wire_watch. */
-void wire_watch(void);
-bool wire_was_busy(void);   /* whether bytes were transferred */
-bool wire_was_polled(void); /* whether the program polled for bytes and found none */
+/* What the line counts: bytes transferred, and polls of the program that found none. */
+extern struct wire_activity {
+    unsigned bytes_moved, empty_polls;
+} wire_activity;
 
 /* ---- link.c: the link ---- */
 

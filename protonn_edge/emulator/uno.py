@@ -167,12 +167,12 @@ class EmulatedBoard:
             else load_image(firmware, flash_bytes, self._board.mcu)
         )
         self.has_bootloader = bootloader
-        self._options = _chip_options(self._board)
-        self._options += ["--image-bytes", str(flash_bytes)]
-        self._options += ["--bss-end", str(self._image.data_end)]
+        facts = _chip_facts(self._board) | {"--image-bytes": flash_bytes}
+        facts |= {"--bss-end": self._image.data_end}
         if bootloader:
             self._image = self._image.with_bootloader(load_optiboot(), BOOTLOADER_START)
-            self._options += ["--reset-pc", str(BOOTLOADER_START)]
+            facts |= {"--reset-pc": BOOTLOADER_START}
+        self._options = [str(part) for fact in facts.items() for part in fact]
         self._options += ["--pty"] if link == "pty" else ["--port", str(port)]
         self._options += ["--wire-speed"] if wire_speed else []
         self._sensors = packed_sensors(sensors) if sensors else b""
@@ -367,18 +367,18 @@ def _check_board(board: Board, bootloader: bool) -> None:
         )
 
 
-def _chip_options(board: Board) -> list[str]:
+def _chip_facts(board: Board) -> dict[str, str | int]:
     """Return the options that describe the chip; simavr knows the rest."""
     register, bit = board.sleep_enable
-    facts = {
+    serial = board.serial
+    if serial == "software":
+        serial = f"{board.rx_pin[2:]},{board.tx_pin[2:]}"
+    return {
         "--mcu": board.mcu,
         "--clock": board.clock_hz,
         "--gpior0": board.gpior0,
         "--sleep-register": register,
         "--sleep-bit": bit,
         "--baud": board.baud,
-        "--serial": board.serial,
+        "--serial": serial,
     }
-    if board.serial == "software":
-        facts["--serial"] = f"{board.rx_pin[2:]},{board.tx_pin[2:]}"
-    return [str(part) for fact in facts.items() for part in fact]

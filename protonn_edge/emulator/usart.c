@@ -63,7 +63,7 @@ static avr_cycle_count_t on_line(avr_t *core, avr_cycle_count_t when, void *para
         usart.in_frame = false;
         usart.received[usart.received_count] = usart.incoming;
         set_received_count(usart.received_count + 1);
-        wire_moved();
+        wire_activity.bytes_moved++;
         usart.line_busy = wire_waits();
         return usart.line_busy ? when + bit_cycles() : 0;
     }
@@ -109,7 +109,7 @@ static uint8_t read_udr(avr_t *core, avr_io_addr_t address, void *parameter)
 static avr_cycle_count_t on_sent(avr_t *core, avr_cycle_count_t when, void *parameter)
 {
     link_send(usart.tx_shift);
-    wire_moved();
+    wire_activity.bytes_moved++;
     usart.tx_busy = !(avr->data[usart_status.a] & UDRE);
     if (!usart.tx_busy) {
         avr->data[usart_status.a] |= TXC;
@@ -141,7 +141,7 @@ static void write_udr(avr_t *core, avr_io_addr_t address, uint8_t byte, void *pa
 static uint8_t read_ucsra(avr_t *core, avr_io_addr_t address, void *parameter)
 {
     if (!(avr->data[address] & RXC)) {
-        wire_polled_in_vain();
+        wire_activity.empty_polls++;
     }
     return avr->data[address];
 }

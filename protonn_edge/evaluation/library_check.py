@@ -125,7 +125,7 @@ class LibraryWay:
     def on_host(self) -> Agreement:
         """Compare the generated C, compiled for this computer, with NumPy."""
         with host_program(self.model) as program:
-            answers = program.run_raw(self.integers)
+            answers = program.run(self.integers, "raw")
         return compare(f"host C {_THROUGH}", self.expected, *answers)
 
     def on_emulated(

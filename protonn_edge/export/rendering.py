@@ -44,7 +44,6 @@ SKETCH_SRAM_BYTES = 450
 NAME = "my_model"  # what the library of one's own sketch is called
 _CASES = 4  # that this sketch spells out
 
-
 _LONGEST = 200
 _VERSION = re.compile(r"(0|[1-9][0-9]{0,5})(\.(0|[1-9][0-9]{0,5})){2}")
 
@@ -219,16 +218,11 @@ def _context(kind: Kind, library: Library, board: Board) -> dict[str, Any]:
     sram_bytes = library.plan.state_bytes + model.n_features + SKETCH_SRAM_BYTES
     return {
         "tool_version": __version__,
-        "imprint": library.imprint,
+        "library": library,
+        "model": model,
         "kind": kind,
         "name": library.name,
-        "model_sha256": model.model_sha256,
-        "n_features": model.n_features,
-        "title": model.head.title,
         "sizes": ", ".join(f"{size.number} {size.name}" for size in model.sizes),
-        "n_classes": model.n_classes,
-        "input_maximum": model.features.maximum,
-        "score_bits": model.score_bits,
         "score_width": max(len(str(score)) for score in vectors.scores.ravel().tolist()),
         "name_size": min(longest + 1, _LONGEST_NAME),
         "buffered": window is None and sram_bytes <= board.sram_bytes,
@@ -244,12 +238,9 @@ def _context(kind: Kind, library: Library, board: Board) -> dict[str, Any]:
         "vectors": vectors.encoded,
         "scores": tuple(tuple(row) for row in vectors.scores.tolist()),
         "classes": tuple(vectors.classes.tolist()),
-        "from_data": library.from_data,
         "class_lines": _class_lines(model.classes),
         "rejects": rejects,
         "live": "" if library.windowing is None else library.windowing.words,
-        "confident": model.confidence is not None,
-        "bound": library.plan.bound,
     }
 
 

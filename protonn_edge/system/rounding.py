@@ -38,7 +38,9 @@ def has_common_loops() -> bool:
     A NumPy compiled for one processor may refuse to be loaded without that processor's loops. A
     wheel is known by the folder of libraries beside it.
     """
-    return {"avx2", "fma"} <= _features() and _libraries("numpy").is_dir()
+    found = find_spec("numpy")
+    places = (found and found.submodule_search_locations) or ["numpy"]
+    return {"avx2", "fma"} <= _features() and Path(f"{places[0]}.libs").is_dir()
 
 
 def _features() -> set[str]:
@@ -47,12 +49,6 @@ def _features() -> set[str]:
             return next((set(line.split()) for line in lines if line.startswith("flags")), set())
     except OSError:
         return set()
-
-
-def _libraries(package: str) -> Path:
-    found = find_spec(package)
-    places = found.submodule_search_locations if found else None
-    return Path(f"{places[0] if places else package}.libs")
 
 
 def one_thread() -> AbstractContextManager[object]:

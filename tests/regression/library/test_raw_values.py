@@ -61,7 +61,7 @@ def test_numpy_and_host_c_agree_score_by_score_on_random_ranges() -> None:
     assert (raw[1] == 32767).all()
     classes, scores = model.answers(model.raw_inputs.quantize(raw))
     with host_program(model) as program:
-        answers = program.run_raw(raw)
+        answers = program.run(raw, "raw")
     assert np.array_equal(answers[0], classes)
     assert np.array_equal(answers[1], scores)
 
@@ -158,5 +158,5 @@ def test_channels_of_windows_have_units_of_their_own() -> None:
     X = np.random.default_rng(0).uniform(-1, 120, (30, 60))
     raw = model.raw_inputs.integers(X)
     with host_program(model) as program:
-        scores = program.run_raw(raw)[1]
+        scores = program.run(raw, "raw")[1]
     assert np.array_equal(scores, model.answers(model.raw_inputs.quantize(raw))[1])
