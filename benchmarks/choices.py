@@ -26,7 +26,8 @@ from tuning import in_folds, searched
 
 from protonn_edge.datasets import Dataset
 from protonn_edge.errors import ProtoNNEdgeError
-from protonn_edge.tuning.choice import Candidate, Choice, candidates
+from protonn_edge.tuning import store
+from protonn_edge.tuning.choice import Choice, candidates
 from protonn_edge.tuning.workers import Processes
 
 CHOICES = (
@@ -57,7 +58,7 @@ def measure(row: _Searched, dataset: Dataset, seconds: float, jobs: int) -> Iter
         accuracies: dict[int, float] = {}
         for choice in CHOICES:
             taken = Choice.parse(choice).ranked(found)[0]
-            number = taken.record.number
+            number = taken.number
             if number not in accuracies:
                 accuracies[number] = _on_others(row, taken, part)
             inside[choice].append(taken.score)
@@ -72,7 +73,7 @@ def measure(row: _Searched, dataset: Dataset, seconds: float, jobs: int) -> Iter
         }
 
 
-def _search(part: Dataset, seconds: float, jobs: int) -> list[Candidate]:
+def _search(part: Dataset, seconds: float, jobs: int) -> list[store.Record]:
     points = in_folds(part)
     with tempfile.TemporaryDirectory(prefix="protonn-edge-choices-") as folder:
         path = Path(folder) / "search.jsonl"
@@ -83,8 +84,8 @@ def _search(part: Dataset, seconds: float, jobs: int) -> list[Candidate]:
     return found
 
 
-def _on_others(row: Row, taken: Candidate, part: Dataset) -> float:
-    tuned = replace(row, settings=dict(taken.record.settings))
+def _on_others(row: Row, taken: store.Record, part: Dataset) -> float:
+    tuned = replace(row, settings=dict(taken.settings))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         return float(np.mean([tuned.integer_accuracy(part, seed) for seed in SEEDS_OF_A_FOLD]))

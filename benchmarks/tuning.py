@@ -156,7 +156,7 @@ def accuracy(run: Run, of: Tuned, at_random: bool) -> Verdict:
     percent = 100 * float(right.mean())
     figures |= {
         "choice": str(choice),
-        "trial": chosen.candidate.record.number,
+        "trial": chosen.candidate.number,
         "cross_validation_percent": round(100 * chosen.candidate.score, 2),
         "test_percent": round(percent, 2),
         "target_percent": round(target, 2),
@@ -194,7 +194,7 @@ def limits(run: Run) -> Verdict:
         "test_percent": round(100 * measured.summary.accuracy, 2),
         "points": measured.summary.n,
         "mismatches": measured.agreement.mismatches,
-        "settings": chosen.candidate.record.settings,
+        "settings": chosen.candidate.settings,
     }
     fits = classifier.flash_bytes <= 4_000 and latency.max <= 1.0
     return figures, fits and not measured.agreement.mismatches
@@ -268,10 +268,10 @@ def lost_worker(run: Run) -> Verdict:
         "trials": len(whole.records),
         "accounted_for": len(hurt.records),
         "same_settings": settings[0] == settings[1],
-        "best_trial": kept.record.number,
-        "without_the_kill": best.record.number,
+        "best_trial": kept.number,
+        "without_the_kill": best.number,
     }
-    same = settings[0] == settings[1] and kept.record.number == best.record.number
+    same = settings[0] == settings[1] and kept.number == best.number
     return figures, same and kept.score == best.score
 
 

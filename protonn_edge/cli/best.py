@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Mapping
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
@@ -50,27 +51,15 @@ def train_best(given: TrainOptions, parameters: Mapping[str, Any], out: Output) 
 
 
 def _search_of(given: TrainOptions, folder: Path) -> TuneOptions:
-    """Return the options of the search."""
-    return TuneOptions(
-        data=given.data,
-        output=given.output,
-        board_name=given.board_name,
-        max_flash=None,
-        max_sram=None,
-        max_latency_ms=None,
-        max_energy_mj=None,
-        metric=given.metric,
-        trials=_TRIALS,
-        timeout=60 * given.minutes,
-        choose=None,
-        jobs=None,
-        scheduler=None,
-        folds=None,
-        groups=given.groups,
-        classifier=GivenClassifier(ANY, given.classifier.options),
-        seed=given.seed,
-        in_flight=IN_FLIGHT,
-        search_path=folder / "search.jsonl",
-        front_path=None,
-        table=given.table,
-    )
+    """Return the options of the search: those of `train`, its own ones, and no others."""
+    options: dict[str, Any] = {
+        each.name: getattr(given, each.name, None) for each in fields(TuneOptions)
+    }
+    options |= {
+        "classifier": GivenClassifier(ANY, given.classifier.options),
+        "trials": _TRIALS,
+        "timeout": 60 * given.minutes,
+        "in_flight": IN_FLIGHT,
+        "search_path": folder / "search.jsonl",
+    }
+    return TuneOptions(**options)

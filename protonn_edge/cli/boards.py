@@ -6,12 +6,13 @@ from dataclasses import asdict
 from typing import Any
 
 from rich import box
-from rich.table import Table
+from rich.table import Column, Table
 from rich.text import Text
 
 from protonn_edge.boards import Board, board_names, load_board
 from protonn_edge.cli.command import OUTPUT, Output, argument, command
 from protonn_edge.cli.options import BoardType
+from protonn_edge.report.terminal import numbers
 
 
 @command("boards")
@@ -29,12 +30,9 @@ def boards_command(
 
 
 def _table(boards: list[Board]) -> Table:
-    table = Table(box=box.SIMPLE)
-    for heading in ("board", "chip"):
-        table.add_column(heading, no_wrap=True)
-    for heading in ("MHz", "flash B", "SRAM B"):
-        table.add_column(heading, justify="right", no_wrap=True)
-    table.add_column("serial line")
+    names = (Column(heading, no_wrap=True) for heading in ("board", "chip"))
+    figures = numbers("MHz", "flash B", "SRAM B", no_wrap=True)
+    table = Table(*names, *figures, "serial line", box=box.SIMPLE)
     for board in boards:
         table.add_row(*map(Text, [board.name, *_facts(board)]))
     return table

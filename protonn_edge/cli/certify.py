@@ -100,9 +100,7 @@ def _certify(out: Output, path: Path, settings: Settings) -> Certificate:
 
 
 def _table(certificate: Certificate) -> Table:
-    table = Table(box=box.SIMPLE)
-    for heading in ("status", "claim", "by"):
-        table.add_column(heading)
+    table = Table("status", "claim", "by", box=box.SIMPLE)
     for claim in certificate.claims:
         table.add_row(claim.standing, Text(claim.statement), Text(claim.by))
     return table

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from rich import box
-from rich.table import Table
+from rich.table import Column, Table
 from rich.text import Text
 
 from protonn_edge.cli.command import OUTPUT, Output, argument, command, option
@@ -20,7 +20,7 @@ from protonn_edge.datasets.columns import ColumnProfile, leaks, profiles
 from protonn_edge.datasets.naming import channel_names, quoted
 from protonn_edge.datasets.options import SHOWN
 from protonn_edge.datasets.summary import DataSummary, FeatureSummary, repetitions
-from protonn_edge.report.terminal import fact_table
+from protonn_edge.report.terminal import fact_table, numbers
 from protonn_edge.system.files import write_atomically
 from protonn_edge.system.lazy import later, require
 
@@ -71,12 +71,9 @@ def data_command(
 
 def _column_table(columns: Sequence[ColumnProfile]) -> Table:
     """Return a table of the columns of a file, with units where one has a unit in its name."""
-    table = Table("column", box=box.SIMPLE)
-    for heading in ("as", "type"):
-        table.add_column(heading, no_wrap=True)
-    for heading in ("missing", "unread", "distinct"):
-        table.add_column(heading, justify="right", no_wrap=True)
-    table.add_column("range")
+    words = (Column(heading, no_wrap=True) for heading in ("as", "type"))
+    figures = numbers("missing", "unread", "distinct", no_wrap=True)
+    table = Table("column", *words, *figures, "range", box=box.SIMPLE)
     for each in columns[:_COLUMNS_SHOWN]:
         table.add_row(*(Text(_plain(cell)) for cell in each.cells))
     if len(columns) > _COLUMNS_SHOWN:

@@ -12,8 +12,7 @@ from protonn_edge.cli.options import FOLDER, POINTS, FiniteRange, seed_option
 from protonn_edge.cli.tables import TABLE
 from protonn_edge.datasets import Notice, TableOptions
 from protonn_edge.datasets.naming import listed
-from protonn_edge.datasets.rows import read_rows
-from protonn_edge.datasets.splits import chosen_for_test
+from protonn_edge.datasets.splits import chosen_for_test, read_rows
 from protonn_edge.errors import InputError
 from protonn_edge.report.terminal import fact_table
 from protonn_edge.system.files import write_atomically

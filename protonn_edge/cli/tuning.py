@@ -6,7 +6,7 @@ import json
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -40,7 +40,6 @@ from protonn_edge.training.parameters import SharedParameters
 from protonn_edge.training.searched import ANY, FEATURES, settings_of_kind
 from protonn_edge.training.stored_points import is_large
 from protonn_edge.tuning.choice import (
-    Candidate,
     Choice,
     Refitted,
     best_of_kinds,
@@ -53,7 +52,7 @@ from protonn_edge.tuning.limits import TuningLimits
 from protonn_edge.tuning.metric import ACCURACY, Metric
 from protonn_edge.tuning.search import Progress, Search, SearchResult, identity
 from protonn_edge.tuning.space import SearchSpace
-from protonn_edge.tuning.store import SearchFile
+from protonn_edge.tuning.store import Record, SearchFile
 from protonn_edge.tuning.trial import Points, check_points
 from protonn_edge.tuning.workers import DaskWorkers, InProcessWorkers, Processes, Workers
 
@@ -111,7 +110,7 @@ def search_model(
             seed=given.seed,
             classes=dataset.classes,
             feature_names=dataset.feature_names,
-            search={**told, "limits": points.limits.to_json(), "board": board.name},
+            search={**told, "limits": asdict(points.limits), "board": board.name},
         )
     model = with_accuracy_floor(refitted.model, dataset.X_test, dataset.y_test)
     refitted = replace(refitted, model=of_data(model, dataset))
@@ -143,7 +142,7 @@ def _stopped(searched: SearchResult, output: Path) -> Interrupted | None:
 
 def _teller(points: Points, report: DataReport, out: Output | None) -> Callable[[Progress], object]:
     """Return what tells of the data after the first model and, if asked, of each kind's best."""
-    said: dict[str, Candidate] = {}
+    said: dict[str, Record] = {}
 
     def tell(progress: Progress) -> None:
         found = candidates(progress.records.values())
@@ -271,7 +270,7 @@ def _nothing_complete(searched: SearchResult, timeout: float | None) -> str:
     return "no trial was completed; give more --trials"
 
 
-def _write_front(path: Path, found: list[Candidate], points: Points) -> None:
+def _write_front(path: Path, found: list[Record], points: Points) -> None:
     kind = path.suffix.removeprefix(".")
     if kind in ("svg", "png", "pdf"):
         write_atomically(path, front_figure(found, points.board, kind, points.metric))
@@ -280,7 +279,7 @@ def _write_front(path: Path, found: list[Candidate], points: Points) -> None:
 
 
 def _record(
-    refitted: Refitted, found: list[Candidate], told: dict[str, Any], points: Points
+    refitted: Refitted, found: list[Record], told: dict[str, Any], points: Points
 ) -> dict[str, Any]:
     board, linked = points.board, refitted.linked
     return {
@@ -290,7 +289,7 @@ def _record(
         "best_of_kinds": {kind: each.score for kind, each in best_of_kinds(found).items()},
         "kinds": {kind: each.to_json(board) for kind, each in best_of_kinds(found).items()},
         "lead_by_chance": lead_by_chance(found),
-        "planned": refitted.fit.figures.to_json(),
+        "planned": asdict(refitted.fit.figures),
         "linked": None
         if linked is None
         else {
@@ -321,11 +320,11 @@ def _sentences(
     board, figures, linked = points.board, refitted.fit.figures, refitted.linked
     metric = "" if points.metric == ACCURACY else f"{points.metric} "
     sizes = "".join(f", {size.symbol} = {size.number}" for size in refitted.model.sizes)
-    kind, settings = settings_of_kind(refitted.candidate.record.settings)
+    kind, settings = settings_of_kind(refitted.candidate.settings)
     features = "" if FEATURES not in settings else f"features: {settings[FEATURES]}"
     noted = ", ".join(filter(None, (kind, features)))
     chosen = (
-        f"chosen ({record['choice']}): trial {refitted.candidate.record.number}"
+        f"chosen ({record['choice']}): trial {refitted.candidate.number}"
         f"{f' ({noted})' if noted else ''}, "
         f"{metric}{100 * refitted.candidate.score:.2f} % in cross-validation{sizes}; "
         f"{board.milliseconds(figures.mean_cycles):.3f} ms on "

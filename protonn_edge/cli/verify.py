@@ -29,7 +29,7 @@ from protonn_edge.datasets import TableOptions
 from protonn_edge.emulator import EmulatedBoard
 from protonn_edge.errors import InputError
 from protonn_edge.quantization import DeviceModel, device_model
-from protonn_edge.report.terminal import saturation_fact
+from protonn_edge.report.terminal import numbers, saturation_fact
 from protonn_edge.system import shell
 from protonn_edge.verification.agreement import (
     Agreement,
@@ -200,11 +200,8 @@ def _plan_at_port(folder: Path | None, reference: DeviceModel) -> DevicePlan | N
 
 
 def _table(agreements: list[Agreement]) -> Table:
-    table = Table(box=box.SIMPLE)
-    table.add_column("execution")
-    for heading in ("points", "mismatches", "unanswered"):
-        table.add_column(heading, justify="right")
-    table.add_column("first mismatch")
+    counts = numbers("points", "mismatches", "unanswered")
+    table = Table("execution", *counts, "first mismatch", box=box.SIMPLE)
     for agreement in agreements:
         table.add_row(
             Text(agreement.execution),

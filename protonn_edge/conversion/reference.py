@@ -34,11 +34,10 @@ from protonn_edge.datasets.dataset import Sparse
 from protonn_edge.errors import InputError
 from protonn_edge.kinds.protonn.head import ProtoNNHead, protonn_head
 from protonn_edge.system.files import check_file, write_together
-from protonn_edge.training.label_sets import best_threshold
-from protonn_edge.training.normalization import normalizer_from
+from protonn_edge.training.given_points import best_threshold
+from protonn_edge.training.normalization import normalizer_from, sparse_statistics
 from protonn_edge.training.points import Float32
 from protonn_edge.training.preparation import check_sizes
-from protonn_edge.training.running_statistics import sparse_statistics
 
 _CONSTANT_DEVIATION = 1e-6
 _THRESHOLD_POINTS = 5_000

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 from rich import box
 from rich.console import RenderableType
-from rich.table import Table
+from rich.table import Column, Table
 from rich.text import Text
 
 from protonn_edge.avr.cores import BOUND_FLAGS
@@ -34,9 +34,8 @@ _CONFUSIONS_SHOWN = 12
 
 def fact_table(facts: Sequence[tuple[str, str]]) -> Table:
     """Return a table of names and values."""
-    table = Table(box=box.SIMPLE, show_header=False)
-    table.add_column(style="bold")
-    table.add_column(overflow="fold")
+    columns = Column(style="bold"), Column(overflow="fold")
+    table = Table(*columns, box=box.SIMPLE, show_header=False)
     for name, value in facts:
         table.add_row(name, Text(value))  # text from data is never markup
     return table
@@ -124,8 +123,8 @@ def repetition_fact(n: int, cycles: int, board: Board) -> tuple[str, str]:
 
 def device_table(shares: Sequence[DeviceShare]) -> Table:
     """Return the results of several boards, one row each."""
-    numbers = ("points", "a second", "mean cycles", "asked again", "reopened", "resets")
-    table = _table("board", *numbers)
+    headings = ("points", "a second", "mean cycles", "asked again", "reopened", "resets")
+    table = _table("board", *headings)
     table.add_column("lost", overflow="fold")
     for share in shares:
         table.add_row(
@@ -230,16 +229,15 @@ def one_class_facts(
     return rows
 
 
-def _table(name: str | None, *numbers: str, texts: Sequence[str] = ()) -> Table:
+def _table(name: str | None, *headings: str, texts: Sequence[str] = ()) -> Table:
     """Return an empty table with bold names, if there are any, and columns of text and numbers."""
-    table = Table(box=box.SIMPLE)
-    if name is not None:
-        table.add_column(name, style="bold", overflow="fold")
-    for heading in texts:
-        table.add_column(heading)
-    for heading in numbers:
-        table.add_column(heading, justify="right")
-    return table
+    names = [] if name is None else [Column(name, style="bold", overflow="fold")]
+    return Table(*names, *texts, *numbers(*headings), box=box.SIMPLE)
+
+
+def numbers(*headings: str, **settings: Any) -> list[Column]:
+    """Return columns of numbers for a table, with settings of rich."""
+    return [Column(heading, justify="right", **settings) for heading in headings]
 
 
 def _of(used: int, limit: int) -> str:

@@ -11,10 +11,12 @@ from rich import box
 from rich.table import Table
 
 from protonn_edge.boards import Board
+from protonn_edge.report.terminal import numbers
 from protonn_edge.training.searched import shown
-from protonn_edge.tuning.choice import Candidate, candidates, cycles_of, flash_of, front
+from protonn_edge.tuning.choice import candidates, cycles_of, flash_of, front
 from protonn_edge.tuning.metric import ACCURACY, Metric
 from protonn_edge.tuning.search import Progress
+from protonn_edge.tuning.store import Record
 
 _BEST = 5
 
@@ -40,17 +42,15 @@ def progress_table(
 
 
 def candidate_table(
-    found: Sequence[Candidate], board: Board, columns: Columns, metric: Metric = ACCURACY
+    found: Sequence[Record], board: Board, columns: Columns, metric: Metric = ACCURACY
 ) -> Table:
     """Return the candidates on either front, the best first."""
-    kept = {
-        each.record.number: each for cost in (flash_of, cycles_of) for each in front(found, cost)
-    }
+    kept = {each.number: each for cost in (flash_of, cycles_of) for each in front(found, cost)}
     return _table(sorted(kept.values(), key=lambda each: -each.score), board, columns, metric)
 
 
 def _table(
-    rows: Sequence[Candidate],
+    rows: Sequence[Record],
     board: Board,
     columns: Columns,
     metric: Metric,
@@ -63,10 +63,10 @@ def _table(
     for heading, names in columns.items():
         table.add_column(heading, justify="right" if len(names) == 1 else "left")
     for each in rows:
-        figures, settings = each.figures, each.record.settings
+        figures, settings = each.measured, each.settings
         table.add_row(
-            str(each.record.number),
-            *(f"{100 * x:.2f}" for x in (each.score, each.record.accuracy)[: len(shares)]),
+            str(each.number),
+            *(f"{100 * x:.2f}" for x in (each.score, each.accuracy)[: len(shares)]),
             f"{figures.flash_bytes:,}",
             f"{figures.sram_bytes:,}",
             f"{board.milliseconds(figures.mean_cycles):.3f}",
@@ -79,25 +79,24 @@ def _table(
     return table
 
 
-def kind_table(best: Mapping[str, Candidate], board: Board, metric: Metric) -> Table:
+def kind_table(best: Mapping[str, Record], board: Board, metric: Metric) -> Table:
     """Return the best candidate of each kind, by `best_of_kinds`."""
-    table = Table("kind", box=box.SIMPLE)
-    for heading in (f"{metric} %", "over folds", "ms mean", "ms max", "flash B"):
-        table.add_column(heading, justify="right", no_wrap=True)
+    headings = f"{metric} %", "over folds", "ms mean", "ms max", "flash B"
+    table = Table("kind", *numbers(*headings, no_wrap=True), box=box.SIMPLE)
     for kind, each in best.items():
         table.add_row(
             kind,
             f"{100 * each.score:.2f}",
             f"±{100 * each.deviation:.2f}",
-            f"{board.milliseconds(each.figures.mean_cycles):.3f}",
-            f"{board.milliseconds(each.figures.worst_cycles):.3f}",
-            f"{each.figures.flash_bytes:,}",
+            f"{board.milliseconds(each.measured.mean_cycles):.3f}",
+            f"{board.milliseconds(each.measured.worst_cycles):.3f}",
+            f"{each.measured.flash_bytes:,}",
         )
     return table
 
 
 def front_figure(
-    found: Sequence[Candidate], board: Board, kind: str, metric: Metric = ACCURACY
+    found: Sequence[Record], board: Board, kind: str, metric: Metric = ACCURACY
 ) -> bytes:
     """Return a figure of the metric against flash and against time, as svg, png or pdf.
 
@@ -130,5 +129,5 @@ def front_figure(
     return drawn.getvalue()
 
 
-def _percents(found: Sequence[Candidate]) -> list[float]:
+def _percents(found: Sequence[Record]) -> list[float]:
     return [100 * each.score for each in found]

@@ -46,6 +46,7 @@ from protonn_edge.training.answers import Answers
 from protonn_edge.training.calibration import fitted_sharpness
 from protonn_edge.training.folds import held_out_statistics
 from protonn_edge.training.given_points import (
+    are_label_sets,
     check_number_of_classes,
     given_label_sets,
     given_points,
@@ -53,7 +54,6 @@ from protonn_edge.training.given_points import (
     normal_labels,
     points_to_report_on,
 )
-from protonn_edge.training.label_sets import are_label_sets
 from protonn_edge.training.parameters import (
     Choices,
     Number,

@@ -17,15 +17,15 @@ from protonn_edge.datasets.dataset import Sparse, dense_rows
 from protonn_edge.datasets.row_sketch import RowSketch
 from protonn_edge.errors import InputError
 from protonn_edge.quantization import measure_activity, quantize
-from protonn_edge.training.augmentation import (
-    check_image_shape,
-    make_exposure_points,
-    move,
-)
-from protonn_edge.training.given_points import GivenPoints
+from protonn_edge.training.augmentation import check_image_shape, make_exposure_points, move
+from protonn_edge.training.given_points import GivenPoints, best_threshold
 from protonn_edge.training.initialization import REACH, with_reach
-from protonn_edge.training.label_sets import best_threshold
-from protonn_edge.training.normalization import normalized, normalizer_from
+from protonn_edge.training.normalization import (
+    RunningInputs,
+    normalized,
+    normalizer_from,
+    sparse_statistics,
+)
 from protonn_edge.training.parameters import SharedParameters
 from protonn_edge.training.points import (
     Float32,
@@ -34,7 +34,6 @@ from protonn_edge.training.points import (
     check_varying,
     distinct_points,
 )
-from protonn_edge.training.running_statistics import RunningInputs, sparse_statistics
 from protonn_edge.training.stored_points import StoredPoints, StoredSet, chunks_of
 
 

@@ -27,8 +27,8 @@ from numpy.typing import NDArray
 
 from protonn_edge.errors import InputError
 from protonn_edge.training.initialization import sample_with_all_classes
+from protonn_edge.training.normalization import RunningInputs
 from protonn_edge.training.points import Batch, Float32, Indices, TrainingSet, check_finite
-from protonn_edge.training.running_statistics import RunningInputs
 
 LARGE_BYTES = 2**28
 """Points that take more than this as float32 are read in blocks, in memory or mapped."""

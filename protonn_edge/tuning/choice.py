@@ -20,7 +20,7 @@ from protonn_edge.chain.model import Model
 from protonn_edge.errors import CheckFailed, InputError
 from protonn_edge.quantization import quantize
 from protonn_edge.training.searched import KIND
-from protonn_edge.tuning.limits import Figures, Fit, fit_of
+from protonn_edge.tuning.limits import Fit, fit_of
 from protonn_edge.tuning.store import Record
 from protonn_edge.tuning.trial import Points
 
@@ -30,83 +30,42 @@ _CHANCE = "chance"
 _FEW_POINTS = 0.5
 
 
-@dataclass(frozen=True)
-class Candidate:
-    """A complete trial."""
-
-    record: Record  # the trial's measurements
-    figures: Figures  # its memory and cycles
-
-    @property
-    def score(self) -> float:
-        """Mean of the metric over the folds, 0..1."""
-        return self.record.score
-
-    @property
-    def deviation(self) -> float:
-        """Standard deviation of the metric over the folds."""
-        scores = self.record.scores
-        return float(np.std(scores, ddof=1)) if len(scores) > 1 else 0.0
-
-    def to_json(self, board: Board) -> dict[str, Any]:
-        """Return the candidate with its latency and energy on the board."""
-        figures = self.figures
-        return {
-            "trial": self.record.number,
-            "is_default": self.record.is_default,
-            "score": self.score,
-            "fold_scores": list(self.record.scores),
-            "score_deviation": self.deviation,
-            "accuracy": self.record.accuracy,
-            "fold_accuracies": list(self.record.accuracies),
-            **figures.to_json(),
-            "worst_ms": board.milliseconds(figures.worst_cycles),
-            "mean_ms": board.milliseconds(figures.mean_cycles),
-            "mean_mj": board.millijoules(figures.mean_cycles),
-            "settings": dict(self.record.settings),
-        }
-
-
-def candidates(records: Iterable[Record]) -> list[Candidate]:
+def candidates(records: Iterable[Record]) -> list[Record]:
     """Return the complete trials, by their numbers."""
-    complete = [record for record in records if record.outcome == "complete" and record.figures]
-    return [
-        Candidate(record, record.figures)
-        for record in sorted(complete, key=lambda record: record.number)
-        if record.figures is not None
-    ]
+    complete = (record for record in records if record.outcome == "complete" and record.figures)
+    return sorted(complete, key=lambda record: record.number)
 
 
-def best_of_kinds(found: Iterable[Candidate]) -> dict[str, Candidate]:
+def best_of_kinds(found: Iterable[Record]) -> dict[str, Record]:
     """Return the best candidate of each kind, best first; empty if only one was searched."""
-    best: dict[str, Candidate] = {}
+    best: dict[str, Record] = {}
     for candidate in sorted(found, key=lambda each: (-each.score, flash_of(each))):
-        if KIND in candidate.record.settings:
-            best.setdefault(candidate.record.settings[KIND], candidate)
+        if KIND in candidate.settings:
+            best.setdefault(candidate.settings[KIND], candidate)
     return best
 
 
-def flash_of(candidate: Candidate) -> float:
+def flash_of(candidate: Record) -> float:
     """Return the flash of a candidate."""
-    return candidate.figures.flash_bytes
+    return candidate.measured.flash_bytes
 
 
-def cycles_of(candidate: Candidate) -> float:
+def cycles_of(candidate: Record) -> float:
     """Return the mean cycles of a candidate."""
-    return candidate.figures.mean_cycles
+    return candidate.measured.mean_cycles
 
 
-def front(found: Sequence[Candidate], cost: Callable[[Candidate], float]) -> list[Candidate]:
+def front(found: Sequence[Record], cost: Callable[[Record], float]) -> list[Record]:
     """Return the candidates that are better than all that cost no more, cheapest first."""
-    ordered = sorted(found, key=lambda each: (cost(each), -each.score, each.record.number))
-    kept: list[Candidate] = []
+    ordered = sorted(found, key=lambda each: (cost(each), -each.score, each.number))
+    kept: list[Record] = []
     for each in ordered:
         if not kept or each.score > kept[-1].score:
             kept.append(each)
     return kept
 
 
-def front_json(found: Sequence[Candidate], board: Board) -> dict[str, Any]:
+def front_json(found: Sequence[Record], board: Board) -> dict[str, Any]:
     """Return both fronts under the names of their costs."""
     return {
         "accuracy_by_flash": [each.to_json(board) for each in front(found, flash_of)],
@@ -166,23 +125,23 @@ class Choice:
             return self.kind
         return f"{self.kind} {_CHANCE if self.points is None else format(self.points, 'g')}"
 
-    def ranked(self, found: Sequence[Candidate]) -> list[Candidate]:
+    def ranked(self, found: Sequence[Record]) -> list[Record]:
         """Return the candidates in order of preference."""
         below = lead_by_chance(found) if self.points is None else self.points / 100
         least = max(each.score for each in found) - below - 1e-12
         cost = _COSTS.get(self.kind)
 
-        def order(each: Candidate) -> tuple[float, ...]:
+        def order(each: Record) -> tuple[float, ...]:
             is_near = each.score >= least
             if self.kind == _DEFAULT:
-                is_near &= each.record.is_default
+                is_near &= each.is_default
             first = cost(each) if is_near and cost else 0.0
-            return (not is_near, first, -each.score, flash_of(each), each.record.number)
+            return (not is_near, first, -each.score, flash_of(each), each.number)
 
         return sorted(found, key=order)
 
 
-def lead_by_chance(found: Sequence[Candidate]) -> float:
+def lead_by_chance(found: Sequence[Record]) -> float:
     """Return the approximate lead of the best candidate if all are equally good, 0..1.
 
     The mean of a trial over K folds has an error of s / sqrt(K), where s is the deviation of the
@@ -190,7 +149,7 @@ def lead_by_chance(found: Sequence[Candidate]) -> float:
     exceeds their common value by at most sqrt(2 ln n) errors. The median limits the influence of a
     trial that failed in one fold.
     """
-    scores = np.array([each.record.scores for each in found])
+    scores = np.array([each.scores for each in found])
     n, folds = scores.shape
     if n < 2:
         return 0.0
@@ -218,14 +177,14 @@ class Refitted:
     """A model trained on all points."""
 
     model: Model  # with the search in its record
-    candidate: Candidate  # its trial in the search
+    candidate: Record  # its trial in the search
     fit: Fit  # its memory and cycles by the planner
     linked: Linked | None  # its memory by the linker; None without a compiler
 
 
 def refit(
     points: Points,
-    ranked: Sequence[Candidate],
+    ranked: Sequence[Record],
     *,
     seed: int,
     classes: Sequence[str],
@@ -244,7 +203,7 @@ def refit(
     for candidate in ranked[:_ATTEMPTS]:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)
-            classifier = points.untrained(candidate.record.settings, seed)
+            classifier = points.untrained(candidate.settings, seed)
             classifier.fit(points.X, points.y, groups=points.groups)
         model = classifier.to_model(classes=classes, feature_names=feature_names)
         integers = quantize(model)

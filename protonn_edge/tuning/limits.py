@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,10 +33,6 @@ class Figures:
     sram_bytes: int
     worst_cycles: int  # upper bound of the cycles of a prediction
     mean_cycles: float  # mean cycles of a prediction on the given points
-
-    def to_json(self) -> dict[str, Any]:
-        """Return the figures under their names."""
-        return asdict(self)
 
 
 @dataclass(frozen=True)
@@ -68,10 +64,6 @@ class TuningLimits:
         text = f"{each.value(figures, board):{each.form}} {each.unit}"
         limit = getattr(self, each.field)
         return text if limit is None else f"{text}, {name} is {limit:,}"
-
-    def to_json(self) -> dict[str, Any]:
-        """Return the limits under their names."""
-        return asdict(self)
 
 
 class _Limit(NamedTuple):

@@ -12,7 +12,7 @@ import hashlib
 import time
 from collections.abc import Callable, Mapping
 from concurrent.futures import FIRST_COMPLETED, Future, wait
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -41,14 +41,6 @@ _REJECTED_AT_FIRST = 120
 
 _LOOK_EVERY_S = 0.5
 _LOSSES = 5  # lost workers for one fold
-
-
-class NothingFits(CheckFailed):
-    """No trial was within the limits; `nearest` is the one that exceeded them least."""
-
-    def __init__(self, sentence: str, nearest: Record) -> None:
-        super().__init__(sentence)
-        self.nearest = nearest
 
 
 @dataclass(frozen=True)
@@ -129,7 +121,7 @@ def identity(
         "format": _FORMAT,
         "data and folds": digest.hexdigest(),
         "board": points.board.name,
-        "limits": points.limits.to_json(),
+        "limits": asdict(points.limits),
         "metric": str(points.metric),
         "settings": space.to_json(),
         "seed": seed,
@@ -177,7 +169,7 @@ class Search:
         time of ``time.monotonic()``, running trials are abandoned early enough to train the model
         chosen so far on all points.
 
-        Raises `NothingFits` if all settings drawn exceed a limit.
+        Raises `CheckFailed` if all settings drawn exceed a limit.
         """
         self._deadline = deadline
         while in_time := not self._is_late():
@@ -196,7 +188,7 @@ class Search:
         complete = candidates(self._records.values())
         if not complete:
             return left <= 0
-        chosen = self._choice.ranked(complete)[0].record
+        chosen = self._choice.ranked(complete)[0]
         folds = self._points.n_folds
         return left <= 1.5 * chosen.seconds / (folds - 1)  # each fold trains on the others
 
@@ -319,17 +311,14 @@ def _check_found(records: list[Record], points: Points, space: SearchSpace) -> N
     rejected = [record for record in records if record.excess]
     if not rejected or any(record.outcome != "rejected" for record in records):
         return
-    nearest = min(rejected, key=lambda r: (max((r.excess or {}).values()), r.number))
-    assert nearest.figures is not None
-    assert nearest.excess
-    limits, board = points.limits, points.board
-    said = [limits.describe(name, nearest.figures, board) for name in sorted(nearest.excess)]
+    nearest = min(rejected, key=lambda r: (max(r.excess.values()), r.number))
+    limits, figures = points.limits, nearest.measured
+    said = [limits.describe(name, figures, points.board) for name in sorted(nearest.excess)]
     sizes = space.searched.told(nearest.settings)
-    sentence = (
+    raise CheckFailed(
         f"none of {len(rejected):,} trials fits; the nearest ({sizes}) takes {' and '.join(said)}; "
         f"raise that limit, or give {FEWER_FEATURES}"
     )
-    raise NothingFits(sentence, nearest)
 
 
 def _most(figures: list[Figures]) -> Figures:
@@ -354,7 +343,7 @@ def _bars(seen: list[Record], figures: Figures) -> dict[float, float]:
             continue
         if other.flash_bytes > figures.flash_bytes or other.mean_cycles > figures.mean_cycles:
             continue
-        reached = dict(record.rungs or {})
+        reached = dict(record.rungs)
         if record.scores:
             reached[1.0] = record.scores[0]
         for share in (*RUNGS, 1.0):

@@ -11,10 +11,11 @@ import json
 import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Literal, Self
 
+import numpy as np
 import optuna
 from optuna.distributions import (
     BaseDistribution,
@@ -26,6 +27,7 @@ from optuna.storages import JournalStorage
 from optuna.storages.journal import JournalFileBackend
 from optuna.trial import FrozenTrial, TrialState
 
+from protonn_edge.boards import Board
 from protonn_edge.codegen.plan import PLANS
 from protonn_edge.errors import InputError
 from protonn_edge.system.files import check_file
@@ -141,11 +143,11 @@ class Record:
     # the metric of the integer model in the folds, 0..1; of a pruned trial in the tested ones
     scores: tuple[float, ...] = ()
     # accuracy on the first fold's points by the completed share of training
-    rungs: Mapping[float, float] | None = None
+    rungs: Mapping[float, float] = field(default_factory=dict)
     seconds: float = 0.0  # of training, over the folds
     reason: str = ""  # the reason if it is not complete
     # of a rejected trial: the share of each exceeded limit, above 1
-    excess: Mapping[str, float] | None = None
+    excess: Mapping[str, float] = field(default_factory=dict)
     is_default: bool = False  # whether it is one of the given first trials, not a drawn one
     accuracies: tuple[float, ...] = ()  # beside the scores
 
@@ -159,14 +161,42 @@ class Record:
         """Mean of the folds, 0..1."""
         return sum(self.accuracies) / len(self.accuracies)
 
+    @property
+    def deviation(self) -> float:
+        """Standard deviation of the metric over the folds."""
+        return float(np.std(self.scores, ddof=1)) if len(self.scores) > 1 else 0.0
+
+    @property
+    def measured(self) -> Figures:
+        """The memory and cycles, which complete and rejected trials have."""
+        assert self.figures is not None
+        return self.figures
+
+    def to_json(self, board: Board) -> dict[str, Any]:
+        """Return a complete trial with its latency and energy on the board."""
+        figures = self.measured
+        return {
+            "trial": self.number,
+            "is_default": self.is_default,
+            "score": self.score,
+            "fold_scores": list(self.scores),
+            "score_deviation": self.deviation,
+            "accuracy": self.accuracy,
+            "fold_accuracies": list(self.accuracies),
+            **asdict(figures),
+            "worst_ms": board.milliseconds(figures.worst_cycles),
+            "mean_ms": board.milliseconds(figures.mean_cycles),
+            "mean_mj": board.millijoules(figures.mean_cycles),
+            "settings": dict(self.settings),
+        }
+
     def frozen(self, distributions: dict[str, BaseDistribution]) -> FrozenTrial:
         """Return the record as optuna's trial."""
-        rungs = dict(self.rungs or {})
         attributes = asdict(self) | {
             "scores": list(self.scores),
             "accuracies": list(self.accuracies),
-            "rungs": [[share, value] for share, value in rungs.items()],
-            "excess": dict(self.excess or {}),
+            "rungs": [[share, value] for share, value in self.rungs.items()],
+            "excess": dict(self.excess),
         }
         del attributes["settings"]
         return optuna.trial.create_trial(
@@ -174,7 +204,7 @@ class Record:
             value=self.score if self.outcome == "complete" else None,
             params=dict(self.settings),
             distributions=distributions,
-            intermediate_values={round(100 * share): value for share, value in rungs.items()},
+            intermediate_values={round(100 * share): value for share, value in self.rungs.items()},
             user_attrs=attributes,
         )
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import time
 import warnings
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
@@ -44,48 +45,6 @@ class Alternative:
 
     settings: Mapping[str, Any]  # the classifier's settings for it
     n_inputs: int  # D, the number of values that it makes of a point
-
-
-def alternatives_of(
-    kind: type[DeviceClassifier], fixed: Mapping[str, Any], X: Any
-) -> dict[str, Alternative]:
-    """Return the alternatives by name, without those that conflict with the fixed settings.
-
-    There are none if these already choose features, or if only raw points would remain.
-
-    - `kind`: the kind of classifier.
-    - `fixed`: settings that all trials share.
-    - `X` (n, features): raw points.
-    """
-    given = kind(**fixed).frozen()
-    if (given.asked is not None and given.asked.kind) or given.initial_model is not None:
-        return {}
-    found = {}
-    for name, wanted in given.alternatives().items():
-        own = {key: value for key, value in wanted.items() if key not in fixed or key == "features"}
-        try:
-            settings = _accepted(kind, {**fixed, **own}, X)
-            found[name] = Alternative(own, count_inputs(settings, X))
-        except InputError:
-            continue
-    return {} if set(found) == {NO_FEATURES} else found
-
-
-def kinds_for(fixed: Mapping[str, Any], X: Any) -> tuple[str, ...]:
-    """Return the names of the kinds of classifiers compatible with fixed settings and points.
-
-    Raises `InputError` if none is; the sentence of the first one.
-    """
-    found, refused = [], []
-    for name, kind in CLASSIFIERS.items():
-        try:
-            _accepted(kind, fixed, X)
-            found.append(name)
-        except InputError as error:
-            refused.append(error)
-    if not found:
-        raise refused[0]
-    return tuple(found)
 
 
 def _accepted(kind: type[DeviceClassifier], given: Mapping[str, Any], X: Any) -> Any:
@@ -124,18 +83,46 @@ class Points:
 
     @cached_property
     def alternatives(self) -> Mapping[str, Alternative]:
-        """Choices of features before the classifier, by name; empty if that is fixed."""
+        """Choices of features before the classifier, by name, but none that the settings refuse.
+
+        There are none if the settings already choose features, or if only raw points would remain.
+        """
         if self.classifier == ANY:
             return {}  # each kind has its own
-        return alternatives_of(CLASSIFIERS[self.classifier], self.fixed, self.X)
+        kind = CLASSIFIERS[self.classifier]
+        given = kind(**self.fixed).frozen()
+        if (given.asked is not None and given.asked.kind) or given.initial_model is not None:
+            return {}
+        found = {}
+        for name, wanted in given.alternatives().items():
+            own = {
+                key: each
+                for key, each in wanted.items()
+                if key not in self.fixed or key == "features"
+            }
+            with suppress(InputError):
+                settings = _accepted(kind, {**self.fixed, **own}, self.X)
+                found[name] = Alternative(own, count_inputs(settings, self.X))
+        return {} if set(found) == {NO_FEATURES} else found
 
     @cached_property
     def kinds(self) -> tuple[str, ...]:
-        """The kinds of classifiers that trials may have."""
+        """The kinds of classifiers that trials may have.
+
+        Raises `InputError` if the settings refuse all of them; the sentence of the first one.
+        """
         if self.classifier != ANY:
             return (self.classifier,)
-        found = kinds_for(self.fixed, self.X)
-        return tuple(kind for kind in found if kind not in self.left_out) or found
+        found, refused = [], []
+        for name, kind in CLASSIFIERS.items():
+            try:
+                _accepted(kind, self.fixed, self.X)
+                found.append(name)
+            except InputError as error:
+                refused.append(error)
+        if not found:
+            raise refused[0]
+        return tuple(name for name in found if name not in self.left_out) or tuple(found)
 
     def of_kind(self, kind: str) -> Points:
         """Return the points for trials of one kind."""

@@ -168,7 +168,7 @@ class DaskWorkers(Workers):
 
     def submit(self, job: Job) -> Future[FoldResult]:
         """Submit a fold; Dask runs it again if its worker is lost."""
-        future: Future[FoldResult] = self._executor.submit(_run_on_cluster, self._shared, job)
+        future: Future[FoldResult] = self._executor.submit(run_fold, self._shared, job)
         return future
 
     def renew(self) -> None:
@@ -182,7 +182,3 @@ class DaskWorkers(Workers):
             ) from error
         self._shared = self._client.scatter(self.points, broadcast=True, hash=False)
         self._executor = self._client.get_executor(pure=False, retries=2)
-
-
-def _run_on_cluster(points: Points, job: Job) -> FoldResult:
-    return run_fold(points, job)

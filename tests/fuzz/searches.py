@@ -17,7 +17,7 @@ from protonn_edge.report.inputs import read_front
 from protonn_edge.report.panels import front_section
 from protonn_edge.report.tuning import candidate_table, front_figure, progress_table
 from protonn_edge.training.folds import fold_numbers
-from protonn_edge.tuning.choice import Candidate, Choice, candidates, front_json
+from protonn_edge.tuning.choice import Choice, candidates, front_json
 from protonn_edge.tuning.limits import Figures, TuningLimits
 from protonn_edge.tuning.search import Progress, Search
 from protonn_edge.tuning.space import SearchSpace
@@ -70,7 +70,7 @@ def _go_on(rng: np.random.Generator, path: Path) -> None:
         _choose(rng, candidates(seen), space)
 
 
-def _choose(rng: np.random.Generator, found: list[Candidate], space: SearchSpace) -> None:
+def _choose(rng: np.random.Generator, found: list[Record], space: SearchSpace) -> None:
     if not found:
         return
     Choice.parse(pick(rng, _CHOICES)).ranked(found)

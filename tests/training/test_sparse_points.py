@@ -12,9 +12,13 @@ from scipy.sparse import csc_array, csr_array, csr_matrix, random_array
 from protonn_edge.chain.statistics import InputStatistics, Normalizer, unit_rows
 from protonn_edge.errors import InputError
 from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
-from protonn_edge.training.normalization import DENSE_LIMIT_BYTES, dense_unless_kept, normalized
+from protonn_edge.training.normalization import (
+    DENSE_LIMIT_BYTES,
+    dense_unless_kept,
+    normalized,
+    sparse_statistics,
+)
 from protonn_edge.training.points import distinct_points
-from protonn_edge.training.running_statistics import sparse_statistics
 
 GENERATOR = np.random.default_rng(0)
 

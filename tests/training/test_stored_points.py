@@ -19,8 +19,8 @@ from protonn_edge.datasets import load_digits_dataset
 from protonn_edge.errors import InputError
 from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
 from protonn_edge.training import stored_points
+from protonn_edge.training.normalization import RunningInputs
 from protonn_edge.training.points import TrainingSet
-from protonn_edge.training.running_statistics import RunningInputs
 from protonn_edge.training.stored_points import StoredPoints, StoredSet, chunks_of, is_large
 
 DIGITS = load_digits_dataset()

@@ -103,5 +103,5 @@ def test_a_search_trains_what_it_drew(make_points, search, tmp_path):
     space = SearchSpace.of(points)
     found = search(points, InProcessWorkers(points), tmp_path / "s", trials=4, space=space)
     complete = candidates(found.records.values())
-    assert {each.record.settings["feature_stage"] for each in complete} >= {"gradients:4x4", "none"}
+    assert {each.settings["feature_stage"] for each in complete} >= {"gradients:4x4", "none"}
     assert "feature_stage" in {name for names in space.searched.columns.values() for name in names}

@@ -35,7 +35,7 @@ FOUND = candidates(
 
 
 def numbers(found):
-    return [each.record.number for each in found]
+    return [each.number for each in found]
 
 
 @pytest.mark.parametrize(

@@ -38,7 +38,7 @@ FOUND = candidates(
 
 
 def numbers(found):
-    return [each.record.number for each in found]
+    return [each.number for each in found]
 
 
 def test_only_complete_trials_are_candidates():

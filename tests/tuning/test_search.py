@@ -15,7 +15,7 @@ from protonn_edge.errors import CheckFailed, InputError
 from protonn_edge.training.searched import Searched
 from protonn_edge.tuning.choice import Choice
 from protonn_edge.tuning.limits import Figures, TuningLimits
-from protonn_edge.tuning.search import NothingFits, _bars
+from protonn_edge.tuning.search import _bars
 from protonn_edge.tuning.store import Record
 from protonn_edge.tuning.trial import sketch
 from protonn_edge.tuning.workers import InProcessWorkers, Processes
@@ -32,7 +32,7 @@ def essence(records):
             r.outcome,
             r.figures,
             r.accuracies,
-            dict(r.rungs or {}),
+            dict(r.rungs),
             r.is_default,
         )
         for number, r in records.items()
@@ -186,13 +186,15 @@ def test_limits_that_nothing_meets_name_the_nearest_and_what_limits_it(
 ):
     monkeypatch.setattr("protonn_edge.tuning.search._REJECTED_AT_FIRST", 8)
     points = make_points(TuningLimits(flash_bytes=900, latency_ms=50))
-    with pytest.raises(NothingFits) as caught:
-        search(points, InProcessWorkers(points), tmp_path / "s")
-    sentence, nearest = str(caught.value), caught.value.nearest
+    seen = []
+    with pytest.raises(CheckFailed) as caught:
+        search(points, InProcessWorkers(points), tmp_path / "s", on_change=seen.append)
+    sentence, tried = str(caught.value), seen[-1].records.values()
+    nearest = min(tried, key=lambda record: max(record.excess.values()))
     assert "B flash, --max-flash is 900" in sentence
     assert "--max-latency-ms" not in sentence
     assert f"n_prototypes {nearest.settings['n_prototypes']}" in sentence
-    with pytest.raises(NothingFits, match="--max-flash is 900"):  # and at once from the file
+    with pytest.raises(CheckFailed, match="--max-flash is 900"):  # and at once from the file
         search(points, InProcessWorkers(points), tmp_path / "s")
 
 

@@ -41,7 +41,7 @@ def records(space):
 
 
 def as_dicts(found):
-    return {number: {**vars(r), "excess": dict(r.excess or {})} for number, r in found.items()}
+    return {number: {**vars(r), "excess": dict(r.excess)} for number, r in found.items()}
 
 
 def test_what_was_kept_is_read_again(opened, records):

@@ -24,7 +24,6 @@ from protonn_edge.kinds.protonn.train.online import OnlineTraining
 from protonn_edge.system.rounding import one_thread
 from protonn_edge.training import given_points
 from protonn_edge.training.base import DeviceClassifier
-from protonn_edge.training.label_sets import are_label_sets
 from protonn_edge.training.normalization import dense_unless_kept, normalized
 from protonn_edge.training.objective import LABEL_RARITY
 from protonn_edge.training.points import Float32, Indices
@@ -137,7 +136,7 @@ class ProtoNNClassifier(ProtoNNParameters, DeviceClassifier):
         settings = self.frozen(
             **({} if given is None else {"initial_model": given, "budget": None})
         )
-        multilabel = are_label_sets(y) or getattr(self, "multilabel_", False)
+        multilabel = given_points.are_label_sets(y) or getattr(self, "multilabel_", False)
         check_compatible(
             Case(settings=settings, multilabel=multilabel, in_parts=True), self.refusals
         )
