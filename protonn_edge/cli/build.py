@@ -19,6 +19,7 @@ from protonn_edge.chain.decision import UNKNOWN
 from protonn_edge.chain.file import load_model
 from protonn_edge.chain.head import Remedies
 from protonn_edge.chain.model import Model
+from protonn_edge.cli import options
 from protonn_edge.cli.command import OUTPUT, Output, command, option
 from protonn_edge.cli.live import (
     LIVE_OPTIONS,
@@ -26,18 +27,6 @@ from protonn_edge.cli.live import (
     build_with_sensor,
     refused_wrong_answers,
     say_tried,
-)
-from protonn_edge.cli.options import (
-    BOARD,
-    BYTES,
-    FOLDER,
-    MODEL_FILE,
-    PATH,
-    PORT,
-    PRECISION,
-    TRY,
-    UPLOAD,
-    FiniteRange,
 )
 from protonn_edge.cli.paths import LIVE_FOLDER
 from protonn_edge.cli.tables import TABLE, points_for
@@ -61,35 +50,37 @@ from protonn_edge.report.terminal import budget_facts, fact_table, plan_table, s
 
 @command("build")
 def build_command(
-    model_file: Path = MODEL_FILE,
-    board_name: str = BOARD,
+    model_file: Path = options.MODEL_FILE,
+    board_name: str = options.BOARD,
     output: Path | None = option(
         "The project's folder; missing files are created.  [default: the current folder; with "
         "--sensor, live]",
-        FOLDER,
+        options.FOLDER,
     ),
-    data: Path | None = option("Labelled points to compare float and integer accuracy on.", PATH),
+    data: Path | None = option(
+        "Labelled points to compare float and integer accuracy on.", options.PATH
+    ),
     max_drop: float | None = option(
         "Fail if quantization loses more than this many percentage points of accuracy; needs "
         "--data.",
-        FiniteRange(0, 100),
+        options.FiniteRange(0, 100),
     ),
-    precision: str = PRECISION,
+    precision: str = options.PRECISION,
     max_flash: int | None = option(
-        "Flash that the whole firmware may take, such as 8kB.  [default: all]", BYTES
+        "Flash that the whole firmware may take, such as 8kB.  [default: all]", options.BYTES
     ),
     max_sram: int | None = option(
-        "SRAM that the whole firmware may take, with the stack.  [default: all]", BYTES
+        "SRAM that the whole firmware may take, with the stack.  [default: all]", options.BYTES
     ),
     kernel: str | None = option(
         "How weights are read or trees evaluated.  [default: the fastest that fits]",
         click.Choice(PLANS),
         flag="--plan",
     ),
-    tries: bool = TRY,
+    tries: bool = options.TRY,
     live: LiveOptions = LIVE_OPTIONS,
-    uploads: bool = UPLOAD,
-    port: str | None = PORT,
+    uploads: bool = options.UPLOAD,
+    port: str | None = options.PORT,
     table: TableOptions = TABLE,
     out: Output = OUTPUT,
 ) -> None:
@@ -131,12 +122,12 @@ def build_command(
         facts, activity = compared.facts, compared.activity
         if max_drop is not None and 100 * compared.drop > max_drop:
             out.finish(record, _drop_failure(compared, max_drop, model.head.remedies))
-    options = BuildOptions(max_flash, max_sram, kernel, activity, reference, tries=tries)
+    settings = BuildOptions(max_flash, max_sram, kernel, activity, reference, tries=tries)
     try:
         target = board.name if board.is_chip else "this computer"
         with refused_wrong_answers(out, record), out.status(f"building for {target}"):
             build_it = build if board.is_chip else build_for_host
-            built = build_it(model, board, output, options)
+            built = build_it(model, board, output, settings)
     except OverBudget as failure:
         out.finish(record | failure.usage.to_json(), failure)
     record |= _shown(out, built, board, facts)

@@ -26,17 +26,7 @@ from protonn_edge.errors import Interrupted
 from protonn_edge.evaluation.library_check import LibraryCheck, LibraryWay, check_library
 from protonn_edge.evaluation.measurement import Measurement, measure
 from protonn_edge.quantization import DeviceModel
-from protonn_edge.report.terminal import (
-    budget_facts,
-    class_parts,
-    confusion_parts,
-    device_table,
-    fact_table,
-    quality_facts,
-    repetition_fact,
-    run_facts,
-    saturation_fact,
-)
+from protonn_edge.report import terminal
 from protonn_edge.system.shell import command_line
 from protonn_edge.verification.agreement import Agreement, PossibleCycles, disagreement, outcome
 
@@ -150,24 +140,26 @@ def show(measurement: Measurement, out: Output) -> None:
     """Print a measurement."""
     board, classes = measurement.board, measurement.reference.classes
     quality = measurement.quality
-    facts = [*run_facts(measurement.summary, board), *quality_facts(quality)]
-    facts += budget_facts(measurement.usage, board)
+    facts = [*terminal.run_facts(measurement.summary, board), *terminal.quality_facts(quality)]
+    facts += terminal.budget_facts(measurement.usage, board)
     values = measurement.summary.n * measurement.reference.n_features
-    facts.append(saturation_fact(measurement.saturations, values))
+    facts.append(terminal.saturation_fact(measurement.saturations, values))
     if measurement.stack_peak_bytes is not None:
         facts.append(("stack, measured", f"{measurement.stack_peak_bytes:,} B"))
     if measurement.repetition is not None:
         repeated = measurement.repetition
-        facts.append(repetition_fact(repeated.n, repeated.cycles, board))
-    out.say(f"measured on {measurement.agreement.execution}:", fact_table(facts))
+        facts.append(terminal.repetition_fact(repeated.n, repeated.cycles, board))
+    out.say(f"measured on {measurement.agreement.execution}:", terminal.fact_table(facts))
     if measurement.comparison is not None:
         same = measurement.comparison
-        out.say("each board's share:", device_table(measurement.shares))
+        out.say("each board's share:", terminal.device_table(measurement.shares))
         out.say(
             f"of {same.n} points that all boards classified, {same.answers_differ} got different "
             f"answers and {same.cycles_differ} took different numbers of cycles"
         )
-    out.say(*confusion_parts(measurement.confusion, classes), *class_parts(quality))
+    out.say(
+        *terminal.confusion_parts(measurement.confusion, classes), *terminal.class_parts(quality)
+    )
 
 
 def say_unproven(possible: PossibleCycles, out: Output) -> None:
@@ -202,7 +194,8 @@ def library_check(
     with out.progress("through pnn_quantize", len(points[1])) as bar:
         check = check_library(model, way, plan, board, lambda _: bar.advance(), emulator)
     out.say(
-        "quantized as in a sketch, by pnn_quantize:", fact_table(_library_facts(check, reference))
+        "quantized as in a sketch, by pnn_quantize:",
+        terminal.fact_table(_library_facts(check, reference)),
     )
     return check
 

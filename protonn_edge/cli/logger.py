@@ -8,16 +8,8 @@ import click
 
 from protonn_edge.boards import load_board
 from protonn_edge.build.sensor_projects import logger_of, sketch_name
+from protonn_edge.cli import options
 from protonn_edge.cli.command import OUTPUT, Output, command, option
-from protonn_edge.cli.options import (
-    BOARD,
-    FOLDER,
-    PORT,
-    UPLOAD,
-    FiniteRange,
-    baud_rate,
-    board_words,
-)
 from protonn_edge.cli.upload import upload, upload_line
 from protonn_edge.export.folder import LOGGER, check_folder, write_folder
 from protonn_edge.sensors import sensor_kind
@@ -33,16 +25,16 @@ def logger_command(
         required=True,
     ),
     rate: float = option(
-        "Samples of all channels a second.", FiniteRange(0, min_open=True), required=True
+        "Samples of all channels a second.", options.FiniteRange(0, min_open=True), required=True
     ),
-    output: Path = option("The folder of the project.", FOLDER, shown=Path("logger")),
+    output: Path = option("The folder of the project.", options.FOLDER, shown=Path("logger")),
     arduino: bool = option("Write a sketch for the Arduino IDE instead.", is_flag=True),
-    baud: int | None = baud_rate(
+    baud: int | None = options.baud_rate(
         "Of the serial line.  [default: the board's, or more where that is too slow]"
     ),
-    uploads: bool = UPLOAD,
-    port: str | None = PORT,
-    board_name: str = BOARD,
+    uploads: bool = options.UPLOAD,
+    port: str | None = options.PORT,
+    board_name: str = options.BOARD,
     out: Output = OUTPUT,
 ) -> None:
     """Write firmware that samples a sensor at a steady rate, for 'record' to read.
@@ -67,7 +59,7 @@ def logger_command(
     if not (arduino or uploads):
         out.say(f"  upload: {upload_line(output, board.environment)}")
     record = ["protonn-edge", "record", "-o", "recording.csv", "--label", "NAME"]
-    record += board_words(board_name)
+    record += options.board_words(board_name)
     record += [] if logger.baud == board.baud else ["--baud", str(logger.baud)]
     out.say(f"  record: {command_line(record)}")
     out.finish(

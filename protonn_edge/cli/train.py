@@ -6,18 +6,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from protonn_edge.chain.decision import Statistic
+from protonn_edge.cli import options
 from protonn_edge.cli.calibrate import REJECTION_BY, rejection_rate
 from protonn_edge.cli.command import OUTPUT, Output, command, option, options_of
-from protonn_edge.cli.options import (
-    BOARD,
-    GROUPS,
-    METRIC,
-    MODEL_OUTPUT,
-    PATH,
-    POINTS,
-    FiniteRange,
-    seed_option,
-)
 from protonn_edge.cli.paths import check_output, check_there
 from protonn_edge.cli.tables import TABLE
 from protonn_edge.cli.train_options import (
@@ -41,15 +32,15 @@ _OF_SEARCH = ("minutes", "metric", "board_name")
 class TrainOptions:
     """The options as they were given."""
 
-    data: Path = POINTS
-    output: Path = MODEL_OUTPUT
+    data: Path = options.POINTS
+    output: Path = options.MODEL_OUTPUT
     classifier: GivenClassifier = every_classifier()
     start_from: Path | None = option(
         "A model file to continue training from, or a folder with the reference implementation's "
         "W, B, Z and gamma.",
-        PATH,
+        options.PATH,
     )
-    groups: str | None = GROUPS
+    groups: str | None = options.GROUPS
     rate: float | None = rejection_rate(
         'Answer "unknown" to inputs unlike any class; about this share of valid inputs, such as '
         "1%, is rejected by mistake."
@@ -58,18 +49,18 @@ class TrainOptions:
     normal: str | None = option(
         "With --one-class: the normal class; others are only for testing.", metavar="LABEL"
     )
-    seed: int = seed_option(2**32 - 1)
+    seed: int = options.seed_option(2**32 - 1)
     share: float | None = option(
         "Report on this share of the training points, or groups, held out.",
-        FiniteRange(0, 1, min_open=True, max_open=True),
+        options.FiniteRange(0, 1, min_open=True, max_open=True),
         flag="--holdout",
     )
     verbose: bool = option("Print objective and accuracies after every epoch.", is_flag=True)
     minutes: float = option(
-        "With --classifier best: the time of the search.", FiniteRange(1e-3, 1e5), shown=5
+        "With --classifier best: the time of the search.", options.FiniteRange(1e-3, 1e5), shown=5
     )
-    metric: str = METRIC
-    board_name: str = BOARD
+    metric: str = options.METRIC
+    board_name: str = options.BOARD
     table: TableOptions = TABLE
 
 

@@ -9,17 +9,8 @@ from pathlib import Path
 import click
 
 from protonn_edge.boards import load_board
+from protonn_edge.cli import options
 from protonn_edge.cli.command import OUTPUT, Output, command, option, options_of
-from protonn_edge.cli.options import (
-    BOARD,
-    BYTES,
-    GROUPS,
-    METRIC,
-    MODEL_OUTPUT,
-    POINTS,
-    FiniteRange,
-    seed_option,
-)
 from protonn_edge.cli.paths import FRONT, SEARCH, OutputFile, check_output, check_there
 from protonn_edge.cli.tables import TABLE
 from protonn_edge.cli.train_options import ClassifierCommand, GivenClassifier, any_classifier
@@ -27,8 +18,8 @@ from protonn_edge.datasets.options import TableOptions
 from protonn_edge.system.lazy import later, require
 from protonn_edge.tuning import IN_FLIGHT
 
-_QUANTITY = FiniteRange(1e-6, 1e6)
-_SECONDS = FiniteRange(1e-3, 1e8)
+_QUANTITY = options.FiniteRange(1e-6, 1e6)
+_SECONDS = options.FiniteRange(1e-3, 1e8)
 
 _tune_model = later("protonn_edge.cli.tuning", "tune_model")
 
@@ -57,16 +48,18 @@ def _beside_output() -> Path | None:
 class TuneOptions:
     """The options as they were given."""
 
-    data: Path = POINTS
-    output: Path = MODEL_OUTPUT
-    board_name: str = BOARD
-    max_flash: int | None = option("Flash limit for the classifier's code and constants.", BYTES)
-    max_sram: int | None = option("SRAM limit for the classifier's variables.", BYTES)
+    data: Path = options.POINTS
+    output: Path = options.MODEL_OUTPUT
+    board_name: str = options.BOARD
+    max_flash: int | None = option(
+        "Flash limit for the classifier's code and constants.", options.BYTES
+    )
+    max_sram: int | None = option("SRAM limit for the classifier's variables.", options.BYTES)
     max_latency_ms: float | None = option(
         "Limit on the worst-case time of a prediction.", _QUANTITY
     )
     max_energy_mj: float | None = option("Limit on the mean energy of a prediction.", _QUANTITY)
-    metric: str = METRIC
+    metric: str = options.METRIC
     trials: int = option(
         "Trials, with those of earlier runs.", click.IntRange(1, 100_000), shown=60
     )
@@ -83,9 +76,9 @@ class TuneOptions:
     folds: int | None = option(
         "Folds of cross-validation.  [default: 3; of groups 7]", click.IntRange(2, 20)
     )
-    groups: str | None = GROUPS
+    groups: str | None = options.GROUPS
     classifier: GivenClassifier = any_classifier()
-    seed: int = seed_option(2**31 - 1)
+    seed: int = options.seed_option(2**31 - 1)
     in_flight: int = option(
         "Trials that run at the same time.", click.IntRange(1, 1000), shown=IN_FLIGHT
     )

@@ -16,18 +16,9 @@ from protonn_edge.cli.command import OUTPUT, Output, argument, command, option
 from protonn_edge.cli.options import LEVEL, PATH, FiniteRange
 from protonn_edge.cli.paths import WINDOWS, OutputFile
 from protonn_edge.cli.tables import TABLE, names_in
-from protonn_edge.datasets import Notice, TableOptions
+from protonn_edge.datasets import Notice, TableOptions, recordings
 from protonn_edge.datasets.naming import listed, title
 from protonn_edge.datasets.recorded import Recording, read_recording
-from protonn_edge.datasets.recordings import (
-    CutWindows,
-    SegmentDetector,
-    Trigger,
-    classes_that_move,
-    cut_windows,
-    last_takes,
-    runs_of,
-)
 from protonn_edge.datasets.rules import is_called_as_time
 from protonn_edge.errors import InputError, counted
 from protonn_edge.features.audio.frames import SAMPLE_LIMIT
@@ -154,7 +145,7 @@ def _check_window(window: int, channels: int) -> None:
 def _check_labels(recorded: Recording, window: int) -> None:
     """Refuse labels that change all the time: another column has them, or none."""
     labels, layout = recorded.dataset.y_train, recorded.dataset.layout
-    runs = runs_of(labels)
+    runs = recordings.runs_of(labels)
     if len(labels) >= window * 2 and len(labels) < _LEAST_RUN * len(runs):
         found = "" if layout is None else f" ({layout.label})"
         raise InputError(
@@ -166,7 +157,7 @@ def _check_labels(recorded: Recording, window: int) -> None:
 
 def _trigger(
     recorded: Recording, window: int, level: float | None, before: int | None, onset: int | None
-) -> SegmentDetector | None:
+) -> recordings.SegmentDetector | None:
     """Return where windows begin, if not at regular intervals."""
     if onset is not None:
         channels = recorded.samples.shape[1]
@@ -180,8 +171,8 @@ def _trigger(
         raise InputError(
             f"--before is {count:,}, but a window has only {window:,} samples; give fewer"
         )
-    runs = runs_of(recorded.dataset.y_train, recorded.seams)
-    return Trigger.of(recorded.samples, runs, window, count, level or None)
+    runs = recordings.runs_of(recorded.dataset.y_train, recorded.seams)
+    return recordings.Trigger.of(recorded.samples, runs, window, count, level or None)
 
 
 def _windows(
@@ -189,8 +180,8 @@ def _windows(
     window: int,
     stride: int | None,
     share: float,
-    trigger: SegmentDetector | None,
-) -> CutWindows:
+    trigger: recordings.SegmentDetector | None,
+) -> recordings.CutWindows:
     """Return the windows; in a folder, whole takes are held out for testing."""
     labels, tested = recorded.dataset.y_train, recorded.tested
     if share and tested.any():
@@ -198,9 +189,11 @@ def _windows(
             "--test is given, but the folder has its own takes for testing; leave it out"
         )
     if share and recorded.take_of is not None and recorded.groups is not None:
-        tested, share = last_takes(recorded.take_of, labels, share), 0.0
+        tested, share = recordings.last_takes(recorded.take_of, labels, share), 0.0
     samples, seams = recorded.samples, recorded.seams
-    cut = cut_windows(samples, labels, window, stride, share, seams, tested=tested, trigger=trigger)
+    cut = recordings.cut_windows(
+        samples, labels, window, stride, share, seams, tested=tested, trigger=trigger
+    )
     known = np.isin(cut.y_test, cut.y_train)  # a class without training windows has no number
     return replace(cut, X_test=cut.X_test[known], y_test=cut.y_test[known])
 
@@ -209,9 +202,9 @@ def _windows(
 class _Cut:
     """Windows, what they were cut from, and where they begin, if not at regular intervals."""
 
-    windows: CutWindows
+    windows: recordings.CutWindows
     recorded: Recording
-    trigger: SegmentDetector | None
+    trigger: recordings.SegmentDetector | None
 
     def arrays(self, onset: int | None) -> dict[str, Any]:
         """Return the contents of the file: windows, their classes, rate, onset and groups."""
@@ -305,13 +298,13 @@ class _Cut:
                 "board can take from a microphone; convert the recording to 8,000"
             )
             yield Notice("rate", text, warning=True)
-        runs = runs_of(labels, recorded.seams)
+        runs = recordings.runs_of(labels, recorded.seams)
         short = sum(end - first < window for first, end in runs)
         if short:
             text = f"shorter than a window: {short:,} of {counted(len(runs), 'run')} of a label"
             yield Notice("short_runs", text)
         if self.trigger is not None:
-            moving = classes_that_move(labels, runs, self.trigger)
+            moving = recordings.classes_that_move(labels, runs, self.trigger)
             still = tuple(name for index, name in enumerate(classes) if index not in moving)
             if still:
                 text = f"cut at regular intervals, as nothing moves there: {listed(still)}"

@@ -25,15 +25,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.svm import SVC, LinearSVC, NuSVC
 from sklearn.tree import DecisionTreeClassifier
 
-from protonn_edge.conversion.reading import (
-    array_of,
-    check_fitted,
-    flag_of,
-    labels_of,
-    numbers_of,
-    several_outputs,
-    text_of,
-)
+from protonn_edge.conversion import reading
 from protonn_edge.conversion.scaling import AffineMap, Float64, affine_map
 from protonn_edge.conversion.trees import tree_rule
 from protonn_edge.errors import InputError
@@ -178,12 +170,12 @@ def read_estimator(estimator: Any, n_features: int) -> FittedEstimator:
             f"a {type(classifier).__name__} cannot be converted; give a fitted {known}, or a "
             "Pipeline of scalers and one of these"
         )
-    check_fitted(classifier)
+    reading.check_fitted(classifier)
     _check_features(before[0][1] if before else classifier, n_features)
     features = affine_map(before, n_features)
-    labels = labels_of(classifier)
+    labels = reading.labels_of(classifier)
     if labels.ndim != 1:
-        raise several_outputs(classifier)
+        raise reading.several_outputs(classifier)
     if len(labels) < 2:
         raise InputError(
             f"the {type(classifier).__name__} was fitted on fewer than two classes; fit it on "
@@ -231,12 +223,12 @@ def _check_features(first: Any, n_features: int) -> None:
 
 def _linear(classifier: Any, k: int, n_classes: int) -> LinearRule:
     rows = 1 if n_classes == 2 else n_classes
-    coefficients = numbers_of(classifier, "coef_", (rows, k))
-    given = array_of(classifier, "intercept_").shape
+    coefficients = reading.numbers_of(classifier, "coef_", (rows, k))
+    given = reading.array_of(classifier, "intercept_").shape
     if given in ((), (1,)):  # fitted without an intercept: a single 0
-        intercepts = np.repeat(numbers_of(classifier, "intercept_", given), rows)
+        intercepts = np.repeat(reading.numbers_of(classifier, "intercept_", given), rows)
     else:
-        intercepts = numbers_of(classifier, "intercept_", (rows,))
+        intercepts = reading.numbers_of(classifier, "intercept_", (rows,))
     if rows == 1:  # above 0 is the second class
         coefficients = np.concatenate([-coefficients, coefficients]) / 2.0
         intercepts = np.concatenate([-intercepts, intercepts]) / 2.0
@@ -245,17 +237,17 @@ def _linear(classifier: Any, k: int, n_classes: int) -> LinearRule:
 
 def _centroids(classifier: Any, k: int, n_classes: int) -> LinearRule:
     """Return nearest centroids as linear functions: ``||z||^2`` is the same for all classes."""
-    metric = text_of(classifier, "metric")
+    metric = reading.text_of(classifier, "metric")
     if metric != "euclidean":
         raise InputError(
             f"the NearestCentroid has the metric {metric[:40]!r}; only 'euclidean' can be converted"
         )
-    centroids = numbers_of(classifier, "centroids_", (n_classes, k))
-    priors = numbers_of(classifier, "class_prior_", (n_classes,))
+    centroids = reading.numbers_of(classifier, "centroids_", (n_classes, k))
+    priors = reading.numbers_of(classifier, "class_prior_", (n_classes,))
     if np.isclose(priors, 1.0 / n_classes).all():
         return LinearRule(2.0 * centroids, -np.square(centroids).sum(axis=1))
     # With priors it is scikit-learn's discriminant score, of features in their deviations.
-    deviation = numbers_of(classifier, "within_class_std_dev_", (k,))
+    deviation = reading.numbers_of(classifier, "within_class_std_dev_", (k,))
     precision = 1.0 / np.square(np.where(deviation == 0, 1.0, deviation))
     intercepts = 2.0 * np.log(np.maximum(priors, _LEAST_PRIOR))
     return LinearRule(
@@ -265,23 +257,23 @@ def _centroids(classifier: Any, k: int, n_classes: int) -> LinearRule:
 
 def _machine(classifier: Any, k: int, n_classes: int) -> RBFRule:
     name = type(classifier).__name__
-    kernel = text_of(classifier, "kernel")
+    kernel = reading.text_of(classifier, "kernel")
     if kernel != "rbf":
         remedy = "fit a LinearSVC" if kernel == "linear" else "fit one with kernel='rbf'"
         raise InputError(
             f"the {name} has the kernel {kernel[:40]!r}; only 'rbf' can be converted, so {remedy}"
         )
-    support = numbers_of(classifier, "support_vectors_", (None, k))
-    duals = numbers_of(classifier, "dual_coef_", (n_classes - 1, len(support)))
+    support = reading.numbers_of(classifier, "support_vectors_", (None, k))
+    duals = reading.numbers_of(classifier, "dual_coef_", (n_classes - 1, len(support)))
     pairs = n_classes * (n_classes - 1) // 2
-    intercepts = numbers_of(classifier, "intercept_", (pairs,))
-    counts = numbers_of(classifier, "n_support_", (n_classes,)).astype(np.int64)
-    gamma = float(numbers_of(classifier, "_gamma", ()))
+    intercepts = reading.numbers_of(classifier, "intercept_", (pairs,))
+    counts = reading.numbers_of(classifier, "n_support_", (n_classes,)).astype(np.int64)
+    gamma = float(reading.numbers_of(classifier, "_gamma", ()))
     if counts.min() < 0 or counts.sum() != len(support) or gamma <= 0:
         raise InputError(
             f"'n_support_' of the {name} does not match its support vectors; fit it again"
         )
-    by_confidence = flag_of(classifier, "break_ties") and n_classes > 2
+    by_confidence = reading.flag_of(classifier, "break_ties") and n_classes > 2
     if by_confidence and classifier.decision_function_shape != "ovr":
         by_confidence = False
     weights = _pair_weights(duals, np.repeat(np.arange(n_classes), counts), n_classes)
@@ -304,22 +296,22 @@ def _pair_weights(duals: Float64, owner: Indices, n_classes: int) -> Float64:
 
 
 def _neighbours(classifier: Any, k: int, n_classes: int) -> NeighbourRule:
-    if flag_of(classifier, "outputs_2d_"):
-        raise several_outputs(classifier)
-    metric = text_of(classifier, "effective_metric_")
+    if reading.flag_of(classifier, "outputs_2d_"):
+        raise reading.several_outputs(classifier)
+    metric = reading.text_of(classifier, "effective_metric_")
     if metric not in _EUCLIDEAN:
         raise InputError(
             f"the KNeighborsClassifier has the metric {metric[:40]!r}; only the Euclidean "
             "distance can be converted"
         )
-    weights = "uniform" if classifier.weights is None else text_of(classifier, "weights")
+    weights = "uniform" if classifier.weights is None else reading.text_of(classifier, "weights")
     if weights not in ("uniform", "distance"):
         raise InputError(
             "the KNeighborsClassifier weights neighbours by a custom function; only 'uniform' and "
             "'distance' can be converted"
         )
-    points = numbers_of(classifier, "_fit_X", (None, k))
-    classes = numbers_of(classifier, "_y", (len(points),)).astype(np.int64)
+    points = reading.numbers_of(classifier, "_fit_X", (None, k))
+    classes = reading.numbers_of(classifier, "_y", (len(points),)).astype(np.int64)
     count = int(classifier.n_neighbors)
     if classes.min() < 0 or classes.max() >= n_classes or not 1 <= count <= len(points):
         raise InputError("the KNeighborsClassifier's points and classes do not match; fit it again")

@@ -18,14 +18,7 @@ from sklearn.tree import DecisionTreeClassifier
 from protonn_edge.chain.input_quantizer import BYTE_MAXIMUM
 from protonn_edge.chain.model import Model
 from protonn_edge.chain.statistics import InputStatistics
-from protonn_edge.conversion.reading import (
-    LARGEST,
-    array_of,
-    attribute,
-    numbers_of,
-    several_outputs,
-    text_of,
-)
+from protonn_edge.conversion import reading
 from protonn_edge.conversion.scaling import AffineMap, Float64
 from protonn_edge.errors import InputError
 from protonn_edge.kinds.forest.head import ForestHead
@@ -67,7 +60,7 @@ def tree_rule(classifier: Any, k: int, n_classes: int) -> TreeRule:
     if isinstance(classifier, DecisionTreeClassifier):
         trees = [[_checked(classifier, k, columns)]]
     else:
-        estimators = array_of(classifier, "estimators_")
+        estimators = reading.array_of(classifier, "estimators_")
         together = (1 if n_classes == 2 else n_classes) if boosted else 1
         if estimators.size == 0 or estimators.size % together:
             raise _damaged(classifier, "are not one for each class")
@@ -75,28 +68,28 @@ def tree_rule(classifier: Any, k: int, n_classes: int) -> TreeRule:
         trees = [[_checked(each, k, columns) for each in row] for row in rows]
     if not boosted:
         return TreeRule(GrownTrees.averaged([tree for (tree,) in trees]))
-    rate = float(numbers_of(classifier, "learning_rate", ()))
+    rate = float(reading.numbers_of(classifier, "learning_rate", ()))
     return TreeRule(GrownTrees.boosting(trees, rate, _start(classifier, n_classes)))
 
 
 def _start(classifier: Any, n_classes: int) -> Float64:
     """Return the initial scores of boosting: the logarithms of the shares of classes."""
-    first, together = attribute(classifier, "init_"), 1 if n_classes == 2 else n_classes
+    first, together = reading.attribute(classifier, "init_"), 1 if n_classes == 2 else n_classes
     if isinstance(first, str) and first == "zero":
         return np.zeros(together)
-    if type(first) is not DummyClassifier or text_of(first, "strategy") != "prior":
+    if type(first) is not DummyClassifier or reading.text_of(first, "strategy") != "prior":
         raise InputError(
             "the GradientBoostingClassifier starts from another estimator; fit it with init=None "
             "or init='zero'"
         )
-    shares = numbers_of(first, "class_prior_", (n_classes,))
+    shares = reading.numbers_of(first, "class_prior_", (n_classes,))
     logs = np.log(np.clip(shares, _LEAST_SHARE, 1 - _LEAST_SHARE))
     return logs[1:] - logs[:1] if n_classes == 2 else logs - logs.mean()
 
 
 def _checked(estimator: Any, k: int, columns: int) -> Any:
     """Return a tree of scikit-learn after checking that it is a tree with finite numbers."""
-    tree = attribute(estimator, "tree_")
+    tree = reading.attribute(estimator, "tree_")
     if type(tree).__name__ != "Tree" or not 0 < tree.node_count <= tree.capacity:
         raise _damaged(estimator, "are not as many as it says")
     left, right = tree.children_left, tree.children_right
@@ -110,12 +103,14 @@ def _checked(estimator: Any, k: int, columns: int) -> Any:
     if len(asked) and not (asked.min() >= 0 and asked.max() < k):
         raise _damaged(estimator, f"ask for other features than the {k:,} there are")
     if tree.n_outputs != 1:
-        raise several_outputs(estimator)
+        raise reading.several_outputs(estimator)
     if tree.value.shape != (tree.node_count, 1, columns):
         raise _damaged(estimator, f"have values of {tree.max_n_classes} classes, not of {columns}")
     values = tree.value[:, 0]
     of_nodes = (tree.threshold[inner], values, tree.impurity, tree.weighted_n_node_samples)
-    if not all(np.isfinite(each).all() and (np.abs(each) < LARGEST).all() for each in of_nodes):
+    if not all(
+        np.isfinite(each).all() and (np.abs(each) < reading.LARGEST).all() for each in of_nodes
+    ):
         raise _damaged(estimator, "have numbers that are not finite")
     if columns > 1 and not (values.min() >= 0 and values.sum(axis=1).min() > 0):
         raise _damaged(estimator, "have negative shares of classes")

@@ -24,16 +24,8 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import TYPE_CHECKING, Literal
 
+from protonn_edge.datasets import naming
 from protonn_edge.datasets.cells import is_gap, with_point
-from protonn_edge.datasets.naming import (
-    NAME_SHOWN,
-    Notice,
-    label_text,
-    listed,
-    match_columns,
-    quoted,
-    title,
-)
 from protonn_edge.datasets.options import TableOptions
 from protonn_edge.errors import InputError
 
@@ -105,12 +97,12 @@ class Column:
     @property
     def title(self) -> str:
         """Its name for messages."""
-        return title(self.name, self.index + 1)
+        return naming.title(self.name, self.index + 1)
 
     @property
     def flag_value(self) -> str:
         """Its name for an option such as ``--drop``."""
-        plain = 0 < len(self.name) <= NAME_SHOWN and self.name.isprintable()
+        plain = 0 < len(self.name) <= naming.NAME_SHOWN and self.name.isprintable()
         text = self.name if plain and "," not in self.name else str(self.index + 1)
         return f"'{text}'" if " " in text else text
 
@@ -128,7 +120,7 @@ class Column:
     @property
     def may_be_label(self) -> bool:
         """Whether its first cells may be classes: all numbers are whole, and some are equal."""
-        cells = {label_text(cell) for cell in self.first}
+        cells = {naming.label_text(cell) for cell in self.first}
         whole = all(map(is_whole, filter(is_number, cells)))
         return whole and "" not in cells and 2 * len(cells) <= len(self.first)
 
@@ -183,7 +175,7 @@ def find_column(columns: Sequence[Column], text: str, flag: str, path: object) -
     place = {"first": "1", "last": str(len(columns))}.get(text.lower(), text)
     if re.fullmatch(r"\d{1,7}", place) and 1 <= int(place) <= len(columns):
         return columns[int(place) - 1]
-    names = listed(column.name for column in columns if column.name)
+    names = naming.listed(column.name for column in columns if column.name)
     raise InputError(
         f"{flag} is {text[:40]!r}, which is not a column of {path}; give a number from 1 to "
         f"{len(columns):,}" + (f" or one of {names}" if names else "")
@@ -251,7 +243,7 @@ class Roles:
     label_found: str
     features: list[Column]
     left_out: dict[Column, Reason]
-    notices: tuple[Notice, ...] = ()
+    notices: tuple[naming.Notice, ...] = ()
     one_hot: Collection[Column] = ()  # the features that are columns of text
 
 
@@ -338,7 +330,7 @@ def _one_hot(
         if names.count(column.name) > 1 or not column.name:
             raise InputError(
                 f"--one-hot needs a column with a name of its own, and {path} has "
-                f"{names.count(column.name)} columns {quoted(column.name)}; rename them"
+                f"{names.count(column.name)} columns {naming.quoted(column.name)}; rename them"
             )
     return found
 
@@ -353,10 +345,10 @@ def _refuse_two_roles(
 
 def _in_order(
     columns: list[Column], wanted: Sequence[str], path: object
-) -> tuple[list[Column], tuple[Notice, ...]]:
+) -> tuple[list[Column], tuple[naming.Notice, ...]]:
     """Return the columns that a model wants, in its order, and notices; all if it has no names."""
     names = [column.name for column in columns] if wanted else []
-    order, notices = match_columns(names, wanted, str(path))
+    order, notices = naming.match_columns(names, wanted, str(path))
     return columns if order is None else [columns[index] for index in order], notices
 
 
@@ -390,7 +382,7 @@ def _reason(column: Column, *, header: bool) -> Reason | None:
 
 def _counts_rows(column: Column) -> bool:
     """Return whether the first cells count the rows from 0 or 1."""
-    cells = [label_text(cell) for cell in column.first]
+    cells = [naming.label_text(cell) for cell in column.first]
     begin = 0 if cells[:1] == ["0"] else 1
     return len(cells) >= _INDEX_ROWS and cells == [str(begin + row) for row in range(len(cells))]
 
@@ -411,22 +403,24 @@ def _rises(cells: Sequence[str]) -> bool:
     return bool(rising >= _LEAST_RISING * len(steps) > 0 and falling <= _MOST_FALLING * len(steps))
 
 
-def left_out_notice(column: Column, reason: Reason) -> Notice:
+def left_out_notice(column: Column, reason: Reason) -> naming.Notice:
     """Return the notice about a column that is not a feature."""
     name = column.name or str(column.index + 1)
-    return Notice("left_out", f"left out: {column.title}, {_REASONS[reason]}", columns=(name,))
+    return naming.Notice(
+        "left_out", f"left out: {column.title}, {_REASONS[reason]}", columns=(name,)
+    )
 
 
 def text_refusal(path: object, columns: Sequence[Column]) -> InputError:
     """Return the error for columns of text of which one may be the label."""
     column, *others = columns
-    example = next((cell.strip() for cell in column.first if not is_number(cell)), "")
+    texts = (cell.strip() for cell in column.first if not is_number(cell))
+    example = naming.quoted(next(texts, ""))
     also = f" and in {', '.join(each.title for each in others[:_NAMED])}" if others else ""
     names = ",".join(each.flag_value for each in columns[: _NAMED + 1])
     return InputError(
-        f"{path} has text in {column.title}, such as {quoted(example)},{also} and features are "
-        f"numbers; leave it out with --drop {names}, or give --label {column.flag_value} if it is "
-        "the label"
+        f"{path} has text in {column.title}, such as {example},{also} and features are numbers; "
+        f"leave it out with --drop {names}, or give --label {column.flag_value} if it is the label"
     )
 
 

@@ -11,28 +11,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from protonn_edge import device
 from protonn_edge.avr.program import read_program
 from protonn_edge.boards import Board
 from protonn_edge.build.checks import Usage, check_budget, check_linked
 from protonn_edge.build.folder import Project, exclusive
 from protonn_edge.chain.decision import UNKNOWN
 from protonn_edge.codegen import DevicePlan
-from protonn_edge.device import (
-    DeviceComparison,
-    DeviceShare,
-    Origin,
-    Prediction,
-    ReferenceAnswers,
-    Result,
-    ResultsFile,
-    Session,
-    Summary,
-    compare_devices,
-    read_origin,
-    read_results,
-    run,
-    summarize,
-)
 from protonn_edge.emulator import EmulatedBoard
 from protonn_edge.errors import CheckFailed, InputError
 from protonn_edge.evaluation.accuracy import Quality, answer_matrix
@@ -55,14 +40,14 @@ class Repetition:
     """The first point's prediction, repeated many times by the first device."""
 
     n: int  # how often
-    prediction: Prediction  # the class, and the cycles of all of them
+    prediction: device.Prediction  # the class, and the cycles of all of them
 
     @property
     def cycles(self) -> int:
         """Cycles of all of them."""
         return self.prediction.cycles
 
-    def check(self, result: Result, possible: PossibleCycles) -> None:
+    def check(self, result: device.Result, possible: PossibleCycles) -> None:
         """Raise `CheckFailed` unless it agrees with the point's result and is possible."""
         label, cycles = self.prediction.label, self.cycles // self.n
         if result.predicted is not None and label != result.predicted:
@@ -90,7 +75,7 @@ class Measurement(FactsRepr):
     reference: DeviceModel  # the reference that the device's scores were compared with
     plan: DevicePlan  # the plan of the firmware
     usage: Usage  # memory that the linked firmware uses
-    summary: Summary  # accuracy, cycles, latency, energy
+    summary: device.Summary  # accuracy, cycles, latency, energy
     # comparison with the reference, score by score, and with the plan's cycles
     agreement: Agreement
     possible: PossibleCycles  # the possible cycles of a prediction
@@ -100,8 +85,10 @@ class Measurement(FactsRepr):
     # (L, L): Answered points: row the actual class, column the predicted one. Of a model that
     # rejects (L, L + 1): the last column is "unknown".
     confusion: NDArray[np.int64]
-    shares: list[DeviceShare]  # what each device did
-    comparison: DeviceComparison | None  # differences between several devices on the same points
+    shares: list[device.DeviceShare]  # what each device did
+    comparison: (
+        device.DeviceComparison | None
+    )  # differences between several devices on the same points
     repetition: Repetition | None  # one prediction computed many times, if requested
 
     def facts(self) -> dict[str, str]:
@@ -180,7 +167,7 @@ def measure(
     resume: bool = False,
     repeat: int | None = None,
     emulator: str | None = None,
-    on_result: Callable[[Result], None] = lambda _: None,
+    on_result: Callable[[device.Result], None] = lambda _: None,
 ) -> Measurement:
     """Run points on the firmware of a built project, compare every score, and summarize.
 
@@ -203,16 +190,16 @@ def measure(
         raise InputError("the data has no points to measure on; give a file with points")
     reference, plan = project.generated()
     Q = reference.quantize(X)
-    expected = ReferenceAnswers.of(reference, Q)
+    expected = device.ReferenceAnswers.of(reference, Q)
     with ExitStack() as stack:
         stack.enter_context(exclusive(project.folder))
         elf, usage = _checked_firmware(project, board, reference, plan)
-        device = ", ".join(ports)
+        executed = ", ".join(ports)
         emulated, facts = None, stated_facts(read_program(elf), plan, board)
         if not ports:
             emulated = EmulatedBoard(elf, board=board, emulator=emulator, watch=facts.watch)
             ports = [stack.enter_context(emulated).url]
-            device = f"emulated {board.name}"
+            executed = f"emulated {board.name}"
         # Devices first: if one does not answer, an existing results file is kept.
         sessions = [stack.enter_context(open_session(port, reference, board)) for port in ports]
         comparison = _alike(sessions, Q) if len(sessions) > 1 else None
@@ -227,14 +214,14 @@ def measure(
     possible = PossibleCycles.of_program(read_program(elf), plan, board)
     if repetition is not None:
         repetition.check(everything[0], possible)
-    agreement = compare_results(device, expected, everything, possible)
+    agreement = compare_results(executed, expected, everything, possible)
     stacks = [share.stats.stack_bytes for share in shares if share.n and share.stats]
     return Measurement(
         board,
         reference,
         plan,
         usage,
-        summarize(everything, board),
+        device.summarize(everything, board),
         agreement,
         possible,
         reference.features.saturations(X),
@@ -247,30 +234,30 @@ def measure(
 
 
 def _answered(
-    sessions: Sequence[Session],
+    sessions: Sequence[device.Session],
     reference: DeviceModel,
-    points: tuple[NDArray[np.uint8], NDArray[np.int64], ReferenceAnswers],
+    points: tuple[NDArray[np.uint8], NDArray[np.int64], device.ReferenceAnswers],
     results: Path | None,
     resume: bool,
-    on_result: Callable[[Result], None],
-) -> tuple[list[Result], list[DeviceShare]]:
+    on_result: Callable[[device.Result], None],
+) -> tuple[list[device.Result], list[device.DeviceShare]]:
     """Return the answers to points with their classes, and what the reference answers."""
     Q, y, expected = points
-    origin = Origin.of(reference, Q, y)
+    origin = device.Origin.of(reference, Q, y)
     earlier = _earlier(results, origin, reference, y) if resume and results is not None else []
     with ExitStack() as stack:
         log = None
         if results is not None:
-            log = ResultsFile(results, origin, reference.n_classes, keep=earlier)
+            log = device.ResultsFile(results, origin, reference.n_classes, keep=earlier)
             stack.enter_context(log)
 
-        def arrived(result: Result) -> None:
+        def arrived(result: device.Result) -> None:
             if log is not None:
                 log.append(result)
             on_result(result)
 
         skip = {result.index for result in earlier}
-        done = run(sessions, Q, y, expected, skip=skip, sink=arrived)
+        done = device.run(sessions, Q, y, expected, skip=skip, sink=arrived)
     return sorted([*earlier, *done.results], key=lambda result: result.index), done.shares
 
 
@@ -285,8 +272,8 @@ def _checked_firmware(
     return elf, usage
 
 
-def _alike(sessions: Sequence[Session], Q: NDArray[np.uint8]) -> DeviceComparison:
-    comparison = compare_devices(sessions, Q[:_COMPARED])
+def _alike(sessions: Sequence[device.Session], Q: NDArray[np.uint8]) -> device.DeviceComparison:
+    comparison = device.compare_devices(sessions, Q[:_COMPARED])
     if comparison.answers_differ:
         raise CheckFailed(
             f"the boards answer {comparison.answers_differ} of {comparison.n} points differently, "
@@ -296,12 +283,12 @@ def _alike(sessions: Sequence[Session], Q: NDArray[np.uint8]) -> DeviceCompariso
 
 
 def _earlier(
-    path: Path, origin: Origin, reference: DeviceModel, y: NDArray[np.int64]
-) -> list[Result]:
+    path: Path, origin: device.Origin, reference: DeviceModel, y: NDArray[np.int64]
+) -> list[device.Result]:
     """Return the answers in a results file; refuse files for other points or another model."""
     if not path.exists():
         return []
-    recorded = read_origin(path)
+    recorded = device.read_origin(path)
     for what, mine, other in (
         ("another model", origin.model_sha256, recorded.model_sha256),
         ("other points", origin.data_sha256, recorded.data_sha256),
@@ -312,14 +299,14 @@ def _earlier(
                 f"{path} was measured with {what} ({other[:16]}, not {mine[:16]}); name another "
                 "file with -o, or leave out --resume"
             )
-    results = read_results(path).results
+    results = device.read_results(path).results
     check_rows(path, results, reference, y)
     return [result for result in results if result.scores is not None]
 
 
 def check_rows(
     path: Path,
-    results: Iterable[Result],
+    results: Iterable[device.Result],
     reference: DeviceModel,
     labels: NDArray[np.int64] | None = None,
 ) -> None:

@@ -17,15 +17,10 @@ from protonn_edge.datasets.dataset import Sparse, dense_rows
 from protonn_edge.datasets.row_sketch import RowSketch
 from protonn_edge.errors import InputError
 from protonn_edge.quantization import measure_activity, quantize
+from protonn_edge.training import normalization
 from protonn_edge.training.augmentation import check_image_shape, make_exposure_points, move
 from protonn_edge.training.given_points import GivenPoints, best_threshold
 from protonn_edge.training.initialization import REACH, with_reach
-from protonn_edge.training.normalization import (
-    RunningInputs,
-    normalized,
-    normalizer_from,
-    sparse_statistics,
-)
 from protonn_edge.training.parameters import SharedParameters
 from protonn_edge.training.points import (
     Float32,
@@ -211,12 +206,12 @@ class PreparedPoints:
         self.making = FeatureMaking.chosen(settings, self.raw, self._y, self._weights, seed=seed)
         self._features = self.making.apply(self.raw)
         self._stored = stored
-        self.running = RunningInputs(self._features.shape[1], self.making.stage)
+        self.running = normalization.RunningInputs(self._features.shape[1], self.making.stage)
         self.data_sha256 = "" if stored is None else stored.survey(self.running)
         self.inputs = self._statistics()
         check_varying(self.inputs.lower, self.inputs.upper)
         self.normalizer = (
-            normalizer_from(settings.normalization, self.inputs)
+            normalization.normalizer_from(settings.normalization, self.inputs)
             if given is None
             else given.normalizer
         )
@@ -251,7 +246,7 @@ class PreparedPoints:
 
         If the points are stored, these are a sample; see `source`.
         """
-        X = normalized(self.normalizer, self._features)
+        X = normalization.normalized(self.normalizer, self._features)
         of = TrainingSet.of_label_sets if self.multilabel else TrainingSet.of_classes
         data = of(X, self._y, self._weights)
         if self.raw.shape[0] > self._known:
@@ -269,7 +264,7 @@ class PreparedPoints:
 
     def normalized(self, points: Float32 | Sparse) -> Float32 | Sparse:
         """Return raw points (n, D) prepared for training."""
-        return normalized(self.normalizer, self.making.apply(points))
+        return normalization.normalized(self.normalizer, self.making.apply(points))
 
     @property
     def calibration(self) -> tuple[Float32 | Sparse, Indices]:
@@ -322,7 +317,7 @@ class PreparedPoints:
 
     def _statistics(self) -> InputStatistics:
         if issparse(self.raw):
-            return sparse_statistics(self.raw, self._weights)
+            return normalization.sparse_statistics(self.raw, self._weights)
         inputs = self.making.statistics(self.raw, self._features, self._weights)
         if self._stored is not None:
             inputs = self.running.inputs(inputs.background)

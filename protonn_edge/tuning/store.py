@@ -30,50 +30,41 @@ from optuna.trial import FrozenTrial, TrialState
 from protonn_edge.boards import Board
 from protonn_edge.codegen.plan import PLANS
 from protonn_edge.errors import InputError
+from protonn_edge.system import schema
 from protonn_edge.system.files import check_file
 from protonn_edge.system.folders import InUse, try_lock
-from protonn_edge.system.schema import (
-    Check,
-    list_of,
-    number,
-    one_of,
-    optional,
-    record_of,
-    text,
-    whole,
-)
 from protonn_edge.tuning.limits import LIMIT_NAMES, Figures
 
 _FOLDS = 20
 _REASON_LENGTH = 1_000
 
-_SHARE = number(0, 1)
-_FIGURES = record_of(
+_SHARE = schema.number(0, 1)
+_FIGURES = schema.record_of(
     {
-        "kernel": one_of(*PLANS),
-        "flash_bytes": whole(
+        "kernel": schema.one_of(*PLANS),
+        "flash_bytes": schema.whole(
             -(10**5), 10**9
         ),  # negative if the estimate for the firmware is too large
-        "sram_bytes": whole(0, 10**9),
-        "worst_cycles": whole(0, 10**15),
-        "mean_cycles": number(0, 1e15),
+        "sram_bytes": schema.whole(0, 10**9),
+        "worst_cycles": schema.whole(0, 10**15),
+        "mean_cycles": schema.number(0, 1e15),
     }
 )
-_TRIAL: dict[str, Check] = {
-    "number": whole(0, 10**9),
-    "outcome": one_of("complete", "pruned", "rejected", "failed"),
-    "figures": optional(_FIGURES),
-    "scores": list_of(_SHARE, _FOLDS),
-    "accuracies": list_of(_SHARE, _FOLDS),
-    "rungs": list_of(
+_TRIAL: dict[str, schema.Check] = {
+    "number": schema.whole(0, 10**9),
+    "outcome": schema.one_of("complete", "pruned", "rejected", "failed"),
+    "figures": schema.optional(_FIGURES),
+    "scores": schema.list_of(_SHARE, _FOLDS),
+    "accuracies": schema.list_of(_SHARE, _FOLDS),
+    "rungs": schema.list_of(
         lambda pair: isinstance(pair, list) and len(pair) == 2 and all(map(_SHARE, pair)), 100
     ),
-    "seconds": number(0, 1e12),
-    "reason": text(_REASON_LENGTH),
+    "seconds": schema.number(0, 1e12),
+    "reason": schema.text(_REASON_LENGTH),
     "excess": lambda value: (
         isinstance(value, dict)
         and value.keys() <= LIMIT_NAMES
-        and all(map(number(0, 1e300), value.values()))
+        and all(map(schema.number(0, 1e300), value.values()))
     ),
     "is_default": lambda value: type(value) is bool,
 }
