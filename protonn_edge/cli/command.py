@@ -170,7 +170,12 @@ class Command(click.Command):
         try:
             # Code that may overflow handles it itself; anywhere else an infinity or NaN would
             # silently end up in a model or a figure.
-            with _short_warnings(), np.errstate(over="raise", divide="raise", invalid="raise"):
+            errors = np.errstate(over="raise", divide="raise", invalid="raise")
+            with warnings.catch_warnings(), errors:
+                # A library's warning is one sentence, without the source line.
+                warnings.showwarning = lambda warning, *_, **__: click.echo(
+                    f"warning: {warning}", err=True
+                )
                 check_paths(self, ctx.params)
                 return super().invoke(ctx)
         except KeyboardInterrupt:
@@ -242,14 +247,6 @@ def _bug(error: Exception) -> str:
         f"this is a bug in protonn-edge ({words}); please report it with the output of the same "
         f"command when {TRACEBACK_VARIABLE}=1 is set"
     )
-
-
-@contextmanager
-def _short_warnings() -> Iterator[None]:
-    """Show a library's warnings as one sentence, without the source line."""
-    with warnings.catch_warnings():
-        warnings.showwarning = lambda message, *_, **__: click.echo(f"warning: {message}", err=True)
-        yield
 
 
 def _on_one_line(sentence: str) -> str:

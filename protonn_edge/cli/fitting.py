@@ -43,8 +43,6 @@ from protonn_edge.training.progress import EpochReport, TrainingStopped, was_sto
 from protonn_edge.training.refusals import Case, check_compatible
 
 _SHORTEST = "what follows is trained as little as possible, so that there is a model"
-
-
 _WINDOW_AXES = 2  # samples and channels
 
 
@@ -138,9 +136,7 @@ def _window_of(dataset: Dataset) -> tuple[int, int]:
             f"--features is given, but a point of the data has the axes "
             f"{'x'.join(map(str, dataset.point_shape))}; say --window SAMPLESxCHANNELS"
         )
-    samples, channels = (
-        (*dataset.point_shape, 1)[:2] if dataset.point_shape else (dataset.n_features, 1)
-    )
+    samples, channels, *_ = (*(dataset.point_shape or (dataset.n_features,)), 1)
     return samples, channels
 
 

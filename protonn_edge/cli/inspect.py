@@ -48,8 +48,9 @@ def inspect_command(
         *([("trained on", str(model.instrument))] if model.instrument else []),
         *_facts(model, record),
         *rejection_facts(model),
-        *_stop_facts(model),
     ]
+    if stopped := model.record.get("stopped"):
+        facts.append(("training", f"stopped after {shortened(str(stopped))}"))
     out.say(f"{model_file.name}:", fact_table(facts))
     if data is not None:
         from protonn_edge.quantization import stage_losses  # noqa: PLC0415 - few need it
@@ -60,12 +61,6 @@ def inspect_command(
         if losses:
             out.say(f"stage by stage, on {len(y):,} points:", stage_table(losses))
     out.finish(record)
-
-
-def _stop_facts(model: Model) -> list[tuple[str, str]]:
-    """Say that a model was not trained to the end."""
-    stopped = model.record.get("stopped")
-    return [("training", f"stopped after {shortened(str(stopped))}")] if stopped else []
 
 
 def _describe(model: Model) -> dict[str, Any]:
@@ -86,7 +81,10 @@ def _describe(model: Model) -> dict[str, Any]:
         "normalization": model.normalizer.kind,
         "clipped": model.clipped,
         "rejection": rejection_record(model),
-        "nonzero": {name: _nonzero_share(matrix) for name, matrix in model.head.matrices.items()},
+        "nonzero": {
+            name: np.count_nonzero(matrix) / matrix.size
+            for name, matrix in model.head.matrices.items()
+        },
         "paper_bytes": model.head.paper_bytes,
         "record": dict(model.record),
     }
@@ -116,10 +114,6 @@ def _features(model: Model) -> dict[str, Any]:
     kinds: dict[str, Any] = dict.fromkeys(map(hashed_name, FEATURE_STAGES))
     stage = model.feature_stage
     return kinds | ({hashed_name(stage.kind): stage.describe(model.feature_names)} if stage else {})
-
-
-def _nonzero_share(matrix: np.ndarray[Any, np.dtype[np.float32]]) -> float:
-    return float(np.count_nonzero(matrix) / matrix.size)
 
 
 def _sizes(model: Model) -> Facts:

@@ -19,12 +19,12 @@ from typing import Any
 import click
 
 from protonn_edge.datasets.archive import ArrayArchive
+from protonn_edge.datasets.options import RECORDING_MARK
 from protonn_edge.errors import InputError
 from protonn_edge.system.files import check_file
 
 _HEAD_BYTES = 4096
 _LIMIT_BYTES = 1 << 30
-_RESULTS_MARK = b"# protonn-edge results "
 PREDICTIONS_MARK = "predicted_class\n"
 """The beginning of a file written by 'predict'."""
 
@@ -55,12 +55,6 @@ def _is_report(path: Path) -> bool:
     return head.startswith(b"<!doctype html>") and any(mark in head for mark in marks)
 
 
-def _is_recording(path: Path) -> bool:
-    from protonn_edge.datasets.tables import RECORDING_MARK  # noqa: PLC0415 - few commands need it
-
-    return _head(path).startswith(RECORDING_MARK.encode())
-
-
 def _is_search(path: Path) -> bool:
     try:
         first = json.loads(_head(path).split(b"\n", 1)[0])
@@ -88,16 +82,18 @@ def _head(path: Path) -> bytes:
         return stream.read(_HEAD_BYTES)
 
 
+def _begins(mark: str) -> Callable[[Path], bool]:
+    return lambda path: _head(path).startswith(mark.encode())
+
+
 MODEL = FileKind("a model file", lambda path: "format_version" in _arrays(path))
 WINDOWS = FileKind(
     "a data set of windows", lambda path: {"X_train", "y_train", "class_names"} <= _arrays(path)
 )
 REPORT = FileKind("a report", _is_report)
-RECORDING = FileKind("a recording", _is_recording)
-RESULTS = FileKind("a results file", lambda path: _head(path).startswith(_RESULTS_MARK))
-PREDICTIONS = FileKind(
-    "a file of predictions", lambda path: _head(path).startswith(PREDICTIONS_MARK.encode())
-)
+RECORDING = FileKind("a recording", _begins(RECORDING_MARK))
+RESULTS = FileKind("a results file", _begins("# protonn-edge results "))
+PREDICTIONS = FileKind("a file of predictions", _begins(PREDICTIONS_MARK))
 SEARCH = FileKind("the file of a search", _is_search)
 CERTIFICATE = FileKind("a certificate", _has_key("claims"))
 BILL = FileKind("a bill of materials", _has_key("bomFormat"))

@@ -7,7 +7,6 @@ import webbrowser
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import click
 
@@ -128,12 +127,15 @@ def report_command(
     )
     if open_it:
         show_report(output)
-    out.finish({"report": str(output), "runs": [_run_record(one) for one in evidence]})
-
-
-def _run_record(one: Evidence) -> dict[str, Any]:
-    quality = None if one.quality is None else one.quality.to_json()
-    return {"results": one.name, **one.summary.to_json(), "quality": quality}
+    runs = [
+        {
+            "results": one.name,
+            **one.summary.to_json(),
+            "quality": one.quality and one.quality.to_json(),
+        }
+        for one in evidence
+    ]
+    out.finish({"report": str(output), "runs": runs})
 
 
 def write_report(

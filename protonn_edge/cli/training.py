@@ -98,14 +98,8 @@ def train_model(given: TrainOptions, parameters: Mapping[str, Any], out: Output)
     record = described.record | {"data": report.to_json()}
     said = [*one_class_report(record), sentence_of(record), *described.proportions]
     out.say(*said, f"wrote {given.output}")
-    out.finish(record, _interrupted(stopped, given.output))
-
-
-def _interrupted(stopped: str, output: Path) -> Interrupted | None:
-    """Return what a command ends with whose training was stopped after something."""
-    if not stopped:
-        return None
-    return Interrupted(f"stopped after {stopped}; the best so far is kept in {output}")
+    kept = f"stopped after {stopped}; the best so far is kept in {given.output}"
+    out.finish(record, Interrupted(kept) if stopped else None)
 
 
 def _normal_points(dataset: Dataset, normal: str | None, share: float | None, seed: int) -> Dataset:

@@ -129,15 +129,8 @@ def search_model(
     words = ["build", str(given.output), *board_words(given.board_name)]
     how = command_line(["protonn-edge", *words, "--plan", refitted.fit.figures.kernel])
     out.say("build it with:", f"  {how}")
-    out.finish(record, _stopped(searched, given.output))
-
-
-def _stopped(searched: SearchResult, output: Path) -> Interrupted | None:
-    """Return what a command ends with whose search was stopped after something."""
-    if not searched.stopped:
-        return None
-    n = len(candidates(searched.records.values()))
-    return Interrupted(f"stopped after {n:,} models; the best so far is kept in {output}")
+    kept = f"stopped after {len(found):,} models; the best so far is kept in {given.output}"
+    out.finish(record, Interrupted(kept) if searched.stopped else None)
 
 
 def _teller(points: Points, report: DataReport, out: Output | None) -> Callable[[Progress], object]:
@@ -235,14 +228,9 @@ def _live(trials: int, points: Points, columns: Columns) -> Iterator[Callable[[P
     if not console.is_terminal:
         yield lambda _: None
         return
+    shown = trials, points.board, columns, points.metric
     with Live(console=console, transient=True, auto_refresh=False) as live:
-
-        def show(progress: Progress) -> None:
-            live.update(
-                progress_table(progress, trials, points.board, columns, points.metric), refresh=True
-            )
-
-        yield show
+        yield lambda progress: live.update(progress_table(progress, *shown), refresh=True)
 
 
 def _workers(points: Points, given: TuneOptions) -> Workers:

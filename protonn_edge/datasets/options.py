@@ -5,6 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any
 
+RECORDING_MARK = "# protonn-edge recording"
+"""The beginning of a recording's first line, which is a comment."""
+
 SHOWN = "shown"
 """What becomes of gaps, and of cells that are no numbers, where a table is only looked at: NaN."""
 

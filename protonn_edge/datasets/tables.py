@@ -25,14 +25,11 @@ from protonn_edge.datasets.cells import Decimals, is_gap
 from protonn_edge.datasets.dataset import INDEX_LIMIT, ColumnRead, Table, TableLayout
 from protonn_edge.datasets.gaps import Numbers, Place, checked_missing, counts, prepared
 from protonn_edge.datasets.naming import Notice, label_text
-from protonn_edge.datasets.options import SHOWN, TableOptions
+from protonn_edge.datasets.options import RECORDING_MARK, SHOWN, TableOptions
 from protonn_edge.datasets.preparation import DROP
 from protonn_edge.datasets.rules import DELIMITERS, Column, Expected, Roles
 from protonn_edge.errors import InputError, counted
 from protonn_edge.sensors import Instrument
-
-RECORDING_MARK = "# protonn-edge recording"
-"""The beginning of a recording's first line, which is a comment."""
 
 _HEAD = re.compile(
     re.escape(RECORDING_MARK) + r".*?; sensor: ([^;]*); rate: ([0-9.e+-]+) Hz(?:; units: (.*))?"

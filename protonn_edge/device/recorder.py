@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from protonn_edge.datasets.naming import check_names
-from protonn_edge.datasets.tables import RECORDING_MARK
+from protonn_edge.datasets.options import RECORDING_MARK
 from protonn_edge.device.connection import Deadline, Link
 from protonn_edge.device.protocol import Message, ProtocolError
 from protonn_edge.device.sensor_board import (
