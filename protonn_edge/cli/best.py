@@ -28,10 +28,7 @@ _TRIALS = 100_000  # the time ends the search
 
 
 def train_best(given: TrainOptions, parameters: Mapping[str, Any], out: Output) -> None:
-    """Train the best model of any kind, as the options of `train` say, and write it.
-
-    - `parameters`: of all kinds of classifiers.
-    """
+    """Train the best model of any kind, with parameters of all kinds, and write it."""
     for name in filter(was_given, _OF_ONE_KIND):
         raise InputError(f"{flags()[name]} is not for --classifier {BEST}; leave it out")
     require("optuna")

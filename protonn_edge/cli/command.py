@@ -15,7 +15,7 @@ import threading
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, fields
+from dataclasses import asdict, dataclass, fields
 from inspect import cleandoc, signature
 from typing import TYPE_CHECKING, Any
 
@@ -259,10 +259,7 @@ def _on_one_line(sentence: str) -> str:
 
 
 class Output:
-    """Where a command prints: text to one stream, the JSON object to the other.
-
-    - `as_json`: if true, only the JSON object goes to standard output, and text to standard error.
-    """
+    """Where a command prints: text, or the JSON object, with the text on standard error."""
 
     def __init__(self, as_json: bool) -> None:
         self._as_json = as_json
@@ -309,7 +306,7 @@ class Output:
         if self._as_json:
             more: dict[str, Any] = {} if failure is None else {"error": str(failure)}
             if self._notices is not None:
-                more["notices"] = [notice.to_json() for notice in self._notices]
+                more["notices"] = [asdict(notice) for notice in self._notices]
             click.echo(json.dumps({**record, **more}, allow_nan=False))
             click.get_current_context().meta[_PRINTED] = True
         if failure is not None:

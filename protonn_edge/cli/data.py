@@ -15,7 +15,7 @@ from protonn_edge.cli.command import OUTPUT, Output, argument, command, option
 from protonn_edge.cli.options import PATH
 from protonn_edge.cli.paths import REPORT, OutputFile
 from protonn_edge.cli.tables import TABLE
-from protonn_edge.datasets import Dataset, Notice, TableOptions, load_dataset
+from protonn_edge.datasets import Dataset, TableOptions, load_dataset
 from protonn_edge.datasets.columns import ColumnProfile, leaks, profiles
 from protonn_edge.datasets.naming import channel_names, quoted
 from protonn_edge.datasets.options import SHOWN
@@ -87,14 +87,10 @@ def _plain(text: str) -> str:
 
 
 class DataReport:
-    """What a training command prints about its data, once it can train on them.
+    """What a training command prints about its data, and notices, once it can train on them."""
 
-    - `notices`: warnings about them.
-    """
-
-    def __init__(self, dataset: Dataset, notices: Sequence[Notice], out: Output) -> None:
+    def __init__(self, dataset: Dataset, out: Output) -> None:
         self._dataset = dataset
-        self._notices = notices
         self._summary = DataSummary.of(dataset)
         self._out = out
         self._said = False
@@ -103,7 +99,7 @@ class DataReport:
         """Print it, at the first call only."""
         if not self._said:
             self._said = True
-            self._out.notice(self._notices)
+            self._out.notice(self._dataset.notices)
             self._out.say(fact_table(data_facts(self._summary, self._dataset)))
 
     def to_json(self) -> dict[str, Any]:

@@ -129,10 +129,7 @@ def rates_unlike(played: Iterable[PlayedSensor], rate: float) -> list[Notice]:
 
 
 def read_sensors(texts: tuple[str, ...], output: Path | None = None) -> list[PlayedSensor]:
-    """Return the sensors that ``--sensor`` names, none of which plays the file to write.
-
-    Raises `InputError` if one cannot be used.
-    """
+    """Return the sensors that ``--sensor`` names, none of which plays the file to write."""
     for text in texts:
         played = sensor_file(text)
         if output is not None and output.exists() and played.exists() and played.samefile(output):
@@ -216,11 +213,7 @@ class SensorSource:
 
 
 def source_options(emulate: str, folder: Any) -> Any:
-    """Declare the options for a `SensorSource`.
-
-    - `emulate`: the help of ``--emulate``.
-    - `folder`: the option for the project's folder.
-    """
+    """Declare a `SensorSource` by the help of ``--emulate``, and the option of its folder."""
     flag = option(emulate, is_flag=True)
     parts = {"port": PORT, "emulate": flag, "sensors": PLAYED, "folder": folder}
     return together(SensorSource, parts)

@@ -143,10 +143,7 @@ def _window_of(dataset: Dataset) -> tuple[int, int]:
 def check_options(
     classifier: DeviceClassifier, dataset: Dataset, *, rejecting: bool = False
 ) -> None:
-    """Refuse options that cannot be combined, by their command-line names.
-
-    - `rejecting`: whether the model will reject points afterwards.
-    """
+    """Refuse options that cannot be combined, by their command-line names."""
     case = Case.of(
         classifier.frozen(),
         dataset.X_train,
@@ -278,12 +275,7 @@ class StopRequest:
         self.can_wait = False  # whether an epoch was finished, so that there is something to keep
 
     def check(self, *, last: bool = False) -> None:
-        """Stop the training if that was requested; to be called after each epoch.
-
-        - `last`: whether it was the last epoch of all, after which there is nothing to stop.
-
-        Raises `TrainingStopped` if Ctrl-C was pressed.
-        """
+        """Raise `TrainingStopped` after an epoch, but the last, if Ctrl-C was pressed."""
         if self.made and not last:
             raise TrainingStopped
 

@@ -62,10 +62,7 @@ class LiveOptions:
     )
 
     def windowing(self, model: Model, board: Board) -> Windowing | None:
-        """Return the windows that a board makes; None if it has no sensor.
-
-        Raises `InputError` if the model does not take what the sensor gives.
-        """
+        """Return the windows that a board makes of what its sensor gives; None without one."""
         if not self.sensors:
             self.check_unused()
             return None

@@ -24,10 +24,7 @@ class BoardType(NameOrPath):
     """A board's name, or the path of a board file; shell completion offers both."""
 
     def shell_complete(
-        self,
-        ctx: click.Context,  # noqa: ARG002  (click's signature)
-        param: click.Parameter,  # noqa: ARG002
-        incomplete: str,
+        self, _ctx: click.Context, _param: click.Parameter, incomplete: str
     ) -> list[CompletionItem]:
         """Return the matching board names; the shell completes files if there are none."""
         files = CompletionItem(incomplete, type="file")
@@ -81,11 +78,6 @@ def shape(name: str, what: str, second: int | None = None) -> Parsed:
         return (first, last) if first and last else None
 
     return Parsed(name, f"is not {what}", read)
-
-
-def image_shape() -> Parsed:
-    """Return the type of height and width of an image, such as 16x16."""
-    return shape("HxW", "a height and a width, such as 16x16")
 
 
 def some_of(words: Sequence[str]) -> Parsed:

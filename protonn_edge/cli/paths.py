@@ -101,11 +101,7 @@ FRONT = FileKind("what 'tune --front' writes", _is_front)
 
 
 class OutputFile(click.Path):
-    """The path of a file that a command writes.
-
-    - `kind`: what may be overwritten; by default the command checks that itself.
-    - `**settings`: of `click.Path`.
-    """
+    """The path of a file that a command writes, in place of one of its kind, if it has a kind."""
 
     def __init__(self, kind: FileKind | None = None, **settings: Any) -> None:
         super().__init__(path_type=Path, **settings)
@@ -126,11 +122,7 @@ class _Named:
 
 
 def check_paths(command: click.Command, values: dict[str, Any]) -> None:
-    """Raise `InputError` if a command would overwrite what it must not.
-
-    - `command`: its parameters define which values are paths, and of what kind.
-    - `values`: the values by their parameters' names.
-    """
+    """Raise `InputError` if a command, by the types of its parameters, overwrites an input."""
     read, written = _paths_of(command.params, values)
     for number, output in enumerate(written):
         for given in read:

@@ -16,7 +16,7 @@ from protonn_edge.chain.file import load_model
 from protonn_edge.chain.model import Model
 from protonn_edge.cli.command import OUTPUT, Command, Output, argument, command, option
 from protonn_edge.cli.devices import check_project
-from protonn_edge.cli.options import BOARD, FOLDER, PATH, FiniteRange, image_shape, power_draw
+from protonn_edge.cli.options import BOARD, FOLDER, PATH, FiniteRange, power_draw, shape
 from protonn_edge.cli.paths import REPORT, OutputFile
 from protonn_edge.cli.tables import TABLE, points_for
 from protonn_edge.datasets import TableOptions
@@ -26,6 +26,7 @@ from protonn_edge.evaluation.gathering import gather
 from protonn_edge.report import inputs
 from protonn_edge.report.terminal import class_parts, evidence_facts, fact_table, quality_facts
 from protonn_edge.system.files import write_atomically
+from protonn_edge.training.parameters import IMAGE_SHAPE
 
 _WORDS = f"{__name__}.words"  # in a context's meta: the command line as it was given
 
@@ -56,7 +57,8 @@ def report_command(
     ),
     board_name: str = BOARD,
     image_shape: tuple[int, int] | None = option(
-        "A point is an image, such as 16x16.  [default: the model's]", image_shape()
+        "A point is an image, such as 16x16.  [default: the model's]",
+        shape(IMAGE_SHAPE.names, IMAGE_SHAPE.what),
     ),
     front_path: Path | None = option(
         "What 'tune --front' wrote, as JSON: accuracy against size and time.", PATH, flag="--front"

@@ -17,13 +17,7 @@ from protonn_edge.cli.command import Output
 from protonn_edge.datasets import Dataset, Notice
 from protonn_edge.datasets.dataset import Features, dense_features, is_sparse
 from protonn_edge.datasets.naming import listed, quoted
-from protonn_edge.evaluation.accuracy import (
-    PLACES,
-    Quality,
-    confusion_matrix,
-    precision_at,
-    share_right,
-)
+from protonn_edge.evaluation import accuracy
 from protonn_edge.quantization import quantize, why_floats_alone
 from protonn_edge.report.terminal import class_parts, fact_table, one_class_facts, quality_facts
 
@@ -35,7 +29,7 @@ class ModelSummary:
     """What is said about a new model."""
 
     record: dict[str, Any]  # the JSON object; accuracies are 0 to 1, or None
-    quality: Quality | None = None  # of its answers to points that it was not trained on
+    quality: accuracy.Quality | None = None  # of its answers to points that it was not trained on
 
     @property
     def proportions(self) -> list[RenderableType]:
@@ -48,10 +42,7 @@ class ModelSummary:
 
 
 def describe(model: Model, dataset: Dataset, out: Output) -> ModelSummary:
-    """Return what is said about a trained model.
-
-    Warns if the model has not learned the classes, by its float answers.
-    """
+    """Return what is said about a trained model; warn if it has not learned the classes."""
     if model.multilabel:
         return ModelSummary(_describe_ranking(model, dataset))
     X, y = dataset.X_test, dataset.y_test
@@ -59,8 +50,8 @@ def describe(model: Model, dataset: Dataset, out: Output) -> ModelSummary:
     answers = model.predict(dataset.X_train), of_test
     out.notice([*unlearned(dataset, *answers), *unbalanced(dataset), *known_rows(model, dataset)])
     record = {
-        "train_accuracy": share_right(answers[0], dataset.y_train),
-        "float_accuracy": share_right(answers[1], y) if len(y) else None,
+        "train_accuracy": accuracy.share_right(answers[0], dataset.y_train),
+        "float_accuracy": accuracy.share_right(answers[1], y) if len(y) else None,
         "n": len(y),
         "restarts": list(model.record.get("restarts", ())),
         "rejection": rejection_record(model),
@@ -89,7 +80,7 @@ def _describe_integers(
     rejected, tested = predicted == UNKNOWN, len(y) > 0
     figures = _one_class_figures(rejected, y == UNKNOWN) if tested else None
     record = {
-        "accuracy": share_right(predicted, y) if tested else None,
+        "accuracy": accuracy.share_right(predicted, y) if tested else None,
         "unknown_share": float(rejected.mean()) if tested and model.rejection else None,
         "one_class": figures if model.n_classes == 1 else None,
         "model_bytes": integers.model_bytes,
@@ -98,12 +89,14 @@ def _describe_integers(
     return record, predicted
 
 
-def quality_of(predicted: NDArray[np.int64], y: NDArray[np.int64], model: Model) -> Quality | None:
+def quality_of(
+    predicted: NDArray[np.int64], y: NDArray[np.int64], model: Model
+) -> accuracy.Quality | None:
     """Return the figures of a model's answers to points of its classes, if there are any."""
     of_class, n = y != UNKNOWN, model.n_classes
     answers = np.where(predicted == UNKNOWN, n, predicted)
-    counts = confusion_matrix(answers[of_class], y[of_class], n + 1)[:n]
-    return Quality.of(counts, model.classes) if n > 1 else None
+    counts = accuracy.confusion_matrix(answers[of_class], y[of_class], n + 1)[:n]
+    return accuracy.Quality.of(counts, model.classes) if n > 1 else None
 
 
 def unlearned(
@@ -120,7 +113,7 @@ def unlearned(
     if len(dataset.y_test):
         y, answers, part = dataset.y_test, of_test, "test"
     counts = np.bincount(y)
-    right, constant = share_right(answers, y), float(counts.max() / len(y))
+    right, constant = accuracy.share_right(answers, y), float(counts.max() / len(y))
     by_chance = math.sqrt(constant * (1 - constant) / len(y))  # a standard error
     if constant < 1 and right <= constant + by_chance:
         text = (
@@ -183,8 +176,8 @@ def _describe_ranking(model: Model, dataset: Dataset) -> dict[str, Any]:
         ("train_", dataset.X_train, dataset.y_train),
         ("", dataset.X_test, dataset.y_test),
     ):
-        found = precision_at(model.scores(X), labels) if labels.shape[0] else {}
-        record |= {f"{prefix}precision_at_{k}": found.get(k) for k in PLACES}
+        found = accuracy.precision_at(model.scores(X), labels) if labels.shape[0] else {}
+        record |= {f"{prefix}precision_at_{k}": found.get(k) for k in accuracy.PLACES}
     return record | {
         "n": int(dataset.y_test.shape[0]),
         "restarts": list(model.record.get("restarts", ())),
@@ -196,8 +189,8 @@ def _describe_ranking(model: Model, dataset: Dataset) -> dict[str, Any]:
 
 def _precisions(record: dict[str, Any], prefix: str = "") -> str:
     """Return a text such as "P@1/3/5 68.92 / 63.04 / 58.32 %"."""
-    figures = [100 * record[f"{prefix}precision_at_{k}"] for k in PLACES]
-    return f"P@{'/'.join(map(str, PLACES))} {' / '.join(f'{x:.2f}' for x in figures)} %"
+    figures = [100 * record[f"{prefix}precision_at_{k}"] for k in accuracy.PLACES]
+    return f"P@{'/'.join(map(str, accuracy.PLACES))} {' / '.join(f'{x:.2f}' for x in figures)} %"
 
 
 def _ranking_sentence(record: dict[str, Any]) -> str:

@@ -13,18 +13,10 @@ import numpy as np
 from protonn_edge.chain.decision import Statistic
 from protonn_edge.chain.file import load_model, save_model
 from protonn_edge.chain.model import Model
+from protonn_edge.cli import fitting
 from protonn_edge.cli.calibrate import DEFAULT_STATISTICS, rejection_facts
 from protonn_edge.cli.command import Output
 from protonn_edge.cli.data import DataReport
-from protonn_edge.cli.fitting import (
-    check_options,
-    check_sizes,
-    fit_classifier,
-    load_grouped,
-    of_data,
-    settled_samples,
-    with_sample_notices,
-)
 from protonn_edge.cli.train import TrainOptions
 from protonn_edge.cli.train_options import new_classifier, was_given
 from protonn_edge.cli.trained import describe, one_class_report, sentence_of
@@ -51,17 +43,16 @@ _FALSE_ALARMS, _HELD_OUT = 0.01, 0.2  # with --one-class
 
 
 def train_model(given: TrainOptions, parameters: Mapping[str, Any], out: Output) -> None:
-    """Train a model as the options of `train` say, and write it.
-
-    - `parameters`: of the classifier.
-    """
+    """Train a model with these parameters, as the options of `train` say, and write it."""
     learner = new_classifier(given.classifier.name, given.seed, parameters)
     rate, by, share = given.rate, given.by, given.share
     one_class = learner.frozen().one_class
     if given.normal is not None and not one_class:
         raise click.UsageError("--normal names the class that --one-class learns; give both")
     least_classes: Literal[1, 2] = 1 if one_class else 2
-    dataset = load_grouped(given.data, given.table, given.groups, least_classes=least_classes)
+    dataset = fitting.load_grouped(
+        given.data, given.table, given.groups, least_classes=least_classes
+    )
     if one_class:
         dataset = _normal_points(dataset, given.normal, share, given.seed)
         rate, by, share = rate or _FALSE_ALARMS, by or ("distance",), None
@@ -70,17 +61,19 @@ def train_model(given: TrainOptions, parameters: Mapping[str, Any], out: Output)
         dataset = dataset.matched(learner.initial_model.feature_names, str(given.data))
     if share is not None:
         dataset = holdout(dataset, share, given.seed)
-    learner.set_params(**settled_samples(dataset, learner))
-    dataset = with_sample_notices(dataset, learner.asked)
+    learner.set_params(**fitting.settled_samples(dataset, learner))
+    dataset = fitting.with_sample_notices(dataset, learner.asked)
     by = by or DEFAULT_STATISTICS
     if rate is not None and not one_class:
         _settle_strangers(learner, dataset)
-    check_options(learner, dataset, rejecting=rate is not None)
-    check_sizes(learner, dataset)
+    fitting.check_options(learner, dataset, rejecting=rate is not None)
+    fitting.check_sizes(learner, dataset)
     if rate is not None:
         _check_rejection(dataset, rate, by)
-    report = DataReport(dataset, dataset.notices, out)
-    stopped = fit_classifier(learner, dataset, out, verbose=given.verbose, on_progress=report.say)
+    report = DataReport(dataset, out)
+    stopped = fitting.fit_classifier(
+        learner, dataset, out, verbose=given.verbose, on_progress=report.say
+    )
     report.say()
     if rate is not None and not stopped:
         try:
@@ -89,7 +82,7 @@ def train_model(given: TrainOptions, parameters: Mapping[str, Any], out: Output)
         except KeyboardInterrupt:
             stopped = "all epochs"
     model = learner.to_model(classes=dataset.classes, feature_names=dataset.feature_names)
-    model = with_accuracy_floor(of_data(model, dataset), dataset.X_test, dataset.y_test)
+    model = with_accuracy_floor(fitting.of_data(model, dataset), dataset.X_test, dataset.y_test)
     if stopped:
         stopped += ", before --rejection" if rate is not None else ""
         model = replace(model, record={**model.record, "stopped": stopped})

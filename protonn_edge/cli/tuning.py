@@ -58,10 +58,7 @@ from protonn_edge.tuning.workers import DaskWorkers, InProcessWorkers, Processes
 
 
 def tune_model(given: TuneOptions, parameters: Mapping[str, Any], out: Output) -> None:
-    """Search for a model as the options of `tune` say, and write it.
-
-    - `parameters`: of the classifier, the same in all trials.
-    """
+    """Search for a model with these parameters, as the options of `tune` say, and write it."""
     choice = None if given.choose is None else Choice.parse(given.choose)
     search_model(
         given, parameters, load_grouped(given.data, given.table, given.groups), out, choice
@@ -87,7 +84,7 @@ def search_model(
     choice = choice or Choice.usual(given.groups is not None)
     board = load_board(given.board_name)
     check_points(dataset.X_train, dataset.y_train)
-    report = DataReport(dataset, dataset.notices, out)
+    report = DataReport(dataset, out)
     points = replace(_points(given, parameters, dataset, board), left_out=left_out)
     space = SearchSpace.of(points)
     on_change = _teller(points, report, out if keeps_best else None)
@@ -184,10 +181,7 @@ def _search(
     on_change: Callable[[Progress], object],
     keeps_best: bool,
 ) -> SearchResult:
-    """Run a search, with a live table on standard error if that is a terminal.
-
-    `on_change` is called after each change.
-    """
+    """Run a search, with a live table on standard error if that is a terminal."""
     order = {"seed": given.seed, "in_flight": given.in_flight}
     known_by = identity(points, space, **order)
     workers = _workers(points, given)

@@ -48,11 +48,7 @@ def upload_command(
 def upload(
     out: Output, folder: Path, port: str | None = None, environment: str | None = None
 ) -> dict[str, Any]:
-    """Upload a project, and print the port; return both for the JSON object.
-
-    Raises `InputError` if the folder has no project or no sources, or no board is plugged in.
-    Raises `CheckFailed` if PlatformIO fails.
-    """
+    """Upload a project, and print the port; return both for the JSON object."""
     environment = environment or _default_environment(folder)
     board = _board_of(folder, environment, port)
     if board.upload_baud == 0 and board.upload_protocol == _OVER_SERIAL_LINE:
@@ -70,7 +66,7 @@ def upload(
         where, why = port, "as --port says"
     shown = where or board.title
     out.say(f"uploading {folder} to {shown}: {why}")
-    named = [] if where is None else ["--upload-port", _as_avrdude_has_it(where)]
+    named = [] if where is None else ["--upload-port", where.replace(_OVER_TCP, "net:", 1)]
     words = ["run", "--environment", environment, "-t", "upload", *named]
     with out.status(f"uploading to {shown}"):
         run_pio(folder, *words, deadline_s=_DEADLINE_S, remedy=_NO_END)
@@ -85,10 +81,6 @@ def upload_line(folder: Path, environment: str) -> str:
     if settings.is_file() and environment not in _environments(folder)[:1]:
         words += ["--environment", environment]
     return command_line(words)
-
-
-def _as_avrdude_has_it(port: str) -> str:
-    return f"net:{port.removeprefix(_OVER_TCP)}" if port.startswith(_OVER_TCP) else port
 
 
 def _board_of(folder: Path, environment: str, port: str | None) -> Board:

@@ -272,7 +272,7 @@ class _Search:
 
     def _reduced(self, *, needed: bool) -> list[_Candidate]:
         """Return the largest reduced model that fits, with and without training."""
-        if self._some_class_is_missing():
+        if len(np.unique(self.answers)) < len(self.classes):
             if not needed:
                 return []
             raise InputError(
@@ -338,9 +338,6 @@ class _Search:
         if not isinstance(rule, LinearRule):
             return self.estimator.features.n_outputs
         return max(1, int(np.linalg.matrix_rank(rule.differences)))
-
-    def _some_class_is_missing(self) -> bool:
-        return len(np.unique(self.answers)) < len(self.classes)
 
     def _candidate(self, *steps: tuple[str, Model]) -> _Candidate:
         """Return the last of these models as a candidate; raises if it does not fit."""

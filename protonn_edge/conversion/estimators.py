@@ -13,12 +13,8 @@ from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn import ensemble
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
-from sklearn.ensemble import (
-    ExtraTreesClassifier,
-    GradientBoostingClassifier,
-    RandomForestClassifier,
-)
 from sklearn.linear_model import LogisticRegression
 from sklearn.neighbors import KNeighborsClassifier, NearestCentroid
 from sklearn.pipeline import Pipeline
@@ -320,14 +316,14 @@ def _neighbours(classifier: Any, k: int, n_classes: int) -> NeighbourRule:
 
 _READERS: dict[type, Callable[[Any, int, int], Rule]] = {
     DecisionTreeClassifier: tree_rule,
-    ExtraTreesClassifier: tree_rule,
-    GradientBoostingClassifier: tree_rule,
+    ensemble.ExtraTreesClassifier: tree_rule,
+    ensemble.GradientBoostingClassifier: tree_rule,
     KNeighborsClassifier: _neighbours,
     LinearDiscriminantAnalysis: _linear,
     LinearSVC: _linear,
     LogisticRegression: _linear,
     NearestCentroid: _centroids,
     NuSVC: _machine,
-    RandomForestClassifier: tree_rule,
+    ensemble.RandomForestClassifier: tree_rule,
     SVC: _machine,
 }

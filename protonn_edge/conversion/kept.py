@@ -96,11 +96,7 @@ class Measured:
 
     @classmethod
     def of(cls, estimator: FittedEstimator, X: Float32, y: ArrayLike | None) -> Self:
-        """Return points with the estimator's answers and its numbers of labels.
-
-        Raises `InputError` if there is not one label per point, or the estimator does not have a
-        label.
-        """
+        """Return points with the estimator's answers, and its numbers of known labels."""
         actual = None if y is None else _class_indices(estimator, np.asarray(y), len(X))
         return cls(X, estimator.answers(X), actual)
 

@@ -241,10 +241,7 @@ class SizeLimit:
     n_prototypes: int | None = None
 
     def plan(self, model: IntegerChain) -> Plan:
-        """Return the fastest plan that fits the board; raise `CheckFailed` if none does.
-
-        So it does if the parameters exceed the budget.
-        """
+        """Return the fastest plan that fits the board and the budget, or raise `CheckFailed`."""
         limits = Limits.of(self.board)
         plan = make_plan(model, limits)
         check_estimate(plan, self.board, model.all_remedies)
@@ -264,11 +261,9 @@ class SizeLimit:
     def sizes(
         self, *, n_features: int, n_classes: int, n_points: int, most_projections: int
     ) -> Iterator[ModelSizes]:
-        """Yield sizes to try, the largest first; only one if both are given.
+        """Yield sizes to try, the largest first, with no more projections than are useful.
 
-        Sizes whose parameters alone exceed the board's flash are left out.
-
-        - `most_projections`: upper bound of useful dimensions.
+        It is only one if both are given. Sizes that alone exceed the board's flash are left out.
         """
         sizes = {"n_features": n_features, "n_classes": n_classes, "n_points": n_points}
         given_d = None if self.n_projections is None else min(self.n_projections, most_projections)

@@ -66,7 +66,8 @@ def from_reference(
       deviation`` as in the authors' examples, where deviations below 1e-6 count as 1.
     - `label_sets` (n, L): those of `points`, if they have sets of labels, to choose a threshold.
     """
-    check_sizes((reference.n_features, reference.n_classes), int(points.shape[1]), len(classes))
+    sizes = reference.projection.shape[1], len(reference.labels)
+    check_sizes(sizes, int(points.shape[1]), len(classes))
     inputs = sparse_statistics(points, None) if issparse(points) else InputStatistics.of(points)
     head = ProtoNNHead(
         projection=reference.projection,
@@ -166,16 +167,6 @@ class ReferenceModel:
     prototypes: Float32  # (d, m): B
     labels: Float32  # (L, m): Z
     gamma: float  # above 0
-
-    @property
-    def n_features(self) -> int:
-        """D."""
-        return int(self.projection.shape[1])
-
-    @property
-    def n_classes(self) -> int:
-        """L."""
-        return len(self.labels)
 
     @property
     def paper_bytes(self) -> int:

@@ -71,10 +71,7 @@ class AffineMap:
 
 
 def affine_map(transformers: list[tuple[str, Any]], n_features: int) -> AffineMap:
-    """Return the affine map of the fitted transformers of a pipeline.
-
-    Raises `InputError` if one is not fitted, of another kind, or not affine.
-    """
+    """Return the affine map of a pipeline's fitted transformers; refuse others."""
     found = AffineMap.identity(n_features)
     for name, transformer in transformers:
         if transformer is None or (isinstance(transformer, str) and transformer == "passthrough"):

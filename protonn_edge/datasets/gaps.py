@@ -36,11 +36,7 @@ class Place:
 
 
 class Numbers:
-    """The features of a table, read block by block; and the cells that are no numbers, by column.
-
-    - `columns`: those of numbers.
-    - `texts`: those of text that are features.
-    """
+    """The features of a table, read block by block; and its cells that are no numbers."""
 
     def __init__(self, columns: Sequence[Column], texts: Sequence[Column], delimiter: str) -> None:
         self.columns, self.texts = columns, texts

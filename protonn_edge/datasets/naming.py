@@ -6,7 +6,6 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from difflib import get_close_matches
-from typing import Any
 
 from protonn_edge.errors import InputError
 
@@ -69,15 +68,6 @@ class Notice:
 
     def __str__(self) -> str:
         return f"warning: {self.text}" if self.warning else self.text
-
-    def to_json(self) -> dict[str, Any]:
-        """Return the fields as a JSON object."""
-        return {
-            "kind": self.kind,
-            "text": self.text,
-            "warning": self.warning,
-            "columns": list(self.columns),
-        }
 
 
 OnNotice = Callable[[Notice], object]

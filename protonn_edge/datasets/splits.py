@@ -264,10 +264,7 @@ class TextRows:
 
 
 def read_rows(path: Path, options: TableOptions, groups: str | None) -> TextRows:
-    """Read the rows of a table, each with its line end, and two of their columns.
-
-    - `groups`: the column of groups, by its name or its number from 1; None without groups.
-    """
+    """Read the rows of a table, each with its line end, their labels, and perhaps groups."""
     check_file(path, limit_bytes=TEXT_LIMIT_BYTES)
     if path.suffix.lower() not in USUAL_DELIMITERS:
         raise InputError(

@@ -115,10 +115,7 @@ class Quality:
 
     @classmethod
     def of(cls, counts: NDArray[np.int64], classes: Sequence[str]) -> Quality | None:
-        """Return the figures of a confusion matrix (L, L), or with "unknown"; None without points.
-
-        - `classes`: the names of the L classes.
-        """
+        """Return the figures of a confusion matrix (L, L), or with "unknown"; None for none."""
         if not counts.any():
             return None
         names = answer_names(len(counts), classes)

@@ -347,7 +347,10 @@ def refusals() -> tuple[rows.Refusal, ...]:
 
 
 def alternatives(settings: FeatureParameters) -> Mapping[str, Mapping[str, Any]]:
-    """Return what a search tries; see `FeatureParameters.alternatives`."""
+    """Return what a search tries where no features are asked for: settings, by a name each.
+
+    Parameters that do not go with the features are at what they then must be.
+    """
     found: dict[str, Mapping[str, Any]] = {features.NO_FEATURES: {}}
     asked = settings.asked
     if settings.image_shape is None:

@@ -152,10 +152,7 @@ _UNRECORDED = ("callback", "network_callback", "random_state")
 def training_record(
     parameters: Mapping[str, Any], learned: Learned, *, seed: int, n_train: int, data_sha256: str
 ) -> dict[str, Any]:
-    """Return the record of a model: the parameters of its estimator, and how it was trained.
-
-    The SHA-256 is of the n training points, their targets, weights and groups.
-    """
+    """Return the record of a model: its estimator's parameters, and how it was trained."""
     settings = {name: value for name, value in parameters.items() if name not in _UNRECORDED}
     step = -(-len(learned.history) // _RECORDED_REPORTS)
     history = learned.history[::-step][::-1]  # always including the last one
@@ -239,10 +236,7 @@ class DeviceClassifier(Answers, SharedParameters, ABC):
 
     @classmethod
     def searched(cls, task: SearchTask) -> Searched:  # noqa: ARG003 (other kinds use it)
-        """Return the search space of this kind, and where a search begins.
-
-        It has the parameters of the features; a kind adds its own.
-        """
+        """Return the search space of this kind, and where a search begins; a kind adds to it."""
         return Searched(
             FEATURES_SEARCHED, ({name: getattr(cls, name) for name in FEATURES_SEARCHED},)
         )

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,8 +20,6 @@ from numpy.typing import NDArray
 from protonn_edge.chain.model import Model
 from protonn_edge.datasets.dataset import dense_features
 from protonn_edge.quantization import quantize, why_floats_alone
-
-_M = TypeVar("_M", bound=Model)
 
 _STEPS = 60
 _LOWEST, _HIGHEST = 1e-3, 1e3  # times one over the largest score
@@ -58,7 +56,7 @@ def softmax(logits: NDArray[Any]) -> NDArray[np.float64]:
     return shares
 
 
-def with_accuracy_floor(model: _M, X: Any, y: NDArray[np.int64] | None) -> _M:
+def with_accuracy_floor(model: Model, X: Any, y: NDArray[np.int64] | None) -> Model:
     """Return the model with the minimum accuracy of a device in its record.
 
     This is the integer accuracy on raw test points X (n, D) of classes y (n,), minus two standard

@@ -129,10 +129,7 @@ def pixel_scale(points: Float32, weights: Float32 | None) -> PixelScale:
 
 
 def sides_of(term: str, form: str) -> tuple[Shape, int | None]:
-    """Return the numbers of a term such as "gradients:4x4/8".
-
-    Raises `InputError` if they are not given like that.
-    """
+    """Return the numbers of a term such as "gradients:4x4/8", or refuse it."""
     found = _TWO.fullmatch(term.partition(":")[2].replace(" ", ""))
     if found is None or not int(found[1]) or not int(found[2]):
         raise unread(term, f"has to be like {form}")

@@ -185,10 +185,7 @@ def class_indices(labels: NDArray[Any], classes: NDArray[Any], what: str) -> Ind
 
 
 def classes_to_go_on(given: ArrayLike | None, before: NDArray[Any] | None) -> NDArray[Any]:
-    """Return the classes of a call of `partial_fit`: those of earlier calls, if any.
-
-    At least one of the two is not None.
-    """
+    """Return the classes of a call of `partial_fit`: those of earlier calls, if any."""
     classes = before if given is None else np.unique(np.asarray(given))
     assert classes is not None
     if len(classes) < 2:
@@ -324,7 +321,8 @@ def _matrix_of_collections(y: Any, classes: NDArray[Any] | None) -> tuple[Sparse
             raise InputError(
                 f"the labels cannot be sorted ({str(error)[:80]}); give them one type"
             ) from error
-        classes = np.array(found, dtype=None if _of_one_kind(found) else object)
+        kinds = {isinstance(label, str) for label in found}
+        classes = np.array(found, dtype=None if len(kinds) < 2 else object)
     known = set(classes.tolist())
     unknown = [label for labels in sets for label in labels if label not in known]
     if unknown:
@@ -336,7 +334,3 @@ def _matrix_of_collections(y: Any, classes: NDArray[Any] | None) -> tuple[Sparse
     Y = csr_array(binarizer.fit_transform(sets), dtype=np.float32)
     Y.sort_indices()
     return Y, classes
-
-
-def _of_one_kind(labels: list[Any]) -> bool:
-    return len({isinstance(label, str) for label in labels}) < 2

@@ -375,11 +375,7 @@ def with_reach(
 
 
 def as_it_starts(start: Parameters, X: Float32) -> Trained:
-    """Return the initial parameters as the result of training.
-
-    The objective of the only report is the mean distance of normalized points X (n, D) in RBF
-    widths.
-    """
+    """Return the initial parameters as trained, with the mean distance of X (n, D) reported."""
     nearest = _nearest(X @ start.projection.T, start.prototypes.T)
     report = EpochReport(1, 1, float(nearest.mean()), 1.0)
     return Trained(start, 0.0, (report,))

@@ -116,11 +116,7 @@ def settled(
 
 
 class MiniBatchTraining(ABC, Generic[Arrays]):
-    """One training from start to end at one learning rate; moves `parameters` in place.
-
-    - `factors`: on the steps of each.
-    - `settings`: see `settled`.
-    """
+    """One training at one learning rate; moves `parameters` in place, with these step factors."""
 
     def __init__(
         self,

@@ -56,9 +56,7 @@ def normalizer_from(kind: str, inputs: InputStatistics) -> Normalizer:
 
 
 def normalized(normalizer: Normalizer, X: NDArray[Any] | Sparse) -> NDArray[np.float32] | Sparse:
-    """Return points (n, D) normalized, in float32; sparse points stay sparse.
-
-    Their normalizer is then "none" or "l2"; see `dense_unless_kept`.
+    """Return points (n, D) normalized, in float32; sparse points, by "none" or "l2", stay sparse.
 
     Raises `InputError` if a normalized feature is larger than `LARGEST_NORMALIZED`.
     """

@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from protonn_edge.training.progress import Callback
 
 _read_features = later("protonn_edge.features.train", "read_features")
-_alternatives = later("protonn_edge.features.train", "alternatives")
 
 
 @dataclass(frozen=True)
@@ -255,14 +254,6 @@ class FeatureParameters(Parameterized):
             return None
         request: FeatureRequest = _read_features(self.features)
         return request
-
-    def alternatives(self) -> Mapping[str, Mapping[str, Any]]:
-        """Return what a search tries where no features are asked for: settings, by a name each.
-
-        Parameters that do not go with the features are at what they then must be.
-        """
-        found: Mapping[str, Mapping[str, Any]] = _alternatives(self)
-        return found
 
     def feature_stage_for(self, points: Float32, weights: Float32 | None) -> FeatureStage | None:
         """Return the stage that is asked for, or None; one that is learned has learned nothing.

@@ -62,30 +62,14 @@ class TrainingSet:
         return bool(issparse(self.y))
 
     @classmethod
-    def of_classes(
-        cls,
-        X: Float32,
-        y: Indices,
-        weights: Float32 | None = None,
-        test: tuple[Float32, Indices] | None = None,
+    def of_targets(
+        cls, X: Any, y: Any, weights: Float32 | None = None, *, strange: bool = False
     ) -> TrainingSet:
-        """Return the set whose targets are the classes `y` themselves."""
-        return cls(X, y, np.eye(int(y.max()) + 1, dtype=np.float32)[y], weights, test)
-
-    def with_last_class_strange(self) -> TrainingSet:
-        """Return the set with the last class as points of no class."""
-        return replace(self, Y=self.Y[:, :-1], outlier_exposure=True)
-
-    @classmethod
-    def of_label_sets(
-        cls,
-        X: Float32 | Sparse,
-        Y: Sparse,
-        weights: Float32 | None = None,
-        test: tuple[Float32 | Sparse, Sparse] | None = None,
-    ) -> TrainingSet:
-        """Return the set whose targets are the label sets `Y`."""
-        return cls(X, Y, Y, weights, test)
+        """Return the set whose targets are classes, perhaps the last one of none, or label sets."""
+        if issparse(y):
+            return cls(X, y, y, weights)
+        Y = np.eye(int(y.max()) + 1, dtype=np.float32)[y]
+        return cls(X, y, Y[:, :-1] if strange else Y, weights, outlier_exposure=strange)
 
     @property
     def changing(self) -> NDArray[np.bool_]:

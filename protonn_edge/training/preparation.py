@@ -247,10 +247,8 @@ class PreparedPoints:
         If the points are stored, these are a sample; see `source`.
         """
         X = normalization.normalized(self.normalizer, self._features)
-        of = TrainingSet.of_label_sets if self.multilabel else TrainingSet.of_classes
-        data = of(X, self._y, self._weights)
-        if self.raw.shape[0] > self._known:
-            data = data.with_last_class_strange()
+        strange = self.raw.shape[0] > self._known
+        data = TrainingSet.of_targets(X, self._y, self._weights, strange=strange)
         if self.test is None:
             return data
         points, y = self.test

@@ -119,10 +119,7 @@ class TrainingStopped(KeyboardInterrupt):
 
 
 class BestEpoch:
-    """The arrays of the best epoch so far, by its training accuracy, among equals the last one.
-
-    - `arrays`: what training moves in place.
-    """
+    """The arrays of the best epoch so far, by its training accuracy, among equals the last one."""
 
     def __init__(self, arrays: Iterable[NDArray[Any]]) -> None:
         self._arrays = tuple(arrays)
@@ -138,9 +135,7 @@ class BestEpoch:
     ) -> list[EpochReport]:
         """Run a training that reports its epochs; return the reports.
 
-        If it is stopped, the arrays become those of the best epoch.
-
-        Raises `TrainingStopped` if it is stopped before any epoch was finished.
+        If it is stopped, the arrays become those of the best epoch, if there is one.
         """
         history: list[EpochReport] = []
         try:

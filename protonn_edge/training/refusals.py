@@ -184,11 +184,7 @@ class Incompatible(InputError):
 def check_compatible(
     case: Case, own: Iterable[Refusal] = (), names: Mapping[str, str] | None = None
 ) -> None:
-    """Raise `Incompatible` with the sentence of the first row that refuses a training, if any.
-
-    The kind of classifier has its own rows, and the caller its names of parameters, such as
-    ``--prototypes`` for ``n_prototypes``.
-    """
+    """Refuse a training by the first row that does, or the kind's `own`, with these names."""
     refusal = refusal_of(case, own)
     if refusal is not None:
         raise Incompatible(refusal.said_of(case, names))
@@ -237,11 +233,6 @@ _OF_OPTIMIZERS = frozenset(
         *("learning_rate", "input_noise", "quantization_aware", "gamma_numerator", "trained"),
     )
 )
-
-
-def _starts_from_neighbourhoods(case: Case) -> bool:
-    kind = case.settings.init_projection
-    return case.model is None and isinstance(kind, str) and kind == "nca"
 
 
 REFUSALS: tuple[Refusal, ...] = (
@@ -381,7 +372,11 @@ REFUSALS: tuple[Refusal, ...] = (
         ("n_prototypes", "prototypes_per_class"),
     ),
     *but(
-        _starts_from_neighbourhoods,
+        lambda case: (
+            case.model is None
+            and isinstance(case.settings.init_projection, str)
+            and case.settings.init_projection == "nca"
+        ),
         "{init_projection} is 'nca', but <but>, which needs dense points of one class each; "
         "choose 'sleec', 'gaussian' or 'pca'",
         replace(LABEL_SETS, reads=("init_projection",)),

@@ -103,10 +103,7 @@ class Choice:
 
     @classmethod
     def parse(cls, text: str) -> Choice:
-        """Return the choice of a text such as ``smallest-within 0.5``.
-
-        Raises `InputError` if it is not a choice.
-        """
+        """Return the choice of a text such as ``smallest-within 0.5``, or refuse it."""
         amount = rf"\d{{1,3}}(?:\.\d{{1,6}})?|{_CHANCE}"
         found = re.fullmatch(rf"\s*([a-z-]+)(?:[\s=]+({amount}))?\s*", text)
         if found and found[1] == _BEST and not found[2]:

@@ -124,10 +124,7 @@ class SearchSpace(SearchTask):
     def suggest(
         self, number: int, seed: int, seen: list[optuna.trial.FrozenTrial]
     ) -> dict[str, Any]:
-        """Return the settings of a trial, a function of its number, the seed and earlier trials.
-
-        These are the trials to learn from, in the order of their numbers.
-        """
+        """Return the settings of a trial, a function of its number, the seed and earlier trials."""
         starts = self.starts()
         if number < len(starts):
             return dict(starts[number])

@@ -240,7 +240,9 @@ class SearchFile:
     def records(self) -> dict[int, Record]:
         """Return the finished trials by their numbers; raise `InputError` if one is damaged."""
         found: dict[int, Record] = {}
-        for trial in self._trials():
+        with self._by_optuna():
+            trials = self._study.get_trials(deepcopy=False)
+        for trial in trials:
             if not (is_trial(trial.user_attrs) and are_settings(trial.params, self._distributions)):
                 raise InputError(
                     f"{self._path} has a damaged trial after {len(found):,} good ones; name "
@@ -254,10 +256,6 @@ class SearchFile:
                 "remove the file"
             )
         return found
-
-    def _trials(self) -> list[FrozenTrial]:
-        with self._by_optuna():
-            return self._study.get_trials(deepcopy=False)
 
     @contextmanager
     def _by_optuna(self) -> Iterator[None]:

@@ -20,6 +20,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from protonn_edge.boards import Board
 from protonn_edge.errors import InputError
+from protonn_edge.features.train import alternatives
 from protonn_edge.quantization import quantize
 from protonn_edge.system.rounding import one_thread
 from protonn_edge.training.base import CLASSIFIERS, DeviceClassifier
@@ -94,7 +95,7 @@ class Points:
         if (given.asked is not None and given.asked.kind) or given.initial_model is not None:
             return {}
         found = {}
-        for name, wanted in given.alternatives().items():
+        for name, wanted in alternatives(given).items():
             own = {
                 key: each
                 for key, each in wanted.items()
@@ -107,10 +108,7 @@ class Points:
 
     @cached_property
     def kinds(self) -> tuple[str, ...]:
-        """The kinds of classifiers that trials may have.
-
-        Raises `InputError` if the settings refuse all of them; the sentence of the first one.
-        """
+        """The kinds of classifiers that trials may have; refused if there are none."""
         if self.classifier != ANY:
             return (self.classifier,)
         found, refused = [], []
@@ -171,8 +169,6 @@ def sketch(points: Points, settings: Mapping[str, Any], searched: Searched, seed
 
     They depend on sizes and the share of non-zero weights, not on the values of weights, so a model
     trained for an epoch on some of the points is quantized and planned.
-
-    Raises `InputError` if there is no model with these settings.
     """
     needed = (each * int(settings[name]) for name, each in searched.sketch_points.items())
     rows = _some_of_each_class(points.y, max([_SKETCH_POINTS, *needed]))

@@ -29,7 +29,7 @@ def start(seed: int = 0) -> tuple[Parameters, TrainingSet]:
     parameters, _ = initial_parameters(
         X, y, n_projections=4, n_prototypes=6, gamma_numerator=1.5, generator=rng
     )
-    return parameters, TrainingSet.of_classes(X, y)
+    return parameters, TrainingSet.of_targets(X, y)
 
 
 @pytest.mark.parametrize("loss", LOSSES)

@@ -51,5 +51,5 @@ def test_equal_weights_are_none() -> None:
 
 
 def test_targets_of_classes_are_one_at_the_class() -> None:
-    data = TrainingSet.of_classes(np.zeros((2, 1), np.float32), np.array([2, 0]))
+    data = TrainingSet.of_targets(np.zeros((2, 1), np.float32), np.array([2, 0]))
     assert data.Y.tolist() == [[0, 0, 1], [1, 0, 0]]

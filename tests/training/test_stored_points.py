@@ -100,7 +100,7 @@ def test_the_same_seed_gives_the_same_bytes(small_limits: None) -> None:
 def a_set(weights: np.ndarray | None = None) -> StoredSet:
     X = np.arange(1_000 * 25, dtype=np.float64).reshape(1_000, 25)
     points = StoredPoints(X, np.arange(1_000) % 4, weights)
-    sample = TrainingSet.of_classes(X[:8].astype(np.float32), np.arange(8) % 4)
+    sample = TrainingSet.of_targets(X[:8].astype(np.float32), np.arange(8) % 4)
     return StoredSet.of(points, sample, np.ones(25, dtype=np.bool_), lambda raw: raw)
 
 
