@@ -16,6 +16,7 @@ from protonn_edge.device import Origin, Result
 from protonn_edge.evaluation.evidence import Evidence, EvidencePoints, Firmware
 from protonn_edge.features.average_pooling.pooling import Shape
 from protonn_edge.quantization import quantize, stage_losses
+from protonn_edge.verification.agreement import PossibleCycles
 
 HOSTILE = (
     "</script><img src=x onerror=alert(1)>",
@@ -43,7 +44,8 @@ def evidence_of(
     said = scores.argmax(axis=1)
     rng = np.random.default_rng(7)
     labels = np.where(rng.random(n) < 0.8, said, rng.integers(0, model.n_classes, n))
-    plan = make_plan(reference)
+    plan, board = make_plan(reference), load_board("uno")
+    possible = PossibleCycles.of(plan, board)
     results = tuple(
         Result(i, int(labels[i]), int(said[i]), 3000 + 7 * i, False, tuple(scores[i].tolist()), "x")
         for i in range(n)
@@ -52,10 +54,10 @@ def evidence_of(
         name=name,
         origin=Origin.of(reference, fed, labels),
         results=results,
-        board=load_board("uno"),
+        board=board,
         model=model,
         reference=reference,
-        firmware=Firmware(b"\x0c\x94", "ab" * 32, Sections(5000, 10, 300), usage(), plan),
+        firmware=Firmware(b"\x0c\x94", "ab" * 32, Sections(5000, 10, 300), usage(), plan, possible),
         points=EvidencePoints(
             raw,
             fed,

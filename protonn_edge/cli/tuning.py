@@ -14,7 +14,6 @@ import joblib
 from rich.console import Console
 from rich.live import Live
 
-from protonn_edge.avr.cores import BOUND_FLAGS
 from protonn_edge.boards import Board, load_board
 from protonn_edge.chain.file import save_model
 from protonn_edge.cli.command import Output
@@ -278,6 +277,7 @@ def _record(
             "classifier_flash_bytes": linked.classifier.flash_bytes,
             "classifier_sram_bytes": linked.classifier.sram_bytes,
             **linked.usage.to_json(),
+            "cycles": asdict(linked.possible),
         },
         "front": front_json(found, board),
     }
@@ -300,6 +300,9 @@ def _sentences(
     record: dict[str, Any], refitted: Refitted, points: Points, choice: Choice
 ) -> list[str]:
     board, figures, linked = points.board, refitted.fit.figures, refitted.linked
+    most, by = figures.worst_cycles, "its plan"
+    if linked is not None and linked.possible.proven:
+        most, by = linked.possible.most, linked.possible.by
     metric = "" if points.metric == ACCURACY else f"{points.metric} "
     sizes = "".join(f", {size.symbol} = {size.number}" for size in refitted.model.sizes)
     kind, settings = settings_of_kind(refitted.candidate.settings)
@@ -310,7 +313,7 @@ def _sentences(
         f"{f' ({noted})' if noted else ''}, "
         f"{metric}{100 * refitted.candidate.score:.2f} % in cross-validation{sizes}; "
         f"{board.milliseconds(figures.mean_cycles):.3f} ms on "
-        f"average, at most {board.milliseconds(figures.worst_cycles):.3f} by {BOUND_FLAGS}"
+        f"average, at most {board.milliseconds(most):.3f} by {by}"
     )
     said = [chosen]
     if choice.points is None:

@@ -19,7 +19,7 @@ from protonn_edge.datasets.row_sketch import Overlap
 from protonn_edge.device import Origin, Result, Summary, summarize
 from protonn_edge.evaluation.accuracy import Quality, answer_matrix
 from protonn_edge.quantization import DeviceModel, StageLoss
-from protonn_edge.verification.agreement import Agreement
+from protonn_edge.verification.agreement import Agreement, PossibleCycles
 
 Floats = NDArray[np.float32]
 Labels = NDArray[np.int64]
@@ -34,6 +34,7 @@ class Firmware:
     sections: Sections  # bytes by the sections of the linked file
     usage: Usage  # memory counted by the budget, including the worst-case stack
     plan: DevicePlan  # how a prediction is computed
+    possible: PossibleCycles  # of a prediction
     claims: tuple[Claim, ...] = ()  # what follows from its machine code; of floats nothing
 
 
@@ -94,5 +95,11 @@ class Evidence:
 
     @property
     def worst_cycles(self) -> int | None:
-        """The plan's bound of a prediction's cycles; a float build has none."""
-        return self.firmware.plan.worst_cycles
+        """The bound of a prediction's cycles, or the plan's estimate; a float build has none."""
+        possible = self.firmware.possible
+        return possible.most if possible.proven else self.firmware.plan.worst_cycles
+
+    @property
+    def bound_by(self) -> str:
+        """What shows the bound."""
+        return f"by {self.firmware.possible.by}"

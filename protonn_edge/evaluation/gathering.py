@@ -171,16 +171,17 @@ def _firmware_of(
         program = None if elf is None else read_program(elf)
         # As the firmware reports it to a host.
         if program and bytes.fromhex(reference.model_sha256)[:MODEL_HASH_BYTES] in program.code:
-            return _firmware(program, measure_usage(program), plan)
+            return _firmware(program, measure_usage(program), plan, board)
     options = BuildOptions(reference=reference, plan=wanted)
     with trial_build(model, board, options=options) as trial:
-        return _firmware(read_program(trial.elf), trial.usage, trial.plan)
+        return _firmware(read_program(trial.elf), trial.usage, trial.plan, board)
 
 
-def _firmware(program: LinkedProgram, usage: Usage, plan: DevicePlan) -> Firmware:
+def _firmware(program: LinkedProgram, usage: Usage, plan: DevicePlan, board: Board) -> Firmware:
     digest = hashlib.sha256(program.code).hexdigest()
     claims = tuple(program_claims(program, Settings.entry)) if isinstance(plan, Plan) else ()
-    return Firmware(program.code, digest, program.sections, usage, plan, claims)
+    possible = PossibleCycles.of_program(program, plan, board)
+    return Firmware(program.code, digest, program.sections, usage, plan, possible, claims)
 
 
 def _with_means(firmware: Firmware, reference: DeviceModel, points: EvidencePoints) -> Firmware:

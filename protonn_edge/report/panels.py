@@ -63,7 +63,7 @@ def latency_panels(one: Evidence) -> list[Panel]:
     if mean is not None:
         rows.append(("planned mean", f"{mean:,.0f}", f"{board.milliseconds(mean):.3f}"))
     if worst is not None:
-        rows.append((f"bound, by {BOUND_FLAGS}", f"{worst:,}", f"{board.milliseconds(worst):.3f}"))
+        rows.append((f"bound, {one.bound_by}", f"{worst:,}", f"{board.milliseconds(worst):.3f}"))
     table = PageTable("Of a prediction", ("", "cycles", "ms"), tuple(rows))
     return [Panel.drawn(drawn, words, title="Histogram of latencies. "), Panel(table=table)]
 

@@ -106,7 +106,7 @@ def evidence_facts(one: Evidence) -> list[tuple[str, str]]:
     rows = run_facts(one.summary, one.board)
     if one.worst_cycles is not None:
         bound = f"{one.worst_cycles:,} cycles, {one.board.milliseconds(one.worst_cycles):.3f} ms"
-        bound += f", compiled by {BOUND_FLAGS}"
+        bound += f", {one.bound_by}"
         rows.append(("bound", bound))
     rows += budget_facts(one.firmware.usage, one.board)
     if one.points is not None:

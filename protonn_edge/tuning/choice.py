@@ -23,6 +23,7 @@ from protonn_edge.training.searched import KIND
 from protonn_edge.tuning.limits import Fit, fit_of
 from protonn_edge.tuning.store import Record
 from protonn_edge.tuning.trial import Points
+from protonn_edge.verification.agreement import PossibleCycles
 
 _OF_NORMAL = 1.4826  # of a normal distribution, in medians of absolute values
 _BEST, _DEFAULT = "best", "default-within"
@@ -163,10 +164,11 @@ _ATTEMPTS = 5
 
 @dataclass(frozen=True)
 class Linked:
-    """Memory of a linked firmware."""
+    """Memory and cycles of a linked firmware."""
 
     usage: Usage  # that of the whole firmware
     classifier: Sections  # that of the generated code, constants and variables
+    possible: PossibleCycles  # of a prediction
 
 
 @dataclass(frozen=True)
@@ -176,7 +178,7 @@ class Refitted:
     model: Model  # with the search in its record
     candidate: Record  # its trial in the search
     fit: Fit  # its memory and cycles by the planner
-    linked: Linked | None  # its memory by the linker; None without a compiler
+    linked: Linked | None  # the same of the linked firmware; None without a compiler
 
 
 def refit(
@@ -234,14 +236,16 @@ def _linked(model: Model, points: Points, fit: Fit) -> Linked | None:
         with trial_build(model, points.board, options=BuildOptions(plan=fit.plan)) as trial:
             objects = sorted(trial.elf.parent.rglob("pnn_model*.o"))
             share = read_share(trial.elf, objects[0])
-            linked = Linked(trial.usage, share)
+            linked = Linked(trial.usage, share, trial.possible)
     except InputError:
         return None
-    limits = points.limits
+    limits, possible = points.limits, linked.possible
+    longest = points.board.milliseconds(possible.most if possible.proven else 0)
     for what, taken, limit in (
-        ("flash", share.flash_bytes, limits.flash_bytes),
-        ("SRAM", share.sram_bytes, limits.sram_bytes),
+        ("B flash", share.flash_bytes, limits.flash_bytes),
+        ("B SRAM", share.sram_bytes, limits.sram_bytes),
+        ("ms at most", longest, limits.latency_ms),
     ):
         if limit is not None and taken > limit:
-            raise CheckFailed(f"once linked, it takes {taken:,} B {what} of {limit:,}")
+            raise CheckFailed(f"once linked, it takes {taken:,g} {what} of {limit:,g}")
     return linked

@@ -72,13 +72,13 @@ class Pass:
         """Return how often labels of the loop are passed, by whether `every` input is pushed."""
         n = self.weights.shape[1]
         least = n if every or self.kernel == "masked" else 0
-        facts = {"begin": Passed(n), "input": Passed(n, least)}
+        taken = [] if every else [Passed(n, name="taken")]  # those that are skipped share this one
+        facts: Facts = {"begin": Passed(n), "input": [Passed(n, least), *taken]}
         if self.kernel != "masked":
-            return facts | {
-                "counted": Passed(1, of="begin", base=n // (loops.COUNTED_IN_A_BYTE + 1))
-            }
+            counted = Passed(1, of="begin", base=n // (loops.COUNTED_IN_A_BYTE + 1))
+            return {**facts, "counted": counted}
         others = np.count_nonzero(self.weights, axis=1).tolist()
-        return facts | {f"other{k}": Passed(count) for k, count in enumerate(others)}
+        return {**facts, **{f"other{k}": Passed(count) for k, count in enumerate(others)}}
 
     @cached_property
     def code(self) -> Unrolled:

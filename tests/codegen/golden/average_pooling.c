@@ -185,7 +185,6 @@ static void average_pooling_next_row(void)
 /* The same for pixels of any rows. */
 static PNN_NOINLINE pnn_input_t *average_pooling_pool(const pnn_input_t *pixel, uint16_t count, pnn_input_t *average)
 {
-    PNN_FACT(PASSED(average_pooling_pools, 23, 1));
     while (count > 0) {
         if (average_pooling_ignored > 0) {
             PNN_FACT(EACH_AND(average_pooling_ignored, average_pooling_pools, 1, 3));
