@@ -48,7 +48,9 @@ def describe(model: Model, dataset: Dataset, out: Output) -> ModelSummary:
     X, y = dataset.X_test, dataset.y_test
     of_test = model.predict(X) if len(y) else np.empty(0, np.int64)
     answers = model.predict(dataset.X_train), of_test
-    out.notice([*unlearned(dataset, *answers), *unbalanced(dataset), *known_rows(model, dataset)])
+    out.notice(
+        [*unlearned(dataset, *answers), *unbalanced(model, dataset), *known_rows(model, dataset)]
+    )
     record = {
         "train_accuracy": accuracy.share_right(answers[0], dataset.y_train),
         "float_accuracy": accuracy.share_right(answers[1], y) if len(y) else None,
@@ -137,7 +139,7 @@ def known_rows(model: Model, dataset: Dataset) -> tuple[Notice, ...]:
     return () if rows is None or is_sparse(X) else rows.overlap(X).notices()
 
 
-def unbalanced(dataset: Dataset) -> list[Notice]:
+def unbalanced(model: Model, dataset: Dataset) -> list[Notice]:
     """Return a warning if most training points are of one class, so that accuracy misleads."""
     counts = np.bincount(dataset.y_train)
     share = float(counts.max() / len(dataset.y_train))
@@ -145,8 +147,10 @@ def unbalanced(dataset: Dataset) -> list[Notice]:
         return []
     text = (
         f"{100 * share:.0f} % of the training points are {quoted(dataset.classes[counts.argmax()])}"
-        "; look at the recall of each class, and try --class-weight balanced"
+        "; look at the recall of each class"
     )
+    if model.record.get("settings", {}).get("class_weight") is None:
+        text += ", and try --class-weight balanced"
     return [Notice("unbalanced", text, warning=True)]
 
 
