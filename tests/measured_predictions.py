@@ -23,7 +23,7 @@ from generated_programs import write_c
 from protonn_edge.codegen import Plan
 from protonn_edge.emulator import EmulatedUno
 from protonn_edge.quantization import IntegerChain
-from protonn_edge.verification.stated_facts import StatedFacts
+from protonn_edge.verification.agreement import StatedFacts
 
 OWN_LEVEL = "-O2"
 """The level of optimization in `platformio.ini`."""

@@ -15,39 +15,18 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from protonn_edge import __version__
+from protonn_edge import __version__, codegen, quantization
 from protonn_edge.avr.cores import CORES, Core
 from protonn_edge.boards import Board
 from protonn_edge.chain.activity import Activity
 from protonn_edge.chain.file import load_model, save_model
 from protonn_edge.chain.model import Model
-from protonn_edge.codegen import (
-    HOST_MAIN,
-    SOURCES,
-    DevicePlan,
-    Float32Plan,
-    Plan,
-    make_float32_plan,
-    render_c,
-)
+from protonn_edge.codegen import DevicePlan, Float32Plan, Plan, host, render_c
 from protonn_edge.codegen.planner import plan_of
 from protonn_edge.errors import InputError
-from protonn_edge.quantization import (
-    PRECISIONS,
-    DeviceModel,
-    Float32Model,
-    IntegerChain,
-    device_model,
-    precisions_of,
-)
-from protonn_edge.system.files import (
-    check_file,
-    check_no_links,
-    read_file,
-    resource,
-    write_atomically,
-    write_together,
-)
+from protonn_edge.quantization import DeviceModel, Float32Model, IntegerChain
+from protonn_edge.system import files
+from protonn_edge.system.files import resource, write_atomically
 from protonn_edge.system.folders import InUse, locked_folder
 from protonn_edge.system.schema import list_of, number, one_of, optional, record_of, text, whole
 from protonn_edge.toolchain.platformio import build_firmware, description_file, environment_section
@@ -83,7 +62,7 @@ _RECORD = record_of(
         "format": whole(_FORMAT, _FORMAT),
         "tool_version": text(80),
         "model_sha256": text(64),
-        "precision": one_of(*PRECISIONS),
+        "precision": one_of(*quantization.PRECISIONS),
         "core": one_of(*CORES, None),
         "choices": lambda value: isinstance(value, dict) and all(map(text(80), value.values())),
         "table_bytes": whole(0, 10**9),
@@ -107,7 +86,7 @@ class WrittenPlan:
     def plan_of(self, model: DeviceModel) -> DevicePlan | None:
         """Return the model's plan with these choices; None if there is none."""
         if isinstance(model, Float32Model):
-            return make_float32_plan(model)
+            return codegen.make_float32_plan(model)
         if self.core is None:
             return None
         found = plan_of_choices(model, CORES[self.core], self.choices)
@@ -148,7 +127,7 @@ def read_plan(path: Path) -> WrittenPlan:
     if not path.exists():
         raise InputError(f"{path} is missing, as an older version built the folder; {_AGAIN}")
     try:
-        record = json.loads(read_file(path, limit_bytes=_LARGEST_FILE, remedy=_AGAIN))
+        record = json.loads(files.read_file(path, limit_bytes=_LARGEST_FILE, remedy=_AGAIN))
     except (ValueError, RecursionError) as error:
         raise not_as_written(path) from error
     version = record.get("tool_version") if isinstance(record, dict) else None
@@ -194,8 +173,8 @@ class Project:
         """
         model = self.model()
         written = read_plan(self.folder / _PLAN)
-        if written.precision in precisions_of(model):
-            reference = device_model(model, written.precision)
+        if written.precision in quantization.precisions_of(model):
+            reference = quantization.device_model(model, written.precision)
             plan = written.plan_of(reference)
             if plan is not None:
                 self._check_generated(reference, plan)
@@ -206,8 +185,8 @@ class Project:
         """Whether the folder's model gives exactly this reference, with any plan."""
         model = self.model()
         return any(
-            device_model(model, precision).model_sha256 == reference.model_sha256
-            for precision in precisions_of(model)
+            quantization.device_model(model, precision).model_sha256 == reference.model_sha256
+            for precision in quantization.precisions_of(model)
         )
 
     def _check_generated(self, reference: DeviceModel, plan: DevicePlan) -> None:
@@ -222,7 +201,7 @@ class Project:
 
         PlatformIO runs anything that the folder's platformio.ini specifies.
         """
-        check_no_links(self.folder, [_product(board).as_posix()])
+        files.check_no_links(self.folder, [_product(board).as_posix()])
         product = build_firmware(self.folder, board.environment, product=_product(board).name)
         product.touch()  # it is up to date; SCons does not touch it if its content is unchanged
         return product
@@ -240,6 +219,15 @@ class Project:
             sources += (self.folder / name).rglob("*")
         newest = max(path.lstat().st_mtime for path in sources if path.is_file())
         return elf if elf.stat().st_mtime >= newest else None
+
+    def has_own_sources(self) -> bool:
+        """Whether its hand-written sources are this package's, which have the protocol."""
+        own = resource("firmware")
+        return all(
+            path.read_bytes() == (self.folder / "firmware" / path.relative_to(own)).read_bytes()
+            for path in own.rglob("*.[ch]")
+            if path.relative_to(own).parts[0] != _GENERATED.name
+        )
 
 
 def _product(board: Board) -> Path:
@@ -281,10 +269,10 @@ def check_folder(folder: Path, board: Board) -> None:
                 f"{path} is a file, but the project needs a folder there; use another -o"
             )
     settings = folder / _SETTINGS
-    generated = [_GENERATED / name for name in (*SOURCES, PLAN_FILE, _MODEL.name)]
+    generated = [_GENERATED / name for name in (*codegen.SOURCES, PLAN_FILE, _MODEL.name)]
     description_name = f"boards/{board.environment}.json"
     names = [path.as_posix() for path in (*generated, _product(board))]
-    check_no_links(folder, [_SETTINGS, *names, description_name])
+    files.check_no_links(folder, [_SETTINGS, *names, description_name])
     for path in (settings, *(folder / each for each in generated)):
         if path.exists() and not path.is_file():
             raise InputError(
@@ -292,7 +280,7 @@ def check_folder(folder: Path, board: Board) -> None:
             )
     section = f"[env:{board.environment}]"
     if settings.is_file():
-        check_file(settings, limit_bytes=_SETTINGS_LIMIT_BYTES, may_be_empty=True)
+        files.check_file(settings, limit_bytes=_SETTINGS_LIMIT_BYTES, may_be_empty=True)
         if section not in settings.read_text("utf-8", errors="replace"):
             raise InputError(
                 f"{settings} has no {section}; use another -o, or add that environment"
@@ -319,7 +307,7 @@ def write_project(
     if board.is_chip:
         _copy_tree(resource("firmware"), folder / "firmware")
     else:
-        write_atomically(folder / "firmware" / "host" / "main.c", HOST_MAIN.read_bytes())
+        write_atomically(folder / "firmware" / "host" / "main.c", host.HOST_MAIN.read_bytes())
     own_settings = None
     if firmware_of is not None:
         for name in _SOURCE_FOLDERS:
@@ -345,16 +333,6 @@ def _copy_tree(source: Path, target: Path) -> None:
             write_atomically(target / relative, path.read_bytes())
 
 
-def has_own_sources(project: Project) -> bool:
-    """Whether the firmware's hand-written sources are this package's, which have the protocol."""
-    own = resource("firmware")
-    return all(
-        path.read_bytes() == (project.folder / "firmware" / path.relative_to(own)).read_bytes()
-        for path in own.rglob("*.[ch]")
-        if path.relative_to(own).parts[0] != _GENERATED.name
-    )
-
-
 def copy_over(built: Project, target: Project) -> None:
     """Copy files missing in `target`, and all generated files: all or nothing."""
     folders = [built.folder / "firmware", built.folder / "boards"]
@@ -366,4 +344,4 @@ def copy_over(built: Project, target: Project) -> None:
         generated = relative.is_relative_to(_GENERATED) or relative.is_relative_to("boards")
         if source.is_file() and (generated or not (target.folder / relative).exists()):
             contents[relative.as_posix()] = source.read_bytes()
-    write_together(target.folder, contents)
+    files.write_together(target.folder, contents)

@@ -15,14 +15,7 @@ from typing import NamedTuple
 from protonn_edge.avr.program import read_program
 from protonn_edge.boards import Board, board_of
 from protonn_edge.build.checks import OverBudget, Usage, check_budget, check_estimate, check_linked
-from protonn_edge.build.folder import (
-    Project,
-    check_folder,
-    copy_over,
-    exclusive,
-    has_own_sources,
-    write_project,
-)
+from protonn_edge.build.folder import Project, check_folder, copy_over, exclusive, write_project
 from protonn_edge.chain.activity import Activity
 from protonn_edge.chain.model import Model
 from protonn_edge.codegen import DevicePlan, Limits, Plan, make_float32_plan, make_plan, plans
@@ -92,7 +85,7 @@ def build(
     with exclusive(folder), trial_build(model, board, firmware_of=folder, options=options) as trial:
         tried = NOT_TRIED
         if options is None or options.tries:
-            unchanged = has_own_sources(trial.project)
+            unchanged = trial.project.has_own_sources()
             tried = try_firmware(
                 model, trial.reference, trial.plan, trial.elf, board, unchanged=unchanged
             )

@@ -196,14 +196,10 @@ _ONE = 255  # the integer for 1
 _MOST_SHIFT, _FACTOR_BITS = 24, 16
 
 
-def _exponentials() -> tuple[int, ...]:
-    """Return ``255 exp(-i / 16)``, rounded, up to the last non-zero value."""
-    steps = np.arange(_STEPS_A_UNIT * np.log(2 * _ONE))
-    return tuple(np.rint(_ONE * np.exp(-steps / _STEPS_A_UNIT)).astype(int).tolist())
-
-
-EXPONENTIAL = _exponentials()
-"""The exponential for the first, second, ... step below the largest score."""
+# The exponential for the first, second, ... step below the largest score: ``255 exp(-i / 16)``,
+# rounded, up to the last value that is not 0.
+_STEPS = np.arange(_STEPS_A_UNIT * np.log(2 * _ONE))
+EXPONENTIAL = tuple(np.rint(_ONE * np.exp(-_STEPS / _STEPS_A_UNIT)).astype(int).tolist())
 
 
 @dataclass(frozen=True)

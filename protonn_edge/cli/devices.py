@@ -16,7 +16,8 @@ from protonn_edge.cli.options import PORT
 from protonn_edge.datasets import Notice
 from protonn_edge.device.connection import Link
 from protonn_edge.device.sensor_board import SensorBoard
-from protonn_edge.emulator import EMULATORS, EmulatedBoard, find_program
+from protonn_edge.emulator import EmulatedBoard
+from protonn_edge.emulator.programs import EMULATORS, find_program
 from protonn_edge.errors import InputError
 from protonn_edge.export.folder import LIVE, LOGGER, kind_in
 from protonn_edge.sensors import MICROPHONE, PlayedSensor, read_sensor, sensor_file

@@ -1,4 +1,3 @@
-from protonn_edge.codegen.host import HOST_MAIN as HOST_MAIN
 from protonn_edge.codegen.plan import DevicePlan as DevicePlan
 from protonn_edge.codegen.plan import Float32Plan as Float32Plan
 from protonn_edge.codegen.plan import Plan as Plan
@@ -13,5 +12,3 @@ from protonn_edge.codegen.renderer import check_collisions as check_collisions
 from protonn_edge.codegen.renderer import check_prefix as check_prefix
 from protonn_edge.codegen.renderer import render_c as render_c
 from protonn_edge.codegen.renderer import template_environment as template_environment
-from protonn_edge.kernels.matvec.kernels import KERNELS as KERNELS
-from protonn_edge.kernels.matvec.kernels import KernelName as KernelName

@@ -111,7 +111,6 @@ def raw_context(model: DeviceModel) -> dict[str, Any]:
     raw, floats = model.raw_inputs, model.float_inputs
     chosen = model.n_channels or model.n_features
     repeats = chosen < model.n_features
-    sent = () if as_it_is(model) else sendings(model)
     return {
         "scales": raw.scales,
         "each": chosen,
@@ -124,7 +123,7 @@ def raw_context(model: DeviceModel) -> dict[str, Any]:
         "floats": floats.scales,
         "float_choice": _choice(floats.choice[:chosen], len(floats.scales)),
         "float_choice_bits": _choice_bits(len(floats.scales)),
-        "sendings": tuple(replace(each, name=c_comment(each.name)) for each in sent),
+        "sendings": safe_sendings(model),
     }
 
 
@@ -240,6 +239,12 @@ def sendings(model: DeviceModel) -> tuple[Sending, ...]:
         )
 
     return tuple(map(sending, starts.tolist(), [*starts[1:].tolist(), n]))
+
+
+def safe_sendings(model: DeviceModel) -> tuple[Sending, ...]:
+    """Return the lines with names for C comments; none if all is sent in the data's unit."""
+    sent = () if as_it_is(model) else sendings(model)
+    return tuple(replace(each, name=c_comment(each.name)) for each in sent)
 
 
 def factor_text(exponent: int) -> str:

@@ -12,15 +12,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
-from protonn_edge.device import protocol
-from protonn_edge.device.connection import (
-    LONGEST_REPLY_BYTES,
-    REFLASH_HINT,
-    Connection,
-    Deadline,
-    LinkError,
-    NoReplyError,
-)
+from protonn_edge.device import connection, protocol
+from protonn_edge.device.connection import REFLASH_HINT, Deadline, LinkError, NoReplyError
 from protonn_edge.device.protocol import ErrorReply, Message, ProtocolError
 
 # A request refused or lost this often is wrong. Fewer failures may be caused by the line: two
@@ -136,7 +129,7 @@ class Exchange(Generic[Key, Reply]):
 
     def __init__(
         self,
-        connection: Connection,
+        connection: connection.Connection,
         requests: Iterable[tuple[Key, Message]],
         kind: type[Reply],
         policy: RetryPolicy,
@@ -313,7 +306,7 @@ class Exchange(Generic[Key, Reply]):
     @property
     def _reply_s(self) -> float:
         """Seconds that the longest reply takes on the wire."""
-        return self._connection.wire_s(LONGEST_REPLY_BYTES)
+        return self._connection.wire_s(connection.LONGEST_REPLY_BYTES)
 
 
 class _ReplyTimes:

@@ -6,21 +6,10 @@ import math
 from collections.abc import Iterator, Mapping
 
 from protonn_edge.chain.decision import UNKNOWN
+from protonn_edge.device import sensor_board
 from protonn_edge.device.connection import Deadline, Link
 from protonn_edge.device.protocol import Message, ProtocolError
-from protonn_edge.device.sensor_board import (
-    READ_S,
-    SILENCE_S,
-    SLOWEST,
-    UNDECIDED,
-    ChannelRanges,
-    LiveDescription,
-    LoggerDescription,
-    NameMessage,
-    SensorBoard,
-    SensorStream,
-    WindowAnswer,
-)
+from protonn_edge.device.sensor_board import LiveDescription, WindowAnswer
 from protonn_edge.errors import CheckFailed
 
 _SILENT_WINDOWS = 3
@@ -73,12 +62,12 @@ class RangeWatch:
         return self._sentence
 
 
-class AnswerStream(SensorStream[LiveDescription, WindowAnswer]):
+class AnswerStream(sensor_board.SensorStream[LiveDescription, WindowAnswer]):
     """Decodes the bytes of a board to answers."""
 
-    KINDS = (LiveDescription, NameMessage, WindowAnswer, ChannelRanges)
+    KINDS = (LiveDescription, sensor_board.NameMessage, WindowAnswer, sensor_board.ChannelRanges)
     LONGEST_FRAME = 1100
-    OTHER_FIRMWARE = LoggerDescription
+    OTHER_FIRMWARE = sensor_board.LoggerDescription
     OTHER = (
         "the board runs a logger, which does not classify; upload what 'protonn-edge build "
         "--sensor' writes"
@@ -95,21 +84,21 @@ class AnswerStream(SensorStream[LiveDescription, WindowAnswer]):
         self.range_watch = RangeWatch()
 
     def _take(self, message: Message, description: LiveDescription) -> WindowAnswer | None:
-        if isinstance(message, NameMessage):
+        if isinstance(message, sensor_board.NameMessage):
             self.names[message.label] = message.text
-        elif isinstance(message, ChannelRanges):
+        elif isinstance(message, sensor_board.ChannelRanges):
             self._compare(message, description.channels)
         elif isinstance(message, WindowAnswer):
             classes = range(description.n_classes)
             known = len(message.scores) == len(classes)
             known &= message.label in classes or message.label == UNKNOWN
-            known &= message.told in classes or message.told in (UNKNOWN, UNDECIDED)
+            known &= message.told in classes or message.told in (UNKNOWN, sensor_board.UNDECIDED)
             if not known:
                 raise ProtocolError("the model has no such class")
             return message
         return None
 
-    def _compare(self, ranges: ChannelRanges, channels: tuple[str, ...]) -> None:
+    def _compare(self, ranges: sensor_board.ChannelRanges, channels: tuple[str, ...]) -> None:
         lows, highs = ranges.limits[::2], ranges.limits[1::2]
         each = list(zip(lows, highs, strict=False))
         if 2 * len(each) != len(ranges.limits) or len(each) != 2 * len(channels):
@@ -118,7 +107,7 @@ class AnswerStream(SensorStream[LiveDescription, WindowAnswer]):
         self.range_watch.add(dict(zip(channels, zip(trained, sampled, strict=True), strict=True)))
 
 
-class Listener(SensorBoard[LiveDescription, WindowAnswer]):
+class Listener(sensor_board.SensorBoard[LiveDescription, WindowAnswer]):
     """Reads the open line of a board that classifies; `where` is its name, for messages."""
 
     def __init__(self, line: Link, where: str) -> None:
@@ -154,18 +143,18 @@ class Listener(SensorBoard[LiveDescription, WindowAnswer]):
     def answers(self, seconds: float | None = None) -> Iterator[WindowAnswer]:
         """Yield the answers for windows, for a number of seconds by the board's clock, or forever.
 
-        Raises `CheckFailed` if the board sends nothing new, the seconds take ten times as long, or
-        the line fails.
+        Raises `CheckFailed` without anything new, after ten times these seconds, or if the line
+        fails.
         """
         board = self.description
-        silent_s = SILENCE_S + (board.window + _SILENT_WINDOWS * board.hop) / board.rate
+        silent_s = (board.window + _SILENT_WINDOWS * board.hop) / board.rate
         until_next_s = 0.0 if board.from_onset else board.hop / board.rate
-        silence = Deadline(self._host, silent_s)
-        allowed_s = math.inf if seconds is None else SILENCE_S + SLOWEST * seconds
-        whole = Deadline(self._host, allowed_s)
+        silence = Deadline(self._host, sensor_board.SILENCE_S + silent_s)
+        allowed_s = math.inf if seconds is None else sensor_board.SLOWEST * seconds
+        whole = Deadline(self._host, sensor_board.SILENCE_S + allowed_s)
         while True:
             progress = False
-            for answer in self.receive(READ_S):
+            for answer in self.receive(sensor_board.READ_S):
                 self._follow_description()  # what came before the answer
                 if not self._follow(answer):
                     continue
@@ -240,7 +229,7 @@ class Listener(SensorBoard[LiveDescription, WindowAnswer]):
 
     def name_of(self, label: int) -> str | None:
         """Return a class's name; None if the board has not reported a class yet."""
-        if label == UNDECIDED:
+        if label == sensor_board.UNDECIDED:
             return None
         return "unknown" if label == UNKNOWN else self.stream.names.get(label, f"class {label}")
 

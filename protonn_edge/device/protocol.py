@@ -85,10 +85,7 @@ class Message:
 
     @classmethod
     def from_payload(cls, payload: bytes) -> Self:
-        """Return the message that has this payload.
-
-        Raises `VersionError` for one of another version, `ProtocolError` for another length.
-        """
+        """Return the message of a payload; `VersionError`, or `ProtocolError` of another length."""
         if cls.VERSION is not None and payload and payload[0] != cls.VERSION:
             raise VersionError(cls.OTHER_VERSION.format(payload[0], cls.VERSION))
         size = cls.LAYOUT.size
@@ -348,20 +345,14 @@ def name_of(kind: type[Message]) -> str:
 
 
 def encode_message(message: Message, sequence: int) -> bytes:
-    """Return the frame of a message with a sequence number, 0 to 255.
-
-    Raises `InputError` if the sequence number or the length is out of range.
-    """
+    """Return the frame of a message; `InputError` unless its number, 0 to 255, and length fit."""
     if not 0 <= sequence <= 0xFF:
         raise InputError(f"the sequence number is {sequence}, must be 0 to 255; count modulo 256")
     return encode_frame(bytes([message.TYPE, sequence]) + message.payload())
 
 
 def decode_message(body: bytes, kinds: Iterable[type[Message]] = MESSAGES) -> Message:
-    """Return the message in a body that `decode_frame` gave.
-
-    Raises `ProtocolError` if its type is none of the `kinds`, or the payload does not fit it.
-    """
+    """Return the message in such a body; `ProtocolError` if it is none of the `kinds`, or unfit."""
     for kind in kinds:
         if body[0] == kind.TYPE:
             return kind.from_payload(body[2:])

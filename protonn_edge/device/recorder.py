@@ -21,17 +21,10 @@ from numpy.typing import NDArray
 
 from protonn_edge.datasets.naming import check_names
 from protonn_edge.datasets.options import RECORDING_MARK
+from protonn_edge.device import sensor_board
 from protonn_edge.device.connection import Deadline, Link
 from protonn_edge.device.protocol import Message, ProtocolError
-from protonn_edge.device.sensor_board import (
-    SILENCE_S,
-    SLOWEST,
-    LiveDescription,
-    LoggerDescription,
-    SamplesMessage,
-    SensorBoard,
-    SensorStream,
-)
+from protonn_edge.device.sensor_board import LoggerDescription, SamplesMessage
 from protonn_edge.errors import CheckFailed, InputError
 from protonn_edge.system.folders import InUse, try_lock
 
@@ -169,12 +162,12 @@ class Samples:
     values: NDArray[np.int16]  # (samples, channels)
 
 
-class SampleStream(SensorStream[LoggerDescription, Samples]):
+class SampleStream(sensor_board.SensorStream[LoggerDescription, Samples]):
     """Decodes the bytes of a logger to samples."""
 
     KINDS = (LoggerDescription, SamplesMessage)
     LONGEST_FRAME = 260
-    OTHER_FIRMWARE = LiveDescription
+    OTHER_FIRMWARE = sensor_board.LiveDescription
     OTHER = (
         "the board runs no logger, but firmware that classifies, which 'protonn-edge monitor' "
         "reads; upload what 'protonn-edge logger' writes"
@@ -232,7 +225,7 @@ class RecordedTake:
     lost: int = 0  # samples missing between them
 
 
-class Recorder(SensorBoard[LoggerDescription, Samples]):
+class Recorder(sensor_board.SensorBoard[LoggerDescription, Samples]):
     """Records samples of a logger's open line in a file; `where` is its name, for messages."""
 
     def __init__(self, line: Link, where: str) -> None:
@@ -253,7 +246,7 @@ class Recorder(SensorBoard[LoggerDescription, Samples]):
         self._begin_s = file.begin_s
         self._rate = self.description.rate
         self._began = self._host.now()
-        self._silence = Deadline(self._host, max(SILENCE_S, 10 / self._rate))
+        self._silence = Deadline(self._host, max(sensor_board.SILENCE_S, 10 / self._rate))
         self._whole_take = Deadline(self._host, math.inf)
 
     @property
@@ -273,7 +266,7 @@ class Recorder(SensorBoard[LoggerDescription, Samples]):
         """Begin a take after a pause: of a number of seconds, or until `end`."""
         least = _SEAM_SAMPLES if self.takes else 0
         wanted = None if seconds is None else max(1, round(seconds * self._rate))
-        allowed_s = math.inf if seconds is None else SLOWEST * (pause_s + seconds)
+        allowed_s = math.inf if seconds is None else sensor_board.SLOWEST * (pause_s + seconds)
         self._whole_take = Deadline(self._host, self._silence.seconds + allowed_s)
         self._file.begin_take()
         self._discardable = True
@@ -300,8 +293,8 @@ class Recorder(SensorBoard[LoggerDescription, Samples]):
     def listen(self, wait_s: float = _READ_S) -> None:
         """Record the samples received within some time.
 
-        Raises `CheckFailed` if no samples were received for ten seconds, a take of some seconds
-        takes ten times as long, or the line fails.
+        Raises `CheckFailed` if none were received for ten seconds, a take takes ten times its
+        seconds, or the line fails.
         """
         for samples in self.receive(wait_s):
             self._keep(samples)

@@ -94,11 +94,7 @@ class Result:
 
     @classmethod
     def from_fields(cls, fields: Sequence[str], n_classes: int) -> Self:
-        """Return the result in a line's fields.
-
-        Raises `ValueError` if a field is missing or has another type or range; the message says
-        which.
-        """
+        """Return the result in a line's fields; `ValueError` says which one is missing or wrong."""
         if len(fields) != len(_FIXED) + n_classes:
             raise ValueError(f"it has {len(fields)} fields, not {len(_FIXED) + n_classes}")
         index = _integer("index", fields[0], _UINT32)
@@ -341,10 +337,7 @@ class Summary:
 
 
 def summarize(results: Sequence[Result], board: Board) -> Summary:
-    """Return what a run comes down to: at least one result, and the board's clock and power.
-
-    Raises `InputError` if there are no results.
-    """
+    """Return a run's summary, by the board's clock and power; `InputError` without results."""
     if not results:
         raise InputError("there are 0 results, but a summary needs at least 1; continue the run")
     cycles = np.array([r.cycles for r in results if r.cycles is not None], dtype=np.int64)

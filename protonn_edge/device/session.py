@@ -11,14 +11,8 @@ from numpy.typing import ArrayLike
 
 from protonn_edge.boards import Board, load_board
 from protonn_edge.chain.decision import UNKNOWN
-from protonn_edge.device import protocol
-from protonn_edge.device.connection import (
-    REFLASH_HINT,
-    Connection,
-    ExpectedDevice,
-    Host,
-    NoReplyError,
-)
+from protonn_edge.device import connection, protocol
+from protonn_edge.device.connection import REFLASH_HINT, Host, NoReplyError
 from protonn_edge.device.exchange import Exchange, RetryPolicy
 from protonn_edge.device.protocol import HelloReply, Message, ProtocolError, StatsReply
 from protonn_edge.errors import CheckFailed, InputError
@@ -99,9 +93,9 @@ class Session:
     ) -> None:
         self.url = url
         self.retried = 0
-        expected = ExpectedDevice(model_hash, n_features, n_classes, board)
+        expected = connection.ExpectedDevice(model_hash, n_features, n_classes, board)
         rate = baud or (board or load_board("uno")).baud
-        self._connection = Connection(url, rate, expected, handshake_s, host or Host())
+        self._connection = connection.Connection(url, rate, expected, handshake_s, host or Host())
         self._policy = RetryPolicy(deadline_s, retries, progress_s)
         self._in_step = True
 

@@ -7,21 +7,6 @@ says which. `EmulatorStats` is what only an emulator can tell: exact cycles, dee
 
 from __future__ import annotations
 
-from protonn_edge.emulator.programs import EMULATORS, find_program
-from protonn_edge.emulator.uno import (
-    EmulatedBoard,
-    EmulatedUno,
-    EmulatorError,
-    EmulatorStats,
-    Watch,
-)
+from protonn_edge.emulator.uno import EmulatedBoard, EmulatedUno, EmulatorError, EmulatorStats
 
-__all__ = [
-    "EMULATORS",
-    "EmulatedBoard",
-    "EmulatedUno",
-    "EmulatorError",
-    "EmulatorStats",
-    "Watch",
-    "find_program",
-]
+__all__ = ["EmulatedBoard", "EmulatedUno", "EmulatorError", "EmulatorStats"]

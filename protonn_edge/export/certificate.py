@@ -48,12 +48,9 @@ def certify_library(folder: Path, board: Board, settings: Settings) -> Certifica
 
 
 def readme_section(files: Mapping[str, str], prefix: str, board: Board, tried: Tried) -> str:
-    """Return the part of a library's README on what is claimed of it.
+    """Return the part of a library's README on what is claimed of it; its files have names.
 
-    - `files`: the texts of the library by their names.
-    - `prefix`: what its C names begin with.
-    - `board`: what it is linked for.
-    - `tried`: what came of its self-test; without it, nothing is linked.
+    It is linked for the board, unless its self-test was not tried.
     """
     command = Settings(board.name, f"{prefix}_predict").command
     context: dict[str, Any] = {"claims": (), "command": command}

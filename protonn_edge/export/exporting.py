@@ -16,24 +16,11 @@ from protonn_edge.codegen import PREFIX, Limits, Plan, check_prefix, make_plan
 from protonn_edge.codegen.planner import plans
 from protonn_edge.datasets.preparation import Preparation
 from protonn_edge.errors import CheckFailed, InputError
+from protonn_edge.export import rendering, self_test
 from protonn_edge.export.certificate import readme_section
 from protonn_edge.export.folder import check_folder, write_folder
-from protonn_edge.export.rendering import (
-    SKETCH_SRAM_BYTES,
-    Imprint,
-    Kind,
-    Library,
-    library_name,
-    render_bare_self_test,
-    render_export,
-)
-from protonn_edge.export.self_test import (
-    KnownAnswers,
-    try_on_board,
-    try_on_host,
-    vectors_from_data,
-    vectors_from_model,
-)
+from protonn_edge.export.rendering import Imprint, Kind, Library
+from protonn_edge.export.self_test import KnownAnswers
 from protonn_edge.quantization import IntegerChain, quantize
 from protonn_edge.verification.tryout import NOT_TRIED, Tried
 
@@ -130,7 +117,7 @@ def export(
     if windowing is not None:
         _check_sketch(windowing, plan, board)
     library = Library(
-        library_name(name or place.name, prefix),
+        rendering.library_name(name or place.name, prefix),
         reference,
         plan,
         vectors,
@@ -141,7 +128,7 @@ def export(
         windowing=windowing,
         imprint=imprint or Imprint(),
     )
-    files = render_export(kind, library, board)
+    files = rendering.render_export(kind, library, board)
     tried = _tried(kind, library, files, chip) if tries else NOT_TRIED
     files["README.md"] += readme_section(files, prefix, chip, tried)
     write_folder(folder, files)
@@ -158,14 +145,14 @@ def export(
 
 def _tried(kind: Kind, library: Library, files: Mapping[str, str], board: Board) -> Tried:
     if kind == "c":
-        return try_on_host(files)
-    return try_on_board(files, render_bare_self_test(library, board), board)
+        return self_test.try_on_host(files)
+    return self_test.try_on_board(files, rendering.render_bare_self_test(library, board), board)
 
 
 def _check_sketch(windowing: Windowing, plan: Plan, board: Board) -> None:
     """Raise `CheckFailed` if a sketch with the sensor's samples does not fit the SRAM."""
     ring_bytes = windowing.ring_samples(plan) * len(windowing.used)
-    needed = plan.state_bytes + ring_bytes + SKETCH_SRAM_BYTES
+    needed = plan.state_bytes + ring_bytes + rendering.SKETCH_SRAM_BYTES
     if needed > board.sram_bytes:
         hop = f"give --hop {windowing.window}, or " if windowing.overlapping else ""
         raise CheckFailed(
@@ -180,9 +167,9 @@ def _vectors(
 ) -> KnownAnswers:
     """Return the test vectors; fewer where the smallest plan that fits leaves no room for all."""
     if points is None:
-        vectors = vectors_from_model(model, reference)
+        vectors = self_test.vectors_from_model(model, reference)
     else:
-        vectors = vectors_from_data(reference, points)
+        vectors = self_test.vectors_from_data(reference, points)
     smallest = min(plan.flash_bytes for plan in plans(reference, Limits.of(board)))
     room = board.flash_bytes - smallest
     return vectors if room <= 0 else vectors.within(room)

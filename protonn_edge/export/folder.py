@@ -76,14 +76,11 @@ def check_folder(folder: Path, kind: str = EXPORT) -> None:
 
 
 def write_folder(folder: Path, files: Mapping[str, str], kind: str = EXPORT) -> None:
-    """Write an export into `folder`; an old export's files go when the new ones are there.
+    """Write an export, or another `kind`; old files go when the new ones are there.
 
-    - `folder`: where it shall be; missing parents are made.
-    - `files`: texts by their names, with ``/``; written as UTF-8, with line ends as they are.
-    - `kind`: what they are, of the kinds above.
-
-    Raises `InputError` if `check_folder` has something against the folder, a file that is not the
-    export's is in the way, or the folder cannot be written; it is as it was then.
+    Missing parents are made. Files are texts by their names, with ``/``, written as UTF-8 with
+    their line ends. Raises `InputError`, and leaves all as it was, if `check_folder` does, a file
+    that is not the export's is in the way, or the folder cannot be written.
     """
     check_folder(folder, kind)
     written = _manifest(folder) if folder.is_dir() else None

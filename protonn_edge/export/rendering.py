@@ -17,7 +17,7 @@ from protonn_edge.boards import Board, board_names
 from protonn_edge.build.windowing import Windowing
 from protonn_edge.chain.feature_stage import FeatureStage
 from protonn_edge.codegen import PREFIX, Plan, check_collisions, render_c, template_environment
-from protonn_edge.codegen.context import Sending, as_it_is, c_comment, class_names, sendings
+from protonn_edge.codegen.context import Sending, c_comment, class_names, safe_sendings
 from protonn_edge.datasets.naming import channel_names
 from protonn_edge.datasets.preparation import Preparation
 from protonn_edge.errors import InputError, shortened
@@ -105,14 +105,12 @@ class Imprint:
 
 
 def library_name(text: str, prefix: str = PREFIX) -> str:
-    """Return the name of a library: a letter, then letters, digits and ``_``, at most 32 in all.
+    """Return a library's name: a letter, then letters, digits and ``_``, at most 32 in all.
 
     It is also that of its header, so it must be neither another header's nor, as Arduino Lint has
-    it (rules LP010 to LP016), long, with spaces, or with "Arduino" or "library" in it.
-
-    - `text`: any text. What cannot be in a name becomes ``_``; a name that a header has already
-      gets ``_pnn`` behind it.
-    - `prefix`: of the export's other files.
+    it (rules LP010 to LP016), long, with spaces, or with "Arduino" or "library" in it. What cannot
+    be in a name becomes ``_``; one that a header has, with the `prefix` of files too, gets ``_pnn``
+    behind it.
     """
     name = text
     while _SUPERFLUOUS.search(name):  # taking a word out may leave another
@@ -147,11 +145,8 @@ class Library:
 def render_export(kind: Kind, library: Library, board: Board) -> dict[str, str]:
     """Return the files of an export by their names, with ``/``: the same text on every machine.
 
-    - `kind`: {"arduino", "platformio", "c"}; what is made of the library.
-    - `library`: the model, its plan, its test vectors and its name.
-    - `board`: the board whose SRAM decides whether an example holds all features.
-
-    Raises `InputError` if the prefix cannot be used.
+    The board's SRAM decides whether an example holds all features. Raises `InputError` if the
+    prefix cannot be used.
     """
     files = _rendered(kind, library, board)
     if library.prefix != PREFIX:
@@ -214,7 +209,7 @@ def _context(kind: Kind, library: Library, board: Board) -> dict[str, Any]:
     rejects = model.rejection is not None
     names = (*model.classes, *(["unknown"] if rejects else []))
     longest = max(len(name.encode()) for name in names)
-    sent = () if as_it_is(model) else tuple(_safe(each) for each in sendings(model))
+    sent = safe_sendings(model)
     sram_bytes = library.plan.state_bytes + model.n_features + SKETCH_SRAM_BYTES
     return {
         "tool_version": __version__,
@@ -302,10 +297,6 @@ def _markdown(text: str) -> str:
     return re.sub(r"[^\w .,:;()+-]|_", lambda found: f"&#{ord(found[0])};", text)
 
 
-def _safe(sent: Sending) -> Sending:
-    return replace(sent, name=c_comment(sent.name))
-
-
 def _send(sent: tuple[Sending, ...]) -> str:
     """Return what a sketch sends, in a few words; "" if raw values are sent as they are."""
     if not sent:
@@ -384,9 +375,9 @@ def own_sketch(model: IntegerChain, board: Board) -> OwnSketch:
 
 
 def _raw(model: IntegerChain) -> str:
-    if as_it_is(model):
+    sent = safe_sendings(model)
+    if not sent:
         return "in the unit of the training data"
-    sent = sendings(model)
     if len({each.factor for each in sent}) == 1:
         return f"its value in the training data times {sent[0].factor}, rounded"
     return "in the unit that the library's README lists for each feature"

@@ -95,10 +95,7 @@ def vectors_from_data(model: IntegerChain, X: ArrayLike) -> KnownAnswers:
 
 
 def vectors_from_model(model: Model, reference: IntegerChain) -> KnownAnswers:
-    """Return vectors of a model whose data is not at hand.
-
-    The first two are all features at either end of their range, the others are `examples`.
-    """
+    """Return vectors of a model: all features at either end of their range, then `examples`."""
     both = ends(reference)
     made = examples(model, reference, N_VECTORS - len(both))
     return _answered(reference, np.concatenate([both, made]))
@@ -134,15 +131,11 @@ def try_on_host(files: Mapping[str, str]) -> Tried:
 
 
 def try_on_board(files: Mapping[str, str], main: str, board: Board) -> Tried:
-    """Run the self-test of a library on the emulated board.
+    """Run the self-test of a library, by its sources' names, with a `main` on the emulated board.
 
-    - `files`: the texts of the library's sources by their names.
-    - `main`: the text of the program that prints the result.
-    - `board`: what it is for. Nothing is tried if it cannot be emulated here, or the program does
-      not fit.
-
-    Raises `WrongAnswers` if an answer differs, or the program crashes or prints nothing.
-    Raises `CheckFailed` if the compiler refuses the sources.
+    Nothing is tried if the board cannot be emulated here, or the program does not fit. Raises
+    `WrongAnswers` if an answer differs, or it crashes or prints nothing, and `CheckFailed` if the
+    compiler refuses the sources.
     """
     if (board.serial, board.baud) != ("usart0", _BAUD):
         return Tried(left_out=f"the self-test prints at {_BAUD:,} baud, unlike {board.name}")

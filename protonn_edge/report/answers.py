@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from protonn_edge.chain.decision import UNKNOWN, Statistic, answer_name, answer_names, margins
 from protonn_edge.device import Result
+from protonn_edge.errors import counted
 from protonn_edge.evaluation.accuracy import (
     Quality,
     class_figures,
@@ -93,7 +94,7 @@ def _matrix(counts: NDArray[np.int64], classes: Sequence[str]) -> Matrix:
             return None
         kind = "right" if row == column else "unknown" if column == len(classes) else "wrong"
         of_class = f"{100 * shares[row, column]:.3g} % of the class"
-        points = "1 point" if count == 1 else f"{count:,} points"
+        points = counted(count, "point")
         words = f"{actual[row]}, answered {answers[column]}: {points}, {of_class}"
         # A few mistakes of many must be seen; ink must stay readable on all of them.
         return Cell(count, round(12 + 38 * float(np.sqrt(shares[row, column]))), kind, words)

@@ -26,6 +26,7 @@ from numpy.typing import NDArray
 
 from protonn_edge.chain.decision import answer_names
 from protonn_edge.chain.feature_stage import Seen
+from protonn_edge.errors import counted
 
 # Placeholder colours of the roles, which no figure has by chance, and their names in the page.
 _ROLES = {
@@ -119,7 +120,8 @@ def confusion_figure(counts: NDArray[np.int64], classes: Sequence[str]) -> str:
             colour = ACCENT if row == column else LIMIT if column < n else MUTED
             # A few mistakes of many must be seen.
             alpha = round(0.12 + 0.4 * float(np.sqrt(shares[row, column])), 2)
-            words = f"{answers[row]}, answered {answers[column]}: {_points(counts[row, column])}"
+            points = counted(counts[row, column], "point")
+            words = f"{answers[row]}, answered {answers[column]}: {points}"
             _box(area, (column - 0.47, row - 0.47), (0.94, 0.94), colour, alpha, words)
     return drawn[0]
 
@@ -145,7 +147,7 @@ def latency_figure(
     with _axes(240) as (area, drawn):
         for count, begin, end in zip(counts.tolist(), edges[:-1], edges[1:], strict=True):
             if count:
-                words = f"{begin:.3f} to {end:.3f} ms: {_points(count)}"
+                words = f"{begin:.3f} to {end:.3f} ms: {counted(count, 'point')}"
                 _box(area, (begin, 0), (end - begin, count), ACCENT, None, words)
         area.yaxis.set_major_locator(MaxNLocator(4, integer=True))
         area.xaxis.set_major_locator(MaxNLocator(6))
@@ -353,10 +355,6 @@ def _colours_of_parts(count: int) -> list[str]:
 
 def _cycle(values: Sequence[str], count: int) -> list[str]:
     return [values[i % len(values)] for i in range(count)]
-
-
-def _points(count: int) -> str:
-    return "1 point" if count == 1 else f"{count:,} points"
 
 
 @contextmanager

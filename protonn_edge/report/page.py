@@ -60,14 +60,10 @@ def render_page(
     battery: Battery | None = None,
     front: Front | None = None,
 ) -> str:
-    """Return the report, the same text for the same evidence.
+    """Return the report of one or several runs, side by side, the same text for the same evidence.
 
-    - `evidence`: at least one run; several are shown side by side.
-    - `script`: the script that runs the Uno in the page.
-    - `title`: a heading; by default the classes and the board.
-    - `command`: the command that made the report.
-    - `battery`: the battery for the battery life.
-    - `front`: the result of a search.
+    The `script` runs the Uno in the page. By default, classes and board are the title. The
+    `command` made the report; `front` is the result of a search.
     """
     first = evidence[0]
     environment, numbers = html_environment(), count()
@@ -204,11 +200,7 @@ def identity_of(one: Evidence) -> list[tuple[str, str]]:
 
 
 def proof_of(one: Evidence, *, named: bool) -> Proof | None:
-    """Return the comparison of the executions, or None if there was none.
-
-    - `one`: the run.
-    - `named`: whether the sentence names the results file.
-    """
+    """Return the comparison of the executions, which may name its file; None if there was none."""
     compared = [result.mismatch for result in one.results if result.mismatch is not None]
     if not compared:
         return None

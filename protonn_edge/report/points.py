@@ -187,11 +187,7 @@ def ink_image(ink: Floats, description: str) -> Markup:
 
 
 def payload(one: Evidence, *, runs: bool) -> dict[str, Any]:
-    """Return the data for ``web/page.js``, as JSON types.
-
-    - `one`: the run.
-    - `runs`: whether the firmware can run in the page.
-    """
+    """Return the data for ``web/page.js``, as JSON types; the firmware runs in the page, or not."""
     points = chosen_points(one)
     reference, levels = one.reference, levels_of(one)
     trace = trace_of(one)

@@ -98,9 +98,9 @@ def kind_table(best: Mapping[str, Record], board: Board, metric: Metric) -> Tabl
 def front_figure(
     found: Sequence[Record], board: Board, kind: str, metric: Metric = ACCURACY
 ) -> bytes:
-    """Return a figure of the metric against flash and against time, as svg, png or pdf.
+    """Return a figure, "svg", "png" or "pdf", of the metric against flash and against time.
 
-    All complete trials are points, the fronts lines; the board converts cycles to time.
+    All complete trials are points, the fronts lines.
     """
     from matplotlib import rc_context  # noqa: PLC0415 - half a second that other commands save
     from matplotlib.figure import Figure  # noqa: PLC0415

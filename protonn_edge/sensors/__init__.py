@@ -2,18 +2,10 @@
 
 from __future__ import annotations
 
-from protonn_edge.sensors.kinds import (
-    ADXL345,
-    MICROPHONE,
-    MPU6050,
-    Instrument,
-    SensorKind,
-    sensor_kind,
-)
+from protonn_edge.sensors.kinds import MICROPHONE, MPU6050, Instrument, SensorKind, sensor_kind
 from protonn_edge.sensors.played import PlayedSensor, packed_sensors, read_sensor, sensor_file
 
 __all__ = [
-    "ADXL345",
     "MICROPHONE",
     "MPU6050",
     "Instrument",

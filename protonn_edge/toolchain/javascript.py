@@ -50,7 +50,8 @@ def script_file(name: str) -> Path:
     web = resource("web")
     if (web / name).is_file():
         return web / name
-    sources = sorted(path for path in web.iterdir() if path.name in _PACKAGES or _is_source(path))
+    scripts = (path for path in web.glob("*.js") if path.is_file() and path.name not in SCRIPTS)
+    sources = sorted([*scripts, *(web / name for name in _PACKAGES)])
     ingredients = [part for path in sources for part in (path.name.encode(), path.read_bytes())]
     ingredients.append(repr((SCRIPTS, _ESBUILD)).encode())
     return built_once("web", ingredients, lambda target: _make_scripts(web, target)) / name
@@ -75,10 +76,6 @@ def _make_scripts(web: Path, target: Path) -> None:
             shutil.move(workshop / name, target / name)
     finally:
         shutil.rmtree(workshop, ignore_errors=True)
-
-
-def _is_source(path: Path) -> bool:
-    return path.is_file() and path.suffix == ".js" and path.name not in SCRIPTS
 
 
 def _run(command: Sequence[str], folder: Path, what: str) -> None:

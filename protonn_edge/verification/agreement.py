@@ -10,27 +10,30 @@ chip with a multiplier; of float builds and other chips, more than 0 and within 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
+from protonn_edge.avr.facts import Fact, facts_of, span_labels
+from protonn_edge.avr.graph import first_write
 from protonn_edge.avr.program import LinkedProgram
 from protonn_edge.boards import Board
 from protonn_edge.codegen import DevicePlan, Plan, every_plan, make_float32_plan
 from protonn_edge.codegen.host import host_program
 from protonn_edge.device import ReferenceAnswers, Result, Session, run
+from protonn_edge.emulator.uno import EmulatorStats, Watch
 from protonn_edge.errors import CheckFailed, InputError
 from protonn_edge.quantization import DeviceModel, Float32Model
-from protonn_edge.verification.stated_facts import StatedFacts
 
 if TYPE_CHECKING:
     from protonn_edge.avr.paths import Paths
 
 _IO_REGISTERS = 0x20  # where they begin, in data addresses
+_LONGEST_WATCH = 100_000  # characters of the emulator's option
 _MOST_PLANS = 1_000  # to consider if the built plan is not known
 _LONGEST_S = 3  # the watchdog ends a computation after 2 s by its own clock
 
@@ -114,6 +117,64 @@ def prediction_paths(program: LinkedProgram, plan: Plan, board: Board) -> Paths:
         pushes = (feed.calls(push, [each] * feed.values) for each in (push.zero, push.value))
         spans |= {"begin": once, "push": Times(*sorted(pushes))}
     return paths_between(program, _register(board), spans, whole=plan.buffered)
+
+
+class _Sum(NamedTuple):
+    """A sum of passes, and its limits in any prediction."""
+
+    name: str
+    times: Mapping[int, int]
+    least: float
+    most: float
+
+
+@dataclass(frozen=True)
+class StatedFacts:
+    """The facts of a program that hold for what its firmware measures."""
+
+    sums: tuple[_Sum, ...] = ()
+    watch: Watch | None = None
+
+    @classmethod
+    def of(cls, program: LinkedProgram, paths: Paths, register: int, *, whole: bool) -> StatedFacts:
+        """Return the facts that limit paths: none if there are more than can be watched."""
+        passes = (fact for fact in facts_of(program, whole=whole).passes)
+        sums = [each for f in passes if f.name in paths.longest.passes for each in _sums(f)]
+        first, last = (
+            first_write(program, span_labels(program)[name][0], register)
+            for name in ("finish" if whole else "begin", "finish")
+        )
+        watch = Watch([each.times for each in sums], first, last)
+        return cls(tuple(sums), watch) if len(watch.options[1]) < _LONGEST_WATCH else cls()
+
+    def check(self, stats: EmulatorStats) -> None:
+        """Raise `CheckFailed` if a prediction on the emulator was not as a fact says."""
+        for each, (least, most) in zip(self.sums, stats.passes, strict=False):
+            if least < each.least or most > each.most:
+                raise CheckFailed(
+                    f"the cycles' bound is wrong, because the fact {each.name} of the generated "
+                    f"code is: it counts {least:,} to {most:,}, and states {each.least:,.0f} to "
+                    f"{each.most:,.0f}"
+                )
+
+
+def _sums(fact: Fact) -> list[_Sum]:
+    """Return a fact as sums; one about other places has a sum for each limit."""
+    if not fact.others:
+        return [_Sum(fact.name, fact.places, fact.least, fact.most)]
+    upper, lower = (_less(fact, times) for times in (fact.most, fact.least))
+    return [
+        _Sum(fact.name, upper, float("-inf"), fact.base),
+        _Sum(fact.name, lower, 0, float("inf")),
+    ]
+
+
+def _less(fact: Fact, times: int) -> dict[int, int]:
+    """Return the passes of a fact's places less so many times those of the others."""
+    sums = dict(fact.places)
+    for address, weight in fact.others.items():
+        sums[address] = sums.get(address, 0) - times * weight
+    return sums
 
 
 def stated_facts(program: LinkedProgram, plan: DevicePlan, board: Board) -> StatedFacts:

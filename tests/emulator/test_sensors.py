@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 
 from protonn_edge.emulator import EmulatedUno, EmulatorError
-from protonn_edge.sensors import ADXL345, MPU6050, PlayedSensor, sensor_kind
+from protonn_edge.sensors import MPU6050, PlayedSensor, sensor_kind
+from protonn_edge.sensors.kinds import ADXL345
 
 Compile = Callable[..., Path]
 Connect = Callable[[EmulatedUno], Any]

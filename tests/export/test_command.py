@@ -13,7 +13,7 @@ from command_line import refusal, run
 from model_factory import random_model, random_points
 
 from protonn_edge.chain.file import save_model
-from protonn_edge.export import KINDS
+from protonn_edge.export.rendering import KINDS
 
 
 @pytest.fixture

@@ -30,7 +30,6 @@ from protonn_edge.errors import CheckFailed, InputError
 from protonn_edge.features.audio.onset import onsets_of
 from protonn_edge.quantization import quantize
 from protonn_edge.sensors import (
-    ADXL345,
     MICROPHONE,
     MPU6050,
     Instrument,
@@ -38,7 +37,7 @@ from protonn_edge.sensors import (
     SensorKind,
     sensor_kind,
 )
-from protonn_edge.sensors.kinds import unit_of
+from protonn_edge.sensors.kinds import ADXL345, unit_of
 from protonn_edge.system.files import write_atomically
 from protonn_edge.toolchain.platformio import build_firmware
 

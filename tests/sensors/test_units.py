@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 
 from protonn_edge.errors import InputError
-from protonn_edge.sensors import ADXL345, MPU6050, Instrument, sensor_kind
+from protonn_edge.sensors import MPU6050, Instrument, sensor_kind
 from protonn_edge.sensors.kinds import (
+    ADXL345,
     from_arrays,
     is_chip,
     to_arrays,
