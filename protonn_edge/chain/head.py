@@ -114,6 +114,8 @@ class Head(Dimensions):
     # that not every file of the kind has
     ARRAYS: ClassVar[tuple[str, ...]] = ()
     OPTIONAL_ARRAYS: ClassVar[tuple[str, ...]] = ()
+    # what is in integers after the second of two steps of quantization; see `scores_in_two_steps`
+    last_step: ClassVar[str] = "W"
     # minimum number of classes: a one-class model separates its points from others by rejection
     LEAST_CLASSES: ClassVar[int] = 2
     # The places of an integer model's numbers in its own stages, as a stage's name and an

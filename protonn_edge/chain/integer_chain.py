@@ -373,16 +373,16 @@ Scored = tuple[str, NDArray[Any]]
 
 
 def scores_in_two_steps(
-    model: Model, integers: IntegerChain, X: NDArray[np.float32], last: str
+    model: Model, integers: IntegerChain, X: NDArray[np.float32]
 ) -> Iterator[Scored]:
     """Yield the scores of raw points X (n, features) as a model is quantized in two steps.
 
-    float   the float model
-    inputs  features, or what is made of them, as the bytes that its stages take
-    `last`  all integers: what the device computes
+    float        the float model
+    inputs       features, or what is made of them, as the bytes that its stages take
+    `last_step`  all integers: what the device computes
     """
     yield "float", model.scores(X)
     fed = integers.quantize(X)
     restored = integers.inputs.restore(integers.own_inputs(fed))
     yield "inputs", model.head.scores(model.normalizer.apply(restored))
-    yield last, integers.scores(fed)
+    yield model.head.last_step, integers.scores(fed)

@@ -3,8 +3,8 @@
 A kind of classifier is a folder of `protonn_edge.kinds`. By convention it has in
 
 ``head``      ``<Prefix>Head``, its float form; kinds that train another's model have none
-``quantize``  ``quantize(model)``, which returns its `IntegerChain`, and ``scores_by_step(model,
-              integers, X)``, the scores of raw points X as it is quantized step by step
+``quantize``  ``quantize(model)``, which returns its `IntegerChain`, and, if this has more than two
+              steps, ``scores_by_step(model, integers, X)``, as `scores_in_two_steps`
 ``kernels``   ``kernels(stage, core)``, the ways to compute each stage that only it has
 ``parameters``  ``<Prefix>Parameters``, its parameters, declared without heavy imports
 ``train``     ``<Prefix>Classifier``, the estimator, of which they are a base

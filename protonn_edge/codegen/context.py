@@ -94,7 +94,7 @@ def _stage_contexts(plan: Plan) -> tuple[StageContext, ...]:
     for name, kernel in plan.named.items():
         title = name.replace("_", " ").capitalize()
         held = plan.buffered and not contexts
-        contexts.append(StageContext(name, title, kernel.template, kernel, held))
+        contexts.append(StageContext(name, title, f"{kernel.kind}/{kernel.kind}.j2", kernel, held))
     for one, other in pairwise(contexts):
         object.__setattr__(one, "next", other)
         object.__setattr__(other, "previous", one)

@@ -29,7 +29,6 @@ _PORTABLE_LARGEST, _PORTABLE_REJECTION = 10.1, 4.0
 class DecisionKernel(Kernel):
     """A single pass over the scores."""
 
-    template: ClassVar[str] = "decision/decision.j2"
     unknown: ClassVar[int] = UNKNOWN
 
     stage: IntegerDecision

@@ -117,7 +117,6 @@ class Cost:
 class Kernel(ABC):
     """An implementation of an integer stage for a kind of chip."""
 
-    template: ClassVar[str]  # the file of ``templates/c`` with its C
     # values that the firmware collects before it pushes them, if it does not hold all of them
     chunk: ClassVar[int] = 64
     # whether the firmware may hold all values although the library does not need them all at once

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from protonn_edge.chain.activity import Activity
-from protonn_edge.chain.integer_chain import IntegerChain
+from protonn_edge.chain.integer_chain import IntegerChain, scores_in_two_steps
 from protonn_edge.chain.integer_stage import stage_names
 from protonn_edge.chain.model import Model
 from protonn_edge.chain.registry import quantizer_of
@@ -133,10 +133,11 @@ def stage_losses(
     """
     if model.n_classes == 1:
         return ()
-    integers, steps = quantize(model), quantizer_of(model.head.kind)
+    integers, kind = quantize(model), quantizer_of(model.head.kind)
+    by_step = getattr(kind, "scores_by_step", scores_in_two_steps)
     found: dict[str, list[NDArray[np.int64]]] = {}
     for i in range(0, len(X), _ROWS_AT_ONCE):
-        for stage, scores in steps.scores_by_step(model, integers, X[i : i + _ROWS_AT_ONCE]):
+        for stage, scores in by_step(model, integers, X[i : i + _ROWS_AT_ONCE]):
             found.setdefault(stage, []).append(scores.argmax(axis=1))
     classes = {stage: np.concatenate(parts) for stage, parts in found.items()}
     first = earlier = next(iter(classes.values()))

@@ -26,8 +26,7 @@ _CODE_BYTES = 120
 class ScaleKernel(Kernel):
     """A table of factors in flash; its template reads what is public."""
 
-    template: ClassVar[str] = "scale/scale.j2"
-    portable: ClassVar[float] = 4.0  # a product takes more where the chip has no multiplier
+    portable = 4.0  # a product takes more where the chip has no multiplier
     chunk: ClassVar[int] = AT_ONCE
     shift: ClassVar[int] = FACTOR_BITS
     at_once: ClassVar[int] = AT_ONCE

@@ -94,8 +94,8 @@ _STATE_BYTES = 8 + 5
 class AudioKernel(Kernel):
     """Energies of the current frame, and features of completed ones."""
 
-    template: ClassVar[str] = "audio/audio.j2"
-    portable: ClassVar[float] = 14.0  # 2 to 8 bands took 11 to 14.5 on the emulated ATtiny85
+    portable = 14.0  # 2 to 8 bands took 11 to 14.5 on the emulated ATtiny85
+    pushes_whole = True
     chunk: ClassVar[int] = 16
     holds_inputs: ClassVar[bool] = False  # no samples are kept
     octave: ClassVar[int] = OCTAVE
@@ -167,11 +167,6 @@ class AudioKernel(Kernel):
     def halvings(self) -> int:
         """How often a sum is halved for its logarithm, at most."""
         return (self.energy_maximum + self.stage.clip.quiet).bit_length() - 6
-
-    @property
-    def pushes_whole(self) -> bool:
-        """Whether it pushes all values into the next stage in one call."""
-        return True
 
     def _call(self, at_most: bool) -> int:
         return _CALL_CYCLES[at_most] + _SAMPLE_CALLS * self.core.call_cycles

@@ -50,8 +50,7 @@ class AveragePoolingKernel(Kernel):
     is fed whole rows by the stage before, and keeps them too.
     """
 
-    template: ClassVar[str] = "average_pooling/average_pooling.j2"
-    portable: ClassVar[float] = 8.2
+    portable = 8.2
     chunk: ClassVar[int] = PIXELS_AT_ONCE
 
     stage: IntegerAveragePooling

@@ -240,8 +240,7 @@ _ACTIVE, _SMALL, _LARGE = 0.5, 0.4, 0.1
 class ConvolutionKernel(Kernel):
     """Sums of a window in registers: weights in "columns", "packed", or "unrolled" as code."""
 
-    template: ClassVar[str] = "convolution/convolution.j2"
-    portable: ClassVar[float] = 12.0
+    portable = 12.0
     changed: ClassVar[tuple[str, ...]] = ("r0", *(f"r{number}" for number in range(2, 28)))
 
     stage: IntegerConvolution

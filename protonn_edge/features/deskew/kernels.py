@@ -127,8 +127,7 @@ _COPIED_PIXEL_CYCLES, _COPYING_CALL_CYCLES = (8, 12), (50, 54)
 class DeskewKernel(Kernel):
     """Reads the image in place, from a buffer of the firmware or the library."""
 
-    template: ClassVar[str] = "deskew/deskew.j2"
-    portable: ClassVar[float] = 8.2
+    portable = 8.2
     chunk: ClassVar[int] = INPUTS_AT_ONCE
     centre_bits: ClassVar[int] = deskew.CENTRE_BITS
     moment_bits: ClassVar[int] = deskew.MOMENT_BITS

@@ -44,8 +44,8 @@ Name = Literal["streamed", "rows"]
 class GradientsKernel(Kernel):
     """Sums of gradients: "streamed" processes pixels as they arrive, "rows" whole rows."""
 
-    template: ClassVar[str] = "gradients/gradients.j2"
-    portable: ClassVar[float] = 5.0
+    portable = 5.0
+    pushes_whole = True
     chunk: ClassVar[int] = 32
     run_count: ClassVar[int] = loop.COUNT
     run_next: ClassVar[int] = loop.NEXT_CELL
@@ -85,11 +85,6 @@ class GradientsKernel(Kernel):
     def root_facts(self) -> Facts:
         """How often the loop over sums is passed."""
         return {"sum": Passed(self.stage.n_outputs, self.stage.n_outputs)}
-
-    @property
-    def pushes_whole(self) -> bool:
-        """Whether it pushes all values into the next stage in one call."""
-        return True
 
     def cost(self, feed: Feed | None, following: Push | None, activity: Activity | None) -> Cost:
         """Return its cost."""

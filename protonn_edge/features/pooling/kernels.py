@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import ClassVar
 
 from protonn_edge.chain.activity import Activity
 from protonn_edge.features.average_pooling.loops import average_of
@@ -46,8 +45,7 @@ _CODE_BYTES = 240
 class PoolingKernel(Kernel):
     """The largest values, or sums, of windows under way."""
 
-    template: ClassVar[str] = "pooling/pooling.j2"
-    portable: ClassVar[float] = 3.0
+    portable = 3.0
 
     stage: IntegerPooling
     name: str = "rows"

@@ -226,8 +226,8 @@ _BEGIN_WINDOW_CYCLES = 14
 class WindowKernel(Kernel):
     """Keeps sums of each channel, from which features are computed at the end of the window."""
 
-    template: ClassVar[str] = "window_features/window_features.j2"
-    portable: ClassVar[float] = 4.0  # two sets of features took a quarter and a third less
+    portable = 4.0  # two sets of features took a quarter and a third less
+    pushes_whole = True
     chunk: ClassVar[int] = _SAMPLES_AT_ONCE
     holds_inputs: ClassVar[bool] = False  # no samples are kept
     centre: ClassVar[int] = CENTRE
@@ -273,11 +273,6 @@ class WindowKernel(Kernel):
         window, channels = self.windows.window, self.windows.channels
         pairs = [(window >> level + 1) * channels for level in range(self.features.bands)]
         return {f"pair{level}": Passed(count, count) for level, count in enumerate(pairs)}
-
-    @property
-    def pushes_whole(self) -> bool:
-        """Whether it pushes all values into the next stage in one call."""
-        return True
 
     @property
     def channel_bytes(self) -> int:

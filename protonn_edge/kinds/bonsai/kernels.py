@@ -96,9 +96,8 @@ _CODE_BYTES = 80  # around the walk
 class BonsaiTreeKernel(HeldKernel):
     """Walks through the tree; inputs are in the projection's output, or in a buffer."""
 
-    template: ClassVar[str] = "bonsai_tree/bonsai_tree.j2"
     # five trees of digits took 5.8 to 6.2 on the emulated ATtiny85, with short rows 11
-    portable: ClassVar[float] = 7.0
+    portable = 7.0
     # registers that the walk uses in addition to Z and those of its operands
     clobbered: ClassVar[tuple[int, ...]] = (*range(10, 28), 0)
 

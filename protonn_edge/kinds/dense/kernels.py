@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import cached_property
-from typing import ClassVar
 
 from protonn_edge.chain.activity import Activity
 from protonn_edge.kernels.kernel import Cost, Feed, Push, Step
@@ -32,14 +31,8 @@ _LIMIT = """
 class DenseKernel(MatvecKernel):
     """A hidden layer with weights in columns, behind masks, as instructions, or two to a byte."""
 
-    template: ClassVar[str] = "dense/dense.j2"
-
+    pushes_whole = True
     stage: IntegerDense
-
-    @property
-    def pushes_whole(self) -> bool:
-        """Whether it pushes all values into the next stage in one call."""
-        return True
 
     @cached_property
     def rectifying(self) -> Listing:

@@ -16,14 +16,13 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
 
 from protonn_edge.chain import folding
 from protonn_edge.chain.input_quantizer import BYTE_MAXIMUM
-from protonn_edge.chain.integer_chain import IntegerChain, chain_for, scores_in_two_steps
+from protonn_edge.chain.integer_chain import IntegerChain, chain_for
 from protonn_edge.chain.integer_stage import IntArray, IntegerStage
 from protonn_edge.chain.model import Model
 from protonn_edge.errors import InputError
@@ -162,7 +161,3 @@ def _behind(
     found = [fit(folded, b, BYTE_MAXIMUM, bits) for bits in widths]
     exact = (each for each in found if each.error <= _TOLERATED_ERROR)
     return next(exact, min(found, key=lambda each: each.error))
-
-
-scores_by_step = partial(scores_in_two_steps, last="W")
-"""Yield the scores (n, L) of raw points X (n, features) after each step."""

@@ -30,6 +30,7 @@ class ForestHead(Head):
 
     kind: ClassVar[str] = "forest"
     title: ClassVar[str] = "forest"
+    last_step: ClassVar[str] = "leaves"
     remedies: ClassVar[Remedies] = Remedies(
         flash=("a smaller --size-budget",),
         sram="fewer classes",

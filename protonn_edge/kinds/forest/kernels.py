@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from typing import ClassVar
 
 import numpy as np
 
@@ -57,9 +56,8 @@ WALK, IF_ELSE = KERNELS = ("walk", "if-else")
 class ForestKernel(HeldKernel):
     """Walks through a table."""
 
-    template: ClassVar[str] = "forest/forest.j2"
     # four forests of digits took 1.2 to 1.5 on the emulated ATtiny85
-    portable: ClassVar[float] = 1.5
+    portable = 1.5
     around = (49, 75)  # besides saving registers, on the emulator (avr-gcc 5.4 at -O2)
 
     stage: IntegerForest

@@ -9,7 +9,6 @@ scores: the finest for which they fit int8 and all scores 16 bits.
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -18,7 +17,7 @@ from numpy.typing import NDArray
 from protonn_edge.chain.feature_stage import FeatureStage
 from protonn_edge.chain.folding import RESIDUAL_MAXIMUM, check_computable, coarser, input_quantizer
 from protonn_edge.chain.input_quantizer import BYTE_MAXIMUM, InputQuantizer
-from protonn_edge.chain.integer_chain import IntegerChain, chain_for, scores_in_two_steps
+from protonn_edge.chain.integer_chain import IntegerChain, chain_for
 from protonn_edge.chain.integer_stage import IntArray
 from protonn_edge.chain.model import Model
 from protonn_edge.chain.statistics import InputStatistics
@@ -126,7 +125,3 @@ def quantized_leaves(
         "all leaves have the value 0, so every point would have the same scores; train with more "
         "--trees or a larger --size-budget"
     )
-
-
-scores_by_step = partial(scores_in_two_steps, last="leaves")
-"""Yield the scores (n, L) of raw points X (n, features) after each step."""

@@ -43,7 +43,6 @@ _WIDENING = Listing(
 class LinearKernel(MatvecKernel):
     """Scores with weights in columns, behind masks, as instructions, or two to a byte."""
 
-    template: ClassVar[str] = "linear/linear.j2"
     widening: ClassVar[Listing] = _WIDENING
 
     stage: IntegerLinear

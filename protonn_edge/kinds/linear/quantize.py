@@ -9,12 +9,10 @@ relative to their spread is too large, sums get 24 or 32 bits.
 
 from __future__ import annotations
 
-from functools import partial
-
 import numpy as np
 
 from protonn_edge.chain import folding
-from protonn_edge.chain.integer_chain import IntegerChain, chain_for, scores_in_two_steps
+from protonn_edge.chain.integer_chain import IntegerChain, chain_for
 from protonn_edge.chain.model import Model
 from protonn_edge.errors import InputError
 from protonn_edge.kinds.linear.head import LinearHead
@@ -63,7 +61,3 @@ def _best(model: Model, head: LinearHead) -> folding.FittedProduct:
             "with a smaller regularization, or with normalized features"
         )
     return best
-
-
-scores_by_step = partial(scores_in_two_steps, last="W")
-"""Yield the scores (n, L) of raw points X (n, features) after each step."""

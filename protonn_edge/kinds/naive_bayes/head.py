@@ -28,6 +28,7 @@ class NaiveBayesHead(Head):
 
     kind: ClassVar[str] = "naive-bayes"
     title: ClassVar[str] = "naive Bayes"
+    last_step: ClassVar[str] = "means"
     remedies: ClassVar[Remedies] = Remedies(
         flash=("fewer classes",),
         sram="fewer classes",

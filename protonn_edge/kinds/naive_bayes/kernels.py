@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import ClassVar
 
 from protonn_edge.chain.activity import Activity
 from protonn_edge.kernels.kernel import HeldKernel
@@ -19,8 +18,7 @@ _SHORT = 256  # inputs that a counter of a byte counts
 class NaiveBayesKernel(HeldKernel):
     """Adds up the terms of each class."""
 
-    template: ClassVar[str] = "naive_bayes/naive_bayes.j2"
-    portable: ClassVar[float] = 9.0  # three tables took 7 to 8.2 on the emulated ATtiny85
+    portable = 9.0  # three tables took 7 to 8.2 on the emulated ATtiny85
     around = (60, 75)  # by avr-gcc 5.4 at -O2
 
     stage: IntegerNaiveBayes

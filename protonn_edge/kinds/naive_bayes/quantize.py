@@ -9,15 +9,13 @@ and integers agree.
 
 from __future__ import annotations
 
-from functools import partial
-
 import numpy as np
 from numpy.typing import NDArray
 
 from protonn_edge.chain.checks import Float64
 from protonn_edge.chain.folding import INPUT_BITS, check_computable, coarser, input_quantizer
 from protonn_edge.chain.input_quantizer import BYTE_MAXIMUM, InputQuantizer
-from protonn_edge.chain.integer_chain import IntegerChain, chain_for, scores_in_two_steps
+from protonn_edge.chain.integer_chain import IntegerChain, chain_for
 from protonn_edge.chain.model import Model
 from protonn_edge.chain.statistics import InputStatistics, Normalizer
 from protonn_edge.errors import InputError
@@ -94,7 +92,3 @@ def _finest(
             break
     whole = scaled.astype(np.uint16), start.astype(np.int64)
     return IntegerNaiveBayes(means, *whole, shift, maximum), unit
-
-
-scores_by_step = partial(scores_in_two_steps, last="means")
-"""Yield the scores (n, L) of raw points X (n, features) after each step."""

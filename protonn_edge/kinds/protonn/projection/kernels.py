@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import ClassVar, NamedTuple
+from typing import NamedTuple
 
 from protonn_edge.chain.activity import Activity
 from protonn_edge.kernels.kernel import Cost, Feed, Push, Step
@@ -65,8 +65,6 @@ class Scaling(NamedTuple):
 @dataclass(frozen=True, eq=False)
 class ProjectionKernel(MatvecKernel):
     """The projection with weights in columns, behind masks, as instructions, or two to a byte."""
-
-    template: ClassVar[str] = "projection/projection.j2"
 
     stage: IntegerProjection
 

@@ -24,7 +24,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
-from typing import ClassVar, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -214,8 +214,7 @@ _CODE_BYTES_PER_SCORE = 16
 class PrototypesKernel(Kernel):
     """Compares prototypes one after the other; near ones are listed, and vote when it is full."""
 
-    template: ClassVar[str] = "prototypes/prototypes.j2"
-    portable: ClassVar[float] = 10.1
+    portable = 10.1
 
     stage: IntegerPrototypes
     name: str = "listed"
