@@ -9,12 +9,7 @@ Before the first sample v and y are 0. The poles are those of ``z^2 - turn/128 z
 band in the upper half of the spectrum is **mirrored**: its v is negated at every second sample,
 which moves a frequency f to half the sample rate minus f, so that turns need no sign.
 
-**Proof** that y fits 16 bits. With h the impulse response of y to v, y is a weighted sum of
-samples, in which ``b[t-k]`` has the weight ``gain (h[k] - h[k-2])``, and ``b[0]`` the rest, of
-``h[t-1]`` and ``h[t-2]``. The weights add up to 0, so y is within half their absolute sum times 255
-for any samples, and reaches this if b is 255 at all weights of one sign. Each shift rounds down, by
-less than 1, which adds less than the absolute sum of h. A band pass whose bound exceeds 16 bits is
-refused.
+A band pass whose y could exceed 16 bits is refused; docs/audio.md proves the bound.
 
 A clip has N samples in frames of L each. K band passes compute a y for each sample, whose upper
 byte is used without its sign::

@@ -1,22 +1,8 @@
 """The kernel of the prototypes: the comparison of a point with each, and the votes of near ones.
 
-An upper bound of the number of prototypes that are near any one point.
-
-The bound of the cycles needs it, because with hundreds of prototypes no point is near all of them.
-It is computed for each prefix of the coordinates. With a centre c, prototypes ``a_j = b_j - c``,
-and the point at ``c + t u`` where u has length 1, prototype j is near, within the limit, if
-
-    y_j > h_j(t)     with y_j = a_j u and h_j(t) = (|a_j|^2 + t^2 - limit) / 2t
-
-If h_j is positive, the square of ``(h_j y_j + v_j) / (h_j^2 + v_j)`` is at least 1 for all such
-y_j, and at least 0 for all others, for any positive v_j. So the sum of these squares, plus 1 for
-each prototype whose h_j is not positive, is at least the number of near prototypes. It is a
-quadratic form in u, whose maximum follows from eigenvalues. (With the variance of y_j as v_j, this
-is Cantelli's inequality, where it is tightest.)
-
-The point's distance from the centre is unknown, so all distances are divided into intervals, for
-each of which the smallest h_j is used, and the interval with the largest bound is halved
-repeatedly.
+The bound of the cycles needs a bound of the number of prototypes that are near any one point, by
+each prefix of the coordinates; docs/planner.md proves it. There, a centre c, prototypes ``a_j = b_j
+- c``, a point ``c + t u``, and ``h_j(t) = (|a_j|^2 + t^2 - limit) / 2t`` are defined.
 """
 
 from __future__ import annotations

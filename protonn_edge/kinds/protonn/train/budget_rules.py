@@ -1,23 +1,8 @@
 """Choose the sizes of a model for a budget in bytes, by the rules of the ProtoNN paper.
 
-The paper counts 4 bytes a value (float32), the device 1 (int8), so a budget on the device holds as
-many values as one four times as large does in the paper. The rules, and where they come from:
-
-- **d** by the budget: 5, 5, 10, 15 outputs at 2, 4, 8, 16 kB for two classes, and 10, 15, 15, 20 at
-  16, 32, 64, 128 kB for more, in the paper's kB (section 6, compressed baselines). Below, 5. Where
-  weights of W have 4 bits, two of them share a byte, and d is twice that.
-- **m** is increased to reach the budget, with W dense, if that leaves at least 40 prototypes for
-  two classes (section 6, uncompressed baselines). For more classes section 6 has 5 a class; here 1
-  will do, the least of remark 1b: trading d for more cost up to 20 points in 1 kB, 1 in 2 kB.
-- Where it leaves fewer, the paper thins W. The device stores matrices dense, so a thin W would save
-  nothing there: d is lowered instead (remark 1a: either of the two governs the size).
-- If the size allows it, increasing d typically helps (remark 1b), and 10 prototypes a class are
-  enough (remark 1: 10 to 20 where classes are few, 3 to 10 where they are some): what those leave
-  over goes into d first, and into m once d = D. With more classes than features 2 a class are
-  enough (remark 1b: 1 to 2 where classes are many).
-- **sparsities** stay as they are set, by default dense. Section 6 has 0.8 for B and Z, which saves
-  nothing where matrices are stored dense, as the paper, too, counts them above 0.5. On validation
-  points of five data sets it changed the accuracy by -0.9 to +1.0 points, -0.1 on average.
+The rules, and where they come from, are in docs/training.md. The paper counts 4 bytes a value
+(float32), the device 1 (int8), so a budget on the device holds as many values as one four times as
+large does in the paper.
 """
 
 from __future__ import annotations
