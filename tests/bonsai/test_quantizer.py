@@ -111,7 +111,7 @@ def test_rows_are_stored_in_the_fewer_bytes() -> None:
     assert not random_bonsai_chain(0).named_stages["bonsai_tree"].flash.sparse
     stage = random_kernel_chain(0, density=0.1).named_stages["bonsai_tree"]
     assert stage.flash.sparse
-    dense = TreeTable(stage.weights, stage.gates, stage.branches, sparse=False)
+    dense = TreeTable(stage, sparse=False)
     assert len(stage.flash.content) < len(dense.content)
 
 

@@ -88,19 +88,8 @@ _BYTE, _WORD = 0xFF, 0xFFFF  # the largest numbers of one byte, and of two
 class TreeTable:
     """The bytes of a tree; see the module's text."""
 
-    # as in `IntegerBonsaiTree`
-    weights: Sums
-    gates: Sums
-    branches: Sums
+    tree: IntegerBonsaiTree
     sparse: bool  # whether rows have only weights that are not 0
-
-    @classmethod
-    def smaller(cls, weights: Sums, gates: Sums, branches: Sums) -> TreeTable:
-        """Return the smaller form of the table."""
-        dense, sparse = (cls(weights, gates, branches, each) for each in (False, True))
-        rows = (row for sums in (weights, gates, branches) for row in sums.weights)
-        counted = all(_entries(row)[0].size <= _BYTE for row in rows)
-        return sparse if counted and len(sparse.content) < len(dense.content) else dense
 
     @cached_property
     def lines(self) -> tuple[bytes, ...]:
@@ -118,11 +107,10 @@ class TreeTable:
         return np.array(counts, np.int64)
 
     def _subtree(self, node: int) -> list[bytes]:
-        inner = len(self.branches.bias)
-        n_rows = len(self.weights.bias) // (2 * inner + 1)
-        places = range(node * n_rows, (node + 1) * n_rows)
-        own = [self._row(sums, place) for place in places for sums in (self.gates, self.weights)]
-        if node >= inner:
+        tree = self.tree
+        places = range(node * tree.n_rows, (node + 1) * tree.n_rows)
+        own = [self._row(sums, place) for place in places for sums in (tree.gates, tree.weights)]
+        if node >= len(tree.branches.bias):
             return own
         left, right = self._subtree(2 * node + 1), self._subtree(2 * node + 2)
         size = sum(map(len, left))
@@ -131,7 +119,7 @@ class TreeTable:
                 f"the model has {size:,} bytes in a subtree, generated code counts up to "
                 f"{_WORD:,}; train it with smaller shares of weights that are not 0"
             )
-        branch = self._row(self.branches, node), size.to_bytes(SKIP_BYTES, "little")
+        branch = self._row(tree.branches, node), size.to_bytes(SKIP_BYTES, "little")
         return [*own, *branch, *left, *right]
 
     def _row(self, sums: Sums, place: int) -> bytes:
@@ -244,8 +232,11 @@ class IntegerBonsaiTree(IntegerStage):
 
     @cached_property
     def flash(self) -> TreeTable:
-        """The tree as flash has it."""
-        return TreeTable.smaller(self.weights, self.gates, self.branches)
+        """The tree as flash has it: the smaller form of its table."""
+        rows = (row for sums in (self.weights, self.gates, self.branches) for row in sums.weights)
+        counted = all(_entries(row)[0].size <= _BYTE for row in rows)
+        dense, sparse = (TreeTable(self, each) for each in (False, True))
+        return sparse if counted and len(sparse.content) < len(dense.content) else dense
 
     @cached_property
     def output(self) -> Range:

@@ -11,10 +11,9 @@ thresholding to their shares after every step; see `Sparsifier`.
 from __future__ import annotations
 
 import math
-from abc import abstractmethod
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
@@ -88,6 +87,14 @@ def tree_gradient(
     return value, TreeParameters(by_Z, by_sums.T @ z, by_arguments.T @ z, by_branches.T @ z)
 
 
+def head_of(parameters: TreeParameters) -> TreeHead:
+    """Return the tree with hard branches: without a projection, a local deep kernel."""
+    Z, W, V, T = parameters
+    if len(Z):
+        return BonsaiHead(projection=Z, weights=W, gates=V, branches=T)
+    return LocalDeepKernelHead(weights=W, gates=V, branches=T)
+
+
 def _with_ones(Z: Matrix, X: Matrix) -> Matrix:
     """Return the inputs of the tree for points X (n, D), with a 1 appended."""
     projected = X @ Z.T if len(Z) else X
@@ -133,21 +140,13 @@ class TreeTraining(MiniBatchTraining[TreeParameters]):
     """One training from start to end.
 
     - `seed`: seed of all random numbers.
-    - `head_of`: makes a model with hard branches from `parameters`, for measuring accuracy.
     """
 
-    def __init__(
-        self,
-        data: TrainingSet,
-        settings: LocalDeepKernelParameters,
-        seed: int,
-        head_of: Callable[[TreeParameters], TreeHead],
-    ) -> None:
+    def __init__(self, data: TrainingSet, settings: LocalDeepKernelParameters, seed: int) -> None:
         generator = np.random.default_rng(seed)
         start = _start(data, settings, generator)
         factors = (factor_of_inputs(start.projection.shape[1]), 1.0, 1.0, 1.0)
         super().__init__(start, factors, data, settings, generator)
-        self._head_of = head_of
         self._sparsifier = Sparsifier(settings.sparsity, by_row=(_BRANCHES,))
 
     def train(self) -> list[EpochReport]:
@@ -195,7 +194,7 @@ class TreeTraining(MiniBatchTraining[TreeParameters]):
         return np.asarray(wanted / np.maximum(found, np.float32(1e-12)))
 
     def _accuracies(self) -> tuple[float, float | None]:
-        head = self._head_of(self.parameters)
+        head = head_of(self.parameters)
         return shares_right(lambda X: head.scores(dense_rows(X, slice(None))), self._data)
 
 
@@ -234,22 +233,13 @@ class TreeClassifier(LocalDeepKernelParameters, DeviceClassifier):
     _scores_are_logits = True
     refusals: ClassVar[tuple[Refusal, ...]] = one_class_in_memory("a tree of gated sums")
 
-    @abstractmethod
-    def _head(self, parameters: TreeParameters) -> TreeHead:
-        """Return the trained tree."""
-
     def _train(self, prepared: PreparedPoints) -> Learned:
         data, kind = prepared.training_set(), prepared.normalizer.kind
         settings = settled(self.frozen(), data.X, prepared.generator, kind, _BATCH_SIZE)
-        training = TreeTraining(data, settings, prepared.seed, self._head)
+        training = TreeTraining(data, settings, prepared.seed)
         history = tuple(training.train())
-        model = Model(head=self._head(training.parameters), **prepared.parts)
+        model = Model(head=head_of(training.parameters), **prepared.parts)
         return Learned(model, history, facts={"input_noise": float(settings.input_noise)})
-
-
-def _tree_of(parameters: TreeParameters) -> dict[str, Any]:
-    _, weights, gates, branches = parameters
-    return {"weights": weights, "gates": gates, "branches": branches}
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -296,9 +286,6 @@ class BonsaiClassifier(BonsaiParameters, TreeClassifier):
             ),
             columns={"depth": ("depth",), "d": ("n_projections",)},
         )
-
-    def _head(self, parameters: TreeParameters) -> TreeHead:
-        return BonsaiHead(projection=parameters.projection, **_tree_of(parameters))
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -347,6 +334,3 @@ class LocalDeepKernelClassifier(TreeClassifier):
             ),
             columns={"depth": ("depth",)},
         )
-
-    def _head(self, parameters: TreeParameters) -> TreeHead:
-        return LocalDeepKernelHead(**_tree_of(parameters))

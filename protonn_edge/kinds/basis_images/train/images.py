@@ -7,7 +7,7 @@ images may have weights of their own (equations 2 and 3.4).
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any, Protocol, Self
 
@@ -137,14 +137,14 @@ class EstimatorTeacher:
         """Return the scores, and the values of hidden layers."""
         values: list[Any] = [images * self._unit + np.float32(self.pixels.zero)]
         for W, b in zip(self.weights[:-1], self.biases[:-1], strict=True):
-            values.append(_activated(values[-1] @ W.T + b, self.activation))
+            values.append(_ACTIVATIONS[self.activation][0](values[-1] @ W.T + b))
         return scores_of_sums(values[-1] @ self.weights[-1].T + self.biases[-1]), values
 
     def backward(self, kept: Any, slope: Float32) -> Float32:
         """Return the derivatives by the images, through all layers."""
         back: Any = slope_of_sums(slope, len(self.biases[-1]))
         for W, values in zip(reversed(self.weights[1:]), reversed(kept[1:]), strict=True):
-            back = (back @ W) * _slope_of(values, self.activation)
+            back = (back @ W) * _ACTIVATIONS[self.activation][1](values)
         found: Float32 = (back @ self.weights[0]) * self._unit
         return found
 
@@ -157,21 +157,13 @@ def _singles(arrays: Iterable[Any]) -> tuple[Float32, ...]:
     return tuple(np.asarray(each, np.float32) for each in arrays)
 
 
-def _activated(sums: Any, activation: str) -> Any:
-    if activation == "relu":
-        return np.maximum(sums, 0)
-    if activation == "tanh":
-        return np.tanh(sums)
-    return expit(sums) if activation == "logistic" else sums
-
-
-def _slope_of(values: Any, activation: str) -> Any:
-    """Return the derivatives of activated values by their sums."""
-    if activation == "relu":
-        return values > 0
-    if activation == "tanh":
-        return 1 - values * values
-    return values * (1 - values) if activation == "logistic" else np.ones_like(values)
+# The values of sums, and their derivatives by these, of values.
+_ACTIVATIONS: dict[str, tuple[Callable[[Any], Any], Callable[[Any], Any]]] = {
+    "relu": (lambda sums: np.maximum(sums, 0), lambda values: values > 0),
+    "tanh": (np.tanh, lambda values: 1 - values * values),
+    "logistic": (expit, lambda values: values * (1 - values)),
+    "identity": (lambda sums: sums, np.ones_like),
+}
 
 
 @dataclass(frozen=True, eq=False)
