@@ -29,7 +29,6 @@ from protonn_edge.training.parameters import FeatureParameters
 from protonn_edge.training.points import Float32
 
 _CELLS_SEARCHED = (4, 5, 3)  # along each side
-
 _SUMMED = rows.Refusal(lambda case: Gradients.kind in case.kinds, "gradients are summed")
 
 
@@ -80,7 +79,6 @@ class GradientRequest(features.ImageRequest):
 
 
 _PIXELS_SEARCHED = (2, 3)  # along each side of an area, about
-
 _POOLED = rows.Refusal(lambda case: AveragePooling.kind in case.kinds, "images are pooled")
 
 
@@ -142,7 +140,6 @@ class PoolingRequest(features.ImageRequest):
 
 _ONSET = "onset:"
 _DEFAULT_ONSET = 4
-
 _HEARD = rows.Refusal(lambda case: AudioStage.kind in case.kinds, "energies of sound are taken")
 
 

@@ -46,7 +46,6 @@ from protonn_edge.errors import InputError
 
 ONE = 128  # the unit of a turn and a decay is one over this
 Y_MAXIMUM = (1 << 15) - 1
-
 _LOWEST_HZ = 100.0
 _HIGHEST_SHARE = 0.475  # of the sample rate
 _LIMITS = {"turn": (0, 255), "decay": (1, ONE - 1), "gain": (1, 255)}
@@ -162,7 +161,6 @@ FRAME_LIMITS = (128, 512)
 BAND_LIMIT = 16
 FEATURE_LIMIT = 1_024
 SAMPLE_LIMIT = 65_000  # limit of a counter on the device
-
 OCTAVE = 16
 STEPS = tuple(math.floor(OCTAVE * math.log2(1 + m / 32)) for m in range(32))
 FEATURE_MAXIMUM = 127

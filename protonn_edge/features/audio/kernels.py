@@ -80,7 +80,6 @@ _MEAN_OCTAVES = 4  # per logarithm, for sound that is sometimes loud
 _BEGIN_CYCLES, _BEGIN_BAND_CYCLES = 40, 20
 _END_CYCLES = 20
 _SAMPLE_CALLS = 2  # by the firmware, and of the bands' function
-
 _CODE_BYTES = 420
 _STREAMING_CODE_BYTES = 120
 

@@ -29,7 +29,6 @@ _LOOP_CYCLES = 5
 
 # Rounded values: how often a remainder is below a half, and not exactly one.
 _BELOW_HALF, _NO_TIE = 0.5, 0.95
-
 _DOUBLED_MOST = 255
 
 
@@ -229,7 +228,6 @@ _TAKEN_CYCLES, _CLEARED_CYCLES = 28, 7
 _OUTPUT_CYCLES, _WINDOW_ROW_CYCLES = 105, 22
 _BEGIN_CYCLES = 20
 _CALLS = 4  # for a row, at most
-
 _CODE_BYTES = 260
 
 # Where the activity is not known.

@@ -23,7 +23,6 @@ from protonn_edge.features.convolution.integers import IntegerConvolution
 from protonn_edge.kernels.listing import Listing
 
 INPUT, CONSTANT, ZERO = "r17", "r16", "r28"
-
 _BYTE = 255
 
 

@@ -31,7 +31,6 @@ _ROW_CALLS = 4  # maximum per row or call
 # cycles of a row that are saved then.
 _PART_CYCLES, _PART_RUN_CYCLES = (120, 210), (72, 108)
 _WHOLE_ROW_CYCLES = 100
-
 _CODE_BYTES = {"streamed": 760, "rows": 420}
 
 # The share of pixels with a gradient, if it is not known.

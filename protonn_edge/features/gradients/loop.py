@@ -18,7 +18,6 @@ NEXT_CELL, SHARED, COUNT = 0x40, 0x80, 0x3F
 """A run of pixels as a byte: whether the next cell begins, whether it is shared, its length."""
 
 SUM_BYTES = 2
-
 _LAST_PIXEL_CYCLES = 2  # of a run, which continues with the next one
 
 # For pixels with a gradient, the shares of taken branches, and of overflows of the low byte of a

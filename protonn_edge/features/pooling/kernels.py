@@ -37,7 +37,6 @@ _ROW_SLACK = 2  # of the most cycles of a row, which takes no fewer
 _TAKEN_CYCLES, _BEGUN_CYCLES, _CLEARED_CYCLES, _OUTPUT_CYCLES = 48, 12, 8, 24
 _AVERAGING_CYCLES = 30
 _CALLS = 4  # for a row, at most
-
 _CODE_BYTES = 240
 
 

@@ -184,7 +184,6 @@ def _wide_square(at: int) -> str:
 
 # Samples that the firmware collects before it pushes them.
 _SAMPLES_AT_ONCE = 32
-
 _SCALE_BYTES = 12  # a struct raw_scale
 
 
@@ -215,7 +214,6 @@ _KIND_CODE_BYTES = {
     "bands": 110,
 }
 _BAND_CODE_BYTES = 100
-
 _STATE_BYTES = 3
 
 # To set the counters of samples and of channels.

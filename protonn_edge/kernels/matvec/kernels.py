@@ -21,7 +21,6 @@ from protonn_edge.kernels.matvec.unrolled import GROUP, GROUP_CYCLES, Unrolled
 
 KernelName = Literal["columns", "masked", "unrolled", "packed"]
 KERNELS: tuple[KernelName, ...] = ("columns", "masked", "unrolled", "packed")
-
 _LOOPS = {"columns": loops.columns, "masked": loops.masked, "packed": loops.packed}
 
 # What the compiler makes around the loops (avr-gcc 5.4 at -O2): per call that pushes, and per block

@@ -86,9 +86,7 @@ def _shifted(shift: int) -> str:
 # Compiled code that copies inputs, measured on the emulator (avr-gcc 5.4 at -O2): on average and at
 # most.
 _COPY_CYCLES, _COPYING_CALL_CYCLES = (7, 10), (75, 90)
-
 DENSE, SPARSE = KERNELS = ("dense", "sparse")
-
 _CODE_BYTES = 80  # around the walk
 
 

@@ -35,10 +35,8 @@ _SPREAD = 40.0**2  # the variance of one, about, in these steps
 # Root mean square error of a coordinate, in these steps, above which 24-bit accumulators are used
 # instead of 16-bit ones.
 _TOLERATED_ERROR = 1.5
-
 _TABLE_STEP = 1 / 32  # of the tanh: an entry's ends are within 1.6 % of its middle
 _GATE_MAXIMUM = 127
-
 _FINER = 2.0 ** (-np.arange(11) / 2)  # units to try, besides that of the largest weight
 
 

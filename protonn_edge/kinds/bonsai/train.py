@@ -132,7 +132,6 @@ _SHARPENED = 0.75  # it is final from this share of the steps on
 # Of `TreeParameters`. Only the sign of a branch's sum matters, so the length of its weights drifts:
 # compared with other branches, all weights of a short one would be pruned, often those of the root.
 _BRANCHES = 3
-
 _START = 0.3  # deviation of initial weighted sums and gates, for coordinates of deviation 1
 
 

@@ -17,7 +17,6 @@ from protonn_edge.chain.matvec import IntegerMatvec, packed, products
 MOST_UNITS = 255  # per layer: a byte counts them in generated code
 MOST_MULTIPLIER = 0xFF
 UNIT_SHIFT = 8  # a whole byte: an 8-bit chip shifts by renaming registers
-
 _LONGEST_GAP = 255
 
 

@@ -18,7 +18,6 @@ _AROUND_CYCLES, _CALLED_LESS = 30, 85
 
 # What the compiler's loop takes on a chip without a multiplier, of that in assembly with one.
 _PORTABLE = 10.0
-
 _CODE_BYTES = 60
 
 _LIMIT = """

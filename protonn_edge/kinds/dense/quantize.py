@@ -35,7 +35,6 @@ from protonn_edge.kinds.linear.integers import IntegerLinear
 # with which they cost no network more than 0.15 points of accuracy, on points held out of the
 # training parts of usps10, letter26 in halves, and har.
 _TOLERATED_ERROR = 0.05
-
 _UPPER_BITS = 16  # of sums, of which values are made
 _HALF_STEP = 1 << (UNIT_SHIFT - 1)  # times the multiplier
 

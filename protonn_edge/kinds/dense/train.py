@@ -42,7 +42,6 @@ from protonn_edge.training.thresholding import support
 _PRUNING = (0.2, 0.6)
 _ROUNDS = 8
 _LOST = 10.0  # times the loss of a guess
-
 _NO_SHARPNESS = np.zeros(1, np.float32)
 
 Mask = NDArray[np.bool_]

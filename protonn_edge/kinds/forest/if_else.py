@@ -24,12 +24,10 @@ from protonn_edge.kinds.forest.layout import SCRATCH, Line, Reading, TreeLines
 
 _CLASS, _VALUE = 23, 25  # registers
 _FIRST_COUNT = 2
-
 _MOST_COUNTED, _MOST_VOTES = 12, 255  # classes, and votes for one, that registers count
 _MOST_CLASSES = 128
 _MOST_NODES = 8_000  # with more, instructions exceed the flash of any chip
 _LARGEST_BYTE = 255
-
 _KEPT = {1, 28, 29, 30, 31}  # registers that the code restores, and Z
 
 

@@ -46,9 +46,7 @@ _COUNTED = f"""
 
 
 _SAVED_BYTES = 4  # of saving a register
-
 _WALK_BYTES, _COPYING_BYTES = 260, 120  # of code
-
 WALK, IF_ELSE = KERNELS = ("walk", "if-else")
 
 

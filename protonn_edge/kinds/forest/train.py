@@ -41,7 +41,6 @@ _OF_NODES = ("features", "thresholds", "values", "risks")
 # of the first round; for few classes LogitBoost's limit (Friedman et al., 2000, section 4.3).
 # scikit-learn has no limit, and divides by values that may be almost 0.
 _LEAST_LIMIT = 4.0
-
 _ALPHAS = 1e-9  # smallest alpha to try, relative to the largest risk
 _HALVINGS = 24  # of the alphas' logarithms
 

@@ -18,7 +18,6 @@ _WIDEN_AROUND = (8, 30)
 
 # What the compiler's loops take on a chip without a multiplier, of what is taken with one.
 _PORTABLE_NEGATE, _PORTABLE_WIDEN = 1.0, 2.4
-
 _CODE_BYTES = 60
 
 _WIDENING = Listing(

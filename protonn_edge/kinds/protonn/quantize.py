@@ -45,7 +45,6 @@ _DISTANCE_SHIFT = 4
 # With 4 bits, weights are clipped at this multiple of their root mean square; 3.5 and 5 are as
 # good.
 _CLIPPED_AT = 4.0
-
 _SWEEPS = 5  # of rotations: more would not change the principal axes noticeably
 
 # Labels have at least this many steps of either sign; otherwise scores have 32 bits.

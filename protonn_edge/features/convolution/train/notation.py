@@ -17,7 +17,6 @@ from protonn_edge.errors import InputError
 
 MOST_LAYERS = 12
 MOST_CHANNELS = 128
-
 _CONVOLUTION = re.compile(r"(?:([1-9][0-9]{0,2})x|dw)([135])(/2)?(p)?")
 _FIRST = re.compile(r"average([2-8])")
 _POOLING = re.compile(r"(max|average)(2)?")

@@ -30,9 +30,7 @@ from protonn_edge.training.refusals import (
 )
 
 KIND = Convolutions.kind
-
 _BITS = re.compile(r"bits:(\d)(?:/(\d))?")
-
 _CONVOLVED = Refusal(lambda case: KIND in case.kinds, "images are convolved")
 
 

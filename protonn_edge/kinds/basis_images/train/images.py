@@ -213,7 +213,6 @@ LARGEST_VALUE = 2.0
 _NO_SHARPNESS = np.zeros(1, np.float32)
 _FIRST_MARGIN = 1.0
 _AT_ONCE = 256  # images whose values fit a cache
-
 _LEAST_DISTANCE = 1e-6
 
 

@@ -16,7 +16,6 @@ from protonn_edge.kinds.protonn.projection.integers import IntegerProjection
 # loop takes of that in assembly with one.
 _AROUND_CYCLES = 3
 _PORTABLE_REQUANTIZE = 17.0
-
 _CODE_BYTES_PER_COORDINATE = 18
 
 _WIDE_PRODUCT = """

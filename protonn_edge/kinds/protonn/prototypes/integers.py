@@ -40,7 +40,6 @@ MAXIMUM_DISTANCE_SHIFT = 6  # so that differences beyond a signed byte are far
 # as well as at 1/255.
 RBF_CUTOFF = 1 / 128
 EXPONENT_LIMIT = -math.log(RBF_CUTOFF)
-
 _BINS_PER_EXPONENT = TABLE_SIZE / EXPONENT_LIMIT
 
 

@@ -36,7 +36,6 @@ _PART = 0.3
 # tried for how far above the largest eigenvalue the Lagrange multiplier is.
 _VARIANCE = 2.0
 _MULTIPLIERS = 2.0 ** np.arange(-10, 4)
-
 _ROUNDING = 1e-9  # relative; floats are off by far less
 
 # Up to here each prefix of the coordinates is looked at, then only all of them: a bound for fewer
@@ -192,7 +191,6 @@ _PROTOTYPES_COMPARED = 200
 # function saves in addition to those of the loops, up to a number in total, and the rest.
 _SAVED_BESIDES, _SAVED_AT_MOST = 6, 18
 _AROUND_CYCLES = (10, 50)
-
 _CODE_BYTES_PER_SCORE = 16
 
 

@@ -28,7 +28,6 @@ _COORDINATE_REGISTERS = (*range(2, 18), 24, 25)
 # The reach of branches in words, with a margin; the code before the first coordinate.
 _REACH = 60
 _NEXT_WORDS = 5
-
 _ISLAND = "island"
 
 

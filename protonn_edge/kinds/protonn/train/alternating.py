@@ -37,7 +37,6 @@ from protonn_edge.training.thresholding import hard_threshold
 FULL_BATCH_POINTS = 10_000
 FULL_BATCH_SCORES = 2**24
 MINI_BATCH_SIZE = 1_024  # the reference implementation's
-
 _ORDER = ("Z", "B", "W")
 _SUFFICIENT_DECREASE = 0.3
 _STEP_FACTOR = 2.0
