@@ -169,11 +169,15 @@ class Kernel(ABC):
         """
 
     def _in_one_step(
-        self, mean: float | None, worst: float, least: int, tables: int, code: int, **more: Any
+        self, cycles: tuple[float | None, float, int], flash: tuple[int, int], **more: Any
     ) -> Cost:
-        """Return the cost of a single step, with flash of tables and code; `more`: see `Cost`."""
-        step = Step(self.kind, self.name, tables + code, mean, ceil(worst), least)
-        return Cost((step.on(self.core, self.portable),), tables, code, **more)
+        """Return the cost of a single step, of mean, maximum and minimum cycles.
+
+        Its flash is that of tables and of code; for `more` see `Cost`.
+        """
+        mean, worst, least = cycles
+        step = Step(self.kind, self.name, sum(flash), mean, ceil(worst), least)
+        return Cost((step.on(self.core, self.portable),), *flash, **more)
 
 
 KERNELS: MutableMapping[str, Callable[[Any, Core], tuple[Kernel, ...]]] = STAGES
@@ -199,15 +203,9 @@ class HeldInputs:
     value: tuple[int, int] = (8, 10)
     call: tuple[int, int] = (48, 80)
 
-    def mean(self, feed: Feed | None) -> int:
-        """Return the mean cycles of copying them, and of the firmware's calls for that."""
-        return self._copies(feed, self.value[0], self.call[0])
-
-    def worst(self, feed: Feed | None) -> int:
-        """Return the maximum cycles of copying them."""
-        return self._copies(feed, self.value[1], self.call[1])
-
-    def _copies(self, feed: Feed | None, value: int, call: int) -> int:
+    def copied(self, feed: Feed | None, *, at_most: bool) -> int:
+        """Return the mean or maximum cycles of copying them, and of the firmware's calls for it."""
+        value, call = self.value[at_most], self.call[at_most]
         if feed is None:  # the previous stage counts its calls
             return value * self.n_inputs
         if feed.whole:  # it reads the firmware's own array
@@ -262,8 +260,9 @@ class HeldKernel(Kernel):
         worst += around_worst + 2 * self.core.call_cycles
         more: dict[str, Any] = {"state": self.stage.n_outputs * self.stage.output_bits // 8}
         if held is not None:
-            around_mean, worst = around_mean + held.mean(feed), worst + held.worst(feed)
+            around_mean += held.copied(feed, at_most=False)
+            worst += held.copied(feed, at_most=True)
             more["state"] += held.state(feed)
             more |= {"buffer": held.buffer(feed), "push": held.push}
         mean = None if mean is None else mean + around_mean
-        return self._in_one_step(mean, worst, least, *self.flash, **more)
+        return self._in_one_step((mean, worst, least), self.flash, **more)

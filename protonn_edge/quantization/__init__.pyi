@@ -3,8 +3,6 @@ from protonn_edge.chain.integer_chain import MODEL_HASH_BYTES as MODEL_HASH_BYTE
 from protonn_edge.chain.integer_chain import IntegerChain as IntegerChain
 from protonn_edge.chain.integer_stage import MOST_FEATURES as MOST_FEATURES
 from protonn_edge.chain.integer_stage import check_counts as check_counts
-from protonn_edge.kinds.protonn.quantize import DequantizedModel as DequantizedModel
-from protonn_edge.kinds.protonn.quantize import Precision as Precision
 from protonn_edge.kinds.protonn.quantize import dequantize as dequantize
 from protonn_edge.kinds.protonn.quantize import precision_for as precision_for
 from protonn_edge.kinds.protonn.quantize import quantize_in_order as quantize_in_order

@@ -49,11 +49,8 @@ class ScaleKernel(Kernel):
             calls = 1 if feed.whole else feed.calls(push, [push.value] * n)
             cycles += calls * push.call
         return self._in_one_step(
-            cycles,
-            cycles,
-            _VALUE_LEAST * n,
-            tables=n,
-            code=_CODE_BYTES,
+            (cycles, cycles, _VALUE_LEAST * n),
+            (n, _CODE_BYTES),
             state=2 + AT_ONCE,
             push=push,
             begin=_BEGIN_CYCLES,

@@ -134,11 +134,8 @@ class AudioKernel(Kernel):
         mean, worst = (self._cycles(feed, push, most) + following.whole for most in (False, True))
         least = clip.n_features * self._band_cycles
         return self._in_one_step(
-            mean,
-            worst,
-            least,
-            tables,
-            code,
+            (mean, worst, least),
+            (tables, code),
             state=_STATE_BYTES + BAND_BYTES * len(clip.bands) + clip.n_outputs,
             push=push,
             begin=self._begin,

@@ -128,11 +128,8 @@ class AveragePoolingKernel(Kernel):
         fold = self.loops.whole_rows if self.whole_rows else self.loops.parts
         spared = following.skips_zeros and not self.pushes_whole
         return self._in_one_step(
-            mean,
-            worst,
-            int(fold(Listing.least)),
-            tables=0,
-            code=code,
+            (mean, worst, int(fold(Listing.least))),
+            (0, code),
             state=self._state,
             push=self._push(following),
             begin=self._begin,

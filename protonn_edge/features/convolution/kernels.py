@@ -275,11 +275,8 @@ class ConvolutionKernel(Kernel):
         code = _CODE_BYTES + self.code.listing.code_bytes
         tables = sum(map(len, self.code.weights)) * self.weights_in_flash
         return self._in_one_step(
-            mean,
-            worst,
-            least,
-            tables,
-            code,
+            (mean, worst, least),
+            (tables, code),
             state=2 * stage.side + 2 + rows.state(feed),
             buffer=rows.buffer(feed),
             push=rows.push,

@@ -152,16 +152,18 @@ class DeskewKernel(Kernel):
         moments = _MOMENT_CYCLES + 2 * calls + (_MOMENT_ROW_CYCLES + calls) * rows.side
         row = moved_row_cycles(self.stage.image)
         moved = rows.pixels * (row + calls)
-        mean = moments + _MOMENT_ZERO_CYCLES * pixels + _MOVED_ROWS_SHARE * moved + held.mean(feed)
-        worst = moments + _MOMENT_PIXEL_CYCLES * pixels + moved + held.worst(feed)
+        mean = (
+            moments
+            + _MOMENT_ZERO_CYCLES * pixels
+            + _MOVED_ROWS_SHARE * moved
+            + held.copied(feed, at_most=False)
+        )
+        worst = moments + _MOMENT_PIXEL_CYCLES * pixels + moved + held.copied(feed, at_most=True)
         least = _MOMENT_PIXEL_LEAST * pixels
         exclusive = rows.pixels * row - most_deskewed(self.stage.image, row, following.more)
         return self._in_one_step(
-            mean,
-            worst,
-            least,
-            tables=0,
-            code=_CODE_BYTES,
+            (mean, worst, least),
+            (0, _CODE_BYTES),
             state=held.state(feed) + self.stage.image.columns.pixels,
             buffer=held.buffer(feed),
             push=replace(held.push, more=following.more),

@@ -235,7 +235,7 @@ class ImageRows:
             pushes = self.stage.output_shape[0] * call
         if self.stage.by_rows:
             return pushes
-        return pushes + self._taken(0) + self._held.mean(feed)
+        return pushes + self._taken(0) + self._held.copied(feed, at_most=False)
 
     def worst(self, feed: Feed | None, following: Push | None, core: Core) -> int:
         """Return the most cycles of that."""
@@ -243,7 +243,7 @@ class ImageRows:
         if self.stage.by_rows:
             return pushes
         calls = core.call_cycles * self.stage.shape[0]
-        return pushes + self._taken(1) + calls + self._held.worst(feed)
+        return pushes + self._taken(1) + calls + self._held.copied(feed, at_most=True)
 
     def _taken(self, most: int) -> int:
         return self.stage.shape[0] * (_ROW_CYCLES + _VALUE_CYCLES[most] * self.stage.row_values)

@@ -139,11 +139,8 @@ class PoolingKernel(Kernel):
         worst = cycles + calls + rows.worst(feed, following, self.core)
         code = _CODE_BYTES + self.loop.code_bytes + self.average_loop.code_bytes * self.averages
         return self._in_one_step(
-            cycles + rows.mean(feed, following),
-            worst,
-            least,
-            tables=0,
-            code=code,
+            (cycles + rows.mean(feed, following), worst, least),
+            (0, code),
             state=1 + 2 * stage.output_values * self.averages + rows.state(feed),
             buffer=rows.buffer(feed),
             push=rows.push,

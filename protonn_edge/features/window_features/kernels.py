@@ -17,15 +17,8 @@ from typing import ClassVar
 from protonn_edge.chain.activity import Activity
 from protonn_edge.chain.input_quantizer import BYTE_MAXIMUM
 from protonn_edge.chain.raw_inputs import RawScale
+from protonn_edge.features.window_features import windows as reference
 from protonn_edge.features.window_features.stage import IntegerWindowFeatures
-from protonn_edge.features.window_features.windows import (
-    BAND_LIMIT,
-    CENTRE,
-    LEVEL_BITS,
-    LEVEL_SHIFT,
-    FeatureSet,
-    Windows,
-)
 from protonn_edge.kernels.kernel import Cost, Feed, Kernel, Push
 from protonn_edge.kernels.listing import Facts, Fold, Listing, Passed, repeated
 
@@ -97,7 +90,7 @@ def _crossing(level: int, side: int, crossings: int) -> str:
         sub  %A[pair], %A[low]
         sbc  %B[pair], %B[low]
         movw %A[sum], %A[pair]
-        {repeated(range(LEVEL_SHIFT), "asr %B[sum]", "ror %A[sum]")}
+        {repeated(range(reference.LEVEL_SHIFT), "asr %B[sum]", "ror %A[sum]")}
         add  %A[low], %A[sum]
         adc  %B[low], %B[sum]
         std  Z+{level}, %A[low]
@@ -228,20 +221,20 @@ class WindowKernel(Kernel):
     pushes_whole = True
     chunk: ClassVar[int] = _SAMPLES_AT_ONCE
     holds_inputs: ClassVar[bool] = False  # no samples are kept
-    centre: ClassVar[int] = CENTRE
-    level_scale: ClassVar[int] = 1 << LEVEL_BITS
-    level_shift: ClassVar[int] = LEVEL_SHIFT
+    centre: ClassVar[int] = reference.CENTRE
+    level_scale: ClassVar[int] = 1 << reference.LEVEL_BITS
+    level_shift: ClassVar[int] = reference.LEVEL_SHIFT
 
     stage: IntegerWindowFeatures
     name: str = "sums"
 
     @property
-    def windows(self) -> Windows:
+    def windows(self) -> reference.Windows:
         """What the features are made of."""
         return self.stage.window
 
     @property
-    def features(self) -> FeatureSet:
+    def features(self) -> reference.FeatureSet:
         """The features of a channel."""
         return self.windows.features
 
@@ -306,11 +299,8 @@ class WindowKernel(Kernel):
         mean, worst = (self._cycles(feed, push, most) + pushing[most] for most in (False, True))
         least = int(self._loops(Listing.least))
         return self._in_one_step(
-            mean,
-            worst,
-            least,
-            tables,
-            code,
+            (mean, worst, least),
+            (tables, code),
             state=_STATE_BYTES + self.channel_bytes * self.windows.channels + self.stage.n_outputs,
             push=push,
             begin=_BEGIN_WINDOW_CYCLES,
@@ -362,11 +352,11 @@ class WindowKernel(Kernel):
 
 def _mean(loop: Listing, start: str, ends: Collection[str], odds: Mapping[str, float]) -> float:
     """Return the cycles on signals; half of the differences are below 0."""
-    ordered = {f"ordered{level}": 0.5 for level in range(BAND_LIMIT)}
+    ordered = {f"ordered{level}": 0.5 for level in range(reference.BAND_LIMIT)}
     return loop.mean(start, ends, {**_ODDS, **ordered, "%[x], 7": 0.5, **odds})
 
 
-def _places(features: FeatureSet) -> tuple[dict[str, int], int]:
+def _places(features: reference.FeatureSet) -> tuple[dict[str, int], int]:
     """Return where each of a channel's variables is, in bytes, and where they end."""
     places, end = {}, 0
     for name, size, kinds in (
@@ -393,16 +383,17 @@ def energy_maximum(window: int, level: int) -> int:
     return (window >> level) * (BYTE_MAXIMUM << (level - 1)) ** 2
 
 
-def _definitions(windows: Windows) -> tuple[str, ...]:
+def _definitions(of: reference.Windows) -> tuple[str, ...]:
     """Return what the features are, and their ranges, as the generated code says it."""
-    n, features, level = windows.window, windows.features, 1 << LEVEL_BITS
-    least, most = -CENTRE, BYTE_MAXIMUM - CENTRE
+    n, features, level = of.window, of.features, 1 << reference.LEVEL_BITS
+    share = 1 << reference.LEVEL_SHIFT
+    least, most = -reference.CENTRE, BYTE_MAXIMUM - reference.CENTRE
     spread = math.isqrt(n * n * BYTE_MAXIMUM * BYTE_MAXIMUM // 4)
     lines = {
         "mean": (f"mean       sum of x: {least * n}..{most * n}",),
         "deviation": (
             f"deviation  root(N * sum of x^2 - (sum of x)^2): 0..{spread}; both terms are at most",
-            f"           {(CENTRE * n) ** 2}",
+            f"           {(reference.CENTRE * n) ** 2}",
         ),
         "min": (f"min        the least x: {least}..{most}",),
         "max": (f"max        the largest x: {least}..{most}",),
@@ -412,7 +403,7 @@ def _definitions(windows: Windows) -> tuple[str, ...]:
         "crossings": (
             "crossings  how often x gets from below its level to above it, or back: beyond it by",
             f"           more than {features.hysteresis}; {level} times the level begins as",
-            f"           {level} x[0] and follows {level} x by a {1 << LEVEL_SHIFT}th of the",
+            f"           {level} x[0] and follows {level} x by a {share}th of the",
             f"           difference, rounded down: 0..{n - 1}",
         ),
         "bands": (

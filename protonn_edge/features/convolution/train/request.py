@@ -15,26 +15,17 @@ from protonn_edge.features.convolution.stage import Convolutions
 from protonn_edge.features.convolution.train import learning
 from protonn_edge.features.convolution.train.notation import read_network
 from protonn_edge.features.convolution.train.rounding import ACTIVATION_BITS, Bits
+from protonn_edge.training import refusals as rows
 from protonn_edge.training.features import ImageRequest, pixel_scale, unread
 from protonn_edge.training.parameters import FeatureParameters
 from protonn_edge.training.points import Float32, Indices
-from protonn_edge.training.refusals import (
-    IN_BLOCKS,
-    LABEL_SETS,
-    SPARSE,
-    Case,
-    Refusal,
-    but,
-    models_all_at_once,
-    unclipped,
-)
 
 KIND = Convolutions.kind
 _BITS = re.compile(r"bits:(\d)(?:/(\d))?")
-_CONVOLVED = Refusal(lambda case: KIND in case.kinds, "images are convolved")
+_CONVOLVED = rows.Refusal(lambda case: KIND in case.kinds, "images are convolved")
 
 
-def _cropped_alone(case: Case) -> bool:
+def _cropped_alone(case: rows.Case) -> bool:
     asked = case.asked
     if not isinstance(asked, ConvolutionRequest):
         return False
@@ -49,32 +40,32 @@ class ConvolutionRequest(ImageRequest):
     kind: ClassVar[str] = KIND
     word: ClassVar[str] = "conv"
     form: ClassVar[str] = "conv:8x3,max2"
-    refusals: ClassVar[tuple[Refusal, ...]] = (
-        models_all_at_once(KIND, "convolutions"),
-        Refusal(
+    refusals: ClassVar[tuple[rows.Refusal, ...]] = (
+        rows.models_all_at_once(KIND, "convolutions"),
+        rows.Refusal(
             _cropped_alone,
             "convolutions use the whole image unless it is pooled, but {features} is "
             "{settings.features}; let the layers begin with average2, or leave crop out",
         ),
-        *but(
+        *rows.but(
             lambda case: KIND in case.kinds,
             "convolutions are to be learned, but <but>; leave {features} out",
-            SPARSE,
-            LABEL_SETS,
-            IN_BLOCKS,
+            rows.SPARSE,
+            rows.LABEL_SETS,
+            rows.IN_BLOCKS,
         ),
-        Refusal(
+        rows.Refusal(
             lambda case: isinstance(case.asked, ConvolutionRequest) and case.asked.deskew,
             "convolutions are to be learned, but only pool and gradients can deskew images; leave "
             "deskew out",
         ),
-        *but(
+        *rows.but(
             lambda case: case.settings.dead_zone > 0,
             "{dead_zone} is {settings.dead_zone:g}, but <but>, whose values are read as they are; "
             "leave {dead_zone} out",
             _CONVOLVED,
         ),
-        *unclipped(_CONVOLVED, why=", which gives bytes"),
+        *rows.unclipped(_CONVOLVED, why=", which gives bytes"),
     )
 
     layers: str
@@ -121,9 +112,9 @@ class ConvolutionRequest(ImageRequest):
         """Return the network that is to be learned from raw points (n, H W)."""
         side, layouts = read_network(self.layers)
         image_shape, cropped = self.shapes(settings)
-        averages, (rows, columns) = None, (-(-pixels // side) for pixels in cropped)
+        averages, (height, width) = None, (-(-pixels // side) for pixels in cropped)
         if side > 1:
-            areas = Areas(image_shape, cropped, (rows, columns))
+            areas = Areas(image_shape, cropped, (height, width))
             averages = IntegerAveragePooling(areas, BYTE_MAXIMUM)
         # Those of a ProtoNN whose sizes are said; they are the network's head.
         d: int | None = getattr(settings, "n_projections", None)
