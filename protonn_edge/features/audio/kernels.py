@@ -190,15 +190,5 @@ class AudioKernel(Kernel):
         """The largest energy of a frame."""
         return 127 * self.stage.clip.length
 
-    @property
-    def mirrored(self) -> int:
-        """The number of bands of alternating samples."""
-        return sum(band.mirrored for band in self.stage.clip.bands)
-
-    @property
-    def onset(self) -> int:
-        """The level at which a clip begins, in the units of levels."""
-        return self.stage.onset << LEVEL_SHIFT
-
 
 kernels = AudioKernel.of

@@ -289,16 +289,6 @@ class BonsaiTreeKernel(HeldKernel):
         choose = max if at_most else min
         return _along(choose, self.node_cycles(at_most), *ways, self.cycles.leaf)
 
-    @property
-    def lines(self) -> tuple[tuple[int, ...], ...]:
-        """The rows of the tree in flash."""
-        return tuple(tuple(line) for line in self.stage.flash.lines)
-
-    @property
-    def table(self) -> tuple[int, ...]:
-        """The tanh."""
-        return tuple(self.stage.table.tolist())
-
 
 def _along(
     choose: Callable[[int, int], int], nodes: IntArray, left: IntArray, right: IntArray, leaf: int

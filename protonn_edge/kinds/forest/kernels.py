@@ -182,14 +182,12 @@ class ForestKernel(HeldKernel):
         return mean, once + int(most), once + int(least)
 
     @property
-    def lines(self) -> tuple[tuple[int, ...], ...]:
+    def lines(self) -> tuple[bytes, ...]:
         """The bytes of the initial scores, and of each tree."""
         content = self.stage.table.content
         sizes = [2 * self.stage.n_outputs, *(2 + self.stage.table.tree_bytes).tolist()]
         ends = np.cumsum(sizes).tolist()
-        return tuple(
-            tuple(content[end - size : end]) for size, end in zip(sizes, ends, strict=True)
-        )
+        return tuple(content[end - size : end] for size, end in zip(sizes, ends, strict=True))
 
 
 def _marked(table: ForestTable) -> str:

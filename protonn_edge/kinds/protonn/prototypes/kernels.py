@@ -257,12 +257,6 @@ class PrototypesKernel(Kernel):
         return rows
 
     @property
-    def table(self) -> list[int]:
-        """The RBF by distance."""
-        table: list[int] = self.stage.table.tolist()
-        return table
-
-    @property
     def neighbours_at_once(self) -> int:
         """Near prototypes that vote together."""
         m = self.stage.n_prototypes
