@@ -28,6 +28,8 @@ from dataclasses import dataclass, field
 from protonn_edge.avr.program import MARK, LinkedProgram
 from protonn_edge.errors import InputError
 
+_LIMITING = ("passed", "whole", "each")
+
 
 @dataclass(frozen=True)
 class Fact:
@@ -72,6 +74,8 @@ def facts_of(program: LinkedProgram, *, whole: bool) -> Facts:
         match = MARK.fullmatch(mark.name)
         assert match is not None
         kind, name, *rest, weight = match.groups(default="")
+        if kind in _LIMITING and not rest[1]:
+            raise InputError(f"{program.path} has a label {mark.name}, which has no limit")
         if kind == "each":
             rest, weight = [*rest, weight or "0"], "1"
         # Copies of a place may be at one address, if nothing else was left of what is between them.

@@ -36,6 +36,7 @@ class Function:
     peak: Depth  # its deepest place, without what it calls
     calls: dict[int, Depth]  # where it calls, by the address called; the deepest of several
     enables_interrupts: bool  # it has a ``sei``
+    switches: frozenset[int]  # where it jumps through a table, which is believed to stay in it
     # its instructions, those that it jumps to in other functions included
     addresses: frozenset[int]
 
@@ -108,7 +109,10 @@ class _Explorer:
             key=lambda place: place.bytes,
         )
         addresses = frozenset(self._states)
-        return Function(self._name, peak, self._calls, self._enables_interrupts, addresses)
+        switches = frozenset(self._switches)
+        return Function(
+            self._name, peak, self._calls, self._enables_interrupts, switches, addresses
+        )
 
     def _within(self, address: int) -> str:
         """Return the name of the function that an address belongs to."""

@@ -26,6 +26,7 @@ _COPYING = frozenset({"ld", "st"})
 _PAIRS = frozenset({"movw", "adiw", "sbiw"})
 _SETTING = _PAIRS | {"ldi", "mov", "subi", "sbci", "in"}
 _INDIRECT = frozenset({"ijmp", "eijmp", "icall", "eicall"})
+_WAITING = frozenset({"sleep", "break", "spm"})
 
 
 class Edge(NamedTuple):
@@ -71,10 +72,16 @@ def graph_of(
     """Return the flow from functions at some addresses, `entries`; blocks begin at `places`.
 
     Jumps through tables lead to the `targets` of their addresses. Paths end before 0 is written to
-    the I/O `register`. Raises `CheckFailed` if a call or a jump leads to where nobody knows; the
-    message names the function.
+    the I/O `register`. Raises `CheckFailed` if a call or a jump leads to where nobody knows, or the
+    code waits; the message names the function.
     """
     steps = CodeSteps(program, targets, register).all(entries)
+    for address, step in steps.items():
+        if _may_stay(step):
+            raise CheckFailed(
+                f"{program.names.name_of(address)} waits, or never returns: its cycles have no "
+                "bound; leave that to what calls it"
+            )
     called = {function for step in steps.values() for function in step.called}
     counted = tuple(_counted(steps))
     leaders = {None, *entries, *called, *places, *(loop.before for loop in counted)}
@@ -91,6 +98,12 @@ def graph_of(
             calls[start] += step.called
         edges += (Edge(start, there, cycles + taken) for there, taken in step.ways)
     return Graph(tuple(edges), calls, counted)
+
+
+def _may_stay(step: CodeStep) -> bool:
+    """Whether an instruction waits, jumps to itself, or calls what the compiler knew to stay."""
+    goes = step.here.name in JUMPS or step.here.name in instructions.CALLS
+    return step.here.name in _WAITING or (goes and step.ways[0][0] is None)
 
 
 def first_write(program: LinkedProgram, address: int, register: int) -> int:

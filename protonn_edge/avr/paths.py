@@ -30,6 +30,9 @@ from protonn_edge.errors import CheckFailed, InputError
 _NEARLY = 0.01  # what a solver's integers may be off
 _SECONDS = 1.0  # for integers, which are seldom needed
 _OPTIMAL, _OUT_OF_TIME = 0, 1  # what a solver says
+_REASONS = {_OUT_OF_TIME: "the linear program takes too long", 2: "no path keeps all facts"}
+_MOST_CYCLES = 1e12  # as far as the solver's numbers are exact enough
+_MOST_SECONDS = 60.0
 
 
 @dataclass(frozen=True)
@@ -72,11 +75,18 @@ def paths_through(program: LinkedProgram, entry: str) -> Paths:
     """
     copies, once = program.names.copies_of(entry), Times(1, 1)
     if not copies:
-        raise InputError(f"{program.path} has no function {entry}; link it, and do not strip it")
+        raise no_function(program, entry)
     found = [_paths(program, {at: once}, whole=entry.endswith("_predict")) for at in copies]
     return Paths(
         max((each.longest for each in found), key=lambda path: path.cycles),
         min((each.shortest for each in found), key=lambda path: path.cycles),
+    )
+
+
+def no_function(program: LinkedProgram, entry: str) -> InputError:
+    """Return the error for an entry that a program does not have."""
+    return InputError(
+        f"{program.path} has no function {entry}; name another --entry, or link with symbols"
     )
 
 
@@ -215,13 +225,13 @@ class _Flow:
             integrality=np.full(len(self._cycles), int(integers)),
             bounds=Bounds(0, np.inf),
             constraints=rows,
-            options={"mip_rel_gap": 0, "time_limit": _SECONDS} if integers else {},
+            options={"mip_rel_gap": 0, "time_limit": _SECONDS if integers else _MOST_SECONDS},
         )
-        if found.status not in (_OPTIMAL, _OUT_OF_TIME):
-            raise CheckFailed(
-                f"the cycles have no bound because no path keeps all facts in {self._program.path} "
-                f"({found.message.split('.')[0]}); build the library again"
-            )
+        if not (integers and found.status == _OUT_OF_TIME) and (
+            found.status != _OPTIMAL or abs(found.fun) > _MOST_CYCLES
+        ):
+            why = _REASONS.get(found.status, "the facts allow too many")
+            raise CheckFailed(f"the cycles have no bound because {why}; build the library again")
         return found
 
     def _unreached(self, taken: NDArray[np.int64]) -> list[NDArray[np.intp]]:

@@ -26,6 +26,8 @@ _SRAM_BASE = 0x800000
 _EEPROM_BASE = 0x810000
 # A firmware of 32 kB with all of its debug information is far below; anything above is no firmware.
 _LARGEST_FILE = 16 << 20
+_LARGEST_FLASH = 256 << 10  # of an ATmega2560
+_LONGEST_NAME = 200
 
 
 @dataclass(frozen=True)
@@ -57,7 +59,9 @@ class Symbol:
 
 
 MARK = re.compile(
-    r"\w+_(passed|whole|each|jump|target|span)\.(\w+)\.(?:([a-z]\w*)\.)?(?:(\d+)u?\.(\d+)u?\.(?:(\d+)\.)?)?\d+\w*"
+    r"\w+_(passed|whole|each|jump|target|span)\.(\w+)\.(?:([a-z]\w*)\.)?"
+    r"(?:(\d{1,9})u?\.(\d{1,9})u?\.(?:(\d{1,9})\.)?)?\d\w*",
+    re.ASCII,
 )
 """Names of labels that say something of their places; see `protonn_edge.avr.facts`."""
 
@@ -75,9 +79,16 @@ class Names:
         return next((each.address for each in self._symbols if each.name == name), None)
 
     def copies_of(self, function: str) -> list[int]:
-        """Return where a function is, and those that the compiler adapted to their callers."""
-        copies = (each for each in self._symbols if each.name.partition(".")[0] == function)
-        return sorted({each.address for each in copies})  # NAME.constprop.0, for example
+        """Return where a function is, and those that the compiler adapted to their callers.
+
+        These are NAME.constprop.0, for example; NAME.part.0 is no copy.
+        """
+        names = ((each.name.partition("."), each.address) for each in self._symbols)
+        return sorted({
+            address
+            for (name, _, suffix), address in names
+            if name == function and not suffix.startswith(("part", "cold"))
+        })  # fmt: skip
 
     def at(self, address: int) -> Symbol | None:
         """Return the last symbol at or before an address."""
@@ -289,14 +300,25 @@ def _sizes(elf: ELFFile) -> Sections:
 
 
 def _flash(elf: ELFFile) -> bytes:
-    """Return the contents of flash from address 0 on; initial values are where they are loaded."""
-    flash = bytearray()
+    """Return the contents of flash from address 0 on; initial values are where they are loaded.
+
+    Raises `ValueError` if there is more than any chip has, or sections have another size.
+    """
+    flash, loaded, in_sram = bytearray(), 0, 0
+    sizes = _sizes(elf)
     for segment in elf.iter_segments("PT_LOAD"):
-        start, contents = segment["p_paddr"], segment.data()
-        if contents and start < _SRAM_BASE:
-            end = start + len(contents)
+        start, size = segment["p_paddr"], segment["p_filesz"]
+        end = start + size
+        if _SRAM_BASE <= segment["p_vaddr"] < _EEPROM_BASE:
+            in_sram += segment["p_memsz"]
+        if size and start < _SRAM_BASE:
+            contents, loaded = segment.data(), loaded + size
+            if end > _LARGEST_FLASH or len(contents) != size:
+                raise ValueError(f"{end} bytes of flash")
             flash.extend(b"\xff" * (end - len(flash)))
             flash[start:end] = contents
+    if (sizes.flash_bytes, sizes.sram_bytes) != (loaded, in_sram):
+        raise ValueError("sections are missing")
     return bytes(flash)
 
 
@@ -315,7 +337,7 @@ _MACHINE = 0x7F  # of e_flags; above is a note of the linker's
 def _code_symbols(elf: ELFFile) -> tuple[Symbol, ...]:
     """Return the functions and labels in flash, sorted by address."""
     symbols = [
-        Symbol(each.name, each["st_value"], each["st_size"])
+        Symbol(_printable(each.name), each["st_value"], each["st_size"])
         for each in _symbols(elf)
         if each.name
         and each["st_value"] < _SRAM_BASE
@@ -362,7 +384,12 @@ def _constants(elf: ELFFile, wanted: Callable[[Section], bool]) -> tuple[Constan
 def _compilers(elf: ELFFile) -> tuple[str, ...]:
     section = elf.get_section_by_name(".comment")
     texts = section.data().decode("ascii", "replace").split("\0") if section else []
-    return tuple(sorted(filter(None, texts)))
+    return tuple(sorted(map(_printable, filter(None, texts))))
+
+
+def _printable(text: str) -> str:
+    """Return a name that messages can hold."""
+    return "".join(each if each.isprintable() else "?" for each in text[:_LONGEST_NAME])
 
 
 def _names_in(elf: ELFFile, index: int) -> tuple[str, ...]:

@@ -7,6 +7,7 @@ and no host name.
 from __future__ import annotations
 
 import json
+import shlex
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -58,11 +59,9 @@ class Settings:
     @property
     def command(self) -> str:
         """The command that makes the certificate again, with PATH for what is certified."""
-        more = " --prove" if self.prove else ""
-        return (
-            f"protonn-edge certify PATH --board {self.board} --entry {self.entry} "
-            f"--points {self.points}{more}"
-        )
+        options = ["--board", self.board, "--entry", self.entry, "--points", str(self.points)]
+        more = ["--prove"] if self.prove else []
+        return shlex.join(["protonn-edge", "certify", "PATH", *options, *more])
 
 
 @dataclass(frozen=True)
@@ -105,16 +104,18 @@ class Certificate:
         return [
             *_differing("", earlier.subject, self.subject),
             *_differing("hash of ", earlier.hashes, self.hashes),
-            *_differing(
-                "claim ",
-                {claim.name: _said(claim) for claim in earlier.claims},
-                {claim.name: _said(claim) for claim in self.claims},
-            ),
+            *_differing("claim ", earlier.said, self.said),
         ]
 
-
-def _said(claim: Claim) -> str:
-    return f"{claim.statement} ({claim.status}: {claim.by})"
+    @property
+    def said(self) -> dict[str, str]:
+        """All that is said of each claim, by its name."""
+        said: dict[str, str] = {}
+        for each in self.claims:
+            number = "" if each.value is None else f"; value {each.value}"
+            words = f"{each.statement} ({each.standing}: {each.by}{number})"
+            said[each.name] = f"{said[each.name]}; {words}" if each.name in said else words
+        return said
 
 
 def _differing(what: str, before: Mapping[str, str], now: Mapping[str, str]) -> Iterator[str]:
@@ -174,9 +175,12 @@ def read_certificate(path: Path) -> Certificate:
         raise InputError(
             f"{path} is of version {version!r}, this is {__version__}; repeat it with that version"
         )
-    return Certificate(
+    certificate = Certificate(
         record["subject"],
         Settings(**record["settings"]),
         record["hashes"],
         tuple(Claim(**claim) for claim in record["claims"]),
     )
+    if certificate.to_json() != record:
+        raise InputError(f"{path} was edited: what repeats it does not fit its settings")
+    return certificate

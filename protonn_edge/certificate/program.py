@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
+from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
+from typing import NamedTuple
 
-from protonn_edge.avr.flow import function_at
-from protonn_edge.avr.paths import paths_through
+from protonn_edge.avr.flow import Function, function_at, interrupt_handlers
+from protonn_edge.avr.paths import no_function, paths_through
 from protonn_edge.avr.program import LinkedProgram, float_routines, read_program
 from protonn_edge.avr.stack import stack_of, worst_case_stack
+from protonn_edge.boards import Board
 from protonn_edge.certificate import claims
 from protonn_edge.certificate.claims import Certificate, Claim, Settings
 from protonn_edge.errors import CheckFailed, InputError
@@ -21,13 +24,18 @@ _ENUMERATED = "the longest and shortest path through the machine code, with the 
 _FOLLOWED = "following the machine code along every branch and into every call"
 
 
-def certify_program(elf: Path, settings: Settings) -> Certificate:
+def certify_program(elf: Path, board: Board, settings: Settings) -> Certificate:
     """Return the certificate of any linked program that has the settings' entry.
 
-    Raises `InputError` if it is no linked program for the AVR, or has no such function; and
-    `CheckFailed` if a claim is false.
+    Raises `InputError` if it is no linked program for the board's chip, or has no such function;
+    and `CheckFailed` if a claim is false.
     """
     program = read_program(elf)
+    if board.core != program.core.name:
+        raise InputError(
+            f"{elf} is compiled for {program.core.chip}, which {board.name} has not; name the "
+            "board with --board"
+        )
     made = tuple(program_claims(program, settings.entry))
     hashes = {claims.FIRMWARE: image_sha256(program)}
     return Certificate(subject_of("program", program), settings, hashes, made)
@@ -43,37 +51,35 @@ def image_sha256(program: LinkedProgram) -> str:
     return hashlib.sha256(program.code).hexdigest()
 
 
-def program_claims(program: LinkedProgram, entry: str) -> Iterator[Claim]:
-    """Yield what follows from a linked program: its memory, and how `entry` behaves."""
+def program_claims(
+    program: LinkedProgram, entry: str, *, own_sources: bool = False
+) -> Iterator[Claim]:
+    """Yield what follows from a linked program: its memory, and how `entry` behaves.
+
+    With `own_sources` it was just linked from what this tool generates. Else a claim says what it
+    rests on beside the machine code: labels, and tables of jumps.
+    """
     sections = program.sections
     flash, sram = sections.flash_bytes, sections.sram_bytes
     yield Claim("flash", f"the program takes {flash:,} B of flash", claims.PROVEN, _READ, flash)
     yield Claim("sram", f"its variables take {sram:,} B of SRAM", claims.PROVEN, _READ, sram)
-    yield _whole_stack(program)
-    yield from _reached(program, entry)
-    yield _stack(program, entry)
-    yield from _cycles(program, entry)
+    yield _whole_stack(program, own_sources)
+    yield from _behaviour(program, entry, own_sources)
+    yield from _cycles(program, entry, own_sources or not program.marks)
 
 
-def _whole_stack(program: LinkedProgram) -> Claim:
+def _whole_stack(program: LinkedProgram, own_sources: bool) -> Claim:
     try:
-        report = worst_case_stack(program, sorted(program.path.parent.rglob("*.su")))
+        report = worst_case_stack(program)
+        all_code = _Reached.of(program, [0, *interrupt_handlers(program).values()])
     except CheckFailed as failure:
         return Claim("stack", "the stack of the whole program", claims.NOT_CHECKED, str(failure))
-    sentence = f"the stack never takes more than {report.bytes:,} B, interrupts included"
+    given = "" if own_sources else all_code.given
+    sentence = f"the stack never takes more than {report.bytes:,} B, interrupts included{given}"
     return Claim("stack", sentence, claims.PROVEN, _FOLLOWED, report.bytes)
 
 
-def _stack(program: LinkedProgram, entry: str) -> Claim:
-    try:
-        size = stack_of(program, entry)
-    except CheckFailed as failure:
-        return Claim("stack-entry", f"the stack of {entry}", claims.NOT_CHECKED, str(failure))
-    sentence = f"{entry} takes at most {size:,} B of the stack, without interrupts"
-    return Claim("stack-entry", sentence, claims.PROVEN, _FOLLOWED, size)
-
-
-def _cycles(program: LinkedProgram, entry: str) -> Iterator[Claim]:
+def _cycles(program: LinkedProgram, entry: str, certain: bool) -> Iterator[Claim]:
     try:
         paths = paths_through(program, entry)
     except CheckFailed as failure:
@@ -83,48 +89,59 @@ def _cycles(program: LinkedProgram, entry: str) -> Iterator[Claim]:
         ("cycles-most", "at most", paths.longest),
         ("cycles-least", "at least", paths.shortest),
     ):
-        sentence = f"{entry} takes {how} {path.cycles:,} cycles, without interrupts"
+        given = "" if certain else ", if what its labels say of loops is true"
+        sentence = f"{entry} takes {how} {path.cycles:,} cycles, without interrupts{given}"
         yield Claim(name, sentence, claims.PROVEN, _ENUMERATED, path.cycles)
 
 
-def _reached(program: LinkedProgram, entry: str) -> Iterator[Claim]:
+def _behaviour(program: LinkedProgram, entry: str, own_sources: bool) -> Iterator[Claim]:
     """Yield what no function that is reached from `entry` does."""
-    reached = _names_reached(program, entry)
-    yield Claim(
-        "no-recursion",
-        f"nothing that {entry} calls calls itself, or is called through a pointer",
-        claims.PROVEN,
-        _FOLLOWED,
-    )
-    for name, what, found in (
-        ("no-allocation", "allocates memory", sorted(filter(_ALLOCATION.fullmatch, reached))),
-        ("no-floats", "computes in floats", sorted(reached & set(float_routines(program)))),
-    ):
-        if found:
-            raise CheckFailed(f"{entry} {what}: it calls {', '.join(found[:3])}")
-        yield Claim(name, f"nothing that {entry} calls {what}", claims.PROVEN, _FOLLOWED)
-
-
-def _names_reached(program: LinkedProgram, entry: str) -> set[str]:
-    """Return the names of the functions that can run below `entry`.
-
-    Raises `CheckFailed` if one of them is called through a pointer or calls itself.
-    """
     copies = program.names.copies_of(entry)
     if not copies:
-        raise InputError(
-            f"{program.path} has no function {entry}; name another --entry, and link with symbols"
-        )
-    done: set[int] = set()
+        raise no_function(program, entry)
+    reached = _Reached.of(program, copies)
+    given = "" if own_sources else reached.given
+    for name, what, found in (
+        ("no-recursion", "calls itself, or is called through a pointer", set()),
+        ("no-allocation", "allocates memory", set(filter(_ALLOCATION.fullmatch, reached.names))),
+        ("no-floats", "computes in floats", reached.names & set(float_routines(program))),
+    ):
+        if found:
+            raise CheckFailed(f"{entry} {what}: it calls {', '.join(sorted(found)[:3])}")
+        sentence = f"nothing that {entry} calls {what}{given}"
+        yield Claim(name, sentence, claims.PROVEN, _FOLLOWED)
+    try:
+        size = stack_of(program, entry)
+    except CheckFailed as failure:
+        yield Claim("stack-entry", f"the stack of {entry}", claims.NOT_CHECKED, str(failure))
+    else:
+        sentence = f"{entry} takes at most {size:,} B of the stack, without interrupts{given}"
+        yield Claim("stack-entry", sentence, claims.PROVEN, _FOLLOWED, size)
 
-    def visit(address: int, callers: tuple[int, ...]) -> None:
-        if address in callers:
-            raise CheckFailed(f"{program.names.name_of(address)} calls itself; write it as a loop")
-        if address not in done:
-            for called in function_at(program, address).calls:
-                visit(called, (*callers, address))
-            done.add(address)
 
-    for copy in copies:
-        visit(copy, ())
-    return set(map(program.names.name_of, done))
+class _Reached(NamedTuple):
+    """What can run below some functions."""
+
+    names: set[str]  # of all code, without what the compiler puts behind a name
+    given: str  # what is believed of the tables of its jumps, as a part of a sentence
+
+    @classmethod
+    def of(cls, program: LinkedProgram, entries: Collection[int]) -> _Reached:
+        """Follow all calls; raises `CheckFailed` if one is through a pointer, or in a circle."""
+        functions: dict[int, Function] = {}
+        pending = [*entries]
+        while pending:
+            address = pending.pop()
+            if address not in functions:
+                functions[address] = function_at(program, address)
+                pending += functions[address].calls
+        try:
+            TopologicalSorter({at: each.calls for at, each in functions.items()}).prepare()
+        except CycleError as error:
+            name = program.names.name_of(error.args[1][0])
+            raise CheckFailed(f"{name} calls itself; write it as a loop") from error
+        code = frozenset[int]().union(*(each.addresses for each in functions.values()))
+        names = {each.name.partition(".")[0] for each in program.symbols if each.address in code}
+        tables = any(each.switches for each in functions.values())
+        given = ", if its tables of jumps stay in their functions"
+        return cls(names, given if tables else "")

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from protonn_edge.avr.program import read_program
 from protonn_edge.boards import Board
-from protonn_edge.build.checks import check_budget, check_linked
-from protonn_edge.build.folder import Project, exclusive
+from protonn_edge.build.folder import Project, exclusive, has_own_sources
+from protonn_edge.build.project import BuildOptions, trial_build
 from protonn_edge.certificate import claims
 from protonn_edge.certificate.claims import Certificate, Claim, Settings
 from protonn_edge.certificate.eva import memory_safety
@@ -21,7 +21,7 @@ from protonn_edge.codegen import Plan, render_c
 from protonn_edge.codegen.host import host_program
 from protonn_edge.device import ReferenceAnswers, Result
 from protonn_edge.emulator import EmulatedBoard
-from protonn_edge.errors import InputError
+from protonn_edge.errors import CheckFailed, InputError
 from protonn_edge.quantization import IntegerChain
 from protonn_edge.verification import agreement
 from protonn_edge.verification.tryout import trial_points
@@ -30,13 +30,14 @@ _SOURCES = (".c", ".h", ".npz", ".json")
 
 
 def certify_project(folder: Path, board: Board, settings: Settings) -> Certificate:
-    """Return the certificate of a project; its firmware is compiled if it is not up to date.
+    """Return the certificate of a project, whose firmware is compiled again, elsewhere.
 
     Raises `InputError` if nothing was built there, or what was generated is not what `build`
-    writes; `CheckFailed` if a claim is false: the firmware does not fit, computes in floats, or an
-    execution answers another score than NumPy.
+    writes; `CheckFailed` if a claim is false: the firmware does not fit, computes in floats, is not
+    what its sources compile to, or an execution answers another score than NumPy.
     """
     project = Project(folder)
+    model = project.model()
     with exclusive(folder):
         reference, plan = project.generated()
         if not (isinstance(reference, IntegerChain) and isinstance(plan, Plan)):
@@ -44,17 +45,24 @@ def certify_project(folder: Path, board: Board, settings: Settings) -> Certifica
                 f"{folder} computes in floats, of which nothing is proven; build it without "
                 "--precision float32"
             )
-        elf = project.linked(board) or project.compile(board)
-        program = read_program(elf)
-        check_budget(program, board, reference.all_remedies)
-        check_linked(program, plan, board, reference.all_remedies)
-        Q = trial_points(project.model(), reference, settings.points)
-        made = (
-            *arithmetic_claims(reference),
-            memory_safety(render_c(reference, plan), asked=settings.prove),
-            *program_claims(program, settings.entry),
-            *_executions(reference, plan, elf, board, Q),
-        )
+        if plan.core.name != board.core:
+            raise InputError(
+                f"{folder} was built for {plan.core.chip}, which {board.name} has not; name its "
+                "board with --board"
+            )
+        Q = trial_points(model, reference, settings.points)
+        options = BuildOptions(reference=reference, plan=plan)
+        with trial_build(model, board, folder, options) as trial:
+            program, linked = read_program(trial.elf), project.linked(board)
+            if linked is not None and read_program(linked).code != program.code:
+                raise CheckFailed(f"{linked} is not what its sources compile to; build it again")
+            own = has_own_sources(trial.project)
+            made = (
+                *arithmetic_claims(reference),
+                memory_safety(render_c(reference, plan), asked=settings.prove),
+                *program_claims(program, settings.entry, own_sources=own),
+                *_executions(reference, plan, trial.elf, board, Q),
+            )
         hashes = dict(_hashes(project, reference.model_sha256))
         hashes[claims.FIRMWARE] = image_sha256(program)
         return Certificate(subject_of("project", program), settings, hashes, made)
@@ -118,6 +126,6 @@ def _hashes(project: Project, model_sha256: str) -> Iterator[tuple[str, str]]:
     if isinstance(data, str):
         yield claims.TRAINING_DATA, data
     for path in sorted(project.folder.glob("firmware/**/*")):
-        if path.suffix in _SOURCES:
+        if path.suffix in _SOURCES and path.is_file():
             name = path.relative_to(project.folder).as_posix()
             yield name, hashlib.sha256(path.read_bytes()).hexdigest()

@@ -93,7 +93,7 @@ def _certify(out: Output, path: Path, settings: Settings) -> Certificate:
     board = load_board(settings.board)
     with out.status("certifying"):
         if path.is_file():
-            return certify_program(path, settings)
+            return certify_program(path, board, settings)
         if is_library(path):
             return certify_library(path, board, settings)
         return certify_project(path, board, settings)

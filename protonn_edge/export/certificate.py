@@ -39,7 +39,12 @@ def certify_library(folder: Path, board: Board, settings: Settings) -> Certifica
     if len(headers) != 1:
         raise InputError(f"{folder} has no self-test; export the model again")
     prefix = headers.pop().removesuffix(_HEADER)
-    sources = {name: (folder / name).read_text("utf-8") for name in _sources(hashes, prefix)}
+    try:
+        sources = {name: (folder / name).read_text("utf-8") for name in _sources(hashes, prefix)}
+    except ValueError as error:
+        raise InputError(
+            f"{folder} has sources that are no text; export the model again"
+        ) from error
     main = template_environment("export", prefix).get_template("platformio/main.c.j2").render()
     tried = try_on_board(sources, main, board)
     program, made = _claims(sources, prefix, board, tried, prove=settings.prove)

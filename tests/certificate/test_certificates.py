@@ -164,7 +164,7 @@ def test_a_program_of_which_a_claim_is_false_gets_no_certificate(
 def test_a_program_without_the_entry_is_refused(tmp_path: Path) -> None:
     elf = compile_text("int main(void) { for (;;) {} }", tmp_path / "sketch.elf", "-Os")
     sentence = refusal(run("certify", elf, "-o", tmp_path / "certificate.json"))
-    assert "has no function pnn_predict; name another --entry" in sentence
+    assert "has no function pnn_predict; name another --entry, or link with symbols" in sentence
 
 
 @pytest.mark.parametrize(
