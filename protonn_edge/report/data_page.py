@@ -55,9 +55,9 @@ def render_data_page(
     lead += f"points; ends at the percentiles {_ENDS[0]:g} and {_ENDS[1]:g}."
     headings = ("column", "as", "type", "missing", "unread", "distinct", "range")
     rows = tuple(each.cells for each in columns[: 4 * _COLUMNS])
-    table = Panel(table=PageTable("Columns of the table", headings, rows, frozenset({1, 2, 6})))
+    table = PageTable("Columns of the table", headings, rows, frozenset({1, 2, 6}))
     sections = (
-        Section("columns", "Columns", lead, (*view.histograms(), *([table] if rows else []))),
+        Section("columns", "Columns", lead, tuple(view.histograms(table if rows else None))),
         Section("takes", "Takes and points", "", tuple(view.takes())),
         Section("space", "Principal axes and outliers", "", tuple(view.space())),
     )
@@ -105,8 +105,8 @@ class _View:
             found.append((names[index] if names else str(index + 1), values, low, high))
         return found
 
-    def histograms(self) -> Iterator[Panel]:
-        """Yield a histogram of each column, with a line for each class."""
+    def histograms(self, table: PageTable | None) -> Iterator[Panel]:
+        """Yield a histogram of each column, with a line for each class, above a table of them."""
         drawn: list[Picture] = []
         for name, values, low, high in self._columns:
             if low < high:
@@ -117,8 +117,9 @@ class _View:
                 words = f"{name}: {low:.4g} to {high:.4g}"
                 markup = _lines([(edges, heights / top) for heights in shares if top], words)
                 drawn.append(Picture(markup, words, len(drawn)))
-        if drawn:
-            yield Panel(gallery=tuple(drawn), key=_key(self.classes))
+        if drawn or table:
+            key = _key(self.classes) if drawn else ()
+            yield Panel(gallery=tuple(drawn), key=key, table=table)
 
     def takes(self) -> Iterator[Panel]:
         """Yield some points as curves, spectrograms or images; or takes of a recording."""
@@ -198,10 +199,9 @@ class _View:
         )
         points, classes = marks(at, self.y[shown].tolist()), self.classes[:_CLASSES]
         plane = Scatter(_PLANE, frame.height, points, (), classes, tuple(names))
-        yield Panel(scatter=plane, caption=words)
         headings = ("outlier", "class", "most unusual in", "value", "times the usual distance")
-        if rows:
-            yield Panel(table=PageTable("Outliers", headings, tuple(rows), frozenset({1, 2})))
+        table = PageTable("Outliers", headings, tuple(rows), frozenset({1, 2})) if rows else None
+        yield Panel(scatter=plane, caption=words, table=table)
 
 
 def _standardized(X: Floats) -> tuple[Floats, Labels]:
