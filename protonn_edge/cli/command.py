@@ -269,11 +269,7 @@ class Output:
         self._unsaid: list[Notice] = []
 
     def notice(self, notices: Iterable[Notice]) -> None:
-        """Record warnings about the data for the JSON object, and print them on standard error.
-
-        They are printed before the next text, so that an error in between remains a single
-        sentence.
-        """
+        """Record warnings about the data for the JSON object; print them before the next text."""
         new = list(notices)
         self._notices = [*(self._notices or ()), *new]
         self._unsaid += new

@@ -45,11 +45,7 @@ _SAME_RATE = 0.01  # what rates may differ by, without a word: that of a timer i
 
 
 def chosen_emulator(out: Output, name: str | None, board: Board) -> str:
-    """Return the name of the emulator to use; say so where it is the slower one.
-
-    Raises `InputError` if there is none, or not the one that was asked for, or the board is this
-    computer.
-    """
+    """Return the name of the emulator for a board; say so where it is the slower one."""
     board.check_is_chip("program memory and serial line")
     program = find_program(name, board)
     if program.remark:
@@ -143,10 +139,7 @@ def read_sensors(texts: tuple[str, ...], output: Path | None = None) -> list[Pla
 
 @dataclass(frozen=True)
 class SensorSource:
-    """A board that samples a sensor, as options name it: a real one, or the emulated one.
-
-    Raises `click.UsageError` if it is both, or sensors are to play where no board is emulated.
-    """
+    """A board that samples a sensor: a real one, or the emulated one, into which files play."""
 
     port: str | None
     emulate: bool

@@ -282,10 +282,7 @@ class StopRequest:
 
 @contextmanager
 def stopped_by_ctrl_c() -> Iterator[StopRequest]:
-    """Have the first Ctrl-C set the flag of a training.
-
-    Raises `Interrupted` if Ctrl-C was pressed before an epoch was finished.
-    """
+    """Have the first Ctrl-C set the flag of a training, or end it if no epoch was finished."""
     request = StopRequest()
     handler = signal.getsignal(signal.SIGINT)
     in_main_thread = threading.current_thread() is threading.main_thread()

@@ -188,10 +188,7 @@ def _report(
 
 
 class Keys:
-    """The keys that are pressed, one at a time; a context manager that restores the terminal.
-
-    Raises `InputError` on entering, on a system without such terminals.
-    """
+    """The keys that are pressed, one at a time; a context manager that restores the terminal."""
 
     def __init__(self) -> None:
         self._settings: list[Any] | None = None

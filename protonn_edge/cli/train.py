@@ -24,7 +24,7 @@ from protonn_edge.system.lazy import later
 from protonn_edge.training.searched import BEST
 
 _train_model = later("protonn_edge.cli.training", "train_model")
-_train_best = later("protonn_edge.cli.best", "train_best")
+_train_best = later("protonn_edge.cli.tuning", "train_best")
 _OF_SEARCH = ("minutes", "metric", "board_name")
 
 

@@ -157,11 +157,7 @@ def type_of(declared: Parameter) -> click.ParamType[Any]:
 
 
 def given_parameters(classifier: str, options: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the parameters of a kind of classifier that are given, by options and with --set.
-
-    Raises `InputError` if one of them belongs to another kind of classifier, or cannot have its
-    value.
-    """
+    """Return the parameters that options and --set give; refuse those of other kinds."""
     known = parameters_of(classifier)
     given = {name: value for name, value in options.items() if name != _SET and was_given(name)}
     for name in [*given, *filter(was_given, _OF_PARAMETERS), *_set_names(options[_SET])]:

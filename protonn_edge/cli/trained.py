@@ -104,10 +104,7 @@ def quality_of(
 def unlearned(
     dataset: Dataset, of_training: NDArray[np.int64], of_test: NDArray[np.int64]
 ) -> list[Notice]:
-    """Return warnings about a model that is no better than a constant, or never answers a class.
-
-    - `of_training`, `of_test` (n,): a model's answers for its points.
-    """
+    """Warn of a model that is no better than a constant, or never answers a class."""
     if dataset.n_classes < 2:
         return []
     notices = []

@@ -1,12 +1,16 @@
-"""What `tune` does with its options: a search, and the chosen model, trained and written."""
+"""What `tune` does with its options: a search, and the chosen model, trained and written.
+
+It is what `train --classifier best` does, too, with all kinds in a limited time.
+"""
 
 from __future__ import annotations
 
 import json
+import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import asdict, replace
+from dataclasses import asdict, fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -16,51 +20,44 @@ from rich.live import Live
 
 from protonn_edge.boards import Board, load_board
 from protonn_edge.chain.file import save_model
+from protonn_edge.cli import fitting
 from protonn_edge.cli.command import Output
 from protonn_edge.cli.data import DataReport
-from protonn_edge.cli.fitting import check_options, load_grouped, of_data, settled_samples
 from protonn_edge.cli.options import board_words
+from protonn_edge.cli.train import TrainOptions
+from protonn_edge.cli.train_options import GivenClassifier, flags, was_given
 from protonn_edge.cli.trained import describe
 from protonn_edge.cli.tune import TuneOptions
-from protonn_edge.datasets import Dataset
-from protonn_edge.errors import CheckFailed, Interrupted
-from protonn_edge.report.tuning import (
-    Columns,
-    candidate_table,
-    front_figure,
-    kind_table,
-    progress_table,
-)
+from protonn_edge.datasets import Dataset, holdout
+from protonn_edge.errors import CheckFailed, InputError, Interrupted
+from protonn_edge.report import tuning as tables
 from protonn_edge.system.files import write_atomically
+from protonn_edge.system.lazy import require
 from protonn_edge.system.shell import command_line
 from protonn_edge.training.calibration import with_accuracy_floor
 from protonn_edge.training.folds import fold_numbers, usual_folds
 from protonn_edge.training.parameters import SharedParameters
-from protonn_edge.training.searched import ANY, FEATURES, settings_of_kind
+from protonn_edge.training.searched import ANY, BEST, FEATURES, settings_of_kind
 from protonn_edge.training.stored_points import is_large
-from protonn_edge.tuning.choice import (
-    Choice,
-    Refitted,
-    best_of_kinds,
-    candidates,
-    front_json,
-    lead_by_chance,
-    refit,
-)
-from protonn_edge.tuning.limits import TuningLimits
-from protonn_edge.tuning.metric import ACCURACY, Metric
+from protonn_edge.tuning import IN_FLIGHT
+from protonn_edge.tuning import choice as choices
+from protonn_edge.tuning.limits import ACCURACY, Metric, TuningLimits
 from protonn_edge.tuning.search import Progress, Search, SearchResult, identity
 from protonn_edge.tuning.space import SearchSpace
 from protonn_edge.tuning.store import Record, SearchFile
 from protonn_edge.tuning.trial import Points, check_points
 from protonn_edge.tuning.workers import DaskWorkers, InProcessWorkers, Processes, Workers
 
+_OF_ONE_KIND = ("rate", "by", "normal", "verbose")
+_SLOW = ("basis-images",)  # one trial, with its teacher, takes most of the time of the others
+_TRIALS = 100_000  # the time ends the search
+
 
 def tune_model(given: TuneOptions, parameters: Mapping[str, Any], out: Output) -> None:
     """Search for a model with these parameters, as the options of `tune` say, and write it."""
-    choice = None if given.choose is None else Choice.parse(given.choose)
+    choice = None if given.choose is None else choices.Choice.parse(given.choose)
     search_model(
-        given, parameters, load_grouped(given.data, given.table, given.groups), out, choice
+        given, parameters, fitting.load_grouped(given.data, given.table, given.groups), out, choice
     )
 
 
@@ -69,7 +66,7 @@ def search_model(
     parameters: Mapping[str, Any],
     dataset: Dataset,
     out: Output,
-    choice: Choice | None = None,
+    choice: choices.Choice | None = None,
     *,
     keeps_best: bool = False,
     left_out: tuple[str, ...] = (),
@@ -80,7 +77,7 @@ def search_model(
     - `left_out`: kinds that are not searched among any.
     """
     deadline = None if given.timeout is None else time.monotonic() + given.timeout
-    choice = choice or Choice.usual(given.groups is not None)
+    choice = choice or choices.Choice.usual(given.groups is not None)
     board = load_board(given.board_name)
     check_points(dataset.X_train, dataset.y_train)
     report = DataReport(dataset, out)
@@ -88,7 +85,7 @@ def search_model(
     space = SearchSpace.of(points)
     on_change = _teller(points, report, out if keeps_best else None)
     searched = _search(given, points, space, choice, deadline, on_change, keeps_best)
-    found = candidates(searched.records.values())
+    found = choices.candidates(searched.records.values())
     if not found:
         raise CheckFailed(_nothing_complete(searched, given.timeout))
     report.say()
@@ -100,7 +97,7 @@ def search_model(
         "trials": _counts(searched),
     }
     with out.status("training the chosen model on all points"):
-        refitted = refit(
+        refitted = choices.refit(
             points,
             choice.ranked(found),
             seed=given.seed,
@@ -109,15 +106,15 @@ def search_model(
             search={**told, "limits": asdict(points.limits), "board": board.name},
         )
     model = with_accuracy_floor(refitted.model, dataset.X_test, dataset.y_test)
-    refitted = replace(refitted, model=of_data(model, dataset))
+    refitted = replace(refitted, model=fitting.of_data(model, dataset))
     save_model(refitted.model, given.output)
     if given.front_path is not None:
         _write_front(given.front_path, found, points)
     described = describe(refitted.model, dataset, out)
     record = described.record | {"data": report.to_json()} | _record(refitted, found, told, points)
-    table = candidate_table(found, board, space.searched.columns, points.metric)
+    table = tables.candidate_table(found, board, space.searched.columns, points.metric)
     if points.classifier == ANY:
-        best = kind_table(best_of_kinds(found), board, points.metric)
+        best = tables.kind_table(choices.best_of_kinds(found), board, points.metric)
         out.say("the best of each kind in cross-validation:", best)
     out.say(f"{points.metric} in cross-validation against what it takes:", table)
     said = [*_sentences(record, refitted, points, choice), *described.proportions]
@@ -134,10 +131,10 @@ def _teller(points: Points, report: DataReport, out: Output | None) -> Callable[
     said: dict[str, Record] = {}
 
     def tell(progress: Progress) -> None:
-        found = candidates(progress.records.values())
+        found = choices.candidates(progress.records.values())
         if found:
             report.say()
-        for kind, best in best_of_kinds(found).items():
+        for kind, best in choices.best_of_kinds(found).items():
             if out is None:
                 return
             if kind not in said or best.score > said[kind].score:
@@ -157,7 +154,9 @@ def _points(
     limits = TuningLimits(
         given.max_flash, given.max_sram, given.max_latency_ms, given.max_energy_mj
     )
-    settled = settled_samples(dataset, SharedParameters(features=parameters.get("features")))
+    settled = fitting.settled_samples(
+        dataset, SharedParameters(features=parameters.get("features"))
+    )
     every = {**parameters, **settled}
     fixed = {name: value for name, value in every.items() if value is not None}
     X, y, of_group = dataset.X_train, dataset.y_train, dataset.groups
@@ -167,7 +166,7 @@ def _points(
     metric.check_folds(y, numbers)
     kind = given.classifier.name
     points = Points(X, y, numbers, board, limits, fixed, to_move, kind, metric)
-    check_options(points.untrained({}), replace(dataset, groups=to_move))
+    fitting.check_options(points.untrained({}), replace(dataset, groups=to_move))
     return points
 
 
@@ -175,7 +174,7 @@ def _search(
     given: TuneOptions,
     points: Points,
     space: SearchSpace,
-    choice: Choice,
+    choice: choices.Choice,
     deadline: float | None,
     on_change: Callable[[Progress], object],
     keeps_best: bool,
@@ -203,7 +202,7 @@ def _search(
                 )
                 return search.run(trials=given.trials, deadline=deadline)
         except KeyboardInterrupt:
-            if keeps_best and candidates(seen.records.values()):
+            if keeps_best and choices.candidates(seen.records.values()):
                 return SearchResult(seen.records, timed_out=False, stopped=True)
             if keeps_best:
                 raise Interrupted(
@@ -216,14 +215,16 @@ def _search(
 
 
 @contextmanager
-def _live(trials: int, points: Points, columns: Columns) -> Iterator[Callable[[Progress], object]]:
+def _live(
+    trials: int, points: Points, columns: tables.Columns
+) -> Iterator[Callable[[Progress], object]]:
     console = Console(stderr=True, highlight=False)
     if not console.is_terminal:
         yield lambda _: None
         return
     shown = trials, points.board, columns, points.metric
     with Live(console=console, transient=True, auto_refresh=False) as live:
-        yield lambda progress: live.update(progress_table(progress, *shown), refresh=True)
+        yield lambda progress: live.update(tables.progress_table(progress, *shown), refresh=True)
 
 
 def _workers(points: Points, given: TuneOptions) -> Workers:
@@ -254,22 +255,22 @@ def _nothing_complete(searched: SearchResult, timeout: float | None) -> str:
 def _write_front(path: Path, found: list[Record], points: Points) -> None:
     kind = path.suffix.removeprefix(".")
     if kind in ("svg", "png", "pdf"):
-        write_atomically(path, front_figure(found, points.board, kind, points.metric))
+        write_atomically(path, tables.front_figure(found, points.board, kind, points.metric))
     else:
-        write_atomically(path, json.dumps(front_json(found, points.board), indent=2) + "\n")
+        write_atomically(path, json.dumps(choices.front_json(found, points.board), indent=2) + "\n")
 
 
 def _record(
-    refitted: Refitted, found: list[Record], told: dict[str, Any], points: Points
+    refitted: choices.Refitted, found: list[Record], told: dict[str, Any], points: Points
 ) -> dict[str, Any]:
     board, linked = points.board, refitted.linked
     return {
         **told,
         "cross_validated": refitted.candidate.to_json(board),
-        "most_accurate": Choice().ranked(found)[0].to_json(board),
-        "best_of_kinds": {kind: each.score for kind, each in best_of_kinds(found).items()},
-        "kinds": {kind: each.to_json(board) for kind, each in best_of_kinds(found).items()},
-        "lead_by_chance": lead_by_chance(found),
+        "most_accurate": choices.Choice().ranked(found)[0].to_json(board),
+        "best_of_kinds": {kind: each.score for kind, each in choices.best_of_kinds(found).items()},
+        "kinds": {kind: each.to_json(board) for kind, each in choices.best_of_kinds(found).items()},
+        "lead_by_chance": choices.lead_by_chance(found),
         "planned": asdict(refitted.fit.figures),
         "linked": None
         if linked is None
@@ -279,7 +280,7 @@ def _record(
             **linked.usage.to_json(),
             "cycles": asdict(linked.possible),
         },
-        "front": front_json(found, board),
+        "front": choices.front_json(found, board),
     }
 
 
@@ -297,7 +298,7 @@ def _chance(record: dict[str, Any]) -> str:
 
 
 def _sentences(
-    record: dict[str, Any], refitted: Refitted, points: Points, choice: Choice
+    record: dict[str, Any], refitted: choices.Refitted, points: Points, choice: choices.Choice
 ) -> list[str]:
     board, figures, linked = points.board, refitted.fit.figures, refitted.linked
     most, by = figures.worst_cycles, "its plan"
@@ -328,3 +329,38 @@ def _sentences(
             f"{linked.usage.flash_bytes:,} B and {linked.usage.sram_bytes:,} B with the firmware"
         )
     return said
+
+
+def train_best(given: TrainOptions, parameters: Mapping[str, Any], out: Output) -> None:
+    """Train the best model of any kind, with parameters of all kinds, and write it."""
+    for name in filter(was_given, _OF_ONE_KIND):
+        raise InputError(f"{flags()[name]} is not for --classifier {BEST}; leave it out")
+    require("optuna")
+    load_board(given.board_name).check_is_chip("flash, SRAM and cycles")
+    dataset = fitting.load_grouped(given.data, given.table, given.groups)
+    dataset = dataset if given.share is None else holdout(dataset, given.share, given.seed)
+    asked = SharedParameters(features=parameters.get("features")).asked
+    with tempfile.TemporaryDirectory(prefix="protonn-edge-best-") as folder:
+        search_model(
+            _search_of(given, Path(folder)),
+            parameters,
+            fitting.with_sample_notices(dataset, asked),
+            out,
+            keeps_best=True,
+            left_out=_SLOW,
+        )
+
+
+def _search_of(given: TrainOptions, folder: Path) -> TuneOptions:
+    """Return the options of the search: those of `train`, its own ones, and no others."""
+    options: dict[str, Any] = {
+        each.name: getattr(given, each.name, None) for each in fields(TuneOptions)
+    }
+    options |= {
+        "classifier": GivenClassifier(ANY, given.classifier.options),
+        "trials": _TRIALS,
+        "timeout": 60 * given.minutes,
+        "in_flight": IN_FLIGHT,
+        "search_path": folder / "search.jsonl",
+    }
+    return TuneOptions(**options)

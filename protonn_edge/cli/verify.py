@@ -31,15 +31,7 @@ from protonn_edge.errors import InputError
 from protonn_edge.quantization import DeviceModel, device_model
 from protonn_edge.report.terminal import numbers, saturation_fact
 from protonn_edge.system import shell
-from protonn_edge.verification.agreement import (
-    Agreement,
-    PossibleCycles,
-    disagreement,
-    open_session,
-    stated_facts,
-    verify_device,
-    verify_host,
-)
+from protonn_edge.verification import agreement as compared
 
 
 @command("verify")
@@ -82,10 +74,10 @@ def verify_command(
     plan_at_port = None
     if port is not None:
         plan_at_port = _plan_at_port(folder, reference)
-        with open_session(port, reference, device.chip):
+        with compared.open_session(port, reference, device.chip):
             pass  # fail at once if the board is missing or has another model
     with out.status("host C"):
-        agreements = [verify_host(reference, Q)]
+        agreements = [compared.verify_host(reference, Q)]
     plan = None
     if emulator is not None:
         plan, agreement = device.emulated(model, emulator)
@@ -111,7 +103,7 @@ def verify_command(
             "accuracy": library.accuracy,
             **library.to_json(),
         },
-        failure=disagreement(agreements) or library.failure,
+        failure=compared.disagreement(agreements) or library.failure,
     )
 
 
@@ -141,10 +133,12 @@ class _Device:
     def chip(self) -> Board | None:
         return self.board if self.board.is_chip else None
 
-    def at(self, name: str, url: str, possible: PossibleCycles | None) -> Agreement:
+    def at(
+        self, name: str, url: str, possible: compared.PossibleCycles | None
+    ) -> compared.Agreement:
         """Compare the firmware at a line with NumPy."""
         with self.out.progress(name, len(self.Q)) as bar:
-            agreement, _ = verify_device(
+            agreement, _ = compared.verify_device(
                 name,
                 url,
                 self.reference,
@@ -155,14 +149,14 @@ class _Device:
             )
         return agreement
 
-    def emulated(self, model: Model, emulator: str) -> tuple[DevicePlan, Agreement]:
+    def emulated(self, model: Model, emulator: str) -> tuple[DevicePlan, compared.Agreement]:
         """Compare firmware that is built now with NumPy on the emulated board."""
         board = self.board
         with ExitStack() as stack:
             with self.out.status(f"building for {board.name}"):
                 options = BuildOptions(reference=self.reference)
                 trial = stack.enter_context(trial_build(model, board, options=options))
-            facts = stated_facts(read_program(trial.elf), trial.plan, board)
+            facts = compared.stated_facts(read_program(trial.elf), trial.plan, board)
             emulated = stack.enter_context(
                 EmulatedBoard(trial.elf, board=board, emulator=emulator, watch=facts.watch)
             )
@@ -171,17 +165,17 @@ class _Device:
             say_unproven(trial.possible, self.out)
             return trial.plan, agreement
 
-    def possible_at_port(self, plan: DevicePlan | None) -> PossibleCycles | None:
+    def possible_at_port(self, plan: DevicePlan | None) -> compared.PossibleCycles | None:
         """Return the possible cycles of a prediction; None if cycles are not counted."""
         if not self.board.is_chip:
             return None
         if plan is not None:
-            return PossibleCycles.of(plan, self.board)
+            return compared.PossibleCycles.of(plan, self.board)
         self.out.say(
             "the plan of the firmware at --port is unknown, so the cycles of any plan are "
             "accepted; name the folder that 'build' wrote with --project"
         )
-        return PossibleCycles.of_any_plan(self.reference, self.board)
+        return compared.PossibleCycles.of_any_plan(self.reference, self.board)
 
 
 def _plan_at_port(folder: Path | None, reference: DeviceModel) -> DevicePlan | None:
@@ -199,7 +193,7 @@ def _plan_at_port(folder: Path | None, reference: DeviceModel) -> DevicePlan | N
     return plan
 
 
-def _table(agreements: list[Agreement]) -> Table:
+def _table(agreements: list[compared.Agreement]) -> Table:
     counts = numbers("points", "mismatches", "unanswered")
     table = Table("execution", *counts, "first mismatch", box=box.SIMPLE)
     for agreement in agreements:

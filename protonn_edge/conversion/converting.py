@@ -22,16 +22,9 @@ import protonn_edge
 from protonn_edge.boards import Board, board_of
 from protonn_edge.chain.model import Model
 from protonn_edge.chain.statistics import InputStatistics
-from protonn_edge.conversion import EPOCHS
+from protonn_edge.conversion import EPOCHS, prototypes
 from protonn_edge.conversion.estimators import FittedEstimator, Indices, LinearRule, read_estimator
 from protonn_edge.conversion.kept import Conversion, Measured
-from protonn_edge.conversion.prototypes import (
-    GAMMA_NUMERATORS,
-    SizeLimit,
-    as_model,
-    exact_prototypes,
-    reduced_prototypes,
-)
 from protonn_edge.conversion.trees import TreeRule, cuts, forest_model
 from protonn_edge.datasets.dataset import dense_features
 from protonn_edge.datasets.naming import check_names, label_text
@@ -153,7 +146,7 @@ def from_sklearn(
     measured, labels = (points, y) if evaluate_on is None else evaluate_on
     test = Measured.of(fitted, _points(measured, "evaluate_on", points.shape[1]), labels)
     some = points[:: -(-len(points) // _ACTIVITY_POINTS)]
-    limit = SizeLimit(board_of(board), budget, n_projections, n_prototypes)
+    limit = prototypes.SizeLimit(board_of(board), budget, n_projections, n_prototypes)
     with one_thread():  # for reproducible numbers
         found = _Search(fitted, points, names, limit, epochs, random_state).best()
     activity = measure_activity(found.integers, found.integers.quantize(some))
@@ -201,7 +194,7 @@ class _Search:
     estimator: FittedEstimator
     X: Float32
     classes: tuple[str, ...]
-    limit: SizeLimit
+    limit: prototypes.SizeLimit
     epochs: int
     seed: int
 
@@ -262,8 +255,8 @@ class _Search:
             return []
         candidates = []
         Z = self.estimator.features.apply(self.X)
-        for prototypes in exact_prototypes(rule, Z, self.answers):
-            model = as_model(prototypes, self.estimator, self.inputs, self.classes, 0.0)
+        for exact in prototypes.exact_prototypes(rule, Z, self.answers):
+            model = prototypes.as_model(exact, self.estimator, self.inputs, self.classes, 0.0)
             try:
                 candidates.append(self._candidate(("exact", model)))
             except ProtoNNEdgeError:  # too large, or without integers
@@ -318,11 +311,13 @@ class _Search:
 
     def _reduced_candidate(self, sizes: ModelSizes) -> _Candidate:
         """Return a model of these sizes, with the narrowest RBF that can be quantized."""
-        for numerator in GAMMA_NUMERATORS:
-            found = reduced_prototypes(
+        for numerator in prototypes.GAMMA_NUMERATORS:
+            found = prototypes.reduced_prototypes(
                 self.estimator, self.X, self.answers, sizes, self.seed, numerator
             )
-            model = as_model(found, self.estimator, self.inputs, self.classes, RBF_CUTOFF)
+            model = prototypes.as_model(
+                found, self.estimator, self.inputs, self.classes, RBF_CUTOFF
+            )
             try:
                 return self._candidate(("reduced", model))
             except InputError:  # its prototypes are too far apart for integers

@@ -146,11 +146,7 @@ class FittedEstimator:
 
 
 def read_estimator(estimator: Any, n_features: int) -> FittedEstimator:
-    """Read a fitted classifier, or a pipeline that ends in one, of D features.
-
-    Raises `InputError` if it is not fitted, of another kind, kernel or metric, for several outputs
-    or another number of features, or its attributes do not match.
-    """
+    """Read a fitted classifier, or a pipeline that ends in one, of D features, or refuse it."""
     if hasattr(estimator, "best_estimator_"):  # of a search for parameters
         estimator = estimator.best_estimator_
     *before, (_, classifier) = _steps(estimator)

@@ -150,11 +150,7 @@ def several_outputs(estimator: Any) -> InputError:
 
 
 def load_estimator(path: Path) -> Any:
-    """Return the estimator in a file that ``skops.io.dump`` has written.
-
-    Raises `InputError` if skops is not installed, or the file is not of skops, is damaged or too
-    large, or has objects of other types.
-    """
+    """Return the estimator in a file of ``skops.io.dump`` if all of its types are trusted."""
     require("skops")
     from skops import io  # noqa: PLC0415 (it takes a second)
 

@@ -175,11 +175,7 @@ class ReferenceModel:
 
 
 def read_reference_model(folder: Path) -> ReferenceModel:
-    """Read the four files of a folder, text or .npy.
-
-    Raises `InputError` if one is missing, too large, not of numbers, ragged or not finite, or their
-    shapes do not match.
-    """
+    """Read the four files of a folder, text or .npy, if their shapes match."""
     binary = (folder / f"W{_NPY}").exists()
     read = _read_npy if binary else _read_text
     suffix = _NPY if binary else ""

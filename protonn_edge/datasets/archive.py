@@ -168,10 +168,7 @@ class ArrayHeader:
 
 
 def read_header(stream: IO[bytes], what: str, records: np.dtype[Any] | None = None) -> ArrayHeader:
-    """Read a header from the beginning of an array; refuse objects, and other records.
-
-    `what` begins an error's sentence: the file, and the array's name.
-    """
+    """Read a header from the beginning of an array, `what` in errors; refuse other records."""
     start = stream.read(8)
     if start[:6] != _MAGIC or len(start) != 8 or start[6] not in (1, 2, 3):
         raise InputError(f"{what} is not a numpy array; write the file with numpy.savez")

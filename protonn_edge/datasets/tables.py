@@ -207,10 +207,7 @@ class TableFile:
         return numbers
 
     def rows(self, read: list[str] | None = None) -> Iterator[_Line]:
-        """Return an iterator of the number of the line and the cells of each point.
-
-        The lines that were read, at first those of the header, are added to `read`.
-        """
+        """Return an iterator of line number and cells of each point; see `rows_of`."""
         rows = rows_of(self.path, self.delimiter, read)
         if self.header:
             next(rows, None)
@@ -354,10 +351,7 @@ def text_of(path: Path, newline: str | None = None) -> Iterator[TextIO]:
 
 
 def rows_of(path: Path, delimiter: str, read: list[str] | None = None) -> Iterator[_Line]:
-    """Yield the number of the line and the cells of each row that is not blank.
-
-    The lines are added to `read`, if it is given.
-    """
+    """Yield line number and cells of rows that are not blank; add the lines to `read`, if given."""
     with text_of(path, newline="") as stream:
         lines = _uncommented(stream)
         lines = lines if read is None else _noted(lines, read)

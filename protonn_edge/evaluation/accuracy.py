@@ -65,10 +65,7 @@ def answer_matrix(results: Sequence[Result], model: DeviceModel) -> NDArray[np.i
 
 
 def frequent_confusions(counts: NDArray[np.int64], most: int) -> list[tuple[int, int, int]]:
-    """Return the most common mistakes of a confusion matrix, up to a number.
-
-    Each is a class, the one that it was taken for, and how many points were.
-    """
+    """Return the most common mistakes: a class, what it was taken for, and how many points."""
     counts = counts[:, : len(counts)]
     wrong = counts - np.diag(counts.diagonal())
     order = np.argsort(-wrong, axis=None, kind="stable")[:most]

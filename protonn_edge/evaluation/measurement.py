@@ -23,14 +23,7 @@ from protonn_edge.errors import CheckFailed, InputError
 from protonn_edge.evaluation.accuracy import Quality, answer_matrix
 from protonn_edge.quantization import DeviceModel
 from protonn_edge.system.facts_repr import FactsRepr
-from protonn_edge.verification.agreement import (
-    Agreement,
-    PossibleCycles,
-    compare_results,
-    disagreement,
-    open_session,
-    stated_facts,
-)
+from protonn_edge.verification import agreement as compared
 
 _COMPARED = 10  # points that each of several boards classifies
 
@@ -47,7 +40,7 @@ class Repetition:
         """Cycles of all of them."""
         return self.prediction.cycles
 
-    def check(self, result: device.Result, possible: PossibleCycles) -> None:
+    def check(self, result: device.Result, possible: compared.PossibleCycles) -> None:
         """Raise `CheckFailed` unless it agrees with the point's result and is possible."""
         label, cycles = self.prediction.label, self.cycles // self.n
         if result.predicted is not None and label != result.predicted:
@@ -77,8 +70,8 @@ class Measurement(FactsRepr):
     usage: Usage  # memory that the linked firmware uses
     summary: device.Summary  # accuracy, cycles, latency, energy
     # comparison with the reference, score by score, and with the plan's cycles
-    agreement: Agreement
-    possible: PossibleCycles  # the possible cycles of a prediction
+    agreement: compared.Agreement
+    possible: compared.PossibleCycles  # the possible cycles of a prediction
     saturations: int  # raw values of the points that were clamped
     # maximum stack that a device used, by painting; None if no device had points or reported it
     stack_peak_bytes: int | None
@@ -110,7 +103,7 @@ class Measurement(FactsRepr):
     @property
     def failure(self) -> CheckFailed | None:
         """The first check that failed, or the figure that is missing; None if all is well."""
-        return disagreement([self.agreement]) or self._stack_failure()
+        return compared.disagreement([self.agreement]) or self._stack_failure()
 
     def _stack_failure(self) -> CheckFailed | None:
         """Return the failure of the measured stack, which needs STATS."""
@@ -195,13 +188,15 @@ def measure(
         stack.enter_context(exclusive(project.folder))
         elf, usage = _checked_firmware(project, board, reference, plan)
         executed = ", ".join(ports)
-        emulated, facts = None, stated_facts(read_program(elf), plan, board)
+        emulated, facts = None, compared.stated_facts(read_program(elf), plan, board)
         if not ports:
             emulated = EmulatedBoard(elf, board=board, emulator=emulator, watch=facts.watch)
             ports = [stack.enter_context(emulated).url]
             executed = f"emulated {board.name}"
         # Devices first: if one does not answer, an existing results file is kept.
-        sessions = [stack.enter_context(open_session(port, reference, board)) for port in ports]
+        sessions = [
+            stack.enter_context(compared.open_session(port, reference, board)) for port in ports
+        ]
         comparison = _alike(sessions, Q) if len(sessions) > 1 else None
         everything, shares = _answered(
             sessions, reference, (Q, y, expected), results, resume, on_result
@@ -211,10 +206,10 @@ def measure(
             repetition = Repetition(repeat, sessions[0].repeat(Q[0], repeat))
         if emulated is not None:
             facts.check(emulated.stats())
-    possible = PossibleCycles.of_program(read_program(elf), plan, board)
+    possible = compared.PossibleCycles.of_program(read_program(elf), plan, board)
     if repetition is not None:
         repetition.check(everything[0], possible)
-    agreement = compare_results(executed, expected, everything, possible)
+    agreement = compared.compare_results(executed, expected, everything, possible)
     stacks = [share.stats.stack_bytes for share in shares if share.n and share.stats]
     return Measurement(
         board,
@@ -310,11 +305,7 @@ def check_rows(
     reference: DeviceModel,
     labels: NDArray[np.int64] | None = None,
 ) -> None:
-    """Refuse results of a file that cannot be the model's, or are of points of other classes (n,).
-
-    Their indices are those of points, as `read_results` has checked; the sentence has that of the
-    first.
-    """
+    """Refuse results of a file that cannot be the model's, or are of other classes (n,)."""
     n = reference.n_classes
     for result in results:
         scores = n if result.scores is None else len(result.scores)

@@ -14,7 +14,7 @@ from protonn_edge.boards import Board
 from protonn_edge.report.terminal import numbers
 from protonn_edge.training.searched import shown
 from protonn_edge.tuning.choice import candidates, cycles_of, flash_of, front
-from protonn_edge.tuning.metric import ACCURACY, Metric
+from protonn_edge.tuning.limits import ACCURACY, Metric
 from protonn_edge.tuning.search import Progress
 from protonn_edge.tuning.store import Record
 

@@ -215,10 +215,7 @@ _CUTS = (2, 4)
 def make_exposure_points(
     points: Float32, shape: tuple[int, int] | None, count: int, generator: np.random.Generator
 ) -> Float32:
-    """Return `count` points of no class, (count, D) float32, made from raw points (n, D).
-
-    - `shape`: height and width if the points are images or signals; None if features have no order.
-    """
+    """Return points of no class, (count, D) float32, of raw points (n, D), perhaps images."""
     if shape is None:
         rows = generator.integers(0, len(points), (count, points.shape[1]))
         return points[rows, np.arange(points.shape[1])]

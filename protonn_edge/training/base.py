@@ -42,6 +42,7 @@ from protonn_edge.datasets.naming import label_text
 from protonn_edge.datasets.splits import group_numbers
 from protonn_edge.quantization import check_statistics, statistics_of, with_rejection
 from protonn_edge.system.rounding import one_thread
+from protonn_edge.training import parameters as declared
 from protonn_edge.training.answers import Answers
 from protonn_edge.training.calibration import fitted_sharpness
 from protonn_edge.training.folds import held_out_statistics
@@ -53,14 +54,6 @@ from protonn_edge.training.given_points import (
     labels_are_classes,
     normal_labels,
     points_to_report_on,
-)
-from protonn_edge.training.parameters import (
-    Choices,
-    Number,
-    Parameter,
-    SharedParameters,
-    Sides,
-    Subset,
 )
 from protonn_edge.training.points import Float32, Indices
 from protonn_edge.training.preparation import PreparedPoints
@@ -88,22 +81,23 @@ class _Some(Options):
         return f"a tuple of some of {', '.join(map(repr, self.words))}"
 
 
-def constraints(parameters: Mapping[str, Parameter]) -> dict[str, list[Any]]:
+def constraints(parameters: Mapping[str, declared.Parameter]) -> dict[str, list[Any]]:
     """Return the value of ``_parameter_constraints``."""
     return {name: list(map(_constraint, each.values)) for name, each in parameters.items()}
 
 
 def _constraint(values: Any) -> Any:
     """Return scikit-learn's form of what a parameter may be."""
-    if isinstance(values, Number):
+    if isinstance(values, declared.Number):
         number = Integral if values.type is int else Real
         return Interval(number, values.low, values.high, closed=values.closed)
-    if isinstance(values, Choices):
+    if isinstance(values, declared.Choices):
         words = all(isinstance(each, str) for each in values.values)
         return StrOptions(set(values.values)) if words else Options(Integral, set(values.values))
-    if isinstance(values, Subset):
+    if isinstance(values, declared.Subset):
         return _Some(values.words)
-    return tuple if isinstance(values, Sides) else values  # its length depends on the points
+    # The length of a tuple depends on the points.
+    return tuple if isinstance(values, declared.Sides) else values
 
 
 _PARAMETERS = "Parameters\n----------\n"
@@ -190,7 +184,7 @@ def _plain(value: Any) -> Any:
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class DeviceClassifier(Answers, SharedParameters, ABC):
+class DeviceClassifier(Answers, declared.SharedParameters, ABC):
     """A classifier whose model runs on a device.
 
     Targets are classes, or sets of labels (multi-label): a matrix of zeros and ones, or a sequence

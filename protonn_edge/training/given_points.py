@@ -59,11 +59,7 @@ class GivenPoints:
 def given_points(
     estimator: BaseEstimator, X: ArrayLike, y: ArrayLike | None, sample_weight: Any, kind: str
 ) -> GivenPoints:
-    """Return points and labels, checked; sets the estimator's number and names of features.
-
-    The kind of the normalizer determines whether sparse points stay sparse. Raises `ValueError` if
-    points are unusable.
-    """
+    """Return points and labels, checked; sets the estimator's number and names of features."""
     points, labels = labelled_points(estimator, X, y, kind)
     class_weight: ClassWeight = estimator.class_weight
     weights = point_weights(points, labels, sample_weight, class_weight)

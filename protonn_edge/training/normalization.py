@@ -78,10 +78,7 @@ def normalized(normalizer: Normalizer, X: NDArray[Any] | Sparse) -> NDArray[np.f
 
 
 def dense_unless_kept(X: NDArray[np.float32] | Sparse, kind: str) -> NDArray[np.float32] | Sparse:
-    """Return sparse points dense if their normalization moves zeros.
-
-    Raises `InputError` if the dense points would take more than `DENSE_LIMIT_BYTES`.
-    """
+    """Return sparse points dense if their normalization moves zeros, and memory allows it."""
     if not issparse(X):
         return X
     if kind in KEEPING_ZEROS:

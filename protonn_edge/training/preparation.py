@@ -62,10 +62,7 @@ class FeatureMaking:
         *,
         seed: int,
     ) -> Self:
-        """Return the stages of the model to start from, or those of the settings.
-
-        Raw points (n, features) determine the ranges; `y` and `seed` are for learned features.
-        """
+        """Return the stages of the model to start from, or of the settings and raw points."""
         _check_image(settings, points)
         if settings.one_class:
             points, weights = with_reach(points, weights)
@@ -242,10 +239,7 @@ class PreparedPoints:
         return prepared
 
     def training_set(self) -> TrainingSet:
-        """Return the normalized points with targets, weights, and points to report on.
-
-        If the points are stored, these are a sample; see `source`.
-        """
+        """Return the normalized points, or a sample of stored ones, and those to report on."""
         X = normalization.normalized(self.normalizer, self._features)
         strange = self.raw.shape[0] > self._known
         data = TrainingSet.of_targets(X, self._y, self._weights, strange=strange)

@@ -71,10 +71,7 @@ class StoredPoints:
             )
 
     def survey(self, statistics: RunningInputs) -> str:
-        """Add all points to `statistics`; return the SHA-256 of all data that training depends on.
-
-        Raises `InputError` if a point has a NaN or an infinite feature.
-        """
+        """Add all points, which must be finite, to `statistics`; return the SHA-256 of all data."""
         digest = hashlib.sha256()
         for place, chunk in chunks_of(self.X):
             check_finite(chunk, first_row=place.start)

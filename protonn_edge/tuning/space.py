@@ -18,20 +18,10 @@ from optuna.distributions import (
     distribution_to_json,
 )
 
+from protonn_edge.training import searched as declared
 from protonn_edge.training.base import CLASSIFIERS
 from protonn_edge.training.preparation import count_inputs
-from protonn_edge.training.searched import (
-    ANY,
-    Among,
-    Between,
-    Searched,
-    SearchTask,
-    among_features,
-    among_kinds,
-    with_class_weights,
-)
-from protonn_edge.tuning.limits import FIRMWARE_FLASH_BYTES
-from protonn_edge.tuning.metric import ACCURACY
+from protonn_edge.tuning.limits import ACCURACY, FIRMWARE_FLASH_BYTES
 from protonn_edge.tuning.trial import Alternative, Points
 
 _CODE_BYTES = 1_600  # approximate code of the classifier, in addition to its parameters
@@ -41,7 +31,7 @@ _STARTUP_TRIALS = 10
 
 
 @dataclass(frozen=True)
-class SearchSpace(SearchTask):
+class SearchSpace(declared.SearchTask):
     """The settings that trials may have."""
 
     classifier: str = "protonn"  # the kind, as in `chain.registry`, or `ANY` of them
@@ -73,29 +63,31 @@ class SearchSpace(SearchTask):
             at_random=at_random,
             alternatives=points.alternatives,
             of_kinds={kind: cls.of(points.of_kind(kind)) for kind in points.kinds}
-            if points.classifier == ANY
+            if points.classifier == declared.ANY
             else {},
         )
 
     @cached_property
-    def searched(self) -> Searched:
+    def searched(self) -> declared.Searched:
         """The search space that the kind of classifier declares, with the alternatives."""
         if self.of_kinds:
-            return among_kinds({kind: space._drawn for kind, space in self.of_kinds.items()})
+            return declared.among_kinds(
+                {kind: space._drawn for kind, space in self.of_kinds.items()}
+            )
         kind = CLASSIFIERS[self.classifier]
         tasks = {
             name: replace(self, n_inputs=each.n_inputs, fixed={**self.fixed, **each.settings})
             for name, each in self.alternatives.items()
         }
         found = (
-            among_features({name: kind.searched(task) for name, task in tasks.items()})
+            declared.among_features({name: kind.searched(task) for name, task in tasks.items()})
             if tasks
             else kind.searched(self)
         )
-        return with_class_weights(found) if self.weighted else found
+        return declared.with_class_weights(found) if self.weighted else found
 
     @property
-    def _drawn(self) -> Searched:
+    def _drawn(self) -> declared.Searched:
         """The settings to draw, without the fixed ones."""
         every = self.searched.parameters.items()
         drawn = {name: each for name, each in every if name not in self.fixed}
@@ -150,8 +142,8 @@ class SearchSpace(SearchTask):
         }
 
 
-def _distribution(drawn: Among | Between) -> BaseDistribution:
-    if isinstance(drawn, Among):
+def _distribution(drawn: declared.Among | declared.Between) -> BaseDistribution:
+    if isinstance(drawn, declared.Among):
         return CategoricalDistribution(drawn.values)
     whole = isinstance(drawn.low, int) and isinstance(drawn.high, int)
     if whole:

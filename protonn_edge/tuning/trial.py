@@ -29,8 +29,7 @@ from protonn_edge.training.preparation import count_inputs
 from protonn_edge.training.progress import EpochReport
 from protonn_edge.training.refusals import Case, check_compatible
 from protonn_edge.training.searched import ANY, FEATURES, Searched, settings_of_kind
-from protonn_edge.tuning.limits import Figures, Fit, TuningLimits, fit_of
-from protonn_edge.tuning.metric import ACCURACY, Metric
+from protonn_edge.tuning.limits import ACCURACY, Figures, Fit, Metric, TuningLimits, fit_of
 
 RUNGS = (0.25, 0.5, 0.75)
 """Shares of the first fold's training after which a trial may be pruned."""

@@ -32,7 +32,7 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @needs_avr_gcc
 def test_the_best_kind_is_kept(data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("protonn_edge.cli.best._TRIALS", 4)  # however fast the machine is
+    monkeypatch.setattr("protonn_edge.cli.tuning._TRIALS", 4)  # however fast the machine is
     best_of = ("--classifier", "best", "--metric", "macro-f1", "--groups", "person")
     model = tmp_path / "model.npz"
     record = run_json("train", data, "-o", model, *best_of)

@@ -25,8 +25,8 @@ from protonn_edge.errors import InputError
 from protonn_edge.kinds.protonn.train import classifier as protonn
 from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
 from protonn_edge.quantization import measure_activity, quantize
+from protonn_edge.training.loop import kept_entries
 from protonn_edge.training.progress import EpochReport
-from protonn_edge.training.thresholding import kept_entries
 
 DIGITS = load_digits_dataset()
 

@@ -22,7 +22,7 @@ from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
 from protonn_edge.kinds.protonn.train.fitting import sleec_projection
 from protonn_edge.quantization import quantize
 from protonn_edge.training.given_points import are_label_sets, best_threshold, label_matrix
-from protonn_edge.training.thresholding import kept_entries
+from protonn_edge.training.loop import kept_entries
 
 X, Y = make_multilabel_classification(
     n_samples=600, n_features=30, n_classes=6, n_labels=2, random_state=0

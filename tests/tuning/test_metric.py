@@ -12,7 +12,7 @@ from command_line import run, run_json
 
 from protonn_edge.errors import InputError
 from protonn_edge.training.base import CLASSIFIERS
-from protonn_edge.tuning.metric import ACCURACY, Metric
+from protonn_edge.tuning.limits import ACCURACY, Metric
 from protonn_edge.tuning.search import identity
 from protonn_edge.tuning.space import SearchSpace
 from protonn_edge.tuning.trial import Job, run_fold

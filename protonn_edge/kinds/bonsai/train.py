@@ -25,14 +25,13 @@ from protonn_edge.kinds.bonsai.parameters import BonsaiParameters, LocalDeepKern
 from protonn_edge.kinds.linear.head import scores_of_sums, slope_of_sums
 from protonn_edge.training.base import DeviceClassifier
 from protonn_edge.training.initialization import discriminant_projection
-from protonn_edge.training.loop import MiniBatchTraining, factor_of_inputs, settled
+from protonn_edge.training.loop import MiniBatchTraining, Sparsifier, factor_of_inputs, settled
 from protonn_edge.training.objective import Loss, Matrix, cross_entropy
 from protonn_edge.training.points import Batch, Float32, TrainingSet
 from protonn_edge.training.preparation import PreparedPoints
 from protonn_edge.training.progress import EpochReport, Learned, shares_right
 from protonn_edge.training.refusals import Refusal, one_class_in_memory
 from protonn_edge.training.searched import FEATURES_SEARCHED, Among, Between, Searched, SearchTask
-from protonn_edge.training.thresholding import Sparsifier
 
 _NO_SHARPNESS = np.zeros(1, np.float32)
 

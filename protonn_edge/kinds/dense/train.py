@@ -23,7 +23,13 @@ from protonn_edge.kinds.dense.integers import MOST_UNITS, listed
 from protonn_edge.kinds.dense.parameters import DenseParameters
 from protonn_edge.kinds.linear.head import scores_of_sums, slope_of_sums
 from protonn_edge.training.base import DeviceClassifier
-from protonn_edge.training.loop import MiniBatchTraining, factor_of_inputs, points_a_step, settled
+from protonn_edge.training.loop import (
+    MiniBatchTraining,
+    factor_of_inputs,
+    points_a_step,
+    settled,
+    support,
+)
 from protonn_edge.training.objective import Matrix, cross_entropy
 from protonn_edge.training.points import Batch, Float32, TrainingSet
 from protonn_edge.training.preparation import PreparedPoints
@@ -37,7 +43,6 @@ from protonn_edge.training.progress import (
 )
 from protonn_edge.training.refusals import Refusal, one_class_in_memory
 from protonn_edge.training.searched import FEATURES_SEARCHED, Among, Between, Searched, SearchTask
-from protonn_edge.training.thresholding import support
 
 _PRUNING = (0.2, 0.6)
 _ROUNDS = 8

@@ -19,6 +19,7 @@ from protonn_edge.datasets.dataset import dense_rows
 from protonn_edge.errors import InputError
 from protonn_edge.kinds.protonn.parameters import ProtoNNParameters
 from protonn_edge.training import progress
+from protonn_edge.training.loop import hard_threshold
 from protonn_edge.training.objective import (
     LABEL_LOSSES,
     LOSSES,
@@ -32,7 +33,6 @@ from protonn_edge.training.objective import (
     through_distances,
 )
 from protonn_edge.training.points import Indices, TrainingSet
-from protonn_edge.training.thresholding import hard_threshold
 
 FULL_BATCH_POINTS = 10_000
 FULL_BATCH_SCORES = 2**24

@@ -33,10 +33,9 @@ from protonn_edge.kinds.protonn.quantize import (
     quantize_in_order,
 )
 from protonn_edge.training import objective
-from protonn_edge.training.loop import MiniBatchTraining, factor_of_inputs
+from protonn_edge.training.loop import MiniBatchTraining, Sparsifier, factor_of_inputs
 from protonn_edge.training.points import Batch, Float32, Indices, TrainingSet
 from protonn_edge.training.progress import EpochReport, Trained, accuracies, with_back_off
-from protonn_edge.training.thresholding import Sparsifier
 
 QUANTIZATION_BEGINS = 0.5
 _ROWS_AT_ONCE = 4_096  # temporarily in float64, which should not take much memory

@@ -25,11 +25,10 @@ from protonn_edge.kinds.protonn.parameters import ProtoNNParameters
 from protonn_edge.kinds.protonn.train.fitting import ProtoNNTraining
 from protonn_edge.kinds.protonn.train.joint import step_factors
 from protonn_edge.training import progress
-from protonn_edge.training.loop import WARM_UP_STEPS, Adam, noisy
+from protonn_edge.training.loop import WARM_UP_STEPS, Adam, Sparsifier, noisy
 from protonn_edge.training.objective import LOSSES, Parameters, objective_gradient
 from protonn_edge.training.points import Batch, Float32, Indices, TrainingSet
 from protonn_edge.training.preparation import PreparedPoints
-from protonn_edge.training.thresholding import Sparsifier
 
 _STEPS_TO_SHRINK = 1_000.0
 _THINNED = 0.5  # progress at which the shares are reached and may still move; see `Sparsifier`
