@@ -293,11 +293,7 @@ class Output:
                 self._text.print(part)
 
     def finish(self, record: Mapping[str, Any], failure: ProtoNNEdgeError | None = None) -> None:
-        """Print the command's JSON object with --json, and raise `failure` if given.
-
-        If a check fails, the object still has the figures, and the sentence in its field "error".
-        Warnings about the data are in its field "notices".
-        """
+        """Print the JSON object with --json, and raise `failure`, whose sentence is in it."""
         self._say_notices()
         if self._as_json:
             more: dict[str, Any] = {} if failure is None else {"error": str(failure)}

@@ -275,7 +275,7 @@ class StopRequest:
         self.can_wait = False  # whether an epoch was finished, so that there is something to keep
 
     def check(self, *, last: bool = False) -> None:
-        """Raise `TrainingStopped` after an epoch, but the last, if Ctrl-C was pressed."""
+        """Raise `TrainingStopped` if Ctrl-C was pressed, unless it was the last epoch."""
         if self.made and not last:
             raise TrainingStopped
 

@@ -129,7 +129,6 @@ def _report_line(
 
 
 def _troubles(measurement: Measurement) -> Iterator[Notice]:
-    """Yield a warning for each device that answered with difficulty."""
     for share in measurement.shares:
         if share.troubles:
             text = f"{share.device}: {', '.join(share.troubles)}; check its cable and its supply"

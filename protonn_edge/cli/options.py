@@ -117,8 +117,6 @@ LEVEL = Parsed("LEVEL|auto", "is neither a number above 0 nor auto", _level)
 SHARE = Parsed("SHARE", "is not a share between 0 and 1, such as 1% or 0.01", _share)
 
 
-# --- the options of several commands -------------------------------------------------------------
-
 MODEL_FILE = argument(PATH, metavar="MODEL")
 POINTS = argument(PATH)
 MODEL_OUTPUT = option("The model file (.npz).", OutputFile(MODEL), required=True)

@@ -168,7 +168,6 @@ def check_replaceable(path: Path, kind: FileKind, option: str = "-o") -> None:
 def _paths_of(
     parameters: Iterable[click.Parameter], values: dict[str, Any]
 ) -> tuple[list[_Named], list[_Named]]:
-    """Return the paths that are read and the paths that are written."""
     read: list[_Named] = []
     written: list[_Named] = []
     for parameter in parameters:

@@ -9,7 +9,6 @@ import sys
 import time
 from collections.abc import Sequence
 from pathlib import Path
-from types import TracebackType
 from typing import Any, Self
 
 import click
@@ -184,9 +183,6 @@ def _report(
     )
 
 
-# --- keys ----------------------------------------------------------------------------------------
-
-
 class Keys:
     """The keys that are pressed, one at a time; a context manager that restores the terminal."""
 
@@ -200,12 +196,7 @@ class Keys:
         tty.setcbreak(sys.stdin)
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         if self._settings is not None:
             termios.tcsetattr(sys.stdin, termios.TCSADRAIN, self._settings)
 

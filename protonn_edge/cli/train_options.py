@@ -183,7 +183,6 @@ def _set_names(texts: Iterable[str]) -> list[str]:
 
 
 def _set_values(texts: Iterable[str], known: Mapping[str, Parameter]) -> Any:
-    """Yield names and values of --set."""
     for text in texts:
         name, equals, value = text.partition("=")
         if not equals:
@@ -210,7 +209,6 @@ def _has_word(declared: Parameter, word: str) -> bool:
 
 
 def _features_of(path: Path) -> FeatureStage:
-    """Return the features of the model in a file."""
     stage: FeatureStage | None = _load_model(path).feature_stage
     if stage is None:
         raise InputError(

@@ -155,7 +155,6 @@ def from_sklearn(
 
 
 def _points(X: Any, what: str, n_features: int | None = None) -> Float32:
-    """Return checked points, dense and in float32."""
     try:
         points = np.asarray(dense_features(X, what), dtype=np.float32)
     except (TypeError, ValueError) as error:

@@ -214,7 +214,6 @@ def _chosen(
     count: int,
     generator: np.random.Generator,
 ) -> Float64:
-    """Return the prototypes (d, m)."""
     landmarks = estimator.rule.landmarks
     if landmarks is not None and len(landmarks) <= count:
         own: Float64 = W @ landmarks.T

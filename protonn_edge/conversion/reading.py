@@ -192,7 +192,6 @@ def _has_one_output(tree: dict[str, Any]) -> bool:
 
 
 def _parts(schema: Any) -> Iterator[Any]:
-    """Yield a schema and all its parts."""
     left = [schema]
     while left:
         node = left.pop()

@@ -87,7 +87,6 @@ def read_npz_points(path: Path) -> Table:
 
 
 def _instrument(archive: ArrayArchive) -> Instrument | None:
-    """Return what measured the values of a file, if it states that."""
     arrays = {name: archive.read(name) for name in INSTRUMENT_ARRAYS if name in archive.names}
     try:
         return from_arrays(arrays)
@@ -196,7 +195,6 @@ def _count(archive: ArrayArchive, name: str, limit: int) -> Any:
 
 
 def _names(archive: ArrayArchive, name: str) -> tuple[str, ...]:
-    """Return an optional array of names, empty if it is not there."""
     if name not in archive.names:
         return ()
     array = archive.read(name)

@@ -137,12 +137,7 @@ class Prepared:
 def prepared(
     numbers: Numbers, roles: Roles, path: Path, missing: str, expected: Expected | None
 ) -> Prepared:
-    """Return the features of a table without gaps, unless it is only shown.
-
-    Gaps are filled as `expected` says, else as training rows say.
-
-    - `missing`: as `checked_missing` returns it.
-    """
+    """Return the features of a table, their gaps filled as `expected` or training rows say."""
     given = None if expected is None else expected.preparation
     shown, drops = missing == SHOWN, missing == DROP
     if not shown:

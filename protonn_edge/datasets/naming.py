@@ -35,11 +35,7 @@ def in_order(labels: set[str]) -> tuple[str, ...]:
 
 
 def check_names(names: Sequence[object], what: str, *, distinct: bool) -> None:
-    """Refuse names that are not printable text of 1 to `NAME_LIMIT` characters.
-
-    `what`, the file, the array or the part with the names, is the subject of the message; names may
-    be required to be `distinct`.
-    """
+    """Refuse names that are not printable text of 1 to `NAME_LIMIT` characters, or `distinct`."""
     for name in names:
         if (
             not isinstance(name, str)
@@ -143,10 +139,7 @@ def sample_names(channels: Sequence[str], window: int) -> tuple[str, ...]:
 
 
 def channel_names(names: Sequence[str], channels: int) -> tuple[str, ...]:
-    """Return the channels' names that `sample_names` was given, or none if it made no such names.
-
-    The names are of all features of a model or a data set.
-    """
+    """Return the channels' names that `sample_names` was given for all features, or none."""
     first = names[:channels]
     found = tuple(name.removesuffix("[0]") for name in first)
     if len(found) != channels or not all(name.endswith("[0]") for name in first):

@@ -223,10 +223,7 @@ class Trigger(SegmentDetector):
         before: int,
         level: float | None = None,
     ) -> Trigger:
-        """Return the trigger of a recording, samples (n, channels), in runs without a seam.
-
-        Without a level, the one that best separates movement from rest is used.
-        """
+        """Return the trigger of samples (n, channels); by default at their `_parting_level`."""
         movement = _movement(samples, runs, max(2, window // _SPANS_A_WINDOW))
         if level is None:
             level = _parting_level(movement)

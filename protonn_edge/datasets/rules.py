@@ -309,7 +309,6 @@ def roles_of(
 def _found(
     columns: Sequence[Column], texts: Iterable[str], flag: str, path: object
 ) -> dict[Column, None]:
-    """Return the columns that an option lists, in its order."""
     return dict.fromkeys(find_column(columns, text, flag, path) for text in texts)
 
 

@@ -236,10 +236,7 @@ def of_normal_points(dataset: Dataset, normal: str | None = None) -> Dataset:
 
 
 def hold_out_normal(dataset: Dataset, fraction: float, seed: int) -> Dataset:
-    """Return the data set with a share of the normal training points moved to the test part.
-
-    Points of no class remain in the test part; see `holdout`.
-    """
+    """Return the data set with a share of the normal training points moved to the test part."""
     held_out = holdout(dataset, fraction, seed)
     others = dataset.y_test == NO_CLASS
     X_test = dense_features(dataset.X_test, "the test part")[others]
@@ -248,9 +245,6 @@ def hold_out_normal(dataset: Dataset, fraction: float, seed: int) -> Dataset:
         X_test=np.concatenate([dense_features(held_out.X_test, "the test part"), X_test]),
         y_test=np.concatenate([held_out.y_test, dataset.y_test[others]]),
     )
-
-
-# --- rows of a table ------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)

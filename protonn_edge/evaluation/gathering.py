@@ -131,7 +131,6 @@ def _model_of(path: Path, origin: Origin, models: Sequence[Model]) -> tuple[Mode
 def _plans_in(
     projects: Sequence[Project], reference: DeviceModel
 ) -> list[tuple[Project, DevicePlan]]:
-    """Return the projects with exactly this model, and their plans."""
     generated = [(project, *project.generated()) for project in projects if project.built]
     return [
         (project, plan)

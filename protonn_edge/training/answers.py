@@ -260,7 +260,6 @@ class Answers(ClassifierMixin, BaseEstimator):
         return self.model_.scores(points)
 
     def _label_logits(self, scores: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return the logits of labels, from the scores (n, L) of label sets."""
         return scores
 
     def _predict_or(self, unknown: Any, X: ArrayLike) -> NDArray[Any]:

@@ -87,7 +87,6 @@ def constraints(parameters: Mapping[str, declared.Parameter]) -> dict[str, list[
 
 
 def _constraint(values: Any) -> Any:
-    """Return scikit-learn's form of what a parameter may be."""
     if isinstance(values, declared.Number):
         number = Integral if values.type is int else Real
         return Interval(number, values.low, values.high, closed=values.closed)

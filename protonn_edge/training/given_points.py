@@ -112,11 +112,7 @@ def point_weights(
     sample_weight: ArrayLike | None,
     class_weight: ClassWeight,
 ) -> NDArray[np.float64] | None:
-    """Return a weight for each point, or None if all are equal.
-
-    A weight of "balanced" gives every class the same total weight. Raises `ValueError` if a weight
-    is negative, a label is unknown, or no point has a weight above 0.
-    """
+    """Return a weight for each point, or None if all are equal."""
     if sample_weight is None and class_weight is None:
         return None
     weights: NDArray[np.float64] = _check_sample_weight(
@@ -217,9 +213,6 @@ def _digest_matrix(digest: Any, matrix: Any, dtype: str) -> None:
             digest.update(np.ascontiguousarray(places, dtype="<i8").tobytes())
         matrix = matrix.data
     digest.update(np.ascontiguousarray(matrix, dtype=dtype).tobytes())
-
-
-# --- sets of labels -------------------------------------------------------------------------------
 
 
 _SETS = (set, frozenset)

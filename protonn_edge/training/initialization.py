@@ -292,10 +292,7 @@ def sampled_prototypes(
     generator: np.random.Generator,
     weights: Float32 | None = None,
 ) -> tuple[Float32, Float32]:
-    """Return B (d, m) and Z (L, m): projected points drawn at random, and their labels.
-
-    Points are drawn in proportion to their weights, without replacement while there are enough.
-    """
+    """Return B (d, m) and Z (L, m): points drawn at random, by weight, and their labels."""
     chances = None if weights is None else weights.astype(np.float64) / weights.sum(dtype=float)
     again = n_prototypes > len(projected)
     rows = generator.choice(len(projected), n_prototypes, replace=again, p=chances)

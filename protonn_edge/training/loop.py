@@ -113,10 +113,7 @@ def _share_at(share: float, progress: float) -> float:
 
 
 class Adam(Generic[Arrays]):
-    """Parameters that move, in place, with the moments of their gradient.
-
-    `factors` are on the steps of each parameter; `steps` counts those that are done.
-    """
+    """Parameters that move in place, each with its step factor and moments of its gradient."""
 
     def __init__(self, parameters: Arrays, factors: Sequence[float]) -> None:
         self.parameters, self.steps = parameters, 0
@@ -131,11 +128,7 @@ class Adam(Generic[Arrays]):
         rate: Callable[[int], float],
         after_step: Callable[[], object],
     ) -> float:
-        """Step once for each batch and return the mean loss of a point on the way.
-
-        - `rate`: from the number of a step, from 1, to the learning rate.
-        - `after_step`: makes the parameters what they have to be.
-        """
+        """Step once for each batch, at the rate of the step, and return a point's mean loss."""
         total, points = 0.0, 0
         for batch in batches:
             loss, slopes = gradient(batch)
@@ -217,7 +210,6 @@ class MiniBatchTraining(ABC, Generic[Arrays]):
 
     @property
     def _progress(self) -> float:
-        """The share of the steps that are done."""
         return self._adam.steps / self._steps
 
     def train(self) -> list[EpochReport]:

@@ -184,7 +184,7 @@ class Incompatible(InputError):
 def check_compatible(
     case: Case, own: Iterable[Refusal] = (), names: Mapping[str, str] | None = None
 ) -> None:
-    """Refuse a training by the first row that does, or the kind's `own`, with these names."""
+    """Refuse a training by the first row that does; `own` are the kind's, `names` the caller's."""
     refusal = refusal_of(case, own)
     if refusal is not None:
         raise Incompatible(refusal.said_of(case, names))

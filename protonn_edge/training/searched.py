@@ -133,10 +133,7 @@ def _of_kind(kind: str, named: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def settings_of_kind(settings: Mapping[str, Any]) -> tuple[str | None, dict[str, Any]]:
-    """Return the kind of a trial, if several are searched, and its own settings.
-
-    Settings without a kind's prefix apply to all kinds.
-    """
+    """Return the kind of a trial, if several are searched, and the settings that it has."""
     kind = settings.get(KIND)
     named = ((name.partition("."), value) for name, value in settings.items() if name != KIND)
     own = {

@@ -44,10 +44,7 @@ def is_large(X: object) -> TypeGuard[NDArray[Any]]:
 
 
 def chunks_of(X: NDArray[Any]) -> Iterator[tuple[slice, Float32]]:
-    """Yield all rows of X in their order, as float32 copies of at most about `BLOCK_BYTES * 8`.
-
-    The pages of a mapped file are released after reading.
-    """
+    """Yield all rows of X in their order, as float32 copies of a few blocks at a time."""
     rows = _rows_in(8 * BLOCK_BYTES, X)
     for start in range(0, len(X), rows):
         place = slice(start, min(start + rows, len(X)))

@@ -166,7 +166,7 @@ class Fit:
 
 
 def fit_of(model: IntegerChain, Q: NDArray[np.uint8], board: Board, limits: TuningLimits) -> Fit:
-    """Return the fastest plan within all limits, on average of Q (n, features), or the nearest."""
+    """Return the plan within all limits that is fastest on Q (n, features), or the nearest."""
     flash = board.flash_bytes
     if limits.flash_bytes is not None:
         flash = min(flash, limits.flash_bytes + FIRMWARE_FLASH_BYTES)

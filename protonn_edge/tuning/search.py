@@ -63,8 +63,6 @@ class SearchResult:
 
 @dataclass
 class _Open:
-    """A running trial."""
-
     number: int
     settings: Mapping[str, Any]
     figures: Figures
@@ -195,10 +193,7 @@ class Search:
     def _seconds_left(self) -> float | None:
         return None if self._deadline is None else self._deadline - time.monotonic()
 
-    # ---- the next trial ----
-
     def _start(self, trials: int) -> None:
-        """Start all trials that may start now."""
         while len(self._open) < self._in_flight:
             number = self._next
             if number in self._records:
@@ -253,8 +248,6 @@ class Search:
 
     def _submit(self, job: Job, losses: int = 0) -> None:
         self._futures[self._workers.submit(job)] = (job, losses)
-
-    # ---- the outcome of a trial ----
 
     def _collect(self) -> None:
         """Wait shortly for folds, and process the finished ones."""
