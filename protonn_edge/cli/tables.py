@@ -5,14 +5,14 @@ from __future__ import annotations
 import csv
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 import numpy as np
 from numpy.typing import NDArray
 
 from protonn_edge.chain.model import Model
-from protonn_edge.cli.command import Output, option, together
+from protonn_edge.cli.command import Declared, Output, option, together
 from protonn_edge.datasets.options import TableOptions
 from protonn_edge.datasets.preparation import MISSING, Preparation
 from protonn_edge.errors import InputError
@@ -24,48 +24,38 @@ if TYPE_CHECKING:
 _load_points = later("protonn_edge.datasets", "load_points")
 
 
-def names_in(lists: Sequence[str], flag: str = "--drop") -> tuple[str, ...]:
-    """Return the names in comma-separated lists, which may be quoted as in a table's header."""
+def columns_option(text: str) -> Any:
+    """Declare columns, in lists separated by commas, quoted as in a table's header if need be."""
+    listed = option(text, multiple=True, metavar="COLUMNS")
+    return Declared(listed.parameters, lambda name, given: _names_in(given[name], name))
+
+
+def _names_in(lists: Sequence[str], name: str) -> tuple[str, ...]:
     try:
-        return tuple(name for names in csv.reader(lists, skipinitialspace=True) for name in names)
+        return tuple(each for names in csv.reader(lists, skipinitialspace=True) for each in names)
     except csv.Error as error:
         raise InputError(
-            f"{flag} {', '.join(lists)} is not a list of names; separate names by commas, and put "
-            "names with a comma or a line feed in double quotes"
+            f"--{name.replace('_', '-')} {', '.join(lists)} is not a list of names; separate names "
+            "by commas, and put names with a comma or a line feed in double quotes"
         ) from error
 
 
-def _options(
-    label: str | None,
-    drop: tuple[str, ...],
-    delimiter: str | None,
-    missing: str | None,
-    one_hot: tuple[str, ...],
-) -> TableOptions:
-    texts = names_in(one_hot, "--one-hot")
-    return TableOptions(label, names_in(drop), delimiter, missing=missing, one_hot=texts)
-
-
 TABLE = together(
-    _options,
+    TableOptions,
     {
         "label": option(
             "The label's column: name, number, first or last.  [default: label, class or target, "
             "else the last]",
             metavar="COLUMN",
         ),
-        "drop": option(
-            "Columns to leave out, separated by commas.", multiple=True, metavar="COLUMNS"
-        ),
+        "drop": columns_option("Columns to leave out, separated by commas."),
         "delimiter": option("comma, semicolon, tab, pipe or space.  [default: guessed]"),
         "missing": option(
             "error, drop, median or most-frequent.  [default: error]",
             click.Choice(MISSING),
             metavar="HOW",
         ),
-        "one_hot": option(
-            "Columns of text whose values become features.", multiple=True, metavar="COLUMNS"
-        ),
+        "one_hot": columns_option("Columns of text whose values become features."),
     },
 )
 """The options that say how a table is read."""

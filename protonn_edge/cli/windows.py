@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from protonn_edge.cli.command import OUTPUT, Output, argument, command, option
 from protonn_edge.cli.options import LEVEL, PATH, FiniteRange
 from protonn_edge.cli.paths import WINDOWS, OutputFile
-from protonn_edge.cli.tables import TABLE, names_in
+from protonn_edge.cli.tables import TABLE, columns_option
 from protonn_edge.datasets import Notice, TableOptions, recordings
 from protonn_edge.datasets.naming import listed, title
 from protonn_edge.datasets.recorded import Recording, read_recording
@@ -67,11 +67,9 @@ def windows_command(
         flag="--test",
         shown=0.0,
     ),
-    channels: tuple[str, ...] = option(
+    channels: tuple[str, ...] = columns_option(
         "Columns of a table that are channels: names or numbers, separated by commas.  "
-        "[default: all numbers but labels, times and sessions]",
-        multiple=True,
-        metavar="COLUMNS",
+        "[default: all numbers but labels, times and sessions]"
     ),
     session: str | None = option(
         "Column with the session, person or recording of each row; no window spans two.  "
@@ -117,8 +115,7 @@ def windows_command(
         )
     if name is not None and not recording.is_dir():
         raise InputError(f"--name is for a folder of takes, and {recording} is none; leave it out")
-    names = names_in(channels, "--channels")
-    options = replace(table, session=session, time=time, channels=names, name=name)
+    options = replace(table, session=session, time=time, channels=channels, name=name)
     recorded = read_recording(recording, options)
     if rate is not None:
         recorded = replace(recorded, dataset=replace(recorded.dataset, sample_rate=rate))

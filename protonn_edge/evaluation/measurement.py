@@ -184,6 +184,7 @@ def measure(
     reference, plan = project.generated()
     Q = reference.quantize(X)
     expected = device.ReferenceAnswers.of(reference, Q)
+    asked = Q, y, expected
     with ExitStack() as stack:
         stack.enter_context(exclusive(project.folder))
         elf, usage = _checked_firmware(project, board, reference, plan)
@@ -194,13 +195,10 @@ def measure(
             ports = [stack.enter_context(emulated).url]
             executed = f"emulated {board.name}"
         # Devices first: if one does not answer, an existing results file is kept.
-        sessions = [
-            stack.enter_context(compared.open_session(port, reference, board)) for port in ports
-        ]
+        opened = (compared.open_session(port, reference, board) for port in ports)
+        sessions = [stack.enter_context(each) for each in opened]
         comparison = _alike(sessions, Q) if len(sessions) > 1 else None
-        everything, shares = _answered(
-            sessions, reference, (Q, y, expected), results, resume, on_result
-        )
+        everything, shares = _answered(sessions, reference, asked, results, resume, on_result)
         repetition = None
         if repeat is not None:
             repetition = Repetition(repeat, sessions[0].repeat(Q[0], repeat))
