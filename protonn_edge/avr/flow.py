@@ -50,10 +50,7 @@ def variable_size(name: str) -> str:
 
 
 def interrupt_handlers(program: LinkedProgram) -> dict[int, int]:
-    """Return the addresses that interrupt vectors jump to, by the vector's number.
-
-    What avr-libc puts in place of a missing handler, a jump to reset, is none.
-    """
+    """Return where vectors jump to, by their numbers, but for avr-libc's jumps to reset."""
     size = program.core.vector_bytes
     named = (_VECTOR.fullmatch(symbol.name) for symbol in program.symbols)
     last = max((int(match[1]) for match in named if match), default=_LAST_VECTOR)
@@ -77,10 +74,7 @@ def _jump_target(program: LinkedProgram, address: int) -> int | None:
 
 @functools.lru_cache(maxsize=1 << 12)  # several checks look at the same functions
 def function_at(program: LinkedProgram, entry: int) -> Function:
-    """Return the function at the byte address `entry`.
-
-    Raises `CheckFailed` if its use of the stack has no bound, or none that can be seen.
-    """
+    """Return the function at a byte address; `CheckFailed` if its stack has no bound to be seen."""
     return _Explorer(program, entry).function()
 
 

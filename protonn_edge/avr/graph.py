@@ -107,10 +107,7 @@ def _may_stay(step: CodeStep) -> bool:
 
 
 def first_write(program: LinkedProgram, address: int, register: int) -> int:
-    """Return the address of the first write to an I/O register in a straight piece of code.
-
-    Raises `InputError` if there is none.
-    """
+    """Return where straight code first writes to an I/O register; `InputError` if it never does."""
     end = address + _STRAIGHT_BYTES
     while address < end and (here := program.instruction(address)):
         if _writes(here, register):

@@ -154,10 +154,7 @@ class Decoded(NamedTuple):
 
 
 def decode(code: bytes, address: int, wraps_at: int = 0) -> Decoded | None:
-    """Return the instruction at a byte address, or None where there is none.
-
-    On chips whose short jumps reach across the flash's end, `wraps_at` is where it ends.
-    """
+    """Return the instruction at a byte address, or None; short jumps may wrap at `wraps_at`."""
     first = _word(code, address)
     encoding = None if first is None else _encoding(first)
     if first is None or encoding is None:

@@ -38,6 +38,16 @@ class Sections:
     data: int  # variables with an initial value: in SRAM, and a copy of the values in flash
     bss: int  # variables that start at zero or (``.noinit``) with whatever is there
 
+    @classmethod
+    def of(cls, parts: Iterable[tuple[int, int, bool]]) -> Sections:
+        """Return the sums of parts, by their address, size, and whether they have values."""
+        text = data = bss = 0
+        for address, size, holds_values in parts:
+            text += size * (address < _SRAM_BASE)
+            data += size * (_SRAM_BASE <= address < _EEPROM_BASE and holds_values)
+            bss += size * (_SRAM_BASE <= address < _EEPROM_BASE and not holds_values)
+        return cls(text, data, bss)
+
     @property
     def flash_bytes(self) -> int:
         """Bytes of flash."""
@@ -171,15 +181,7 @@ def read_share(elf: Path, object_file: Path) -> Sections:
     `InputError` if a file cannot be read or is not an ELF file for the AVR.
     """
     linked, own = (_parsed(path, _sized_names) for path in (elf, object_file))
-    text = data = bss = 0
-    for address, size, holds_values in (linked[name] for name in own.keys() & linked.keys()):
-        if address < _SRAM_BASE:
-            text += size
-        elif holds_values:
-            data += size
-        else:
-            bss += size
-    return Sections(text, data, bss)
+    return Sections.of(linked[name] for name in own.keys() & linked.keys())
 
 
 def float_routines(program: LinkedProgram) -> list[str]:
@@ -211,10 +213,7 @@ def constants_in_sram(program: LinkedProgram, all_of: str) -> list[tuple[str, Pa
 
 
 def _kept(constants: Constants, in_sram: tuple[Constants, ...]) -> Iterator[str]:
-    """Yield the names of those that the linker has put into SRAM, without CSWTCH.
-
-    These are the compiler's tables for switch statements, which cannot be declared PROGMEM.
-    """
+    """Yield the names of those in SRAM, without CSWTCH: tables of switches cannot be PROGMEM."""
     linked = {name for section in in_sram for name in section.names}
     names = [name for name in constants.names if not name.startswith("CSWTCH")]
     yield from (name for name in names if name in linked)
@@ -286,17 +285,10 @@ def _symbols(elf: ELFFile) -> Iterator[NamedPlace]:
 
 def _sizes(elf: ELFFile) -> Sections:
     """Sort the sections by the memory that they take."""
-    text = data = bss = 0
-    for section in filter(_is_allocated, elf.iter_sections()):
-        if section["sh_addr"] < _SRAM_BASE:
-            text += section["sh_size"]
-        elif not _is_in_sram(section):
-            continue
-        elif section["sh_type"] == "SHT_NOBITS":
-            bss += section["sh_size"]
-        else:
-            data += section["sh_size"]
-    return Sections(text, data, bss)
+    return Sections.of(
+        (each["sh_addr"], each["sh_size"], each["sh_type"] != "SHT_NOBITS")
+        for each in filter(_is_allocated, elf.iter_sections())
+    )
 
 
 def _flash(elf: ELFFile) -> bytes:

@@ -164,10 +164,7 @@ class Trial:
 def trial_build(
     model: Model, board: Board, firmware_of: Path | None = None, options: BuildOptions | None = None
 ) -> Iterator[Trial]:
-    """Build a model in a temporary folder; raises as `build` does.
-
-    The firmware and settings of the project `firmware_of` are used, if it has them.
-    """
+    """Build a model in a temporary folder, with a project's firmware if any; raises as `build`."""
     board.check_is_chip("flash and SRAM")
     options = options or BuildOptions()
     allowed = options.within(board)
@@ -179,11 +176,10 @@ def trial_build(
 def raw_input_build(
     model: Model, reference: DeviceModel, plan: DevicePlan, board: Board
 ) -> Iterator[Path]:
-    """Yield the ELF of firmware that accepts raw integers, built in a temporary folder.
+    """Yield the ELF of firmware that accepts raw integers (``firmware/prediction.h``).
 
-    It is this package's own firmware with the switch described in ``firmware/prediction.h``, even
-    if a user has changed theirs. Raises `OverBudget` if it does not fit the board: ``pnn_quantize``
-    and its tables take flash.
+    It is this package's own, even if a user has changed theirs. Raises `OverBudget` if it does not
+    fit: ``pnn_quantize`` and its tables take flash.
     """
     with scratch_folder() as scratch:
         project = write_project(model, reference, plan, scratch, None, board)

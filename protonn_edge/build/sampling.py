@@ -197,10 +197,7 @@ class Sampling:
         return _TIMER_CYCLES + _BUS_BYTE_CYCLES * (self.device.data_bytes + _ADDRESSES)
 
     def project(self, program: str, context: dict[str, object]) -> dict[str, str]:
-        """Return the files of a PlatformIO project by their names.
-
-        `program` is what the firmware does with the samples, a template in ``templates/device``.
-        """
+        """Return a PlatformIO project's files by name, with a program of ``templates/device``."""
         environment = template_environment("device")
         return {
             "platformio.ini": environment.get_template("platformio.ini.j2").render(context),

@@ -159,10 +159,7 @@ _RECORD = record_of(
 
 
 def read_certificate(path: Path) -> Certificate:
-    """Return a certificate from its file.
-
-    Raises `InputError` if the file is missing, damaged, or of another version of this tool.
-    """
+    """Return a file's certificate; `InputError` if missing, damaged, or of another version."""
     contents = read_file(path, limit_bytes=_LARGEST_FILE)
     try:
         record = json.loads(contents)

@@ -72,10 +72,7 @@ def eva_version() -> str:
 
 
 def prove(folder: Path, driver: str, deadline_s: float, prefix: str = PREFIX) -> EvaResult:
-    """Run Eva with a driver on the model whose C is in a folder, which it may write to.
-
-    Raises `CheckFailed` if it takes longer than the deadline, or stops.
-    """
+    """Run Eva with a driver on C in a folder, which it may write to; `CheckFailed` if it stops."""
     names = (f"{driver}.c", f"{prefix}_model.c", f"{driver}.csv")
     source, model, report = (folder / name for name in names)
     environment = template_environment("export", prefix)

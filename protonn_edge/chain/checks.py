@@ -77,16 +77,21 @@ def set_checked(instance: object, name: str, value: object) -> None:
     object.__setattr__(instance, name, value)
 
 
+def _numbers(array: NDArray[Any], name: str, dimensions: int, wanted: str) -> NDArray[Any]:
+    given = np.asarray(array)
+    if given.ndim != dimensions or given.size == 0 or given.dtype.kind not in "fiu":
+        raise InputError(
+            f"array {name!r} has the shape {given.shape} and the type {given.dtype.name}; it must "
+            f"be {wanted}"
+        )
+    return given
+
+
 def checked_matrix(
     array: NDArray[Any], name: str, *, rows: int | None = None, columns: int | None = None
 ) -> Float32:
     """Return a read-only float32 copy in C order, checked."""
-    given = np.asarray(array)
-    if given.ndim != 2 or 0 in given.shape or given.dtype.kind not in "fiu":
-        raise InputError(
-            f"array {name!r} has the shape {given.shape} and the type {given.dtype.name}; it must "
-            "be a matrix of numbers with at least one row and one column"
-        )
+    given = _numbers(array, name, 2, "a matrix of numbers with at least one row and one column")
     for axis, wanted, word in ((0, rows, "rows"), (1, columns, "columns")):
         if wanted is not None and given.shape[axis] != wanted:
             raise InputError(
@@ -104,12 +109,7 @@ def checked_vector(
     array: NDArray[Any], name: str, *, size: int | None = None, largest: float = _LARGEST_NUMBER
 ) -> Float64:
     """Return a read-only float64 copy, checked."""
-    given = np.asarray(array)
-    if given.ndim != 1 or given.size == 0 or given.dtype.kind not in "fiu":
-        raise InputError(
-            f"array {name!r} has the shape {given.shape} and the type {given.dtype.name}; it must "
-            "be a vector with one number per feature"
-        )
+    given = _numbers(array, name, 1, "a vector with one number per feature")
     if size is not None and given.size != size:
         raise InputError(
             f"array {name!r} has {given.size:,} features, the others have {size:,}; train the "

@@ -59,10 +59,7 @@ class _Thresholds:
 
 @dataclass(frozen=True)
 class Rejection(_Thresholds):
-    """Thresholds in the float model's units; 0 is none.
-
-    Raises `InputError` if a threshold is out of its range, or all are 0.
-    """
+    """Thresholds in the float model's units; 0 is none. `InputError` if out of range, or all 0."""
 
     score: float = 0.0  # minimum score of the winner, at least 0
     rbf: float = 0.0  # minimum RBF of the nearest prototype, 0..1

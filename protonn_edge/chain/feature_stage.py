@@ -143,10 +143,7 @@ class RawPoints(ABC):
 
     @property
     def n_channels(self) -> int | None:
-        """Number of interleaved channels in a raw point, each with its own range.
-
-        None where all values have one range, which is that of the classifier's inputs.
-        """
+        """Interleaved channels in a raw point, each with its own range; None with one range."""
         return None if self.scale is None else len(self.scale.zero)
 
     @property
@@ -285,10 +282,7 @@ class FeatureStage(RawPoints):
 
     @property
     def whole_maximum(self) -> int | None:
-        """The maximum of features that are whole numbers from 0 on, used as a classifier's inputs.
-
-        None if classifiers choose their bits.
-        """
+        """The maximum of whole features from 0 on, used as they are; None for others."""
         return None
 
     @property

@@ -229,10 +229,7 @@ class Model(Sized):
 
 
 def checked_points(model: Model, X: ArrayLike) -> Matrix | Sparse:
-    """Return raw points as an array or a sparse matrix (n, features).
-
-    Raises `InputError` if they are not finite numbers with one row per point.
-    """
+    """Return raw points (n, features), dense or sparse; `InputError` if not finite numbers."""
     points: Any = sparse_rows(X) if is_sparse(X) else np.asarray(X)
     if points.dtype.kind not in "buif" or points.ndim != 2:
         raise InputError("the points must be a table of numbers, one row per point")

@@ -36,7 +36,7 @@ from protonn_edge.codegen.plan import PLANS
 from protonn_edge.datasets import TableOptions
 from protonn_edge.errors import CheckFailed, InputError
 from protonn_edge.evaluation.accuracy import share_right
-from protonn_edge.export.folder import LIVE, LOGGER, kind_in
+from protonn_edge.export.folder import LIVE, LOGGER, written_in
 from protonn_edge.quantization import (
     PRECISIONS,
     DeviceModel,
@@ -175,7 +175,7 @@ def _check_upload(board: Board, uploads: bool, port: str | None) -> None:
 
 
 def _check_kind(folder: Path) -> None:
-    kind = kind_in(folder)
+    kind = written_in(folder).kind
     if kind in (LOGGER, LIVE):
         raise InputError(
             f"{folder} has {kind} in it, which this firmware does not replace; choose another "

@@ -19,7 +19,7 @@ from protonn_edge.device.sensor_board import SensorBoard
 from protonn_edge.emulator import EmulatedBoard
 from protonn_edge.emulator.programs import EMULATORS, find_program
 from protonn_edge.errors import InputError
-from protonn_edge.export.folder import LIVE, LOGGER, kind_in
+from protonn_edge.export.folder import LIVE, LOGGER, written_in
 from protonn_edge.sensors import MICROPHONE, PlayedSensor, read_sensor, sensor_file
 from protonn_edge.toolchain.platformio import build_firmware
 from protonn_edge.toolchain.ports import find_port
@@ -73,7 +73,7 @@ def check_project(folder: Path, wanted: str | None = None) -> None:
 
     What is wanted is `LOGGER`, `LIVE`, or by default what 'build' writes without a sensor.
     """
-    kind = kind_in(folder)
+    kind = written_in(folder).kind
     if kind not in _LISTENERS or kind == wanted:
         return
     build = "build" if wanted is None else "logger" if wanted == LOGGER else "build --sensor"

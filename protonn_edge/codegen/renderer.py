@@ -57,10 +57,7 @@ def check_prefix(prefix: str) -> None:
 
 
 def check_collisions(prefix: str, sources: Iterable[str]) -> None:
-    """Raise `InputError` if a public name with another prefix exists already in the C.
-
-    - `sources`: the C, rendered with the default prefix.
-    """
+    """Raise `InputError` if C with the default prefix has a public name with another one."""
     names = {
         name
         for source in sources
@@ -81,10 +78,7 @@ def with_prefix(text: str, prefix: str) -> str:
 
 
 class PrefixedLoader(FileSystemLoader):
-    """The templates of a folder, as if they were written with another prefix.
-
-    Names of templates in other folders begin with the folder.
-    """
+    """The templates of a folder, with another prefix; names in other folders begin with these."""
 
     def __init__(self, folder: Path, prefix: str) -> None:
         super().__init__([folder, folder.parent], encoding="utf-8")

@@ -32,8 +32,8 @@ class RangeWatch:
 
     def __init__(self) -> None:
         self._in_a_row: dict[str, int] = {}
-        self._sentence: str | None = None
-        self._taken = False
+        self._warned = False
+        self._warning: str | None = None  # until it is taken
 
     def add(self, ranges: Mapping[str, tuple[Range, Range]]) -> None:
         """Add the range of each channel in training, and that of its latest samples, in counts.
@@ -48,18 +48,17 @@ class RangeWatch:
             if self._in_a_row[name] >= _TIMES:
                 values = f"{name} from {least:,} to {largest:,}"
                 found.append(f"{values} (trained: {low:,} to {high:,})")
-        if found and self._sentence is None:
-            self._sentence = (
+        if found and not self._warned:
+            self._warned = True
+            self._warning = (
                 f"counts are far outside the training data: {', '.join(found)}; check the sensor, "
                 "its measuring range and how it is mounted, or train on such data, too"
             )
 
     def take_warning(self) -> str | None:
         """Return a sentence, once, after channels were far outside for several seconds."""
-        if self._taken or self._sentence is None:
-            return None
-        self._taken = True
-        return self._sentence
+        warning, self._warning = self._warning, None
+        return warning
 
 
 class AnswerStream(sensor_board.SensorStream[LiveDescription, WindowAnswer]):

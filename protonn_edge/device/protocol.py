@@ -299,10 +299,7 @@ def crc16(data: bytes) -> int:
 
 
 class FrameSplitter:
-    """Split a stream of bytes into frames, in bounded memory for any input.
-
-    Frames of more than `max_bytes` are dropped up to their delimiter.
-    """
+    """Split bytes into frames, in bounded memory: those of over `max_bytes` are dropped."""
 
     def __init__(self, max_bytes: int) -> None:
         self._max_bytes = max_bytes

@@ -82,10 +82,7 @@ class RecordingFile:
         self._take_begin = self._file.seek(0, os.SEEK_END)
 
     def append(self, label: str, times: NDArray[np.float64], values: NDArray[np.int16]) -> None:
-        """Append samples (samples, channels) with one label, at times in seconds (samples,).
-
-        Raises `InputError` if the disk is full.
-        """
+        """Append samples (samples, channels), at times in seconds; `InputError` if it cannot."""
         text = io.StringIO()
         table = csv.writer(text, lineterminator="\n")
         for time, row in zip(times.tolist(), values.tolist(), strict=True):

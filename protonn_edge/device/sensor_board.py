@@ -309,10 +309,7 @@ class SensorBoard(Generic[Described, Reported]):
         return self._stream.description
 
     def wait(self) -> None:
-        """Read until the board's description is complete.
-
-        Raises `CheckFailed` if it is not within 15 s, or the board does not find its sensor.
-        """
+        """Read until the board is described; `CheckFailed` after 15 s, or without its sensor."""
         deadline = Deadline(self._host, _DESCRIPTION_S)
         while self._stream.description is None:
             if deadline.left_s < 0:

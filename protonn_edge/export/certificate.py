@@ -15,7 +15,7 @@ from protonn_edge.certificate.eva import memory_safety
 from protonn_edge.certificate.program import image_sha256, program_claims, subject_of
 from protonn_edge.codegen import template_environment
 from protonn_edge.errors import InputError
-from protonn_edge.export.folder import EXPORT, check_folder, digests_in, kind_in
+from protonn_edge.export.folder import EXPORT, check_folder, written_in
 from protonn_edge.export.self_test import link_as_sketch, try_on_board
 from protonn_edge.system.folders import scratch_folder
 from protonn_edge.verification.tryout import NOT_TRIED, Tried
@@ -25,16 +25,13 @@ _HEADER = "_self_test.h"
 
 def is_library(folder: Path) -> bool:
     """Whether a folder holds an export."""
-    return kind_in(folder) == EXPORT
+    return written_in(folder).kind == EXPORT
 
 
 def certify_library(folder: Path, board: Board, settings: Settings) -> Certificate:
-    """Return the certificate of an exported library.
-
-    Raises `InputError` if a file of it is missing or was edited, `CheckFailed` if a claim is false.
-    """
+    """Return a library's certificate; `InputError` if edited, `CheckFailed` for false claims."""
     check_folder(folder)
-    hashes = dict(sorted(digests_in(folder).items()))
+    hashes = dict(sorted(written_in(folder).digests.items()))
     headers = {Path(name).name for name in hashes if name.endswith(_HEADER)}
     if len(headers) != 1:
         raise InputError(f"{folder} has no self-test; export the model again")

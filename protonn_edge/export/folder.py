@@ -26,23 +26,11 @@ _MANIFEST_LIMIT_BYTES = 1 << 16
 _LINE = re.compile(r"([0-9a-f]{64})  (.+)")
 
 
-class _Written(NamedTuple):
-    """What a list says: the kind, and the digests of files by their names."""
+class Manifest(NamedTuple):
+    """What a folder holds by its list: which of the kinds, and the SHA-256 of files by name."""
 
-    kind: str
-    digests: dict[str, str]
-
-
-def kind_in(folder: Path) -> str | None:
-    """Return which of the kinds a folder holds; None if none of them."""
-    written = _manifest(folder) if folder.is_dir() else None
-    return None if written is None else written.kind
-
-
-def digests_in(folder: Path) -> dict[str, str]:
-    """Return the SHA-256 of the files of what a folder holds, by name; none if it holds nothing."""
-    written = _manifest(folder)
-    return {} if written is None else written.digests
+    kind: str | None = None
+    digests: Mapping[str, str] = {}
 
 
 def check_folder(folder: Path, kind: str = EXPORT) -> None:
@@ -57,8 +45,8 @@ def check_folder(folder: Path, kind: str = EXPORT) -> None:
         return
     if all(map(is_scratch, folder.iterdir())):
         return
-    written = _manifest(folder)
-    if written is None:
+    written = written_in(folder)
+    if written.kind is None:
         raise InputError(f"{folder} is neither empty nor {kind}; choose another folder")
     if written.kind != kind:
         raise InputError(
@@ -83,8 +71,7 @@ def write_folder(folder: Path, files: Mapping[str, str], kind: str = EXPORT) -> 
     that is not the export's is in the way, or the folder cannot be written.
     """
     check_folder(folder, kind)
-    written = _manifest(folder) if folder.is_dir() else None
-    before = {} if written is None else written.digests
+    before = written_in(folder).digests
     for name in files:
         path = folder / name
         if name not in before and (path.exists() or path.is_symlink()):
@@ -98,18 +85,18 @@ def write_folder(folder: Path, files: Mapping[str, str], kind: str = EXPORT) -> 
     write_together(folder, {**files, MANIFEST: manifest}, remove=before)
 
 
-def _manifest(folder: Path) -> _Written | None:
-    """Return what the list of a folder says, None if there is no sound one."""
+def written_in(folder: Path) -> Manifest:
+    """Return what a folder holds: nothing if there is no sound list."""
     path = folder / MANIFEST
     if not path.is_file() or path.stat().st_size > _MANIFEST_LIMIT_BYTES:
-        return None
+        return Manifest()
     texts = path.read_text("utf-8", "replace").splitlines()
     said = {f"# {kind}": kind for kind in (LOGGER, LIVE)}
     kind = said.get(texts[0] if texts else "", EXPORT)
     lines = [_LINE.fullmatch(text) for text in texts[kind != EXPORT :]]
     written = {line[2]: line[1] for line in lines if line is not None}
     sound = len(written) == len(lines) and all(_is_inside(name) for name in written)
-    return _Written(kind, written) if sound else None
+    return Manifest(kind, written) if sound else Manifest()
 
 
 def _is_inside(name: str) -> bool:

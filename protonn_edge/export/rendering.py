@@ -240,10 +240,7 @@ def _context(kind: Kind, library: Library, board: Board) -> dict[str, Any]:
 
 
 def _features(model: IntegerChain, names: tuple[str, ...]) -> list[dict[str, str]]:
-    """Return the table of features, which raw values become 0 and the largest input.
-
-    It is one line where all are alike, and empty if it would be long.
-    """
+    """Return the table of features: one line where all are alike, none if it would be long."""
     inputs = model.features
     full = inputs.zero + inputs.step * inputs.maximum
     if np.ptp(inputs.zero) == 0 and np.ptp(inputs.step) == 0:

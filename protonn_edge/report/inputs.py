@@ -63,10 +63,7 @@ class Battery:
                 raise InputError(f"{value:g} {what} is out of range; give {low:g} to {high:g}")
 
     def life(self, board: Board, milliseconds: float, rate: float | None = None) -> Life:
-        """Return the battery life for a mean latency in ms.
-
-        A rate that is too high for the board counts as computing all the time.
-        """
+        """Return the life for a mean latency in ms; too high a rate is computing all the time."""
         busy = min(1.0, (self.rate if rate is None else rate) * milliseconds / 1000)
         watts = busy * board.power_watts + (1 - busy) * self.idle_watts
         return Life(busy, 1000 * watts, self.watt_hours / watts)
@@ -110,10 +107,7 @@ class Front:
 
 
 def read_front(path: Path) -> Front:
-    """Return the result of a search, from a file of ``tune --front FILE.json``.
-
-    Raises `InputError` if the file cannot be read or is not such a file.
-    """
+    """Return a search's result from ``tune --front FILE.json``; `InputError` for other files."""
     contents = read_file(path, limit_bytes=_LARGEST_FILE)
     try:
         record = json.loads(contents)

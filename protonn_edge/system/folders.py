@@ -41,10 +41,7 @@ class InUse(Exception):
 
 
 def try_lock(descriptor: int) -> bool:
-    """Lock an open file or folder until its descriptor is closed; return whether it is locked.
-
-    Raises `InUse` if another process, or another descriptor of this one, holds the lock.
-    """
+    """Return whether a file or folder is locked until it is closed; `InUse` if another holds it."""
     if fcntl is None:
         return False
     try:

@@ -52,10 +52,7 @@ def _features() -> set[str]:
 
 
 def one_thread() -> AbstractContextManager[object]:
-    """Return a context in which BLAS and OpenMP use one thread, so that sums have one order.
-
-    That is also faster for small products.
-    """
+    """Return a context of one thread for BLAS and OpenMP: sums have one order, and take less."""
     limited: AbstractContextManager[object] = _threads().limit(limits=1)
     return limited
 

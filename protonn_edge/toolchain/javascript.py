@@ -43,10 +43,7 @@ class _NotMadeError(ProtoNNEdgeError):
 
 
 def script_file(name: str) -> Path:
-    """Return the path of one of `SCRIPTS`: the one that is ready, or one that is made now.
-
-    Raises `ProtoNNEdgeError` if it cannot be made; the sentence says why.
-    """
+    """Return the path of one of `SCRIPTS`, made if need be; `ProtoNNEdgeError` if it cannot be."""
     web = resource("web")
     if (web / name).is_file():
         return web / name

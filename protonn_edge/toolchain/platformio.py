@@ -109,10 +109,7 @@ def run_pio(
 
 
 def pio_environment() -> dict[str, str]:
-    """Return the environment for a process that runs ``pio``: this one's and `pio_variables`.
-
-    PlatformIO then sends no telemetry, unless the user's environment turns it on.
-    """
+    """Return the environment for ``pio``: `pio_variables`, and no telemetry unless asked for."""
     return {_TELEMETRY: "no", **os.environ, **pio_variables()}
 
 
@@ -127,7 +124,9 @@ def pio_variables() -> dict[str, str]:
     choice = os.environ.get(_CHOICE, "")
     if choice not in ("", "stock", "offline"):
         raise InputError(f"{_CHOICE} is {choice!r}; set it to stock or offline, or not at all")
-    if choice == "stock" or (not choice and _manages_by_itself()):
+    if choice == "stock" or (not choice and "PLATFORMIO_PLATFORMS_DIR" in os.environ):
+        return {}
+    if not choice and (_stock_platform_is_installed() or _registry_is_reachable()):
         return {}
     if shutil.which("avr-gcc") is None:
         raise InputError(
@@ -142,15 +141,6 @@ def pio_variables() -> dict[str, str]:
         "PLATFORMIO_DISABLE_UPGRADE_CHECK": "true",
         _TELEMETRY: "no",
     }
-
-
-def _manages_by_itself() -> bool:
-    """Return True if PlatformIO finds the platform without help."""
-    return (
-        "PLATFORMIO_PLATFORMS_DIR" in os.environ
-        or _stock_platform_is_installed()
-        or _registry_is_reachable()
-    )
 
 
 def _stock_platform_is_installed() -> bool:
@@ -275,10 +265,7 @@ def environment_section(board: Board) -> str:
 
 
 def upload_lines(board: Board) -> list[str]:
-    """Return what the section of a board of one's own says of uploads, for `upload`, too.
-
-    Boards that have a name are known by it.
-    """
+    """Return what a board of one's own says of uploads; those with a name are known by it."""
     if board.environment in board_names():
         return []
     lines = [f"upload_protocol = {board.upload_protocol}"]
@@ -315,10 +302,7 @@ def build_flags(board: Board) -> list[str]:
 
 
 def description(board: Board) -> dict[str, Any]:
-    """Return a board as a platform of PlatformIO describes it, for its .json file.
-
-    It is for the stand-in, and for the project of a board that the stock platform does not know.
-    """
+    """Return a board as a platform of PlatformIO describes it, for its .json file."""
     upload: dict[str, Any] = {
         "maximum_size": board.flash_bytes,
         "maximum_ram_size": board.sram_bytes,

@@ -85,10 +85,7 @@ def run_within(
 def compile_sources(
     command: Sequence[str], sources: Sequence[Path], *, deadline_s: float, name: str
 ) -> None:
-    """Run a compiler, which says in English what it refuses, on sources.
-
-    Raises `CheckFailed` with its words if it refuses them, or the deadline passes.
-    """
+    """Run a compiler on sources; `CheckFailed`, in English, if it refuses them or is late."""
     english = {**os.environ, "LC_ALL": "C"}
     done = run_within(deadline_s, command, name=name, environment=english)
     if done.returncode != 0:

@@ -105,10 +105,7 @@ class PossibleCycles:
 
 
 def prediction_paths(program: LinkedProgram, plan: Plan, board: Board) -> Paths:
-    """Return the longest and the shortest path of what the firmware measures of a prediction.
-
-    Raises `CheckFailed` or `InputError` as `paths_between` does.
-    """
+    """Return the paths of what the firmware measures of a prediction, as `paths_between`."""
     from protonn_edge.avr.paths import Times, paths_between  # noqa: PLC0415 - they take SciPy
 
     once, feed, push = Times(1, 1), plan.feed, plan.push

@@ -15,8 +15,8 @@ from protonn_edge.export.folder import (
     LOGGER,
     MANIFEST,
     check_folder,
-    kind_in,
     write_folder,
+    written_in,
 )
 
 FILES = {"a.txt": "one\n", "src/b.c": "int b;\n"}
@@ -82,10 +82,10 @@ def test_a_folder_of_someone_elses_is_left_alone(tmp_path: Path):
 
 @pytest.mark.parametrize("kind", [EXPORT, LOGGER, LIVE])
 def test_one_kind_replaces_itself_and_no_other(tmp_path: Path, kind: str):
-    assert kind_in(tmp_path / "library") is None
+    assert written_in(tmp_path / "library").kind is None
     write_folder(tmp_path / "library", FILES, kind)
     write_folder(tmp_path / "library", {"a.txt": "two\n"}, kind)
-    assert kind_in(tmp_path / "library") == kind
+    assert written_in(tmp_path / "library").kind == kind
     before = files_in(tmp_path / "library")
     for other in {EXPORT, LOGGER, LIVE} - {kind}:
         with pytest.raises(InputError, match=f"has {kind} in it, which {other} does not replace"):
