@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from protonn_edge.avr.program import read_program
 from protonn_edge.boards import Board
-from protonn_edge.build.folder import Project, exclusive, has_own_sources
+from protonn_edge.build.folder import Project, exclusive
 from protonn_edge.build.project import BuildOptions, trial_build
 from protonn_edge.certificate import claims
 from protonn_edge.certificate.claims import Certificate, Claim, Settings
@@ -56,7 +56,7 @@ def certify_project(folder: Path, board: Board, settings: Settings) -> Certifica
             program, linked = read_program(trial.elf), project.linked(board)
             if linked is not None and read_program(linked).code != program.code:
                 raise CheckFailed(f"{linked} is not what its sources compile to; build it again")
-            own = has_own_sources(trial.project)
+            own = trial.project.has_own_sources()
             made = (
                 *arithmetic_claims(reference),
                 memory_safety(render_c(reference, plan), asked=settings.prove),
