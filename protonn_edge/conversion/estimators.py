@@ -311,15 +311,12 @@ def _neighbours(classifier: Any, k: int, n_classes: int) -> NeighbourRule:
 
 
 _READERS: dict[type, Callable[[Any, int, int], Rule]] = {
-    DecisionTreeClassifier: tree_rule,
-    ensemble.ExtraTreesClassifier: tree_rule,
-    ensemble.GradientBoostingClassifier: tree_rule,
+    **dict.fromkeys((DecisionTreeClassifier, ensemble.ExtraTreesClassifier), tree_rule),
+    **dict.fromkeys(
+        (ensemble.GradientBoostingClassifier, ensemble.RandomForestClassifier), tree_rule
+    ),
+    **dict.fromkeys((LinearDiscriminantAnalysis, LinearSVC, LogisticRegression), _linear),
+    **dict.fromkeys((NuSVC, SVC), _machine),
     KNeighborsClassifier: _neighbours,
-    LinearDiscriminantAnalysis: _linear,
-    LinearSVC: _linear,
-    LogisticRegression: _linear,
     NearestCentroid: _centroids,
-    NuSVC: _machine,
-    ensemble.RandomForestClassifier: tree_rule,
-    SVC: _machine,
 }

@@ -69,14 +69,8 @@ def from_reference(
     sizes = reference.projection.shape[1], len(reference.labels)
     check_sizes(sizes, int(points.shape[1]), len(classes))
     inputs = sparse_statistics(points, None) if issparse(points) else InputStatistics.of(points)
-    head = ProtoNNHead(
-        projection=reference.projection,
-        prototypes=reference.prototypes,
-        labels=reference.labels,
-        gamma=reference.gamma,
-    )
     model = Model(
-        head=head,
+        head=ProtoNNHead(**vars(reference)),
         normalizer=_normalizer(normalization, inputs),
         inputs=inputs,
         classes=tuple(classes),

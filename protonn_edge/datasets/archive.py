@@ -35,7 +35,6 @@ _BROKEN = (
     EOFError,
     OSError,
     ValueError,
-    NotImplementedError,
     RuntimeError,
     IndexError,
 )

@@ -52,12 +52,8 @@ class Numbers:
         values = found.reshape(shape)
         self._blocks.append(values)
         for column in self.texts:
-            _note(
-                self.gaps,
-                column,
-                block,
-                [i for i, (_, row) in enumerate(block) if not row[column.index].strip()],
-            )
+            empty = [i for i, (_, row) in enumerate(block) if not row[column.index].strip()]
+            _note(self.gaps, column, block, empty)
         missing = np.isnan(values)
         if not missing.any():
             return

@@ -118,21 +118,12 @@ class Quality:
         names = answer_names(len(counts), classes)
         figures, n, right = class_figures(counts), int(counts.sum()), int(counts.diagonal().sum())
         present = [each for each in figures if each.recall is not None]
-        recalls = [each.recall or 0.0 for each in present]
+        recall = float(np.mean([each.recall or 0.0 for each in present]))
         pairs = [(each.precision or 0.0, each.recall or 0.0) for each in present]
-        scores = [2 * p * r / (p + r) if p + r else 0.0 for p, r in pairs]
+        f1 = float(np.mean([2 * p * r / (p + r) if p + r else 0.0 for p, r in pairs]))
         largest = int(counts.sum(axis=1).argmax())
-        return cls(
-            names,
-            n,
-            right / n,
-            wilson_interval(right, n),
-            largest,
-            figures[largest].n / n,
-            float(np.mean(recalls)),
-            float(np.mean(scores)),
-            figures,
-        )
+        share, interval, baseline = right / n, wilson_interval(right, n), figures[largest].n / n
+        return cls(names, n, share, interval, largest, baseline, recall, f1, figures)
 
     def to_json(self) -> dict[str, Any]:
         """Return the figures with the field names of this package's JSON."""

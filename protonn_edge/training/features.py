@@ -52,10 +52,7 @@ class FeatureRequest:
         raise NotImplementedError
 
     @classmethod
-    def alternatives(
-        cls,
-        shape: Shape,  # noqa: ARG003
-    ) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    def alternatives(cls, _shape: Shape) -> Iterator[tuple[str, Mapping[str, Any]]]:
         """Yield texts for images of a shape that a search tries, with the settings they need."""
         yield from ()
 
@@ -109,10 +106,7 @@ class GivenStage(FeatureRequest):
         return self.stage.kind
 
     def stage_for(
-        self,
-        settings: Settings,  # noqa: ARG002
-        points: Float32,
-        weights: Float32 | None,  # noqa: ARG002
+        self, _settings: Settings, points: Float32, _weights: Float32 | None
     ) -> FeatureStage:
         """Return the stage, for points (n, features) like those of its model."""
         if self.stage.n_features != points.shape[1]:

@@ -27,6 +27,7 @@ from protonn_edge.training.points import Float32, Indices, check_finite
 from protonn_edge.training.stored_points import is_large
 
 ClassWeight = Mapping[Any, float] | str | None
+_TAKEN: dict[str, Any] = {"accept_sparse": "csr", "dtype": np.float32, "ensure_all_finite": False}
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,15 +91,7 @@ def labelled_points(
         check_consistent_length(X, labels)
         points: Any = np.asarray(X)
     else:
-        points, labels = validate_data(
-            estimator,
-            X,
-            y,
-            reset=reset,
-            accept_sparse="csr",
-            dtype=np.float32,
-            ensure_all_finite=False,
-        )
+        points, labels = validate_data(estimator, X, y, reset=reset, **_TAKEN)
         check_finite(points)
         points = dense_unless_kept(points, kind)
     with labels_are_classes():
@@ -144,9 +137,7 @@ def checked_points(
     estimator: BaseEstimator, X: ArrayLike, what: str, kind: str, *, reset: bool
 ) -> Float32 | Sparse:
     """Return points without labels, checked; dense unless the normalizer keeps them sparse."""
-    points = validate_data(
-        estimator, X, reset=reset, accept_sparse="csr", dtype=np.float32, ensure_all_finite=False
-    )
+    points = validate_data(estimator, X, reset=reset, **_TAKEN)
     check_finite(points, what)
     return dense_unless_kept(points, kind)
 

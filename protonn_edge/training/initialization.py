@@ -156,11 +156,9 @@ def neighbourhood_projection(
     rows = generator.choice(len(X), count, replace=False, p=chances)
     rows = np.union1d(rows, np.unique(y, return_index=True)[1])  # every class is included
     spread = float(np.sqrt(np.square(X[rows] @ start.T).sum(axis=1).mean()))
+    begun = start / np.float32(spread or 1.0)  # otherwise others are too far away to count
     analysis = NeighborhoodComponentsAnalysis(
-        len(start),
-        init=start
-        / np.float32(spread or 1.0),  # otherwise all other points are too far away to count
-        max_iter=_NEIGHBOURHOOD_ITERATIONS,
+        len(start), init=begun, max_iter=_NEIGHBOURHOOD_ITERATIONS
     )
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)  # any result will do as a start
@@ -201,12 +199,8 @@ def discriminant_projection(
     counted = np.ones(n) if weights is None else weights.astype(np.float64)
     totals = np.bincount(y, weights=counted)
     centre, _ = mean_and_deviation(X, weights)
-    means = np.stack(
-        [
-            np.average(X[y == label], axis=0, weights=counted[y == label])
-            for label in range(len(totals))
-        ]
-    )
+    of_class = ((X[y == label], counted[y == label]) for label in range(len(totals)))
+    means = np.stack([np.average(own, axis=0, weights=shares) for own, shares in of_class])
     S_total = _scatter(X - centre, weights)
     between = (means - centre) * np.sqrt(totals / n)[:, None]
     S_between = between.T @ between
@@ -249,19 +243,13 @@ def clustered_prototypes(
     shares = np.full(len(counts), n_prototypes // len(counts))
     largest_first = np.argsort(-counts, kind="stable")
     shares[largest_first[: n_prototypes - int(shares.sum())]] += 1
-    centres = np.concatenate(
-        [
-            cluster_centres(
-                projected[y == label],
-                int(share),
-                seed,
-                generator,
-                None if weights is None else weights[y == label],
-                starts,
-            )[0]
-            for label, share in enumerate(shares)
-        ]
-    )
+    parts = []
+    for label, share in enumerate(shares.tolist()):
+        own = y == label
+        weighted = None if weights is None else weights[own]
+        found = cluster_centres(projected[own], share, seed, generator, weighted, starts)
+        parts.append(found[0])
+    centres = np.concatenate(parts)
     return centres.T.copy(), np.repeat(np.eye(len(counts), dtype=np.float32), shares, axis=1)
 
 

@@ -42,9 +42,7 @@ _SHARE = schema.number(0, 1)
 _FIGURES = schema.record_of(
     {
         "kernel": schema.one_of(*PLANS),
-        "flash_bytes": schema.whole(
-            -(10**5), 10**9
-        ),  # negative if the estimate for the firmware is too large
+        "flash_bytes": schema.whole(-(10**5), 10**9),  # below 0 of an overestimated firmware
         "sram_bytes": schema.whole(0, 10**9),
         "worst_cycles": schema.whole(0, 10**15),
         "mean_cycles": schema.number(0, 1e15),
