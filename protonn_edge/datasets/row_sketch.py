@@ -22,7 +22,6 @@ from protonn_edge.errors import InputError
 
 SKETCH_SIZE = 1_024
 _BLOCK_VALUES = 2**18
-_MOST = np.uint64(2**64 - 1)
 
 Hashes = NDArray[np.uint64]
 
@@ -87,7 +86,7 @@ class RowSketch:
         """Return the sketch of all rows of matrices (n, D)."""
         kept = np.empty(0, np.uint64)
         for block in blocks:
-            kept = np.unique(np.concatenate([kept, row_hashes(block)]))[:SKETCH_SIZE]
+            kept = np.union1d(kept, row_hashes(block))[:SKETCH_SIZE]
         return cls(kept)
 
     @classmethod
@@ -103,12 +102,12 @@ class RowSketch:
 
     def merged(self, other: RowSketch | None) -> RowSketch:
         """Return the sketch of the rows of both."""
-        more = [] if other is None else [other.hashes]
-        return RowSketch(np.unique(np.concatenate([self.hashes, *more]))[:SKETCH_SIZE])
+        both = self if other is None else RowSketch(np.union1d(self.hashes, other.hashes))
+        return RowSketch(both.hashes[:SKETCH_SIZE])
 
     def overlap(self, X: NDArray[Any]) -> Overlap:
         """Return how many rows of X (n, D) the sketch knows."""
-        hashes = row_hashes(X)
-        limit = self.hashes[-1] if len(self.hashes) == SKETCH_SIZE else _MOST
-        compared = hashes[hashes <= limit]
+        compared = row_hashes(X)
+        if len(self.hashes) == SKETCH_SIZE:
+            compared = compared[compared <= self.hashes[-1]]
         return Overlap(len(X), len(compared), int(np.isin(compared, self.hashes).sum()))

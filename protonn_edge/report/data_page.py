@@ -67,7 +67,6 @@ def render_data_page(
         facts=facts,
         notices=sorted(notices, key=lambda each: not each.warning),
         classes=summary.classes[:_CLASSES],
-        hidden=max(0, len(summary.classes) - _CLASSES),
         largest=max(1, *(each.train + each.test for each in summary.classes)),
         sections=[each for each in sections if each.panels],
     )
@@ -118,7 +117,7 @@ class _View:
                 markup = _lines([(edges, heights / top) for heights in shares if top], words)
                 drawn.append(Picture(markup, words, len(drawn)))
         if drawn or table:
-            key = _key(self.classes) if drawn else ()
+            key = _key(self.classes if drawn else ())
             yield Panel(gallery=tuple(drawn), key=key, table=table)
 
     def takes(self) -> Iterator[Panel]:
@@ -193,10 +192,7 @@ class _View:
             figures = f"{self.X[row, most]:g}", f"{distance[row] / middle:.1f}"
             column = columns[most] if columns else str(most + 1)
             rows.append((name, self.classes[self.y[row]], column, *figures))
-        words = (
-            f"{len(shown):,} points on the two principal axes of {Z.shape[1]:,} standardized "
-            f"features, with {100 * explained:.0f} % of their variance."
-        )
+        words = f"{len(shown):,} points, standardized; {100 * explained:.0f} % of their variance."
         points, classes = marks(at, self.y[shown].tolist()), self.classes[:_CLASSES]
         plane = Scatter(_PLANE, frame.height, points, (), classes, tuple(names))
         headings = ("outlier", "class", "most unusual in", "value", "times the usual distance")

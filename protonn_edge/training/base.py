@@ -392,11 +392,8 @@ class DeviceClassifier(Answers, declared.SharedParameters, ABC):
             n_train=n_train,
             data_sha256=prepared.data_sha256,
         )
-        started = settings.initial_model
-        before = None if started is None else started.training_rows
-        rows = prepared.rows and prepared.rows.merged(before)
         model = prepared.measured(learned.model)
-        self.model_ = replace(model, record=record, training_rows=rows)
+        self.model_ = replace(model, record=record, training_rows=prepared.rows)
 
     def _fit_temperature(self, points: Float32 | Sparse, targets: Indices) -> None:
         """Fit the factor on scores before the softmax; see `predict_proba`."""

@@ -191,11 +191,12 @@ class PreparedPoints:
         if n_classes is None:
             n_classes = y.shape[1] if self.multilabel else len(np.unique(y))
         self.n_classes = n_classes
-        self.rows = None if issparse(points) else RowSketch.of([points])
         self.test: tuple[Float32 | Sparse, Indices | Sparse] | None = None
         self.classes: tuple[str, ...] = ()
         self.feature_names: tuple[str, ...] = ()
         given = settings.initial_model
+        known = None if given is None else given.training_rows
+        self.rows = None if issparse(points) else RowSketch.of([points]).merged(known)
         if given is not None:
             check_sizes((given.n_features, given.n_classes), points.shape[1], n_classes)
         if settings.strangers > 0:
@@ -223,7 +224,8 @@ class PreparedPoints:
             sample = stored.sample(np.random.default_rng(seed))
             prepared = cls(settings, *sample, seed=seed, stored=stored)
             prepared.n_rows = len(stored)
-            prepared.rows = RowSketch.of(chunk for _, chunk in chunks_of(given.X))
+            every = RowSketch.of(chunk for _, chunk in chunks_of(given.X))
+            prepared.rows = every.merged(prepared.rows)
             return prepared
         X, y, weights, kept = distinct_points(given.X, given.y, given.weights, groups)
         if settings.copies:

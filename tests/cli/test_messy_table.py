@@ -34,5 +34,17 @@ def test_from_the_table_to_firmware(tmp_path: Path) -> None:
     states = np.array([line.rsplit(";", 1)[1] for line in new.read_text().splitlines()[1:]])
     recalls = {state: (predicted[states == state] == state).mean() for state in STATES}
     assert min(recalls.values()) > 0.4, recalls
-    some = write_table(tmp_path / "some.csv", 40, seed=3)
-    assert run_json("hil", some, "--project", tmp_path / "uno")["mismatches"] == 0
+
+    def noticed(rows: Path) -> bool:
+        results, project = tmp_path / "r.csv", ("--project", tmp_path / "uno")
+        found = run_json("hil", rows, "-o", results, *project)
+        results.rename(rows.with_suffix(".results"))
+        assert found["mismatches"] == 0
+        return "training_rows" in {each["kind"] for each in found["notices"]}
+
+    some, seen = write_table(tmp_path / "some.csv", 40, seed=3), tmp_path / "seen.csv"
+    seen.write_text("\n".join((parts / "train.csv").read_text().splitlines()[:41]) + "\n")
+    assert (noticed(some), noticed(seen)) == (False, True)
+    page = tmp_path / "report.html"
+    succeed("report", seen.with_suffix(".results"), "--model", model, "--data", seen, "-o", page)
+    assert "the model was trained on about 100 % of the 40 points" in page.read_text()
