@@ -59,8 +59,3 @@ CORES = {
 }
 
 UNO_CORE = CORES["avr5"]
-
-
-def core_of_machine(machine: int) -> Core | None:
-    """Return the core with a number in the flags of an ELF file, if it is known."""
-    return next((core for core in CORES.values() if core.machine == machine), None)

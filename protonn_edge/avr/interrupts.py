@@ -51,18 +51,9 @@ class MaskedSpans:
 def masked_spans(program: LinkedProgram, bounds: Mapping[str, int]) -> MaskedSpans:
     """Return how long a firmware keeps interrupts off.
 
-    Parameters
-    ----------
-    program : LinkedProgram
-        The firmware, with its symbols.
-    bounds : mapping of str to int
-        The most cycles that a call of a function takes, for those with loops.
-
-    Raises
-    ------
-    CheckFailed
-        If there is no bound: a loop with interrupts off in a function that `bounds` does not have,
-        or a function that returns with interrupts off; the message names it.
+    For functions with loops, `bounds` has the most cycles that a call takes. Raises `CheckFailed`
+    if there is no bound: a loop with interrupts off in another function, or a function that returns
+    with interrupts off; the message names it.
     """
     return _Spans(program, bounds).all()
 

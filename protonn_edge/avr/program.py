@@ -16,7 +16,7 @@ from elftools.elf.elffile import ELFFile
 from elftools.elf.sections import Section, SymbolTableSection
 from elftools.elf.sections import Symbol as NamedPlace
 
-from protonn_edge.avr.cores import CORES, Core, core_of_machine
+from protonn_edge.avr.cores import CORES, Core
 from protonn_edge.avr.instructions import Decoded, decode
 from protonn_edge.errors import InputError
 from protonn_edge.system.files import read_file
@@ -161,13 +161,7 @@ class LinkedProgram:
 
 
 def read_program(elf: Path) -> LinkedProgram:
-    """Return what is known of a linked AVR firmware.
-
-    Raises
-    ------
-    InputError
-        If `elf` cannot be read or is not an ELF file for the AVR.
-    """
+    """Return what is known of a linked AVR firmware; `InputError` if `elf` is none."""
     program = _program(elf, read_file(elf, limit_bytes=_LARGEST_FILE))
     if not program.code:
         raise InputError(f"{elf} has no code in it; give the ELF file that avr-gcc linked")
@@ -177,8 +171,7 @@ def read_program(elf: Path) -> LinkedProgram:
 def read_share(elf: Path, object_file: Path) -> Sections:
     """Return what a linked AVR firmware takes for the functions and variables of one object file.
 
-    The linker has left some of them out. What of the C library they need is not counted. Raises
-    `InputError` if a file cannot be read or is not an ELF file for the AVR.
+    The linker has left some of them out. What of the C library they need is not counted.
     """
     linked, own = (_parsed(path, _sized_names) for path in (elf, object_file))
     return Sections.of(linked[name] for name in own.keys() & linked.keys())
@@ -198,8 +191,7 @@ def constants_in_sram(program: LinkedProgram, all_of: str) -> list[tuple[str, Pa
     """Return constants that take SRAM though flash could hold them, with their object files.
 
     These are constants without PROGMEM, string literals, and anything with an initial value in
-    object files whose names begin with `all_of`. All object files lie below the program's folder.
-    Raises `InputError` if one cannot be read or is not an ELF file for the AVR.
+    object files, below the program's folder, whose names begin with `all_of`.
     """
     if not program.initial_values:
         return []
@@ -315,7 +307,8 @@ def _flash(elf: ELFFile) -> bytes:
 
 
 def _core(elf: ELFFile, path: Path) -> Core:
-    core = core_of_machine(elf["e_flags"] & _MACHINE)
+    machine = elf["e_flags"] & _MACHINE
+    core = next((each for each in CORES.values() if each.machine == machine), None)
     if core is None:
         raise InputError(
             f"{path} is for another kind of AVR than {', '.join(CORES)}; build it for one of them"

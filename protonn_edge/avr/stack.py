@@ -48,21 +48,10 @@ class StackReport:
 def worst_case_stack(program: LinkedProgram, su_files: Iterable[Path] = ()) -> StackReport:
     """Return the most that the stack of a firmware can take.
 
-    Parameters
-    ----------
-    program : LinkedProgram
-        The firmware, with its symbols.
-    su_files : iterable of Path
-        What ``-fstack-usage`` wrote for its sources, if anything.
-
-    Raises
-    ------
-    InputError
-        If a file cannot be read or is broken.
-    CheckFailed
-        If there is no bound, or none that can be proven: recursion, a call through a pointer, an
-        array of variable size, an interrupt handler that allows others; the message names the
-        function.
+    What ``-fstack-usage`` wrote for its sources is in the .su files. Raises `InputError` if a file
+    cannot be read or is broken, and `CheckFailed` if there is no bound, or none that can be proven:
+    recursion, a call through a pointer, an array of variable size, an interrupt handler that allows
+    others; the message names the function.
     """
     if program.names.address_of("__vectors") != 0:
         raise InputError(

@@ -27,8 +27,7 @@ _FOLLOWED = "following the machine code along every branch and into every call"
 def certify_program(elf: Path, board: Board, settings: Settings) -> Certificate:
     """Return the certificate of any linked program that has the settings' entry.
 
-    Raises `InputError` if it is no linked program for the board's chip, or has no such function;
-    and `CheckFailed` if a claim is false.
+    Raises `InputError` if it is none for the board's chip, and `CheckFailed` if a claim is false.
     """
     program = read_program(elf)
     if board.core != program.core.name:

@@ -239,8 +239,8 @@ class FeatureStage(RawPoints):
     def integer_stages(self, inputs: InputQuantizer) -> tuple[IntegerStage, ...]:
         """Return what computes it on a device: from bytes of `device_inputs` to those of `inputs`.
 
-        `inputs` maps features to the inputs of the classifier's own stages. Raises `InputError` if
-        generated code cannot hold them.
+        `inputs` makes a classifier's inputs of features. Raises `InputError` if code cannot hold
+        them.
         """
 
     @abstractmethod

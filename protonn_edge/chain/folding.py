@@ -102,8 +102,8 @@ class FoldedMap:
     ) -> FoldedMap:
         """Return the map of inputs that is ``weights x`` of normalized features x, in steps.
 
-        Weights (d, D) are per unit of a feature as a model normalizes it. Raises `InputError` if
-        numbers are too large to compute with.
+        Weights (d, D) are per unit of a normalized feature. Raises `InputError` if numbers are too
+        large.
         """
         normalizer, statistics = model.normalizer, model.inputs
         per_raw_unit = weights.astype(np.float64) * normalizer.scale / step

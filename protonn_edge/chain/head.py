@@ -204,8 +204,7 @@ class Head(Dimensions):
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Return the scores (n, L) of normalized points, and nearness to known points, (n,).
 
-        The latter, 0..1, is compared with `Rejection.rbf`; 1 for kinds of classifiers without such
-        a measure.
+        The latter, 0..1, is compared with `Rejection.rbf`; kinds without such a measure have 1.
         """
         return self.scores(X), np.ones(len(X))
 

@@ -100,8 +100,7 @@ def _able(model: IntegerChain, core: Core, kernel: str | None) -> list[tuple[Ker
 def _pareto_plans(able: Sequence[Sequence[Kernel]], activity: Activity | None) -> Iterator[Plan]:
     """Yield the plans that are optimal in speed, flash and SRAM (the Pareto front).
 
-    From the last stage to the first, only the promising chain ends are kept, so that there are few
-    candidates even for long chains.
+    From the last stage to the first, only promising ends are kept: few, even for long chains.
     """
     known = of_each_stage([each[0].stage for each in able], activity)
     ends = [PartialPlan()]
@@ -122,8 +121,7 @@ def plan_of(
 ) -> Plan:
     """Return the plan with these choices, which are a plan's `Plan.choices`.
 
-    Stages that are not named use their first kernel. Raises `InputError` if the model has no such
-    plan on this core.
+    Stages not named use their first kernel. Raises `InputError` if the model has no such plan here.
     """
     kernels = []
     for name, stage in model.named_stages.items():

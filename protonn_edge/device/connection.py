@@ -238,11 +238,7 @@ class Connection:
         return self._reader.torn
 
     def open(self) -> None:
-        """Open the line and shake hands.
-
-        Raises `InputError` if the line cannot be opened, `CheckFailed` if no device answers in
-        time, or it has another protocol or another model.
-        """
+        """Open the line, `InputError` if it cannot be, and shake hands; raises as `recover`."""
         try:
             self._line = self.host.open(self.url, self._baud)
         except LinkError as error:

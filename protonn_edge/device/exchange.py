@@ -272,8 +272,7 @@ class Exchange(Generic[Key, Reply]):
     def _count_failure(self, asked: PendingRequest[Key]) -> None:
         """Set a request aside that has failed too often, or for half of the time limit.
 
-        Another answered request shows whether it or the device is at fault, so only one is set
-        aside.
+        Only one is: another one that is answered shows whether it or the device is at fault.
         """
         asked.attempts += 1
         late = asked.attempts >= _REFUSALS and self._deadline.left_s < self._deadline.seconds / 2

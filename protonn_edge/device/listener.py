@@ -142,7 +142,7 @@ class Listener(sensor_board.SensorBoard[LiveDescription, WindowAnswer]):
     def answers(self, seconds: float | None = None) -> Iterator[WindowAnswer]:
         """Yield the answers for windows, for a number of seconds by the board's clock, or forever.
 
-        Raises `CheckFailed` without anything new, after ten times these seconds, or if the line
+        Raises `CheckFailed` if nothing new comes, after ten times the seconds, or if the line
         fails.
         """
         board = self.description

@@ -379,10 +379,9 @@ class MessageReader:
         self._splitter = FrameSplitter(self._max_bytes)
 
     def messages(self, data: bytes) -> Iterator[tuple[int, Message]]:
-        """Yield the messages that `data` completes, each with its sequence number.
+        """Yield the messages that `data` completes, each before what follows, with their numbers.
 
-        Each is yielded before what follows it is decoded. Raises `CheckFailed` for a message of
-        another version, or of other firmware.
+        Raises `CheckFailed` for a message of another version, or of other firmware.
         """
         for frame in self._splitter.feed(data):
             try:

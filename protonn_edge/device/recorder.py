@@ -290,8 +290,8 @@ class Recorder(sensor_board.SensorBoard[LoggerDescription, Samples]):
     def listen(self, wait_s: float = _READ_S) -> None:
         """Record the samples received within some time.
 
-        Raises `CheckFailed` if none were received for ten seconds, a take takes ten times its
-        seconds, or the line fails.
+        Raises `CheckFailed` after ten seconds without any, ten times a take's time, or if the line
+        fails.
         """
         for samples in self.receive(wait_s):
             self._keep(samples)

@@ -145,8 +145,7 @@ class Library:
 def render_export(kind: Kind, library: Library, board: Board) -> dict[str, str]:
     """Return the files of an export by their names, with ``/``: the same text on every machine.
 
-    The board's SRAM decides whether an example holds all features. Raises `InputError` if the
-    prefix cannot be used.
+    The board's SRAM decides whether an example holds all features. `InputError` for bad prefixes.
     """
     files = _rendered(kind, library, board)
     if library.prefix != PREFIX:

@@ -162,8 +162,6 @@ def try_on_board(files: Mapping[str, str], main: str, board: Board) -> Tried:
 def link_as_sketch(files: Mapping[str, str], board: Board, folder: Path) -> Path:
     """Compile and link C sources in `folder` as the Arduino IDE does; return the ELF, of any size.
 
-    It takes none of PlatformIO's start-up time.
-
     Raises `InputError` if there is no compiler, and `CheckFailed` if it refuses the sources.
     """
     sources, elf = _written(files, folder), folder / "program.elf"

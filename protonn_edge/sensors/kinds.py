@@ -187,8 +187,7 @@ class Instrument:
     def named(cls, sensor: str, units: str, channels: Sequence[str]) -> Self | None:
         """Return the instrument of some channels by a text of `units_of`.
 
-        None if one of them has no unit, or is none of the sensor's, such as a column added to its
-        recording.
+        None if one has no unit, or is not the sensor's, such as a column added to its recording.
         """
         own = [name for each in sensor.split(", ") for name in channels_of(each)]
         found = units_of(units, tuple(own or channels))

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from protonn_edge.avr.cores import CORES, core_of_machine
+from protonn_edge.avr.cores import CORES
 from protonn_edge.boards import board_names, load_board
 from protonn_edge.errors import InputError
 
@@ -111,8 +111,7 @@ def test_this_computer_has_nothing_of_a_chip():
         _ = host.cpu
 
 
-def test_cores_are_known_by_the_number_in_elf_files():
-    assert core_of_machine(5) is CORES["avr5"]
-    assert core_of_machine(102) is None
+def test_cores_have_numbers_of_elf_files():
+    assert [core.machine for core in CORES.values()] == [25, 35, 4, 5, 51, 6]
     assert [name for name, core in CORES.items() if core.return_bytes == 3] == ["avr6"]
     assert [name for name, core in CORES.items() if not core.multiplies] == ["avr25", "avr35"]
