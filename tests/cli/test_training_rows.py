@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 from command_line import run_json, succeed
+from sklearn.svm import SVC
 
 from protonn_edge.chain.file import load_model, save_model
 from protonn_edge.datasets.row_sketch import RowSketch
@@ -79,6 +80,22 @@ def test_a_test_part_with_training_rows_is_noticed(
     np.savez(tmp_path / "d.npz", X_train=X[:80], y_train=y[:80], X_test=X[60:], y_test=y[60:])
     options = "--classifier", "linear", "-o", tmp_path / "m.npz", "--json"
     assert "33.3 % of the 60" in shares(run_json("train", tmp_path / "d.npz", *options))[0]
+
+
+def test_a_conversion_remembers_its_training_data(
+    tmp_path: Path, points: tuple[np.ndarray, np.ndarray]
+) -> None:
+    io = pytest.importorskip("skops.io")
+    X, y = points
+    names = np.array(["a", "b"])[y]
+    io.dump(SVC().fit(X[:80], names[:80]), tmp_path / "m.skops")
+    data = tmp_path / "d.npz"
+    np.savez(data, X_train=X[:80], y_train=names[:80], X_test=X[60:], y_test=names[60:])
+    model = tmp_path / "m.npz"
+    found = run_json("convert", tmp_path / "m.skops", "--data", data, "-o", model, "--json")
+    assert "33.3 % of the 60 points" in shares(found)[0]
+    np.savez(data, X=X[:80])
+    assert "100.0 % of the 80" in shares(run_json("predict", model, data, "--json"))[0]
 
 
 def test_a_training_that_goes_on_remembers_all_rows(points: tuple[np.ndarray, np.ndarray]) -> None:
