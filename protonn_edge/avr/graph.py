@@ -7,7 +7,7 @@ begins one. Calls are inside of blocks, and jumps out of a function are followed
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Set
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -62,25 +62,18 @@ class CodeStep(NamedTuple):
     called: tuple[int, ...] = ()  # the function that it calls, if any
 
 
-def graph_of(
-    program: LinkedProgram,
-    entries: Collection[int],
-    places: Collection[int],
-    targets: Mapping[int, tuple[int, ...]],
-    register: int | None = None,
-) -> Graph:
+def graph_of(code: CodeSteps, entries: Collection[int], places: Collection[int]) -> Graph:
     """Return the flow from functions at some addresses, `entries`; blocks begin at `places`.
 
-    Jumps through tables lead to the `targets` of their addresses. Paths end before 0 is written to
-    the I/O `register`. Raises `CheckFailed` if a call or a jump leads to where nobody knows, or the
-    code waits; the message names the function.
+    Raises `CheckFailed` if a call or a jump leads to where nobody knows, or the code waits; the
+    message names the function.
     """
-    steps = CodeSteps(program, targets, register).all(entries)
+    steps = code.all(entries)
     for address, step in steps.items():
-        if _may_stay(step):
+        if address not in code.ends and _may_stay(step):
             raise CheckFailed(
-                f"{program.names.name_of(address)} waits, or never returns: its cycles have no "
-                "bound; leave that to what calls it"
+                f"{code.program.names.name_of(address)} waits, or never returns: its cycles have "
+                "no bound; leave that to what calls it"
             )
     called = {function for step in steps.values() for function in step.called}
     counted = tuple(_counted(steps))
@@ -196,8 +189,10 @@ class CodeSteps:
     """Follows code, an instruction at a time."""
 
     program: LinkedProgram
-    targets: Mapping[int, tuple[int, ...]]  # as of `graph_of`
+    targets: Mapping[int, tuple[int, ...]]  # of jumps through tables, by their addresses
+    # where paths end, too: before 0 is written to an I/O register, and at addresses
     register: int | None = None
+    ends: Set[int] = frozenset()
 
     def all(self, entries: Collection[int]) -> dict[int, CodeStep]:
         """Return the instructions that can be reached, by address."""
@@ -216,6 +211,8 @@ class CodeSteps:
         here = self._instruction(address)
         name, cycles = here.name, here.cycles_on(self.program.core)
         target = here.operands.get("k", 0)
+        if address in self.ends:
+            return CodeStep(here, ((None, 0),))
         if name in instructions.RETURNS:
             return CodeStep(here, ((None, cycles),))
         if _writes(here, self.register) and here.operands["r"] == _ZERO:

@@ -9,8 +9,8 @@ it is entered, a function as often as it is called, and facts limit how often pl
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Mapping, Set
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -22,8 +22,8 @@ from scipy.optimize import Bounds, LinearConstraint, milp
 from scipy.sparse import csr_array, diags_array
 from scipy.sparse.csgraph import connected_components
 
-from protonn_edge.avr.facts import Fact, facts_of, span_labels
-from protonn_edge.avr.graph import Graph, first_write, graph_of
+from protonn_edge.avr.facts import Fact, Facts, facts_of, span_labels
+from protonn_edge.avr.graph import CodeSteps, Graph, first_write, graph_of
 from protonn_edge.avr.program import LinkedProgram
 from protonn_edge.errors import CheckFailed, InputError
 
@@ -109,17 +109,51 @@ def paths_between(
     return _paths(program, roots, whole=whole, register=register)
 
 
+def longest_part(
+    program: LinkedProgram,
+    starts: Mapping[int, Times],
+    ends: Collection[int] = (),
+    limits: Mapping[str, int] | None = None,
+) -> Path:
+    """Return the longest path of code that may be a part of a prediction.
+
+    It begins at each address of `starts` so often, and ends at one of `ends`, where the function
+    does that it began in, or at a place that it never passes. `limits` are lower ones of facts, by
+    their names. Raises `CheckFailed` as `paths_through`.
+    """
+    facts, limits = facts_of(program, whole=False), limits or {}
+    passes = tuple(
+        fact if fact.others else replace(fact, most=limits.get(fact.name, fact.most), least=0)
+        for fact in facts.passes
+    )
+    never = {at for fact in passes if limits.get(fact.name) == 0 for at in fact.places}
+    flow = _flow(program, starts, replace(facts, passes=passes), None, never.union(ends))
+    return flow.path(-1)
+
+
 def _paths(
     program: LinkedProgram, roots: Mapping[int, Times], *, whole: bool, register: int | None = None
 ) -> Paths:
-    facts = facts_of(program, whole=whole)
+    flow = _flow(program, roots, facts_of(program, whole=whole), register)
+    return Paths(flow.path(-1), flow.path(1))
+
+
+def _flow(
+    program: LinkedProgram,
+    roots: Mapping[int, Times],
+    facts: Facts,
+    register: int | None,
+    ends: Set[int] = frozenset(),
+) -> _Flow:
     places = {place for fact in facts.passes for place in (*fact.places, *fact.others)}
-    graph = graph_of(program, roots, places, facts.targets, register)
+    graph = graph_of(CodeSteps(program, facts.targets, register, ends), roots, places)
     counted = (
         Fact(f"{loop.start:#x}", {loop.start: 1}, loop.times, loop.times, {loop.before: 1})
         for loop in graph.counted
     )
-    return _Flow(program, graph, [*facts.passes, *counted], roots).paths()
+    flow = _Flow(program, graph, [*facts.passes, *counted], roots)
+    flow.check_loops()
+    return flow
 
 
 class _Flow:
@@ -160,12 +194,7 @@ class _Flow:
         none = Times(0, 0)
         self._roots = np.array([roots.get(start, none) for start in self._starts])
 
-    def paths(self) -> Paths:
-        """Return both paths."""
-        self._check_loops()
-        return Paths(self._path(-1), self._path(1))
-
-    def _check_loops(self) -> None:
+    def check_loops(self) -> None:
         """Raise `CheckFailed` if a path can go round without passing a place that has a limit."""
         free = diags_array(1.0 * (self._held.sum(axis=0) == 0))
         following = csr_array(free @ (self._entered @ self._left.T + self._called) @ free)
@@ -182,7 +211,7 @@ class _Flow:
             f"0x{address:x}{f' ({line})' if line else ''}; put a fact there"
         )
 
-    def _path(self, sign: int) -> Path:
+    def path(self, sign: int) -> Path:
         """Return the longest path, for a sign of -1, or the shortest.
 
         Numbers of ways need not be integers for a bound, and mostly are. There may be loops that

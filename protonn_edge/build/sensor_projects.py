@@ -15,6 +15,7 @@ from protonn_edge.avr.program import read_program
 from protonn_edge.boards import Board
 from protonn_edge.build.checks import OverBudget, Usage, check_budget
 from protonn_edge.build.folder import PLAN_FILE, plan_text
+from protonn_edge.build.response import Response, response_of
 from protonn_edge.build.sampling import Sampling, check_baud, least_baud
 from protonn_edge.build.windowing import Windowing
 from protonn_edge.chain.model import Model
@@ -105,6 +106,7 @@ class LiveBuild:
     plan: Plan
     ring_bytes: int  # SRAM of the buffer of samples
     usage: Usage  # what the linked firmware uses
+    response: Response | None  # how soon a class is there; None if machine code does not show it
 
 
 def build_live(model: Model, windowing: Windowing) -> LiveBuild:
@@ -121,13 +123,13 @@ def build_live(model: Model, windowing: Windowing) -> LiveBuild:
         files = live_files(windowing, plan)
         ring_bytes = windowing.ring_samples(plan) * len(windowing.used)
         try:
-            usage = _usage(files, board, model)
+            usage, response = _linked(files, model, windowing)
         except OverBudget as failure:
             failures.append(failure)
             if failure.usage.flash_bytes <= board.flash_bytes:  # then it is the SRAM
                 too_much_state = plan.state_bytes
             continue
-        return LiveBuild(files, plan, ring_bytes, usage)
+        return LiveBuild(files, plan, ring_bytes, usage, response)
     smallest = min(failures, key=lambda failure: failure.usage.sram_bytes)
     if windowing.overlapping and smallest.usage.flash_bytes <= board.flash_bytes:
         raise CheckFailed(_too_large_a_ring(windowing, ring_bytes, smallest.usage))
@@ -156,12 +158,19 @@ def _choices(model: Model, windowing: Windowing) -> Iterator[Plan]:
     yield from [plan for plan in every if not plan.buffered] or every
 
 
-def _usage(files: dict[str, str], board: Board, model: Model) -> Usage:
+def _linked(
+    files: dict[str, str], model: Model, windowing: Windowing
+) -> tuple[Usage, Response | None]:
+    board = windowing.sampling.board
     with scratch_folder() as scratch:
         for name, text in files.items():
             write_atomically(Path(scratch, name), text)
-        elf = build_firmware(scratch, board.environment)
-        return check_budget(read_program(elf), board, model.all_remedies)
+        program = read_program(build_firmware(scratch, board.environment))
+        usage = check_budget(program, board, model.all_remedies)
+        try:
+            return usage, response_of(program, windowing)
+        except CheckFailed:  # a stage without facts
+            return usage, None
 
 
 def _too_large_a_ring(windowing: Windowing, ring_bytes: int, usage: Usage) -> str:

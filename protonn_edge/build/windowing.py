@@ -278,12 +278,11 @@ class Windowing:
         interrupts += _EXTREMES_CYCLES * len(self.trained)
         free = 1 - interrupts / period
         fed = plan.push.call + plan.push.value * values
-        byte = byte_cycles(self._board, self._board.baud) + _SENT_BYTE_CYCLES
+        byte = _sent_byte_cycles(self._board)
         computed = plan.worst_cycles
         if not self.overlapping:  # each sample is a call
             computed += plan.push.call * self.window
-        whole = computed + self._window_bytes * byte + _WINDOW_CYCLES
-        whole += _CONFIDENCE_CYCLES * self.model.n_classes * (self.model.confidence is not None)
+        whole = computed + self.sending_cycles
         said = self._said_bytes * byte
         if free <= 0 or whole > _SHARE * free * self.hop * period:
             raise CheckFailed(
@@ -301,6 +300,13 @@ class Windowing:
             )
         end = whole - computed + min(computed, fed + _end_cycles(plan))
         return self._meanwhile(end + said, free)
+
+    @property
+    def sending_cycles(self) -> float:
+        """The most cycles from a window's class until it is sent, by the line's rate."""
+        confidence = self.model.n_classes * (self.model.confidence is not None)
+        sent = self._window_bytes * _sent_byte_cycles(self._board)
+        return sent + _WINDOW_CYCLES + _CONFIDENCE_CYCLES * confidence
 
     def _meanwhile(self, cycles: float, free: float) -> int:
         """Return the number of samples that arrive during a computation."""
@@ -345,6 +351,10 @@ class Windowing:
             said_every=max(1, round(_SAY_S * self.sampling.actual_rate)),
             name_size=min(longest + 1, _NAME_BYTES),
         )
+
+
+def _sent_byte_cycles(board: Board) -> float:
+    return byte_cycles(board, board.baud) + _SENT_BYTE_CYCLES
 
 
 def _check_names(classes: tuple[str, ...]) -> None:

@@ -10,11 +10,10 @@ from typing import Any
 
 import click
 
-from protonn_edge.avr.cores import BOUND_FLAGS
 from protonn_edge.boards import Board
 from protonn_edge.build.project import try_plan
 from protonn_edge.build.sampling import Sampling
-from protonn_edge.build.sensor_projects import build_live
+from protonn_edge.build.sensor_projects import LiveBuild, build_live
 from protonn_edge.build.windowing import VOTES_LIMIT, Windowing, windowing_of
 from protonn_edge.chain.model import Model
 from protonn_edge.cli.command import Output, option, options_of
@@ -128,7 +127,7 @@ def build_with_sensor(
         ("sensor", windowing.sampling.name),
         ("windows", windowing.words),
         ("samples held", f"{built.ring_bytes:,} B"),
-        ("a window, at most", f"{board.milliseconds(plan.worst_cycles):.1f} ms by {BOUND_FLAGS}"),
+        _soonness(built, board),
     ]
     out.say(f"firmware for {board.name}:", fact_table([*facts, *budget_facts(built.usage, board)]))
     say_tried(out, tried)
@@ -144,8 +143,18 @@ def build_with_sensor(
         "refractory": windowing.refractory_s,
         "ring_bytes": built.ring_bytes,
         **built.usage.to_json(),
+        "response": None if built.response is None else built.response.to_json(),
         "plan": plan.to_json(),
     }
+
+
+def _soonness(built: LiveBuild, board: Board) -> tuple[str, str]:
+    """Return the row that says how soon a class is there."""
+    if built.response is None:
+        most = board.milliseconds(built.plan.worst_cycles)
+        return "a window, at most", f"{most:.1f} ms by its plan"
+    most = board.milliseconds(built.response.cycles)
+    return "class", f"at most {most:.1f} ms after the last sample, by its machine code"
 
 
 def say_tried(out: Output, tried: Tried) -> None:

@@ -350,6 +350,7 @@ def test_the_command_writes_a_project_that_is_written_again(tmp_path: Path) -> N
     words = ["build", path, "-o", tmp_path / "live", "--sensor", "mpu6050", "--rate", 100]
     first = run_json(*words, "--hop", 8)
     assert first["ring_bytes"] >= 32 * 6
+    assert 0 < first["response"]["ending_cycles"] < first["response"]["cycles"]
     before = (tmp_path / "live" / "src" / "main.c").read_text()
     written = read_plan(tmp_path / "live" / "build.json").plan_of(quantize(MODEL))
     assert written is not None

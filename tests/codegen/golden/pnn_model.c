@@ -87,6 +87,7 @@ typedef char pnn_shift_is_arithmetic[(-1 >> 1) == -1 ? 1 : -1];
 #define EACH(name, other, most, least) "pnn_each." #name "." #other LIMITS(most, least)
 #define EACH_AND(name, other, most, base) "pnn_each." #name "." #other "." #most ".0." #base ".%=: "
 #define LIMITS(most, least) "." #most "." #least ".%=: "
+#define PLACE(name) "pnn_span." #name ".%=: "
 #define JUMP(name) "pnn_jump." #name ".%=: "
 #define TARGET(name) "pnn_target." #name ".%=\\@: "
 #define PNN_FACT(fact) __asm__ volatile(fact "\n" : :)
@@ -128,6 +129,7 @@ struct pnn_raw_scale {
 /* What a raw integer becomes, 0..maximum. */
 static pnn_input_t pnn_scale_raw(const struct pnn_raw_scale *scale, int16_t raw, uint8_t maximum)
 {
+    PNN_FACT(PLACE(scaled));
     const uint16_t first = RAW_READ_U16(&scale->first);
     uint16_t t = (uint16_t)((uint16_t)raw - first);
     uint8_t below = raw < (int16_t)first;
@@ -143,6 +145,7 @@ static pnn_input_t pnn_scale_raw(const struct pnn_raw_scale *scale, int16_t raw,
         t = span;
     }
     for (uint8_t left = PNN_READ_U8(&scale->shift); left > 0; --left) {
+        PNN_FACT(EACH(shifted, scaled, 11, 0));
         t = (uint16_t)(t << 1);
     }
     const uint32_t product = (uint32_t)t * RAW_READ_U16(&scale->multiplier);

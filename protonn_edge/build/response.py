@@ -1,0 +1,105 @@
+"""How long after a window's last sample is its class there, on a board that senses it itself?
+
+Machine code says how long the program's loop takes at most for a sample, and for one with which a
+window ends, and what the interrupts of a sample take. The timer says how often these come, so how
+many of them interrupt the loop, and how many samples may wait when the last one arrives. Not
+included is what the board says of itself once a second.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from protonn_edge.avr.facts import span_labels
+from protonn_edge.avr.flow import interrupt_handlers
+from protonn_edge.avr.paths import Times, longest_part
+from protonn_edge.avr.program import LinkedProgram
+from protonn_edge.build.windowing import Windowing
+from protonn_edge.errors import CheckFailed
+
+_ENTRY_CYCLES = 4 + 3  # the chip's response to an interrupt, and the vector's jump
+_WAKING_CYCLES = 4  # from sleep, more than that
+_TIMER, _CONVERSION, _BUS = 11, 21, 24  # vectors of an ATmega328P
+_STARTS_AND_ADDRESSES = 5  # interrupts of the bus for a sample, beside those of its bytes
+_ENDS = "turned", "classified", "describing", "asleep"
+_EACH_FEATURE = ("window_features_samples", "audio_samples", "held")
+"""Facts about what happens once for each feature that is pushed."""
+
+
+@dataclass(frozen=True)
+class Response:
+    """The longest time from when a window's last sample is kept until its class is known."""
+
+    cycles: int
+    # of which the loop takes for that sample, and for each other one that may wait
+    ending_cycles: int
+    sample_cycles: int
+    interrupt_cycles: int  # of all interrupts of a sample
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the cycles with the package's JSON names."""
+        return asdict(self)
+
+
+def response_of(program: LinkedProgram, windowing: Windowing) -> Response:
+    """Return the bound for linked live firmware; raises `CheckFailed` if there is none."""
+    interrupts = _interrupt_cycles(program, windowing)
+    idle, each, last = (
+        _turn_cycles(program, windowing, taken=taken, finished=finished)
+        for taken, finished in ((0, 0), (1, 0), (1, 1))
+    )
+    hop, period = windowing.hop, windowing.sampling.period_cycles
+    whole = _turn_cycles(program, windowing, taken=max(hop, windowing.window), finished=1)
+    if windowing.overlapping:  # all is computed when a window is complete
+        each, hop, period = last, 1, hop * period
+    sending, longest = math.ceil(windowing.sending_cycles), 0
+    for waiting in range(2 * hop + 1):  # samples before the last one, that wait for it
+        demand = idle + min(last + waiting % hop * each, whole)
+        demand += waiting // hop * (min(last + (hop - 1) * each, whole) + sending)
+        busy = _busy(demand, interrupts, windowing.sampling.period_cycles)
+        since = max(0, waiting * period - interrupts)  # the first of them; its own may be late
+        longest = max(longest, math.ceil(busy) - since)
+    return Response(longest, last, each, interrupts)
+
+
+def _turn_cycles(program: LinkedProgram, windowing: Windowing, *, taken: int, finished: int) -> int:
+    """Return the most cycles of turns of the loop that take so many samples, one each or none.
+
+    So many windows end then, of which the last one's class ends the last turn.
+    """
+    labels, limits = span_labels(program), {"taken": taken, "finished": finished}
+    if not windowing.overlapping:
+        features = min(taken, windowing.window) * len(windowing.used)
+        limits |= dict.fromkeys(_EACH_FEATURE, features)
+    ends = [at for name in _ENDS for at in labels.get(name, ())]
+    if any(len(labels.get(name, ())) != 1 for name in ("turn", "awake")):
+        raise CheckFailed("the firmware does not mark its loop; build it again")
+    turns = max(1, taken)
+    starts = {labels["turn"][0]: Times(turns, turns), labels["awake"][0]: Times(1, 1)}
+    return longest_part(program, starts, ends, limits).cycles + turns * _WAKING_CYCLES
+
+
+def _interrupt_cycles(program: LinkedProgram, windowing: Windowing) -> int:
+    """Return the most cycles of all interrupts of a sample."""
+    sampling = windowing.sampling
+    read = {_CONVERSION: len(sampling.channels)}
+    if sampling.device is not None:
+        read = {_BUS: sampling.device.data_bytes + _STARTS_AND_ADDRESSES}
+    times = {_TIMER: 1, **read}
+    handlers = interrupt_handlers(program)
+    if handlers.keys() - times.keys():
+        raise CheckFailed("the firmware has an interrupt that samples do not need; build it again")
+    starts = {address: Times(0, times[number]) for number, address in handlers.items()}
+    return longest_part(program, starts).cycles + _ENTRY_CYCLES * sum(times.values())
+
+
+def _busy(demand: float, interrupts: int, period: int) -> float:
+    """Return how long work takes that is interrupted once a period, wherever that begins."""
+    if interrupts >= period:
+        raise CheckFailed("the interrupts of a sample take longer than its time; lower --rate")
+    busy = demand
+    while (longer := demand + (math.ceil(busy / period) + 1) * interrupts) > busy:
+        busy = longer
+    return busy

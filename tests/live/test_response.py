@@ -1,0 +1,108 @@
+"""How soon a class is there after the last sample of its window, by machine code and measured."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+import pytest
+from avr_tools import needs_emulated_avr
+from logger_builds import listening, noise
+from model_factory import random_window_model, window_features_of
+
+from protonn_edge.avr.program import read_program
+from protonn_edge.boards import load_board
+from protonn_edge.build.response import response_of
+from protonn_edge.build.sampling import Sampling
+from protonn_edge.build.sensor_projects import live_files
+from protonn_edge.build.windowing import Windowing, windowing_of
+from protonn_edge.codegen import make_plan
+from protonn_edge.device.listener import AnswerStream
+from protonn_edge.emulator import EmulatedUno
+from protonn_edge.quantization import quantize
+from protonn_edge.sensors import PlayedSensor, sensor_kind
+from protonn_edge.system.files import write_atomically
+from protonn_edge.toolchain.platformio import build_firmware
+
+pytestmark = needs_emulated_avr
+
+UNO = load_board("uno")
+_ANSWERS = 12
+
+# Marks the time from when a window's last sample is kept.
+KEPT = "    ring_next = number + 1u;\n"
+MARKED = (
+    KEPT
+    + "    if (ring_next >= WINDOW && (ring_next - WINDOW) % HOP == 0) {\n"
+    + ("        GPIOR0 = 1;\n    }\n")
+)
+CLASSIFIED = "        LIVE_PLACE(classified);\n"
+
+
+def windowing(sensor: str, rate: float, window: int, **more: int) -> Windowing:
+    kinds = [sensor_kind(name) for name in sensor.split(",")]
+    sampling = Sampling.of(kinds, rate, UNO)
+    channels = len(sampling.channels)
+    model = random_window_model(window_features_of("mean,deviation,max,bands:3", window, channels))
+    model = replace(model, raw_exponents=np.zeros(channels, np.int64))
+    return windowing_of(quantize(model), model.feature_names, sampling, **more)  # type: ignore[arg-type]
+
+
+def firmware(windows: Windowing, folder: Path, *, marks: bool) -> Path:
+    files = live_files(windows, make_plan(windows.model))
+    if marks:
+        main = files["src/main.c"]
+        assert main.count(KEPT) == main.count(CLASSIFIED) == 1
+        main = main.replace(KEPT, MARKED)
+        files["src/main.c"] = main.replace(CLASSIFIED, f"{CLASSIFIED}        GPIOR0 = 0;\n")
+    for name, text in files.items():
+        write_atomically(folder / name, text)
+    return build_firmware(folder)
+
+
+def measured(elf: Path, windows: Windowing) -> list[int]:
+    """Return the cycles of some windows, from their last samples to their classes."""
+    sampling, stream, spans = windows.sampling, AnswerStream(), [(0, 0)]
+    played = [
+        PlayedSensor(
+            kind, noise(997, len(kind.channels), kind.low, kind.high), sampling.actual_rate
+        )
+        for kind in sampling.kinds
+    ]
+    with EmulatedUno(elf, sensors=played) as uno:
+        with listening(uno.url) as line:
+            while len(spans) <= _ANSWERS:
+                data = line.read(20.0)
+                assert data, "the board fell silent"
+                if stream.feed(data):
+                    stats = uno.stats()
+                    spans.append((stats.marked_spans, stats.marked_cycles))
+        assert uno.stats().faults == ()
+    return [
+        -(-(cycles - before) // (spans_now - spans_before))
+        for (spans_before, before), (spans_now, cycles) in pairwise(spans)
+        if spans_now > spans_before
+    ]
+
+
+@pytest.mark.parametrize(
+    ("sensor", "rate", "window", "more"),
+    [
+        ("mpu6050", 100.0, 32, {}),
+        ("mpu6050", 100.0, 32, {"hop": 20, "votes": 3}),
+        ("a0,a1", 500.0, 64, {}),
+        ("a0", 2000.0, 128, {"hop": 150}),
+    ],
+    ids=str,
+)
+def test_a_class_is_there_as_soon_as_its_bound_says(
+    tmp_path: Path, sensor: str, rate: float, window: int, more: dict[str, int]
+) -> None:
+    windows = windowing(sensor, rate, window, **more)
+    bound = response_of(read_program(firmware(windows, tmp_path / "plain", marks=False)), windows)
+    taken = measured(firmware(windows, tmp_path / "marked", marks=True), windows)
+    assert len(taken) >= _ANSWERS // 2
+    assert max(taken) <= bound.cycles
+    assert bound.cycles < 4 * max(taken)
