@@ -191,8 +191,7 @@ def raw_input_build(
 def try_plan(model: Model, reference: IntegerChain, plan: Plan, board: Board) -> Tried:
     """Try a plan's C in the serial firmware, for other firmware; raises as `try_firmware` does."""
     with scratch_folder() as scratch:
-        project = write_project(model, reference, plan, scratch, None, board)
-        elf = project.compile(board)
+        elf = write_project(model, reference, plan, scratch, None, board).compile(board)
         try:
             check_budget(read_program(elf), board, model.all_remedies)
         except OverBudget as error:
@@ -232,5 +231,4 @@ def _choices(
         return [options.plan]
     if isinstance(reference, Float32Model):
         return [make_float32_plan(reference)]
-    limits = Limits.of(board)
-    return plans(reference, limits, kernel=options.kernel, activity=activity)
+    return plans(reference, Limits.of(board), kernel=options.kernel, activity=activity)

@@ -127,8 +127,7 @@ def margins(scores: NDArray[Any]) -> NDArray[Any]:
     if scores.shape[1] < 2:
         return scores[:, 0]
     two = np.partition(scores, -2, axis=1)[:, -2:]
-    difference: NDArray[Any] = two[:, 1] - two[:, 0]
-    return difference
+    return two[:, 1] - two[:, 0]
 
 
 @dataclass(frozen=True, eq=False)

@@ -38,8 +38,7 @@ class InputQuantizer:
     @property
     def end(self) -> NDArray[np.float64]:
         """The raw values for `maximum`, (D,)."""
-        end: NDArray[np.float64] = self.zero + self.maximum * self.step
-        return end
+        return self.zero + self.maximum * self.step
 
     def quantize(self, X: ArrayLike) -> NDArray[np.uint8]:
         """Return raw features (n, D) as bytes (n, D), saturating at 0 and `maximum`.

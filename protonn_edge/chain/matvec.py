@@ -78,8 +78,7 @@ def packed(weights: NDArray[np.int8]) -> NDArray[np.uint8]:
     """
     halves = (weights.T + NIBBLE_OFFSET).astype(np.uint8)
     halves = np.pad(halves, ((0, 0), (0, halves.shape[1] % 2)))
-    pairs: NDArray[np.uint8] = halves[:, ::2] | halves[:, 1::2] << np.uint8(4)
-    return pairs
+    return halves[:, ::2] | halves[:, 1::2] << np.uint8(4)
 
 
 def products(weights: NDArray[np.int8], bias: IntArray, x: NDArray[np.uint8]) -> IntArray:

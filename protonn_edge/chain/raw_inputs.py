@@ -97,8 +97,7 @@ def choose_exponents(
         reach = furthest * powers[:, None] + 2 * _MARGIN * half * powers[:, None]
     fitting = (reach <= RAW_MAXIMUM).sum(axis=0) - 1 - EXPONENT_LIMIT
     kept = (decimals == 0) & (lower >= RAW_MINIMUM) & (upper <= RAW_MAXIMUM)
-    chosen: Exponents = np.where(kept, 0, np.minimum(wanted, np.maximum(fitting, exponents[0])))
-    return chosen
+    return np.where(kept, 0, np.minimum(wanted, np.maximum(fitting, exponents[0])))
 
 
 def decimals_of(points: Matrix | Sparse, columns: int) -> Exponents:
@@ -135,8 +134,7 @@ def in_raw_units(
     Where raw integers are a sensor's, these are its `counts` per unit of the training data, (n,).
     """
     powers = _POWERS[np.abs(exponents)] if counts is None else counts
-    scaled: NDArray[np.float64] = np.where(exponents < 0, values / powers, values * powers)
-    return scaled
+    return np.where(exponents < 0, values / powers, values * powers)
 
 
 def unit_words(exponent: int) -> str:
@@ -232,9 +230,8 @@ class RawQuantizer:
         t = np.clip(beyond, 0, of["span"])
         t = t << of["shift"]
         sums = t * of["multiplier"] + (t * of["fraction"] >> 8) + of["offset"]
-        steps = np.maximum(sums, 0) >> RAW_SHIFT
-        Q: NDArray[np.uint8] = np.minimum(steps, self.maximum).astype(np.uint8)
-        return Q
+        steps: NDArray[np.int64] = np.maximum(sums, 0) >> RAW_SHIFT
+        return np.minimum(steps, self.maximum).astype(np.uint8)
 
 
 @dataclass(frozen=True)
@@ -262,8 +259,7 @@ class FloatQuantizer:
         with np.errstate(over="ignore", invalid="ignore"):
             steps = (np.asarray(X, np.float32) - edge) * slope
         reached = np.where(steps >= 1, np.minimum(steps, np.float32(self.maximum)), 0)
-        Q: NDArray[np.uint8] = np.floor(reached).astype(np.uint8)
-        return Q
+        return np.floor(reached).astype(np.uint8)
 
 
 def raw_quantizer(
@@ -293,8 +289,7 @@ def raw_quantizer(
     numbers = zip(zeros.tolist(), steps.tolist(), strict=True)
     each = [_scale(zero, step, features.maximum, fine) for zero, step in numbers]
     scales = tuple(sorted(set(each)))
-    choice = _places(each, scales)
-    return RawQuantizer(repeated, scales, choice, features.maximum, fine, counts)
+    return RawQuantizer(repeated, scales, _places(each, scales), features.maximum, fine, counts)
 
 
 def float_quantizer(features: InputQuantizer) -> FloatQuantizer:

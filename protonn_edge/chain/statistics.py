@@ -54,8 +54,7 @@ class Normalizer:
         """Return X of shape (n, D) normalized, in float64."""
         if self.kind == "l2":
             return unit_rows(X)
-        normalized: Float64 = (X - self.offset) * self.scale
-        return normalized
+        return (X - self.offset) * self.scale
 
     @classmethod
     def identity(cls, n_features: int, kind: str = "none") -> Normalizer:
@@ -70,8 +69,7 @@ def unit_rows(X: NDArray[Any]) -> Float64:
     largest = np.abs(points).max(axis=1, keepdims=True)
     scaled = points / np.where(largest > 0, largest, 1.0)
     norms = np.sqrt(np.einsum("ij,ij->i", scaled, scaled))[:, None]
-    unit: Float64 = scaled / np.where(norms > 0, norms, 1.0)
-    return unit
+    return scaled / np.where(norms > 0, norms, 1.0)
 
 
 _CHUNK_BYTES = 8 * 2**20

@@ -260,7 +260,8 @@ class Connection:
 
         It takes at most as long as the first handshake may, or `within_s` if that is less. When
         this returns, no earlier reply is pending: the device answers in order, HELLO too. Raises
-        `CheckFailed` as `open`, and `LinkError` if the line cannot be opened.
+        `CheckFailed` if no device answers in time, or it has another protocol or another model, and
+        `LinkError` if the line cannot be opened.
         """
         deadline = Deadline(self.host, min(self._handshake_s, within_s))
         while True:

@@ -158,8 +158,7 @@ def render_export(kind: Kind, library: Library, board: Board) -> dict[str, str]:
 def render_bare_self_test(library: Library, board: Board) -> str:
     """Return the program that prints the self-test's result without a framework."""
     environment = template_environment("export", library.prefix)
-    context = _context("platformio", library, board)
-    return environment.get_template(_BARE_SELF_TEST).render(context)
+    return environment.get_template(_BARE_SELF_TEST).render(_context("platformio", library, board))
 
 
 def _rendered(kind: Kind, library: Library, board: Board) -> dict[str, str]:
@@ -351,8 +350,7 @@ def own_sketch(model: IntegerChain, board: Board) -> OwnSketch:
     words = ["protonn-edge", "export", "firmware/generated/model.npz", "--arduino", NAME]
     if board.name != "uno" and board.name in board_names():
         words += ["--board", board.name]
-    names = class_names(model.classes)
-    cases = [(f"PNN_CLASS_{each.constant}", each.comment) for each in names]
+    cases = [(f"PNN_CLASS_{each.constant}", each.comment) for each in class_names(model.classes)]
     constants = [(case[0], name) for case, name in zip(cases, model.classes, strict=True)]
     if model.rejection is not None:
         cases.insert(0, ("PNN_UNKNOWN", "unlike all classes"))

@@ -181,8 +181,7 @@ def seen_panels(one: Evidence) -> list[Panel]:
     if seen is None:
         return []
     label = answer_name(one.reference.classes, int(one.points.labels[index]))
-    caption = f"Point {index}, {label}. {seen.words}"
-    return [Panel.drawn(figures.seen_figure(seen), caption)]
+    return [Panel.drawn(figures.seen_figure(seen), f"Point {index}, {label}. {seen.words}")]
 
 
 def unknown_panels(one: Evidence) -> list[Panel]:

@@ -157,8 +157,7 @@ class Frame:
 
     def at(self, flat: Floats) -> Floats:
         """Return positions in px of positions in the plane (..., 2)."""
-        px: Floats = flat * self.unit[:, 0] + self.corner
-        return px
+        return flat * self.unit[:, 0] + self.corner
 
 
 @dataclass(frozen=True, eq=False)

@@ -44,8 +44,7 @@ class Levels:
         """Return levels of raw features (..., D), clamped to 0..1."""
         extent = self.upper - self.lower
         safe = np.where(extent == 0, 1.0, extent)
-        levels: Floats = np.where(extent == 0, 0.5, np.clip((raw - self.lower) / safe, 0, 1))
-        return levels
+        return np.where(extent == 0, 0.5, np.clip((raw - self.lower) / safe, 0, 1))
 
 
 def levels_of(one: Evidence) -> Levels:

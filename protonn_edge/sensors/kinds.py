@@ -80,8 +80,7 @@ def units_of(text: str, channels: tuple[str, ...]) -> dict[str, Unit]:
         count = next((n for n, word in enumerate(words) if word not in channels), len(words))
         if count == len(words) > 0:  # a channel may be called as a unit
             count -= 1
-        unit = unit_of(" ".join(words[count:]))
-        found |= dict.fromkeys(words[:count] or channels, unit)
+        found |= dict.fromkeys(words[:count] or channels, unit_of(" ".join(words[count:])))
     return found
 
 

@@ -80,8 +80,7 @@ def _what(port: ListPortInfo, board: Board) -> str:
 
 
 def _known_board(port: ListPortInfo) -> Board | None:
-    boards = map(load_board, board_names())
-    return next((board for board in boards if _is(port, board)), None)
+    return next((board for board in map(load_board, board_names()) if _is(port, board)), None)
 
 
 def _is(port: ListPortInfo, board: Board) -> bool:

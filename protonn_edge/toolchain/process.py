@@ -86,8 +86,7 @@ def compile_sources(
     command: Sequence[str], sources: Sequence[Path], *, deadline_s: float, name: str
 ) -> None:
     """Run a compiler on sources; `CheckFailed`, in English, if it refuses them or is late."""
-    english = {**os.environ, "LC_ALL": "C"}
-    done = run_within(deadline_s, command, name=name, environment=english)
+    done = run_within(deadline_s, command, name=name, environment={**os.environ, "LC_ALL": "C"})
     if done.returncode != 0:
         names, reason = ", ".join(each.name for each in sources), relevant_lines(done.stderr)
         raise CheckFailed(f"{Path(command[0]).name} refused {names}: {reason}")

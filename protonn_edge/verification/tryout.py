@@ -120,8 +120,7 @@ def try_on_host(model: Model, reference: DeviceModel, program: Path) -> Tried:
     """Try a program for this computer (``firmware/host/main.c``); raises as `try_firmware` does."""
     points = trial_points(model, reference, _MOST)
     host = HostProgram(program, reference.n_features, reference.n_classes)
-    expected = ReferenceAnswers.of(reference, points)
-    return _checked(compare("host C", expected, *host.run(points)))
+    return _checked(compare("host C", ReferenceAnswers.of(reference, points), *host.run(points)))
 
 
 def trial_points(model: Model, reference: DeviceModel, count: int) -> NDArray[np.uint8]:
