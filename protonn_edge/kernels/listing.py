@@ -197,6 +197,15 @@ class Listing:
                 known[place] = _combined(ways, share, known, combine)
         return _combined(*self._ways(first, odds), known, combine)
 
+    def path(self, start: str, ends: Collection[str], odds: Mapping[str, float]) -> int:
+        """Return the cycles of the only path from a label to one of the ends; see `mean`."""
+        stops = {self._places[end] for end in ends}
+        ((total, place),), _ = self._ways(self._places[start], odds)
+        while place not in stops:
+            ((cycles, place),), _ = self._ways(place, odds)
+            total += cycles
+        return total
+
     def _ways(self, place: int, odds: Mapping[str, float]) -> tuple[_Ways, float]:
         """Return the ways from an instruction on, and the share of the first of two."""
         ways, keys = self._steps[place]

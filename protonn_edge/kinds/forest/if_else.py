@@ -181,7 +181,7 @@ class IfElse:
 
         def way(jumping: int) -> int:
             odds = {places[there]: jumping, f"past_{there}": 1 - jumping}
-            return round(listing.mean(places[node], [places[there], places[on]], odds))
+            return listing.path(places[node], [places[there], places[on]], odds)
 
         return (way(1), way(0)) if there == left else (way(0), way(1))
 
@@ -189,7 +189,7 @@ class IfElse:
         """Return the cycles from a label to another, which may be at the same place."""
         listing = self.written.listing
         same = listing.place(start) == listing.place(end)
-        return 0 if same else round(listing.mean(start, [end], {}))
+        return 0 if same else listing.path(start, [end], {})
 
     # ---- instructions ----
 
