@@ -35,7 +35,7 @@ from protonn_edge.errors import InputError, ProtoNNEdgeError
 from protonn_edge.evaluation.gathering import gather
 from protonn_edge.evaluation.measurement import measure
 from protonn_edge.quantization.rejection import statistics_of, with_rejection
-from protonn_edge.report.inputs import page_script
+from protonn_edge.report.content import page_script
 from protonn_edge.report.page import render_page
 from protonn_edge.system.files import write_atomically
 

@@ -52,9 +52,7 @@ class Normalizer:
 
     def apply(self, X: NDArray[Any]) -> Float64:
         """Return X of shape (n, D) normalized, in float64."""
-        if self.kind == "l2":
-            return unit_rows(X)
-        return (X - self.offset) * self.scale
+        return unit_rows(X) if self.kind == "l2" else (X - self.offset) * self.scale
 
     @classmethod
     def identity(cls, n_features: int, kind: str = "none") -> Normalizer:

@@ -23,7 +23,7 @@ from protonn_edge.datasets import TableOptions
 from protonn_edge.errors import InputError
 from protonn_edge.evaluation.evidence import Evidence
 from protonn_edge.evaluation.gathering import gather
-from protonn_edge.report import inputs
+from protonn_edge.report import content
 from protonn_edge.report.terminal import class_parts, evidence_facts, fact_table, quality_facts
 from protonn_edge.system.files import write_atomically
 from protonn_edge.training.parameters import IMAGE_SHAPE
@@ -69,19 +69,19 @@ def report_command(
     ),
     watt_hours: float = option(
         "What is in the battery, in Wh.",
-        FiniteRange(*inputs.WATT_HOURS),
+        FiniteRange(*content.WATT_HOURS),
         flag="--battery",
-        shown=inputs.Battery.watt_hours,
+        shown=content.Battery.watt_hours,
     ),
     rate: float = option(
         "Predictions a second, for the battery.",
-        FiniteRange(*inputs.RATES),
-        shown=inputs.Battery.rate,
+        FiniteRange(*content.RATES),
+        shown=content.Battery.rate,
     ),
     idle_watts: float = option(
         "What the board draws between predictions.",
-        FiniteRange(*inputs.IDLE_WATTS),
-        shown=inputs.Battery.idle_watts,
+        FiniteRange(*content.IDLE_WATTS),
+        shown=content.Battery.idle_watts,
     ),
     output: Path = option(None, OutputFile(REPORT, dir_okay=False), shown=Path("report.html")),
     open_it: bool = option("Show it in the browser.", flag="--open", is_flag=True),
@@ -97,7 +97,7 @@ def report_command(
     board = load_board(board_name)
     if watts is not None:
         board = replace(board, power_watts=watts)
-    front = None if front_path is None else inputs.read_front(front_path)
+    front = None if front_path is None else content.read_front(front_path)
     for path in results:
         if not path.is_file():
             raise InputError(f"there is no file {path}; name one that 'hil -o' has written")
@@ -123,7 +123,7 @@ def report_command(
     for one in evidence:
         facts = [*evidence_facts(one), *quality_facts(one.quality)]
         out.say(f"{one.name}:", fact_table(facts), *class_parts(one.quality))
-    battery = inputs.Battery(watt_hours, rate, idle_watts)
+    battery = content.Battery(watt_hours, rate, idle_watts)
     write_report(
         evidence, output, out, title=title, battery=battery, front=front, command=_command()
     )
@@ -146,8 +146,8 @@ def write_report(
     out: Output,
     *,
     title: str = "",
-    battery: inputs.Battery | None = None,
-    front: inputs.Front | None = None,
+    battery: content.Battery | None = None,
+    front: content.Front | None = None,
     command: str = "",
 ) -> None:
     """Write the report of runs to a file, and say where it is."""
@@ -155,7 +155,7 @@ def write_report(
     from protonn_edge.report.page import render_page  # noqa: PLC0415
 
     with out.status("drawing"):
-        script = inputs.page_script()
+        script = content.page_script()
         page = render_page(
             evidence, script, title=title, battery=battery, front=front, command=command
         )

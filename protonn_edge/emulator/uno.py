@@ -19,8 +19,8 @@ from typing import IO, Any, ClassVar, Literal, Self
 from urllib.parse import urlsplit
 
 from protonn_edge.boards import Board, load_board
-from protonn_edge.emulator.flash_image import empty_image, load_image
-from protonn_edge.emulator.programs import BOOTLOADER_START, find_program, load_optiboot
+from protonn_edge.emulator import programs
+from protonn_edge.emulator.programs import BOOTLOADER_START, empty_image
 from protonn_edge.errors import InputError, ProtoNNEdgeError
 from protonn_edge.sensors import PlayedSensor, packed_sensors
 
@@ -164,13 +164,13 @@ class EmulatedBoard:
         self._image = (
             empty_image(flash_bytes)
             if firmware is None
-            else load_image(firmware, flash_bytes, self._board.mcu)
+            else programs.load_image(firmware, flash_bytes, self._board.mcu)
         )
         self.has_bootloader = bootloader
         facts = _chip_facts(self._board) | {"--image-bytes": flash_bytes}
         facts |= {"--bss-end": self._image.data_end}
         if bootloader:
-            self._image = self._image.with_bootloader(load_optiboot(), BOOTLOADER_START)
+            self._image = self._image.with_bootloader(programs.load_optiboot(), BOOTLOADER_START)
             facts |= {"--reset-pc": BOOTLOADER_START}
         self._options = [str(part) for fact in facts.items() for part in fact]
         self._options += ["--pty"] if link == "pty" else ["--port", str(port)]
@@ -182,7 +182,7 @@ class EmulatedBoard:
         extras = ["a bootloader"] if bootloader else []
         extras += ["a pseudo-terminal"] if link == "pty" else []
         extras += ["a sensor"] if sensors else []
-        self.program = find_program(emulator, self._board, extras)
+        self.program = programs.find_program(emulator, self._board, extras)
         if watch is not None and self.program.name == "simavr":
             self._options += watch.options
         self._process: subprocess.Popen[bytes] | None = None

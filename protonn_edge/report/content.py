@@ -1,11 +1,30 @@
-"""The content of a report: sections of panels, and the contents of panels."""
+"""The content of a report: what it is made of beside evidence, and sections of panels."""
 
 from __future__ import annotations
 
+import json
+from collections.abc import Iterator
 from dataclasses import dataclass
 from html import escape
+from pathlib import Path
+from typing import Any
 
 from markupsafe import Markup
+
+from protonn_edge.boards import Board
+from protonn_edge.errors import InputError, ProtoNNEdgeError
+from protonn_edge.system.files import read_file
+from protonn_edge.system.schema import list_of, number, record_of, whole
+from protonn_edge.toolchain.javascript import PAGE, script_file
+
+WATT_HOURS = (1e-6, 1e6)  # the range of a battery's energy, in Wh
+RATES = (1e-9, 1e6)  # the range of predictions per second
+IDLE_WATTS = (0.0, 1_000.0)  # the range of a board's power between predictions, in W
+_SHOWN_RATES = (0.1, 1.0, 10.0, 100.0)
+_HOURS_A_DAY, _DAYS_A_YEAR = 24.0, 365.25
+_LARGEST_FILE = 8 << 20
+_MOST_CANDIDATES = 10_000
+_CANDIDATE = {"accuracy": number(0, 1), "flash_bytes": whole(0, 10**9), "mean_ms": number(0, 1e9)}
 
 _SHORT = 2  # letters that fit a prototype's square
 _LETTERS_ON_A_PHONE, _LETTERS = 34, 54  # that fit in all headings of a matrix
@@ -142,3 +161,123 @@ class Section:
     title: str
     lead: str
     panels: tuple[Panel, ...]
+
+
+# --- what a report is made of beside evidence: a battery, a search's result, the page's script ----
+
+
+@dataclass(frozen=True)
+class Life:
+    """The life of a battery."""
+
+    busy_share: float  # of the time, spent computing, 0..1
+    mean_mw: float  # power on average, in milliwatts
+    hours: float  # until the battery is empty
+
+    @property
+    def text(self) -> str:
+        """The time in a suitable unit."""
+        days = self.hours / _HOURS_A_DAY
+        if days >= 2 * _DAYS_A_YEAR:
+            return f"{days / _DAYS_A_YEAR:,.1f} years"
+        return f"{days:,.0f} days" if days >= 2 else f"{self.hours:,.1f} hours"
+
+
+@dataclass(frozen=True)
+class Battery:
+    """A battery, and a board that computes a part of the time and idles the rest.
+
+    Raises `InputError` if a number is outside `WATT_HOURS`, `RATES` or `IDLE_WATTS`.
+    """
+
+    watt_hours: float = 6.0  # Energy of the battery; two AA cells have about 6
+    rate: float = 1.0  # Predictions per second
+    # Power of the board while it does not compute; 0 gives the upper bound of the life
+    idle_watts: float = 0.0
+
+    def __post_init__(self) -> None:
+        for value, (low, high), what in (
+            (self.watt_hours, WATT_HOURS, "Wh in the battery"),
+            (self.rate, RATES, "predictions a second"),
+            (self.idle_watts, IDLE_WATTS, "W between predictions"),
+        ):
+            if not low <= value <= high:
+                raise InputError(f"{value:g} {what} is out of range; give {low:g} to {high:g}")
+
+    def life(self, board: Board, milliseconds: float, rate: float | None = None) -> Life:
+        """Return the life for a mean latency in ms; too high a rate is computing all the time."""
+        busy = min(1.0, (self.rate if rate is None else rate) * milliseconds / 1000)
+        watts = busy * board.power_watts + (1 - busy) * self.idle_watts
+        return Life(busy, 1000 * watts, self.watt_hours / watts)
+
+    def lives(self, board: Board, milliseconds: float) -> Iterator[tuple[float, Life]]:
+        """Yield possible rates of predictions per second, and the battery life of each."""
+        most = 1000 / milliseconds
+        for rate in sorted({*_SHOWN_RATES, self.rate}):
+            if rate < most:
+                yield rate, self.life(board, milliseconds, rate)
+        yield float(f"{most:.4g}"), self.life(board, milliseconds, most)
+
+    def sentence(self, life: Life) -> str:
+        """Return a sentence about a battery life."""
+        rests = (
+            f"and draws {1000 * self.idle_watts:g} mW in between"
+            if self.idle_watts
+            else "and nothing in between, which only a bare chip that sleeps comes near"
+        )
+        return (
+            f"With {self.rate:g} a second the board computes {100 * life.busy_share:.3g} % of the "
+            f"time, {rests}: a battery of {self.watt_hours:g} Wh then lasts {life.text}."
+        )
+
+
+@dataclass(frozen=True)
+class FrontPoint:
+    """A Pareto-optimal model of a search: others are less accurate or need more."""
+
+    accuracy: float  # in cross-validation, 0..1
+    flash_bytes: int  # of the classifier
+    mean_ms: float  # mean latency of a prediction
+
+
+@dataclass(frozen=True)
+class Front:
+    """The alternatives that a search found, by flash and by time, each the cheapest first."""
+
+    by_flash: tuple[FrontPoint, ...]
+    by_time: tuple[FrontPoint, ...]
+
+
+def read_front(path: Path) -> Front:
+    """Return a search's result from ``tune --front FILE.json``; `InputError` for other files."""
+    contents = read_file(path, limit_bytes=_LARGEST_FILE)
+    try:
+        record = json.loads(contents)
+        return Front(
+            _alternatives(record["accuracy_by_flash"]), _alternatives(record["accuracy_by_cycles"])
+        )
+    except (KeyError, TypeError, ValueError, RecursionError) as error:
+        raise InputError(f"{path} is not what 'tune --front FILE.json' writes") from error
+
+
+def _alternatives(found: Any) -> tuple[FrontPoint, ...]:
+    known = [{name: each[name] for name in _CANDIDATE} for each in found]
+    if not known or not list_of(record_of(_CANDIDATE), _MOST_CANDIDATES)(known):
+        raise ValueError("a number is out of range")
+    return tuple(FrontPoint(**each) for each in known)
+
+
+@dataclass(frozen=True)
+class PageScript:
+    """The script of the page, which includes the emulated Uno, or the reason why there is none."""
+
+    text: str | None  # JavaScript
+    missing: str = ""  # without a text: what is missing, and what to do; a part of a sentence
+
+
+def page_script() -> PageScript:
+    """Return the script of the page: an existing one, or one built now."""
+    try:
+        return PageScript(script_file(PAGE).read_text("utf-8"))
+    except (ProtoNNEdgeError, OSError) as error:
+        return PageScript(None, str(error))

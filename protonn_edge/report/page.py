@@ -23,8 +23,7 @@ from protonn_edge.evaluation.evidence import Evidence
 from protonn_edge.evaluation.library_check import LibraryWay
 from protonn_edge.quantization import IntegerChain
 from protonn_edge.report import answers, panels
-from protonn_edge.report.content import PageTable, Panel, Section
-from protonn_edge.report.inputs import Battery, Front, PageScript
+from protonn_edge.report.content import Battery, Front, PageScript, PageTable, Panel, Section
 from protonn_edge.report.points import payload
 
 _PAGE_MCU = "atmega328p"  # of web/uno.js

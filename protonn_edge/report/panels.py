@@ -18,8 +18,7 @@ from protonn_edge.evaluation.evidence import Evidence
 from protonn_edge.export.rendering import NAME, own_sketch
 from protonn_edge.quantization import IntegerChain
 from protonn_edge.report import figures
-from protonn_edge.report.content import PageTable, Panel, Section, Snippet
-from protonn_edge.report.inputs import Battery, Front
+from protonn_edge.report.content import Battery, Front, PageTable, Panel, Section, Snippet
 from protonn_edge.system.schema import list_of, number
 from protonn_edge.verification.agreement import Agreement
 

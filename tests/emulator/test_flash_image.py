@@ -11,7 +11,7 @@ from elftools.elf.elffile import ELFFile
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from protonn_edge.emulator.flash_image import FLASH_BYTES, empty_image, load_image
+from protonn_edge.emulator.programs import FLASH_BYTES, empty_image, load_image
 from protonn_edge.errors import InputError
 
 FIRMWARE = """

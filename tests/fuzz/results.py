@@ -19,7 +19,7 @@ from protonn_edge.device import Origin, RecordedRun, Result, ResultsFile, read_r
 from protonn_edge.evaluation import gathering, measurement
 from protonn_edge.evaluation.evidence import Evidence
 from protonn_edge.evaluation.gathering import gather
-from protonn_edge.report.inputs import Battery, Front, PageScript, read_front
+from protonn_edge.report.content import Battery, Front, PageScript, read_front
 from protonn_edge.report.page import render_page
 
 BRIEF_CASES = 20

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from protonn_edge.boards import load_board
-from protonn_edge.report.inputs import Battery
+from protonn_edge.report.content import Battery
 
 BOARD = load_board("uno")
 

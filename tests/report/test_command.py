@@ -16,11 +16,10 @@ from protonn_edge.boards import load_board
 from protonn_edge.build.folder import Project
 from protonn_edge.build.project import build
 from protonn_edge.chain.file import save_model
-from protonn_edge.cli import report as command
 from protonn_edge.device import Origin, Result, ResultsFile
 from protonn_edge.evaluation.measurement import measure
 from protonn_edge.quantization import quantize
-from protonn_edge.report.inputs import PageScript
+from protonn_edge.report import content
 
 WHOLE = ["--model", "model.npz", "--data", "points.csv"]
 
@@ -55,7 +54,7 @@ def folder(tmp_path_factory):
 
 @pytest.fixture(autouse=True)
 def _quick(monkeypatch):
-    monkeypatch.setattr(command, "page_script", lambda: PageScript(None, "it is a test"))
+    monkeypatch.setattr(content, "page_script", lambda: content.PageScript(None, "it is a test"))
 
 
 def report(*arguments: object):

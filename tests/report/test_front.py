@@ -9,7 +9,7 @@ from evidence_factory import evidence_of
 from model_factory import random_model
 
 from protonn_edge.errors import InputError
-from protonn_edge.report.inputs import Front, FrontPoint, PageScript, read_front
+from protonn_edge.report.content import Front, FrontPoint, PageScript, read_front
 from protonn_edge.report.page import render_page
 
 CANDIDATE = {"accuracy": 0.9, "flash_bytes": 1200, "mean_ms": 0.4, "trial": 3}

@@ -20,7 +20,7 @@ from protonn_edge.certificate.claims import PROVEN, Claim
 from protonn_edge.chain.decision import Rejection
 from protonn_edge.datasets.naming import sample_names
 from protonn_edge.features.gradients.gradients import Gradients
-from protonn_edge.report.inputs import PageScript
+from protonn_edge.report.content import PageScript
 from protonn_edge.report.page import render_page
 from protonn_edge.verification.agreement import Agreement
 

@@ -7,7 +7,7 @@ import subprocess
 
 import pytest
 
-from protonn_edge.report.inputs import page_script
+from protonn_edge.report.content import page_script
 from protonn_edge.toolchain import javascript
 from protonn_edge.toolchain.javascript import PAGE
 

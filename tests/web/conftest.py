@@ -25,7 +25,7 @@ from protonn_edge.evaluation.evidence import Evidence
 from protonn_edge.evaluation.gathering import gather
 from protonn_edge.evaluation.measurement import measure
 from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
-from protonn_edge.report.inputs import page_script
+from protonn_edge.report.content import page_script
 from protonn_edge.report.page import render_page
 
 HERE = Path(__file__).parent

@@ -14,7 +14,7 @@ from model_factory import random_model
 
 from protonn_edge import __version__
 from protonn_edge.chain.file import save_model
-from protonn_edge.report.inputs import page_script
+from protonn_edge.report.content import page_script
 from protonn_edge.toolchain.javascript import EMULATOR, PAGE, SCRIPTS
 
 WEB_SCRIPTS = {f"protonn_edge/web/{name}" for name in SCRIPTS}

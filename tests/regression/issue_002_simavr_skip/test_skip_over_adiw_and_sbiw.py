@@ -15,7 +15,7 @@ from avr_programs import compile_text
 from avr_tools import needs_emulated_avr
 
 from protonn_edge.emulator import EmulatedUno
-from protonn_edge.emulator.flash_image import load_image
+from protonn_edge.emulator.programs import load_image
 
 pytestmark = needs_emulated_avr
 

@@ -17,7 +17,7 @@ from protonn_edge.errors import InputError
 from protonn_edge.evaluation.gathering import known_image_shape
 from protonn_edge.features.deskew.deskew import PixelScale
 from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
-from protonn_edge.report.inputs import Battery
+from protonn_edge.report.content import Battery
 from protonn_edge.report.panels import energy_panels
 
 

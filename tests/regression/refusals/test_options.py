@@ -7,7 +7,7 @@ import pytest
 from command_line import refusal, run
 
 from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
-from protonn_edge.report.inputs import Battery
+from protonn_edge.report.content import Battery
 from protonn_edge.training.parameters import Number
 
 RANGES = [
