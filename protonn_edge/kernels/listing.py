@@ -198,11 +198,14 @@ class Listing:
         return _combined(*self._ways(first, odds), known, combine)
 
     def path(self, start: str, ends: Collection[str], odds: Mapping[str, float]) -> int:
-        """Return the cycles of the only path from a label to one of the ends; see `mean`."""
+        """Return the cycles of the path from a label to one of the ends, by odds of 0 or 1.
+
+        Branches that have none are not taken, as in `mean`.
+        """
         stops = {self._places[end] for end in ends}
-        ((total, place),), _ = self._ways(self._places[start], odds)
+        *_, (total, place) = self._ways(self._places[start], odds)[0]
         while place not in stops:
-            ((cycles, place),), _ = self._ways(place, odds)
+            *_, (cycles, place) = self._ways(place, odds)[0]
             total += cycles
         return total
 
