@@ -22,6 +22,7 @@ from protonn_edge.errors import InputError
 
 SKETCH_SIZE = 1_024
 _BLOCK_VALUES = 2**18
+_BY_CHANCE = 0.05  # of the rows of coarse data
 
 Hashes = NDArray[np.uint64]
 
@@ -67,12 +68,13 @@ class Overlap:
         return f"about {100 * share:.0f} % of the {self.n:,} points ({of})"
 
     def notices(self) -> tuple[Notice, ...]:
-        """Return a warning if some rows are known."""
+        """Return a warning if more rows are known than may repeat by chance."""
         text = (
             f"the model was trained on {self}, so figures from them are better than on new data; "
             "measure on a part that 'split' has kept apart"
         )
-        return (Notice("training_rows", text, warning=True),) if self.known else ()
+        many = self.known > _BY_CHANCE * self.compared
+        return (Notice("training_rows", text, warning=True),) if many else ()
 
 
 @dataclass(frozen=True, eq=False)

@@ -32,6 +32,13 @@ def test_of_many_rows_the_share_is_estimated_within_its_error(share: float) -> N
     assert str(found).startswith("about ")
 
 
+def test_a_few_rows_may_repeat_by_chance() -> None:
+    known, new = rows(1, 900), rows(2, 95)
+    sketch = RowSketch.of([known])
+    assert not sketch.overlap(np.concatenate([known[:5], new])).notices()
+    assert sketch.overlap(np.concatenate([known[:6], new])).notices()
+
+
 def test_the_order_and_the_blocks_of_rows_do_not_matter() -> None:
     known = rows(1, 5_000)
     whole = RowSketch.of([known]).hashes
