@@ -12,20 +12,27 @@ import math
 from collections.abc import Collection, Iterable, Mapping, Set
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from elftools.common.exceptions import ELFError
 from elftools.elf.elffile import ELFFile
 from numpy.typing import NDArray
-from scipy.optimize import Bounds, LinearConstraint, milp
-from scipy.sparse import csr_array, diags_array
-from scipy.sparse.csgraph import connected_components
 
 from protonn_edge.avr.facts import Fact, Facts, facts_of, span_labels
 from protonn_edge.avr.graph import CodeSteps, Graph, first_write, graph_of
 from protonn_edge.avr.program import LinkedProgram
 from protonn_edge.errors import CheckFailed, InputError
+from protonn_edge.system.lazy import later
+
+if TYPE_CHECKING:
+    from scipy.optimize import LinearConstraint
+
+# Many commands import this module, and few of them follow paths.
+_milp, _bounds = later("scipy.optimize", "milp"), later("scipy.optimize", "Bounds")
+_constraint = later("scipy.optimize", "LinearConstraint")
+_csr_array, _diags_array = (later("scipy.sparse", f"{name}_array") for name in ("csr", "diags"))
+_connected_components = later("scipy.sparse.csgraph", "connected_components")
 
 _NEARLY = 0.01  # what a solver's integers may be off
 _SECONDS = 1.0  # for integers, which are seldom needed
@@ -196,9 +203,9 @@ class _Flow:
 
     def check_loops(self) -> None:
         """Raise `CheckFailed` if a path can go round without passing a place that has a limit."""
-        free = diags_array(1.0 * (self._held.sum(axis=0) == 0))
-        following = csr_array(free @ (self._entered @ self._left.T + self._called) @ free)
-        count, loops = connected_components(following, connection="strong")
+        free = _diags_array(1.0 * (self._held.sum(axis=0) == 0))
+        following = _csr_array(free @ (self._entered @ self._left.T + self._called) @ free)
+        count, loops = _connected_components(following, connection="strong")
         looping = (np.bincount(loops, minlength=count)[loops] > 1) | (following.diagonal() > 0)
         if looping.any():
             raise self._no_bound(self._starts[int(looping.argmax())])
@@ -218,7 +225,7 @@ class _Flow:
         nothing leads to, as blocks are left as often as they are entered: then the condition is
         added that these are entered first, as long as the bound gets better by it.
         """
-        flow = csr_array(self._entered - self._left + self._called @ self._left)
+        flow = _csr_array(self._entered - self._left + self._called @ self._left)
         rows = [LinearConstraint(flow, -self._roots[:, 1], -self._roots[:, 0])]
         if self._facts:
             rows += [self._kept("most", -np.inf, 0), self._kept("least", 0, np.inf)]
@@ -244,15 +251,15 @@ class _Flow:
         times = np.array([getattr(fact, limit) for fact in self._facts], float)
         base = [fact.base * (limit == "most") for fact in self._facts]
         alone = np.where([bool(fact.others) for fact in self._facts], base, times)
-        passed = (self._held - diags_array(times) @ self._per) @ self._left
-        return LinearConstraint(csr_array(passed), low + alone, high + alone)
+        passed = (self._held - _diags_array(times) @ self._per) @ self._left
+        return _constraint(_csr_array(passed), low + alone, high + alone)
 
     def _solved(self, sign: int, rows: list[LinearConstraint], *, integers: bool = False) -> Any:
         """Return the solution; of integers, if they are found in time: the bound holds anyway."""
-        found = milp(
+        found = _milp(
             sign * self._cycles,
             integrality=np.full(len(self._cycles), int(integers)),
-            bounds=Bounds(0, np.inf),
+            bounds=_bounds(0, np.inf),
             constraints=rows,
             options={"mip_rel_gap": 0, "time_limit": _SECONDS if integers else _MOST_SECONDS},
         )
@@ -265,10 +272,10 @@ class _Flow:
 
     def _unreached(self, taken: NDArray[np.int64]) -> list[NDArray[np.intp]]:
         """Return the blocks of each loop that is passed, and that no path leads to."""
-        used = diags_array((taken > 0).astype(float))
+        used = _diags_array((taken > 0).astype(float))
         following = self._entered @ used @ self._left.T
-        following += self._called @ diags_array((self._left @ taken > 0).astype(float))
-        count, parts = connected_components(csr_array(following), directed=False)
+        following += self._called @ _diags_array((self._left @ taken > 0).astype(float))
+        count, parts = _connected_components(_csr_array(following), directed=False)
         reached = np.zeros(count, bool)
         reached[parts[self._roots[:, 1] > 0]] = True
         passed = self._left @ taken > 0
@@ -285,9 +292,9 @@ class _Flow:
         ways = inside @ (self._entered + self._called @ self._left)
         ways[inside @ self._left > 0] = 0  # from one of them to another
         most = np.array([0 if fact.others else fact.most for fact in self._facts])
-        held = self._held @ diags_array(inside) @ self._left
-        rows = csr_array(held) - csr_array(most[:, None]) @ csr_array(ways[None])
-        return LinearConstraint(rows[most > 0], -np.inf, 0)
+        held = self._held @ _diags_array(inside) @ self._left
+        rows = _csr_array(held) - _csr_array(most[:, None]) @ _csr_array(ways[None])
+        return _constraint(rows[most > 0], -np.inf, 0)
 
     def _described(self, taken: NDArray[np.int64], cycles: int) -> Path:
         """Return a path in the terms of the program."""
@@ -311,7 +318,7 @@ class _Flow:
 def _matrix(places: Iterable[tuple[int, int, int]], rows: int, columns: int) -> Any:
     """Return a matrix of what is at places, (row, column, number); of several at one the sum."""
     at = np.array([*places], np.int64).reshape(-1, 3).T
-    return csr_array((at[2].astype(float), (at[0], at[1])), shape=(rows, columns))
+    return _csr_array((at[2].astype(float), (at[0], at[1])), shape=(rows, columns))
 
 
 def _source_line(program: LinkedProgram, address: int) -> str:
