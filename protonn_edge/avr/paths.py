@@ -226,7 +226,7 @@ class _Flow:
         added that these are entered first, as long as the bound gets better by it.
         """
         flow = _csr_array(self._entered - self._left + self._called @ self._left)
-        rows = [LinearConstraint(flow, -self._roots[:, 1], -self._roots[:, 0])]
+        rows = [_constraint(flow, -self._roots[:, 1], -self._roots[:, 0])]
         if self._facts:
             rows += [self._kept("most", -np.inf, 0), self._kept("least", 0, np.inf)]
         bound = -math.inf
