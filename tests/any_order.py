@@ -22,7 +22,7 @@ from protonn_edge.chain.decision import UNKNOWN
 from protonn_edge.codegen import Plan
 from protonn_edge.emulator import EmulatedUno
 from protonn_edge.quantization import DeviceModel, IntegerChain
-from protonn_edge.toolchain.host import build_host_executable
+from protonn_edge.toolchain.process import build_host_executable
 
 MAIN = Path(__file__).with_name("any_order_main.c")
 

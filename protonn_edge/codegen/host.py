@@ -18,7 +18,7 @@ from protonn_edge.errors import CheckFailed
 from protonn_edge.quantization import DeviceModel
 from protonn_edge.system.files import write_atomically
 from protonn_edge.system.folders import scratch_folder
-from protonn_edge.toolchain.host import build_host_executable
+from protonn_edge.toolchain.process import build_host_executable
 
 HOST_MAIN = Path(__file__).with_name("host_main.c")  # the program around the generated C
 _DEADLINE_S = 300.0

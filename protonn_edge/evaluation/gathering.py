@@ -34,7 +34,7 @@ from protonn_edge.quantization import (
     precisions_of,
     stage_losses,
 )
-from protonn_edge.toolchain.host import has_compiler
+from protonn_edge.toolchain.process import has_compiler
 from protonn_edge.verification.agreement import PossibleCycles, verify_host
 
 

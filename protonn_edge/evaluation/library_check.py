@@ -29,7 +29,7 @@ from protonn_edge.device import ReferenceAnswers, Result
 from protonn_edge.emulator import EmulatedBoard
 from protonn_edge.errors import CheckFailed
 from protonn_edge.quantization import MOST_FEATURES, DeviceModel
-from protonn_edge.toolchain.host import has_compiler
+from protonn_edge.toolchain.process import has_compiler
 from protonn_edge.verification.agreement import Agreement, compare, disagreement, verify_device
 
 TOLERATED_LOSS = 0.005

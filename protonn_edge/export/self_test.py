@@ -30,9 +30,8 @@ from protonn_edge.errors import InputError
 from protonn_edge.quantization import IntegerChain
 from protonn_edge.system.files import write_atomically
 from protonn_edge.system.folders import scratch_folder
-from protonn_edge.toolchain.host import build_host_executable
 from protonn_edge.toolchain.platformio import avr_gcc
-from protonn_edge.toolchain.process import compile_sources, run_within
+from protonn_edge.toolchain.process import build_host_executable, compile_sources, run_within
 from protonn_edge.verification.tryout import Tried, WrongAnswers, ends, examples
 
 N_VECTORS = 20
@@ -111,10 +110,9 @@ def _without_runs(row: list[int]) -> tuple[int, ...]:
         length = len(list(run))
         if value != 0:
             encoded += [value] * length
-            continue
-        while length > 0:
-            encoded += [0, min(length, _LONGEST_RUN)]
-            length -= _LONGEST_RUN
+        else:
+            for begin in range(0, length, _LONGEST_RUN):
+                encoded += [0, min(length - begin, _LONGEST_RUN)]
     return tuple(encoded)
 
 

@@ -172,9 +172,7 @@ Bytes = NDArray[np.uint8]
 
 def ends(reference: IntegerChain) -> Bytes:
     """Return two points (2, features): all features 0, and all at their maximum."""
-    return np.repeat(
-        np.array([[0], [reference.features.maximum]], np.uint8), reference.n_features, 1
-    )
+    return np.array([[0], [reference.features.maximum]], np.uint8).repeat(reference.n_features, 1)
 
 
 def extremes(reference: IntegerChain, count: int) -> Bytes:

@@ -21,7 +21,7 @@ from protonn_edge.codegen.context import class_constants
 from protonn_edge.emulator import EmulatedUno
 from protonn_edge.quantization import IntegerChain, quantize
 from protonn_edge.system.files import resource
-from protonn_edge.toolchain.host import build_host_executable
+from protonn_edge.toolchain.process import build_host_executable
 
 MAIN = Path(__file__).with_name("confidence_main.c")
 DEADLINE_S = 60.0

@@ -22,7 +22,7 @@ from protonn_edge.errors import CheckFailed
 from protonn_edge.features.average_pooling.pooling import AveragePooling
 from protonn_edge.quantization import DeviceModel, float32_model, quantize
 from protonn_edge.system.files import resource
-from protonn_edge.toolchain.host import build_host_executable
+from protonn_edge.toolchain.process import build_host_executable
 
 MAIN = Path(__file__).with_name("raw_main.c")
 RANGES = [(-32768, 32767), (0, 255), (-128, 127), (0, 1023), (0, 1), (-5, 5), (40_000, 50_000)]

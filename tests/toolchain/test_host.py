@@ -7,7 +7,7 @@ import subprocess
 import pytest
 
 from protonn_edge.errors import CheckFailed, InputError
-from protonn_edge.toolchain.host import build_host_executable
+from protonn_edge.toolchain.process import build_host_executable
 
 HEADER = "int answer(int index);\nint entry(int index);\nint beyond(int index);\n"
 LIBRARY = """

@@ -20,7 +20,7 @@ from decimal_data import in_sketch, trained
 from protonn_edge.chain.file import load_model, model_bytes, save_model
 from protonn_edge.datasets import load_points
 from protonn_edge.quantization import quantize
-from protonn_edge.toolchain.host import build_host_executable
+from protonn_edge.toolchain.process import build_host_executable
 
 # Classifies lines of integers as the exported README says; prints the class's index.
 FEEDING = """
