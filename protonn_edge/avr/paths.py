@@ -124,9 +124,9 @@ def longest_part(
 ) -> Path:
     """Return the longest path of code that may be a part of a prediction.
 
-    It begins at each address of `starts` so often, and ends at one of `ends`, where the function
-    does that it began in, or at a place that it never passes. `limits` are lower ones of facts, by
-    their names. Raises `CheckFailed` as `paths_through`.
+    It begins at each address of `starts` so often, and ends at one of `ends`, or where the function
+    does that it began in. `limits` are lower ones of facts, by their names; code behind what is
+    never passed is left out. Raises `CheckFailed` as `paths_through`.
     """
     facts, limits = facts_of(program, whole=False), limits or {}
     passes = tuple(

@@ -11,7 +11,8 @@ from avr_programs import compile_text
 from avr_tools import needs_avr_gcc, needs_emulated_avr
 from generated_programs import marked_cycles
 
-from protonn_edge.avr.paths import paths_through
+from protonn_edge.avr.facts import span_labels
+from protonn_edge.avr.paths import Times, longest_part, paths_through
 from protonn_edge.avr.program import read_program
 from protonn_edge.errors import CheckFailed, InputError
 
@@ -113,6 +114,28 @@ def test_places_of_one_name_are_passed_so_often_together(compile_avr: Compile) -
     assert path.passes == {"either": 1}
     assert free.longest.passes == {"either": 2}
     assert path.cycles < free.longest.cycles
+
+
+def test_a_part_of_a_prediction_begins_and_ends_at_labels(compile_avr: Compile) -> None:
+    text = f"""{FACTS}
+        int main(void)
+        {{
+            for (;;) {{
+                FACT("pnn_span.turn");
+                if (in) {{ FACT("pnn_span.sent"); while (in) {{ }} }}
+                for (uint8_t i = in; i > 0; --i) {{ PASSED(loop, 9, 9); out = i; }}
+                FACT("pnn_span.turned");
+            }}
+        }}"""
+    program = read_program(compile_avr(text))
+    places = span_labels(program)
+    once, ends = {places["turn"][0]: Times(1, 1)}, [*places["turned"], *places["sent"]]
+    lengths = [longest_part(program, once, ends, {"loop": most}).cycles for most in (3, 4)]
+    assert lengths[1] - lengths[0] == 5
+    assert longest_part(program, once, ends).passes["loop"] == 9
+    assert longest_part(program, once, ends, {"loop": 0}).passes["loop"] == 0
+    with pytest.raises(CheckFailed, match="main loops"):
+        longest_part(program, once)
 
 
 def test_a_fact_may_hold_for_each_time_that_another_place_is_passed(compile_avr: Compile) -> None:
