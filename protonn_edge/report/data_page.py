@@ -50,9 +50,10 @@ def render_data_page(
     """Return the page of a data set in a file, whose columns, if it is a table, were examined."""
     view, environment = _View(dataset), html_environment()
     environment.filters["own_ids"] = lambda drawn: drawn  # these figures have no ids
-    n, drawn = summary.n_train, len(view.rows)
-    lead = f"The share of each class by value, of {'all' if drawn == n else f'{drawn:,} of {n:,}'} "
-    lead += f"points; ends at the percentiles {_ENDS[0]:g} and {_ENDS[1]:g}."
+    lead = (
+        f"The share of each class by value, of {len(view.rows):,} of {summary.n_train:,} points; "
+    )
+    lead += f"ends at the percentiles {_ENDS[0]:g} and {_ENDS[1]:g}."
     headings = ("column", "as", "type", "missing", "unread", "distinct", "range")
     rows = tuple(each.cells for each in columns[: 4 * _COLUMNS])
     table = PageTable("Columns of the table", headings, rows, frozenset({1, 2, 6}))
@@ -146,8 +147,8 @@ class _View:
     def _points(self) -> Iterator[tuple[int, str, Floats]]:
         """Yield the class, the name and the values of some points."""
         for row in self._chosen(self.y):
-            name = f"point {self.rows[row] + 1:,}"
-            yield int(self.y[row]), name, self.X[row].reshape(self._dataset.point_shape)
+            point = self.X[row].reshape(self._dataset.point_shape)
+            yield int(self.y[row]), f"point {self.rows[row] + 1:,}", point
 
     def _chosen(self, labels: Labels) -> list[int]:
         """Return places of the first few of each class."""
