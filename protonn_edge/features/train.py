@@ -250,13 +250,9 @@ class WindowRequest(features.FeatureRequest):
         return WindowFeatureStage.fitted(self.kinds, shape, points, settings.sample_rate)
 
 
-def _deskewed(case: rows.Case) -> bool:
-    return isinstance(case.asked, features.ImageRequest) and case.asked.deskew
-
-
 IMAGES: tuple[rows.Refusal, ...] = (
     *rows.but(
-        _deskewed,
+        lambda case: isinstance(case.asked, features.ImageRequest) and case.asked.deskew,
         "images are to be deskewed, which needs dense images that fit in memory, but <but>; leave "
         "deskew out, or train on fewer points",
         rows.SPARSE,

@@ -104,8 +104,8 @@ class Listing:
         return tuple(instructions), labels
 
     @cached_property
-    def _places(self) -> dict[str, int]:
-        """The instructions before each label."""
+    def places(self) -> dict[str, int]:
+        """The number of instructions before each label."""
         instructions, labels = self._parsed
         return {BEGIN: 0, END: len(instructions), **labels}
 
@@ -113,10 +113,6 @@ class Listing:
     def code_bytes(self) -> int:
         """Its flash in bytes."""
         return sum(4 if each.mnemonic in _TWO_WORDS else 2 for each in self._parsed[0])
-
-    def place(self, label: str) -> int:
-        """Return the number of instructions before a label."""
-        return self._places[label]
 
     @property
     def lines(self) -> tuple[str, ...]:
@@ -127,7 +123,7 @@ class Listing:
             names[at].append(name)
         marks = defaultdict[int, str](str)
         for label, mark in self.marks:
-            marks[self.place(label)] += f" {mark}"
+            marks[self.places[label]] += f" {mark}"
         for place, each in enumerate((*instructions, None)):
             own = each.label if each else ""
             lines += [f'"{_local(name)}:\\n"' for name in names[place] if name != own]
@@ -178,7 +174,7 @@ class Listing:
 
         A stack of places takes the place of recursion: a path may have thousands of instructions.
         """
-        places = self._places
+        places = self.places
         known = {places[end]: 0.0 for end in ends}
         first, opened = places[start], set[int]()
         begun = [there for _, there in self._ways(first, odds)[0]]
@@ -202,8 +198,8 @@ class Listing:
 
         Branches that have none are not taken, as in `mean`.
         """
-        stops = {self._places[end] for end in ends}
-        *_, (total, place) = self._ways(self._places[start], odds)[0]
+        stops = {self.places[end] for end in ends}
+        *_, (total, place) = self._ways(self.places[start], odds)[0]
         while place not in stops:
             *_, (cycles, place) = self._ways(place, odds)[0]
             total += cycles
@@ -225,7 +221,7 @@ class Listing:
 
         The way of a branch or skip that is taken comes first.
         """
-        instructions, places = self._parsed[0], self._places
+        instructions, places = self._parsed[0], self.places
         labelled, nowhere = set(places.values()), len(instructions) + 1
         steps: list[tuple[_Ways, tuple[str, str]]] = []
         for place, each in reversed([*enumerate(instructions)]):

@@ -187,9 +187,8 @@ class IfElse:
 
     def _way(self, start: str, end: str) -> int:
         """Return the cycles from a label to another, which may be at the same place."""
-        listing = self.written.listing
-        same = listing.place(start) == listing.place(end)
-        return 0 if same else listing.path(start, [end], {})
+        listing, places = self.written.listing, self.written.listing.places
+        return 0 if places[start] == places[end] else listing.path(start, [end], {})
 
     # ---- instructions ----
 

@@ -214,7 +214,11 @@ class Pooling(Layer):
         if self.layout.average:
             values = areas.sum(axis=(2, 4))
             area = areas.shape[2] * areas.shape[4]
-            values = _whole_means(values, area) if self.whole else values / values.dtype.type(area)
+            if self.whole:  # float32 holds the products of `IntegerPooling` exactly
+                scaled = values * np.float32(average_multiplier(area)) + np.float32(1 << 15)
+                values = np.floor(scaled * np.float32(2.0**-16))
+            else:
+                values = values / values.dtype.type(area)
         else:
             values = areas.max(axis=(2, 4))
         return values, (x, values)
@@ -249,10 +253,3 @@ class Pooling(Layer):
         down, across = height // rows, width // columns
         whole = x[:, : down * rows, : across * columns]
         return whole.reshape(channels, down, rows, across, columns, n)
-
-
-def _whole_means(sums: Float32, area: int) -> Float32:
-    """Return what `IntegerPooling` makes of sums of bytes; float32 holds the products exactly."""
-    multiplier = np.float32(average_multiplier(area))
-    means: Float32 = np.floor((sums * multiplier + np.float32(1 << 15)) * np.float32(2.0**-16))
-    return means

@@ -217,11 +217,6 @@ class PrototypesKernel(Kernel):
             nearest=stage.gives_nearest,
         )
 
-    @property
-    def saved_registers(self) -> tuple[int, ...]:
-        """Registers of the caller that comparisons and votes use."""
-        return loops.saved_registers(self.voting)
-
     @cached_property
     def clearing(self) -> Listing:
         """The loop that sets all scores to 0."""
@@ -284,7 +279,7 @@ class PrototypesKernel(Kernel):
     def _step(self, activity: Activity | None, flash_bytes: int) -> Step:
         stage, voting = self.stage, self.voting
         m = stage.n_prototypes
-        saved = min(len(self.saved_registers) + _SAVED_BESIDES, _SAVED_AT_MOST)
+        saved = min(len(voting.saved_registers) + _SAVED_BESIDES, _SAVED_AT_MOST)
         clear = int(self.clearing.worst("score", ["score"], {"score": 1})) * stage.n_outputs
         around = 3 * self.core.call_cycles + SAVED_REGISTER_CYCLES * saved + clear
         around += voting.once + voting.accident * _accidents(stage)

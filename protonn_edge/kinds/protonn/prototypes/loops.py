@@ -78,6 +78,13 @@ class Voting:
     limit: int  # the upper byte of the distance from which prototypes are far
     nearest: bool  # whether the largest RBF is returned
 
+    @property
+    def saved_registers(self) -> tuple[int, ...]:
+        """Registers of the caller that the statement uses."""
+        compared = {step.register for step in self.steps if step.register is not None}
+        summed = range(2, 2 + max(block.bytes for block in self.blocks))
+        return tuple(sorted((compared | {*summed}) & {*SAVED_BY_CALLEE}))
+
     @cached_property
     def listing(self) -> Listing:
         """The instructions."""
@@ -245,13 +252,6 @@ class Voting:
         """Cycles around all lists."""
         end = self._cycles("far", "vote", accident=1, compare=0)
         return self._cycles(BEGIN, "again") + end + self._cycles("done", END)
-
-
-def saved_registers(voting: Voting) -> tuple[int, ...]:
-    """Return the registers of the caller that a statement uses."""
-    compared = {step.register for step in voting.steps if step.register is not None}
-    summed = range(2, 2 + max(block.bytes for block in voting.blocks))
-    return tuple(sorted((compared | {*summed}) & {*SAVED_BY_CALLEE}))
 
 
 def _listed(shift: int, stride: int) -> str:
