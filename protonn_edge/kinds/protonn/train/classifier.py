@@ -133,9 +133,8 @@ class ProtoNNClassifier(ProtoNNParameters, DeviceClassifier):
                 "the first call of partial_fit has no classes; give all labels of all calls"
             )
         given: Model | None = getattr(self, "model_", None)  # which training continues from
-        settings = self.frozen(
-            **({} if given is None else {"initial_model": given, "budget": None})
-        )
+        changed = {} if given is None else {"initial_model": given, "budget": None}
+        settings = self.frozen(**changed)
         multilabel = given_points.are_label_sets(y) or getattr(self, "multilabel_", False)
         check_compatible(
             Case(settings=settings, multilabel=multilabel, in_parts=True), self.refusals
