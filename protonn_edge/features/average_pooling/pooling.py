@@ -26,14 +26,7 @@ from protonn_edge.chain.input_quantizer import BYTE_MAXIMUM, InputQuantizer
 from protonn_edge.chain.integer_stage import IntArray, IntegerStage, Range, check_holds
 from protonn_edge.errors import InputError
 from protonn_edge.features.deskew import deskew
-from protonn_edge.features.images.cropped_image import (
-    CroppedAxis,
-    CroppedImage,
-    Shape,
-    check_within,
-    checked_shape,
-    shape_text,
-)
+from protonn_edge.features.images import cropped_image as crop
 
 _AREA_LIMIT = 0xFFFF // BYTE_MAXIMUM  # 257: a sum of bytes then fits 16 bits
 _PIXEL_LIMIT = 65_535
@@ -42,7 +35,7 @@ _SIDES_NAMED = 6
 
 
 @dataclass(frozen=True)
-class Axis(CroppedAxis):
+class Axis(crop.CroppedAxis):
     """Pixels and outputs along one axis."""
 
     outputs: int  # outputs for the cropped pixels, 1..pixels
@@ -70,22 +63,22 @@ class Axis(CroppedAxis):
 
 
 @dataclass(frozen=True)
-class Areas(CroppedImage):
+class Areas(crop.CroppedImage):
     """Areas of the cropped part of an image.
 
     Raises `InputError` if a shape is larger than the one before it, the image has more than 65,535
     pixels, or the sums of bytes would not fit 16 bits.
     """
 
-    shape: Shape  # height and width of the resulting image
+    shape: crop.Shape  # height and width of the resulting image
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        object.__setattr__(self, "shape", checked_shape(self.shape))
-        check_within(self.shape, self.cropped_shape, "an image cannot be pooled to")
+        object.__setattr__(self, "shape", crop.checked_shape(self.shape))
+        crop.check_within(self.shape, self.cropped_shape, "an image cannot be pooled to")
         if self.n_features > _PIXEL_LIMIT:
             raise InputError(
-                f"an image of {shape_text(self.image_shape)} has {self.n_features:,} pixels, "
+                f"an image of {crop.shape_text(self.image_shape)} has {self.n_features:,} pixels, "
                 f"generated code counts up to {_PIXEL_LIMIT:,}; give smaller images"
             )
         self._check_area()
@@ -128,15 +121,15 @@ class Areas(CroppedImage):
             "averages nothing" if self.area < 2 else "has averages that 16 bits cannot sum exactly"
         )
         raise InputError(
-            f"average pooling of {shape_text(self.cropped_shape)} to {shape_text(self.shape)} "
-            f"{reason}; {_advice(self.cropped_shape, self.shape)}"
+            f"average pooling of {crop.shape_text(self.cropped_shape)} to "
+            f"{crop.shape_text(self.shape)} {reason}; {_advice(self.cropped_shape, self.shape)}"
         )
 
 
-def _advice(cropped: Shape, shape: Shape) -> str:
+def _advice(cropped: crop.Shape, shape: crop.Shape) -> str:
     """Return the sizes closest to `shape` with which the sums are short enough."""
     height, width = cropped
-    near: list[tuple[int, Shape]] = []
+    near: list[tuple[int, crop.Shape]] = []
     for rows in _simple_outputs(height):
         for columns in _simple_outputs(width):
             area = (height // math.gcd(height, rows)) * (width // math.gcd(width, columns))
@@ -145,7 +138,7 @@ def _advice(cropped: Shape, shape: Shape) -> str:
                 near.append((distance, (rows, columns)))
     if not near:
         return "crop the image to sides that have common divisors with those it becomes"
-    nearest = [shape_text(found) for _, found in sorted(near)[:_SIDES_NAMED]]
+    nearest = [crop.shape_text(found) for _, found in sorted(near)[:_SIDES_NAMED]]
     return f"try {' or '.join(nearest)}"
 
 
@@ -285,7 +278,7 @@ class AveragePooling(Areas, FeatureStage):
         super().__post_init__()
         if self.deskewed is not None and max(self.image_shape) > deskew.SIDE_LIMIT:
             raise InputError(
-                f"an image of {shape_text(self.image_shape)} is to be deskewed, which is done "
+                f"an image of {crop.shape_text(self.image_shape)} is to be deskewed, which is done "
                 f"up to {deskew.SIDE_LIMIT} pixels a side; leave deskew out, or give smaller images"
             )
 
@@ -361,5 +354,5 @@ class AveragePooling(Areas, FeatureStage):
         """Return the sizes of the images before and after it."""
         return (
             ("features", self.text(deskewed=self.deskewed is not None)),
-            ("averages D", f"{self.n_outputs:,}: {shape_text(self.shape)}"),
+            ("averages D", f"{self.n_outputs:,}: {crop.shape_text(self.shape)}"),
         )

@@ -36,13 +36,7 @@ from protonn_edge.chain.input_quantizer import BYTE_MAXIMUM, InputQuantizer
 from protonn_edge.chain.integer_stage import IntArray, IntegerStage, Range, check_holds
 from protonn_edge.errors import InputError
 from protonn_edge.features.deskew import deskew as deskewing
-from protonn_edge.features.images.cropped_image import (
-    CroppedAxis,
-    CroppedImage,
-    Shape,
-    checked_shape,
-    shape_text,
-)
+from protonn_edge.features.images import cropped_image as crop
 
 CELL_LIMIT = 8  # maximum number of cells per side
 DIRECTIONS = (4, 8)
@@ -57,7 +51,7 @@ SUM_MAXIMUM = 0xFFFF  # the largest sum
 
 
 @dataclass(frozen=True)
-class CellAxis(CroppedAxis):
+class CellAxis(crop.CroppedAxis):
     """Pixels and cells along one axis."""
 
     cells: int  # the number of cells
@@ -92,30 +86,30 @@ class CellAxis(CroppedAxis):
 
 
 @dataclass(frozen=True)
-class Cells(CroppedImage):
+class Cells(crop.CroppedImage):
     """Cells of the crop of an image.
 
     Raises `InputError` if a shape is larger than the one before it, an image has more than 32
     pixels a side, there are more cells than pixels along a side, or a sum would not fit 16 bits.
     """
 
-    cells: Shape  # rows and columns of cells, up to 8 each
+    cells: crop.Shape  # rows and columns of cells, up to 8 each
     directions: int = 8  # 4 or 8
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        object.__setattr__(self, "cells", checked_shape(self.cells))
+        object.__setattr__(self, "cells", crop.checked_shape(self.cells))
         image, cropped = self.image_shape, self.cropped_shape
         if max(image) > deskewing.SIDE_LIMIT:
             raise InputError(
                 f"gradients are taken of images up to {deskewing.SIDE_LIMIT} pixels a side, these "
-                f"have {shape_text(image)}; give smaller images"
+                f"have {crop.shape_text(image)}; give smaller images"
             )
         height, width = (min(CELL_LIMIT, side) for side in cropped)
         if self.cells[0] > height or self.cells[1] > width:
             raise InputError(
-                f"{shape_text(cropped)} pixels have up to {shape_text((height, width))} cells, "
-                f"{shape_text(self.cells)} are asked for; give fewer"
+                f"{crop.shape_text(cropped)} pixels have up to {crop.shape_text((height, width))} "
+                f"cells, {crop.shape_text(self.cells)} are asked for; give fewer"
             )
         if self.directions not in DIRECTIONS:
             raise InputError(
@@ -125,8 +119,8 @@ class Cells(CroppedImage):
         most = int(self.most.max())
         if most > SUM_MAXIMUM:
             raise InputError(
-                f"a cell of {shape_text(cropped)} pixels in {shape_text(self.cells)} cells has a "
-                f"sum of up to {most:,}, 16 bits hold {SUM_MAXIMUM:,}; give more cells"
+                f"a cell of {crop.shape_text(cropped)} pixels in {crop.shape_text(self.cells)} "
+                f"cells has a sum of up to {most:,}, 16 bits hold {SUM_MAXIMUM:,}; give more cells"
             )
 
     @property
@@ -359,7 +353,7 @@ class Gradients(Cells, FeatureStage):
             tuple((cell[0] * np.arange(1, columns.cells)).tolist()),
             strokes[features[..., 0] > 0].reshape(-1, 4),
             f"The {self.n_outputs:,} inputs of the classifier, {self.directions} in each of "
-            f"{shape_text(self.cells)} cells: how much the image changes along each direction"
+            f"{crop.shape_text(self.cells)} cells: how much the image changes along each direction"
             f"{'' if both else ', where a line points to more ink'}; the longest line is the "
             "largest one.",
         )
@@ -400,7 +394,7 @@ class Gradients(Cells, FeatureStage):
 
     def facts(self, names: Sequence[str]) -> Facts:  # noqa: ARG002  (pixels have none)
         """Return the size of the images, and their features."""
-        cells = f"{self.directions} directions in {shape_text(self.cells)} cells"
+        cells = f"{self.directions} directions in {crop.shape_text(self.cells)} cells"
         return (
             ("features", self.text(deskewed=self.deskew)),
             ("gradients D", f"{self.n_outputs:,}: {cells}"),

@@ -26,7 +26,6 @@ from protonn_edge.kinds.forest.head import ForestHead
 from protonn_edge.kinds.forest.integers import MOST_FEATURES, SCORE_BITS, IntegerForest, Trees
 
 _ROWS_AT_ONCE = 512
-_HALF = 0.5 - 1e-9  # of a step: a half itself is rounded up
 _SCORE_LIMIT = (1 << (SCORE_BITS - 1)) - 1  # with either sign
 
 
@@ -94,13 +93,6 @@ def quantize(model: Model) -> IntegerChain:
     thresholds = np.clip(np.rint(steps - 0.5), 0, BYTE_MAXIMUM - 1).astype(np.uint8)
     stage = IntegerForest(head.features, thresholds, leaves, bias, model.n_inputs)
     return chain_for(model, inputs, (stage,), unit)
-
-
-def threshold_of(
-    bytes_: NDArray[np.float64], inputs: InputQuantizer, asked: IntArray
-) -> NDArray[np.float64]:
-    """Return the raw numbers up to which features `asked` are at most some bytes."""
-    return inputs.zero[asked] + inputs.step[asked] * (bytes_ + _HALF)
 
 
 def quantized_leaves(

@@ -43,6 +43,7 @@ _OF_NODES = ("features", "thresholds", "values", "risks")
 _LEAST_LIMIT = 4.0
 _ALPHAS = 1e-9  # smallest alpha to try, relative to the largest risk
 _HALVINGS = 24  # of the alphas' logarithms
+_HALF = 0.5 - 1e-9  # of a step: a half itself is rounded up
 
 
 @dataclass(frozen=True, eq=False)
@@ -313,7 +314,8 @@ class ForestClassifier(ForestParameters, DeviceClassifier):
             trees, facts = fitting(grown, settings.size_budget)
         inner = trees.shape.inner
         inputs, asked = quantize.byte_inputs(statistics), trees.features[inner]
-        raw = quantize.threshold_of(np.floor(trees.thresholds[inner]), inputs, asked)
+        highest = np.floor(trees.thresholds[inner]) + _HALF  # of bytes that go left
+        raw = inputs.zero[asked] + inputs.step[asked] * highest
         normalizer = prepared.normalizer
         head = ForestHead(
             features=trees.features,

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
@@ -84,27 +84,24 @@ class Images:
             yield Batch(rows, self.of(rows, moved_share, generator) * unit, self.Y[rows], weights)
 
 
+@dataclass(eq=False)
 class Training:
     """The training of networks on the same images: passes are counted through all of them."""
 
-    def __init__(
-        self,
-        images: Images,
-        schedule: Schedule,
-        generator: np.random.Generator,
-        callback: OnEpoch | None = None,
-    ) -> None:
-        self._images, self._schedule, self._generator = images, schedule, generator
-        self._callback, self._epoch = callback, 0
-        self.stopped = False  # whether it was stopped before its last pass
+    images: Images
+    schedule: Schedule
+    generator: np.random.Generator
+    callback: OnEpoch | None = None
+    stopped: bool = field(default=False, init=False)  # before its last pass
+    _epoch: int = field(default=0, init=False)
 
     def rounded(self, network: networks.Network, bits: Bits) -> networks.Network:
         """Return a network like the given one, which is used up, but trained on integers."""
-        images, schedule = self._images, self._schedule
+        images, schedule = self.images, self.schedule
         float_epochs = round(schedule.epochs * _FLOAT_SHARE)
         self._train(network, np.float32(_STEP), float_epochs, schedule.learning_rate)
         every = max(1, len(images.raw) // _LOOKED_AT)
-        some = images.of(np.arange(len(images.raw))[::every], 0.0, self._generator)
+        some = images.of(np.arange(len(images.raw))[::every], 0.0, self.generator)
         rounded = network.rounded(some * np.float32(_STEP), bits, _STEP, BYTE_MAXIMUM)
         rate = schedule.learning_rate * _ROUNDED_RATE
         self._train(rounded, np.float32(1), schedule.epochs - float_epochs, rate)
@@ -118,7 +115,7 @@ class Training:
 
     def in_floats(self, network: networks.Network) -> None:
         """Train a network, in place, that no device will have."""
-        schedule = self._schedule
+        schedule = self.schedule
         self._train(network, np.float32(_STEP), schedule.epochs, schedule.learning_rate)
 
     def _train(self, network: networks.Network, unit: np.float32, epochs: int, rate: float) -> None:
@@ -133,8 +130,8 @@ class Training:
             for loss in self._passes(network, unit, 0 if self.stopped else epochs, rate):
                 kept = [array.copy() for array in network.parameters]
                 self._epoch += 1
-                if self._callback is not None:
-                    self._callback(self._epoch, loss, network)
+                if self.callback is not None:
+                    self.callback(self._epoch, loss, network)
         except TrainingStopped:
             if self._epoch == 0:
                 raise
@@ -146,15 +143,15 @@ class Training:
         self, network: networks.Network, unit: np.float32, epochs: int, rate: float
     ) -> Iterator[float]:
         """Yield the mean loss of each pass."""
-        images = self._images
+        images = self.images
         size = points_a_step(len(images.raw), _STEPS_AN_EPOCH)
         steps = epochs * math.ceil(len(images.raw) / size)
         adam = Adam(network.parameters, network.factors)
         for _ in range(epochs):
-            moves = self._epoch < self._schedule.epochs - self._schedule.still_epochs
-            moved_share = self._schedule.moved_share if moves else 0.0
+            moves = self._epoch < self.schedule.epochs - self.schedule.still_epochs
+            moved_share = self.schedule.moved_share if moves else 0.0
             loss = adam.epoch(
-                images.batches(size, unit, moved_share, self._generator),
+                images.batches(size, unit, moved_share, self.generator),
                 lambda batch: network.gradient(batch.X, batch.Y, batch.weights),
                 lambda step: rate_at(rate, step, steps),
                 network.hold,

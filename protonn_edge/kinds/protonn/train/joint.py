@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -23,15 +24,10 @@ from protonn_edge.chain.integer_stage import check_counts
 from protonn_edge.chain.model import Model
 from protonn_edge.chain.statistics import InputStatistics, Normalizer
 from protonn_edge.errors import InputError
+from protonn_edge.kinds.protonn import quantize
 from protonn_edge.kinds.protonn.head import ProtoNNHead
 from protonn_edge.kinds.protonn.parameters import ProtoNNParameters
 from protonn_edge.kinds.protonn.prototypes.integers import RBF_CUTOFF, cut_rbf, tabulated_rbf
-from protonn_edge.kinds.protonn.quantize import (
-    Precision,
-    dequantize,
-    precision_for,
-    quantize_in_order,
-)
 from protonn_edge.training import objective
 from protonn_edge.training.loop import MiniBatchTraining, Sparsifier, factor_of_inputs
 from protonn_edge.training.points import Batch, Float32, Indices, TrainingSet
@@ -144,34 +140,25 @@ def step_factors(
     return (*map(operator.mul, factors, moved), 1.0)
 
 
+@dataclass(eq=False)
 class QuantizationAware:
-    """Rounds parameters and points like the quantizer.
+    """Rounds parameters and points like the quantizer."""
 
-    - `gamma`: the gamma that is folded into the parameters.
-    - `normalizer`: the normalizer of the training points.
-    - `inputs`: statistics of the raw features, or of their averages.
-    - `projection_bits` (8, 4): bits of a weight of W.
-    """
+    gamma: float  # which is folded into the parameters
+    normalizer: Normalizer
+    inputs: InputStatistics  # of the raw features, or of their averages
+    projection_bits: int = 8  # of a weight of W: 8 or 4
 
-    def __init__(
-        self,
-        gamma: float,
-        normalizer: Normalizer,
-        inputs: InputStatistics,
-        projection_bits: int = 8,
-    ) -> None:
-        self._gamma = np.float32(gamma)
-        self._projection_bits = projection_bits
-        self._normalizer = normalizer
-        self._inputs = inputs
-        self._precision: Precision | None = None
+    def __post_init__(self) -> None:
+        self._gamma = np.float32(self.gamma)
+        self._precision: quantize.Precision | None = None
 
     def choose_precision(self, parameters: objective.Parameters) -> bool:
         """Fix the bits of inputs and accumulators; False if the integer model cannot hold them."""
         try:
             (d, D), (L, m) = parameters.projection.shape, parameters.labels.shape
             check_counts(features=D, projections=d, prototypes=m, classes=L)
-            self._precision = precision_for(self._model(parameters))
+            self._precision = quantize.precision_for(self._model(parameters))
         except InputError:
             return False
         return True
@@ -179,13 +166,13 @@ class QuantizationAware:
     def rounded_points(self, X: objective.Matrix) -> objective.Matrix:
         """Return normalized points (n, D) as quantized on the device, float32."""
         assert self._precision is not None
-        quantizer = input_quantizer(self._inputs, self._precision.input_bits)
-        scale = np.where(self._normalizer.scale == 0, 1.0, self._normalizer.scale)
+        quantizer = input_quantizer(self.inputs, self._precision.input_bits)
+        scale = np.where(self.normalizer.scale == 0, 1.0, self.normalizer.scale)
         rounded = np.empty(X.shape, dtype=np.float32)
         for start in range(0, len(X), _ROWS_AT_ONCE):
             rows = slice(start, start + _ROWS_AT_ONCE)
-            raw = X[rows] / scale + self._normalizer.offset
-            rounded[rows] = self._normalizer.apply(quantizer.restore(quantizer.quantize(raw)))
+            raw = X[rows] / scale + self.normalizer.offset
+            rounded[rows] = self.normalizer.apply(quantizer.restore(quantizer.quantize(raw)))
         return rounded
 
     def rounded(self, parameters: objective.Parameters) -> objective.Parameters | None:
@@ -194,13 +181,13 @@ class QuantizationAware:
         The offset of the projection is subtracted from the prototypes: only differences matter.
         """
         try:
-            integers = quantize_in_order(self._model(parameters), self._precision)
+            integers = quantize.quantize_in_order(self._model(parameters), self._precision)
         except InputError:
             return None
-        floats = dequantize(integers)
+        floats = quantize.dequantize(integers)
         # W applies to raw features, x / scale + offset; a feature of scale 0 has no weight.
-        scale = np.where(self._normalizer.scale == 0, np.inf, self._normalizer.scale)
-        bias = floats.bias + floats.projection @ self._normalizer.offset
+        scale = np.where(self.normalizer.scale == 0, np.inf, self.normalizer.scale)
+        bias = floats.bias + floats.projection @ self.normalizer.offset
         return objective.Parameters(
             (floats.projection / scale).astype(np.float32),
             (floats.prototypes - bias[:, None]).astype(np.float32),
@@ -215,11 +202,11 @@ class QuantizationAware:
             prototypes=(C / self._gamma).astype(np.float32),
             labels=Z,
             gamma=float(self._gamma),
-            projection_bits=self._projection_bits,
+            projection_bits=self.projection_bits,
         )
         return Model(
             head=head,
-            normalizer=self._normalizer,
-            inputs=self._inputs,
+            normalizer=self.normalizer,
+            inputs=self.inputs,
             classes=tuple(f"class {index}" for index in range(len(Z))),
         )
