@@ -141,16 +141,7 @@ class Convolutions(FeatureStage):
         return self.layers if self.averages is None else (self.averages, *self.layers)
 
     def to_arrays(self) -> Arrays:
-        """Return the arrays of all layers, whose weights, and biases, lie one behind the other.
-
-        ``convolution_layers`` has a row a layer: 0 for a convolution, with the side of its window,
-        stride, whether it is padded, whether it is depthwise, channels, multiplier, shift, maximum,
-        bits of a weight, and whether halves go to even; 1 for the largest value and 2 for the
-        average, with the height and width of a window. ``convolution_image`` has height, width,
-        channels and the largest value of the image, then, where averages are made of it, the height
-        and width of the part that counts and of the averages, their largest value, and whether they
-        are cut; else 0.
-        """
+        """Return the arrays of all layers, whose numbers docs/model-file.md explains."""
         own = [layer for layer in self.layers if isinstance(layer, IntegerConvolution)]
         image = [*self.image_shape, self.scale.maximum] + [0] * 6
         if self.averages is not None:

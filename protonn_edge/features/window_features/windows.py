@@ -16,8 +16,7 @@ crossings   how often x changes from below its level to above it, or back 0..255
 band k      root(sum d^2) over all d of level k                           0..32640
 =========== ============================================================= ====================
 
-``root`` is the integer square root, rounded down. No feature is divided by N, since the normalizer,
-which is folded into the projection, compensates for all scales.
+``root`` is the integer square root, rounded down.
 
 The **level** follows the signal: it begins at ``2^7 x_0`` and moves by ``(2^7 x_t - level) >> 4``
 after each sample. A sample is above it if ``2^7 x_t - level > 2^7 h``, below it if that is below
@@ -28,10 +27,7 @@ after each sample. A sample is above it if ``2^7 x_t - level > 2^7 h``, below it
 k - 1. At R samples a second band k is about ``R / 2^(k+1) .. R / 2^k`` hertz. Samples that do not
 fill a pair at the end of the window are not in that level.
 
-Everything fits 32 bits: ``N sum x^2`` and ``(sum x)^2`` are at most ``2^8 2^8 2^14 = 2^30``; an a
-of level 7 is within ``-2^14..2^14``, so any d within ``-32640..32640``, and at level k there are
-``N / 2^k`` of at most ``255 * 2^(k-1)``: the sum of their squares is at most
-``N 255^2 2^(k-2)``, below 2^30 where ``2^k <= N <= 256``. A root of less than 2^30 fits 15 bits.
+Everything fits 32 bits; docs/sensors.md proves it.
 """
 
 from __future__ import annotations
