@@ -242,19 +242,9 @@ def _joined(parts: Sequence[NDArray[Any]], dtype: type) -> NDArray[Any]:
 def _row(layer: IntegerConvolution | IntegerPooling) -> list[int]:
     if isinstance(layer, IntegerPooling):
         return [_HOW.index(layer.how), *layer.window] + [0] * (_COLUMNS - 3)
-    return [
-        0,
-        layer.side,
-        layer.stride,
-        layer.padded,
-        layer.depthwise,
-        len(layer.weights),
-        layer.multiplier,
-        layer.shift,
-        layer.maximum,
-        layer.weight_bits,
-        layer.to_even,
-    ]
+    window = layer.side, layer.stride, layer.padded, layer.depthwise, len(layer.weights)
+    numbers = layer.multiplier, layer.shift, layer.maximum, layer.weight_bits, layer.to_even
+    return [0, *window, *numbers]
 
 
 def _digest(arrays: Arrays) -> str:
@@ -303,18 +293,9 @@ def _layer(row: list[int], shape: ImageShape, maximum: int, weights: _Stock, bia
         raise InputError(
             "array 'convolution_layers' has a layer without weights; train the model again"
         )
+    scaling = multiplier, shift, largest, maximum
     return IntegerConvolution(
-        shape,
-        taken,
-        bias.take(channels),
-        multiplier,
-        shift,
-        largest,
-        maximum,
-        stride,
-        bool(padded),
-        bits,
-        bool(to_even),
+        shape, taken, bias.take(channels), *scaling, stride, bool(padded), bits, bool(to_even)
     )
 
 

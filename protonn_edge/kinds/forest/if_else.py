@@ -152,8 +152,6 @@ class IfElse:
             pairs = [0, *range(14, _FIRST_COUNT + len(self.table.bias) - 1, -2)]
         return Reading.of(trees.features[trees.inner], kept, pairs)
 
-    # ---- cycles ----
-
     @cached_property
     def around_cycles(self) -> int:
         """Cycles outside trees."""
@@ -189,8 +187,6 @@ class IfElse:
         """Return the cycles from a label to another, which may be at the same place."""
         listing, places = self.written.listing, self.written.listing.places
         return 0 if places[start] == places[end] else listing.path(start, [end], {})
-
-    # ---- instructions ----
 
     @cached_property
     def registers(self) -> tuple[str, ...]:

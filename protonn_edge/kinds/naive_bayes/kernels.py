@@ -20,14 +20,10 @@ class NaiveBayesKernel(HeldKernel):
 
     portable = 9.0  # three tables took 7 to 8.2 on the emulated ATtiny85
     around = (60, 75)  # by avr-gcc 5.4 at -O2
+    changed = (0, *range(12, 28))  # by the loop: registers, except Z and operands
 
     stage: IntegerNaiveBayes
     name: str = "loop"
-
-    @property
-    def changed(self) -> tuple[int, ...]:
-        """The registers that the loop changes, except Z and operands."""
-        return (0, *range(12, 28))
 
     @cached_property
     def loop(self) -> Listing:

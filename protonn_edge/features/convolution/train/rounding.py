@@ -151,17 +151,10 @@ class RoundedConvolution(Layer):
         """Return what a device computes of images of this shape and largest value."""
         assert maximum == self.largest_input
         rounded = self.rounded
+        weights, biases = rounded.weights.astype(np.int8), rounded.biases.astype(np.int64)
+        scaling, layout = (self.multiplier, self.shift, self.maximum, maximum), self.layout
         return IntegerConvolution(
-            shape,
-            rounded.weights.astype(np.int8),
-            rounded.biases.astype(np.int64),
-            self.multiplier,
-            self.shift,
-            self.maximum,
-            maximum,
-            stride=self.layout.stride,
-            padded=self.layout.padded,
-            weight_bits=self.bits.weights,
+            shape, weights, biases, *scaling, layout.stride, layout.padded, self.bits.weights
         )
 
 

@@ -128,15 +128,8 @@ class FittedProjection:
 
     def stage(self, wanted: Range) -> IntegerProjection:
         """Return the stage, outside of whose `wanted` range coordinates are equivalent."""
-        return IntegerProjection(
-            self.residuals,
-            self.bias,
-            self.accumulator_bits,
-            self.inputs.maximum,
-            self.multiplier,
-            self.offset,
-            wanted,
-        )
+        product = self.residuals, self.bias, self.accumulator_bits, self.inputs.maximum
+        return IntegerProjection(*product, self.multiplier, self.offset, wanted)
 
 
 def fit_projection(
@@ -174,14 +167,8 @@ def fit_projection(
         reach = (span.max() // 2 + 1 >> dropped) + 1
         if not np.abs(offset).max() + reach * multiplier < REQUANTIZED_LIMIT:
             continue
-        return FittedProjection(
-            inputs=inputs,
-            rounded=rounded,
-            bias=bias,
-            accumulator_bits=accumulator_bits,
-            multiplier=multiplier,
-            offset=offset.astype(np.int64),
-        )
+        whole = offset.astype(np.int64)
+        return FittedProjection(inputs, rounded, bias, accumulator_bits, multiplier, whole)
     return None
 
 
