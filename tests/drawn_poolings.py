@@ -5,8 +5,9 @@ from __future__ import annotations
 from hypothesis import assume
 from hypothesis import strategies as st
 
+from protonn_edge.chain.feature_stage import Shape
 from protonn_edge.errors import InputError
-from protonn_edge.features.average_pooling.pooling import AveragePooling, Shape
+from protonn_edge.features.average_pooling.pooling import AveragePooling
 from protonn_edge.features.deskew.deskew import PixelScale
 
 
