@@ -43,15 +43,19 @@ class Compared:
     island: bool = False
     far: str = "far"  # the label to branch to: "far", or a jump to it before or after
 
-    def code(self, limit: int, *, leaves: str) -> Listing:
-        """Return its instructions, for the upper byte of the limit, and where it may be left."""
+    def code(self, limit: int, *, last: bool = False) -> Listing:
+        """Return its instructions, after its island, for the upper byte of the limit."""
+        leaves = f"brpl {self.far}" if self.checked else ""
+        if last and self.far != "far":
+            leaves = "brmi near"
+        island = f"rjmp step{self.number}\n{_ISLAND}{self.number}: rjmp far\n" * self.island
         summed = "add r20, r0\nadc r21, r1"
         if self.number == 0:
             summed = f"movw r20, r0\nsubi r21, {limit}"
         fetched = f"lds r19, %[point] + {self.number}" if self.register is None else ""
         return Listing(
             f"""
-        step{self.number}: lpm r18, Z+
+        {island}step{self.number}: lpm r18, Z+
             {fetched}
             sub  r18, r{19 if self.register is None else self.register}
             {f"brvs {self.far}" if self.overflows else ""}
@@ -64,7 +68,7 @@ class Compared:
     @property
     def words(self) -> int:
         """Flash words of its code, without an island."""
-        return self.code(0, leaves="brpl far" if self.checked else "").code_bytes // 2
+        return self.code(0).code_bytes // 2
 
 
 @dataclass(frozen=True)
@@ -89,6 +93,7 @@ class Voting:
     def listing(self) -> Listing:
         """The instructions."""
         loaded = [step for step in self.steps if step.register is not None]
+        steps = [step.code(self.limit, last=step is self.steps[-1]) for step in self.steps]
         distant = self.steps[-1].far != "far"
         return Listing(
             f"""
@@ -112,7 +117,7 @@ class Voting:
             cpi  r22, lo8(%[last])
             breq accident
         compare:
-            {"".join(self._step(step) for step in self.steps)}
+            {repeated(steps, "{0.source}")}
             {f"{_ISLAND}{len(self.steps)}: rjmp far" if distant else ""}
             {"near:" if distant else ""}
             {_listed(self.shift, self.stride)}
@@ -141,13 +146,6 @@ class Voting:
             pop  r29
             pop  r28
             """
-
-    def _step(self, step: Compared) -> str:
-        leaves = f"brpl {step.far}" if step.checked else ""
-        if step is self.steps[-1] and step.far != "far":
-            leaves = "brmi near"
-        island = f"rjmp step{step.number}\n{_ISLAND}{step.number}: rjmp far\n"
-        return island * step.island + step.code(self.limit, leaves=leaves).source
 
     def _votes(self, block: Block) -> str:
         place = block.first * block.width
