@@ -34,7 +34,7 @@ def write_table(path: Path, rows: int, seed: int) -> Path:
     states = generator.choice(len(STATES), rows, p=SHARES)
     values = _sensors(states, generator)
     cells = [[_text(x, _KINDS[i // _OF_EACH][4]) for i, x in enumerate(row)] for row in values]
-    for row in np.flatnonzero(generator.random(rows) < ROWS_WITH_GAPS):
+    for row in np.flatnonzero(generator.random(rows) < ROWS_WITH_GAPS).tolist():
         for column in generator.choice(len(cells[row]), generator.integers(1, 5), replace=False):
             cells[row][column] = str(generator.choice(_GAPS))
     names = [f"{kind} {i + 1} ({unit})" for kind, unit, *_ in _KINDS for i in range(_OF_EACH)]
@@ -64,7 +64,8 @@ def _sensors(states: np.ndarray, generator: np.random.Generator) -> np.ndarray:
     noise = generator.normal(0, 0.6, (n, width))
     standard = of_load * load + of_weather * weather + degree * effects[states] + noise
     mean, spread = np.repeat([kind[2:4] for kind in _KINDS], _OF_EACH, axis=0).T
-    return mean + spread * standard
+    values: np.ndarray = mean + spread * standard
+    return values
 
 
 def _text(value: float, decimals: int) -> str:
