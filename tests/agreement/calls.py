@@ -67,8 +67,11 @@ def _added(stage: Stage, function: str, count: int, **more: Any) -> Call:
 def _plain(stage: Stage, function: str, part: Any, number: int) -> Iterator[Case]:
     table, row = f"{stage.name}_weights_{number}", len(part.rows[0])
     packed = stage.kernel.name == "packed"
+    bounded = f"i >= {stage.kernel.stage.n_inputs}u" in stage.forms.text
     for consumed, count in [(0, each) for each in (*_COUNTS, *_LONG_COUNTS)] + [(300, 2)]:
         rows = consumed + count
+        if rows > stage.kernel.stage.n_inputs and bounded:  # else the table may be longer
+            continue
         more: dict[str, Any] = {"fixed": {f"{stage.name}_consumed": consumed}}
         more["tables"] = {table: [None] * (rows * row)}
         if packed and len(part.weights) % 2:  # the last one is alone
@@ -248,9 +251,9 @@ def _pool(stage: Stage, function: str) -> Iterator[Case]:
                 fixed[f"{n}_row_sum"] = 0
             for count in (1, 2, 3) if part else (columns.pixels,):
                 buffers = {"pixels": count, "averages": 8 + columns.outputs}
-                arguments = [(To("pixels"), 2), (count, 1), (To("averages"), 2)]
+                arguments = [(To("pixels"), 2), (0, 2), (count, 2), (count, 1), (To("averages"), 2)]
                 if not part:
-                    del arguments[1]
+                    del arguments[3]
                 call = Call(function, arguments, 2, fixed, ranges, buffers, {}, ignored)
                 yield Case(call, proven=count < 7, long=count > 1 or wide)
                 yield Case(call, proven=False, long=count == 2)
@@ -260,7 +263,7 @@ def _rows_of(stage: Stage, function: str) -> Iterator[Case]:
     if stage.kernel.kind == "pooling":
         yield from _pooled_row(stage, function)
         return
-    name = function.replace("_add_row", "_pool_row").replace("_complete_row", "_pool_row")
+    name = re.sub("_(add|complete)_row$", "_pool_row", function.replace("_sum_part", "_pool_part"))
     yield from _pool(stage, name)
 
 
@@ -387,7 +390,7 @@ def _filter(stage: Stage, function: str) -> Iterator[Case]:
 CALLS: dict[str, Callable[[Stage, str], Iterator[Case]]] = {
     "add": _add, "score": _score, "rectify": _of_sums, "requantize": _of_sums,
     "find_largest": _find_largest, "clear_scores": _no_arguments, "add_votes": _add_votes,
-    "walk": _walk, "pool_part": _pool, "add_row": _rows_of, "complete_row": _rows_of,
+    "walk": _walk, "sum_part": _rows_of, "add_row": _rows_of, "complete_row": _rows_of,
     "sum_row": _sum_row, "add_runs": _add_runs, "take_roots": _take_roots, "compute": _compute,
     "average": _average, "take_sample": _take_sample, "filter": _filter,
 }  # fmt: skip
@@ -413,7 +416,7 @@ LISTINGS = {
     "kinds.protonn.prototypes.loops.listing": "add_votes",
     "features.audio.kernels.band_loop": "filter",
     "features.average_pooling.loops.averaging": "complete_row",
-    "features.average_pooling.loops.part": "pool_part",
+    "features.average_pooling.loops.part": "sum_part",
     "features.average_pooling.loops.summing": "add_row",
     "features.convolution.kernels.listing": "compute",
     "features.convolution.window.listing": "compute",

@@ -13,10 +13,18 @@ from proof.programs import Program, programs
 from protonn_edge.certificate.eva import DRIVERS, INSTALL, EvaResult, prove
 
 SECONDS = 60
-PROVEN = ("linear: as many", "forest: no shared", "bonsai_tree: a lone", "confidence")
+PROVEN = (
+    *("linear: as many", "linear: two classes, 32 bits", "forest: no shared"),
+    *("bonsai_tree: a lone", "confidence"),
+)
 
 FAULTS = {
     "a loop that runs once more": ("linear: as many", "i < end;", "i <= end;"),
+    "a table that is read beyond its end": (
+        "linear: two classes, 32 bits",
+        "i < sizeof linear_weights_0",
+        "i <= sizeof linear_weights_0",
+    ),
     "a buffer that is an entry short": (
         "forest: no shared",
         "forest_inputs[FOREST_INPUTS]",

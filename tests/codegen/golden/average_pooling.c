@@ -40,10 +40,10 @@ static void average_pooling_begin(void)
     }
 }
 
-/* Sum the next `count` pixels of a row, at least one; write the averages of the areas that they
+/* Sum pixels first..end - 1, all of a row and at least one; write the averages of the areas that they
  * complete, and return where the next one goes. */
 #ifdef PNN_ASSEMBLY
-static PNN_NOINLINE pnn_input_t *average_pooling_pool_part(const pnn_input_t *pixel, uint8_t count, pnn_input_t *average)
+static PNN_NOINLINE pnn_input_t *average_pooling_sum_part(const pnn_input_t *pixel, uint8_t count, pnn_input_t *average)
 {
     uint16_t sum = average_pooling_row_sum;
     uint8_t right = average_pooling_units_right;
@@ -141,16 +141,24 @@ static PNN_NOINLINE pnn_input_t *average_pooling_pool_part(const pnn_input_t *pi
     return average;
 }
 
+static pnn_input_t *average_pooling_pool_part(const pnn_input_t *features, uint16_t first, uint16_t end, uint8_t count, pnn_input_t *average)
+{
+    (void)end;
+    return average_pooling_sum_part(features + first, count, average);
+}
+
 #else
 static uint8_t average_pooling_average_of(uint16_t sum)
 {
     return (uint8_t)(((uint32_t)sum * AVERAGE_POOLING_AVERAGE_MULTIPLIER + 0x8000u) >> 16);
 }
 
-static pnn_input_t *average_pooling_pool_part(const pnn_input_t *pixel, uint8_t count, pnn_input_t *average)
+static pnn_input_t *average_pooling_pool_part(const pnn_input_t *features, uint16_t first, uint16_t end, uint8_t count, pnn_input_t *average)
 {
-    for (; count > 0; --count) {
-        const uint8_t x = *pixel++;
+    (void)count; /* which is end - first */
+    uint16_t next = (uint16_t)(average - average_pooling_values);
+    for (; first < end; ++first) {
+        const uint8_t x = features[first];
         if (average_pooling_units_right > AVERAGE_POOLING_PIXEL_WIDTH) {
             average_pooling_row_sum = (uint16_t)(average_pooling_row_sum + x * AVERAGE_POOLING_PIXEL_WIDTH);
             average_pooling_units_right = (uint8_t)(average_pooling_units_right - AVERAGE_POOLING_PIXEL_WIDTH);
@@ -158,17 +166,22 @@ static pnn_input_t *average_pooling_pool_part(const pnn_input_t *pixel, uint8_t 
         }
         const uint8_t beyond = (uint8_t)(AVERAGE_POOLING_PIXEL_WIDTH - average_pooling_units_right); /* into the next area */
         average_pooling_row_sum = (uint16_t)(average_pooling_row_sum + (uint16_t)x * average_pooling_units_right);
+        if (average_pooling_area_sum == average_pooling_area_sums + AVERAGE_POOLING_AREAS_IN_ROW) {
+            average_pooling_area_sum = average_pooling_area_sums; /* as a row begins; for a prover */
+        }
         if (average_pooling_units_below > AVERAGE_POOLING_PIXEL_HEIGHT) {
             *average_pooling_area_sum = (uint16_t)(*average_pooling_area_sum + average_pooling_row_sum * AVERAGE_POOLING_PIXEL_HEIGHT);
         } else {
-            *average++ = average_pooling_average_of((uint16_t)(*average_pooling_area_sum + average_pooling_row_sum * average_pooling_units_below));
+            if (next != sizeof average_pooling_values) { /* always; for a prover */
+                average_pooling_values[next++] = average_pooling_average_of((uint16_t)(*average_pooling_area_sum + average_pooling_row_sum * average_pooling_units_below));
+            }
             *average_pooling_area_sum = (uint16_t)(average_pooling_row_sum * (uint8_t)(AVERAGE_POOLING_PIXEL_HEIGHT - average_pooling_units_below));
         }
         ++average_pooling_area_sum;
         average_pooling_row_sum = (uint16_t)((uint16_t)x * beyond);
         average_pooling_units_right = (uint8_t)(AVERAGE_POOLING_AREA_WIDTH - beyond);
     }
-    return average;
+    return average_pooling_values + next;
 }
 
 #endif
@@ -183,22 +196,26 @@ static void average_pooling_next_row(void)
 }
 
 /* The same for pixels of any rows. */
-static PNN_NOINLINE pnn_input_t *average_pooling_pool(const pnn_input_t *pixel, uint16_t count, pnn_input_t *average)
+static PNN_NOINLINE pnn_input_t *average_pooling_pool(const pnn_input_t *features, uint16_t count, pnn_input_t *average)
 {
-    while (count > 0) {
+    uint16_t first = 0; /* an index: a prover sees that it stays below */
+    while (first < count) {
         if (average_pooling_ignored > 0) {
             PNN_FACT(EACH_AND(average_pooling_ignored, average_pooling_pools, 1, 3));
-            const uint16_t part = average_pooling_ignored < count ? (uint16_t)average_pooling_ignored : count;
-            average_pooling_ignored = (uint16_t)(average_pooling_ignored - part);
-            pixel += part;
-            count = (uint16_t)(count - part);
-            continue;
+            const uint16_t left = (uint16_t)(count - first);
+            if (average_pooling_ignored >= left) {
+                average_pooling_ignored = (uint16_t)(average_pooling_ignored - left);
+                break;
+            }
+            first = (uint16_t)(first + average_pooling_ignored);
+            average_pooling_ignored = 0;
         }
         PNN_FACT(EACH_AND(average_pooling_parts, average_pooling_pools, 1, 3));
-        const uint8_t part = count < average_pooling_row_left ? (uint8_t)count : average_pooling_row_left;
-        average = average_pooling_pool_part(pixel, part, average);
-        pixel += part;
-        count = (uint16_t)(count - part);
+        const uint16_t left = (uint16_t)(count - first);
+        const uint8_t part = left < average_pooling_row_left ? (uint8_t)left : average_pooling_row_left;
+        const uint16_t end = first + part < count ? (uint16_t)(first + part) : count; /* for a prover */
+        average = average_pooling_pool_part(features, first, end, part, average);
+        first = (uint16_t)(first + part);
         average_pooling_row_left = (uint8_t)(average_pooling_row_left - part);
         if (average_pooling_row_left == 0) {
             average_pooling_row_left = AVERAGE_POOLING_ROW_PIXELS;

@@ -43,9 +43,7 @@ typedef int32_t dense_2_sum_t;
  * a mask of those that are not 0, lowest bit first, and these. */
 static const int8_t dense_2_weights_0[] PNN_FLASH = {
     /*   0 */    3,    5,  127,   50,
-    /*   1 */    3,    5, -128,   60,
-    /*   2 */    4,    7,    3,   -7,   70,
-    /*   3 */    3,    6,   90,  -80,
+  ...
 };
 
 static union {
@@ -141,29 +139,32 @@ static void dense_2_add_0(const pnn_input_t *feature, uint16_t count)
     dense_2_next_weights_0 = weight;
 }
 #else
+static int8_t dense_2_weights_0_at(uint16_t i)
+{
+    return i < sizeof dense_2_weights_0 ? PNN_READ_I8(&dense_2_weights_0[i]) : 0;
+}
+
 static void dense_2_add_0(const pnn_input_t *values, uint16_t count)
 {
-    const int8_t *weight = dense_2_next_weights_0;
-    //@ loop unroll 4;
+    uint16_t row = (uint16_t)(dense_2_next_weights_0 - dense_2_weights_0);
     for (uint16_t i = 0; i < count; ++i) {
-        const uint8_t bytes = (uint8_t)PNN_NEXT_I8(weight);
-        const int8_t *const after = weight + bytes;
+        uint16_t at = (uint16_t)(row + 1u);
+        row = (uint16_t)(at + (uint8_t)dense_2_weights_0_at(row));
         if (values[i] != 0) {
             uint8_t mask = 0;
             for (uint8_t k = 0; k < 3; ++k) {
                 if (k % 8 == 0) {
-                    mask = (uint8_t)PNN_NEXT_I8(weight);
+                    mask = (uint8_t)dense_2_weights_0_at(at++);
                 }
                 if (mask & 1u) {
                     dense_2_sum_t *const sum = &dense_2.sums[0 + k];
-                    *sum = (dense_2_sum_t)((uint32_t)*sum + (uint32_t)(PNN_NEXT_I8(weight) * values[i]));
+                    *sum = (dense_2_sum_t)((uint32_t)*sum + (uint32_t)(dense_2_weights_0_at(at++) * values[i]));
                 }
                 mask >>= 1;
             }
         }
-        weight = after;
     }
-    dense_2_next_weights_0 = weight;
+    dense_2_next_weights_0 = dense_2_weights_0 + (row < sizeof dense_2_weights_0 ? row : sizeof dense_2_weights_0);
 }
 #endif
 
@@ -171,7 +172,6 @@ static PNN_NOINLINE void dense_2_push(const pnn_input_t *values, uint16_t count)
 {
     dense_2_add_0(values, count);
 }
-
 
 /* Make bytes of the sums: 0 of those below 0. */
 static void dense_2_rectify(void)
@@ -362,14 +362,20 @@ static void dense_add_0(const pnn_input_t *feature, uint16_t count)
 #define TIMES(made, n) product = (uint16_t)(x * n##u);
 #define PLUS(k) dense.sums[0 + k] = (dense_sum_t)((uint32_t)dense.sums[0 + k] + product);
 #define MINUS(k) dense.sums[0 + k] = (dense_sum_t)((uint32_t)dense.sums[0 + k] - product);
+static void dense_add_input_0(uint16_t i, uint8_t x)
+{
+    uint16_t product;
+    switch (i) {
+    default:
+        DENSE_WEIGHTS_0
+    }
+}
+
 static void dense_add_0(const pnn_input_t *values, uint16_t count)
 {
     for (uint16_t i = 0; i < count; ++i) {
-        const uint8_t x = values[i];
-        uint16_t product;
-        switch (x == 0 ? DENSE_INPUTS : (uint16_t)(dense_consumed + i)) {
-        default:
-            DENSE_WEIGHTS_0
+        if (values[i] != 0) {
+            dense_add_input_0((uint16_t)(dense_consumed + i), values[i]);
         }
     }
 }
@@ -415,7 +421,6 @@ static void dense_push(const pnn_input_t *values, uint16_t count)
         }
     }
 }
-
 
 /* Make bytes of the sums: 0 of those below 0. */
 static void dense_rectify(void)

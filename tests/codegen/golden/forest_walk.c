@@ -14,9 +14,7 @@
  * There are 9 nodes. */
 static const uint8_t forest_table[] PNN_FLASH = {
     88, 2, 98, 255, 0, 0,
-    20, 0, 2, 100, 13, 5, 0, 6, 255, 2, 0, 90, 2, 253, 255, 1, 1, 127, 255, 1, 2, 5,
-    11, 0, 0, 254, 4, 255, 1, 0, 128, 255, 1, 1, 7,
-    4, 0, 255, 1, 2, 11,
+  ...
 };
 
 static pnn_score_t forest_scores[FOREST_SCORES];

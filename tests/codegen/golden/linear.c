@@ -149,17 +149,17 @@ static void linear_add_0(const pnn_input_t *feature, uint16_t count)
 #else
 static void linear_add_0(const pnn_input_t *values, uint16_t count)
 {
-    const uint16_t first = linear_consumed, end = (uint16_t)(first + count);
     linear_sum_t a0 = linear.sums[0];
     linear_sum_t a1 = linear.sums[1];
     linear_sum_t a2 = linear.sums[2];
-    for (uint16_t i = first; i < end; ++i) {
-        const uint8_t *const weights = &linear_weights_0[i * 2u];
-        const uint8_t x = values[i - first];
-        uint8_t pair;
-        if (x == 0) {
+    for (uint16_t k = 0; k < count; ++k) {
+        const uint16_t i = (uint16_t)(linear_consumed + k);
+        if (values[k] == 0) {
             continue;
         }
+        const uint8_t *const weights = &linear_weights_0[i * 2u];
+        const uint8_t x = values[k];
+        uint8_t pair;
         pair = PNN_READ_U8(&weights[0]);
         a0 = (linear_sum_t)((uint32_t)a0 + (uint32_t)(((pair & 15) - 8) * x));
         a1 = (linear_sum_t)((uint32_t)a1 + (uint32_t)(((pair >> 4) - 8) * x));
@@ -176,7 +176,6 @@ static void linear_push(const pnn_input_t *values, uint16_t count)
 {
     linear_add_0(values, count);
 }
-
 
 /* Make scores of the sums, which have fewer bytes; the last one first, behind all that are to come. */
 static void linear_score(void)

@@ -42,8 +42,7 @@
 /* ---- Flash access ------------------------------------------------------------------------- */
 
 /* Constants stay in flash: PNN_FLASH puts them there, PNN_READ_... fetches one. The AVR needs its
- * own instruction for it; PNN_NEXT_I8 also advances the pointer, which that instruction does free
- * of charge. */
+ * own instruction for it. */
 #ifdef __AVR__
 #include <avr/pgmspace.h>
 #define PNN_FLASH PROGMEM
@@ -51,19 +50,12 @@
 #define PNN_READ_I8(address) ((int8_t)pgm_read_byte(address))
 #define PNN_READ_I16(address) ((int32_t)(int16_t)pgm_read_word(address))
 #define PNN_READ_STRING(address) ((const char *)pgm_read_ptr(address))
-#define PNN_NEXT_I8(pointer)                                                                       \
-    __extension__({                                                                                \
-        int8_t value_;                                                                             \
-        __asm__("lpm %0, %a1+" : "=r"(value_), "+z"(pointer));                                     \
-        value_;                                                                                    \
-    })
 #else
 #define PNN_FLASH
 #define PNN_READ_U8(address) (*(address))
 #define PNN_READ_I8(address) (*(address))
 #define PNN_READ_I16(address) ((int32_t)*(address))
 #define PNN_READ_STRING(address) (*(address))
-#define PNN_NEXT_I8(pointer) (*(pointer)++)
 #endif
 
 /* The inner loops in assembly, where the chip has a multiplier. Without it, and on the host, C gives
@@ -545,16 +537,16 @@ static void projection_add_0(const pnn_input_t *feature, uint16_t count)
 #else
 static void projection_add_0(const pnn_input_t *values, uint16_t count)
 {
-    const uint16_t first = projection_consumed, end = (uint16_t)(first + count);
     projection_sum_t a0 = projection.sums[0];
     projection_sum_t a1 = projection.sums[1];
     projection_sum_t a2 = projection.sums[2];
-    for (uint16_t i = first; i < end; ++i) {
-        const int8_t *const weights = &projection_weights_0[i * 3u];
-        const uint8_t x = values[i - first];
-        if (x == 0) {
+    for (uint16_t k = 0; k < count; ++k) {
+        const uint16_t i = (uint16_t)(projection_consumed + k);
+        if (values[k] == 0) {
             continue;
         }
+        const int8_t *const weights = &projection_weights_0[i * 3u];
+        const uint8_t x = values[k];
         a0 = (projection_sum_t)((uint32_t)a0 + (uint32_t)(PNN_READ_I8(&weights[0]) * x));
         a1 = (projection_sum_t)((uint32_t)a1 + (uint32_t)(PNN_READ_I8(&weights[1]) * x));
         a2 = (projection_sum_t)((uint32_t)a2 + (uint32_t)(PNN_READ_I8(&weights[2]) * x));
@@ -569,7 +561,6 @@ static void projection_push(const pnn_input_t *values, uint16_t count)
 {
     projection_add_0(values, count);
 }
-
 
 /* Requantize the sums, and limit them. */
 static void projection_requantize(void)
