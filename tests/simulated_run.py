@@ -20,6 +20,7 @@ from protonn_edge.codegen import Plan, make_plan
 from protonn_edge.device import Session
 from protonn_edge.evaluation import measurement
 from protonn_edge.quantization import IntegerChain, quantize
+from protonn_edge.verification import agreement
 
 BOARD = load_board("uno")
 STACK_BYTES = 60  # what the linked program would take
@@ -75,13 +76,15 @@ def measure_on(
         )
 
     usage = Usage(4_000, 300, STACK_BYTES, ())
-    with mock.patch.multiple(
-        measurement,
-        exclusive=lambda _: nullcontext(),
-        open_session=open_session,
-        read_program=lambda path: SimpleNamespace(path=path, symbols=(), marks=()),
-        check_budget=lambda *_: usage,
-        check_linked=lambda *_: None,
+    with (
+        mock.patch.object(agreement, "open_session", open_session),
+        mock.patch.multiple(
+            measurement,
+            exclusive=lambda _: nullcontext(),
+            read_program=lambda path: SimpleNamespace(path=path, symbols=(), marks=()),
+            check_budget=lambda *_: usage,
+            check_linked=lambda *_: None,
+        ),
     ):
         done = measurement.measure(project, (X, y), BOARD, ports=list(hosts), **options)
     return done, max(host.seconds for host in hosts.values())
