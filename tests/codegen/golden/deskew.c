@@ -96,7 +96,7 @@ static struct deskew_slant deskew_find_slant(const pnn_input_t *pixels)
 
     int16_t centre = mass > 0 ? (int16_t)(down * (1 << DESKEW_CENTRE_BITS) / mass) : 0;
     const int16_t furthest = DESKEW_IMAGE_HEIGHT / 2 * (1 << DESKEW_CENTRE_BITS); /* it is within; for a prover */
-    centre = centre > furthest ? furthest : centre < -furthest ? (int16_t)-furthest : centre;
+    centre = centre > furthest || centre < -furthest ? 0 : centre;
     product -= centre * across >> DESKEW_CENTRE_BITS;
     square = (square - (centre * down >> DESKEW_CENTRE_BITS)) >> DESKEW_MOMENT_BITS;
     uint32_t slope = (uint32_t)(product < 0 ? -product : product) >> DESKEW_MOMENT_BITS;
