@@ -88,7 +88,7 @@ def _cycles(program: LinkedProgram, entry: str, certain: bool) -> Iterator[Claim
         ("cycles-most", "at most", paths.longest),
         ("cycles-least", "at least", paths.shortest),
     ):
-        given = "" if certain else ", if what its labels say of loops is true"
+        given = "" if certain else ", if its labels are correct"
         sentence = f"{entry} takes {how} {path.cycles:,} cycles, without interrupts{given}"
         yield Claim(name, sentence, claims.PROVEN, _ENUMERATED, path.cycles)
 

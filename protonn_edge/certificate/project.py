@@ -93,11 +93,14 @@ def _executions(
     with host_program(reference, plan, sanitize=True) as program:
         on_host = agreement.compare("host C", ReferenceAnswers.of(reference, Q), *program.run(Q))
     yield agreed("host-c", on_host, "gcc's sanitizers of addresses and undefined behaviour")
-    with EmulatedBoard(elf, board=board) as emulated:
-        possible = agreement.PossibleCycles.of_program(read_program(elf), plan, board)
+    linked = read_program(elf)
+    facts = agreement.stated_facts(linked, plan, board)
+    with EmulatedBoard(elf, board=board, watch=facts.watch) as emulated:
+        possible = agreement.PossibleCycles.of_program(linked, plan, board)
         on_board, results = agreement.verify_device(
             f"emulated {board.name}", emulated.url, reference, Q, board=board, possible=possible
         )
+        facts.check(emulated.stats())
     yield agreed("firmware", on_board, "the firmware, over its serial line")
     yield from cycles_measured(results, f"the timer of the emulated {board.name}")
 

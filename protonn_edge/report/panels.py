@@ -149,7 +149,7 @@ def certificate_panels(one: Evidence) -> list[Panel]:
     rows = tuple((each.statement, each.standing, each.by) for each in claims)
     table = PageTable("Claims", ("claim", "status", "by"), rows, texts=frozenset({1, 2}))
     command = Settings(one.board.name).command.replace("PATH", "PROJECT")
-    return [Panel(table=table), Panel(listing=Snippet("To certify the project", command))]
+    return [Panel(listing=Snippet("To certify the project", command), table=table)]
 
 
 def plan_panels(one: Evidence) -> list[Panel]:

@@ -11,12 +11,12 @@ from agreement.explore import RETURN, Explorer, NewJump
 from agreement.lanes import END, UNTOUCHED, LaneWorld, lane_memory
 from agreement.linked import Forms, Linked
 from agreement.machine import Machine, Memory, State
-from agreement.symbolic import Knowledge, TermMemory, TermTable, TermWorld
+from agreement.symbolic import GaveUp, Knowledge, TermMemory, TermTable, TermWorld
 from agreement.values import Lanes, Terms, Value, term, z3
 
 _PRESERVED = (*range(2, 18), 28, 29)
 _BUFFERS = 0x900
-_QUICK_S, _PATIENT_S = 5, 100  # of the solver, with products abstract and as they are
+_QUICK, _PATIENT = 4_000_000, 30_000_000  # effort, with products abstract and as they are
 
 
 @dataclass(frozen=True)
@@ -194,9 +194,10 @@ def prove(forms: Forms, call: Call, *, abstract: bool = True) -> Done:
     ------
     Disagreement
         If they do not.
-    TimeoutError
+    GaveUp
         If the solver does not find out.
     """
+    z3.z3._main_ctx = None  # what was proven before leaves no trace in the solver's choices
     knowledge, values = Knowledge(list(_assumed(call))), Terms(abstract=abstract)
     outcomes = [_in_terms(getattr(forms, form), form, call, values, knowledge) for form in FORMS]
     different: dict[str, Any] = {}
@@ -205,8 +206,8 @@ def prove(forms: Forms, call: Call, *, abstract: bool = True) -> Done:
         if not one.eq(other):
             different[name] = one != other
     try:
-        example = knowledge.example(list(different.values()), _QUICK_S if abstract else _PATIENT_S)
-    except TimeoutError:
+        example = knowledge.example(list(different.values()), _QUICK if abstract else _PATIENT)
+    except GaveUp:
         if not abstract:
             raise
     else:

@@ -78,9 +78,7 @@ def _plain(stage: Stage, function: str, part: Any, number: int) -> Iterator[Case
             more["ranges"] = {(table, row * k + row - 1, 1): (0, 15) for k in range(rows)}
         call = _added(stage, function, count, **more)
         again = number > 0 and count != 2  # as in the first block
-        yield Case(call, long=packed or again or count > 9)
-        if packed:
-            yield Case(call, proven=False, long=count != 3)
+        yield Case(call, proven=not packed, long=again or count > (3 if packed else 9))
 
 
 def _masked(stage: Stage, function: str, part: Any, number: int) -> Iterator[Case]:
@@ -164,6 +162,9 @@ def _ends(feed: Any, count: int) -> list[tuple[int, int]]:
     return list(zip(*ends, strict=True))
 
 
+_FEW = 2  # prototypes
+
+
 def _near(stage: Stage) -> dict[str, np.ndarray]:
     """Return points near prototypes."""
     of = stage.kernel.stage
@@ -181,8 +182,15 @@ def _add_votes(stage: Stage, function: str) -> Iterator[Case]:
     returns = int(of.gives_nearest)
     ranges = {(stage.previous, k, 1): each for k, each in enumerate(_ends(of.feed, of.n_inputs))}
     call = Call(function, returns=returns, ignored=ignored, ranges=ranges, points=_near(stage))
-    yield Case(call, proven=of.n_prototypes <= 2, long=True)
     yield Case(call, proven=False)
+    # one input may be any, the others are those of the first prototype
+    low, high = np.array(_ends(of.feed, of.n_inputs)).T
+    near = np.zeros(stage.forms.assembly.variables[stage.previous].size, int)
+    near[: of.n_inputs] = np.clip(of.prototypes.T[0].astype(int), low, high) & 255
+    for place in (0, of.n_inputs - 1) if of.n_prototypes <= _FEW else ():
+        known = {stage.previous: [None if k == place else v for k, v in enumerate(near.tolist())]}
+        own = {key: value for key, value in ranges.items() if key[1] == place}
+        yield Case(Call(function, (), returns, known, own, {}, {}, ignored), long=True)
 
 
 def _walk(stage: Stage, function: str) -> Iterator[Case]:
@@ -192,8 +200,14 @@ def _walk(stage: Stage, function: str) -> Iterator[Case]:
     ranges = {("inputs", k, 1): each for k, each in enumerate(ends)}
     points = {} if stage.inputs is None else {"inputs": stage.inputs}
     call = Call(function, [(To("inputs"), 2)], 0, {}, ranges, {"inputs": count}, points=points)
-    yield Case(call, proven=count <= 64, long=True)
     yield Case(call, proven=False)
+    # one input may be any, the others are at an end of their ranges: the levels that read it
+    for end in (0, 1) if stage.kernel.kind == "forest" else ():
+        for place in range(count):
+            known = [None if k == place else ends[k][end] & 255 for k in range(count)]
+            own = {("inputs", place, 1): ranges["inputs", place, 1]}
+            some = Call(function, call.arguments, 0, {"inputs": known}, own, call.buffers)
+            yield Case(some, long=place > 0)
 
 
 def _naive_bayes(stage: Stage, function: str) -> Iterator[Case]:
@@ -221,7 +235,7 @@ def _naive_bayes(stage: Stage, function: str) -> Iterator[Case]:
             call.buffers,
             {table: content},
         )
-        yield Case(some, long=True)
+        yield Case(some, proven=False, long=True)  # the solver gives up
 
 
 # ---- features ----
@@ -257,6 +271,10 @@ def _pool(stage: Stage, function: str) -> Iterator[Case]:
                 call = Call(function, arguments, 2, fixed, ranges, buffers, {}, ignored)
                 yield Case(call, proven=count < 7, long=count > 1 or wide)
                 yield Case(call, proven=False, long=count == 2)
+                for place in () if part else (0, count // 2, count - 1):  # the others are 0
+                    one = {"pixels": [None if k == place else 0 for k in range(count)]}
+                    of_row = Call(function, arguments, 2, fixed | one, ranges, buffers, {}, ignored)
+                    yield Case(of_row, long=True)
 
 
 def _rows_of(stage: Stage, function: str) -> Iterator[Case]:
@@ -315,11 +333,19 @@ def _compute(stage: Stage, function: str) -> Iterator[Case]:
     call = Call(function, [(To("output"), 2)], buffers=buffers)
     lines = [call.address(stage.forms.assembly, To(f"line{i}")) for i in range(of.side)]
     windows = [each >> bits & 255 for each in lines for bits in (0, 8)]
-    fixed = {f"{n}_window": windows}
+    fixed: dict[str, Any] = {f"{n}_window": windows}
     ranges = {(f"line{i}", at, 1): (0, int(of.input_maximum))
               for i in range(of.side) for at in range(row)}  # fmt: skip
     call = Call(function, [(To("output"), 2)], 0, fixed, ranges, buffers)
     yield Case(call, proven=False)
+    # one pixel of each line, of those below an output: the others add nothing
+    for line in range(of.side):
+        for at in range(k.margin, min(k.margin + of.side * of.shape[2], row)):
+            some = {f"line{i}": [None if (i, j) == (line, at) else 0 for j in range(row)]
+                    for i in range(of.side)}  # fmt: skip
+            own = {(f"line{line}", at, 1): ranges[f"line{line}", at, 1]}
+            call = Call(function, call.arguments, 0, fixed | some, own, buffers)
+            yield Case(call, long=line + at > k.margin or row > 16)
 
 
 def _pooled_row(stage: Stage, function: str) -> Iterator[Case]:

@@ -10,7 +10,12 @@ from agreement.machine import State
 from agreement.values import Terms, Value, term, truth, z3
 
 _MOST_ADDRESSES = 600
-_PATIENCE_MS = 60_000
+# The solver's unit of effort, some microseconds: the same on every machine, unlike time.
+_QUESTION_EFFORT = 10_000_000
+
+
+class GaveUp(Exception):
+    """The solver has found neither a proof nor a difference."""
 
 
 class Knowledge:
@@ -18,7 +23,7 @@ class Knowledge:
 
     def __init__(self, assumed: Sequence[Any] = ()) -> None:
         self.solver = z3.Solver()
-        self.solver.set(timeout=_PATIENCE_MS)
+        self.solver.set(rlimit=_QUESTION_EFFORT)
         self.solver.add(*assumed)
         self.assumed = assumed
         self.questions = 0
@@ -30,25 +35,26 @@ class Knowledge:
         self.solver.add(*conditions)
         answer = self.solver.check()
         self.solver.pop()
-        assert answer != z3.unknown, "the solver gives up"
+        if answer == z3.unknown:
+            raise GaveUp("the solver gives up on a branch")
         return bool(answer == z3.sat)
 
-    def example(self, conditions: list[Any], patience_s: int) -> Any:
+    def example(self, conditions: list[Any], effort: int) -> Any:
         """Return values for which one of the conditions holds, or None if there are none.
 
         Raises
         ------
-        TimeoutError
-            If the solver does not find out.
+        GaveUp
+            If the solver does not find out with so much effort.
         """
         if not conditions:
             return None
         solver = z3.SolverFor("QF_UFBV")
-        solver.set(timeout=1000 * patience_s)
+        solver.set(rlimit=effort)
         solver.add(*self.assumed, z3.Or(conditions))
         answer = solver.check()
         if answer == z3.unknown:
-            raise TimeoutError("the solver gives up")
+            raise GaveUp("the solver gives up")
         return solver.model() if answer == z3.sat else None
 
     def values_of(self, value: Any, path: Collection[Any]) -> list[int]:
@@ -57,11 +63,13 @@ class Knowledge:
         self.solver.push()
         self.solver.add(*path)
         numbers: list[int] = []
-        while self.solver.check() == z3.sat:
+        while (answer := self.solver.check()) == z3.sat:
             numbers.append(self.solver.model().eval(value, model_completion=True).as_long())
             assert len(numbers) <= _MOST_ADDRESSES, "an address may be anything"
             self.solver.add(value != numbers[-1])
         self.solver.pop()
+        if answer == z3.unknown:
+            raise GaveUp("the solver gives up on an address")
         return numbers
 
 

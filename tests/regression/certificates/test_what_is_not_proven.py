@@ -87,7 +87,7 @@ def test_what_labels_say_is_a_condition_of_the_claim(tmp_path: Path) -> None:
     claims = certified(tmp_path, LOOP.replace("LABEL", "pnn_passed.x.1.0.1"))
     for name in ("cycles-most", "cycles-least"):
         assert claims[name].status == "proven"
-        assert claims[name].statement.endswith(", if what its labels say of loops is true")
+        assert claims[name].statement.endswith(", if its labels are correct")
 
 
 @pytest.mark.parametrize("limits", ["5.0.1:\\npnn_passed.x.6.0.2", "1", f"{'9' * 5000}.0.1"])

@@ -1,0 +1,89 @@
+"""Faults put in on purpose, and the check that notices each: the table of docs/certificate.md.
+
+Those that bounds notice are tried here, the others beside their checks.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import NamedTuple
+
+import agreement.test_faults
+import proof.test_proof
+import pytest
+from avr_tools import needs_emulated_avr
+from checkout import CHECKOUT
+from model_factory import plain_model
+
+from protonn_edge.avr.program import read_program
+from protonn_edge.boards import load_board
+from protonn_edge.build.project import trial_build
+from protonn_edge.emulator import EmulatedBoard
+from protonn_edge.errors import CheckFailed
+from protonn_edge.quantization import quantize
+from protonn_edge.verification.agreement import stated_facts, verify_device
+from protonn_edge.verification.tryout import trial_points
+
+EVA, AGREEMENT, BOUNDS = "Eva", "agreement", "bound and measurement"
+
+
+class Fault(NamedTuple):
+    """Texts of the generated C, as patterns, and what takes their places."""
+
+    edits: tuple[tuple[str, str], ...]
+    fact: str  # that does not hold then
+
+
+OF_BOUNDS = {
+    "a loop that computes one more output": Fault(
+        ((r"r22, %\[outputs\]\\n", r"r22, %[outputs]+1\\n"),), "projection_sum"
+    ),
+    "a fact that is too small": Fault(
+        ((r"\(prototypes_step0, 5, 5\)", "(prototypes_step0, 4, 0)"),), "prototypes_step0"
+    ),
+    "a table of prototypes that is an entry short": Fault(
+        ((r"(prototypes_rows)\[5u", r"\1[4u"), (r"\n    /\*   4 \*/[^\n]*(?=\n};)", "")),
+        "prototypes_step0",
+    ),
+}
+
+CHECKS = {
+    **dict.fromkeys(proof.test_proof.FAULTS, EVA),
+    **dict.fromkeys(agreement.test_faults.FAULTS, AGREEMENT),
+    **dict.fromkeys(OF_BOUNDS, BOUNDS),
+}
+"""Which check notices each fault."""
+
+
+@needs_emulated_avr
+@pytest.mark.parametrize("name", OF_BOUNDS)
+def test_measurements_contradict_a_wrong_bound(name: str) -> None:
+    fault, board, model = OF_BOUNDS[name], load_board("uno"), plain_model()
+    reference = quantize(model)
+    with trial_build(model, board) as trial:
+        change(trial.project.folder / "firmware" / "generated" / "pnn_model.c", fault)
+        elf = trial.project.compile(board)
+        facts = stated_facts(read_program(elf), trial.plan, board)
+        points = trial_points(model, reference, 20)
+        with EmulatedBoard(elf, board=board, watch=facts.watch) as emulated:
+            verify_device("uno", emulated.url, reference, points, board=board)
+            with pytest.raises(CheckFailed, match=f"because the fact {fault.fact} "):
+                facts.check(emulated.stats())
+
+
+def change(source: Path, fault: Fault) -> None:
+    """Put a fault into a file."""
+    text = source.read_text("utf-8")
+    for right, wrong in fault.edits:
+        text, count = re.subn(right, wrong, text, count=1)
+        assert count == 1, right
+    source.write_text(text, "utf-8")
+
+
+def test_the_table_of_the_docs_lists_all_faults() -> None:
+    text = (CHECKOUT / "docs" / "certificate.md").read_text("utf-8")
+    rows = text.split("| fault | noticed by |\n|---|---|\n", 1)[1].split("\n\n", 1)[0]
+    listed = dict(re.findall(r"^\| ([^|]+) \| ([^|]+) \|$", rows, re.MULTILINE))
+    assert listed == CHECKS
+    assert len(CHECKS) >= 20
