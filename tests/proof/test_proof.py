@@ -19,7 +19,7 @@ PROVEN = (
 )
 
 FAULTS = {
-    "a loop that runs once more": ("linear: as many", "i < end;", "i <= end;"),
+    "a loop that runs once more": ("linear: as many", "k < count;", "k <= count;"),
     "a table that is read beyond its end": (
         "linear: two classes, 32 bits",
         "i < sizeof linear_weights_0",

@@ -42,7 +42,7 @@ def test_both_layouts_hold_the_same_model(tmp_path: Path, write: Callable[[Path]
     assert np.array_equal(found.prototypes, B)
     assert np.array_equal(found.labels, Z)
     assert found.gamma == GAMMA
-    assert (found.n_features, found.n_classes) == (7, 2)
+    assert (found.projection.shape[1], len(found.labels)) == (7, 2)
 
 
 def test_a_square_projection_is_turned_as_its_program_meant_it(tmp_path: Path) -> None:

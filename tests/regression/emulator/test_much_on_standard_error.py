@@ -40,7 +40,7 @@ def talk(monkeypatch: pytest.MonkeyPatch, *, to_the_end: bool = False) -> None:
     """Have boards emulated by a program that writes 800 kB of errors at each command."""
     text = TALKATIVE.replace("END", str(to_the_end))
     program = Program("simavr", (sys.executable, "-c", text), "nothing")
-    monkeypatch.setattr(uno, "find_program", lambda *_: program)
+    monkeypatch.setattr(uno.programs, "find_program", lambda *_: program)
     monkeypatch.setattr(uno, "_ANSWER_DEADLINE_S", 5.0)
 
 

@@ -7,8 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
+from itertools import chain, repeat
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 from unittest import mock
 
 import numpy as np
@@ -111,7 +113,8 @@ def test_verify_fails_with_the_point_and_both_numbers(tmp_path: Path):
     facts = SimpleNamespace(watch=(), check=lambda _: None)
     with (
         mock.patch.object(verify, "trial_build", return_value=built),
-        mock.patch.multiple(verify, read_program=mock.DEFAULT, stated_facts=lambda *_: facts),
+        mock.patch.object(verify, "read_program"),
+        mock.patch.object(agreement, "stated_facts", return_value=facts),
         mock.patch.object(verify, "EmulatedBoard", return_value=nullcontext(device)),
         mock.patch.object(device, "url", "the board", create=True),
         mock.patch.object(device, "stats", mock.DEFAULT, create=True),
@@ -132,11 +135,15 @@ def verify_at_port(folder: Path, cycles: int, *options: str) -> CommandResult:
     (folder / "points.csv").write_text(f"label,a,b,c,d\n{rows}\n")
     device = HostileDevice(ReferenceModel(quantize(model), cycles))
     session = Session("the board", board=UNO, host=SimulatedHost(device))
-    asked = mock.MagicMock(return_value=nullcontext())
+    answered = answered_by(session)
+    opened = chain([lambda *_: nullcontext()], repeat(answered))  # first it is only asked
+
+    def open_session(*device: Any, **more: Any) -> Any:
+        return next(opened)(*device, **more)
+
     with (
         mock.patch.object(verify, "_emulator", return_value=None),
-        mock.patch.object(verify, "open_session", asked),
-        mock.patch.object(agreement, "open_session", answered_by(session)),
+        mock.patch.object(agreement, "open_session", open_session),
     ):
         files = (folder / "model.npz", folder / "points.csv")
         return run("verify", *files, "--port", "the board", *options)
