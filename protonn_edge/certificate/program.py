@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator
+from functools import partial
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 from typing import NamedTuple
 
 from protonn_edge.avr.flow import Function, function_at, interrupt_handlers
-from protonn_edge.avr.paths import no_function, paths_through
+from protonn_edge.avr.paths import Paths, no_function, paths_through
 from protonn_edge.avr.program import LinkedProgram, float_routines, read_program
 from protonn_edge.avr.stack import stack_of, worst_case_stack
 from protonn_edge.boards import Board
@@ -51,12 +52,17 @@ def image_sha256(program: LinkedProgram) -> str:
 
 
 def program_claims(
-    program: LinkedProgram, entry: str, *, own_sources: bool = False
+    program: LinkedProgram,
+    entry: str,
+    *,
+    own_sources: bool = False,
+    prediction: Callable[[], Paths] | None = None,
 ) -> Iterator[Claim]:
     """Yield what follows from a linked program: its memory, and how `entry` behaves.
 
     With `own_sources` it was just linked from what this tool generates. Else a claim says what it
-    rests on beside the machine code: labels, and tables of jumps.
+    rests on beside the machine code: labels, and tables of jumps. The cycles are those of `entry`,
+    or of a `prediction` that several calls make.
     """
     sections = program.sections
     flash, sram = sections.flash_bytes, sections.sram_bytes
@@ -64,7 +70,9 @@ def program_claims(
     yield Claim("sram", f"its variables take {sram:,} B of SRAM", claims.PROVEN, _READ, sram)
     yield _whole_stack(program, own_sources)
     yield from _behaviour(program, entry, own_sources)
-    yield from _cycles(program, entry, own_sources or not program.marks)
+    what = entry if prediction is None else "a prediction"
+    paths = prediction or partial(paths_through, program, entry)
+    yield from _cycles(what, paths, own_sources or not program.marks)
 
 
 def _whole_stack(program: LinkedProgram, own_sources: bool) -> Claim:
@@ -78,18 +86,18 @@ def _whole_stack(program: LinkedProgram, own_sources: bool) -> Claim:
     return Claim("stack", sentence, claims.PROVEN, _FOLLOWED, report.bytes)
 
 
-def _cycles(program: LinkedProgram, entry: str, certain: bool) -> Iterator[Claim]:
+def _cycles(what: str, find: Callable[[], Paths], certain: bool) -> Iterator[Claim]:
     try:
-        paths = paths_through(program, entry)
+        paths = find()
     except CheckFailed as failure:
-        yield Claim("cycles-most", f"the cycles of {entry}", claims.NOT_CHECKED, str(failure))
+        yield Claim("cycles-most", f"the cycles of {what}", claims.NOT_CHECKED, str(failure))
         return
     for name, how, path in (
         ("cycles-most", "at most", paths.longest),
         ("cycles-least", "at least", paths.shortest),
     ):
         given = "" if certain else ", if its labels are correct"
-        sentence = f"{entry} takes {how} {path.cycles:,} cycles, without interrupts{given}"
+        sentence = f"{what} takes {how} {path.cycles:,} cycles, without interrupts{given}"
         yield Claim(name, sentence, claims.PROVEN, _ENUMERATED, path.cycles)
 
 

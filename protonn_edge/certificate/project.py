@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator, Sequence
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -56,11 +57,20 @@ def certify_project(folder: Path, board: Board, settings: Settings) -> Certifica
             program, linked = read_program(trial.elf), project.linked(board)
             if linked is not None and read_program(linked).code != program.code:
                 raise CheckFailed(f"{linked} is not what its sources compile to; build it again")
-            own = trial.project.has_own_sources()
+            streamed = not plan.buffered and settings.entry == Settings.entry
             made = (
                 *arithmetic_claims(reference),
                 memory_safety(render_c(reference, plan), asked=settings.prove),
-                *program_claims(program, settings.entry, own_sources=own),
+                *program_claims(
+                    program,
+                    "main" if streamed else settings.entry,  # it pushes; nothing calls the entry
+                    own_sources=trial.project.has_own_sources(),
+                    prediction=(
+                        partial(agreement.prediction_paths, program, plan, board)
+                        if streamed
+                        else None
+                    ),
+                ),
                 *_executions(reference, plan, trial.elf, board, Q),
             )
         hashes = dict(_hashes(project, reference.model_sha256))
