@@ -105,7 +105,7 @@ def _moved(
     settings: SharedParameters, points: Float32, generator: np.random.Generator
 ) -> Iterator[Float32]:
     """Yield the copies of points (n, features), each of all of them, moved at random."""
-    _check_image(settings, points)
+    count_inputs(settings, points)  # refuses shapes that do not fit
     needed = settings.copies * points.nbytes
     if needed > _COPIES_LIMIT:
         raise InputError(
