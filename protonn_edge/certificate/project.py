@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from protonn_edge.avr.program import read_program
+from protonn_edge.avr.program import LinkedProgram, read_program
 from protonn_edge.boards import Board
 from protonn_edge.build.folder import Project, exclusive
 from protonn_edge.build.project import BuildOptions, trial_build
@@ -71,7 +71,7 @@ def certify_project(folder: Path, board: Board, settings: Settings) -> Certifica
                         else None
                     ),
                 ),
-                *_executions(reference, plan, trial.elf, board, Q),
+                *_executions(reference, plan, program, board, Q),
             )
         hashes = dict(_hashes(project, reference.model_sha256))
         hashes[claims.FIRMWARE] = image_sha256(program)
@@ -97,15 +97,14 @@ def arithmetic_claims(reference: IntegerChain) -> Iterator[Claim]:
 
 
 def _executions(
-    reference: IntegerChain, plan: Plan, elf: Path, board: Board, Q: NDArray[np.uint8]
+    reference: IntegerChain, plan: Plan, linked: LinkedProgram, board: Board, Q: NDArray[np.uint8]
 ) -> Iterator[Claim]:
     """Yield what running the points shows; raises `CheckFailed` at the first difference."""
     with host_program(reference, plan, sanitize=True) as program:
         on_host = agreement.compare("host C", ReferenceAnswers.of(reference, Q), *program.run(Q))
     yield agreed("host-c", on_host, "gcc's sanitizers of addresses and undefined behaviour")
-    linked = read_program(elf)
     facts = agreement.stated_facts(linked, plan, board)
-    with EmulatedBoard(elf, board=board, watch=facts.watch) as emulated:
+    with EmulatedBoard(linked.path, board=board, watch=facts.watch) as emulated:
         possible = agreement.PossibleCycles.of_program(linked, plan, board)
         on_board, results = agreement.verify_device(
             f"emulated {board.name}", emulated.url, reference, Q, board=board, possible=possible
