@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -76,6 +76,18 @@ def _jump_target(program: LinkedProgram, address: int) -> int | None:
 def function_at(program: LinkedProgram, entry: int) -> Function:
     """Return the function at a byte address; `CheckFailed` if its stack has no bound to be seen."""
     return _Explorer(program, entry).function()
+
+
+def functions_from(program: LinkedProgram, entries: Iterable[int]) -> dict[int, Function]:
+    """Return the functions at some addresses, and all that they call; raises as `function_at`."""
+    functions: dict[int, Function] = {}
+    pending = [*entries]
+    while pending:
+        address = pending.pop()
+        if address not in functions:
+            functions[address] = function_at(program, address)
+            pending += functions[address].calls
+    return functions
 
 
 class _Explorer:

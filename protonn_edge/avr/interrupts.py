@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from protonn_edge.avr.flow import function_at, interrupt_handlers
+from protonn_edge.avr.flow import functions_from, interrupt_handlers
 from protonn_edge.avr.graph import CodeStep, CodeSteps
 from protonn_edge.avr.instructions import INTERRUPT_FLAG, RETURNS, Decoded
 from protonn_edge.avr.program import LinkedProgram
@@ -97,17 +97,11 @@ class _Spans:
         nothing = MaskedSpan("nothing", 0)
         return MaskedSpans(max(spans, key=lambda span: span.cycles, default=nothing), handlers)
 
-    def _switches(self, handlers: Mapping[int, int]) -> Iterator[int]:
-        """Yield the addresses of all ``cli`` that can be reached."""
-        pending, seen, found = [0, *handlers.values()], set[int](), set[int]()
-        while pending:
-            entry = pending.pop()
-            if entry not in seen:
-                seen.add(entry)
-                function = function_at(self._program, entry)
-                pending.extend(function.calls)
-                found.update(filter(self._is_cli, function.addresses))
-        yield from sorted(found)
+    def _switches(self, handlers: Mapping[int, int]) -> list[int]:
+        """Return the addresses of all ``cli`` that can be reached."""
+        functions = functions_from(self._program, [0, *handlers.values()])
+        code = frozenset[int]().union(*(each.addresses for each in functions.values()))
+        return sorted(filter(self._is_cli, code))
 
     def _is_cli(self, address: int) -> bool:
         here = self._program.instruction(address)

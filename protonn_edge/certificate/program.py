@@ -10,7 +10,7 @@ from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 from typing import NamedTuple
 
-from protonn_edge.avr.flow import Function, function_at, interrupt_handlers
+from protonn_edge.avr.flow import functions_from, interrupt_handlers
 from protonn_edge.avr.paths import Paths, no_function, paths_through
 from protonn_edge.avr.program import LinkedProgram, float_routines, read_program
 from protonn_edge.avr.stack import stack_of, worst_case_stack
@@ -135,13 +135,7 @@ class _Reached(NamedTuple):
     @classmethod
     def of(cls, program: LinkedProgram, entries: Collection[int]) -> _Reached:
         """Follow all calls; raises `CheckFailed` if one is through a pointer, or in a circle."""
-        functions: dict[int, Function] = {}
-        pending = [*entries]
-        while pending:
-            address = pending.pop()
-            if address not in functions:
-                functions[address] = function_at(program, address)
-                pending += functions[address].calls
+        functions = functions_from(program, entries)
         try:
             TopologicalSorter({at: each.calls for at, each in functions.items()}).prepare()
         except CycleError as error:
