@@ -303,8 +303,7 @@ class _Flow:
         spent = self._left @ (taken * self._cycles)
         functions: dict[str, tuple[int, int]] = {}
         for start, calls, own in zip(self._starts, entries, spent, strict=True):
-            symbol = self._names.at(start)
-            name = symbol.name if symbol else hex(start)
+            name = self._names.function_of(start)
             before = functions.get(name, (0, 0))
             functions[name] = (before[0] + int(calls), before[1] + int(own))
         counts = self._held @ passes

@@ -135,7 +135,7 @@ class StatedFacts:
     @classmethod
     def of(cls, program: LinkedProgram, paths: Paths, register: int, *, whole: bool) -> StatedFacts:
         """Return the facts that limit paths: none if there are more than can be watched."""
-        passes = (fact for fact in facts_of(program, whole=whole).passes)
+        passes = facts_of(program, whole=whole).passes
         sums = [each for f in passes if f.name in paths.longest.passes for each in _sums(f)]
         first, last = (
             first_write(program, span_labels(program)[name][0], register)
