@@ -13,11 +13,12 @@ from numpy.typing import NDArray
 from protonn_edge.avr.program import LinkedProgram, read_program
 from protonn_edge.boards import Board
 from protonn_edge.build.folder import Project, exclusive
-from protonn_edge.build.project import BuildOptions, trial_build
+from protonn_edge.build.project import BuildOptions, Trial, trial_build
 from protonn_edge.certificate import claims
 from protonn_edge.certificate.claims import Certificate, Claim, Settings
 from protonn_edge.certificate.eva import memory_safety
 from protonn_edge.certificate.program import image_sha256, program_claims, subject_of
+from protonn_edge.chain.model import Model
 from protonn_edge.codegen import Plan, render_c
 from protonn_edge.codegen.host import host_program
 from protonn_edge.device import ReferenceAnswers, Result
@@ -71,9 +72,9 @@ def certify_project(folder: Path, board: Board, settings: Settings) -> Certifica
                         else None
                     ),
                 ),
-                *_executions(reference, plan, program, board, Q),
+                *_executions(trial, program, board, Q),
             )
-        hashes = dict(_hashes(project, reference.model_sha256))
+        hashes = dict(_hashes(folder, model, reference.model_sha256))
         hashes[claims.FIRMWARE] = image_sha256(program)
         return Certificate(subject_of("project", program), settings, hashes, made)
 
@@ -97,21 +98,22 @@ def arithmetic_claims(reference: IntegerChain) -> Iterator[Claim]:
 
 
 def _executions(
-    reference: IntegerChain, plan: Plan, linked: LinkedProgram, board: Board, Q: NDArray[np.uint8]
+    trial: Trial, linked: LinkedProgram, board: Board, Q: NDArray[np.uint8]
 ) -> Iterator[Claim]:
     """Yield what running the points shows; raises `CheckFailed` at the first difference."""
+    reference, plan = trial.reference, trial.plan
     with host_program(reference, plan, sanitize=True) as program:
         on_host = agreement.compare("host C", ReferenceAnswers.of(reference, Q), *program.run(Q))
     yield agreed("host-c", on_host, "gcc's sanitizers of addresses and undefined behaviour")
     facts = agreement.stated_facts(linked, plan, board)
+    name = f"emulated {board.name}"
     with EmulatedBoard(linked.path, board=board, watch=facts.watch) as emulated:
-        possible = agreement.PossibleCycles.of_program(linked, plan, board)
         on_board, results = agreement.verify_device(
-            f"emulated {board.name}", emulated.url, reference, Q, board=board, possible=possible
+            name, emulated.url, reference, Q, board=board, possible=trial.possible
         )
         facts.check(emulated.stats())
     yield agreed("firmware", on_board, "the firmware, over its serial line")
-    yield from cycles_measured(results, f"the timer of the emulated {board.name}")
+    yield from cycles_measured(results, f"the timer of the {name}")
 
 
 def cycles_measured(results: Sequence[Result], by: str) -> Iterator[Claim]:
@@ -131,13 +133,13 @@ def agreed(name: str, found: agreement.Agreement, by: str) -> Claim:
     return Claim(name, sentence, claims.MEASURED, by, points=found.n)
 
 
-def _hashes(project: Project, model_sha256: str) -> Iterator[tuple[str, str]]:
+def _hashes(folder: Path, model: Model, model_sha256: str) -> Iterator[tuple[str, str]]:
     """Yield the SHA-256 of what the firmware is made of, by name, sources by their paths."""
     yield claims.MODEL, model_sha256
-    data = project.model().record.get("data_sha256")
+    data = model.record.get("data_sha256")
     if isinstance(data, str):
         yield claims.TRAINING_DATA, data
-    for path in sorted(project.folder.glob("firmware/**/*")):
+    for path in sorted(folder.glob("firmware/**/*")):
         if path.suffix in _SOURCES and path.is_file():
-            name = path.relative_to(project.folder).as_posix()
+            name = path.relative_to(folder).as_posix()
             yield name, hashlib.sha256(path.read_bytes()).hexdigest()

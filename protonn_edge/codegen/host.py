@@ -12,7 +12,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from protonn_edge.codegen.plan import Plan
+from protonn_edge.codegen.plan import DevicePlan
 from protonn_edge.codegen.renderer import render_c
 from protonn_edge.errors import CheckFailed
 from protonn_edge.quantization import DeviceModel
@@ -72,7 +72,7 @@ class HostProgram:
 
 @contextmanager
 def host_program(
-    model: DeviceModel, plan: Plan | None = None, *, sanitize: bool = False
+    model: DeviceModel, plan: DevicePlan | None = None, *, sanitize: bool = False
 ) -> Iterator[HostProgram]:
     """Render and compile a model in a temporary folder."""
     with scratch_folder() as folder:
