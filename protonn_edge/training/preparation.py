@@ -162,13 +162,14 @@ class PreparedPoints:
 
     They are made of distinct raw points (n, features) of classes y (n,), counted from 0 and at
     least one point each, or label sets (n, L), with weights, 1 on average, and perhaps groups. If
-    the points are a sample of `stored` ones, classes may be missing.
+    the points are a sample of `stored` ones, classes may be missing. All but the first `n_given`
+    are copies.
 
     `test` has raw points and classes to report on, `classes` and `feature_names` are display names
     for the model, and `n_rows` counts points before equal ones were merged. `inputs` are the
     statistics of the raw features, or of the computed ones; `running` is their source if the points
     are stored, or arrive in parts. `data_sha256` is of all points, and so is `rows`, by which they
-    are recognized later; None for sparse ones.
+    are recognized later; None for sparse ones. Neither is of copies.
     """
 
     def __init__(
@@ -182,6 +183,7 @@ class PreparedPoints:
         n_classes: int | None = None,
         stored: StoredPoints | None = None,
         groups: Indices | None = None,
+        n_given: int | None = None,
     ) -> None:
         self.settings, self.seed, self.groups = settings, seed, groups
         self.generator = np.random.default_rng(seed)
@@ -196,7 +198,7 @@ class PreparedPoints:
         self.feature_names: tuple[str, ...] = ()
         given = settings.initial_model
         known = None if given is None else given.training_rows
-        self.rows = None if issparse(points) else RowSketch.of([points]).merged(known)
+        self.rows = None if issparse(points) else RowSketch.of([points[:n_given]]).merged(known)
         if given is not None:
             check_sizes((given.n_features, given.n_classes), points.shape[1], n_classes)
         if settings.strangers > 0:
@@ -228,13 +230,14 @@ class PreparedPoints:
             prepared.rows = every.merged(prepared.rows)
             return prepared
         X, y, weights, kept = distinct_points(given.X, given.y, given.weights, groups)
+        n_given = X.shape[0]
         if settings.copies:
             X = np.concatenate([X, *_moved(settings, X, np.random.default_rng([seed, 2]))])
             y, weights, kept = (
                 None if each is None else np.concatenate([each] * (1 + settings.copies))
                 for each in (y, weights, kept)
             )
-        prepared = cls(settings, X, y, weights, seed=seed, groups=kept)
+        prepared = cls(settings, X, y, weights, seed=seed, groups=kept, n_given=n_given)
         counted = given.weights
         prepared.n_rows = given.y.shape[0] if counted is None else int(np.count_nonzero(counted))
         prepared.data_sha256 = given.digest(groups)
