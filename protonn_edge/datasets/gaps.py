@@ -176,12 +176,14 @@ def checked_missing(missing: str | None, path: Path, expected: Expected | None) 
         return (recorded and recorded.missing) or "error"
     if missing not in (*MISSING, SHOWN):
         raise InputError(f"--missing is {missing[:40]!r}; give one of {', '.join(MISSING)}")
-    if missing in FILLINGS and expected is not None and not (recorded and recorded.values):
+    if missing not in FILLINGS or expected is None:
+        return missing
+    if recorded is None or not recorded.values:
         raise InputError(
             f"{path} cannot be filled with --missing {missing}, as the model was trained without "
             "it; train it again with it, or give --missing drop"
         )
-    return missing
+    return recorded.missing  # what fills them in any case
 
 
 def _notices(numbers: Numbers, missing: str, kept: NDArray[np.bool_] | None) -> Iterator[Notice]:
