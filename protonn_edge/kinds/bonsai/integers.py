@@ -3,7 +3,7 @@
 Trees are complete, and their nodes numbered level by level: node j has the children 2 j + 1, on the
 left, and 2 j + 2.
 
-In flash a tree is read from front to back, except for jumps to the right. IntArray are in preorder.
+In flash a tree is read from front to back, except for jumps to the right. Nodes are in preorder.
 Each has, for each of its scores, the row of the gate and then that of the weights. In an inner
 node, the row of its branch follows, and the size of its left subtree in bytes, as two bytes in
 little endian.

@@ -42,7 +42,7 @@ class ForestHead(Head):
         **{name: f"forest.{name}" for name in ("thresholds", "leaves", "bias")},
     }
 
-    # (N,): all trees in preorder: the feature that an inner node tests, `trees.LEAF` at leaves
+    # (N,): all trees in preorder: the feature that an inner node tests, `LEAF` at leaves
     features: NDArray[np.int64] = member("nodes", "i8", "N")
     # (inner nodes,): A point goes left if the node's feature, normalized, is at most this
     thresholds: Float64 = member("thresholds", "f8", "inner")

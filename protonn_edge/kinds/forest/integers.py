@@ -248,7 +248,7 @@ class IntegerForest(IntegerStage):
 
     kind: ClassVar[str] = "forest"
 
-    # (N,): the inputs that inner nodes test, `trees.LEAF` at leaves; all trees in preorder
+    # (N,): the inputs that inner nodes test, `LEAF` at leaves; all trees in preorder
     features: IntArray
     thresholds: NDArray[np.uint8]  # (inner nodes,): the thresholds of inner nodes
     leaves: NDArray[np.int8]  # (leaves, L): the values that a leaf adds to the scores
