@@ -134,7 +134,8 @@ class _View:
                 words += f": 0 to {rate / 2000:g} kHz, {len(take) / rate:.2g} s"
                 markup = ink_image(_spectrogram(take[:, 0]), f"Spectrogram of {words}")
             elif self._image:
-                markup = ink_image((take - low[0]) / spread[0], words)
+                step = -(-max(take.shape) // _WIDTH)
+                markup = ink_image((take[::step, ::step] - low[0]) / spread[0], words)
             else:
                 rows = np.linspace(0, len(take) - 1, min(len(take), _MOST_SAMPLES)).astype(int)
                 levels = np.clip((take[rows, : len(low)] - low) / spread, 0, 1)
