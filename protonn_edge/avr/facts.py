@@ -15,8 +15,9 @@ code, moves with it, and which the compiler doubles with it where it inlines or 
 | ``P_target.NAME.N`` | such a target |
 | ``P_span.NAME.N`` | a part of a prediction begins, which the program measures |
 
-where P is the prefix of the model's functions, and N tells labels apart. A prediction is a call of
-``P_predict``, or one of ``P_begin``, the pushes of all features, and one of ``P_finish``.
+where P is the prefix of the model's functions, and N tells labels apart. Each model in a program has
+names of its own. A prediction is a call of ``P_predict``, or one of ``P_begin``, the pushes of all
+features, and one of ``P_finish``.
 """  # noqa: E501  (a table)
 
 from __future__ import annotations
@@ -57,8 +58,8 @@ def span_labels(program: LinkedProgram) -> Mapping[str, list[int]]:
     labels = defaultdict[str, list[int]](list)
     for mark in program.marks:
         match = MARK.fullmatch(mark.name)
-        if match is not None and match[1] == "span":
-            labels[match[2]].append(mark.address)
+        if match is not None and match[2] == "span":
+            labels[match[3]].append(mark.address)
     return labels
 
 
@@ -68,32 +69,33 @@ _DIVISIONS = {"__udivmodqi4": 8, "__udivmodhi4": 16, "__udivmodsi4": 32}
 
 def facts_of(program: LinkedProgram, *, whole: bool) -> Facts:
     """Return facts of a prediction, `whole` by ``P_predict``; `InputError` if labels differ."""
-    places: dict[tuple[str, str], dict[int, int]] = defaultdict(dict)
-    limits: dict[tuple[str, str], list[str]] = {}
+    # by prefix, kind and name
+    places: dict[tuple[str, str, str], dict[int, int]] = defaultdict(dict)
+    limits: dict[tuple[str, str, str], list[str]] = {}
     for mark in program.marks:
         match = MARK.fullmatch(mark.name)
         assert match is not None
-        kind, name, *rest, weight = match.groups(default="")
+        prefix, kind, name, *rest, weight = match.groups(default="")
         if kind in _LIMITING and not rest[1]:
             raise InputError(f"{program.path} has a label {mark.name}, which has no limit")
         if kind == "each":
             rest, weight = [*rest, weight or "0"], "1"
         # Copies of a place may be at one address, if nothing else was left of what is between them.
-        own = places[kind, name]
+        own = places[prefix, kind, name]
         own[mark.address] = own.get(mark.address, 0) + int(weight or 1)
-        if limits.setdefault((kind, name), rest) != rest:
+        if limits.setdefault((prefix, kind, name), rest) != rest:
             raise InputError(
                 f"{program.path} has two limits of {name}; build its models again, each with a "
                 "prefix of its own"
             )
-    named: dict[str, dict[int, int]] = defaultdict(dict)
-    for (_, name), addresses in places.items():
-        named[name] |= addresses
-    passes = [
-        Fact(name, places[kind, name], int(most), int(least), named[other], *map(int, base))
-        for (kind, name), (other, most, least, *base) in limits.items()
-        if kind == "passed" or (kind == "whole" and whole) or (kind == "each" and named[other])
-    ]
+    named: dict[tuple[str, str], dict[int, int]] = defaultdict(dict)
+    for (prefix, _, name), addresses in places.items():
+        named[prefix, name] |= addresses
+    passes = list[Fact]()
+    for (prefix, kind, name), (other, most, least, *base) in limits.items():
+        own, others = places[prefix, kind, name], named[prefix, other]
+        if kind == "passed" or (kind == "whole" and whole) or (kind == "each" and others):
+            passes.append(Fact(name, own, int(most), int(least), others, *map(int, base)))
     at = {symbol.name: {symbol.address: 1} for symbol in program.symbols}
     passes += (
         Fact(name, at[f"{name}_loop"], times, times, at[name])
@@ -101,9 +103,9 @@ def facts_of(program: LinkedProgram, *, whole: bool) -> Facts:
         if name in at and f"{name}_loop" in at
     )
     targets = {
-        jump: tuple(sorted(places["target", name]))
-        for kind, name in [*places]
+        jump: tuple(sorted(places[prefix, "target", name]))
+        for prefix, kind, name in [*places]
         if kind == "jump"
-        for jump in places[kind, name]
+        for jump in places[prefix, kind, name]
     }
     return Facts(tuple(passes), targets)

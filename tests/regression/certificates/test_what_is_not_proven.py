@@ -97,6 +97,20 @@ def test_labels_that_say_nothing_or_two_things_are_refused(tmp_path: Path, limit
         certified(tmp_path, body)
 
 
+@pytest.mark.parametrize("limits", ["5.0.2", "6.0.2"])
+def test_facts_of_two_models_are_not_one_because_their_names_are_equal(
+    tmp_path: Path, limits: str
+) -> None:
+    def most(second: str) -> int | None:
+        labels = ("one_passed.x.5.0.1", f"{second}.{limits}")
+        body = "".join(LOOP.replace("LABEL", label) for label in labels)
+        return certified(tmp_path, body)["cycles-most"].value
+
+    apart = most("two_passed.y")
+    assert apart is not None
+    assert most("two_passed.x") == apart
+
+
 def test_the_part_of_a_function_is_no_copy_of_it(tmp_path: Path) -> None:
     claims = certified(tmp_path, "if (point[0]) part();", PART)
     least, most = (claims[f"cycles-{name}"].value for name in ("least", "most"))
