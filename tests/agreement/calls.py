@@ -86,14 +86,12 @@ def _masked(stage: Stage, function: str, part: Any, number: int) -> Iterator[Cas
     table, rows = f"{stage.name}_weights_{number}", part.rows
     content: list[int | None] = []
     for row in rows:
-        left = len(part.weights)
         content.append(row[0])
         at = 1
         while at < len(row):
             mask = row[at] & 255
             content += [mask, *[None] * mask.bit_count()]
             at += 1 + mask.bit_count()
-            left -= 8
     fixed = {f"{stage.name}_next_weights_{number}": To(table)}
     for count in (1, 2, 3, min(len(rows), 255)):
         call = _added(stage, function, count, fixed=fixed, tables={table: content})
@@ -357,8 +355,8 @@ def _pooled_row(stage: Stage, function: str) -> Iterator[Case]:
 
 
 def _average(stage: Stage, function: str) -> Iterator[Case]:
-    of = stage.kernel.stage
     """One sum may be any at a time."""
+    of = stage.kernel.stage
     name, count, most = f"{stage.name}_sums", stage.size("_sums") // 2, 255 * of.area
     buffers = {"averages": count}
     for place in range(count):
