@@ -113,7 +113,7 @@ def windows_command(
             f"--missing and --one-hot are for tables of points, and {recording} is a recording, "
             "whose samples must all be there; leave them out"
         )
-    if name is not None and not recording.is_dir():
+    if name is not None and recording.exists() and not recording.is_dir():
         raise InputError(f"--name is for a folder of takes, and {recording} is none; leave it out")
     options = replace(table, session=session, time=time, channels=channels, name=name)
     recorded = read_recording(recording, options)
