@@ -67,6 +67,12 @@ _DIVISIONS = {"__udivmodqi4": 8, "__udivmodhi4": 16, "__udivmodsi4": 32}
 """Routines of libgcc, and how often a call passes their loops, which have labels of their own."""
 
 
+def predictions_of(program: LinkedProgram) -> set[str]:
+    """Return the functions of which one call is one prediction: those of the models with labels."""
+    matches = (MARK.fullmatch(mark.name) for mark in program.marks)
+    return {f"{match[1]}_predict" for match in matches if match is not None}
+
+
 def facts_of(program: LinkedProgram, *, whole: bool) -> Facts:
     """Return facts of a prediction, `whole` by ``P_predict``; `InputError` if labels differ."""
     # by prefix, kind and name

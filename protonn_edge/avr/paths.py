@@ -19,7 +19,7 @@ from elftools.common.exceptions import ELFError
 from elftools.elf.elffile import ELFFile
 from numpy.typing import NDArray
 
-from protonn_edge.avr.facts import Fact, Facts, facts_of, span_labels
+from protonn_edge.avr.facts import Fact, Facts, facts_of, predictions_of, span_labels
 from protonn_edge.avr.graph import CodeSteps, Graph, first_write, graph_of
 from protonn_edge.avr.program import LinkedProgram
 from protonn_edge.errors import CheckFailed, InputError
@@ -83,7 +83,8 @@ def paths_through(program: LinkedProgram, entry: str) -> Paths:
     copies, once = program.names.copies_of(entry), Times(1, 1)
     if not copies:
         raise no_function(program, entry)
-    found = [_paths(program, {at: once}, whole=entry.endswith("_predict")) for at in copies]
+    whole = entry in predictions_of(program)
+    found = [_paths(program, {at: once}, whole=whole) for at in copies]
     return Paths(
         max((each.longest for each in found), key=lambda path: path.cycles),
         min((each.shortest for each in found), key=lambda path: path.cycles),

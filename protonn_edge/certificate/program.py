@@ -10,6 +10,7 @@ from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 from typing import NamedTuple
 
+from protonn_edge.avr.facts import predictions_of
 from protonn_edge.avr.flow import functions_from, interrupt_handlers
 from protonn_edge.avr.paths import Paths, no_function, paths_through
 from protonn_edge.avr.program import LinkedProgram, float_routines, read_program
@@ -72,7 +73,10 @@ def program_claims(
     yield from _behaviour(program, entry, own_sources)
     what = entry if prediction is None else "a prediction"
     paths = prediction or partial(paths_through, program, entry)
-    yield from _cycles(what, paths, own_sources or not program.marks)
+    given = [] if own_sources or not program.marks else ["its labels are correct"]
+    if prediction is None and program.marks and entry not in predictions_of(program):
+        given.append("it makes one prediction at most")
+    yield from _cycles(what, paths, f", if {' and '.join(given)}" if given else "")
 
 
 def _whole_stack(program: LinkedProgram, own_sources: bool) -> Claim:
@@ -86,7 +90,7 @@ def _whole_stack(program: LinkedProgram, own_sources: bool) -> Claim:
     return Claim("stack", sentence, claims.PROVEN, _FOLLOWED, report.bytes)
 
 
-def _cycles(what: str, find: Callable[[], Paths], certain: bool) -> Iterator[Claim]:
+def _cycles(what: str, find: Callable[[], Paths], given: str) -> Iterator[Claim]:
     try:
         paths = find()
     except CheckFailed as failure:
@@ -96,7 +100,6 @@ def _cycles(what: str, find: Callable[[], Paths], certain: bool) -> Iterator[Cla
         ("cycles-most", "at most", paths.longest),
         ("cycles-least", "at least", paths.shortest),
     ):
-        given = "" if certain else ", if its labels are correct"
         sentence = f"{what} takes {how} {path.cycles:,} cycles, without interrupts{given}"
         yield Claim(name, sentence, claims.PROVEN, _ENUMERATED, path.cycles)
 

@@ -111,6 +111,26 @@ def test_facts_of_two_models_are_not_one_because_their_names_are_equal(
     assert most("two_passed.x") == apart
 
 
+TWICE = """uint8_t mine(const uint8_t *) __attribute__((noinline));
+uint8_t mine(const uint8_t *point) { return pnn_predict(point) + pnn_predict(point + 1); }
+int main(void) { answer = mine(features);"""
+
+
+@pytest.mark.parametrize("name", ["mine", "my_predict"])
+def test_a_function_that_predicts_twice_has_no_bound_without_a_condition(
+    tmp_path: Path, name: str
+) -> None:
+    text = PROGRAM.replace("BODY", LOOP.replace("LABEL", "pnn_passed.x.5.0.1"))
+    text = text.replace("BEFORE", "").replace(
+        "int main(void) { answer = pnn_predict(features);", TWICE
+    )
+    elf = compile_text(text.replace("mine", name), tmp_path / "program.elf", "-O1")
+    for entry, conditional in ((name, True), ("pnn_predict", False)):
+        certificate = certify_program(elf, load_board("uno"), Settings("uno", entry))
+        most = next(each for each in certificate.claims if each.name == "cycles-most")
+        assert ("it makes one prediction at most" in most.statement) == conditional
+
+
 def test_the_part_of_a_function_is_no_copy_of_it(tmp_path: Path) -> None:
     claims = certified(tmp_path, "if (point[0]) part();", PART)
     least, most = (claims[f"cycles-{name}"].value for name in ("least", "most"))
