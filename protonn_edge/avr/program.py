@@ -325,6 +325,7 @@ def _code_symbols(elf: ELFFile) -> tuple[Symbol, ...]:
         Symbol(_printable(each.name), each["st_value"], each["st_size"])
         for each in _symbols(elf)
         if each.name
+        and not each.name.startswith(_LOCAL)
         and each["st_value"] < _SRAM_BASE
         and each["st_shndx"] not in _NO_SECTION
         and each["st_info"]["type"] in _CODE_TYPES
@@ -332,6 +333,7 @@ def _code_symbols(elf: ELFFile) -> tuple[Symbol, ...]:
     return tuple(sorted(symbols, key=lambda symbol: symbol.address))
 
 
+_LOCAL = ".L"  # of the assembler's own labels, which binutils from 2.43 on keep beside functions
 _CODE_TYPES = ("STT_FUNC", "STT_NOTYPE")  # hand-written assembler seldom says which are functions
 _NO_SECTION = ("SHN_ABS", "SHN_UNDEF", "SHN_COMMON")  # constants, and what is not here
 
