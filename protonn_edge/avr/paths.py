@@ -9,9 +9,9 @@ it is entered, a function as often as it is called, and facts limit how often pl
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterable, Mapping, Set
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
-from itertools import pairwise
+from itertools import chain, pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -134,9 +134,7 @@ def longest_part(
         fact if fact.others else replace(fact, most=limits.get(fact.name, fact.most), least=0)
         for fact in facts.passes
     )
-    never = {at for fact in passes if limits.get(fact.name) == 0 for at in fact.places}
-    flow = _flow(program, starts, replace(facts, passes=passes), None, never.union(ends))
-    return flow.path(-1)
+    return _flow(program, starts, replace(facts, passes=passes), None, ends).path(-1)
 
 
 def _paths(
@@ -151,10 +149,13 @@ def _flow(
     roots: Mapping[int, Times],
     facts: Facts,
     register: int | None,
-    ends: Set[int] = frozenset(),
+    ends: Collection[int] = (),
 ) -> _Flow:
     places = {place for fact in facts.passes for place in (*fact.places, *fact.others)}
-    graph = graph_of(CodeSteps(program, facts.targets, register, ends), roots, places)
+    # The code there may wait, as a loop does that only another state of the model would leave.
+    nowhere = (fact.places for fact in facts.passes if fact.most == 0 and not fact.others)
+    never = set(chain.from_iterable(nowhere))
+    graph = graph_of(CodeSteps(program, facts.targets, register, never.union(ends)), roots, places)
     counted = (
         Fact(f"{loop.start:#x}", {loop.start: 1}, loop.times, loop.times, {loop.before: 1})
         for loop in graph.counted

@@ -57,6 +57,17 @@ def test_a_loop_without_a_fact_is_refused_with_its_line(compile_avr: Compile) ->
         paths_through(program, "pnn_predict")
 
 
+def test_code_that_waits_where_nothing_ever_passes_is_left_out(compile_avr: Compile) -> None:
+    for most, refused in (("0", False), ("1", True)):
+        text = _straight("out = 1; while (in == 3) { PASSED(never, MOST, 0); for (;;) {} }")
+        program = read_program(compile_avr(text.replace("MOST", most)))
+        if refused:
+            with pytest.raises(CheckFailed, match="waits, or never returns"):
+                paths_through(program, "pnn_predict")
+        else:
+            assert paths_through(program, "pnn_predict").longest.cycles < 30
+
+
 def test_recursion_is_refused(compile_avr: Compile) -> None:
     text = f"""{FACTS}
         __attribute__((noinline)) uint8_t again(uint8_t n) {{ return n ? in + again(n - in) : n; }}
