@@ -54,8 +54,8 @@ def from_estimator(given: ConvertOptions, out: Output) -> dict[str, Any]:
             "label per point"
         )
     estimator = load_estimator(source)
-    columns = tuple(map(str, getattr(estimator, "feature_names_in_", ())))
-    dataset = dataset.matched(columns, str(data))
+    wanted = tuple(map(str, getattr(estimator, "feature_names_in_", ())))
+    dataset = dataset.matched(wanted, str(data))
     out.notice(dataset.notices)
     names = np.array(dataset.classes)
     tested = len(dataset.y_test) > 0
@@ -70,6 +70,8 @@ def from_estimator(given: ConvertOptions, out: Output) -> dict[str, Any]:
             epochs=given.epochs,
             random_state=given.seed,
         )
+    if (columns := found.model.record.get("columns")) is not None:
+        dataset = dataset.of_columns(columns)
     model = of_data(found.model, dataset)
     out.notice(known_rows(model, dataset))
     if model.classes == dataset.classes:

@@ -66,7 +66,7 @@ def of_data(model: Model, dataset: Dataset) -> Model:
         rows = RowSketch.of([dataset.X_train])  # of a converted model
     preparation = dataset.preparation
     known = {} if preparation is None else preparation.to_record()
-    record = {**model.record, **known}
+    record = {**known, **model.record}  # a pipeline's imputers go first
     return replace(model, instrument=dataset.instrument, record=record, training_rows=rows)
 
 

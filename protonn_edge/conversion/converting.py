@@ -83,10 +83,10 @@ def from_sklearn(
         A fitted SVC or NuSVC with ``kernel="rbf"``, KNeighborsClassifier (Euclidean),
         NearestCentroid (Euclidean), LogisticRegression, LinearSVC, LinearDiscriminantAnalysis,
         DecisionTreeClassifier, RandomForestClassifier, ExtraTreesClassifier or
-        GradientBoostingClassifier; a Pipeline of StandardScaler, MinMaxScaler, MaxAbsScaler,
-        RobustScaler or PCA and one of these; or a search for the parameters of one.
+        GradientBoostingClassifier; a Pipeline of the transformers that `from_pipeline` takes, or
+        PCA, and one of these; or a search for the parameters of one.
     X : array or sparse matrix of shape (n, D)
-        Raw representative points, before the pipeline's scaling; preferably those that the
+        Raw representative points, before the pipeline's first step; preferably those that the
         estimator was fitted on.
     y : array of shape (n,), optional
         Their labels, only for the accuracies: the model learns the estimator's answers.
@@ -139,12 +139,16 @@ def from_sklearn(
             raise InputError(f"{name} is {number}; it must be at least {least}")
     points = _points(X, "X")
     fitted = read_estimator(estimator, points.shape[1])
+    points = _taken(fitted, points, "X")
     check_counts(features=points.shape[1], classes=len(fitted.labels))
     names = tuple(label_text(str(label)) for label in fitted.labels)
     names = names if classes is None else tuple(classes)
     check_names(names, f"the {fitted.name}, among its classes,", distinct=True)
     measured, labels = (points, y) if evaluate_on is None else evaluate_on
-    test = Measured.of(fitted, _points(measured, "evaluate_on", points.shape[1]), labels)
+    others = points
+    if evaluate_on is not None:
+        others = _taken(fitted, _points(measured, "evaluate_on"), "evaluate_on")
+    test = Measured.of(fitted, others, labels)
     some = points[:: -(-len(points) // _ACTIVITY_POINTS)]
     limit = prototypes.SizeLimit(board_of(board), budget, n_projections, n_prototypes)
     with one_thread():  # for reproducible numbers
@@ -154,7 +158,7 @@ def from_sklearn(
     return _conversion(found, model, fitted, test, held_out=evaluate_on is not None)
 
 
-def _points(X: Any, what: str, n_features: int | None = None) -> Float32:
+def _points(X: Any, what: str) -> Float32:
     try:
         points = np.asarray(dense_features(X, what), dtype=np.float32)
     except (TypeError, ValueError) as error:
@@ -163,13 +167,14 @@ def _points(X: Any, what: str, n_features: int | None = None) -> Float32:
         raise InputError(
             f"{what} has the shape {points.shape}; it must be a table of numbers, one row per point"
         )
-    if n_features is not None and points.shape[1] != n_features:
-        raise InputError(
-            f"{what} has {points.shape[1]:,} features, X has {n_features:,}; give points of the "
-            "same kind"
-        )
-    check_finite(points, what)
     return points
+
+
+def _taken(fitted: FittedEstimator, points: Float32, what: str) -> Float32:
+    """Return those features of points that the estimator takes, their gaps filled."""
+    x = fitted.features.taken(points, what)
+    check_finite(x, what)
+    return x
 
 
 @dataclass(frozen=True, eq=False)
@@ -358,7 +363,8 @@ def _conversion(
         "scikit-learn": sklearn.__version__,
         "protonn-edge": protonn_edge.__version__,
     }
-    record = {"trainer": "conversion", **model.record, "conversion": origin}
+    record = {"trainer": "conversion", **model.record, **estimator.features.record}
+    record["conversion"] = origin
     return Conversion(
         model=replace(model, record=record),
         estimator=estimator.name,

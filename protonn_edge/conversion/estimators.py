@@ -135,13 +135,13 @@ class FittedEstimator:
     """A fitted estimator, from raw features to the label of a class."""
 
     name: str  # the classifier's, such as "SVC"
-    features: AffineMap  # the map of the steps before the classifier
+    features: AffineMap  # the map of the steps before the classifier, of the features x it takes
     rule: Rule
     labels: NDArray[Any]  # (L,): its labels, in the order of class indices
-    feature_names: tuple[str, ...]  # D names, if it was fitted with names
+    feature_names: tuple[str, ...]  # those of x, if it was fitted with names
 
     def answers(self, X: NDArray[Any]) -> Indices:
-        """Return the class index of each raw point X (n, D)."""
+        """Return the class index of each raw point X, those of x."""
         return self.rule.answers(self.features.apply(X))
 
 
@@ -160,7 +160,7 @@ def read_estimator(estimator: Any, n_features: int) -> FittedEstimator:
         known = ", ".join(sorted(each.__name__ for each in _READERS))
         raise InputError(
             f"a {type(classifier).__name__} cannot be converted; give a fitted {known}, or a "
-            "Pipeline of scalers and one of these"
+            "Pipeline that ends in one of these"
         )
     reading.check_fitted(classifier)
     _check_features(before[0][1] if before else classifier, n_features)
@@ -174,7 +174,7 @@ def read_estimator(estimator: Any, n_features: int) -> FittedEstimator:
             "points of several"
         )
     rule = reader(classifier, features.n_outputs, len(labels))
-    names = _feature_names(estimator, n_features)
+    names = features.names(_feature_names(estimator, n_features))
     return FittedEstimator(type(classifier).__name__, features, rule, labels, names)
 
 

@@ -1,20 +1,31 @@
-"""Scikit-learn's scalers and its PCA as one affine map of features, for any number of them."""
+"""Scikit-learn's scalers, selectors, imputers and its PCA as one map of features."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from sklearn.compose import ColumnTransformer
 from sklearn.decomposition import PCA
+from sklearn.impute import SimpleImputer
 from sklearn.pipeline import Pipeline
-from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, RobustScaler, StandardScaler
+from sklearn.preprocessing import (
+    FunctionTransformer,
+    MaxAbsScaler,
+    MinMaxScaler,
+    RobustScaler,
+    StandardScaler,
+)
 
 from protonn_edge.chain.model import Model, checked_points
 from protonn_edge.chain.statistics import InputStatistics, Normalizer
-from protonn_edge.conversion.reading import check_fitted, flag_of, numbers_of
+from protonn_edge.conversion.reading import attribute, check_fitted, flag_of, numbers_of
+from protonn_edge.datasets.dataset import dense_features
+from protonn_edge.datasets.preparation import IMPUTER, Preparation
+from protonn_edge.datasets.row_sketch import RowSketch
 from protonn_edge.errors import InputError
 from protonn_edge.training.base import DeviceClassifier
 
@@ -23,22 +34,74 @@ Float64 = NDArray[np.float64]
 
 Reader = Callable[["AffineMap", Any], "AffineMap"]
 _ENDS = ("lower", "upper", "mean", "background")
+_SINGLE = ("columns", "fills", "offset", "scale", "shift")  # one number per feature
 
 
 @dataclass(frozen=True, eq=False)
 class AffineMap:
-    """Maps raw features x (D,) to an estimator's, ``axes @ ((x - offset) * scale) + shift``."""
+    """Maps some of D raw features, x (n,), to an estimator's k features.
 
-    offset: Float64  # (D,): in the unit of the feature, and one over it
+    These are ``axes @ ((x - offset) * scale) + shift``. x has no features that a pipeline does not
+    select, so the device is not asked for them.
+    """
+
+    n_features: int  # D
+    columns: NDArray[np.intp]  # (n,): the indices of x among the raw features, each once
+    fills: Float64  # (n,): what replaces a gap (NaN), in the unit of the feature; NaN if nothing
+    offset: Float64  # (n,): in the unit of the feature, and one over it
     scale: Float64
-    axes: Float64 | None  # (k, D): None is the identity
+    axes: Float64 | None  # (k, n): None is the identity
     shift: Float64  # (k,)
 
     @classmethod
     def identity(cls, n_features: int) -> Self:
         """Return the identity of D features."""
-        zeros = np.zeros(n_features)
-        return cls(zeros, np.ones(n_features), None, zeros)
+        zeros, ones = np.zeros(n_features), np.ones(n_features)
+        columns = np.arange(n_features)
+        return cls(n_features, columns, np.nan * ones, zeros, ones, None, zeros)
+
+    @classmethod
+    def joined(cls, parts: Sequence[Self]) -> Self:
+        """Return a map with the features of several maps, none of which has axes."""
+        numbers: dict[str, Any] = {
+            name: np.concatenate([getattr(part, name) for part in parts]) for name in _SINGLE
+        }
+        return replace(parts[0], **numbers)
+
+    def taken(self, X: NDArray[Any], what: str = "X") -> NDArray[Any]:
+        """Return x (rows, n) of points X (rows, D), their gaps filled; name them in an error."""
+        if X.ndim != 2 or X.shape[1] != self.n_features:
+            raise InputError(
+                f"{what} has the shape {X.shape}, the pipeline was fitted with {self.n_features:,} "
+                "features; give points of the same kind"
+            )
+        x = X[:, self.columns]
+        return np.where(np.isnan(x), self.fills, x).astype(X.dtype)
+
+    def names(self, given: Sequence[str]) -> tuple[str, ...]:
+        """Return the names of x: those given for D features, or scikit-learn's if some are left."""
+        if not len(given) and self.takes_all:
+            return ()
+        return tuple(str(given[i]) if len(given) else f"x{i}" for i in self.columns)
+
+    @property
+    def scales(self) -> bool:
+        """Whether it changes values, and not only selects and fills them."""
+        unchanged = (self.scale == 1).all() and not self.offset.any() and not self.shift.any()
+        return self.axes is not None or not unchanged
+
+    @property
+    def takes_all(self) -> bool:
+        """Whether x are the raw features."""
+        return np.array_equal(self.columns, np.arange(self.n_features))
+
+    @property
+    def record(self) -> dict[str, Any]:
+        """Entries of a model's record: the columns that it takes, and what fills gaps."""
+        found: dict[str, Any] = {} if self.takes_all else {"columns": self.columns.tolist()}
+        if not np.isnan(self.fills).all():
+            found |= Preparation(IMPUTER, tuple(self.fills.tolist())).to_record()
+        return found
 
     @property
     def n_outputs(self) -> int:
@@ -46,12 +109,12 @@ class AffineMap:
         return len(self.shift)
 
     def apply(self, X: NDArray[Any]) -> Float64:
-        """Return the estimator's features (n, k) of points (n, D)."""
+        """Return the estimator's features (rows, k) of x (rows, n)."""
         scaled: Float64 = (X - self.offset) * self.scale
         return (scaled if self.axes is None else scaled @ self.axes.T) + self.shift
 
     def weights(self, W: Float64) -> Float64:
-        """Return W (d, k), a matrix for the estimator's features, for raw ones: (d, D)."""
+        """Return W (d, k), a matrix for the estimator's features, for x: (d, n)."""
         return (W if self.axes is None else W @ self.axes) * self.scale
 
     def scaled(self, offset: Float64, scale: Float64) -> Self:
@@ -60,6 +123,12 @@ class AffineMap:
             # (((x - o) s + t) - offset) scale; a feature that s makes constant stays so in `shift`.
             return replace(self, scale=self.scale * scale, shift=(self.shift - offset) * scale)
         return replace(self, axes=self.axes * scale[:, None], shift=(self.shift - offset) * scale)
+
+    def selected(self, features: NDArray[np.intp]) -> Self:
+        """Return this map with some of the estimator's features, by their indices."""
+        if self.axes is not None:
+            return replace(self, axes=self.axes[features], shift=self.shift[features])
+        return replace(self, **{name: getattr(self, name)[features] for name in _SINGLE})
 
     def turned(self, axes: Float64, centre: Float64) -> Self:
         """Return this map with ``axes @ (z - centre)`` after it."""
@@ -71,19 +140,84 @@ class AffineMap:
 
 
 def affine_map(transformers: list[tuple[str, Any]], n_features: int) -> AffineMap:
-    """Return the affine map of a pipeline's fitted transformers; refuse others."""
-    found = AffineMap.identity(n_features)
+    """Return the map of a pipeline's fitted transformers, from D features; refuse others."""
+    return _behind_all(AffineMap.identity(n_features), transformers)
+
+
+def _behind_all(found: AffineMap, transformers: list[tuple[str, Any]]) -> AffineMap:
     for name, transformer in transformers:
         if transformer is None or (isinstance(transformer, str) and transformer == "passthrough"):
             continue
-        then = _READERS.get(type(transformer))
+        selects = _selected if hasattr(transformer, "get_support") else None
+        then, step = _READERS.get(type(transformer), selects), f"step {str(name)[:40]!r}"
         if then is None:
             known = ", ".join(sorted(each.__name__ for each in _READERS))
             raise InputError(
-                f"the pipeline's step {str(name)[:40]!r} is a {type(transformer).__name__}; a step "
-                f"before the classifier can be one of {known}"
+                f"the pipeline's {step} is a {type(transformer).__name__}; a step before the "
+                f"classifier can be a selector of features or one of {known}"
             )
-        found = then(found, transformer)
+        try:
+            found = then(found, transformer)
+        except InputError as error:
+            raise InputError(f"in the pipeline's {step}, {error}") from error
+        except (LookupError, TypeError, ValueError, AttributeError) as error:
+            raise InputError(f"the pipeline's {step} is damaged; fit it again") from error
+    return found
+
+
+def _pipeline(before: AffineMap, pipeline: Any) -> AffineMap:
+    return _behind_all(before, attribute(pipeline, "steps"))
+
+
+def _unchanged(before: AffineMap, transformer: Any) -> AffineMap:
+    if transformer.func is not None:
+        raise InputError("the FunctionTransformer calls a function, which a model cannot")
+    return before
+
+
+def _selected(before: AffineMap, selector: Any) -> AffineMap:
+    """Return the map with the features that a selector keeps."""
+    kept = np.flatnonzero(attribute(selector, "get_support")())
+    if not kept.size:
+        raise InputError(f"the {type(selector).__name__} selects no features; keep some")
+    return before.selected(kept)
+
+
+def _imputer(before: AffineMap, imputer: Any) -> AffineMap:
+    """Return the map with gaps filled; features without values in training are left out."""
+    empty = imputer.missing_values
+    is_nan = isinstance(empty, float | np.floating) and np.isnan(empty)
+    if before.axes is not None or not is_nan or flag_of(imputer, "add_indicator"):
+        raise InputError(
+            "the SimpleImputer is behind a PCA, adds indicators or fills other values than NaN; "
+            "fit one in front, with add_indicator=False and missing_values=numpy.nan"
+        )
+    statistics = np.array(attribute(imputer, "statistics_"), dtype=np.float64)
+    if np.isinf(statistics).any():
+        raise InputError("the SimpleImputer fills in an infinite number; fit it again")
+    raw = (statistics - before.shift) / before.scale + before.offset
+    fills = np.where(np.isnan(before.fills), raw, before.fills)
+    return replace(before, fills=fills).selected(np.flatnonzero(~np.isnan(statistics)))
+
+
+def _columns(before: AffineMap, transformer: Any) -> AffineMap:
+    """Return the map with the features of all parts of a ColumnTransformer."""
+    if attribute(transformer, "transformer_weights") is not None:
+        raise InputError("the ColumnTransformer has weights; fit it without them")
+    columns, parts = attribute(transformer, "_transformer_to_input_indices"), []
+    for name, part, _ in attribute(transformer, "transformers_"):
+        indices = np.asarray(columns[name], dtype=np.intp)
+        if len(indices) and not (isinstance(part, str) and part == "drop"):
+            parts.append(_behind_all(before.selected(indices), [(name, part)]))
+    if not parts:
+        raise InputError("the ColumnTransformer drops all features; keep some")
+    if any(part.axes is not None for part in parts):
+        raise InputError(
+            "the ColumnTransformer has a PCA; fit it on all features, behind the others"
+        )
+    found = AffineMap.joined(parts)
+    if len(np.unique(found.columns)) < len(found.columns):
+        raise InputError("the ColumnTransformer takes a feature twice; take it once")
     return found
 
 
@@ -140,19 +274,26 @@ _READERS: dict[type, Reader] = {
     MaxAbsScaler: _maxabs,
     RobustScaler: _centring("center_", "with_centering", "with_scaling"),
     PCA: _pca,
+    SimpleImputer: _imputer,
+    ColumnTransformer: _columns,
+    FunctionTransformer: _unchanged,
+    Pipeline: _pipeline,
 }
 
 
 def from_pipeline(pipeline: Pipeline, X: ArrayLike | None = None) -> Model:
-    """Return the model of a fitted pipeline of scalers and a classifier of this package.
+    """Return the model of a fitted pipeline that ends in a classifier of this package.
 
-    The scalers become part of the model of raw features, so they take no time on a device.
+    Its scalers become part of the model of raw features, so they take no time on a device. Features
+    that it does not select are none of the model, whose ``record["columns"]`` are the indices of
+    the others. What its imputers fill in is recorded in the model, so gaps in tables are filled.
 
     Parameters
     ----------
     pipeline : Pipeline
-        Any number of StandardScaler, MinMaxScaler, MaxAbsScaler and RobustScaler, and for example
-        a ProtoNNClassifier.
+        Any number of StandardScaler, MinMaxScaler, MaxAbsScaler, RobustScaler, SimpleImputer,
+        selectors with `get_support`, such as SelectKBest, SelectFromModel and VarianceThreshold,
+        and ColumnTransformer and Pipeline of these; and for example a ProtoNNClassifier.
     X : array of shape (n, D), optional
         Raw training points, whose decimals determine the units in which a sketch passes features;
         without them the ranges do.
@@ -160,7 +301,7 @@ def from_pipeline(pipeline: Pipeline, X: ArrayLike | None = None) -> Model:
     Raises
     ------
     InputError
-        If a step is not a scaler, the classifier is of another package, or its features cannot
+        If a step is another one, the classifier is of another package, or its features cannot
         include a scaling.
 
     Examples
@@ -180,28 +321,27 @@ def from_pipeline(pipeline: Pipeline, X: ArrayLike | None = None) -> Model:
         raise InputError(
             f"a {type(pipeline).__name__} is not a Pipeline; give the complete pipeline"
         )
-    *scalers, (_, classifier) = pipeline.steps or [("", None)]
+    *steps, (_, classifier) = pipeline.steps or [("", None)]
     if not isinstance(classifier, DeviceClassifier):
         raise InputError(
             f"the pipeline ends in a {type(classifier).__name__}, which is not a classifier of "
             "protonn-edge; convert it with from_sklearn"
         )
     check_fitted(classifier)
-    names = tuple(map(str, getattr(pipeline, "feature_names_in_", ())))
+    fitted = (getattr(step, "n_features_in_", None) for _, step in (*steps, ("", classifier)))
+    features = affine_map(steps, int(next(count for count in fitted if count is not None)))
+    names = features.names(getattr(pipeline, "feature_names_in_", ()))
     model = classifier.to_model(feature_names=names or None)
-    scaling = affine_map(scalers, _features_of(scalers, model))
-    if scalers:
-        model = _behind(scaling, model)
-    return model if X is None else model.with_units_of(checked_points(model, X).astype(np.float32))
+    model = _scaled(model, features) if features.scales else model
+    model = replace(model, record={**model.record, **features.record})
+    if X is None:
+        return model
+    x = features.taken(np.asarray(dense_features(X, "X"), dtype=np.float32))
+    model = model.with_units_of(checked_points(model, x))
+    return replace(model, training_rows=RowSketch.of([x]))
 
 
-def _features_of(scalers: list[tuple[str, Any]], model: Model) -> int:
-    """Return the number of features of the first scaler, or else of the model."""
-    fitted = (getattr(scaler, "n_features_in_", None) for _, scaler in scalers)
-    return int(next((count for count in fitted if count is not None), model.n_features))
-
-
-def _behind(scaling: AffineMap, model: Model) -> Model:
+def _scaled(model: Model, scaling: AffineMap) -> Model:
     """Return a model with the same scores for features before a scaling."""
     if scaling.axes is not None:
         raise InputError(

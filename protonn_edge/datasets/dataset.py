@@ -141,13 +141,14 @@ class Provenance:
         The notices of `match_columns`, which has these parameters, are added.
         """
         columns, found = match_columns(self.feature_names, wanted, source, owner)
-        notices = (*self.notices, *found)
-        if columns is None:
-            return replace(self, notices=notices)
+        points = replace(self, notices=(*self.notices, *found))
+        return points if columns is None else points.of_columns(columns)
+
+    def of_columns(self, columns: Sequence[int]) -> Self:
+        """Return these points with some of their features, by their indices."""
         return replace(
             self,
-            feature_names=tuple(wanted),
-            notices=notices,
+            feature_names=tuple(self.feature_names[i] for i in columns if self.feature_names),
             instrument=self.instrument and self.instrument.of_channels(columns),
             preparation=self.preparation and self.preparation.of_columns(columns),
             gaps=None if self.gaps is None else self.gaps[:, columns],

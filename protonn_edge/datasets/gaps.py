@@ -16,9 +16,16 @@ from numpy.typing import NDArray
 
 from protonn_edge.datasets.cells import Decimals
 from protonn_edge.datasets.dataset import Float32
-from protonn_edge.datasets.naming import Notice, quoted
+from protonn_edge.datasets.naming import Notice, listed, quoted
 from protonn_edge.datasets.options import SHOWN
-from protonn_edge.datasets.preparation import DROP, FILLINGS, MISSING, Preparation, values_of
+from protonn_edge.datasets.preparation import (
+    DROP,
+    FILLED,
+    FILLINGS,
+    MISSING,
+    Preparation,
+    values_of,
+)
 from protonn_edge.datasets.rules import Column, Expected, Roles
 from protonn_edge.errors import InputError, counted
 
@@ -137,7 +144,7 @@ def prepared(
     given = None if expected is None else expected.preparation
     shown, drops = missing == SHOWN, missing == DROP
     if not shown:
-        numbers.refuse(path, gaps=not (drops or missing in FILLINGS))
+        numbers.refuse(path, gaps=not (drops or missing in FILLED))
     preparation = given or Preparation(
         missing if missing in (DROP, *FILLINGS) else "",
         one_hot={each.name: values_of(each.name, each.cells) for each in numbers.texts},
@@ -154,10 +161,15 @@ def prepared(
         kept &= not drops or ~empty.any(axis=1)
         X, empty = X[kept], empty[kept]
     notices = tuple(_notices(numbers, missing, kept))
-    if missing in FILLINGS:
+    if missing in FILLED:
         if given is None and len(X):
             preparation = preparation.learned(X, names)
         X = preparation.fill(X) if empty.any() else X
+        if (left := np.flatnonzero(np.isnan(X).any(axis=0))).size:
+            raise InputError(
+                f"{path} has gaps in {listed(names[i] or str(i + 1) for i in left)}, which nothing "
+                "filled in training; --missing drop leaves out their rows"
+            )
     is_plain = preparation == Preparation()
     return Prepared(
         X,

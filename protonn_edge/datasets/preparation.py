@@ -34,6 +34,10 @@ FILLINGS: Mapping[str, Callable[[Float32], float]] = {
     "median": lambda values: float(np.median(values)),
     "most-frequent": _most_frequent,
 }
+IMPUTER = "imputer's"
+FILLED = (*FILLINGS, IMPUTER)
+"""How the gaps of a model's points may be filled: learned from a table, or in a pipeline."""
+
 DROP = "drop"
 MISSING = ("error", DROP, *FILLINGS)
 """What may become of rows with gaps."""
@@ -43,9 +47,10 @@ MISSING = ("error", DROP, *FILLINGS)
 class Preparation:
     """What was learned on training rows.
 
-    - `missing`: how gaps are filled, one of `FILLINGS`; `DROP` if rows with gaps are left out; or
+    - `missing`: how gaps are filled, one of `FILLED`; `DROP` if rows with gaps are left out; or
       empty if they are refused.
-    - `values`: what fills the gaps of each feature, (D,); empty if they are not filled.
+    - `values`: what fills the gaps of each feature, (D,), NaN if nothing does; empty if none are
+      filled.
     - `one_hot`: by the name of a column of text, its values; each is a feature ``COLUMN=value``.
     """
 
@@ -60,12 +65,12 @@ class Preparation:
         if found is None:
             return None
         try:
-            values = tuple(map(float, found["values"]))
+            values = tuple(math.nan if each is None else float(each) for each in found["values"])
             one_hot = {name: tuple(texts) for name, texts in found["one_hot"].items()}
             texts = [text for each in one_hot.values() for text in each]
-            count = n_features if found["missing"] in FILLINGS else 0
-            known = found["missing"] in ("", DROP, *FILLINGS) and len(values) == count
-            known = known and all(map(math.isfinite, values))
+            count = n_features if found["missing"] in FILLED else 0
+            known = found["missing"] in ("", DROP, *FILLED) and len(values) == count
+            known = known and not any(map(math.isinf, values))
         except (TypeError, KeyError, ValueError, AttributeError, OverflowError):
             known, texts = False, []
         if not known or not all(isinstance(text, str) for text in texts):
@@ -76,7 +81,8 @@ class Preparation:
 
     def to_record(self) -> dict[str, Any]:
         """Return the entry of a model's record."""
-        return {RECORDED: {**vars(self), "one_hot": dict(self.one_hot)}}
+        values = [None if math.isnan(each) else each for each in self.values]
+        return {RECORDED: {**vars(self), "values": values, "one_hot": dict(self.one_hot)}}
 
     def columns_of(self, names: Sequence[str]) -> tuple[str, ...]:
         """Return the names of the columns that features with these names are made of."""

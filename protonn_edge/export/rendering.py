@@ -6,6 +6,7 @@ model is measured: how its library gets into a sketch.
 
 from __future__ import annotations
 
+import math
 import re
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, get_args
@@ -266,6 +267,7 @@ def _columns(preparation: Preparation | None, names: tuple[str, ...]) -> dict[st
     filled = [
         (f"{index} {c_comment(name)}".strip(), f"{value:.7g}")
         for index, (name, value) in enumerate(zip(shown, made.values, strict=False))
+        if not math.isnan(value)
     ]
     place = {name: index for index, name in enumerate(names)}
     texts = [

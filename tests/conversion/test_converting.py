@@ -212,7 +212,7 @@ def test_names_that_cannot_be_shown_are_refused(names: list[str]):
         ({"y": Y_IRIS[:-1]}, "the labels have the shape"),
         ({"y": np.stack([Y_IRIS, Y_IRIS], 1)}, "the labels have the shape"),
         ({"y": Y_IRIS + 1}, "has the label '3', the SVC knows '0', '1', '2'"),
-        ({"evaluate_on": (X_IRIS[:, :2], Y_IRIS)}, "evaluate_on has 2 features"),
+        ({"evaluate_on": (X_IRIS[:, :2], Y_IRIS)}, "evaluate_on has the shape"),
         ({"classes": ["a", "b"]}, "classes' has 2 names for 3"),
         ({"classes": ["a", "b", "b"]}, "has the name 'b' twice"),
         ({"budget": 0}, "budget is 0; it must be at least 1"),
