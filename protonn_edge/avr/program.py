@@ -333,7 +333,8 @@ def _code_symbols(elf: ELFFile) -> tuple[Symbol, ...]:
     return tuple(sorted(symbols, key=lambda symbol: symbol.address))
 
 
-_LOCAL = ".L"  # of the assembler's own labels, which binutils from 2.43 on keep beside functions
+# Labels of the assembler's own: binutils from 2.43 on keep them in the table, older ones with -L.
+_LOCAL = (".L", "L0\x01")
 _CODE_TYPES = ("STT_FUNC", "STT_NOTYPE")  # hand-written assembler seldom says which are functions
 _NO_SECTION = ("SHN_ABS", "SHN_UNDEF", "SHN_COMMON")  # constants, and what is not here
 
