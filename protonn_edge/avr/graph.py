@@ -135,7 +135,8 @@ def _counted(steps: Mapping[int, CodeStep]) -> Iterator[CountedLoop]:
         if step.here.name != "brbc" or step.here.operands["s"] != _ZERO_FLAG or start not in steps:
             continue
         inside, address = list[Decoded](), start
-        while address < step.here.address and len(steps[address].ways) == 1:
+        # A path may end there, so that nothing is known of what comes after it.
+        while address < step.here.address and address in steps and len(steps[address].ways) == 1:
             inside.append(steps[address].here)
             address = inside[-1].end
         ahead = [each for each in before[start] if each != step.here]

@@ -68,6 +68,12 @@ def test_code_that_waits_where_nothing_ever_passes_is_left_out(compile_avr: Comp
             assert paths_through(program, "pnn_predict").longest.cycles < 30
 
 
+def test_a_branch_back_to_where_nothing_ever_passes_is_no_loop(compile_avr: Compile) -> None:
+    never = "rjmp 2f\\n 1: pnn_passed.never.0.0.1: nop\\n nop\\n 2: tst %0\\n brne 1b\\n"
+    text = _straight(f'uint8_t x = in; __asm__ volatile("{never}" : "+r"(x)); out = x;')
+    assert paths_through(read_program(compile_avr(text)), "pnn_predict").longest.cycles < 30
+
+
 def test_recursion_is_refused(compile_avr: Compile) -> None:
     text = f"""{FACTS}
         __attribute__((noinline)) uint8_t again(uint8_t n) {{ return n ? in + again(n - in) : n; }}
