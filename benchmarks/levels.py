@@ -2,15 +2,16 @@
 
     python benchmarks/levels.py [--cases 3000] [--seed 0] [--json]
 
-Each program is a random chain with random kernels and feed, compiled for the Uno at one level, and
-runs on the emulated one for 12 points. The table has a row a level: the largest share of the
-longest path that a point took, the smallest multiple of the shortest one, and the largest share of
-the claimed stack. Programs whose answers or bounds are wrong are printed with their seeds; the exit
-code is then 1.
+Each program is a random chain with random kernels and feed, compiled for the Uno at one level by
+the avr-gcc on PATH, and runs on the emulated one for 12 points. The table has a row a level: the
+largest share of the longest path that a point took, the smallest multiple of the shortest one, and
+the largest share of the claimed stack. Programs whose answers or bounds are wrong are printed with
+their seeds; the exit code is then 1.
 """
 
 from __future__ import annotations
 
+import subprocess
 import sys
 from collections import defaultdict
 from pathlib import Path
@@ -22,7 +23,10 @@ import click
 from fuzz.programs import LEVELS, Case, check_case
 from printing import Record, print_table
 
+from protonn_edge.toolchain.platformio import avr_gcc
+
 COLUMNS = [
+    ("avr-gcc", lambda r: r["compiler"]),
     ("level", lambda r: r["level"]),
     ("programs", lambda r: f"{r['programs']:,}"),
     ("refused or wrong", lambda r: f"{r['wrong']}"),
@@ -49,7 +53,12 @@ def main(cases: int, seed: int, as_json: bool) -> None:
             except Exception as error:  # noqa: BLE001  (each one is a finding)
                 wrong[LEVELS[each % len(LEVELS)]] += 1
                 click.echo(f"seed {each}: {type(error).__name__}: {error}", err=True)
-    rows = (_row(level, measured[level], wrong[level]) for level in LEVELS if measured[level])
+    version = subprocess.run(
+        [avr_gcc(), "-dumpversion"], capture_output=True, text=True, check=True
+    )
+    compiler: Record = {"compiler": version.stdout.strip()}
+    levels = (level for level in LEVELS if measured[level])
+    rows = (compiler | _row(level, measured[level], wrong[level]) for level in levels)
     print_table(rows, COLUMNS, as_json)
     sys.exit(any(wrong.values()))
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pygments.lexers.special import TextLexer
@@ -34,8 +33,22 @@ _ELSEWHERE = {
     "../CONTRIBUTING.md": "contributing.md",
     "../firmware/PROTOCOL.md": "protocol.md",
 }
-# The index names these pages, and Sphinx is told only of those that are there.
-_PLACES = ("sensors", "boards", "conversion", "rejection")
+# The index names the other pages. These are below one of them in the navigation.
+_BELOW = {
+    "own-sensor": ("recording", "sensors", "audio", "live"),
+    "which-model": (
+        *("linear", "naive-bayes", "dense", "forest", "bonsai"),
+        *("gradients", "convolution-training", "basis-images"),
+    ),
+    "tuning": ("cluster",),
+    "rejection": ("one-class",),
+    "real-board": ("boards", "emulator", "harness"),
+    "commands": ("guide", "model-file", "protocol"),
+    "generated-code": ("linked-programs",),
+    "results": ("paper", "energy", "changelog"),
+    "algorithm": ("training", "arithmetic", "convolution", "planner"),
+    "architecture": ("internals", "adding-a-stage", "contributing"),
+}
 
 # Where this stands, the page lists the parameters of each kind of classifier, as they are declared.
 _SETTINGS = "<!-- the settings of each kind -->"
@@ -62,8 +75,14 @@ pygments_style, pygments_dark_style = "default", "monokai"
 def setup(app: Sphinx) -> None:
     """Teach Sphinx the frames of the protocol, and where links out of this folder lead."""
     app.add_lexer("frame", TextLexer)
-    app.connect("source-read", lambda _app, _page, source: _within(source))
+    app.connect("source-read", _read)
     app.connect("include-read", lambda _app, _path, _page, source: _within(source))
+
+
+def _read(_app: Sphinx, page: str, source: list[str]) -> None:
+    _within(source)
+    if page in _BELOW:
+        source[0] += "\n".join(["", "```{toctree}", ":hidden:", "", *_BELOW[page], "```", ""])
 
 
 def _within(source: list[str]) -> None:
@@ -72,9 +91,6 @@ def _within(source: list[str]) -> None:
     source[0] = source[0].replace("](docs/", "](")
     if _SETTINGS in source[0]:
         source[0] = source[0].replace(_SETTINGS, "\n\n".join(map(_settings_of, CLASSIFIERS)))
-    for place in _PLACES:
-        if not Path(__file__).with_name(f"{place}.md").is_file():
-            source[0] = source[0].replace(f"\n{place}\n", "\n")
 
 
 def _settings_of(kind: str) -> str:
