@@ -25,7 +25,11 @@ from protonn_edge.kinds.linear.head import LinearHead
 from protonn_edge.kinds.linear.integers import IntegerLinear
 from protonn_edge.kinds.protonn.head import ProtoNNHead
 from protonn_edge.kinds.protonn.projection.integers import IntegerProjection
-from protonn_edge.kinds.protonn.prototypes.integers import IntegerPrototypes, near_range
+from protonn_edge.kinds.protonn.prototypes.integers import (
+    IntegerPrototypes,
+    all_coordinates,
+    near_range,
+)
 
 Instance = TypeVar("Instance")
 Stages = tuple[IntegerStage, ...]
@@ -59,11 +63,12 @@ def _bonsai_stages(maximum: int, **numbers: Any) -> Stages:
 def _protonn_stages(maximum: int, **numbers: Any) -> Stages:
     of_projection = ("projection", "bias", "accumulator_bits", "multiplier", "offset")
     Z, bias, bits, multiplier, offset = (numbers[name] for name in of_projection)
-    B, shift = numbers["prototypes"], numbers["distance_shift"]
-    wanted = near_range(B, shift)
+    B, shift, teaching = numbers["prototypes"], numbers["distance_shift"], numbers["teaching"]
+    wanted = near_range(B, shift) if teaching is None else all_coordinates(len(B))
     projection = IntegerProjection(Z, bias, bits, maximum, multiplier, offset, wanted)
     table, labels = numbers["table"], numbers["labels"]
-    return projection, IntegerPrototypes(B, shift, table, labels, projection.output)
+    output = projection.output
+    return projection, IntegerPrototypes(B, shift, table, labels, output, teaching=teaching)
 
 
 STAGES: dict[Any, Callable[..., Stages]] = {
@@ -85,7 +90,7 @@ def stages_of(head: Any, inputs: InputQuantizer, numbers: dict[str, Any]) -> Sta
 
 def chain_of(head: Any, *, inputs: InputQuantizer, **fields: Any) -> IntegerChain:
     """Return the integer model of a kind with these numbers and other fields."""
-    numbers = {name: fields.pop(name) for name in head.hashed}
+    numbers = {name: fields.pop(name, None) for name in head.hashed}
     own = stages_of(head, inputs, numbers)
     return IntegerChain(head=head, inputs=inputs, own_stages=own, **fields)
 

@@ -275,14 +275,21 @@ class IntegerChain(StagedInput):
             )
         scores = np.zeros((len(Q), self.n_classes), np.int64)
         nearest = np.zeros(len(Q), np.int64)
-        *before, last = self.own_stages
         for begin in range(0, len(Q), _ROWS_AT_ONCE):
             part = slice(begin, begin + _ROWS_AT_ONCE)
-            values = self.own_inputs(Q[part])
-            for stage in before:
-                values = stage.run(values)
-            scores[part], nearest[part] = last.run_with_nearest(values)
+            last = self.own_stages[-1]
+            scores[part], nearest[part] = last.run_with_nearest(self.coordinates(Q[part]))
         return scores, nearest
+
+    def coordinates(self, Q: NDArray[np.uint8]) -> IntArray:
+        """Return the inputs (n, d) of the last stage for quantized points Q (n, features) uint8.
+
+        Those of a ProtoNN are the points that it may be taught.
+        """
+        values = self.own_inputs(Q)
+        for stage in self.own_stages[:-1]:
+            values = stage.run(values)
+        return values.astype(np.int64)
 
     def answers(self, Q: NDArray[np.uint8]) -> tuple[IntArray, IntArray]:
         """Return classes (n,) and scores (n, L), both int64, of quantized inputs Q."""

@@ -39,7 +39,8 @@ _PRINTED = f"{__name__}.printed"  # in a context's meta: the JSON object was pri
 
 _GROUPS = {
     "Data and model": "output classifier groups holdout label drop delimiter missing one-hot seed",
-    "Training": "budget projection-dim prototypes epochs normalization class-weight start-from",
+    "Training": "budget projection-dim prototypes epochs normalization class-weight start-from"
+    " teachable new-classes",
     "Limits": "board max-flash max-sram max-latency-ms max-energy-mj precision",
     "Features": "features image-shape window sample-rate copies augment",
     "Inputs of no class": "rejection rejection-by one-class normal",

@@ -61,6 +61,8 @@ def device_model(model: Model, precision: str = "int8") -> DeviceModel:
         raise InputError(
             f"there are no float builds of {model.head.kind} models; build in int8, the default"
         )
+    if model.head.teachable:
+        raise InputError("float builds cannot be taught; build in int8, or train without teachable")
     return float32_model(model, integers)
 
 

@@ -255,9 +255,10 @@ class Answers(ClassifierMixin, BaseEstimator):
         check_is_fitted(self)
         if is_large(X):
             validate_data(self, X, reset=False, skip_check_array=True)
-            return np.concatenate([self.model_.scores(chunk) for _, chunk in chunks_of(X)])
+            scores = np.concatenate([self.model_.scores(chunk) for _, chunk in chunks_of(X)])
+            return scores[:, : len(self.classes_)]
         points = validate_data(self, X, reset=False, accept_sparse="csr", dtype=np.float32)
-        return self.model_.scores(points)
+        return self.model_.scores(points)[:, : len(self.classes_)]  # without classes of its owner
 
     def _label_logits(self, scores: NDArray[np.float64]) -> NDArray[np.float64]:
         return scores

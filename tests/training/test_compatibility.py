@@ -169,6 +169,13 @@ CASES: list[tuple[dict[str, Any], dict[str, Any], str]] = [
     ({"budget": 900, "initial_model": PLAIN}, {}, "budget is 900, but the model to start from has"),
     ({"budget": 900, "normalization": "l2"}, {}, "budget is 900, in bytes on a device"),
     ({"projection_bits": 4, "normalization": "l2"}, {}, "projection_bits is 4, on a device"),
+    (
+        {"teachable": 4, "normalization": "l2"},
+        {},
+        "teachable is 4, on a device, which takes neither",
+    ),
+    ({"new_classes": 1}, {}, "new_classes is 1, but teachable is 0; give both"),
+    ({"teachable": 4, "new_classes": 1} | ONE, {}, "new_classes is 1, but one_class is set"),
     ({"projection_bits": 4, "initial_model": PLAIN}, {}, "is 4, but the model to start from has 8"),
     (
         {"budget": 900},
@@ -271,6 +278,7 @@ CHOICES: dict[str, dict[str, Any]] = {
     "a model": {"initial_model": PLAIN},
     "a model that clips": {"initial_model": CLIPPED},
     "4 bits": {"projection_bits": 4},
+    "teachable": {"teachable": 3, "new_classes": 1},
     "a model of 4 bits": {"initial_model": replace(PLAIN, projection_bits=4)},
     "a model of windows": {"initial_model": OF_WINDOWS},
     "a model of averages": {"initial_model": OF_AVERAGES},

@@ -14,6 +14,7 @@ from protonn_edge.chain.decision import STATISTICS, Statistic
 from protonn_edge.chain.head import Head, Remedies, Size, member
 from protonn_edge.chain.model import Model
 from protonn_edge.errors import InputError
+from protonn_edge.kinds.protonn.prototypes.teaching import MOST_SLOTS
 
 # Within these, no sum or square in inference overflows float64, for any features in float32.
 GAMMAS = (1e-15, 1e15)  # the range of a model's gamma
@@ -51,7 +52,7 @@ class ProtoNNHead(Head):
         **PROJECTION_PLACES,
         **{
             name: f"prototypes.{name}"
-            for name in ("prototypes", "distance_shift", "table", "labels")
+            for name in ("prototypes", "distance_shift", "table", "labels", "teaching")
         },
     }
 
@@ -66,6 +67,13 @@ class ProtoNNHead(Head):
     # of a weight of W on a device, 8 or 4; not of the float model
     projection_bits: int = member("projection_bits", "i", optional=True, default=8)
 
+    # the most examples that a device may be taught; 0 if none
+    teachable: int = member("teachable", "i", optional=True, default=0)
+    # the vote of such an example for its class, as a share of the largest entry of Z
+    taught_vote: float = member("taught_vote", "f", optional=True, default=0.5)
+    # how many of the classes, the last ones, are for the device's owner alone
+    new_classes: int = member("new_classes", "i", optional=True, default=0)
+
     def __post_init__(self) -> None:
         super().__post_init__()
         check_gamma(self.gamma)
@@ -73,6 +81,22 @@ class ProtoNNHead(Head):
             raise InputError(f"'cutoff' is {self.cutoff:g}; it must be at least 0 and below 1")
         if self.projection_bits not in PROJECTION_BITS:
             raise InputError(f"'projection_bits' is {self.projection_bits}; it must be 8 or 4")
+        self._check_teaching()
+
+    def _check_teaching(self) -> None:
+        most = MOST_SLOTS - 1 - self.n_classes
+        if self.teachable and not 1 <= self.teachable <= most:
+            raise InputError(
+                f"'teachable' is {self.teachable}; with {self.n_classes} classes it must be 0 to "
+                f"{max(0, most)}"
+            )
+        if not 0 < self.taught_vote <= 1:  # true for NaN, too
+            raise InputError(f"'taught_vote' is {self.taught_vote:g}; it must be above 0, up to 1")
+        if self.new_classes and not (0 < self.new_classes < self.n_classes and self.teachable):
+            raise InputError(
+                f"'new_classes' is {self.new_classes}; it must be fewer than the "
+                f"{self.n_classes} classes, of a model that can be taught"
+            )
 
     @property
     def sizes(self) -> tuple[Size, ...]:
@@ -92,9 +116,10 @@ class ProtoNNHead(Head):
 
     @property
     def settings(self) -> dict[str, float]:
-        """The width of the RBF, and the bits of W if they are not 8."""
+        """The width of the RBF, and what differs from the default."""
         bits = {} if self.projection_bits == 8 else {"projection_bits": self.projection_bits}
-        return {"gamma": self.gamma, **bits}
+        teaching = ("teachable", "taught_vote", "new_classes") if self.teachable else ()
+        return {"gamma": self.gamma, **bits, **{name: getattr(self, name) for name in teaching}}
 
     @property
     def activity_sizes(self) -> Sizes:

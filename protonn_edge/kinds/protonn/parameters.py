@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 
 from protonn_edge.chain.model import Model
 from protonn_edge.kinds.protonn.head import GAMMAS, PROJECTION_BITS, protonn_head
+from protonn_edge.kinds.protonn.prototypes.teaching import MOST_SLOTS
 from protonn_edge.training.parameters import (
     BYTES,
     COUNT,
@@ -129,6 +130,11 @@ class ProtoNNParameters(MiniBatchParameters):
         Whether to train on normal points only: `fit` takes points of one class, or no targets at
         all, and `calibrate_rejection` chooses the distance from all prototypes beyond which a point
         is unknown. See `protonn_edge.training.initialization`.
+    teachable : int in [0, 253], default=0
+        The most examples that a device with the model may be taught, in its EEPROM; see
+        `protonn_edge.kinds.protonn.teaching`.
+    new_classes : int, default=0
+        Number of further classes, "new 1" and so on, that only a device is taught.
     """
 
     n_projections: int = N_PROJECTIONS(10)
@@ -221,6 +227,21 @@ class ProtoNNParameters(MiniBatchParameters):
         "boolean",
         help="Train on normal points only, and reject all others.",
         option="--one-class/--all-classes",
+        common=True,
+    )
+
+    teachable: int = parameter(
+        0,
+        Number(int, 0, MOST_SLOTS - 2),
+        help="Most examples that the board's owner may teach it; it keeps them in its EEPROM.",
+        option="--teachable",
+        common=True,
+    )
+    new_classes: int = parameter(
+        0,
+        Number(int, 0, MOST_SLOTS - 2),
+        help="With --teachable: number of classes that only the owner teaches it.",
+        option="--new-classes",
         common=True,
     )
 

@@ -31,6 +31,7 @@ from protonn_edge.kinds.protonn.projection.integers import (
     fit_projection,
 )
 from protonn_edge.kinds.protonn.prototypes import integers as tables
+from protonn_edge.kinds.protonn.prototypes.teaching import Teaching
 
 _INT16_LIMIT = (1 << 15) - 1
 
@@ -92,10 +93,16 @@ def quantize_in_order(model: Model, precision: Precision | None = None) -> Integ
         best = _existing(fitted)
     score_scale = float(np.abs(head.labels).max()) / label_maximum / tables.RBF_MAXIMUM
     residuals, shift = prototypes.residuals, prototypes.distance_shift
-    projection = best.stage(tables.near_range(residuals, shift))
-    labels = _quantize_labels(head, label_maximum)
+    # Elsewhere a point is far from all prototypes, but it may be taught.
+    wanted = tables.all_coordinates(len(residuals)) if head.teachable else None
+    projection = best.stage(wanted or tables.near_range(residuals, shift))
     last = tables.IntegerPrototypes(
-        residuals, shift, tables.exponential_table(), labels, projection.output
+        residuals,
+        shift,
+        tables.exponential_table(),
+        _quantize_labels(head, label_maximum),
+        projection.output,
+        teaching=_teaching(head, label_maximum),
     )
     return chain_for(
         model,
@@ -261,10 +268,20 @@ def _label_maximum(head: ProtoNNHead, prototypes: _Prototypes) -> int:
         norms = tables.score_norms(labels, prototypes.residuals, table, prototypes.distance_shift)
         sums = tables.RBF_MAXIMUM * np.abs(labels.astype(np.int64)).sum(axis=1)
         largest = float(np.minimum(norms, sums).max())
+        teaching = _teaching(head, maximum)
+        if teaching is not None:
+            largest += teaching.room * teaching.vote * tables.RBF_MAXIMUM
         if largest <= _INT16_LIMIT:
             return maximum
         maximum = min(maximum - 1, int(maximum * _INT16_LIMIT / largest))
     return folding.RESIDUAL_MAXIMUM
+
+
+def _teaching(head: ProtoNNHead, label_maximum: int) -> Teaching | None:
+    """Return the room for taught examples, and their vote if the largest label is this."""
+    if not head.teachable:
+        return None
+    return Teaching(head.teachable, max(1, round(head.taught_vote * label_maximum)))
 
 
 def _quantize_labels(head: ProtoNNHead, maximum: int) -> NDArray[np.int8]:

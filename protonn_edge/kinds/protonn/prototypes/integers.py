@@ -26,6 +26,7 @@ from protonn_edge.kinds.protonn.projection.integers import (
     REQUANTIZE_SHIFT,
     IntegerProjection,
 )
+from protonn_edge.kinds.protonn.prototypes.teaching import Taught, Teaching
 
 TABLE_SIZE = 256
 
@@ -97,6 +98,8 @@ class IntegerPrototypes(integer_stage.IntegerStage):
         r_j = sum_k (p_k - B_kj)^2                        "far" from 2^(8 + distance_shift) on
         e_j = table[r_j >> distance_shift], or 0 where prototype j is far
         s_l = sum_j Z_lj e_j
+
+    Taught examples of a class l are further prototypes; each adds ``vote * e`` to s_l.
     """
 
     kind: ClassVar[str] = "prototypes"
@@ -109,12 +112,18 @@ class IntegerPrototypes(integer_stage.IntegerStage):
     # the range of the coordinates
     feed: integer_stage.Range
     gives_nearest: bool = False  # whether the decision also needs the largest RBF
+    teaching: Teaching | None = None  # None if it cannot be taught
+    taught: Taught | None = None  # what it was taught so far, which is no part of the model
 
     def __post_init__(self) -> None:
-        """Refuse a shift that does not match the table."""
+        """Refuse a shift that does not match the table, and examples that there is no room for."""
         integer_stage.check_counts(prototypes=self.n_prototypes)
         shift = self.distance_shift
         integer_stage.check_holds(0 <= shift <= MAXIMUM_DISTANCE_SHIFT, f"distance shift {shift}")
+        if self.teaching is not None:
+            self.teaching.check(self.n_outputs)
+        if self.taught is not None:
+            self.taught.check(self.teaching, self.n_inputs, self.n_outputs)
 
     @property
     def n_inputs(self) -> int:
@@ -141,13 +150,17 @@ class IntegerPrototypes(integer_stage.IntegerStage):
         """The range of each score.
 
         Two bounds hold, and each class has the tighter one: the sum of the label entries of a sign
-        times the largest value of the table; and the norm of the score, see `score_norms`.
+        times the largest value of the table; and the norm of the score, see `score_norms`. Taught
+        examples add to the largest score: all of them may be of one class, and at the point.
         """
         none = np.zeros(self.n_outputs, np.int64)
         sums = range_of_products(self.labels, none, int(self.table.max()))
         norms = score_norms(self.labels, self.prototypes, self.table, self.distance_shift)
         limit = np.minimum(norms, 1 << 62).astype(np.int64)
-        return integer_stage.Range(np.maximum(sums.low, -limit), np.minimum(sums.high, limit))
+        high = np.minimum(sums.high, limit)
+        if self.teaching is not None:
+            high = high + self.teaching.room * self.teaching.vote * int(self.table.max())
+        return integer_stage.Range(np.maximum(sums.low, -limit), high)
 
     @property
     def nearest_maximum(self) -> int:
@@ -170,14 +183,14 @@ class IntegerPrototypes(integer_stage.IntegerStage):
         return np.array([_inputs_near(projection, start, target) for target in targets], np.int64)
 
     def rbf(self, P: integer_stage.IntArray) -> integer_stage.IntArray:
-        """Return the table's values e, (n, m) in 0..127, of points P, (n, d)."""
-        points, prototypes = P.astype(np.float64), self.prototypes.astype(np.float64)
-        squares = np.square(points).sum(axis=1)[:, None] + np.square(prototypes).sum(axis=0)
-        squares -= 2.0 * (points @ prototypes)
-        index = squares.astype(np.int64) >> self.distance_shift  # exact: all are far below 2**53
-        entries = np.append(self.table, np.uint8(0)).astype(np.int64)
-        values: integer_stage.IntArray = entries[np.minimum(index, len(self.table))]
-        return values
+        """Return the table's values e, (n, m) in 0..127, of points P, (n, d).
+
+        Those of taught examples follow those of the prototypes.
+        """
+        points = self.prototypes
+        if self.taught is not None:
+            points = np.hstack([points, self.taught.points.T])
+        return _rbf(P, points, self.table, self.distance_shift)
 
     def run(self, x: NDArray[Any]) -> integer_stage.IntArray:
         """Return the scores (n, L) of points (n, d)."""
@@ -190,6 +203,9 @@ class IntegerPrototypes(integer_stage.IntegerStage):
         scores = np.zeros((len(x), self.n_outputs), np.int64)
         nearest = np.zeros(len(x), np.int64)
         labels = self.labels.T.astype(np.int64)
+        if self.taught is not None and self.teaching is not None:
+            votes = self.teaching.vote * np.eye(self.n_outputs, dtype=np.int64)
+            labels = np.vstack([labels, votes[self.taught.classes]])
         for begin in range(0, len(x), _ROWS_AT_ONCE):
             part = slice(begin, begin + _ROWS_AT_ONCE)
             values = self.rbf(x[part])
@@ -219,6 +235,25 @@ class IntegerPrototypes(integer_stage.IntegerStage):
         """Yield B and Z."""
         yield self.prototypes
         yield self.labels
+
+
+def _rbf(
+    P: integer_stage.IntArray, prototypes: NDArray[np.int8], table: NDArray[np.uint8], shift: int
+) -> integer_stage.IntArray:
+    """Return a table's values (n, m) for points (n, d) and prototypes (d, m)."""
+    points, B = P.astype(np.float64), prototypes.astype(np.float64)
+    squares = np.square(points).sum(axis=1)[:, None] + np.square(B).sum(axis=0)
+    squares -= 2.0 * (points @ B)
+    index = squares.astype(np.int64) >> shift  # exact: all are far below 2**53
+    entries = np.append(table, np.uint8(0)).astype(np.int64)
+    values: integer_stage.IntArray = entries[np.minimum(index, len(table))]
+    return values
+
+
+def all_coordinates(dimension: int) -> integer_stage.Range:
+    """Return the range of d coordinates of a signed byte."""
+    low, high = (np.full(dimension, end) for end in (COORDINATE_MINIMUM, COORDINATE_MAXIMUM))
+    return integer_stage.Range(low, high)
 
 
 def near_range(prototypes: NDArray[np.int8], distance_shift: int) -> integer_stage.Range:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -29,7 +29,7 @@ from protonn_edge.training.objective import LABEL_RARITY
 from protonn_edge.training.points import Float32, Indices
 from protonn_edge.training.preparation import PreparedPoints
 from protonn_edge.training.progress import Learned, Trained
-from protonn_edge.training.refusals import Case, check_compatible, refusal_of
+from protonn_edge.training.refusals import Case, Refusal, check_compatible, refusal_of
 from protonn_edge.training.searched import FEATURES_SEARCHED, Among, Between, Searched, SearchTask
 from protonn_edge.training.stored_points import chunks_of, is_large
 
@@ -89,6 +89,23 @@ class ProtoNNClassifier(ProtoNNParameters, DeviceClassifier):
     """
 
     _online: OnlineTraining | None = field(init=False, default=None)
+
+    refusals: ClassVar[tuple[Refusal, ...]] = (
+        Refusal(
+            lambda case: case.settings.teachable > 0 and case.for_floats_alone,
+            "{teachable} is {settings.teachable}, on a device, which takes neither sets of labels "
+            "nor the {normalization} 'l2'; leave it out",
+        ),
+        Refusal(
+            lambda case: case.settings.new_classes > 0 and case.settings.teachable == 0,
+            "{new_classes} is {settings.new_classes}, but {teachable} is 0; give both",
+        ),
+        Refusal(
+            lambda case: case.settings.new_classes > 0 and case.settings.one_class,
+            "{new_classes} is {settings.new_classes}, but {one_class} is set; leave one of the two "
+            "out",
+        ),
+    )
 
     @available_if(_learns_online)  # type: ignore[untyped-decorator]
     @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]

@@ -26,6 +26,7 @@ from protonn_edge.datasets.dataset import Sparse
 from protonn_edge.errors import InputError
 from protonn_edge.kinds.protonn.head import ProtoNNHead, check_gamma, protonn_head
 from protonn_edge.kinds.protonn.parameters import PROTOTYPES_PER_CLASS, ProtoNNParameters
+from protonn_edge.kinds.protonn.teaching import with_new_classes
 from protonn_edge.kinds.protonn.train.alternating import alternate
 from protonn_edge.kinds.protonn.train.budget_rules import ModelSizes, sizes_within
 from protonn_edge.kinds.protonn.train.joint import Augment, QuantizationAware, minimize
@@ -124,15 +125,20 @@ class ProtoNNTraining:
         with np.errstate(over="ignore", invalid="ignore"):  # the model checks that all are finite
             W, B = ((matrix / self._gamma).astype(np.float32) for matrix in (V, C))
             Z = Z * np.exp(sharpness) if self._settings.loss == "cross_entropy" else Z
+        settings = self._settings
         head = ProtoNNHead(
             projection=W,
             prototypes=B,
-            labels=Z,
+            labels=with_new_classes(Z, settings.new_classes),
             gamma=self._gamma,
             cutoff=trained.cutoff,
-            projection_bits=self._settings.weight_bits,
+            projection_bits=settings.weight_bits,
+            teachable=settings.teachable,
+            new_classes=settings.new_classes,
         )
-        return Model(head=head, **self.prepared.parts)
+        parts = self.prepared.parts
+        parts["classes"] += tuple(f"new {n + 1}" for n in range(settings.new_classes))
+        return Model(head=head, **parts)
 
     def settle(self, points: Any, generator: np.random.Generator) -> ProtoNNParameters:
         """Return the settings of the joint optimizer for normalized points (n, D)."""

@@ -1,0 +1,132 @@
+"""Examples that a board is taught: prototypes that it adds by itself, and may forget again.
+
+An example is a point of the projected space and a class. Near a point, it adds its RBF times the
+constant `Teaching.vote` to the score of its class. Which examples a board has is a multiset: the
+rule by which a full store replaces one depends on what it holds, not on when or where it was
+stored.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from protonn_edge.chain.integer_stage import IntArray, check_holds
+from protonn_edge.errors import InputError
+
+MOST_VOTE = 255  # a byte, whose product with an RBF fits 16 bits
+MOST_SLOTS = 255  # of examples, and classes: the store's header has a number for each
+
+
+@dataclass(frozen=True)
+class Teaching:
+    """What a model has for teaching: the most examples, and the vote of each."""
+
+    room: int  # 1..254
+    vote: int  # of an example for its class, in units of the label vectors, 1..255
+
+    def check(self, n_classes: int) -> None:
+        """Raise `InputError` if generated code cannot hold it."""
+        check_holds(1 <= self.vote <= MOST_VOTE, f"a vote of {self.vote} of taught examples")
+        holds = self.room >= 1 and self.slots + n_classes <= MOST_SLOTS
+        check_holds(holds, f"room for {self.room} taught examples of {n_classes} classes")
+
+    @property
+    def slots(self) -> int:
+        """Places in the store: one more, so that an example is replaced at one moment."""
+        return self.room + 1
+
+
+@dataclass(frozen=True, eq=False)
+class Taught:
+    """What a board was taught, in any order.
+
+    Attributes
+    ----------
+    points : ndarray of int8
+        The projected examples, (n, d).
+    classes : ndarray of uint8
+        The class of each, (n,).
+    """
+
+    points: NDArray[np.int8]
+    classes: NDArray[np.uint8]
+
+    def __post_init__(self) -> None:
+        if self.points.dtype != np.int8 or self.points.ndim != 2:
+            raise InputError(
+                f"taught points are (n, d) int8, these are {self.points.shape} "
+                f"{self.points.dtype}; take those of IntegerChain.coordinates"
+            )
+        if self.classes.dtype != np.uint8 or self.classes.shape != self.points.shape[:1]:
+            raise InputError(
+                f"{len(self.points)} taught points have classes of {self.classes.shape} "
+                f"{self.classes.dtype}; give a uint8 for each"
+            )
+
+    def check(self, teaching: Teaching | None, dimension: int, n_classes: int) -> None:
+        """Raise `InputError` unless a model of these sizes has room for them."""
+        if teaching is None:
+            raise InputError("the model cannot be taught; train it with --teachable")
+        if len(self) > teaching.room:
+            raise InputError(
+                f"there are {len(self)} taught examples, the model has room for {teaching.room}; "
+                "teach fewer"
+            )
+        if self.points.shape[1] != dimension or (self.classes >= n_classes).any():
+            raise InputError(
+                f"taught examples have {self.points.shape[1]} coordinates and classes "
+                f"{sorted(set(self.classes.tolist()))}, the model has {dimension} and {n_classes} "
+                "classes; take examples of this model"
+            )
+
+    @classmethod
+    def nothing(cls, dimension: int) -> Self:
+        """Return no examples, of points (d,)."""
+        return cls(np.zeros((0, dimension), np.int8), np.zeros(0, np.uint8))
+
+    def __len__(self) -> int:
+        return len(self.points)
+
+    def __eq__(self, other: object) -> bool:
+        """Return whether both are the same examples, in any order."""
+        return isinstance(other, Taught) and sorted(self._examples()) == sorted(other._examples())
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def _examples(self) -> list[tuple[int, ...]]:
+        return list(map(tuple, np.column_stack([self.classes, self.points]).tolist()))
+
+    def learn(self, point: ArrayLike, label: int, room: int) -> Taught:
+        """Return these and an example, a point (d,) of -128..127; at most `room` of them.
+
+        If there is no room, it replaces the nearest one of its class. If its class has none, it
+        replaces the nearest one of the class that has most, which can spare one best; of several
+        such classes, the first. Of equally near examples, the one whose coordinates are first in
+        the order of words in a dictionary is replaced.
+        """
+        points = np.vstack([self.points, np.asarray(point, np.int8)])
+        classes = np.append(self.classes, np.uint8(label))
+        if len(self) < room:
+            return Taught(points, classes)
+        replaced = self._replaced(points[-1], label)
+        return Taught(np.delete(points, replaced, axis=0), np.delete(classes, replaced))
+
+    def _replaced(self, point: NDArray[np.int8], label: int) -> int:
+        counts = np.bincount(self.classes, minlength=label + 1)
+        among = label if counts[label] else int(counts.argmax())
+        distances = np.square(self.points.astype(np.int64) - point).sum(axis=1)
+        order = np.lexsort((*self.points.T[::-1], distances, self.classes != among))
+        return int(order[0])
+
+    def forget(self, label: int) -> Taught:
+        """Return these without the examples of a class."""
+        kept = self.classes != label
+        return Taught(self.points[kept], self.classes[kept])
+
+    def counts(self, n_classes: int) -> IntArray:
+        """Return the number of examples of each class, (n_classes,)."""
+        return np.bincount(self.classes, minlength=n_classes)

@@ -1,0 +1,119 @@
+"""Models that their boards are taught further, on the host: what it does with examples.
+
+A board keeps its examples in EEPROM, as bytes; `templates/c/prototypes/store.j2` describes them and
+writes them such that whenever power is cut, they are read as the old or as the new examples::
+
+    format, hash of the model (8), hidden          format is 0xFF until all else is written
+    for each slot: class, point (d), CRC (2)       class is 0xFF in an empty slot
+
+A record counts if its class exists, its CRC is right, and it is not hidden. One slot is hidden by
+its number, the records of class l by the number of slots plus l, 0xFF hides nothing.
+"""
+
+from __future__ import annotations
+
+import binascii
+from collections.abc import Iterator
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from protonn_edge.chain.integer_chain import MODEL_HASH_BYTES, IntegerChain
+from protonn_edge.errors import InputError
+from protonn_edge.kinds.protonn.prototypes.integers import IntegerPrototypes
+from protonn_edge.kinds.protonn.prototypes.teaching import Taught, Teaching
+
+STORE_FORMAT = 1
+HEADER_BYTES = MODEL_HASH_BYTES + 2
+CRC_BYTES = 2
+CRC_START = 0xFFFF  # so that zeros are no record
+EMPTY = 0xFF  # an erased byte
+
+
+def with_new_classes(labels: NDArray[np.float32], count: int) -> NDArray[np.float32]:
+    """Return label vectors Z (L, m) with rows of further classes: (L + count, m).
+
+    Those rows are 0, and each column of the others is shifted to a mean of 0. This changes no
+    difference of their scores, of which the largest is then at least 0, but for rounding: until
+    examples of a new class are taught, it is no answer, since ties go to the first.
+    """
+    if count == 0:
+        return labels
+    centred = labels - labels.mean(axis=0)
+    return np.vstack([centred, np.zeros((count, labels.shape[1]), labels.dtype)])
+
+
+def teachable_stage(model: IntegerChain) -> tuple[IntegerPrototypes, Teaching]:
+    """Return the prototypes of a model that can be taught, and its room; else `InputError`."""
+    last = model.own_stages[-1]
+    if not isinstance(last, IntegerPrototypes) or last.teaching is None:
+        raise InputError(
+            f"the model, of the kind {model.head.kind!r}, cannot be taught; train one with "
+            "--classifier protonn --teachable"
+        )
+    return last, last.teaching
+
+
+def with_taught(model: IntegerChain, taught: Taught) -> IntegerChain:
+    """Return the integer model of a board that was taught these examples.
+
+    Raises `InputError` if the model cannot be taught, or has no room or no class for them.
+    """
+    last, _ = teachable_stage(model)
+    return replace(model, own_stages=(*model.own_stages[:-1], replace(last, taught=taught)))
+
+
+def store_bytes(model: IntegerChain) -> int:
+    """Return the size of the store in EEPROM."""
+    last, teaching = teachable_stage(model)
+    return HEADER_BYTES + teaching.slots * _record_bytes(last)
+
+
+def _record_bytes(stage: IntegerPrototypes) -> int:
+    return 1 + stage.n_inputs + CRC_BYTES
+
+
+def stored(model: IntegerChain, taught: Taught) -> bytes:
+    """Return the content of a board's store with these examples; the unused rest is erased."""
+    with_taught(model, taught)  # which refuses examples that are not of this model
+    examples = np.column_stack([taught.classes, taught.points.view(np.uint8)])
+    records = (content + _crc(content) for content in map(bytes, examples))
+    header = bytes([STORE_FORMAT, *bytes.fromhex(model.model_sha256)[:MODEL_HASH_BYTES], EMPTY])
+    return (header + b"".join(records)).ljust(store_bytes(model), bytes([EMPTY]))
+
+
+def recalled(model: IntegerChain, store: bytes) -> Taught:
+    """Return the examples in the content of a board's store, which may be any bytes.
+
+    There are none if the store is that of another model.
+    """
+    last, teaching = teachable_stage(model)
+    if len(store) != store_bytes(model):
+        raise InputError(
+            f"the store has {len(store)} B, this model's has {store_bytes(model)} B; read it from "
+            "a board with this model"
+        )
+    known = bytes.fromhex(model.model_sha256)[:MODEL_HASH_BYTES]
+    records = []
+    if store[: HEADER_BYTES - 1] == bytes([STORE_FORMAT]) + known:
+        records = list(_records(last, teaching.slots, store))[: teaching.room]
+    content = np.array([list(each) for each in records], np.uint8)
+    content = content.reshape(len(records), 1 + last.n_inputs)
+    return Taught(content[:, 1:].copy().view(np.int8), content[:, 0].copy())
+
+
+def _records(stage: IntegerPrototypes, slots: int, store: bytes) -> Iterator[bytes]:
+    """Yield the classes and points of a store that count."""
+    hidden, size = store[HEADER_BYTES - 1], _record_bytes(stage)
+    for slot in range(slots):
+        record = store[HEADER_BYTES + slot * size :][:size]
+        content, label = record[:-CRC_BYTES], record[0]
+        visible = hidden not in (slot, slots + label) and label < stage.n_outputs
+        if visible and _crc(content) == record[-CRC_BYTES:]:
+            yield content
+
+
+def _crc(content: bytes) -> bytes:
+    """Return CRC-16/CCITT (polynomial 0x1021, not reflected) of a class and a point."""
+    return binascii.crc_hqx(content, CRC_START).to_bytes(CRC_BYTES, "big")

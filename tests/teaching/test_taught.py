@@ -1,0 +1,237 @@
+"""What teaching does on the host: the rule, the scores and their range, the store, and refusals."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from chains import replace as with_numbers
+from linear_factory import random_linear_model
+from model_factory import random_inputs, random_model
+
+from protonn_edge.chain.file import load_model, model_bytes, save_model
+from protonn_edge.chain.integer_chain import IntegerChain
+from protonn_edge.errors import InputError
+from protonn_edge.kinds.protonn import teaching
+from protonn_edge.kinds.protonn.prototypes.integers import IntegerPrototypes
+from protonn_edge.kinds.protonn.prototypes.teaching import Taught
+from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
+from protonn_edge.quantization import device_model, quantize
+
+
+def teachable_model(room: int = 7, seed: int = 0, **options: float) -> IntegerChain:
+    return quantize(with_numbers(random_model(seed), teachable=room, **options))
+
+
+def random_examples(model: IntegerChain, n: int, seed: int = 0) -> Taught:
+    """Return examples that the model's board may be taught, some of them equal."""
+    rng = np.random.default_rng(seed)
+    points = model.coordinates(random_inputs(seed, n + 1, model))[:n].astype(np.int8)
+    points[1::3] = points[::3][: len(points[1::3])]
+    return Taught(points, rng.integers(0, model.n_classes, n).astype(np.uint8))
+
+
+def test_examples_are_prototypes_of_one_class() -> None:
+    model = teachable_model()
+    taught, Q = random_examples(model, 7), random_inputs(1, 60, model)
+    last = model.own_stages[-1]
+    assert isinstance(last, IntegerPrototypes)
+    labels = np.zeros((model.n_classes, len(taught)), np.int8)
+    assert last.teaching is not None
+    labels[taught.classes, np.arange(len(taught))] = last.teaching.vote
+    grown = replace(
+        last,
+        prototypes=np.hstack([last.prototypes, taught.points.T]),
+        labels=np.hstack([last.labels, labels]),
+        teaching=None,
+    )
+    scores = grown.run(model.coordinates(Q))
+    assert (scores != model.scores(Q)).any()
+    assert (teaching.with_taught(model, taught).scores(Q) == scores).all()
+
+
+def test_range_holds_whatever_is_taught() -> None:
+    model = teachable_model(room=39)
+    low, high = model.score_range()
+    assert model.score_bits == 32
+    for label in range(model.n_classes):
+        Q = random_inputs(label, 40, model)
+        for point in model.coordinates(Q)[:8].astype(np.int8):
+            taught = Taught(np.tile(point, (39, 1)), np.full(39, label, np.uint8))
+            scores = teaching.with_taught(model, taught).scores(Q)
+            assert low <= scores.min() <= scores.max() <= high
+            assert scores.max() > 1 << 15
+
+
+def test_few_examples_leave_scores_of_16_bits() -> None:
+    model = teachable_model(room=2)
+    assert model.score_bits == 16
+    assert model.score_range()[1] < 1 << 15
+
+
+def test_a_full_store_replaces_the_nearest_example_of_the_class() -> None:
+    taught = Taught(np.array([[0, 0], [9, 0], [5, 5]], np.int8), np.array([1, 1, 0], np.uint8))
+    assert taught.learn([6, 1], 1, room=3) == Taught(
+        np.array([[0, 0], [6, 1], [5, 5]], np.int8), np.array([1, 1, 0], np.uint8)
+    )
+    assert len(taught.learn([6, 1], 1, room=4)) == 4
+
+
+def test_a_class_without_examples_takes_from_the_class_of_most() -> None:
+    taught = Taught(np.array([[0, 0], [9, 0], [5, 5]], np.int8), np.array([1, 1, 0], np.uint8))
+    assert taught.learn([6, 4], 2, room=3) == Taught(
+        np.array([[0, 0], [6, 4], [5, 5]], np.int8), np.array([1, 2, 0], np.uint8)
+    )
+
+
+def test_differences_of_coordinates_do_not_wrap_around() -> None:
+    taught = Taught(np.array([[-128, 0], [100, 90]], np.int8), np.zeros(2, np.uint8))
+    kept = taught.learn([127, 0], 0, room=2)
+    assert kept == Taught(np.array([[-128, 0], [127, 0]], np.int8), np.zeros(2, np.uint8))
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_the_rule_does_not_depend_on_order(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    points = rng.integers(-2, 3, (40, 2)).astype(np.int8)  # many equal distances
+    classes = rng.integers(0, 4, 40).astype(np.uint8)
+    one = other = Taught.nothing(2)
+    for point, label in zip(points, classes, strict=True):
+        shuffled = rng.permutation(len(other))
+        other = Taught(other.points[shuffled], other.classes[shuffled])
+        one, other = (each.learn(point, int(label), room=6) for each in (one, other))
+        assert one == other
+    assert one.forget(1) == other.forget(1)
+    assert one.forget(1).counts(4).tolist() == [*one.counts(4)[:1], 0, *one.counts(4)[2:]]
+
+
+def test_a_store_keeps_what_was_taught() -> None:
+    model = teachable_model()
+    for n in range(8):
+        taught = random_examples(model, n, seed=n)
+        store = teaching.stored(model, taught)
+        assert len(store) == teaching.store_bytes(model)
+        assert teaching.recalled(model, store) == taught
+
+
+def test_39_examples_of_12_coordinates_take_at_most_640_bytes() -> None:
+    model = quantize(with_numbers(random_model(projections=12, features=14), teachable=39))
+    assert teaching.store_bytes(model) <= 640
+
+
+def test_the_store_of_another_model_is_empty() -> None:
+    model, other = teachable_model(), teachable_model(seed=1)
+    store = teaching.stored(model, random_examples(model, 5))
+    assert len(teaching.recalled(other, store)) == 0
+
+
+def test_damaged_bytes_lose_their_record_alone() -> None:
+    model, rng = teachable_model(), np.random.default_rng(0)
+    taught = random_examples(model, 7)
+    whole = teaching.stored(model, taught)
+    size = (len(whole) - teaching.HEADER_BYTES) // 8
+    for slot in range(7):
+        store = bytearray(whole)
+        place = teaching.HEADER_BYTES + slot * size + int(rng.integers(size))
+        store[place] ^= 1 << int(rng.integers(8))
+        kept = np.arange(7) != slot
+        left = Taught(taught.points[kept], taught.classes[kept])
+        assert teaching.recalled(model, bytes(store)) == left
+
+
+def test_random_bytes_are_no_examples() -> None:
+    model, rng = teachable_model(room=39), np.random.default_rng(0)
+    header = teaching.stored(model, random_examples(model, 0))[: teaching.HEADER_BYTES]
+    rest = teaching.store_bytes(model) - len(header)
+    found = sum(
+        len(teaching.recalled(model, header + rng.bytes(rest))) for _ in range(200)
+    )  # of 8,000 records with random CRCs, of which 4 in 256 have a class
+    assert found == 0
+
+
+def test_more_records_than_room_are_limited() -> None:
+    model = teachable_model()
+    whole = teaching.stored(model, random_examples(model, 7))
+    size = (len(whole) - teaching.HEADER_BYTES) // 8
+    crowded = whole[:-size] + whole[teaching.HEADER_BYTES :][:size]
+    assert len(teaching.recalled(model, crowded)) == 7
+
+
+def test_refusals_of_examples() -> None:
+    model = teachable_model()
+    with pytest.raises(InputError, match="has room for 7"):
+        teaching.with_taught(model, random_examples(model, 8))
+    with pytest.raises(InputError, match="take examples of this model"):
+        teaching.with_taught(model, Taught.nothing(3))
+    with pytest.raises(InputError, match="4 classes; take examples"):
+        teaching.with_taught(model, Taught(np.zeros((1, 5), np.int8), np.array([4], np.uint8)))
+    with pytest.raises(InputError, match="has 3 B, this model's has"):
+        teaching.recalled(model, b"123")
+    with pytest.raises(InputError, match="int64; take those of"):
+        Taught(np.zeros((1, 5), np.int64), np.zeros(1, np.uint8))  # type: ignore[arg-type]
+    for other in (quantize(random_model()), quantize(random_linear_model())):
+        with pytest.raises(InputError, match="cannot be taught; train one with"):
+            teaching.store_bytes(other)
+
+
+def test_float_builds_cannot_be_taught() -> None:
+    with pytest.raises(InputError, match="float builds cannot be taught"):
+        device_model(with_numbers(random_model(), teachable=3), "float32")
+
+
+@pytest.mark.parametrize(
+    ("numbers", "match"),
+    [
+        ({"teachable": -1}, "'teachable' is -1; with 4 classes it must be 0 to 250"),
+        ({"teachable": 251}, "'teachable' is 251"),
+        ({"teachable": 3, "taught_vote": float("nan")}, "'taught_vote' is nan"),
+        ({"teachable": 3, "taught_vote": 1.5}, "'taught_vote' is 1.5"),
+        ({"teachable": 3, "new_classes": 4}, "fewer than the 4 classes"),
+        ({"new_classes": 1}, "of a model that can be taught"),
+    ],
+)
+def test_refusals_of_models(numbers: dict[str, float], match: str) -> None:
+    with pytest.raises(InputError, match=match):
+        with_numbers(random_model(), **numbers)
+
+
+def test_a_file_keeps_the_numbers(tmp_path: object) -> None:
+    path = f"{tmp_path}/model.npz"
+    save_model(with_numbers(random_model(), teachable=9, taught_vote=0.25, new_classes=2), path)
+    head = load_model(path).head
+    assert (head.teachable, head.taught_vote, head.new_classes) == (9, 0.25, 2)
+    assert b"teachable" not in model_bytes(random_model())
+
+
+def test_new_classes_are_no_answers_until_they_are_taught() -> None:
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(300, 6)).astype(np.float32), rng.integers(0, 3, 300)
+    X[:, 0] += 3 * y
+    settings = {"n_prototypes": 9, "epochs": 4, "random_state": 0}
+    plain = ProtoNNClassifier(**settings).fit(X, y)
+    fitted = ProtoNNClassifier(teachable=9, new_classes=2, **settings).fit(X, y)
+    assert fitted.model_.classes == ("0", "1", "2", "new 1", "new 2")
+    assert (fitted.predict(X) == plain.predict(X)).all()
+    assert fitted.predict_proba(X).shape == (300, 3)
+    model = quantize(fitted.model_)
+    Q = model.quantize(rng.normal(size=(3000, 6)) * 5)
+    assert model.predict(Q).max() < 3
+    strangers = model.coordinates(model.quantize(X[:5] + 1)).astype(np.int8)
+    taught = Taught(strangers, np.full(5, 4, np.uint8))
+    assert (teaching.with_taught(model, taught).predict(Q) == 4).any()
+
+
+@pytest.mark.parametrize(
+    ("settings", "match"),
+    [
+        ({"new_classes": 1}, "new_classes is 1, but teachable is 0"),
+        ({"teachable": 3, "normalization": "l2"}, "teachable is 3, on a device, which takes"),
+        ({"teachable": 3, "new_classes": 1, "one_class": True}, "new_classes is 1, but one_class"),
+    ],
+)
+def test_refusals_of_training(settings: dict[str, object], match: str) -> None:
+    X = np.random.default_rng(0).normal(size=(40, 4)).astype(np.float32)
+    y = np.zeros(40, int) if settings.get("one_class") else np.arange(40) % 2
+    with pytest.raises(ValueError, match=match):
+        ProtoNNClassifier(**settings).fit(X, y)
