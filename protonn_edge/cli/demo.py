@@ -6,6 +6,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from protonn_edge.boards import load_board
 from protonn_edge.build.folder import Project, check_folder
 from protonn_edge.build.project import build
@@ -17,8 +19,9 @@ from protonn_edge.cli.hil import say_agreement, show
 from protonn_edge.cli.options import BOARD, FOLDER
 from protonn_edge.cli.paths import REPORT, check_replaceable
 from protonn_edge.cli.report import show_report, write_report
+from protonn_edge.cli.split import write_tables
 from protonn_edge.cli.upload import upload_line
-from protonn_edge.datasets import load_digits_dataset
+from protonn_edge.datasets import Dataset, load_digits_dataset
 from protonn_edge.device import check_is_results
 from protonn_edge.errors import InputError, Interrupted
 from protonn_edge.evaluation.gathering import gather
@@ -47,10 +50,17 @@ def demo_command(
         FOLDER,
         shown=Path("protonn-edge-demo"),
     ),
+    only_tables: bool = option(
+        "Only write the digits, train.csv and test.csv.", flag="--csv", is_flag=True
+    ),
     open_it: bool = option("Show the report in the browser.", flag="--open", is_flag=True),
     out: Output = OUTPUT,
 ) -> None:
     """Train on scikit-learn's digits, build, and classify the test digits on the emulated board."""
+    dataset = load_digits_dataset()
+    if only_tables:
+        _write_digits(dataset, output, out)
+        return
     require("matplotlib")  # for the report, at the end
     board = load_board(board_name)
     check_folder(output, board)
@@ -59,7 +69,6 @@ def demo_command(
     check_replaceable(report, REPORT)
     _check_is_demo(output / "model.npz")
     emulator = chosen_emulator(out, emulator, board)
-    dataset = load_digits_dataset()
     train_n, test_n = len(dataset.y_train), len(dataset.y_test)
     out.say(f"digits: {train_n:,} to train, {test_n:,} to test, 64 pixels each")
     classifier = ESTIMATORS["protonn"](random_state=_SEED, **_SETTINGS)
@@ -103,6 +112,17 @@ def demo_command(
         show_report(report)
     record = measurement.to_json() | {"report": str(report)}
     out.finish(record, disagreement([on_host, measurement.agreement]))
+
+
+def _write_digits(dataset: Dataset, folder: Path, out: Output) -> None:
+    head = ",".join(["label", *(dataset.feature_names or ())])
+    paths = {name: folder / f"{name}.csv" for name in ("train", "test")}
+    parts = (dataset.X_train, dataset.y_train), (dataset.X_test, dataset.y_test)
+    rows = (np.column_stack([y, X]).astype(int).tolist() for X, y in parts)
+    texts = ("\n".join([head, *(",".join(map(str, row)) for row in part), ""]) for part in rows)
+    write_tables(dict(zip(paths.values(), texts, strict=True)))
+    out.say(f"wrote {paths['train']} and {paths['test']}")
+    out.finish({name: str(path) for name, path in paths.items()})
 
 
 def _check_is_demo(path: Path) -> None:

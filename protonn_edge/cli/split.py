@@ -45,20 +45,18 @@ def split_command(
     labels = found.labels if stratify else None
     chosen = chosen_for_test(len(found.rows), share, seed, labels, found.groups)
     record: dict[str, Any] = {}
-    output.mkdir(parents=True, exist_ok=True)
+    contents: dict[Path, str] = {}
     for part, rows in (("train", ~chosen), ("test", chosen)):
         path = output / f"{part}{data.suffix.lower()}"
         lines = list(compress(found.rows, rows))
-        content = (found.head + "".join(lines)).encode()
-        if path.exists() and path.read_bytes() != content:
-            raise InputError(f"{path} is already there; name another folder")
-        write_atomically(path, content)
+        contents[path] = found.head + "".join(lines)
         classes = Counter(compress(found.labels, rows))
         record[part] = {
             "path": str(path),
             "n": len(lines),
             "classes": dict(sorted(classes.items())),
         }
+    write_tables(contents)
     alone = sorted(set(found.labels) - set(compress(found.labels, ~chosen)))
     if alone:
         text = f"no row to train with has the class {listed(alone)}; use another --seed or --test"
@@ -68,6 +66,16 @@ def split_command(
     )
     out.say(f"wrote {output}")
     out.finish(record)
+
+
+def write_tables(contents: dict[Path, str]) -> None:
+    """Write tables; raise `InputError`, and write none, if another table has one of these names."""
+    for path, content in contents.items():
+        if path.exists() and path.read_bytes() != content.encode():
+            raise InputError(f"{path} is already there; name another folder")
+    for path, content in contents.items():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        write_atomically(path, content.encode())
 
 
 def _shown(count: int, classes: dict[str, int]) -> str:

@@ -21,6 +21,7 @@ from sklearn.datasets import load_iris
 from protonn_edge.boards import load_board
 from protonn_edge.build.folder import Project
 from protonn_edge.chain.file import save_model
+from protonn_edge.datasets import load_dataset, load_digits_dataset
 from protonn_edge.device import ResultsFile, read_results
 from protonn_edge.emulator import EmulatedUno
 from protonn_edge.quantization import IntegerChain
@@ -357,6 +358,20 @@ def test_demo_runs_the_whole_way(tmp_path: Path) -> None:
     assert record["accuracy"] > 0.95
     names = {path.name for path in (tmp_path / "demo").iterdir()}
     assert {"model.npz", "firmware", "platformio.ini", "results.csv"} <= names
+
+
+def test_demo_writes_tables_that_train_reads_and_no_other_ones_are_replaced(tmp_path: Path) -> None:
+    written = run_json("demo", "--csv", "-o", tmp_path / "new")
+    train, test = (load_dataset(Path(written[name])) for name in ("train", "test"))
+    digits = load_digits_dataset()
+    np.testing.assert_array_equal(train.X_train, digits.X_train)
+    np.testing.assert_array_equal(test.y_train, digits.y_test)
+    assert train.feature_names == digits.feature_names
+    (tmp_path / "test.csv").write_text("mine")
+    result = run("demo", "--csv", "-o", tmp_path)
+    assert result.exit_code == 2
+    assert "test.csv is already there" in result.stderr
+    assert not (tmp_path / "train.csv").exists()
 
 
 def test_demo_looks_at_its_folder_first(tmp_path: Path) -> None:
