@@ -95,6 +95,15 @@ class _Commands(click.Group):
         command.short_help, command.epilog = COMMANDS[cmd_name], epilog_of(cmd_name)
         return command
 
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Return the command that is called; suggest one like it if there is none."""
+        if args[0] not in COMMANDS and not ctx.resilient_parsing:
+            naming = import_module("protonn_edge.datasets.naming")  # slow, and seldom needed
+            ctx.fail(f"No such command {args[0]!r}{naming.did_you_mean(args[0], COMMANDS) or '.'}")
+        return super().resolve_command(ctx, args)
+
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Parse what stands before the command's name; remember whether --json follows."""
         ctx.meta[_AS_JSON] = "--json" in args

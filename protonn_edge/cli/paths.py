@@ -25,8 +25,8 @@ from protonn_edge.system.files import check_file
 
 _HEAD_BYTES = 4096
 _LIMIT_BYTES = 1 << 30
-PREDICTIONS_MARK = "predicted_class\n"
-"""The beginning of a file written by 'predict'."""
+PREDICTIONS_HEAD = ("row", "predicted_class")
+"""The first columns of a file written by 'predict'."""
 
 LIVE_FOLDER = Path("live")
 """Where 'build --sensor' writes, and 'monitor --emulate' looks, unless another is named."""
@@ -93,7 +93,7 @@ WINDOWS = FileKind(
 REPORT = FileKind("a report", _is_report)
 RECORDING = FileKind("a recording", _begins(RECORDING_MARK))
 RESULTS = FileKind("a results file", _begins("# protonn-edge results "))
-PREDICTIONS = FileKind("a file of predictions", _begins(PREDICTIONS_MARK))
+PREDICTIONS = FileKind("a file of predictions", _begins(",".join(PREDICTIONS_HEAD)))
 SEARCH = FileKind("the file of a search", _is_search)
 CERTIFICATE = FileKind("a certificate", _has_key("claims"))
 BILL = FileKind("a bill of materials", _has_key("bomFormat"))

@@ -12,7 +12,7 @@ from protonn_edge.chain.decision import UNKNOWN
 from protonn_edge.chain.file import load_model
 from protonn_edge.cli.command import OUTPUT, Output, command, option
 from protonn_edge.cli.options import MODEL_FILE, POINTS
-from protonn_edge.cli.paths import PREDICTIONS, PREDICTIONS_MARK, OutputFile
+from protonn_edge.cli.paths import PREDICTIONS, PREDICTIONS_HEAD, OutputFile
 from protonn_edge.cli.tables import TABLE, features_for
 from protonn_edge.datasets import TableOptions
 from protonn_edge.errors import InputError
@@ -26,7 +26,8 @@ def predict_command(
     model_file: Path = MODEL_FILE,
     data: Path = POINTS,
     output: Path | None = option(
-        "Write a table (.csv) with the class of each point.  [default: print the classes]",
+        "Write a table (.csv) with the row, class and, if it is known, confidence of each point.  "
+        "[default: print the classes]",
         OutputFile(PREDICTIONS),
     ),
     table: TableOptions = TABLE,
@@ -43,24 +44,34 @@ def predict_command(
             f"{model_file} predicts sets of labels; call predict of the loaded model in Python"
         )
     X = features_for(model, data, table, out)
+    per_cent: list[int] = []
     if why_floats_alone(model) is None:
         integers = quantize(model)
-        answers = integers.predict(integers.quantize(X))
+        answers, scores = integers.answers(integers.quantize(X))
+        if integers.confidence is not None:
+            per_cent = integers.confidence.percent(scores).tolist()
     else:
         answers = model.predict(X)
     names = ["unknown" if i == UNKNOWN else model.classes[i] for i in answers.tolist()]
     found, counts = np.unique(names, return_counts=True)
     record = dict(zip(found.tolist(), counts.tolist(), strict=True))
     if output is not None:
-        write_atomically(output, _lines(names))
+        write_atomically(output, _table(names, per_cent))
         out.say(fact_table([(name, f"{n:,} points") for name, n in record.items()]))
         out.say(f"wrote {output}")
     else:
         out.say(*names)
-    out.finish({"n": len(names), "classes": record, "predicted": names})
+    confidence = {"confidence_percent": per_cent} if per_cent else {}
+    out.finish({"n": len(names), "classes": record, "predicted": names, **confidence})
 
 
-def _lines(names: list[str]) -> str:
+def _table(names: list[str], per_cent: list[int]) -> str:
+    rows = enumerate(names, 1)
     text = io.StringIO(newline="")
-    csv.writer(text, lineterminator="\n").writerows([name] for name in names)
-    return PREDICTIONS_MARK + text.getvalue()
+    lines = csv.writer(text, lineterminator="\n")
+    if per_cent:
+        lines.writerow([*PREDICTIONS_HEAD, "confidence_percent"])
+        lines.writerows((*row, each) for row, each in zip(rows, per_cent, strict=True))
+    else:
+        lines.writerows([PREDICTIONS_HEAD, *rows])
+    return text.getvalue()

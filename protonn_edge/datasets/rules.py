@@ -175,10 +175,12 @@ def find_column(columns: Sequence[Column], text: str, flag: str, path: object) -
     place = {"first": "1", "last": str(len(columns))}.get(text.lower(), text)
     if re.fullmatch(r"\d{1,7}", place) and 1 <= int(place) <= len(columns):
         return columns[int(place) - 1]
-    names = naming.listed(column.name for column in columns if column.name)
+    names = [column.name for column in columns if column.name]
+    known = f" or one of {naming.listed(names)}" if names else ""
+    hint = f"; give a number from 1 to {len(columns):,}{known}"
     raise InputError(
-        f"{flag} is {text[:40]!r}, which is not a column of {path}; give a number from 1 to "
-        f"{len(columns):,}" + (f" or one of {names}" if names else "")
+        f"{flag} is {text[:40]!r}, which is not a column of {path}"
+        f"{naming.did_you_mean(text, names) or hint}"
     )
 
 

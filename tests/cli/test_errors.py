@@ -202,3 +202,14 @@ def test_usage_errors_exit_with_2(tmp_path: Path, model_file: Path) -> None:
     assert run("hil", tmp_path, "--port", "COM3", "--emulate").exit_code == 2
     assert run("hil", tmp_path, "--resume").exit_code == 2
     assert run("build", model_file, "--board", "mega").exit_code == 2
+
+
+def test_a_command_or_a_column_that_is_misspelled_is_suggested(tmp_path: Path) -> None:
+    result = run("tran", "train.csv")
+    assert result.exit_code == 2
+    assert "No such command 'tran'; did you mean 'train'?" in result.stderr
+    assert "No such command 'qqqq'." in run("qqqq").stderr
+    table = tmp_path / "t.csv"
+    table.write_text("a,Fault state\n1,x\n2,y\n")
+    refused = run("data", table, "--label", "fault state")
+    assert_one_sentence(refused, "not a column of", "did you mean 'Fault state'?")

@@ -22,7 +22,7 @@ NAMES = ("a", "b", "c", "d")
 def model(tmp_path: Path) -> Model:
     """Give a model of four named features and three classes, which is in m.npz."""
     model = random_model(1, features=4, projections=3, prototypes=6, classes=3)
-    model = replace(model, feature_names=NAMES, classes=("no", "x,y", "yes"))
+    model = replace(model, feature_names=NAMES, classes=("no", "x,y", "yes"), sharpness=2.0)
     save_model(model, tmp_path / "m.npz")
     return model
 
@@ -73,11 +73,25 @@ def test_a_table_of_classes_is_written_and_replaced(
         succeed("predict", tmp_path / "m.npz", data, "-o", out)
     with out.open(newline="") as stream:
         (head, *rows) = csv.reader(stream)
-    assert head == ["predicted_class"]
-    assert [name for (name,) in rows] == answers(model, points)
+    assert head == ["row", "predicted_class", "confidence_percent"]
+    assert [name for _, name, _ in rows] == answers(model, points)
+    assert [int(row) for row, _, _ in rows] == [*range(1, len(rows) + 1)]
+    integers = quantize(model)
+    assert integers.confidence is not None
+    scores = integers.scores(integers.quantize(points))
+    assert [int(each) for *_, each in rows] == integers.confidence.percent(scores).tolist()
     assert_one_sentence(
         run("predict", tmp_path / "m.npz", out, "-o", data), "new.csv is not a file of predictions"
     )
+
+
+def test_without_calibration_there_is_no_column_of_confidence(
+    tmp_path: Path, model: Model, points: np.ndarray
+) -> None:
+    save_model(replace(model, sharpness=None), tmp_path / "m.npz")
+    data, out = write(tmp_path / "new.csv", points), tmp_path / "out.csv"
+    assert "confidence_percent" not in run_json("predict", tmp_path / "m.npz", data, "-o", out)
+    assert out.read_text().startswith("row,predicted_class\n1,")
 
 
 @pytest.mark.usefixtures("model")
