@@ -1,0 +1,270 @@
+"""What a few examples of a new person are worth to a model of other people.
+
+    python benchmarks/teaching.py [--only NAME] [--seeds N] [--json]
+
+prints one row a data set: the accuracy of the integers in %, over people whom the model was not
+trained on, before teaching, with 1, 3 and 5 examples a class, and with examples of which one in
+five has a wrong label. Each cell has the mean over the people, and after a slash the person with
+the lowest accuracy. The points that a person teaches, and the windows next to them, which may
+overlap them, are never tested; the tested points are the same for each number of examples.
+
+- words: the spoken digits of ``fsdd_audio.npz``, each speaker held out in turn. Examples are of
+  their recordings 0 to 9, the tested ones are 10 to 49.
+- har, watch: the people of the test part. Examples are spread evenly over a person's windows.
+- new-words: a model of the digits 0 to 6 is taught 7, 8 and 9 by each of its speakers, of
+  recordings 10 to 19; recordings 0 to 9 are tested, 20 to 49 are for training. There is a row for
+  the new words and one for the old ones.
+
+An example becomes one more prototype, at the coordinates that the projection gives it. It votes for
+its class with `VOTE` times the largest entry of the label vectors, by the RBF of `SHARPNESS` times
+the squared distance. Both were chosen on people of the training parts, who were held out in turn.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import rounding  # noqa: F401 - before NumPy
+import audio
+import click
+import numpy as np
+from numpy.typing import NDArray
+from printing import Column, Columns, Record, print_table
+from rows import DATA, seeds_option
+
+from protonn_edge.datasets import load_dataset, with_groups
+from protonn_edge.errors import ProtoNNEdgeError
+from protonn_edge.kinds.protonn.projection.integers import IntegerProjection
+from protonn_edge.kinds.protonn.prototypes.integers import TABLE_SIZE, IntegerPrototypes
+from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
+from protonn_edge.quantization import IntegerChain, quantize
+
+VOTE = 0.5
+SHARPNESS = 3
+TAUGHT = {
+    "before": (0, 0.0),
+    "1 example": (1, 0.0),
+    "3 examples": (3, 0.0),
+    "5 examples": (5, 0.0),
+    "3, some wrong": (3, 0.2),
+    "5, some wrong": (5, 0.2),
+}
+"""Examples a class, and the share of them that has a wrong label."""
+
+_WORDS: dict[str, Any] = {"n_projections": 16, "n_prototypes": 60, "epochs": 60}
+_HAR: dict[str, Any] = {"n_projections": 10, "n_prototypes": 40}
+_WATCH: dict[str, Any] = {"n_projections": 20, "n_prototypes": 60}
+_DRAWS = 3  # of what a speaker teaches
+_MOST = 5
+_NEW_WORDS = (7, 8, 9)
+_COPIES = 2  # of each training clip, moved as `Spoken.moved` says
+
+Indices = NDArray[np.int64]
+Float32 = NDArray[np.float32]
+
+
+@dataclass(frozen=True, eq=False)
+class Person:
+    """Points of somebody: raw ones (n, features), classes (n,), and which of them are tested."""
+
+    X: Float32
+    y: Indices
+    examples: Indices  # (classes, 5): rows of each class that is taught, evenly spread
+    tested: Indices
+
+
+class Board:
+    """The integers of a model, in front of somebody."""
+
+    def __init__(self, model: IntegerChain, person: Person) -> None:
+        stages = model.stage(IntegerProjection), model.stage(IntegerPrototypes)
+        self._person, self._prototypes = person, stages[1]
+        inputs = model.own_inputs(model.quantize(person.X))
+        self._P = stages[0].run(inputs).astype(np.int64)
+
+    def right(self, count: int, wrong: float, generator: np.random.Generator) -> NDArray[np.bool_]:
+        """Return which tested points are classified correctly after examples of each class.
+
+        A share of `wrong` of the examples is of another class than they are taught as.
+        """
+        person, stage = self._person, self._prototypes
+        columns = ((np.arange(count) + 0.5) * _MOST / max(1, count)).astype(int)
+        rows = person.examples[:, columns].ravel()
+        labels, taught = person.y[rows], np.unique(person.y[person.examples])
+        for place in generator.permutation(len(rows))[: round(wrong * len(rows))]:
+            labels[place] = generator.choice(taught[taught != labels[place]])
+        points = self._P[person.tested]
+        squares = np.square(points[:, None] - self._P[rows]).sum(axis=2)
+        table = np.append(stage.table, 0).astype(np.int64)
+        values = table[np.minimum((SHARPNESS * squares) >> stage.distance_shift, TABLE_SIZE)]
+        vote = round(VOTE * int(np.abs(stage.labels).max()))
+        scores = stage.run(points)
+        # A new class is no likelier than others before it is taught.
+        further = person.y.max() + 1 - stage.n_outputs
+        scores = np.hstack([scores, np.repeat(scores.mean(axis=1, keepdims=True), further, axis=1)])
+        scores = scores + vote * (values @ np.eye(scores.shape[1], dtype=int)[labels])
+        right: NDArray[np.bool_] = scores.argmax(axis=1) == person.y[person.tested]
+        return right
+
+
+def _spread(X: Float32, y: Indices, generator: np.random.Generator) -> Person:
+    """Return somebody who teaches windows at even distances, from a random one on."""
+    tested, examples = np.ones(len(y), np.bool_), []
+    for rows in (np.flatnonzero(y == label) for label in np.unique(y)):
+        places = ((np.arange(_MOST) + generator.random()) * len(rows) / _MOST).astype(int)
+        examples.append(rows[places])
+        beside = (places[:, None] + [-1, 0, 1]).ravel()
+        tested[rows[np.clip(beside, 0, len(rows) - 1)]] = False
+    return Person(X, y, np.array(examples), np.flatnonzero(tested))
+
+
+def _drawn(
+    spoken: audio.Spoken,
+    taught: NDArray[np.bool_],
+    tested: NDArray[np.bool_],
+    generator: np.random.Generator,
+) -> Person:
+    """Return a speaker who teaches some of the recordings, drawn from each class of them."""
+    y, rows = spoken.digits, generator.permutation(np.flatnonzero(taught))
+    examples = [rows[y[rows] == label][:_MOST] for label in np.unique(y[rows])]
+    X = spoken.clips.astype(np.float32)
+    return Person(X, y, np.array(examples), np.flatnonzero(tested))
+
+
+Taught = Iterator[tuple[IntegerChain, Callable[[np.random.Generator], Person]]]
+"""Models, each with somebody whom it was not trained on, by what is drawn."""
+
+
+def _words(path: Path, seed: int) -> Taught:
+    """Yield a model of all speakers but one, and this one, for each speaker."""
+    spoken = audio.read_spoken(path)
+    for speaker in range(len(spoken.names)):
+        own = spoken.of(spoken.speakers == speaker)
+        model = _of_words(spoken.of(spoken.speakers != speaker), seed)
+        yield model, partial(_drawn, own, own.numbers < 10, own.numbers >= 10)
+
+
+def _new_words(path: Path, seed: int) -> Taught:
+    """Yield a model of some of the words, and each of its speakers."""
+    spoken = audio.read_spoken(path)
+    new = np.isin(spoken.digits, _NEW_WORDS)
+    model = _of_words(spoken.of(~new & (spoken.numbers >= 20)), seed)
+    for speaker in range(len(spoken.names)):
+        own = spoken.of((spoken.speakers == speaker) & (spoken.numbers < 20))
+        taught = np.isin(own.digits, _NEW_WORDS) & (own.numbers >= 10)
+        yield model, partial(_drawn, own, taught, own.numbers < 10)
+
+
+def _of_words(spoken: audio.Spoken, seed: int) -> IntegerChain:
+    generator = np.random.default_rng(seed)
+    clips = [spoken.clips, *(spoken.moved(generator) for _ in range(_COPIES))]
+    features = f"{audio.FEATURES},onset:{audio.ONSET}"
+    classifier = ProtoNNClassifier(features=features, random_state=seed, **_WORDS)
+    X = np.concatenate(clips).astype(np.float32)
+    y, speakers = (np.tile(each, 1 + _COPIES) for each in (spoken.digits, spoken.speakers))
+    return quantize(classifier.fit(X, y, groups=speakers).to_model())
+
+
+def _people(settings: dict[str, Any], path: Path, seed: int) -> Taught:
+    """Yield the model of the people of the training part, with each of the test part."""
+    dataset = with_groups(load_dataset(path), "subject_train", path)
+    classifier = ProtoNNClassifier(random_state=seed, **settings)
+    classifier.fit(dataset.X_train, dataset.y_train, groups=dataset.groups)
+    model = quantize(classifier.to_model())
+    with np.load(path, allow_pickle=False) as data:
+        people = data["subject_test"]
+    for person in np.unique(people):
+        own = people == person
+        yield model, partial(_spread, dataset.X_test[own], dataset.y_test[own])
+
+
+@dataclass(frozen=True)
+class Case:
+    """A data set, who teaches, and the rows of the table: names, and the classes they count."""
+
+    name: str
+    file: str
+    taught: Callable[[Path, int], Taught]
+    rows: dict[str, Sequence[int]]
+
+
+CASES = (
+    Case("words", audio.FILE, _words, {"words": range(10)}),
+    Case("har", "har_hapt.npz", partial(_people, _HAR), {"har": range(6)}),
+    Case("watch", "watch_exercise.npz", partial(_people, _WATCH), {"watch": range(7)}),
+    Case(
+        "new-words",
+        audio.FILE,
+        _new_words,
+        {"new words": _NEW_WORDS, "old words": range(min(_NEW_WORDS))},
+    ),
+)
+
+
+def measure(case: Case, seeds: Sequence[int]) -> Iterator[Record]:
+    """Yield the rows of a case: accuracies (people,) of each column, means over the seeds."""
+    found: dict[str, dict[str, list[list[float]]]] = {}
+    for seed in seeds:
+        for place, (model, drawn) in enumerate(case.taught(DATA / case.file, seed)):
+            for draw in range(_DRAWS):
+                generator = np.random.default_rng([seed, place, draw])
+                person = drawn(generator)
+                board, y = Board(model, person), person.y[person.tested]
+                for column, (count, wrong) in TAUGHT.items():
+                    right = board.right(count, wrong, generator)
+                    for row, classes in case.rows.items():
+                        people = found.setdefault(row, {}).setdefault(column, [])
+                        people += [[]] * (place == len(people))
+                        people[place] = [*people[place], float(right[np.isin(y, classes)].mean())]
+    for row, columns in found.items():
+        accuracies = {column: [*map(float, map(np.mean, each))] for column, each in columns.items()}
+        yield {"name": row, "people": len(people), "seeds": len(seeds), "accuracies": accuracies}
+
+
+def _column(name: str) -> Column:
+    def cell(record: Record) -> str:
+        each = record["accuracies"][name]
+        return f"{100 * float(np.mean(each)):.1f} / {100 * min(each):.1f}"
+
+    return name, cell
+
+
+COLUMNS: Columns = [
+    ("data", lambda record: record["name"]),
+    ("people", lambda record: str(record["people"])),
+    *map(_column, TAUGHT),
+]
+
+
+@click.command()
+@click.option("--only", type=click.Choice([case.name for case in CASES]), help="One data set.")
+@seeds_option
+@click.option("--json", "as_json", is_flag=True, help="One JSON object a row.")
+def main(only: str | None, seeds: Sequence[int], as_json: bool) -> None:
+    """Print what examples of a new person are worth."""
+    print_table(_measured(only, seeds), COLUMNS, as_json)
+
+
+def _measured(only: str | None, seeds: Sequence[int]) -> Iterator[Record]:
+    for case in CASES:
+        if only not in (None, case.name):
+            continue
+        if (DATA / case.file).is_file():
+            yield from measure(case, seeds)
+            continue
+        sentence = f"{case.name}: no {case.file} in {DATA}; set PROTONN_EDGE_DATA"
+        if only is not None:
+            raise click.UsageError(sentence)
+        click.echo(sentence, err=True)
+
+
+if __name__ == "__main__":
+    try:
+        main()
+    except ProtoNNEdgeError as error:
+        sys.exit(f"error: {error}")
