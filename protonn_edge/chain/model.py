@@ -17,7 +17,7 @@ from protonn_edge.chain import raw_inputs
 from protonn_edge.chain.activity import Activity, Sizes
 from protonn_edge.chain.checks import check_count, checked_record, set_checked
 from protonn_edge.chain.decision import UNKNOWN, Rejection
-from protonn_edge.chain.feature_stage import FeatureStage
+from protonn_edge.chain.feature_stage import FeatureStage, Shape
 from protonn_edge.chain.head import Head, Size, Sized
 from protonn_edge.chain.statistics import InputStatistics, Normalizer
 from protonn_edge.datasets.dataset import Matrix, Sparse, dense_rows, is_sparse, sparse_rows
@@ -226,6 +226,19 @@ class Model(Sized):
         """Return 1 where scores (n, L) of a model of label sets reach the threshold, else 0."""
         assert self.threshold is not None
         return (scores >= self.threshold).astype(np.int64)
+
+
+def known_image_shape(model: Model) -> Shape | None:
+    """Return height and width of a point if the model, or the record of its training, has them."""
+    if model.feature_stage is not None:
+        return model.feature_stage.drawn_shape
+    settings = model.record.get("settings")
+    shape = settings.get("image_shape") if isinstance(settings, dict) else None
+    if not (isinstance(shape, list) and [type(side) for side in shape] == [int, int]):
+        return None
+    if min(shape) < 1:
+        return None
+    return (shape[0], shape[1]) if shape[0] * shape[1] == model.n_features else None
 
 
 def checked_points(model: Model, X: ArrayLike) -> Matrix | Sparse:

@@ -38,7 +38,8 @@ _TERMINATED = 128 + signal.SIGTERM  # the exit code that shells report
 _PRINTED = f"{__name__}.printed"  # in a context's meta: the JSON object was printed
 
 _GROUPS = {
-    "Data and model": "output classifier groups holdout label drop delimiter missing one-hot seed",
+    "Data and model": "output classifier groups holdout label drop delimiter missing one-hot size "
+    "seed",
     "Training": "budget projection-dim prototypes epochs normalization class-weight start-from"
     " teachable new-classes",
     "Limits": "board max-flash max-sram max-latency-ms max-energy-mj precision",

@@ -19,7 +19,7 @@ from protonn_edge.cli.hil import say_agreement, show
 from protonn_edge.cli.options import BOARD, FOLDER
 from protonn_edge.cli.paths import REPORT, check_replaceable
 from protonn_edge.cli.report import show_report, write_report
-from protonn_edge.cli.split import write_tables
+from protonn_edge.cli.split import write_new
 from protonn_edge.cli.upload import upload_line
 from protonn_edge.datasets import Dataset, load_digits_dataset
 from protonn_edge.device import check_is_results
@@ -120,7 +120,8 @@ def _write_digits(dataset: Dataset, folder: Path, out: Output) -> None:
     parts = (dataset.X_train, dataset.y_train), (dataset.X_test, dataset.y_test)
     rows = (np.column_stack([y, X]).astype(int).tolist() for X, y in parts)
     texts = ("\n".join([head, *(",".join(map(str, row)) for row in part), ""]) for part in rows)
-    write_tables(dict(zip(paths.values(), texts, strict=True)))
+    files = list(zip(paths.values(), (text.encode() for text in texts), strict=True))
+    write_new(lambda: files)
     out.say(f"wrote {paths['train']} and {paths['test']}")
     out.finish({name: str(path) for name, path in paths.items()})
 

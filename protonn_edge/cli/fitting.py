@@ -43,7 +43,7 @@ from protonn_edge.training.progress import EpochReport, TrainingStopped, was_sto
 from protonn_edge.training.refusals import Case, check_compatible
 
 _SHORTEST = "what follows is trained as little as possible, so that there is a model"
-_WINDOW_AXES = 2  # samples and channels
+_AXES = 2  # samples and channels of a window, height and width of an image
 
 
 def load_grouped(
@@ -78,7 +78,9 @@ def settled_samples(dataset: Dataset, settings: FeatureParameters) -> dict[str, 
     """
     asked = settings.asked
     if asked is None or not asked.of_samples:
-        return {}
+        of_images = dataset.pixels or (asked is not None and asked.of_images)
+        known = of_images and len(dataset.point_shape) == _AXES and not was_given("image_shape")
+        return {"image_shape": dataset.point_shape} if known else {}
     found: dict[str, Any] = {}
     if not was_given("window_shape"):
         found["window_shape"] = _window_of(dataset)
@@ -105,7 +107,7 @@ def with_sample_notices(dataset: Dataset, asked: FeatureRequest | None) -> Datas
     """
     notices = []
     if asked is None or not asked.of_samples:
-        if dataset.sample_rate is not None and len(dataset.point_shape) == _WINDOW_AXES:
+        if dataset.sample_rate is not None and len(dataset.point_shape) == _AXES:
             text = "each sample of a window is a feature; --features computes features of windows"
             notices.append(Notice("samples", text))
         return replace(dataset, notices=(*dataset.notices, *notices))

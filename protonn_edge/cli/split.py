@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from itertools import compress
+from collections.abc import Callable, Iterable
+from itertools import chain, compress
 from pathlib import Path
 from typing import Any
 
@@ -11,8 +12,9 @@ from protonn_edge.cli.command import OUTPUT, Output, command, option
 from protonn_edge.cli.options import FOLDER, POINTS, FiniteRange, seed_option
 from protonn_edge.cli.tables import TABLE
 from protonn_edge.datasets import Notice, TableOptions
+from protonn_edge.datasets.images import ImageFiles, has_images, image_files
 from protonn_edge.datasets.naming import listed
-from protonn_edge.datasets.splits import chosen_for_test, read_rows
+from protonn_edge.datasets.splits import TextRows, chosen_for_test, read_rows
 from protonn_edge.errors import InputError
 from protonn_edge.report.terminal import fact_table
 from protonn_edge.system.files import write_atomically
@@ -21,7 +23,7 @@ from protonn_edge.system.files import write_atomically
 @command("split")
 def split_command(
     data: Path = POINTS,
-    output: Path = option("The folder of train.csv and test.csv.", FOLDER, required=True),
+    output: Path = option("The folder of both parts.", FOLDER, required=True),
     share: float = option(
         "Share of the rows that becomes the test part.",
         FiniteRange(0, 1, min_open=True, max_open=True),
@@ -38,25 +40,24 @@ def split_command(
 ) -> None:
     """Divide the rows of DATA, a table, into train.csv and test.csv.
 
-    Rows stay as they are, in their order, and both files have the header. The same seed gives the
-    same parts.
+    Rows stay as they are, in their order, and both files have the header. Files of a folder of
+    images are copied to train/ and test/. The same seed gives the same parts.
     """
-    found = read_rows(data, table, groups)
+    found: TextRows | ImageFiles = (
+        image_files(data, groups) if has_images(data) else read_rows(data, table, groups)
+    )
     labels = found.labels if stratify else None
-    chosen = chosen_for_test(len(found.rows), share, seed, labels, found.groups)
+    chosen = chosen_for_test(len(found.labels), share, seed, labels, found.groups)
     record: dict[str, Any] = {}
-    contents: dict[Path, str] = {}
-    for part, rows in (("train", ~chosen), ("test", chosen)):
-        path = output / f"{part}{data.suffix.lower()}"
-        lines = list(compress(found.rows, rows))
-        contents[path] = found.head + "".join(lines)
+    parts = {"train": ~chosen, "test": chosen}
+    write_new(lambda: chain(*(found.files(output / part, rows) for part, rows in parts.items())))
+    for part, rows in parts.items():
         classes = Counter(compress(found.labels, rows))
         record[part] = {
-            "path": str(path),
-            "n": len(lines),
+            "path": str(output / f"{part}{found.suffix}"),
+            "n": int(rows.sum()),
             "classes": dict(sorted(classes.items())),
         }
-    write_tables(contents)
     alone = sorted(set(found.labels) - set(compress(found.labels, ~chosen)))
     if alone:
         text = f"no row to train with has the class {listed(alone)}; use another --seed or --test"
@@ -68,14 +69,13 @@ def split_command(
     out.finish(record)
 
 
-def write_tables(contents: dict[Path, str]) -> None:
-    """Write tables; raise `InputError`, and write none, if another table has one of these names."""
-    for path, content in contents.items():
-        if path.exists() and path.read_bytes() != content.encode():
+def write_new(files: Callable[[], Iterable[tuple[Path, bytes]]]) -> None:
+    """Write files; raise `InputError`, and write none, if another file has one of these names."""
+    for path, content in files():
+        if path.exists() and path.read_bytes() != content:
             raise InputError(f"{path} is already there; name another folder")
-    for path, content in contents.items():
-        path.parent.mkdir(parents=True, exist_ok=True)
-        write_atomically(path, content.encode())
+    for path, content in files():
+        write_atomically(path, content)
 
 
 def _shown(count: int, classes: dict[str, int]) -> str:

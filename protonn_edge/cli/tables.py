@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,8 +12,10 @@ import click
 import numpy as np
 from numpy.typing import NDArray
 
-from protonn_edge.chain.model import Model
+from protonn_edge.chain.model import Model, known_image_shape
 from protonn_edge.cli.command import Declared, Output, option, together
+from protonn_edge.cli.options import shape
+from protonn_edge.datasets.images import has_images
 from protonn_edge.datasets.options import TableOptions
 from protonn_edge.datasets.preparation import MISSING, Preparation
 from protonn_edge.errors import InputError
@@ -56,6 +59,10 @@ TABLE = together(
             metavar="HOW",
         ),
         "one_hot": columns_option("Columns of text whose values become features."),
+        "size": option(
+            "Scale the images of a folder, such as to 28x28 pixels.",
+            shape("HxW", "a height and a width in pixels, such as 28x28"),
+        ),
     },
 )
 """The options that say how a table is read."""
@@ -68,6 +75,7 @@ def words_of(table: TableOptions) -> list[str]:
         for name in names:
             words += [flag, f'"{name}"' if "," in name else name]
     words += [] if table.delimiter is None else ["--delimiter", table.delimiter]
+    words += [] if table.size is None else ["--size", "x".join(map(str, table.size))]
     return words if table.missing is None else [*words, "--missing", table.missing]
 
 
@@ -87,6 +95,8 @@ def points_for(
     may be ignored, and DATA required not to have two parts: see `load_points`.
     """
     noticed: list[Notice] = []
+    if table.size is None and has_images(data):
+        table = replace(table, size=known_image_shape(model))
     X, y = _load_points(
         data,
         classes=model.classes,

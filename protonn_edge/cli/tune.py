@@ -100,8 +100,7 @@ class TuneOptions:
 def tune_command(given: TuneOptions = options_of(TuneOptions), out: Output = OUTPUT) -> None:
     """Search for the most accurate model that fits the board, and write it.
 
-    Integers are compared in cross-validation; the test part is read once, at the end. Repeat the
-    command to continue a search.
+    Repeat the command to continue a search; the test part is read at the end.
     """
     require("optuna")
     load_board(given.board_name).check_is_chip("flash, SRAM and cycles")

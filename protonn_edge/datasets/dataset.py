@@ -116,6 +116,7 @@ class Provenance:
     feature_names: tuple[str, ...] = ()  # D names, or empty
     # the axes that a point has in the file, such as samples and channels; empty if not known
     point_shape: tuple[int, ...] = ()
+    pixels: bool = False  # whether a point is a gray image, of 0 to 255, read from a file
     # what is worth knowing of the data: how it was read, and what looks like a mistake
     notices: tuple[Notice, ...] = ()
     layout: TableLayout | None = None  # how a text table was read

@@ -29,6 +29,8 @@ class TableOptions:
     # the label of all rows, in the absence of a column called ``label`` or the like
     labelled: str | None = None
     name: str | None = None  # the pattern of the names of a folder's files, see `NamePattern`
+    # height and width of images in pixels, to which those of a folder are scaled
+    size: tuple[int, int] | None = None
     # what becomes of gaps, one of `MISSING` or `SHOWN`; None fills them as a model does, or refuses
     missing: str | None = None
     one_hot: tuple[str, ...] = ()  # columns of text that become features, names or numbers from 1
@@ -45,6 +47,6 @@ def with_keywords(options: TableOptions | None, keywords: dict[str, Any]) -> Tab
     for name, value in keywords.items():
         is_list = isinstance(getattr(TableOptions(), name), tuple)
         texts = [value] if isinstance(value, str | int) else value
-        single = value if value is None else str(value)
+        single = value if value is None or name == "size" else str(value)
         fields[name] = tuple(map(str, texts)) if is_list else single
     return replace(options or TableOptions(), **fields)

@@ -8,7 +8,8 @@ a path ending in            is read as
 ``.libsvm .svm .svmlight``  libsvm text, see `read_libsvm`
 ``.txt .t .tr .scale``, "" libsvm text or a table with tabs, depending on its first line
 a folder                    ``train.txt`` and, if it is there, ``test.txt`` (reference layout);
-                            for folders of recordings see `protonn_edge.datasets.recorded`
+                            or images, see `protonn_edge.datasets.images`; for folders of
+                            recordings see `protonn_edge.datasets.recorded`
 =========================== ===================================================================
 """
 
@@ -43,6 +44,7 @@ from protonn_edge.datasets.dataset import (
     label_set_dataset,
     sparse_rows,
 )
+from protonn_edge.datasets.images import has_images, read_images
 from protonn_edge.datasets.naming import OnNotice, label_text
 from protonn_edge.datasets.options import SHOWN, TableOptions, with_keywords
 from protonn_edge.datasets.preparation import Preparation
@@ -58,9 +60,10 @@ TEXT_LIMIT_BYTES = 512 * 2**20
 _LIBSVM_SUFFIXES = (".libsvm", ".svm", ".svmlight")
 _OPEN_SUFFIXES = (".txt", ".t", ".tr", ".scale", "")
 USUAL_DELIMITERS = {".csv": ",", ".tsv": "\t"}
+_OF_FOLDERS = ("name", "size")  # options
 _LOOKED_AT = 4096
 _PAIRS_LIMIT = TABLE_LIMIT_BYTES // 20  # a place, a value, and both once more as a matrix
-_FLAGS = re.compile("--(label|drop|delimiter|session|time|channels|missing|one-hot)(?![a-z-])")
+_FLAGS = re.compile("--(label|drop|delimiter|session|time|channels|missing|one-hot|size)(?![a-z-])")
 _LOOKS = re.compile(r"\s*(\S+\s+)?\d+:\S")
 _SIGNATURES = (
     (b"\x1f\x8b", "compressed with gzip; unpack it"),
@@ -93,12 +96,12 @@ def load_dataset(
     ----------
     path : Path or str
     options : TableOptions, optional
-        What is known of a table; refused for other kinds of files.
+        What is known of a table, or of a folder of images; refused for other kinds of files.
     least_classes : {2, 1}
         Minimum number of classes, see `dataset_from`.
     **keywords
         Fields of `TableOptions`, such as ``label="kind"``, ``missing="median"`` or
-        ``drop=["when"]``; they replace those of `options`.
+        ``drop=["when"]``, or ``size=(28, 28)`` of images; they replace those of `options`.
 
     Returns
     -------
@@ -221,16 +224,15 @@ def _points_of(
     return points, labels
 
 
-def _refuse_options(path: Path, options: TableOptions | None) -> None:
-    """Refuse options that only apply to text tables."""
+def _refuse_options(path: Path, options: TableOptions | None, kind: str = "") -> None:
+    """Refuse options that only apply to other kinds of data than tables or images."""
     given = TableOptions() if options is None else replace(options, groups=None, labelled=None)
-    values = {name: value for name, value in vars(given).items() if value and value != SHOWN}
-    flags = [f"--{name.replace('_', '-')}" for name in values]
-    if flags:
-        raise InputError(
-            f"{flags[0]} is for tables of text, such as .csv, and {path} has no columns to choose "
-            "from; leave it out"
-        )
+    for name, value in vars(given).items():
+        of_kind, other = "tables", f"tables of text, such as .csv, and {path} has no columns"
+        if name in _OF_FOLDERS:
+            of_kind, other = "images", f"folders of images, and {path} has none"
+        if value and value != SHOWN and of_kind != kind:
+            raise InputError(f"--{name.replace('_', '-')} is for {other}; leave it out")
 
 
 def _tables(
@@ -239,10 +241,13 @@ def _tables(
     """Read the training part and the test part, if any, of a text file or a folder."""
     if not path.is_dir():
         return _text_table(path, options, expected), None
+    if has_images(path):
+        _refuse_options(path, options, "images")
+        return read_images(path, options or TableOptions())
     if not (path / "train.txt").is_file():
         raise InputError(
-            f"{path} is a folder without train.txt; name a file, put train.txt there, or let "
-            "'windows' cut a folder of recordings"
+            f"{path} is a folder without train.txt or images; name a file, put train.txt there, or "
+            "let 'windows' cut a folder of recordings"
         )
     train = _text_table(path / "train.txt", options, expected, label_first=True)
     if not (path / "test.txt").exists():
@@ -277,6 +282,7 @@ def _text_table(
         _refuse_options(path, options)
         table = read_libsvm(path)
         return table if expected is None else widened(table, expected.n_features)
+    _refuse_options(path, options, "tables")
     return read_table(
         path,
         delimiter=USUAL_DELIMITERS.get(suffix, "\t"),

@@ -34,12 +34,10 @@ from protonn_edge.datasets.summary import remarks
 from protonn_edge.datasets.takes import (
     WAVES,
     NamePattern,
-    Take,
     label_of,
     named_like,
-    order,
-    shown,
     takes_in,
+    unread,
 )
 from protonn_edge.errors import InputError, counted
 from protonn_edge.sensors import MICROPHONE, Instrument
@@ -95,7 +93,8 @@ def read_recording(path: Path, options: TableOptions | None = None) -> Recording
 def _of_takes(folder: Path, options: TableOptions) -> Recording:
     pattern = None if options.name is None else NamePattern(options.name)
     takes = takes_in(folder, pattern)
-    read = [_of_file(take.path, replace(options, labelled=take.label))[0] for take in takes]
+    of_file = replace(options, name=None)
+    read = [_of_file(take.path, replace(of_file, labelled=take.label))[0] for take in takes]
     tables = dict(zip((take.name for take in takes), _alike(read), strict=True))
     counts = [len(table.labels) for table in tables.values()]
     seams = [_seams_of(table) for table in tables.values()]
@@ -112,7 +111,8 @@ def _of_takes(folder: Path, options: TableOptions) -> Recording:
         )
     notes = [note for table in tables.values() for note in table.notices]
     notes += named_like(takes)
-    notes += _unread(folder, takes, [name for name, table in tables.items() if not table.labels])
+    empty = [name for name, table in tables.items() if not table.labels]
+    notes += unread(folder, takes, empty=empty)
     together = replace(
         next(iter(tables.values())),
         source=str(folder),
@@ -128,22 +128,6 @@ def _of_takes(folder: Path, options: TableOptions) -> Recording:
     take_of = np.repeat(np.arange(len(takes)), counts)
     tested = np.array([take.tested for take in takes])[take_of]
     return _recording(together, take_of, tested, groups)
-
-
-def _unread(folder: Path, takes: Sequence[Take], empty: Sequence[str]) -> Iterator[Notice]:
-    """Yield notices about the files of a folder that are not read, and those without samples."""
-    read = {take.path for take in takes}
-    parents = {parent for path in read for parent in path.parents}
-    inside = sorted(parent for parent in parents if parent.is_relative_to(folder))
-    entries = sorted((path for parent in inside for path in parent.iterdir()), key=order)
-    known = read | parents
-    others = [path for path in shown(entries) if path not in known]
-    names = {path.relative_to(folder).as_posix(): path.is_dir() for path in others}
-    if files := [name for name, is_folder in names.items() if not is_folder]:
-        yield Notice("files", f"not read, as neither .csv, .tsv nor .wav: {listed(files)}")
-    if without := [*(name for name, is_folder in names.items() if is_folder), *empty]:
-        text = f"left out, as there are no samples in it: {listed(without)}"
-        yield Notice("no_samples", text, warning=True)
 
 
 def _recording(

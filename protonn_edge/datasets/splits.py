@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import compress
 from pathlib import Path
 from typing import Any
 
@@ -251,10 +252,16 @@ def hold_out_normal(dataset: Dataset, fraction: float, seed: int) -> Dataset:
 class TextRows:
     """The text of a table, row by row, with the label and the group of each row."""
 
+    suffix: str  # of the file
     head: str  # what stands before the rows, with the mark of the encoding
     rows: list[str]
     labels: list[str]
     groups: list[str] | None
+
+    def files(self, part: Path, rows: NDArray[np.bool_]) -> Iterator[tuple[Path, bytes]]:
+        """Yield the path of the only file of a part, and its contents."""
+        content = self.head + "".join(compress(self.rows, rows))
+        yield part.with_name(part.name + self.suffix), content.encode()
 
 
 def read_rows(path: Path, options: TableOptions, groups: str | None) -> TextRows:
@@ -285,4 +292,4 @@ def read_rows(path: Path, options: TableOptions, groups: str | None) -> TextRows
         labels.append(label_text(row[label.index]))
         if of_group is not None:
             names.append(row[of_group.index].strip())
-    return TextRows(head, texts, labels, None if of_group is None else names)
+    return TextRows(path.suffix.lower(), head, texts, labels, None if of_group is None else names)

@@ -16,7 +16,8 @@ from typing import Self
 from protonn_edge.datasets.naming import Notice, label_text, listed
 from protonn_edge.errors import InputError, shortened
 
-TABLES, WAVES = (".csv", ".tsv"), (".wav",)
+WAVES = (".wav",)
+SAMPLES = (".csv", ".tsv", *WAVES)
 _MOST_TAKES = 100_000
 _PARTS = {"training": False, "train": False, "testing": True, "test": True}
 _NUMBER = re.compile(r"(\d+)")
@@ -98,20 +99,26 @@ def label_of(path: Path) -> str:
     return label_text(path.name.split(".", 1)[0])
 
 
-def takes_in(folder: Path, pattern: NamePattern | None) -> list[Take]:
-    """Return the takes of a folder, in the order of their names; numbers count as numbers."""
-    files, folders = _entries(folder)
+def takes_in(
+    folder: Path, pattern: NamePattern | None, suffixes: Sequence[str] = SAMPLES
+) -> list[Take]:
+    """Return the takes of a folder, in the order of their names; numbers count as numbers.
+
+    They are its files with some suffixes.
+    """
+    files, folders = _entries(folder, suffixes)
     if folders and {each.name.lower() for each in folders} <= set(_PARTS) and not files:
         found = [
             take
             for part in folders
-            for take in _of_part(part, folder, tested=_PARTS[part.name.lower()])
+            for take in _of_part(part, folder, suffixes, tested=_PARTS[part.name.lower()])
         ]
     else:
-        found = list(_of_part(folder, folder, tested=False))
+        found = list(_of_part(folder, folder, suffixes, tested=False))
     if not found:
         raise InputError(
-            f"{folder} has no samples; give a file or a folder for each class, of .csv or .wav"
+            f"{folder} has no samples; give a file or a folder for each class, of "
+            f"{' or '.join(suffixes)}"
         )
     if len(found) > _MOST_TAKES:
         raise InputError(f"{folder} has {len(found):,} files, the limit is {_MOST_TAKES:,}")
@@ -135,8 +142,8 @@ def named_like(takes: Sequence[Take]) -> Iterator[Notice]:
         yield Notice("names", text, warning=True)
 
 
-def _of_part(folder: Path, root: Path, *, tested: bool) -> Iterator[Take]:
-    files, folders = _entries(folder)
+def _of_part(folder: Path, root: Path, suffixes: Sequence[str], *, tested: bool) -> Iterator[Take]:
+    files, folders = _entries(folder, suffixes)
     if files and folders:
         raise InputError(
             f"{folder} has files, such as {files[0].name!r}, and folders, such as "
@@ -145,7 +152,7 @@ def _of_part(folder: Path, root: Path, *, tested: bool) -> Iterator[Take]:
     for path in files:
         yield Take(path, path.relative_to(root).as_posix(), label_of(path), tested)
     for each in folders:
-        inside, deeper = _entries(each)
+        inside, deeper = _entries(each, suffixes)
         if deeper:
             raise InputError(
                 f"{each} has folders of its own, {listed(path.name for path in deeper)}; give a "
@@ -155,7 +162,7 @@ def _of_part(folder: Path, root: Path, *, tested: bool) -> Iterator[Take]:
             yield Take(path, path.relative_to(root).as_posix(), label_text(each.name), tested)
 
 
-def _entries(folder: Path) -> tuple[list[Path], list[Path]]:
+def _entries(folder: Path, suffixes: Sequence[str]) -> tuple[list[Path], list[Path]]:
     """Return the files of samples and the subfolders of a folder."""
     try:
         entries = sorted(folder.iterdir(), key=order)
@@ -164,8 +171,30 @@ def _entries(folder: Path) -> tuple[list[Path], list[Path]]:
             f"cannot read {folder}: {error.strerror}; check its permissions"
         ) from error
     visible = shown(entries)
-    files = [path for path in visible if path.suffix.lower() in (*TABLES, *WAVES)]
+    files = [path for path in visible if path.suffix.lower() in suffixes]
     return files, [path for path in visible if path.is_dir() and path not in files]
+
+
+def unread(
+    folder: Path,
+    takes: Sequence[Take],
+    suffixes: Sequence[str] = SAMPLES,
+    empty: Sequence[str] = (),
+) -> Iterator[Notice]:
+    """Yield notices about the files of a folder that are not read, and those without samples."""
+    read = {take.path for take in takes}
+    parents = {parent for path in read for parent in path.parents}
+    inside = sorted(parent for parent in parents if parent.is_relative_to(folder))
+    entries = sorted((path for parent in inside for path in parent.iterdir()), key=order)
+    known = read | parents
+    others = [path for path in shown(entries) if path not in known]
+    names = {path.relative_to(folder).as_posix(): path.is_dir() for path in others}
+    if files := [name for name, is_folder in names.items() if not is_folder]:
+        which = f"{', '.join(suffixes[:-1])} nor {suffixes[-1]}"
+        yield Notice("files", f"not read, as neither {which}: {listed(files)}")
+    if without := [*(name for name, is_folder in names.items() if is_folder), *empty]:
+        text = f"left out, as there are no samples in it: {listed(without)}"
+        yield Notice("no_samples", text, warning=True)
 
 
 def shown(paths: Iterable[Path]) -> list[Path]:

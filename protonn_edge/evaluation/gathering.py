@@ -19,7 +19,7 @@ from protonn_edge.build.project import BuildOptions, trial_build
 from protonn_edge.certificate.claims import Settings
 from protonn_edge.certificate.program import program_claims
 from protonn_edge.chain.feature_stage import Shape
-from protonn_edge.chain.model import Model
+from protonn_edge.chain.model import Model, known_image_shape
 from protonn_edge.codegen import DevicePlan, Plan
 from protonn_edge.device import Origin, read_origin, read_results
 from protonn_edge.errors import InputError
@@ -92,19 +92,6 @@ def gather(
         data_name=data_name,
         on_host=verify_host(reference, points.fed) if points and has_compiler() else None,
     )
-
-
-def known_image_shape(model: Model) -> Shape | None:
-    """Return height and width of a point if the model, or the record of its training, has them."""
-    if model.feature_stage is not None:
-        return model.feature_stage.drawn_shape
-    settings = model.record.get("settings")
-    shape = settings.get("image_shape") if isinstance(settings, dict) else None
-    if not (isinstance(shape, list) and [type(side) for side in shape] == [int, int]):
-        return None
-    if min(shape) < 1:
-        return None
-    return (shape[0], shape[1]) if shape[0] * shape[1] == model.n_features else None
 
 
 def _checked(shape: Shape | None, model: Model) -> Shape | None:

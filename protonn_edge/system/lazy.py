@@ -21,6 +21,7 @@ from protonn_edge.errors import InputError
 
 # The extra of pyproject.toml that a library comes with.
 _EXTRAS = {
+    "PIL": "images",
     "cyclonedx": "bill",
     "distributed": "dask",
     "matplotlib": "plots",

@@ -1,0 +1,152 @@
+"""Folders of images: PNG and JPEG files as points of gray pixels, with a folder for each class.
+
+Pillow reads them, an optional extra. Files may come from anyone, so the size in a header is checked
+before pixels are unpacked, and links out of the folder are refused.
+"""
+
+from __future__ import annotations
+
+import io
+import warnings
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import compress
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from protonn_edge.datasets.dataset import Float32, Table, check_table_size
+from protonn_edge.datasets.options import TableOptions
+from protonn_edge.datasets.takes import NamePattern, Take, takes_in, unread
+from protonn_edge.errors import InputError, shortened
+from protonn_edge.system.files import read_file
+from protonn_edge.system.lazy import require
+
+IMAGES = (".png", ".jpg", ".jpeg")
+_FILE_LIMIT_BYTES = 64 * 2**20
+_MOST_PIXELS = 64 * 10**6
+_LONGEST_SIDE = 4_096  # of a point
+
+Shape = tuple[int, int]  # height and width
+
+
+def has_images(folder: Path) -> bool:
+    """Return whether a folder has images, of classes or two parts, and no tables."""
+    inside = (path for pattern in ("*", "*/*", "*/*/*") for path in folder.glob(pattern))
+    no_tables = folder.is_dir() and not (folder / "train.txt").is_file()
+    return no_tables and any(path.suffix.lower() in IMAGES for path in inside)
+
+
+def read_images(folder: Path, options: TableOptions) -> tuple[Table, Table | None]:
+    """Return the points of a folder of images for training, and those for testing if it has parts.
+
+    They are of 0 (black) to 255, and all have the size of the options, or else that of the first.
+    """
+    require("PIL")
+    pattern = None if options.name is None else NamePattern(options.name)
+    takes = takes_in(folder, pattern, IMAGES)
+    shape = None if options.size is None else _checked(options.size)
+    first = _gray(takes[0].path, folder, shape)
+    check_table_size(str(folder), len(takes), first.size)
+    X = np.empty((len(takes), first.size), np.float32)
+    for row, take in enumerate(takes):
+        image = _gray(take.path, folder, shape)
+        if image.shape != first.shape:
+            here, there = ("x".join(map(str, each.shape)) for each in (image, first))
+            raise InputError(
+                f"{take.path} has {here} pixels, {takes[0].path} has {there}; scale all of them "
+                f"with --size {there}"
+            )
+        X[row] = image.ravel()
+    tested = np.array([take.tested for take in takes])
+
+    def part(rows: NDArray[np.bool_]) -> Table:
+        labels = [take.label for take in compress(takes, rows)]
+        notices = tuple(unread(folder, takes, IMAGES))
+        known: dict[str, Any] = {"point_shape": first.shape, "pixels": True, "notices": notices}
+        return Table(str(folder), X[rows], labels, **known)
+
+    if 0 < tested.sum() < len(takes):
+        return part(~tested), part(tested)
+    return part(np.ones_like(tested)), None
+
+
+def _checked(size: object) -> Shape:
+    """Return the height and the width of `TableOptions.size`."""
+    match size:
+        case (int(height), int(width)) if min(size) > 0 and max(size) <= _LONGEST_SIDE:
+            return height, width
+    raise InputError(
+        f"--size is {shortened(repr(size))}; give a height and a width of 1 to {_LONGEST_SIDE:,} "
+        "pixels, such as 28x28"
+    )
+
+
+def _read(path: Path, folder: Path) -> bytes:
+    if not path.resolve().is_relative_to(folder.resolve()):
+        raise InputError(f"{path} is a link out of {folder}; copy the file into the folder")
+    return read_file(path, limit_bytes=_FILE_LIMIT_BYTES)
+
+
+def _gray(path: Path, folder: Path, shape: Shape | None) -> Float32:
+    """Return an image (height, width), upright, in gray, over white; scaled to a shape if given."""
+    from PIL import Image, ImageOps  # noqa: PLC0415 (an optional extra)
+
+    content = io.BytesIO(_read(path, folder))
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # about the size, which is checked here
+            with Image.open(content, formats=("PNG", "JPEG")) as opened:
+                if opened.width * opened.height > _MOST_PIXELS:
+                    raise InputError(
+                        f"{path} has {opened.width:,} x {opened.height:,} pixels, the limit is "
+                        f"{_MOST_PIXELS:,}; scale it"
+                    )
+                image = ImageOps.exif_transpose(opened)
+        if image.mode.startswith("I"):  # 16 bits, which Pillow would clip
+            image = Image.fromarray((np.asarray(image) >> 8).astype(np.uint8))
+        if image.has_transparency_data:
+            image = image.convert("RGBA")
+            image = Image.alpha_composite(Image.new("RGBA", image.size, "white"), image)
+        image = image.convert("L")
+        if shape is not None:  # the mean of the area that a pixel covers
+            image = image.resize(shape[::-1], Image.Resampling.BOX)
+        return np.asarray(image, dtype=np.float32)
+    except InputError:
+        raise
+    except Exception as error:  # an untrusted file may cause any error
+        reason = shortened(str(error).partition("<")[0].strip() or type(error).__name__, 80)
+        raise InputError(
+            f"{path} cannot be read as PNG or JPEG ({reason}); write it again"
+        ) from error
+
+
+@dataclass(frozen=True)
+class ImageFiles:
+    """The files of a folder of images, to be copied to two others."""
+
+    folder: Path
+    takes: Sequence[Take]
+    groups: None = None
+    suffix: str = ""  # of a part, which is a folder
+
+    @property
+    def labels(self) -> list[str]:
+        """The class of each file."""
+        return [take.label for take in self.takes]
+
+    def files(self, part: Path, rows: NDArray[np.bool_]) -> Iterator[tuple[Path, bytes]]:
+        """Yield the path of each file of a part, a folder, and its contents."""
+        for take in compress(self.takes, rows):
+            yield part / take.name, _read(take.path, self.folder)
+
+
+def image_files(folder: Path, groups: str | None) -> ImageFiles:
+    """Return the files of a folder of images that is not divided yet."""
+    takes = takes_in(folder, None, IMAGES)
+    if groups is not None or any(take.tested for take in takes):
+        what = "has no column" if groups is not None else "is already divided, and no table"
+        raise InputError(f"{folder} is a folder of images, which {what}; name a table")
+    return ImageFiles(folder, takes)

@@ -1,0 +1,241 @@
+"""Folders of images are read as points of gray pixels, wherever a data set is taken."""
+
+from __future__ import annotations
+
+import struct
+import zlib
+from importlib import util
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from command_line import assert_one_sentence, refusal, run, run_json, succeed
+from numpy.typing import NDArray
+from PIL import Image
+
+from protonn_edge import load_dataset, load_model
+from protonn_edge.errors import InputError
+
+SHADES = {"dark": 40, "light": 220}
+
+
+def folder_of(path: Path, count: int = 12, side: int = 8) -> Path:
+    """Write noisy images of two classes, as PNG and JPEG."""
+    generator = np.random.default_rng(0)
+    for label, shade in SHADES.items():
+        (path / label).mkdir(parents=True, exist_ok=True)
+        for number in range(count):
+            noise = generator.integers(-20, 20, (side, side))
+            ending = "jpg" if number % 3 == 0 else "png"
+            picture = Image.fromarray((shade + noise).astype(np.uint8))
+            picture.save(path / label / f"{number}.{ending}")
+    return path
+
+
+def one(path: Path, image: Image.Image, size: Any = None, **settings: Any) -> NDArray[Any]:
+    """Return the pixels that are read of an image beside a plain one."""
+    for name in "ab":
+        (path / name).mkdir()
+    image.save(path / "a" / "1.png", **settings)
+    Image.new("L", image.size).save(path / "b" / "1.png")
+    read = load_dataset(path, size=size)
+    return read.X_train[0].reshape(read.point_shape)
+
+
+def test_each_folder_is_a_class(tmp_path: Path) -> None:
+    dataset = load_dataset(folder_of(tmp_path))
+    assert dataset.classes == ("dark", "light")
+    assert dataset.X_train.shape == (24, 64)
+    assert dataset.point_shape == (8, 8)
+    means = [dataset.X_train[dataset.y_train == index].mean() for index in (0, 1)]
+    np.testing.assert_allclose(means, list(SHADES.values()), atol=3)
+
+
+def test_pixels_are_those_of_the_file(tmp_path: Path) -> None:
+    pixels = np.arange(96, dtype=np.uint8).reshape(8, 12)
+    assert np.array_equal(one(tmp_path, Image.fromarray(pixels)), pixels)
+
+
+def test_scaled_pixels_are_the_means_of_their_areas(tmp_path: Path) -> None:
+    pixels = np.random.default_rng(0).integers(0, 256, (12, 8)).astype(np.uint8)
+    means = pixels.reshape(4, 3, 4, 2).mean(axis=(1, 3))
+    np.testing.assert_allclose(one(tmp_path, Image.fromarray(pixels), (4, 4)), means, atol=0.76)
+
+
+def test_colours_become_gray_over_white(tmp_path: Path) -> None:
+    image = Image.new("RGBA", (3, 1), (0, 0, 0, 0))
+    image.putpixel((1, 0), (255, 0, 0, 255))
+    image.putpixel((2, 0), (0, 0, 0, 255))
+    assert one(tmp_path, image).tolist() == [[255, 76, 0]]
+
+
+def test_sixteen_bits_become_eight(tmp_path: Path) -> None:
+    image = Image.fromarray(np.array([[0, 256, 65535]], dtype=np.uint16))
+    assert one(tmp_path, image).tolist() == [[0, 1, 255]]
+
+
+def test_photographs_are_turned_upright(tmp_path: Path) -> None:
+    exif = Image.Exif()
+    exif[0x0112] = 6  # a quarter turn
+    image = Image.fromarray(np.array([[10, 20, 30]], dtype=np.uint8))
+    Image.new("L", (1, 3)).save(tmp_path / "b.png")
+    image.save(tmp_path / "a.png", exif=exif)
+    read = load_dataset(tmp_path)
+    assert read.point_shape == (3, 1)
+    assert read.X_train[0].tolist() == [10, 20, 30]
+
+
+def test_folders_of_parts_are_a_training_and_a_test_part(tmp_path: Path) -> None:
+    folder_of(tmp_path / "train")
+    folder_of(tmp_path / "test", 3)
+    dataset = load_dataset(tmp_path)
+    assert (len(dataset.y_train), len(dataset.y_test)) == (24, 6)
+    alone = load_dataset(tmp_path / "test")
+    assert np.array_equal(alone.X_train, dataset.X_test)
+
+
+def test_names_of_files_may_have_the_class(tmp_path: Path) -> None:
+    for label, shade in SHADES.items():
+        for number in range(2):
+            Image.new("L", (2, 2), shade).save(tmp_path / f"{label}_{number}.png")
+    assert load_dataset(tmp_path, name="{class}_{take}").classes == ("dark", "light")
+
+
+def test_a_model_is_split_for_trained_and_used_without_the_size_again(tmp_path: Path) -> None:
+    images, parts, model = folder_of(tmp_path / "images"), tmp_path / "parts", tmp_path / "m.npz"
+    record = run_json("split", images, "-o", parts, "--stratify", "--test", 0.25)
+    assert (record["train"]["n"], record["test"]["n"]) == (18, 6)
+    assert record["test"]["classes"] == {"dark": 3, "light": 3}
+    copied = {
+        path.relative_to(parts / each)
+        for each in ("train", "test")
+        for path in (parts / each).rglob("*.*")
+    }
+    assert copied == {path.relative_to(images) for path in images.rglob("*.*")}
+    succeed("train", parts, "-o", model, "--size", "4x4", "--epochs", 2)
+    assert load_model(model).record["settings"]["image_shape"] == [4, 4]
+    answers = succeed("predict", model, parts / "test").stdout.split()
+    assert answers == ["dark"] * 3 + ["light"] * 3
+    assert run_json("verify", model, parts / "test")["n"] == 6
+    assert run_json("data", images, "--size", "4x4")["n_train"] == 24
+
+
+@pytest.mark.parametrize("as_folder", [False, True])
+def test_features_of_images_know_the_shape(tmp_path: Path, *, as_folder: bool) -> None:
+    images = folder_of(tmp_path / "images")
+    if not as_folder:
+        read = load_dataset(images)
+        points, images = read.X_train.reshape(-1, 8, 8), tmp_path / "images.npz"
+        np.savez(images, X=points, y=read.y_train)
+    model = tmp_path / "m.npz"
+    succeed("train", images, "-o", model, "--features", "pool:2x2", "--epochs", 1)
+    stage = load_model(model).feature_stage
+    assert stage is not None
+    assert stage.drawn_shape == (8, 8)
+
+
+def test_a_folder_is_not_divided_twice(tmp_path: Path) -> None:
+    folder_of(tmp_path / "train")
+    folder_of(tmp_path / "test")
+    assert_one_sentence(run("split", tmp_path, "-o", tmp_path / "x"), "already divided")
+    images = tmp_path / "train"
+    assert_one_sentence(run("split", images, "-o", tmp_path / "x", "--groups", "a"), "no column")
+
+
+# --- what is refused ------------------------------------------------------------------------------
+
+
+def png_of(width: int, height: int, data: bytes = b"") -> bytes:
+    """Return a PNG file with a header of any size, and few pixels."""
+    header = struct.pack(">IIBBBBB", width, height, 8, 0, 0, 0, 0)
+    content = b"\x89PNG\r\n\x1a\n"
+    for name, chunk in ((b"IHDR", header), (b"IDAT", zlib.compress(data)), (b"IEND", b"")):
+        check = zlib.crc32(name + chunk)
+        content += struct.pack(">I", len(chunk)) + name + chunk + struct.pack(">I", check)
+    return content
+
+
+def whole_png() -> bytes:
+    pixels = np.random.default_rng(0).integers(0, 256, (8, 9)).astype(np.uint8)
+    pixels[:, 0] = 0  # the filter of each row
+    return png_of(8, 8, pixels.tobytes())
+
+
+HOSTILE = {
+    "a bomb": (png_of(60_000, 60_000), "cannot be read as PNG or JPEG"),
+    "a large one": (png_of(9_000, 9_000), "has 9,000 x 9,000 pixels, the limit is 64,000,000"),
+    "truncated": (whole_png()[:90], "cannot be read as PNG or JPEG"),
+    "text": (b"x" * 100, "cannot be read as PNG or JPEG"),
+    "nothing": (b"", "is empty"),
+    "another kind": (b"GIF89a" + bytes(40), "cannot be read as PNG or JPEG"),
+    "another size": (png_of(1, 1, b"\0\0"), "has 1x1 pixels"),
+}
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_hostile_images_are_one_sentence(tmp_path: Path, name: str) -> None:
+    content, complaint = HOSTILE[name]
+    folder_of(tmp_path)
+    (tmp_path / "light" / "9.png").write_bytes(content)
+    assert_one_sentence(run("data", tmp_path), "9.png", complaint)
+
+
+def test_the_image_that_is_cut_short_is_fine_as_a_whole(tmp_path: Path) -> None:
+    folder_of(tmp_path)
+    (tmp_path / "light" / "9.png").write_bytes(whole_png())
+    assert load_dataset(tmp_path).X_train.shape == (25, 64)
+
+
+@pytest.mark.parametrize("command", ["data", "split"])
+def test_links_out_of_the_folder_are_refused(tmp_path: Path, command: str) -> None:
+    images = folder_of(tmp_path / "images")
+    (images / "light" / "1.png").rename(tmp_path / "secret.png")
+    (images / "light" / "1.png").symlink_to(tmp_path / "secret.png")
+    more = ("-o", tmp_path / "parts") if command == "split" else ()
+    assert_one_sentence(run(command, images, *more), "is a link out of")
+
+
+@pytest.mark.parametrize("size", [(28,), (0, 4), (4, 5_000), "28x28", (2.0, 2.0), (True, -1)])
+def test_a_size_must_be_a_height_and_a_width(tmp_path: Path, size: Any) -> None:
+    with pytest.raises(InputError, match="give a height and a width") as caught:
+        load_dataset(folder_of(tmp_path), size=size)
+    assert "size= of load_dataset" in str(caught.value)
+
+
+def test_too_many_pixels_are_refused_before_they_are_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("protonn_edge.datasets.dataset.TABLE_LIMIT_BYTES", 24 * 64 * 4 - 1)
+    with pytest.raises(InputError, match="would be a table of 24 x 64 values"):
+        load_dataset(folder_of(tmp_path))
+
+
+def test_without_pillow_a_sentence_names_the_extra(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found = util.find_spec
+    monkeypatch.setattr(
+        "protonn_edge.system.lazy.find_spec", lambda name: None if name == "PIL" else found(name)
+    )
+    assert "pip install 'protonn-edge[images]'" in refusal(run("data", folder_of(tmp_path)))
+
+
+def test_options_of_other_data_are_refused(tmp_path: Path) -> None:
+    images, table = folder_of(tmp_path / "images"), tmp_path / "table.csv"
+    table.write_text("a,b,label\n1,2,x\n3,4,y\n5,6,x\n")
+    np.savez(tmp_path / "arrays.npz", X=np.zeros((4, 2)), y=[0, 1, 0, 1])
+    assert_one_sentence(run("data", images, "--label", "1"), "--label is for tables of text")
+    for data in (table, tmp_path / "arrays.npz"):
+        done = run("data", data, "--size", "2x2")
+        assert_one_sentence(done, "--size is for folders of images")
+        with pytest.raises(InputError, match="--name is for folders of images"):
+            load_dataset(data, name="{class}_{take}")
+
+
+def test_other_files_are_named(tmp_path: Path) -> None:
+    images = folder_of(tmp_path)
+    (images / "light" / "notes.md").write_text("x")
+    assert (
+        "not read, as neither .png, .jpg nor .jpeg: 'light/notes.md'" in run("data", images).stderr
+    )
