@@ -58,25 +58,40 @@ def certify_project(folder: Path, board: Board, settings: Settings) -> Certifica
             program, linked = read_program(trial.elf), project.linked(board)
             if linked is not None and read_program(linked).code != program.code:
                 raise CheckFailed(f"{linked} is not what its sources compile to; build it again")
-            streamed = not plan.buffered and settings.entry == Settings.entry
             made = (
                 *arithmetic_claims(reference),
                 memory_safety(render_c(reference, plan), asked=settings.prove),
-                *program_claims(
+                *firmware_claims(
                     program,
-                    "main" if streamed else settings.entry,  # it pushes; nothing calls the entry
+                    plan,
+                    board,
+                    settings.entry,
                     own_sources=trial.project.has_own_sources(),
-                    prediction=(
-                        partial(agreement.prediction_paths, program, plan, board)
-                        if streamed
-                        else None
-                    ),
                 ),
                 *_executions(trial, program, board, Q),
             )
         hashes = dict(_hashes(folder, model, reference.model_sha256))
         hashes[claims.FIRMWARE] = image_sha256(program)
         return Certificate(subject_of("project", program), settings, hashes, made)
+
+
+def firmware_claims(
+    program: LinkedProgram,
+    plan: Plan,
+    board: Board,
+    entry: str = Settings.entry,
+    *,
+    own_sources: bool = False,
+) -> Iterator[Claim]:
+    """Yield what follows from the linked firmware of a plan, as `program_claims`.
+
+    If features are pushed as they arrive, nothing calls the usual entry: `main` is followed, and
+    the cycles are those of all calls of a prediction.
+    """
+    if plan.buffered or entry != Settings.entry:
+        return program_claims(program, entry, own_sources=own_sources)
+    paths = partial(agreement.prediction_paths, program, plan, board)
+    return program_claims(program, "main", own_sources=own_sources, prediction=paths)
 
 
 def arithmetic_claims(reference: IntegerChain) -> Iterator[Claim]:

@@ -16,8 +16,7 @@ from protonn_edge.boards import Board
 from protonn_edge.build.checks import Usage, measure_usage
 from protonn_edge.build.folder import Project, plan_of_choices
 from protonn_edge.build.project import BuildOptions, trial_build
-from protonn_edge.certificate.claims import Settings
-from protonn_edge.certificate.program import program_claims
+from protonn_edge.certificate.project import firmware_claims
 from protonn_edge.chain.feature_stage import Shape
 from protonn_edge.chain.model import Model, known_image_shape
 from protonn_edge.codegen import DevicePlan, Plan
@@ -165,7 +164,7 @@ def _firmware_of(
 
 def _firmware(program: LinkedProgram, usage: Usage, plan: DevicePlan, board: Board) -> Firmware:
     digest = hashlib.sha256(program.code).hexdigest()
-    claims = tuple(program_claims(program, Settings.entry)) if isinstance(plan, Plan) else ()
+    claims = tuple(firmware_claims(program, plan, board)) if isinstance(plan, Plan) else ()
     possible = PossibleCycles.of_program(program, plan, board)
     return Firmware(program.code, digest, program.sections, usage, plan, possible, claims)
 

@@ -4,20 +4,30 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
 import pytest
-from avr_tools import AVR_GCC, skip_without
+from avr_tools import AVR_GCC, EMULATED_AVR, skip_without
 from command_line import refusal, run, run_json
-from model_factory import random_window_model, window_features_of
+from model_factory import random_points, random_window_model, window_features_of
 
+from protonn_edge.boards import load_board
+from protonn_edge.build.folder import Project
 from protonn_edge.build.project import build
+from protonn_edge.chain.model import Model
+from protonn_edge.evaluation.gathering import gather
+from protonn_edge.evaluation.measurement import measure
 
 
 @pytest.fixture(scope="module")
 def streaming(tmp_path_factory: pytest.TempPathFactory) -> Path:
     skip_without(*AVR_GCC)
     folder = tmp_path_factory.mktemp("streaming")
-    build(random_window_model(window_features_of("mean,deviation,bands:4")), "uno", folder)
+    build(_model(), "uno", folder)
     return folder
+
+
+def _model() -> Model:
+    return random_window_model(window_features_of("mean,deviation,bands:4"))
 
 
 def test_a_prediction_of_many_calls_is_certified(streaming: Path, tmp_path: Path) -> None:
@@ -33,3 +43,14 @@ def test_a_prediction_of_many_calls_is_certified(streaming: Path, tmp_path: Path
 def test_an_entry_that_is_not_there_is_still_refused(streaming: Path, tmp_path: Path) -> None:
     said = refusal(run("certify", streaming, "-o", tmp_path / "c.json", "--entry", "pnn_push_all"))
     assert "has no function pnn_push_all" in said
+
+
+def test_a_report_states_the_cycles_of_all_calls(streaming: Path, tmp_path: Path) -> None:
+    skip_without(*EMULATED_AVR)
+    model, uno, results = _model(), load_board("uno"), tmp_path / "r.csv"
+    points = random_points(3, 5, model.n_features).astype(np.float32), np.zeros(5, np.int64)
+    measure(Project(streaming), points, uno, results=results)
+    evidence = gather(results, [model], [Project(streaming)], uno, data=points)
+    (most,) = (claim for claim in evidence.firmware.claims if claim.name == "cycles-most")
+    assert most.statement.startswith("a prediction takes at most")
+    assert most.value == evidence.firmware.possible.most
