@@ -31,7 +31,7 @@ from failing_link import FailingLink, Faults
 from protonn_edge.boards import load_board
 from protonn_edge.build.sensor_projects import logger_of
 from protonn_edge.emulator import EmulatedUno
-from protonn_edge.sensors import MPU6050, PlayedSensor
+from protonn_edge.sensors import PlayedSensor, sensor_kind
 from protonn_edge.system.files import write_atomically
 from protonn_edge.toolchain.platformio import build_firmware
 
@@ -58,7 +58,7 @@ def runs(seconds: float) -> Iterator[Record]:
     with tempfile.TemporaryDirectory() as scratch:
         path = Path(scratch, "recording.csv")
         elf = _logger(Path(scratch, "logger"))
-        sensor = PlayedSensor(MPU6050, played, _RATE)
+        sensor = PlayedSensor(sensor_kind("mpu6050"), played, _RATE)
         with EmulatedUno(elf, sensors=[sensor]) as uno:
             killed: Record | None = None
             before = b""
@@ -83,7 +83,9 @@ def runs(seconds: float) -> Iterator[Record]:
 
 
 def _logger(folder: Path) -> Path:
-    for name, text in logger_of([MPU6050], _RATE, load_board("uno")).firmware().items():
+    for name, text in (
+        logger_of([sensor_kind("mpu6050")], _RATE, load_board("uno")).firmware().items()
+    ):
         write_atomically(folder / name, text)
     return build_firmware(folder)
 

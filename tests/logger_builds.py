@@ -19,15 +19,21 @@ WARNINGS = ("-Wall", "-Wextra", "-Werror", "-DF_CPU=16000000UL")
 
 
 def compile_logger(
-    folder: Path, rate: float, *names: str, change: tuple[str, str] | None = None
+    folder: Path,
+    rate: float,
+    *names: str,
+    change: tuple[str, str] | None = None,
+    board: str = "uno",
 ) -> Path:
     """Compile the firmware that logs sensors, one text of it changed; no warning is let through."""
-    logger = logger_of([sensor_kind(name) for name in names], rate, load_board("uno"))
+    on = load_board(board)
+    logger = logger_of([sensor_kind(name) for name in names], rate, on)
     text = logger.firmware()["src/main.c"]
     if change is not None:
         assert text.count(change[0]) == 1
         text = text.replace(*change)
-    return compile_text(text, folder / f"{names[0]}-{rate:g}.elf", "-Os", *WARNINGS)
+    elf = folder / f"{Path(names[0]).stem}-{rate:g}.elf"
+    return compile_text(text, elf, "-Os", *WARNINGS, mcu=on.mcu)
 
 
 @contextlib.contextmanager

@@ -6,22 +6,25 @@ key, its type and its range are checked.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from importlib import resources
-from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from protonn_edge.avr.cores import CORES, Core
-from protonn_edge.errors import InputError, shortened
-from protonn_edge.system.files import read_file
-from protonn_edge.system.schema import Check, list_of, number, whole
+from protonn_edge.errors import InputError
+from protonn_edge.system.described import (
+    FILE_LIMIT_BYTES,
+    TITLE,
+    Key,
+    Shelf,
+    matches,
+    whole_number,
+)
+from protonn_edge.system.schema import list_of, number, whole
 
 HOST = "host"  # the core of the board that is this computer
 POWER_WATTS = (1e-6, 1_000.0)  # the range of what a board may draw, in watts
-_FILE_LIMIT_BYTES = 64 << 10
-_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,39}")
+_SHELF = Shelf("board", __name__, "docs/boards.md")
 
 
 @dataclass(frozen=True)
@@ -66,6 +69,8 @@ class Board:
         The data address of the register that marks timed spans.
     sleep_enable : tuple of int
         The data address of the register with the bit SE, and that bit's number.
+    analog_inputs : tuple of int
+        What the chip's ADC calls the pins A0 to A5.
     environment : str
         The section of platformio.ini, `name` as long as nobody replaces that.
     """
@@ -90,6 +95,7 @@ class Board:
     meter_pin: str = "PB0"
     gpior0: int = 0x3E
     sleep_enable: tuple[int, int] = (0x53, 0)
+    analog_inputs: tuple[int, ...] = (0, 1, 2, 3, 4, 5)
     environment: str = ""
 
     @property
@@ -130,8 +136,7 @@ class Board:
 
 def board_names() -> list[str]:
     """Return the names of all boards, sorted."""
-    files = resources.files(__name__).iterdir()
-    return sorted(file.name.removesuffix(".toml") for file in files if file.name.endswith(".toml"))
+    return _SHELF.names()
 
 
 def chip_boards() -> list[Board]:
@@ -147,54 +152,13 @@ def load_board(name: str) -> Board:
     InputError
         If there is no such board, or the file does not describe one; the sentence names the key.
     """
-    if name.endswith(".toml"):
-        path = Path(name)
-        return _board(_checked_name(path), _read(path), str(path))
-    if name not in board_names():
-        raise InputError(
-            f"no board is called {shortened(name)!r}; choose one of {', '.join(board_names())}, or "
-            "give the path of a .toml file"
-        )
-    text = resources.files(__name__).joinpath(f"{name}.toml").read_text(encoding="utf-8")
-    return _board(name, text, f"{name}.toml")
+    name, facts, source = _SHELF.read(name)
+    return Board(name=name, environment=name, **read_facts(facts, source))
 
 
 def board_of(board: Board | str) -> Board:
     """Return a board that is given as such, or as what `load_board` takes."""
     return board if isinstance(board, Board) else load_board(board)
-
-
-def _checked_name(path: Path) -> str:
-    if not _NAME.fullmatch(path.stem):
-        raise InputError(
-            f"{shortened(path.name)} is no name for a board; use letters, digits, - and _, 40 at "
-            "most"
-        )
-    if path.stem in board_names():
-        raise InputError(f"{path.stem} is a board already; give {path} another name")
-    return path.stem
-
-
-def _read(path: Path) -> str:
-    try:
-        return read_file(path, limit_bytes=_FILE_LIMIT_BYTES, remedy="name a board's file").decode()
-    except UnicodeDecodeError as error:
-        raise InputError(f"{path} is not UTF-8; save it as that") from error
-
-
-def _board(name: str, text: str, source: str) -> Board:
-    import tomllib  # noqa: PLC0415 - few commands read a board
-
-    try:
-        facts = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        words = shortened(str(error))
-        raise InputError(f"{source} is not TOML: {words}; see docs/boards.md") from error
-    except (ValueError, RecursionError) as error:  # of integers of over 4,300 digits, of nesting
-        raise InputError(
-            f"{source} has a number or nested tables that no board's file has; see docs/boards.md"
-        ) from error
-    return Board(name=name, environment=name, **read_facts(facts, source))
 
 
 _BAUD_ERROR_LIMIT = 0.025  # of a receiver at double speed, for 8N1 (datasheet 8271, 20.8)
@@ -204,23 +168,8 @@ _TIMER_CYCLES = (
 )  # of a bit of a serial line in software: interrupts take up to half of it
 
 
-class _Fact(NamedTuple):
-    """What the value of a key must be, in words and as a test."""
-
-    words: str
-    holds: Check
-
-
-def _whole(low: int, high: int) -> _Fact:
-    return _Fact(f"a whole number from {low:,} to {high:,}", whole(low, high))
-
-
-def _text(pattern: str, words: str) -> _Fact:
-    return _Fact(words, _matches(pattern))
-
-
-def _matches(pattern: str) -> Check:
-    return lambda value: isinstance(value, str) and re.fullmatch(pattern, value) is not None
+def _text(pattern: str, words: str) -> Key:
+    return Key(words, matches(pattern))
 
 
 def _is_place(value: Any) -> bool:
@@ -228,36 +177,40 @@ def _is_place(value: Any) -> bool:
     return isinstance(value, list) and len(value) == 2 and address(value[0]) and bit(value[1])
 
 
+def _are_inputs(value: Any) -> bool:
+    return list_of(whole(0, 7), 6)(value) and len(set(value)) == 6
+
+
 _PIN = "a pin of port B such as 'PB3'"
-_TITLE = _text(r"[ -~]{1,60}", "up to 60 plain characters")
 _CHIP = {
-    "title": _TITLE,
+    "title": TITLE,
     "mcu": _text(r"at[a-z0-9]{2,30}", "a chip such as 'atmega328p', in lower case"),
     "core": _text("|".join(CORES), f"one of {', '.join(CORES)}"),
-    "clock_hz": _whole(1_000_000, 32_000_000),
-    "flash_bytes": _whole(1_024, 262_144),
-    "bootloader_bytes": _whole(0, 16_384),
-    "sram_bytes": _whole(128, 32_768),
+    "clock_hz": whole_number(1_000_000, 32_000_000),
+    "flash_bytes": whole_number(1_024, 262_144),
+    "bootloader_bytes": whole_number(0, 16_384),
+    "sram_bytes": whole_number(128, 32_768),
     "serial": _text("usart0|usart1|software", "'usart0', 'usart1' or 'software'"),
     "rx_pin": _text("PB[0-7]|", _PIN),
     "tx_pin": _text("PB[0-7]|", _PIN),
-    "baud": _whole(1_200, 2_000_000),
-    "power_watts": _Fact("a number of watts from 0.000001 to 1,000", number(*POWER_WATTS)),
+    "baud": whole_number(1_200, 2_000_000),
+    "power_watts": Key("a number of watts from 0.000001 to 1,000", number(*POWER_WATTS)),
     "platformio_board": _text(r"[A-Za-z0-9_.-]{0,60}", "PlatformIO's name of a board"),
     "upload_protocol": _text(r"[a-z0-9_-]{1,40}", "avrdude's name of a programmer"),
-    "upload_baud": _whole(0, 2_000_000),
-    "usb_ids": _Fact(
+    "upload_baud": whole_number(0, 2_000_000),
+    "usb_ids": Key(
         "a list such as ['2341:0043']",
-        list_of(_matches(r"[0-9A-Fa-f]{4}:[0-9A-Fa-f]{4}"), _FILE_LIMIT_BYTES),
+        list_of(matches(r"[0-9A-Fa-f]{4}:[0-9A-Fa-f]{4}"), FILE_LIMIT_BYTES),
     ),
     "meter_pin": _text("PB[0-7]", _PIN),
-    "gpior0": _whole(0x20, 0x5F),
-    "sleep_enable": _Fact("a register's data address and a bit", _is_place),
+    "gpior0": whole_number(0x20, 0x5F),
+    "sleep_enable": Key("a register's data address and a bit", _is_place),
+    "analog_inputs": Key("six numbers of the ADC's inputs, from 0 to 7", _are_inputs),
 }
 KEYS = tuple(_CHIP)
 """The keys of a board's file."""
 
-_HOST = {"title": _TITLE, "core": _text(HOST, repr(HOST))}
+_HOST = {"title": TITLE, "core": _text(HOST, repr(HOST))}
 _HOST_DEFAULTS = {
     **dict.fromkeys(("mcu", "serial", "platformio_board"), ""),
     **dict.fromkeys(("clock_hz", "flash_bytes", "sram_bytes", "baud", "power_watts"), 0),
@@ -268,33 +221,11 @@ def read_facts(facts: Mapping[str, Any], source: str) -> dict[str, Any]:
     """Return the arguments of a `Board` for a file's keys; `InputError` names one that is wrong."""
     on_host = facts.get("core") == HOST
     known = _HOST if on_host else _CHIP
-    for key in facts:
-        if key not in known:
-            raise InputError(
-                f"{source} has the key {shortened(key)!r}, which no board has; see docs/boards.md"
-            )
-    for key, fact in known.items():
-        _check(facts, key, fact, source)
+    _SHELF.check(facts, known, [key for key in known if hasattr(Board, key)], source)
     if on_host:
         return {**_HOST_DEFAULTS, **facts}
     _check_serial(facts, source)
     return {key: tuple(value) if isinstance(value, list) else value for key, value in facts.items()}
-
-
-def _check(facts: Mapping[str, Any], key: str, fact: _Fact, source: str) -> None:
-    if key not in facts:
-        if not hasattr(Board, key):  # which has a default for others
-            raise InputError(f"{source} lacks the key {key!r}, {fact.words}; add it")
-        return
-    if not fact.holds(facts[key]):
-        raise InputError(f"{source} says {key} = {_shown(facts[key])}, but it must be {fact.words}")
-
-
-def _shown(value: Any) -> str:
-    try:
-        return shortened(repr(value))
-    except (ValueError, RecursionError):  # an integer of over 4,300 digits, or nested lists
-        return "a value too long to show"
 
 
 def _check_serial(facts: Mapping[str, Any], source: str) -> None:

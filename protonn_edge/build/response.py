@@ -21,7 +21,6 @@ from protonn_edge.errors import CheckFailed
 
 _ENTRY_CYCLES = 4 + 3  # the chip's response to an interrupt, and the vector's jump
 _WAKING_CYCLES = 4  # from sleep, more than that
-_TIMER, _CONVERSION, _BUS = 11, 21, 24  # vectors of an ATmega328P
 _STARTS_AND_ADDRESSES = 5  # interrupts of the bus for a sample, beside those of its bytes
 _ENDS = "turned", "classified", "describing", "asleep"
 _EACH_FEATURE = ("window_features_samples", "audio_samples", "held")
@@ -84,15 +83,16 @@ def _turn_cycles(program: LinkedProgram, windowing: Windowing, *, taken: int, fi
 def _interrupt_cycles(program: LinkedProgram, windowing: Windowing) -> int:
     """Return the most cycles of all interrupts of a sample."""
     sampling = windowing.sampling
-    read = {_CONVERSION: len(sampling.channels)}
+    chip, entry_cycles = sampling.chip, _ENTRY_CYCLES + sampling.board.cpu.call_cycles // 2
+    read = {chip.conversion: len(sampling.channels)}
     if sampling.device is not None:
-        read = {_BUS: sampling.device.data_bytes + _STARTS_AND_ADDRESSES}
-    times = {_TIMER: 1, **read}
+        read = {chip.bus: sampling.device.data_bytes + _STARTS_AND_ADDRESSES}
+    times = {chip.timer: 1, **read}
     handlers = interrupt_handlers(program)
     if handlers.keys() - times.keys():
         raise CheckFailed("the firmware has an interrupt that samples do not need; build it again")
     starts = {address: Times(0, times[number]) for number, address in handlers.items()}
-    return longest_part(program, starts).cycles + _ENTRY_CYCLES * sum(times.values())
+    return longest_part(program, starts).cycles + entry_cycles * sum(times.values())
 
 
 def _busy(demand: float, interrupts: int, period: int) -> float:

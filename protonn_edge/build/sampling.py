@@ -9,23 +9,43 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from protonn_edge import __version__
 from protonn_edge.boards import Board
 from protonn_edge.codegen import template_environment
 from protonn_edge.device.protocol import BITS_PER_BYTE
-from protonn_edge.device.sensor_board import SENSOR_NUMBERS
+from protonn_edge.device.sensor_board import DESCRIBED, SENSOR_NUMBERS
 from protonn_edge.errors import InputError
 from protonn_edge.sensors import SensorKind
 from protonn_edge.sensors.kinds import LARGEST_PRESCALER, TIMER_STEPS, rate_limits
+from protonn_edge.sensors.registers import Registers
 from protonn_edge.toolchain.platformio import description_file, upload_lines
 
-_MCU = "atmega328p"
+
+class Chip(NamedTuple):
+    """How a chip differs from others of its generation."""
+
+    timer: int  # the vectors of Timer1, of the ADC and of the two-wire bus
+    conversion: int
+    bus: int
+    port: str  # of the two-wire bus, with its pins SDA and SCL
+    pins: tuple[int, int]
+    reference: int  # what the ADC calls its own reference
+
+
+_CHIPS = {
+    "atmega328p": Chip(11, 21, 24, "C", (4, 5), 0x0E),
+    "atmega2560": Chip(17, 29, 39, "D", (1, 0), 0x1E),
+    "atmega32u4": Chip(17, 29, 36, "D", (1, 0), 0x1E),
+    "atmega1284p": Chip(13, 24, 26, "C", (1, 0), 0x1E),
+}
 _ADC_HZ = 125_000  # a conversion takes 13 cycles of it
 _FAST_ANALOG_RATE = 4_000.0  # above, conversions take half as long, and are slightly less accurate
 _PRESCALERS = ((1, "_BV(CS10)"), (8, "_BV(CS11)"), (64, "_BV(CS11) | _BV(CS10)"),
                (256, "_BV(CS12)"), (LARGEST_PRESCALER, "_BV(CS12) | _BV(CS10)"))  # fmt: skip
 _TWI_HZ = 400_000
+_BUS_BITS = 9  # of the two-wire bus, with the acknowledgement
 # Cycles of interrupts, rounded up from measurements on simulated boards.
 _TIMER_CYCLES = 100
 _CONVERSION_CYCLES = 200
@@ -38,79 +58,6 @@ BAUDS = (115_200, 250_000, 500_000, 1_000_000)
 _LINE_SHARE = 0.95
 _BAUD_ERROR = 0.025
 
-Setting = tuple[int, int, str]  # a register, the value written to it, and why
-
-
-@dataclass(frozen=True)
-class TwoWireDevice:
-    """A chip on the two-wire bus."""
-
-    address: int  # 7 bits
-    id_register: int  # the register that identifies the chip
-    ids: tuple[int, ...]  # its value, and those of chips with the same registers
-    first_data: int  # the registers that are read in one transfer
-    data_bytes: int
-    value_at: tuple[int, ...]  # offsets of each channel's two bytes in these
-    big_endian: bool  # whether the upper byte comes first
-    always: tuple[Setting, ...]  # settings for all rates
-    # settings by the rate: the first one whose rate is not exceeded, or the last
-    steps: tuple[tuple[float, Setting], ...]
-
-    def settings_for(self, rate: float) -> list[Setting]:
-        """Return the settings for a rate in hertz."""
-        chosen = next((setting for most, setting in self.steps if rate <= most), self.steps[-1][1])
-        return [*self.always, chosen]
-
-
-def _low_pass(number: int, hertz: int) -> Setting:
-    return 0x1A, number, f"CONFIG: {hertz} Hz low pass"
-
-
-DEVICES = {
-    "mpu6050": TwoWireDevice(
-        address=0x68,
-        id_register=0x75,
-        ids=(0x68, 0x70, 0x71),  # MPU-6500 and MPU-9250, on many boards of that name
-        first_data=0x3B,
-        data_bytes=14,
-        value_at=(0, 2, 4, 8, 10, 12),  # the temperature is in between
-        big_endian=True,
-        always=(
-            (0x6B, 0x01, "PWR_MGMT_1: awake, clocked by its gyroscope"),
-            (0x19, 0x00, "SMPLRT_DIV: 1 kHz within"),
-            (0x1B, 0x08, "GYRO_CONFIG: 500 degrees a second"),
-            (0x1C, 0x08, "ACCEL_CONFIG: 4 g"),
-        ),
-        # The widest band that is below half of the rate.
-        steps=(
-            (20.0, _low_pass(6, 5)),
-            (42.0, _low_pass(5, 10)),
-            (88.0, _low_pass(4, 21)),
-            (188.0, _low_pass(3, 44)),
-            (368.0, _low_pass(2, 94)),
-            (1e9, _low_pass(1, 184)),
-        ),
-    ),
-    "adxl345": TwoWireDevice(
-        address=0x53,
-        id_register=0x00,
-        ids=(0xE5,),
-        first_data=0x32,
-        data_bytes=6,
-        value_at=(0, 2, 4),
-        big_endian=False,
-        always=(
-            (0x31, 0x0B, "DATA_FORMAT: 16 g, full resolution"),
-            (0x2D, 0x08, "POWER_CTL: measure"),
-        ),
-        steps=tuple(
-            (hertz, (0x2C, 0x07 + number, f"BW_RATE: {hertz} Hz within"))
-            for number, hertz in enumerate((12.5, 25, 50, 100, 200, 400, 800, 1600))
-        ),
-    ),
-}
-"""By the names of the sensor kinds."""
-
 
 @dataclass(frozen=True)
 class Sampling:
@@ -121,22 +68,22 @@ class Sampling:
 
     kinds: tuple[SensorKind, ...]  # analog inputs, or one other sensor
     rate: float  # requested samples per second; `actual_rate` is the timer's
-    board: Board  # a board with an ATmega328P
+    board: Board
 
     def __post_init__(self) -> None:
         names = self.name
-        if self.board.mcu != _MCU:
+        if self.board.mcu not in _CHIPS:
             raise InputError(
                 f"{self.board.name} has an {self.board.mcu or 'unknown chip'}, sensors are sampled "
-                f"by an {_MCU}; choose --board uno, nano or promini8"
+                f"by an {', '.join(_CHIPS)}; choose another --board"
             )
         if not self.kinds or len(set(self.kinds)) < len(self.kinds):
             raise InputError(f"the sensors are {names or 'none'}; name each once")
-        if len(self.kinds) > 1 and any(kind.name != f"a{kind.pin}" for kind in self.kinds):
+        if len(self.kinds) > 1 and self.number != SENSOR_NUMBERS["analog"]:
             raise InputError(
                 f"{names} cannot be sampled together; name analog inputs, or one sensor"
             )
-        least, most = rate_limits(self.kinds[0].name, len(self.channels), self.board.clock_hz)
+        least, most = _rate_limits(self.kinds[0], len(self.channels), self.board.clock_hz)
         if not least <= self.rate <= most:
             raise InputError(
                 f"{names} at {self.rate:g} Hz: {self.board.name} can sample them at {least:.2g} to "
@@ -154,10 +101,21 @@ class Sampling:
         return ", ".join(kind.name for kind in self.kinds)
 
     @property
+    def chip(self) -> Chip:
+        """What the board's chip is like."""
+        return _CHIPS[self.board.mcu]
+
+    @property
     def number(self) -> int:
         """The number that the board sends for its sensor."""
-        kind = self.kinds[0]
-        return SENSOR_NUMBERS["analog" if kind.name == f"a{kind.pin}" else kind.name]
+        if all(kind.name == f"a{kind.pin}" for kind in self.kinds):
+            return SENSOR_NUMBERS["analog"]
+        return SENSOR_NUMBERS.get(self.kinds[0].name, DESCRIBED)
+
+    @property
+    def text(self) -> bytes:
+        """What the board sends of a sensor without a number of its own; else nothing."""
+        return self.kinds[0].text.encode() if self.number == DESCRIBED else b""
 
     @property
     def channels(self) -> tuple[str, ...]:
@@ -165,9 +123,9 @@ class Sampling:
         return tuple(name for kind in self.kinds for name in kind.channels)
 
     @property
-    def device(self) -> TwoWireDevice | None:
+    def device(self) -> Registers | None:
         """The chip on the two-wire bus, None if analog inputs are sampled."""
-        return DEVICES.get(self.kinds[0].name)
+        return self.kinds[0].registers
 
     @property
     def timer(self) -> tuple[int, str, int]:
@@ -208,6 +166,8 @@ class Sampling:
     def context(self, baud: int, **more: object) -> dict[str, object]:
         """Return what the templates read: this object, the line's settings, and what is added."""
         clock_hz = self.board.clock_hz
+        analog = [kind for kind in self.kinds if kind.pin is not None]
+        pins = [(kind.pin or 0) + n for kind in analog for n in range(len(kind.channels))]
         return {
             "tool_version": __version__,
             "sampling": self,
@@ -215,7 +175,10 @@ class Sampling:
             "upload_lines": upload_lines(self.board),
             "baud": baud,
             "baud_divisor": baud_divisor(self.board, baud),
-            "digital_off": sum(1 << kind.pin for kind in self.kinds if kind.pin is not None),
+            "chip_name": f"ATmega{self.board.mcu.removeprefix('atmega').upper()}",
+            "pins": pins,
+            "inputs": [self.board.analog_inputs[pin] for pin in pins],
+            "usart": int(self.board.serial == "usart1"),
             "adc_prescaler_bits": self._adc_prescaler.bit_length() - 1,
             "conversion_us": round(13e6 * self._adc_prescaler / clock_hz),
             "twi_divisor": max(0, (clock_hz // _TWI_HZ - 16) // 2),
@@ -227,6 +190,15 @@ class Sampling:
         prescaler = 1 << (self.board.clock_hz // _ADC_HZ).bit_length() - 1
         fast = self.rate * len(self.channels) > _FAST_ANALOG_RATE
         return prescaler // 2 if fast else prescaler
+
+
+def _rate_limits(kind: SensorKind, channels: int, clock_hz: int) -> tuple[float, float]:
+    """Return the lowest and the highest rate that the board, the bus and the sensor allow."""
+    least, most = rate_limits(kind.bus, channels, clock_hz)
+    if kind.registers is not None:
+        on_bus = kind.registers.data_bytes + _ADDRESSES
+        most = min(most, 1 / (on_bus * (_BUS_BITS / _TWI_HZ + _BUS_BYTE_CYCLES / clock_hz)))
+    return max(least, kind.rates[0]), min(most, kind.rates[1])
 
 
 # --- the serial line -----------------------------------------------------------------------------

@@ -36,7 +36,7 @@ from protonn_edge.datasets.archive import ArrayArchive
 from protonn_edge.datasets.naming import NAME_LIMIT
 from protonn_edge.datasets.row_sketch import RowSketch
 from protonn_edge.errors import InputError
-from protonn_edge.sensors import kinds
+from protonn_edge.sensors import instruments
 from protonn_edge.system.files import write_atomically
 
 FORMAT_VERSION = 7
@@ -49,7 +49,7 @@ _ARRAYS = (
     *("format_version", "classifier", "normalizer_kind", *_FLOATS, "reduction_shapes", "classes"),
     *("feature_names", "record", "threshold", "clipped", "deskewed", "raw_exponents"),
 )
-_OPTIONAL_ARRAYS = ("activity", "rejection", "sharpness", "training_rows", *kinds.ARRAYS)
+_OPTIONAL_ARRAYS = ("activity", "rejection", "sharpness", "training_rows", *instruments.ARRAYS)
 
 
 def _feature_arrays(stage: FeatureStage | None) -> Arrays:
@@ -178,7 +178,7 @@ def _arrays_of(model: Model) -> Arrays:
     arrays |= _feature_arrays(model.feature_stage)
     if model.rejection is not None:
         arrays["rejection"] = np.array(astuple(model.rejection), np.float64)
-    arrays |= {"raw_exponents": model.units, **kinds.to_arrays(model.instrument)}
+    arrays |= {"raw_exponents": model.units, **instruments.to_arrays(model.instrument)}
     return {name: checks.little_endian(array) for name, array in arrays.items()}
 
 
@@ -208,7 +208,7 @@ def _model_of(arrays: Arrays) -> Model:
         feature_stage=_feature_stage(arrays),
         rejection=_rejection(arrays.get("rejection")),
         raw_exponents=exponents if exponents.size else None,
-        instrument=kinds.from_arrays(arrays),
+        instrument=instruments.from_arrays(arrays),
         training_rows=None if rows is None else RowSketch.of_array(rows),
     )
     if "activity" not in arrays:

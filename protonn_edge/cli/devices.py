@@ -30,8 +30,8 @@ EMULATOR = option(
     click.Choice(EMULATORS),
 )
 PLAYED = option(
-    "Attach a sensor to the emulated board that plays a recording (.csv, .wav): a0 to a5, "
-    "microphone, mpu6050, adxl345.",
+    "Attach a sensor to the emulated board that plays a recording (.csv, .wav): a name "
+    "or a file that 'logger' takes.",
     flag="--sensor",
     metavar="NAME=FILE[,rate=HZ]",
     multiple=True,

@@ -31,8 +31,7 @@ class LiveOptions:
     """The options as they were given."""
 
     sensors: tuple[str, ...] = option(
-        "Classify what this sensor of the board senses, as 'logger' reads it: a0 to a5, "
-        "microphone, mpu6050, adxl345.",
+        "Classify what this sensor of the board senses: a name or a file that 'logger' takes.",
         flag="--sensor",
         multiple=True,
         metavar="NAME",

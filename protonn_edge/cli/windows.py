@@ -28,7 +28,8 @@ from protonn_edge.features.window_features.stage import SAMPLE_RATES
 from protonn_edge.features.window_features.windows import check_window
 from protonn_edge.report.terminal import fact_table
 from protonn_edge.sensors import MICROPHONE
-from protonn_edge.sensors.kinds import ANALOG_RATE, to_arrays
+from protonn_edge.sensors.instruments import to_arrays
+from protonn_edge.sensors.kinds import ANALOG_RATE
 from protonn_edge.system.files import write_atomically
 
 _BEFORE_SHARE = 5  # of a window

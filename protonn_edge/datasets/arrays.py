@@ -38,8 +38,8 @@ from protonn_edge.datasets.dataset import (
 )
 from protonn_edge.datasets.naming import label_text, sample_names
 from protonn_edge.errors import InputError
-from protonn_edge.sensors.kinds import ARRAYS as INSTRUMENT_ARRAYS
-from protonn_edge.sensors.kinds import Instrument, from_arrays
+from protonn_edge.sensors.instruments import ARRAYS as INSTRUMENT_ARRAYS
+from protonn_edge.sensors.instruments import Instrument, from_arrays
 
 FILE_LIMIT_BYTES = 2**30
 

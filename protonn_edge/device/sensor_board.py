@@ -17,10 +17,12 @@ from protonn_edge.device.connection import Deadline, Host, Link
 from protonn_edge.device.protocol import Message, MessageReader, ProtocolError, Rest
 from protonn_edge.errors import CheckFailed
 from protonn_edge.sensors import SensorKind, sensor_kind
-from protonn_edge.sensors.kinds import channels_of, check_reported_rate
+from protonn_edge.sensors.kinds import check_reported_rate
 
 SENSOR_NUMBERS = {"analog": 1, "microphone": 2, "mpu6050": 3, "adxl345": 4}
-"""The number that a board sends for its sensor."""
+"""The number that a board sends for its sensor; `DESCRIBED` for others, with a text about them."""
+
+DESCRIBED = 5
 
 NAME_LIMIT = 63  # bytes of a class's name, at most
 UNDECIDED = 254  # the class that a board reports before there is one
@@ -43,6 +45,11 @@ class Description(Message, ABC):
     period_cycles: int
     clock_hz: int
 
+    @property
+    @abstractmethod
+    def about(self) -> bytes:
+        """The text of a sensor that has no number."""
+
     @classmethod
     def from_payload(cls, payload: bytes) -> Self:
         """Return the description; `ProtocolError` for impossible values, too."""
@@ -54,12 +61,22 @@ class Description(Message, ABC):
     @property
     def is_possible(self) -> bool:
         """Whether a board can be like this."""
-        return self.sensor_number in _SENSOR_NAMES and min(self.period_cycles, self.clock_hz) > 0
+        return min(self.period_cycles, self.clock_hz, len(self.kind.channels)) > 0
+
+    @cached_property
+    def kind(self) -> SensorKind:
+        """Its sensor, the first of several inputs; raises `ProtocolError` if no board has it."""
+        if name := _SENSOR_NAMES.get(self.sensor_number):
+            return sensor_kind("a0" if name == "analog" else name)
+        text = self.about.decode(errors="replace") if self.sensor_number == DESCRIBED else ""
+        if (kind := SensorKind.of_text(text)) is None:
+            raise ProtocolError(f"a {self.NAME} is of no board")
+        return kind
 
     @property
     def sensor(self) -> str:
-        """The kind of its sensor: "mpu6050", "analog"."""
-        return _SENSOR_NAMES[self.sensor_number]
+        """The name of its sensor: "mpu6050"; "analog" for inputs that it does not name."""
+        return _SENSOR_NAMES.get(self.sensor_number, self.kind.name)
 
     @property
     def sensors(self) -> tuple[str, ...]:
@@ -83,6 +100,7 @@ class LoggerDescription(Description):
 
     TYPE, NAME = 0x91, "description of a logger"
     LAYOUT = struct.Struct("<BBBBII6s")
+    REST = Rest("s", "the sensor's text")
     VERSION = 1
     OTHER_VERSION = (
         "the logger has version {}, but this program reads version {}; generate it again with "
@@ -95,6 +113,7 @@ class LoggerDescription(Description):
     period_cycles: int  # cycles from one sample to the next
     clock_hz: int
     pins: bytes  # numbers of the analog inputs, if it samples some
+    about: bytes = b""
 
     @property
     def is_possible(self) -> bool:
@@ -105,7 +124,7 @@ class LoggerDescription(Description):
     def kinds(self) -> tuple[SensorKind, ...]:
         """The sensors that it samples; none for inputs that no board has."""
         if self.sensor != "analog":
-            return (sensor_kind(self.sensor),)
+            return (self.kind,)
         pins = self.pins[: self.n_channels]
         return tuple(sensor_kind(f"a{pin}") for pin in pins if pin < len(self.pins))
 
@@ -142,7 +161,7 @@ class LiveDescription(Description):
 
     TYPE, NAME = 0x93, "description of a board"
     LAYOUT = struct.Struct("<BBBBIIHHBBIIB")
-    REST = Rest("s", "the channels and the hash of the model")
+    REST = Rest("s", "the channels, the hash of the model, and the sensor's text")
     VERSION = 2
     OTHER_VERSION = (
         "the board's firmware has version {}, but this program reads version {}; build it again "
@@ -161,29 +180,35 @@ class LiveDescription(Description):
     refractory: int  # samples for which a reported class remains
     next_sample: int = field(compare=False)  # the number of the next sample
     n_used: int
-    used_and_hash: bytes  # `used`, then the first bytes of the model's hash
+    rest: bytes  # `used`, then the first bytes of the model's hash, and `about`
 
     @property
     def is_possible(self) -> bool:
         """Whether a board can be like this."""
         counts = (self.window, self.hop, self.votes, self.n_classes, self.n_used)
-        whole = len(self.used_and_hash) == self.n_used + _HASH_BYTES
+        whole = len(self.rest) - len(self.about) == self.n_used + _HASH_BYTES
         return super().is_possible and min(counts) > 0 and whole
 
     @property
     def used(self) -> tuple[int, ...]:
         """Channels of the sensor that the model uses."""
-        return tuple(self.used_and_hash[: self.n_used])
+        return tuple(self.rest[: self.n_used])
+
+    @property
+    def about(self) -> bytes:
+        """The text of a sensor that has no number."""
+        behind = self.n_used + _HASH_BYTES
+        return self.rest[behind:] if self.sensor_number == DESCRIBED else b""
 
     @property
     def model_hash(self) -> str:
         """The beginning of the integer model's SHA-256, in hexadecimal."""
-        return self.used_and_hash[self.n_used :].hex()
+        return self.rest[self.n_used : self.n_used + _HASH_BYTES].hex()
 
     @property
     def channels(self) -> tuple[str, ...]:
         """The names of the channels that the model uses."""
-        names = dict(enumerate(channels_of(self.sensor)))
+        names = dict(enumerate(() if self.sensor == "analog" else self.kind.channels))
         return tuple(names.get(number, f"channel {number}") for number in self.used)
 
 
@@ -282,7 +307,8 @@ class SensorStream(MessageReader, ABC, Generic[Described, Reported]):
                     yield reported
 
     def _describe(self, new: Described) -> None:
-        check_reported_rate(new.sensors[0], len(new.channels), new.period_cycles, new.clock_hz)
+        periods = new.period_cycles, new.clock_hz
+        check_reported_rate(new.sensors[0], new.kind.bus, len(new.channels), *periods)
         if self.description not in (None, new):
             raise CheckFailed(self.CHANGED)
         self.description = new
@@ -318,8 +344,8 @@ class SensorBoard(Generic[Described, Reported]):
         if not self.description.found:
             name = self.description.sensors[0]
             raise CheckFailed(
-                f"the board does not find its {name}; check its wires: SDA at A4, SCL at A5, VCC, "
-                f"GND; an emulated board needs --sensor {name}=FILE"
+                f"the board does not find its {name}; check its wires: SDA and SCL (A4 and A5 "
+                f"of an Uno), VCC, GND; an emulated board needs --sensor {name}=FILE"
             )
 
     def receive(self, wait_s: float) -> Iterator[Reported]:

@@ -1,15 +1,15 @@
 /*
  * The recordings that sensors replay, and those on analog inputs.
  *
- * Their file, little endian: "PNNSENS1", the number of recordings as u32; for each its kind u8, place
- * u8, channels u8, 0, its rate u32 in thousandths of a hertz, its samples u32, its values i16.
-  */
+ * Their file, little endian: "PNNSENS2", the number of recordings as u32; for each the fields of
+ * struct recording, its rate as u32 in thousandths of a hertz, and its samples.
+ */
 #include "uno.h"
 
 #include <simavr/avr_adc.h>
 #include <string.h>
 
-enum { SENSORS_MAX = 8, HEAD_BYTES = 12, RECORD_BYTES = 12, CHANNELS_MAX = 8 };
+enum { SENSORS_MAX = 8, HEAD_BYTES = 12, RECORD_BYTES = 20, SAMPLE_BYTES_MAX = 32 };
 
 static struct recording recordings[SENSORS_MAX];
 static unsigned recordings_count;
@@ -27,14 +27,18 @@ static size_t read_recording(struct recording *recording, const uint8_t *bytes, 
     }
     *recording = (struct recording){
         .kind = bytes[0],
-        .place = bytes[1],
-        .channels = bytes[2],
+        .address = bytes[1],
+        .bytes = bytes[2],
+        .flags = bytes[3],
         .rate_mhz = word_at(bytes + 4),
         .samples = word_at(bytes + 8),
         .values = bytes + RECORD_BYTES,
     };
-    const uint64_t value_bytes = 2ull * recording->channels * recording->samples;
-    if (recording->channels == 0 || recording->channels > CHANNELS_MAX || recording->samples == 0 ||
+    memcpy(recording->inputs, bytes + 12, sizeof recording->inputs);
+    const unsigned most =
+        recording->kind == SENSOR_ANALOG ? 2 * sizeof recording->inputs : SAMPLE_BYTES_MAX;
+    const uint64_t value_bytes = (uint64_t)recording->bytes * recording->samples;
+    if (recording->bytes == 0 || recording->bytes > most || recording->samples == 0 ||
         recording->rate_mhz == 0 || value_bytes > count - RECORD_BYTES) {
         return 0;
     }
@@ -43,7 +47,7 @@ static size_t read_recording(struct recording *recording, const uint8_t *bytes, 
 
 bool sensors_read(const uint8_t *bytes, size_t count)
 {
-    if (count < HEAD_BYTES || memcmp(bytes, "PNNSENS1", 8) != 0) {
+    if (count < HEAD_BYTES || memcmp(bytes, "PNNSENS2", 8) != 0) {
         return false;
     }
     const uint32_t announced = word_at(bytes + 8);
@@ -62,7 +66,7 @@ bool sensors_read(const uint8_t *bytes, size_t count)
     return at == count;
 }
 
-uint32_t recording_position(struct recording *recording)
+const uint8_t *recording_sample(struct recording *recording)
 {
     if (!recording->playing) {
         recording->playing = true;
@@ -73,14 +77,7 @@ uint32_t recording_position(struct recording *recording)
     const uint64_t rest = elapsed % chip.clock_hz;
     const uint64_t played = elapsed / chip.clock_hz * recording->rate_mhz +
                             rest * recording->rate_mhz / chip.clock_hz + 500;
-    return (uint32_t)(played / 1000 % recording->samples);
-}
-
-int16_t recording_value(const struct recording *recording, uint32_t position, unsigned channel)
-{
-    const uint8_t *value =
-        recording->values + 2 * ((size_t)position * recording->channels + channel);
-    return (int16_t)(value[0] | value[1] << 8);
+    return recording->values + played / 1000 % recording->samples * recording->bytes;
 }
 
 /* ---- analog inputs ----
@@ -100,14 +97,14 @@ static void on_conversion(avr_irq_t *irq, uint32_t value, void *parameter)
         uint32_t value;
         avr_adc_mux_t mux;
     } started = {.value = value};
-    const unsigned pin = started.mux.src;
-    if (started.mux.kind != ADC_MUX_SINGLE || pin < recording->place ||
-        pin >= (unsigned)recording->place + recording->channels) {
+    const uint8_t pin = started.mux.src;
+    const uint8_t *place = memchr(recording->inputs, pin, recording->bytes / 2);
+    if (started.mux.kind != ADC_MUX_SINGLE || !place) {
         return;
     }
-    const uint32_t position = recording_position(recording);
-    const int16_t count = recording_value(recording, position, pin - recording->place);
-    const uint32_t kept = count < 0 ? 0 : count > FULL_SCALE ? FULL_SCALE : (uint32_t)count;
+    const uint8_t *bytes = recording_sample(recording) + 2 * (place - recording->inputs);
+    const unsigned count = bytes[0] | bytes[1] << 8;
+    const uint32_t kept = count > FULL_SCALE ? FULL_SCALE : count;
     avr_irq_t *input = avr_io_getirq(avr, AVR_IOCTL_ADC_GETIRQ, (int)pin);
     avr_raise_irq(input, (kept * SUPPLY_MV + FULL_SCALE - 1) / FULL_SCALE);
 }
@@ -115,7 +112,7 @@ static void on_conversion(avr_irq_t *irq, uint32_t value, void *parameter)
 static bool sensor_adc_install(struct recording *recording)
 {
     avr_irq_t *trigger = avr_io_getirq(avr, AVR_IOCTL_ADC_GETIRQ, ADC_IRQ_OUT_TRIGGER);
-    if (!trigger || recording->place + recording->channels > 8) {
+    if (!trigger) {
         return false;
     }
     avr->vcc = avr->avcc = avr->aref = SUPPLY_MV;

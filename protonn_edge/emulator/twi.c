@@ -16,102 +16,77 @@
  * guarantee.
  */
 
-enum { REGISTERS = 128, CHANNELS_MAX = 6 };
-
-/* The properties of a chip. */
-struct model {
-    uint8_t kind;
-    uint8_t address; /* 7 bits */
-    uint8_t channels;
-    uint8_t id_register, id;
-    uint8_t first_data, last_data;      /* registers */
-    uint8_t value_at[CHANNELS_MAX];     /* the register of each channel's first byte */
-    bool big_endian;                    /* else little endian */
-    uint8_t power_register, power_mask; /* the chip measures while these bits... */
-    uint8_t power_value;                /* ... have this value */
-    uint8_t power_at_start;
-    uint8_t reset_mask; /* bits of the power register that restore all registers */
-};
-
-static const struct model models[] = {
-    {.kind = SENSOR_MPU6050,
-     .address = 0x68,
-     .channels = 6,
-     .id_register = 0x75,
-     .id = 0x68,
-     .first_data = 0x3B,
-     .last_data = 0x48,
-     .value_at = {0x3B, 0x3D, 0x3F, 0x43, 0x45, 0x47},
-     .big_endian = true,
-     .power_register = 0x6B,
-     .power_mask = 0x40,
-     .power_value = 0x00,
-     .power_at_start = 0x40,
-     .reset_mask = 0x80},
-    {.kind = SENSOR_ADXL345,
-     .address = 0x53,
-     .channels = 3,
-     .id_register = 0x00,
-     .id = 0xE5,
-     .first_data = 0x32,
-     .last_data = 0x37,
-     .value_at = {0x32, 0x34, 0x36},
-     .power_register = 0x2D,
-     .power_mask = 0x08,
-     .power_value = 0x08},
-};
+enum { REGISTERS = 256, DEVICES_MAX = 8 };
 
 struct device {
-    const struct model *model;
     struct recording *recording;
+    const uint8_t *sample; /* NULL before it has measured one */
     uint8_t registers[REGISTERS];
-    uint8_t pointer;
+    uint8_t pointer, read;  /* and how many bytes of a FIFO were read */
     bool selected, pointed; /* it is addressed; this write has set the pointer */
 };
 
-static struct device devices[sizeof models / sizeof models[0]];
+static struct device devices[DEVICES_MAX];
 static unsigned devices_count;
 
 static void restore(struct device *device)
 {
+    const struct recording *is = device->recording;
     memset(device->registers, 0, sizeof device->registers);
-    device->registers[device->model->id_register] = device->model->id;
-    device->registers[device->model->power_register] = device->model->power_at_start;
+    device->sample = NULL;
+    device->registers[is->chip.sleep_register] = is->chip.sleep_value & is->chip.sleep_mask;
+    if (is->flags & SENSOR_HAS_ID) {
+        device->registers[is->chip.id_register] = is->chip.id;
+    }
 }
 
-static bool is_data(const struct model *model, uint8_t place)
+/* The number of a register's byte in a sample; not below the sample's bytes if it has none. */
+static uint8_t data_index(const struct recording *is, uint8_t place)
 {
-    return place >= model->first_data && place <= model->last_data;
+    const bool none = is->flags & SENSOR_FIFO && place != is->chip.first_data;
+    return none ? UINT8_MAX : (uint8_t)(place - is->chip.first_data);
 }
 
 static void take_sample(struct device *device)
 {
-    const struct model *model = device->model;
-    const uint8_t power = device->registers[model->power_register];
-    if ((power & model->power_mask) != model->power_value) {
+    const struct recording *is = device->recording;
+    if ((device->registers[is->chip.sleep_register] & is->chip.sleep_mask) ==
+        is->chip.sleep_value) {
         return; /* it sleeps, and its data registers keep their values */
     }
-    const uint32_t position = recording_position(device->recording);
-    for (unsigned channel = 0; channel < model->channels; channel++) {
-        const uint16_t value = (uint16_t)recording_value(device->recording, position, channel);
-        uint8_t *place = device->registers + model->value_at[channel];
-        place[model->big_endian ? 0 : 1] = (uint8_t)(value >> 8);
-        place[model->big_endian ? 1 : 0] = (uint8_t)value;
-    }
+    device->sample = recording_sample(device->recording);
+    device->read = 0;
 }
 
 static void write_register(struct device *device, uint8_t value)
 {
-    const struct model *model = device->model;
-    const uint8_t place = device->pointer++ % REGISTERS;
-    if (place == model->id_register || is_data(model, place)) {
+    const struct recording *is = device->recording;
+    const uint8_t place = device->pointer++;
+    if ((is->flags & SENSOR_HAS_ID && place == is->chip.id_register) ||
+        data_index(is, place) < is->bytes) {
         return; /* these registers are read-only */
     }
-    if (place == model->power_register && value & model->reset_mask) {
+    if (place == is->chip.reset_register && is->chip.reset_mask &&
+        (value & is->chip.reset_mask) == is->chip.reset_mask) {
         restore(device);
     } else {
         device->registers[place] = value;
     }
+}
+
+static uint8_t read_register(struct device *device)
+{
+    const struct recording *is = device->recording;
+    uint8_t index = data_index(is, device->pointer);
+    if (index >= is->bytes) {
+        return device->registers[device->pointer++];
+    }
+    if (is->flags & SENSOR_FIFO) {
+        index = device->read++ % is->bytes;
+    } else {
+        device->pointer++;
+    }
+    return device->sample ? device->sample[index] : 0;
 }
 
 static struct device *selected(void)
@@ -128,9 +103,10 @@ static bool two_wire_start(uint8_t address)
 {
     for (unsigned i = 0; i < devices_count; i++) {
         struct device *device = &devices[i];
-        device->selected = address >> 1 == device->model->address;
+        device->selected = address >> 1 == device->recording->address;
         device->pointed = false;
-        if (device->selected && address & 1 && is_data(device->model, device->pointer)) {
+        if (device->selected && address & 1 &&
+            data_index(device->recording, device->pointer) < device->recording->bytes) {
             take_sample(device);
         }
     }
@@ -146,7 +122,7 @@ static bool two_wire_write(uint8_t value)
     if (device->pointed) {
         write_register(device, value);
     } else {
-        device->pointer = value % REGISTERS;
+        device->pointer = value;
         device->pointed = true;
     }
     return true;
@@ -155,7 +131,7 @@ static bool two_wire_write(uint8_t value)
 static uint8_t two_wire_read(void)
 {
     struct device *device = selected();
-    return device ? device->registers[device->pointer++ % REGISTERS] : 0xFF; /* pulled up */
+    return device ? read_register(device) : 0xFF; /* pulled up */
 }
 
 static void two_wire_stop(void)
@@ -295,16 +271,11 @@ void twi_install(void)
 
 bool sensor_twi_install(struct recording *recording)
 {
-    for (size_t i = 0; i < sizeof models / sizeof models[0]; i++) {
-        const struct model *model = &models[i];
-        if (model->kind == recording->kind && model->channels == recording->channels &&
-            devices_count < sizeof devices / sizeof devices[0]) {
-            struct device *device = &devices[devices_count++];
-            device->model = model;
-            device->recording = recording;
-            restore(device);
-            return twi.interrupt != NULL; /* some chips have none */
-        }
+    if (devices_count == DEVICES_MAX) {
+        return false;
     }
-    return false;
+    struct device *device = &devices[devices_count++];
+    device->recording = recording;
+    restore(device);
+    return twi.interrupt != NULL; /* some chips have none */
 }

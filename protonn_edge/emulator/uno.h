@@ -141,15 +141,26 @@ void link_serve(const struct pollfd watched[LINK_WATCHED]);
 /* ---- sensors.c ---- */
 
 /* The same numbers as in protonn_edge/sensors/played.py. */
-enum sensor_kind { SENSOR_ANALOG = 1, SENSOR_MPU6050 = 2, SENSOR_ADXL345 = 3 };
+enum sensor_kind { SENSOR_ANALOG = 1, SENSOR_I2C = 2 };
+enum { SENSOR_FIFO = 1, SENSOR_HAS_ID = 2 }; /* flags */
 
 struct recording {
     uint8_t kind;
-    uint8_t place;    /* the first analog pin */
-    uint8_t channels; /* values per sample */
+    uint8_t address;
+    uint8_t bytes; /* per sample */
+    uint8_t flags;
     uint32_t rate_mhz;
     uint32_t samples;
-    const uint8_t *values; /* little endian, 16 bits, sample by sample */
+    union {
+        uint8_t inputs[8]; /* of the ADC, for each value of 16 bits, little endian */
+        struct {
+            uint8_t first_data; /* the register at which the bytes of a sample begin */
+            uint8_t id_register, id;
+            uint8_t sleep_register, sleep_mask, sleep_value; /* it sleeps while these bits are so */
+            uint8_t reset_register, reset_mask;              /* bits that restore all registers */
+        } chip;
+    };
+    const uint8_t *values; /* sample by sample */
     bool playing;
     avr_cycle_count_t began;
 };
@@ -160,10 +171,9 @@ bool sensors_read(const uint8_t *bytes, size_t count);
 /* Attach them to the chip; false if it has no such inputs. */
 bool sensors_install(void);
 
-/* The index of the sample at this cycle. Playback begins with the first call after a reset, in the
+/* The bytes of the sample at this cycle. Playback begins with the first call after a reset, in the
  * middle of the first sample, and repeats. */
-uint32_t recording_position(struct recording *recording);
-int16_t recording_value(const struct recording *recording, uint32_t position, unsigned channel);
+const uint8_t *recording_sample(struct recording *recording);
 
 /* ---- twi.c: the sensors on the two-wire bus, and the chip's end of it, in place of simavr's ---- */
 

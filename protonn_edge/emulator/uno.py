@@ -175,7 +175,7 @@ class EmulatedBoard:
         self._options = [str(part) for fact in facts.items() for part in fact]
         self._options += ["--pty"] if link == "pty" else ["--port", str(port)]
         self._options += ["--wire-speed"] if wire_speed else []
-        self._sensors = packed_sensors(sensors) if sensors else b""
+        self._sensors = packed_sensors(sensors, self._board.analog_inputs) if sensors else b""
         if sensors:
             self._options += ["--sensor-bytes", str(len(self._sensors)), "--unpaced"]
         self._link = "a pseudo-terminal" if link == "pty" else f"port {port} of 127.0.0.1"

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from protonn_edge.sensors.kinds import MICROPHONE, MPU6050, Instrument, SensorKind, sensor_kind
+from protonn_edge.sensors.described import sensor_kind
+from protonn_edge.sensors.instruments import Instrument
+from protonn_edge.sensors.kinds import MICROPHONE, SensorKind
 from protonn_edge.sensors.played import PlayedSensor, packed_sensors, read_sensor, sensor_file
 
 __all__ = [
     "MICROPHONE",
-    "MPU6050",
     "Instrument",
     "PlayedSensor",
     "SensorKind",

@@ -1,23 +1,15 @@
-"""The sensors that are known, units of measured values, and what measured the values of data.
-
-An instrument, a sensor and the unit of each channel, goes with the values from a recording into
-windows and models, so that firmware for a sensor can convert its counts to the data's unit, or
-refuse them.
-"""
+"""Kinds of sensors, the units of their values, and the rates at which boards sample them."""
 
 from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, Self
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import Literal, Self
 
 from protonn_edge.errors import CheckFailed, InputError, shortened
+from protonn_edge.sensors.registers import Registers
 
 _LIMIT = 60
 _NUMBER = r"\d{1,12}(?:\.\d{1,12})?"
@@ -35,10 +27,11 @@ _SYMBOLS = {
 """Quantities, and sizes in their first unit. Other symbols are quantities of their own."""
 
 ANALOG_PINS = 6  # analog inputs of an Uno
+MOST_CHANNELS = 12
+CHANNELS = r"[a-z][a-z0-9_]{0,19}"
 _ANALOG_CHIP = "ADC"
-_ANALOG_PIN = re.compile(rf"a[0-{ANALOG_PINS - 1}]")
-ARRAYS = ("sensor", "units")  # the arrays of a file of windows or of a model that has an instrument
-_NAME_LIMIT = 60
+
+Bus = Literal["analog", "i2c"]
 
 
 @dataclass(frozen=True)
@@ -98,13 +91,15 @@ def units_text(channels: tuple[str, ...], units: tuple[Unit, ...]) -> str:
 class SensorKind:
     """A sensor."""
 
-    # what ``--sensor`` takes: ``"a0"`` to ``"a5"``, ``"microphone"``, ``"mpu6050"``, ``"adxl345"``
-    name: str
+    name: str  # what ``--sensor`` takes, or the name of its file
     channels: tuple[str, ...]  # the names of a sample's values, in order
-    units: str  # what a count of them is, as a text of `protonn_edge.sensors.kinds`
+    units: str  # what a count of them is, as a text of `units_of`
     low: int = -(1 << 15)  # the least and the largest count
     high: int = (1 << 15) - 1
-    pin: int | None = None  # the analog input, of those that are one
+    pin: int | None = None  # the first analog input, of those that are some
+    registers: Registers | None = None  # of those on a bus
+    bus: Bus = "analog"
+    rates: tuple[float, ...] = (0.0, math.inf)  # the lowest and the highest one, in hertz
 
     @property
     def channel_units(self) -> tuple[Unit, ...]:
@@ -112,33 +107,42 @@ class SensorKind:
         units = units_of(self.units, self.channels)
         return tuple(units[name] for name in self.channels)
 
+    @property
+    def is_input(self) -> bool:
+        """Whether it is an analog input, and so may play those after it, too."""
+        return self.pin is not None and len(self.channels) == 1
 
-def _analog(name: str, pin: int) -> SensorKind:
-    return SensorKind(name, (name,), "1/1023 of the supply voltage", 0, 1023, pin)
+    @property
+    def text(self) -> str:
+        """What a board sends of a sensor that its readers may not know."""
+        return f"{self.name};{self.bus};{','.join(self.channels)};{self.units}"
+
+    @classmethod
+    def of_text(cls, text: str) -> Self | None:
+        """Return the sensor of a `text` that a board has sent; None if that is none."""
+        found = _TEXT.fullmatch(text)
+        if found is None:
+            return None
+        kind = cls(found[1], tuple(found[3].split(",")), found[4], bus=found[2])  # type: ignore[arg-type]
+        try:
+            return kind if kind.channel_units else None
+        except (InputError, KeyError):  # no unit, or not one for each channel
+            return None
 
 
-MICROPHONE = _analog("microphone", 0)
-MPU6050 = SensorKind(
-    "mpu6050", ("ax", "ay", "az", "gx", "gy", "gz"), "ax ay az 1/8192 g; gx gy gz 1/65.5 deg/s"
+_TEXT = re.compile(
+    rf"([a-z0-9][a-z0-9_-]{{0,39}});(analog|i2c);"
+    rf"({CHANNELS}(?:,{CHANNELS}){{0,{MOST_CHANNELS - 1}}});(.+)"
 )
-ADXL345 = SensorKind("adxl345", ("ax", "ay", "az"), "1/256 g")
-
-_NAMED = {kind.name: kind for kind in (MICROPHONE, MPU6050, ADXL345)}
 
 
-def sensor_kind(name: str) -> SensorKind:
-    """Return the sensor of a name, in any case; `InputError` if there is none."""
-    name = name.strip().lower()
-    if _ANALOG_PIN.fullmatch(name):
-        return _analog(name, int(name[1:]))
-    if "," in name:
-        raise InputError(f"--sensor is {shortened(name)!r}; give the option once for each sensor")
-    if name not in _NAMED:
-        raise InputError(
-            f"there is no sensor {shortened(name)!r}; choose one of a0 to a{ANALOG_PINS - 1}, "
-            f"{', '.join(_NAMED)}"
-        )
-    return _NAMED[name]
+INPUTS = {
+    name: SensorKind(name, (name,), "1/1023 of the supply voltage", 0, 1023, pin)
+    for name, pin in [("microphone", 0), *((f"a{pin}", pin) for pin in range(ANALOG_PINS))]
+}
+"""Analog inputs by their names."""
+
+MICROPHONE = INPUTS["microphone"]
 
 
 def is_chip(names: str, kind: SensorKind) -> bool:
@@ -146,117 +150,33 @@ def is_chip(names: str, kind: SensorKind) -> bool:
     return {_chip(name) for name in names.split(", ")} == {_chip(kind.name)}
 
 
-def channels_of(name: str) -> tuple[str, ...]:
-    """Return the channels of a sensor, or none if it is not known."""
-    known = name in _NAMED or _chip(name) == _ANALOG_CHIP
-    return sensor_kind(name).channels if known else ()
-
-
 def _chip(name: str) -> str:
-    analog = name == MICROPHONE.name or _ANALOG_PIN.fullmatch(name) is not None
-    return _ANALOG_CHIP if analog else name
+    return _ANALOG_CHIP if name in INPUTS else name
 
 
-@dataclass(frozen=True)
-class Instrument:
-    """A sensor and its channels' units.
-
-    Raises `InputError` if the name cannot be shown, or there is no unit.
-    """
-
-    sensor: str  # its name, or several analog inputs' with commas; empty if it is not known
-    units: tuple[Unit, ...]  # that of each channel, or, if there are no windows, of each feature
-
-    def __post_init__(self) -> None:
-        if len(self.sensor) > _NAME_LIMIT or not self.sensor.isprintable():
-            raise InputError(
-                f"the sensor's name {self.sensor[:_NAME_LIMIT]!r} has more than {_NAME_LIMIT} "
-                "characters, or some that cannot be shown; shorten it"
-            )
-        if not self.units:
-            raise InputError(f"the sensor {self.sensor!r} has no units; give one per channel")
-
-    @classmethod
-    def of(cls, kinds: Sequence[SensorKind]) -> Self:
-        """Return the instrument of sensors that are known, with all of their channels."""
-        units = tuple(unit for kind in kinds for unit in kind.channel_units)
-        return cls(", ".join(kind.name for kind in kinds), units)
-
-    @classmethod
-    def named(cls, sensor: str, units: str, channels: Sequence[str]) -> Self | None:
-        """Return the instrument of some channels by a text of `units_of`.
-
-        None if one has no unit, or is not the sensor's, such as a column added to its recording.
-        """
-        own = [name for each in sensor.split(", ") for name in channels_of(each)]
-        found = units_of(units, tuple(own or channels))
-        if not channels or not set(channels) <= found.keys():
-            return None
-        return cls(sensor, tuple(found[name] for name in channels))
-
-    def channel(self, number: int) -> Unit:
-        """Return the unit of a channel, by its number among those of a sample or among features."""
-        return self.units[number % len(self.units)]
-
-    def is_unlike(self, other: Instrument) -> bool:
-        """Whether equal values of both stand for other amounts, or amounts of other quantities."""
-        channels = range(max(len(self.units), len(other.units)))
-        return not all(self.channel(each).is_same(other.channel(each)) for each in channels)
-
-    def of_channels(self, numbers: Sequence[int]) -> Self:
-        """Return the instrument of some channels, in another order."""
-        return replace(self, units=tuple(map(self.channel, numbers)))
-
-    def __str__(self) -> str:
-        texts = dict.fromkeys(unit.text for unit in self.units)
-        return f"{self.sensor or 'an unknown sensor'} ({', '.join(texts)})"
-
-
-def to_arrays(instrument: Instrument | None) -> dict[str, NDArray[Any]]:
-    """Return the arrays of a file; none if the instrument is not known."""
-    if instrument is None:
-        return {}
-    texts = [unit.text for unit in instrument.units]
-    return {"sensor": np.array(instrument.sensor), "units": np.array(texts, dtype=np.str_)}
-
-
-def from_arrays(arrays: Mapping[str, NDArray[Any]]) -> Instrument | None:
-    """Return the instrument of a file's arrays, None without units; `InputError` if not texts."""
-    if "units" not in arrays:
-        return None
-    units, sensor = arrays["units"], arrays.get("sensor", np.array(""))
-    if units.dtype.kind != "U" or sensor.dtype.kind != "U" or units.ndim > 1 or sensor.ndim > 0:
-        raise InputError(
-            "arrays 'sensor' and 'units' must be the text of a name and a text for each channel; "
-            "fix them, or leave them out"
-        )
-    try:
-        return Instrument(str(sensor), tuple(map(unit_of, np.atleast_1d(units).tolist())))
-    except InputError as error:
-        raise InputError(f"arrays 'sensor' and 'units': {error}") from error
-
-
-# --- sampling rates, by the timer of an ATmega328P, its ADC and the two-wire bus ------------------
+# --- sampling rates, by the timer of an ATmega328P, its ADC and its buses -------------------------
 
 ANALOG_RATE = 9_000.0  # conversions of analog inputs a second, at most
 TIMER_STEPS = 1 << 16
 LARGEST_PRESCALER = 1024
 
-_TWO_WIRE_RATE = 1_000.0
+_BUS_RATE = 1_000.0
 _CLOCKS_HZ = 1_000_000, 32_000_000  # as board files have them
 _ROUNDING = 0.01  # of a period, to whole steps of the timer
 
 
-def rate_limits(sensor: str, channels: int, clock_hz: int) -> tuple[float, float]:
+def rate_limits(bus: Bus, channels: int, clock_hz: int) -> tuple[float, float]:
     """Return the lowest and the highest rate in hertz for a sensor of so many channels."""
-    most = _TWO_WIRE_RATE if sensor in (MPU6050.name, ADXL345.name) else ANALOG_RATE / channels
+    most = ANALOG_RATE / channels if bus == "analog" else _BUS_RATE
     return clock_hz / (LARGEST_PRESCALER * TIMER_STEPS), most
 
 
-def check_reported_rate(sensor: str, channels: int, period_cycles: int, clock_hz: int) -> None:
+def check_reported_rate(
+    sensor: str, bus: Bus, channels: int, period_cycles: int, clock_hz: int
+) -> None:
     """Raise `CheckFailed` if a board reports a rate that it cannot keep."""
     rate, (slowest, fastest) = clock_hz / period_cycles, _CLOCKS_HZ
-    least, most = rate_limits(sensor, channels, min(max(clock_hz, slowest), fastest))
+    least, most = rate_limits(bus, channels, min(max(clock_hz, slowest), fastest))
     if not least <= rate <= most * (1 + _ROUNDING):
         raise CheckFailed(
             f"the board reports {rate:.4g} samples a second at a clock of {clock_hz:,} Hz, but can "

@@ -20,7 +20,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from protonn_edge.errors import InputError, counted, shortened
-from protonn_edge.sensors.kinds import ANALOG_PINS, SensorKind, is_chip, sensor_kind
+from protonn_edge.sensors.described import sensor_kind
+from protonn_edge.sensors.kinds import ANALOG_PINS, SensorKind, is_chip
 from protonn_edge.system.files import check_file
 
 _COUNTS = 1024
@@ -33,10 +34,10 @@ MOST_RATE = 100_000.0  # samples a second, at most
 _FILE_LIMIT_BYTES = 1 << 27
 _PLAYED_LIMIT_BYTES = 1 << 27
 _LEAST_RATE = 0.001
-_MAGIC = b"PNNSENS1"  # of sensors.c
+_MAGIC = b"PNNSENS2"  # of sensors.c
 _HEAD = struct.Struct("<8sI")
-_RECORD = struct.Struct("<BBBBII")
-_KIND_NUMBERS = {"mpu6050": 2, "adxl345": 3}  # of uno.h; an analog input is 1
+_RECORD = struct.Struct("<BBBBII8s")
+_ANALOG, _I2C = 1, 2  # of uno.h
 _RATE = re.compile(r"#.*\brate\s*[:=]\s*([0-9.eE+-]+)", re.IGNORECASE)
 _SENSOR = re.compile(r"#.*; sensor: ([^;]+);")  # of a recording
 _NUMBERS = re.compile(r"[-+0-9.,;\s]+")
@@ -144,9 +145,10 @@ class PlayedSensor:
         if self.values.nbytes > _PLAYED_LIMIT_BYTES:
             raise InputError(f"{self.kind.name} has {shape[0]:,} samples; play fewer")
         pin = self.kind.pin
-        most = len(self.kind.channels) if pin is None else ANALOG_PINS - pin
-        names = "" if pin is not None else f" ({', '.join(self.kind.channels)})"
-        if shape[1] > most or (pin is None and shape[1] != most):
+        spreads = self.kind.is_input
+        most = ANALOG_PINS - (pin or 0) if spreads else len(self.kind.channels)
+        names = "" if spreads else f" ({', '.join(self.kind.channels)})"
+        if shape[1] > most or (not spreads and shape[1] != most):
             raise InputError(
                 f"{self.kind.name} has {counted(most, 'channel')}{names}, and these are {shape[1]}"
             )
@@ -202,20 +204,38 @@ def sensor_file(option: str) -> Path:
     return Path(_parts(option)[2])
 
 
-def packed_sensors(sensors: Sequence[PlayedSensor]) -> bytes:
-    """Return the file of the emulator's sensors (``sensors.c``); `InputError` if two collide."""
-    pins = [pin for sensor in sensors for pin in sensor.pins]
+def packed_sensors(
+    sensors: Sequence[PlayedSensor], inputs: Sequence[int] = range(ANALOG_PINS)
+) -> bytes:
+    """Return the file of the emulator's sensors (``sensors.c``); `InputError` if two collide.
+
+    `inputs` are the numbers that the ADC has for the pins a0 to a5.
+    """
+    places: list[int] = []  # addresses are above all pins
+    for sensor in sensors:
+        chip = sensor.kind.registers
+        places += sensor.pins if chip is None else chip.addresses[:1]
     names = [sensor.kind.name for sensor in sensors]
-    if len(set(pins)) < len(pins) or len(set(names)) < len(names):
+    if len(set(places)) < len(places):
         raise InputError(f"two sensors take the same input: {', '.join(names)}; leave one out")
     parts = [_HEAD.pack(_MAGIC, len(sensors))]
     for sensor in sensors:
-        samples, channels = sensor.values.shape
-        number = _KIND_NUMBERS.get(sensor.kind.name, 1)
-        rate_mhz = round(1000 * sensor.rate)
-        parts.append(_RECORD.pack(number, sensor.kind.pin or 0, channels, 0, rate_mhz, samples))
-        parts.append(sensor.values.astype("<i2").tobytes())
+        parts += _packed(sensor, inputs)
     return b"".join(parts)
+
+
+def _packed(sensor: PlayedSensor, inputs: Sequence[int]) -> tuple[bytes, bytes]:
+    chip, (samples, channels) = sensor.kind.registers, sensor.values.shape
+    played = round(1000 * sensor.rate), samples
+    if chip is None:
+        numbers = bytes(inputs[pin] for pin in sensor.pins)
+        head = _RECORD.pack(_ANALOG, 0, 2 * channels, 0, *played, numbers)
+        return head, sensor.values.astype("<i2").tobytes()
+    about = bytes([chip.data_register, chip.id_register, *(chip.ids[:1] or b"\0"), *chip.sleeps])
+    about += bytes(chip.reset)
+    flags = chip.fifo | bool(chip.ids) << 1
+    head = _RECORD.pack(_I2C, chip.addresses[0], chip.data_bytes, flags, *played, about)
+    return head, chip.held(sensor.values).tobytes()
 
 
 def _parts(option: str) -> re.Match[str]:
@@ -275,7 +295,7 @@ def _cells(line: str, delimiter: str) -> list[str]:
 def _channels(header: list[str], kind: SensorKind) -> list[int]:
     """Return the places of a sensor's channels: those of their names, else all that may be some."""
     names = [name.strip().lower() for name in header]
-    if kind.pin is None and all(names.count(channel) == 1 for channel in kind.channels):
+    if not kind.is_input and all(names.count(channel) == 1 for channel in kind.channels):
         return [names.index(channel) for channel in kind.channels]
     return [place for place, name in enumerate(names) if name not in _NO_CHANNELS]
 

@@ -10,8 +10,7 @@ import numpy as np
 import pytest
 
 from protonn_edge.emulator import EmulatedUno, EmulatorError
-from protonn_edge.sensors import MPU6050, PlayedSensor, sensor_kind
-from protonn_edge.sensors.kinds import ADXL345
+from protonn_edge.sensors import PlayedSensor, sensor_kind
 
 Compile = Callable[..., Path]
 Connect = Callable[[EmulatedUno], Any]
@@ -86,7 +85,7 @@ def test_an_mpu6050_gives_its_samples_in_one_burst(
         + EVERY_10_MS
     )
     values = noise(6)
-    with EmulatedUno(elf, sensors=[PlayedSensor(MPU6050, values, 100.0)]) as uno:
+    with EmulatedUno(elf, sensors=[PlayedSensor(sensor_kind("mpu6050"), values, 100.0)]) as uno:
         bursts = np.frombuffer(connect(uno).read(14 * 120), ">i2").reshape(-1, 7)
         assert uno.stats().faults == ()
     assert np.array_equal(bursts[:, 3], np.zeros(120))  # the temperature
@@ -116,7 +115,7 @@ int main(void) {
 }
 """
     )
-    with EmulatedUno(elf, sensors=[PlayedSensor(MPU6050, noise(6), 100.0)]) as uno:
+    with EmulatedUno(elf, sensors=[PlayedSensor(sensor_kind("mpu6050"), noise(6), 100.0)]) as uno:
         # Its identity, asleep, no data yet, a register that keeps and one that does not, a reset,
         # and nobody at another address.
         assert connect(uno).read(8) == bytes([0x68, 0x40, 0, 0, 0x08, 0x68, 0x00, 0x20])
@@ -132,10 +131,72 @@ def test_an_adxl345_is_little_endian_and_measures_when_told(
         + EVERY_10_MS
     )
     values = noise(3)
-    with EmulatedUno(elf, sensors=[PlayedSensor(ADXL345, values, 100.0)]) as uno:
+    with EmulatedUno(elf, sensors=[PlayedSensor(sensor_kind("adxl345"), values, 100.0)]) as uno:
         line = connect(uno)
         assert line.read(1) == b"\xe5"
         assert np.array_equal(np.frombuffer(line.read(6 * 40), "<i2").reshape(-1, 3), values[:40])
+
+
+def moved(values: np.ndarray) -> np.ndarray:
+    """Return the bytes of rotation, then acceleration, as inertial sensors hold them."""
+    return np.ascontiguousarray(values[:, [3, 4, 5, 0, 1, 2]]).astype("<i2").view(np.uint8)
+
+
+def of_a_bme280(values: np.ndarray) -> np.ndarray:
+    """Return the bytes of 20 bits each of pressure and temperature, then 16 bits of humidity."""
+    rows = []
+    for pressure, temperature, humidity in values.tolist():
+        bits = f"{pressure:015b}00000" + "0000" + f"{temperature:015b}00000" + "0000"
+        bits += f"{humidity:015b}0"
+        rows.append([int(bits[at : at + 8], 2) for at in range(0, 64, 8)])
+    return np.array(rows, np.uint8)
+
+
+def of_a_max30102(values: np.ndarray) -> np.ndarray:
+    """Return the bytes of 18 bits each of both lights, behind 6 bits of nothing."""
+    bits = ["".join(f"000000{each:015b}000" for each in row) for row in values.tolist()]
+    places = range(0, 48, 8)
+    return np.array([[int(row[at : at + 8], 2) for at in places] for row in bits], np.uint8)
+
+
+# A map of each chip, written by hand from its data sheet: its address, its identity and where that
+# is, how it is woken, where its data begin, and how they hold values.
+CHIPS = {
+    "lsm6ds3": (0x6A, 0x0F, 0x69, (0x10, 0x40), 0x22, moved),
+    "bmi160": (0x68, 0x00, 0xD1, (0x7E, 0x11), 0x0C, moved),
+    "bme280": (0x76, 0xD0, 0x60, (0xF4, 0x27), 0xF7, of_a_bme280),
+    "max30102": (0x57, 0xFF, 0x15, (0x09, 0x03), 0x07, of_a_max30102),
+}
+
+
+def test_chips_answer_as_their_data_sheets_have_it(
+    compile_firmware: Compile, connect: Connect
+) -> None:
+    sensors = []
+    for name in CHIPS:
+        kind = sensor_kind(name)
+        sensors.append(PlayedSensor(kind, noise(len(kind.channels), kind.low, kind.high), 100.0))
+    begin = sample = ""
+    expected, ids = [], b""
+    for (address, id_at, identity, (wake_at, wake), data, held), played in zip(
+        CHIPS.values(), sensors, strict=True
+    ):
+        expected.append(held(played.values))
+        count = expected[-1].shape[1]
+        begin += f"send({address}, {id_at}, 1); set({address}, {wake_at}, {wake});"
+        sample += f"send({address}, {data}, {count});"
+        ids += bytes([identity])
+    elf = compile_firmware(
+        f"{TWI} static void begin(void) {{ {begin} }} static void sample(void) {{ {sample} }}"
+        + EVERY_10_MS
+    )
+    whole = np.concatenate(expected, axis=1)
+    with EmulatedUno(elf, sensors=sensors) as uno:
+        line = connect(uno)
+        assert line.read(len(ids)) == ids
+        found = np.frombuffer(line.read(whole[:40].size), np.uint8)
+        assert uno.stats().faults == ()
+    assert np.array_equal(found.reshape(40, -1), whole[:40])
 
 
 def test_analog_inputs_convert_every_count_exactly(
@@ -162,12 +223,12 @@ static void sample(void) { uart_write16(convert(2)); uart_write16(convert(3)); }
         assert np.array_equal(np.frombuffer(line.read(4 * 1024), ">u2").reshape(-1, 2), values)
 
 
-@pytest.mark.parametrize("content", [b"", b"PNNSENS1\x01\0\0\0", b"PNNSENS2\0\0\0\0"])
+@pytest.mark.parametrize("content", [b"", b"PNNSENS2\x01\0\0\0", b"PNNSENS1\0\0\0\0"])
 def test_a_damaged_file_of_sensors_ends_the_emulator(
     compile_firmware: Compile, content: bytes
 ) -> None:
     elf = compile_firmware("int main(void) { idle_for_ever(); }")
-    uno = EmulatedUno(elf, sensors=[PlayedSensor(MPU6050, noise(6), 100.0)])
+    uno = EmulatedUno(elf, sensors=[PlayedSensor(sensor_kind("mpu6050"), noise(6), 100.0)])
     place = uno._options.index("--sensor-bytes") + 1
     uno._sensors = content + b"\xff" * 11
     uno._options[place] = str(len(uno._sensors))

@@ -53,7 +53,7 @@ def _changed_file(rng: np.random.Generator) -> bytes:
         facts = tomllib.loads(text)
         for _ in range(int(rng.integers(1, 4))):
             facts = mutated_json(rng, facts)
-        return encoded(rng, _toml(facts))
+        return encoded(rng, toml(facts))
     if chance < 0.9:
         return encoded(rng, mutated_text(rng, text, "=\"'#[]{}.\n"))
     return mutated_bytes(rng, text.encode())
@@ -65,7 +65,7 @@ def _files() -> tuple[str, ...]:
     return tuple(folder.joinpath(f"{name}.toml").read_text("utf-8") for name in board_names())
 
 
-def _toml(value: Any) -> str:
+def toml(value: Any) -> str:
     """Return a table as TOML, so far as it can hold it."""
     if not isinstance(value, dict):
         return f"title = {_value(value)}\n"

@@ -17,7 +17,7 @@ from protonn_edge.chain.file import load_model
 from protonn_edge.device.sensor_board import UNDECIDED
 from protonn_edge.emulator import EmulatedUno
 from protonn_edge.quantization import quantize
-from protonn_edge.sensors import MPU6050, PlayedSensor
+from protonn_edge.sensors import PlayedSensor, sensor_kind
 
 RATE = 100.0
 Property = Callable[[str, object], None]
@@ -50,7 +50,7 @@ def record(label: str, samples: np.ndarray) -> None:
 
 def watched(played: np.ndarray, seconds: float, live: Path) -> list[dict[str, object]]:
     """Upload to an emulated board with the sensor, through its bootloader; return its answers."""
-    sensor = PlayedSensor(MPU6050, played.astype(np.int16), RATE)
+    sensor = PlayedSensor(sensor_kind("mpu6050"), played.astype(np.int16), RATE)
     with EmulatedUno(None, bootloader=True, sensors=[sensor]) as uno:
         done = run_json("upload", live, "--port", uno.url)
         assert (done["port"], done["environment"]) == (uno.url, "uno")

@@ -31,17 +31,17 @@ from protonn_edge.features.audio.onset import onsets_of
 from protonn_edge.quantization import quantize
 from protonn_edge.sensors import (
     MICROPHONE,
-    MPU6050,
     Instrument,
     PlayedSensor,
     SensorKind,
     sensor_kind,
 )
-from protonn_edge.sensors.kinds import ADXL345, unit_of
+from protonn_edge.sensors.kinds import unit_of
 from protonn_edge.system.files import write_atomically
 from protonn_edge.toolchain.platformio import build_firmware
 
 UNO = load_board("uno")
+MPU6050 = sensor_kind("mpu6050")
 MODEL = random_window_model(window_features_of("mean,min,max,bands:3", 32, 6))
 HEARING = replace(
     random_audio_model(hearing(audio_of(12, 10, 200))),
@@ -198,7 +198,7 @@ def test_a_model_of_other_units_takes_the_counts_of_its_sensor_as_numpy_does(
     windows = windows_of(in_units(own, *units), sensor="adxl345", hop=20)
     elf = compiled(tmp_path, live_files(windows, make_plan(windows.model)))
     played = noise(307, 3, -300, 300)
-    answers = answers_of(elf, played, 100.0, 12, ADXL345)
+    answers = answers_of(elf, played, 100.0, 12, sensor_kind("adxl345"))
     assert_computed(windows, answers, played)
     assert len({answer.label for answer in answers}) > 1
     if set(units) == {"g"}:  # 1/256 is exact

@@ -90,8 +90,10 @@ def test_what_cannot_be_kept_is_refused(
 
 
 def test_a_board_with_another_chip_is_refused() -> None:
-    with pytest.raises(InputError, match="mega2560 has an atmega2560, sensors are sampled by"):
-        logger_of([sensor_kind("a0")], 10, load_board("mega2560"))
+    with pytest.raises(
+        InputError, match="attiny85 has an attiny85, sensors are sampled by an atmega"
+    ):
+        logger_of([sensor_kind("a0")], 10, load_board("attiny85"))
 
 
 def test_a_line_that_is_too_slow_is_made_faster() -> None:

@@ -25,7 +25,7 @@ from protonn_edge.device.recorder import Recorder, RecordingFile, SampleStream
 from protonn_edge.device.sensor_board import LoggerDescription
 from protonn_edge.emulator import EmulatedUno
 from protonn_edge.errors import InputError
-from protonn_edge.sensors import MPU6050, PlayedSensor
+from protonn_edge.sensors import PlayedSensor, sensor_kind
 
 PLAYED = noise(700, 6)
 RATE = 100.0
@@ -39,7 +39,7 @@ def logger(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def uno(logger: Path) -> Iterator[EmulatedUno]:
-    with EmulatedUno(logger, sensors=[PlayedSensor(MPU6050, PLAYED, RATE)]) as board:
+    with EmulatedUno(logger, sensors=[PlayedSensor(sensor_kind("mpu6050"), PLAYED, RATE)]) as board:
         yield board
 
 
@@ -167,7 +167,7 @@ def test_a_run_that_is_killed_loses_nothing(logger: Path, tmp_path: Path) -> Non
     program = "from protonn_edge.cli import main; main()"
     before = 0
     with EmulatedUno(
-        logger, sensors=[PlayedSensor(MPU6050, PLAYED, RATE)], wire_speed=True
+        logger, sensors=[PlayedSensor(sensor_kind("mpu6050"), PLAYED, RATE)], wire_speed=True
     ) as board:
         for _ in range(3):
             words = ["record", "-o", str(path), "--port", board.url, "--label", "wave"]

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from protonn_edge.errors import InputError
-from protonn_edge.sensors import MPU6050, PlayedSensor, packed_sensors, read_sensor, sensor_kind
+from protonn_edge.sensors import PlayedSensor, packed_sensors, read_sensor, sensor_kind
 
 TABLE = "label,session,time,ax,ay,az\nrest,s,0,1,-2,3\nrest,s,0.01,4,5,-32768\n"
 
@@ -86,7 +86,7 @@ def test_a_file_that_is_no_wav_is_refused(tmp_path: Path) -> None:
 def test_two_sensors_do_not_share_an_input() -> None:
     two = PlayedSensor(sensor_kind("a0"), np.zeros((1, 2), np.int16), 1.0)
     other = PlayedSensor(sensor_kind("a1"), np.zeros((1, 1), np.int16), 1.0)
-    motion = PlayedSensor(MPU6050, np.zeros((1, 6), np.int16), 1.0)
+    motion = PlayedSensor(sensor_kind("mpu6050"), np.zeros((1, 6), np.int16), 1.0)
     packed_sensors([two, motion])
     for pair in ([two, other], [motion, motion]):
         with pytest.raises(InputError, match="same input"):

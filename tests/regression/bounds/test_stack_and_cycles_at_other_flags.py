@@ -29,7 +29,7 @@ from protonn_edge.codegen.planner import plan_of
 from protonn_edge.features.convolution.stage import Convolutions
 from protonn_edge.features.pooling.integers import IntegerPooling
 from protonn_edge.quantization import IntegerChain, quantize
-from protonn_edge.sensors import MPU6050
+from protonn_edge.sensors import sensor_kind
 from protonn_edge.system.files import write_atomically
 from protonn_edge.toolchain.platformio import build_firmware
 
@@ -48,7 +48,7 @@ def stack_at(level: str, files: dict[str, str], folder: Path) -> int:
 @needs_avr_gcc
 def test_live_firmware_has_the_same_stack_at_another_level(tmp_path: Path) -> None:
     model = random_window_model(window_features_of("mean,min,max,bands:3", 32, 6))
-    sampling = Sampling.of([MPU6050], 100.0, UNO)
+    sampling = Sampling.of([sensor_kind("mpu6050")], 100.0, UNO)
     windowing = windowing_of(quantize(model), model.feature_names, sampling)
     files = live_files(windowing, make_plan(windowing.model))
     stacks = {level: stack_at(level, files, tmp_path / level) for level in ("-O2", "-O1")}

@@ -1,0 +1,101 @@
+"""What measured the values of data.
+
+An instrument, a sensor and the unit of each channel, goes with the values from a recording into
+windows and models, so that firmware for a sensor can convert its counts to the data's unit, or
+refuse them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from protonn_edge.errors import InputError
+from protonn_edge.sensors.described import channels_of
+from protonn_edge.sensors.kinds import SensorKind, Unit, unit_of, units_of
+
+ARRAYS = ("sensor", "units")  # the arrays of a file of windows or of a model that has an instrument
+_NAME_LIMIT = 60
+
+
+@dataclass(frozen=True)
+class Instrument:
+    """A sensor and its channels' units.
+
+    Raises `InputError` if the name cannot be shown, or there is no unit.
+    """
+
+    sensor: str  # its name, or several analog inputs' with commas; empty if it is not known
+    units: tuple[Unit, ...]  # that of each channel, or, if there are no windows, of each feature
+
+    def __post_init__(self) -> None:
+        if len(self.sensor) > _NAME_LIMIT or not self.sensor.isprintable():
+            raise InputError(
+                f"the sensor's name {self.sensor[:_NAME_LIMIT]!r} has more than {_NAME_LIMIT} "
+                "characters, or some that cannot be shown; shorten it"
+            )
+        if not self.units:
+            raise InputError(f"the sensor {self.sensor!r} has no units; give one per channel")
+
+    @classmethod
+    def of(cls, kinds: Sequence[SensorKind]) -> Self:
+        """Return the instrument of sensors that are known, with all of their channels."""
+        units = tuple(unit for kind in kinds for unit in kind.channel_units)
+        return cls(", ".join(kind.name for kind in kinds), units)
+
+    @classmethod
+    def named(cls, sensor: str, units: str, channels: Sequence[str]) -> Self | None:
+        """Return the instrument of some channels by a text of `units_of`.
+
+        None if one has no unit, or is not the sensor's, such as a column added to its recording.
+        """
+        own = [name for each in sensor.split(", ") for name in channels_of(each)]
+        found = units_of(units, tuple(own or channels))
+        if not channels or not set(channels) <= found.keys():
+            return None
+        return cls(sensor, tuple(found[name] for name in channels))
+
+    def channel(self, number: int) -> Unit:
+        """Return the unit of a channel, by its number among those of a sample or among features."""
+        return self.units[number % len(self.units)]
+
+    def is_unlike(self, other: Instrument) -> bool:
+        """Whether equal values of both stand for other amounts, or amounts of other quantities."""
+        channels = range(max(len(self.units), len(other.units)))
+        return not all(self.channel(each).is_same(other.channel(each)) for each in channels)
+
+    def of_channels(self, numbers: Sequence[int]) -> Self:
+        """Return the instrument of some channels, in another order."""
+        return replace(self, units=tuple(map(self.channel, numbers)))
+
+    def __str__(self) -> str:
+        texts = dict.fromkeys(unit.text for unit in self.units)
+        return f"{self.sensor or 'an unknown sensor'} ({', '.join(texts)})"
+
+
+def to_arrays(instrument: Instrument | None) -> dict[str, NDArray[Any]]:
+    """Return the arrays of a file; none if the instrument is not known."""
+    if instrument is None:
+        return {}
+    texts = [unit.text for unit in instrument.units]
+    return {"sensor": np.array(instrument.sensor), "units": np.array(texts, dtype=np.str_)}
+
+
+def from_arrays(arrays: Mapping[str, NDArray[Any]]) -> Instrument | None:
+    """Return the instrument of a file's arrays, None without units; `InputError` if not texts."""
+    if "units" not in arrays:
+        return None
+    units, sensor = arrays["units"], arrays.get("sensor", np.array(""))
+    if units.dtype.kind != "U" or sensor.dtype.kind != "U" or units.ndim > 1 or sensor.ndim > 0:
+        raise InputError(
+            "arrays 'sensor' and 'units' must be the text of a name and a text for each channel; "
+            "fix them, or leave them out"
+        )
+    try:
+        return Instrument(str(sensor), tuple(map(unit_of, np.atleast_1d(units).tolist())))
+    except InputError as error:
+        raise InputError(f"arrays 'sensor' and 'units': {error}") from error

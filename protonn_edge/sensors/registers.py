@@ -1,0 +1,83 @@
+"""How a chip with registers is read, and what it holds when it is played."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+class Word(NamedTuple):
+    """How a value is held: in the lower bits of some bytes, of which a shift drops the lowest."""
+
+    bytes: int = 2
+    bits: int = 16
+    shift: int = 0
+    signed: bool = True
+
+    @property
+    def limits(self) -> tuple[int, int]:
+        """The least and the largest value."""
+        sizes = 1 << self.bits - self.shift
+        return (-sizes // 2, sizes // 2 - 1) if self.signed else (0, sizes - 1)
+
+
+_INT16 = Word()
+
+
+class Setting(NamedTuple):
+    """A register that is written at the start."""
+
+    register: int
+    steps: tuple[tuple[float, int], ...]  # the value for rates up to one in hertz, or else the last
+    why: str
+    wait_ms: int = 0  # before whatever is next
+
+    def at(self, rate: float) -> tuple[int, int, str, int]:
+        """Return register, value, why and wait, for a sampling rate."""
+        most, value = next((step for step in self.steps if rate <= step[0]), self.steps[-1])
+        why = self.why if len(self.steps) == 1 else f"{self.why}, up to {most:g} Hz"
+        return self.register, value, why, self.wait_ms
+
+
+@dataclass(frozen=True)
+class Registers:
+    """The registers of a chip on a bus, as docs/own-sensor.md explains them."""
+
+    data_register: int
+    data_bytes: int
+    byte_order: str  # "big" or "little"
+    places: tuple[int, ...]  # the first byte of each channel's word
+    word: Word = _INT16
+    addresses: tuple[int, ...] = ()
+    id_register: int = 0
+    ids: tuple[int, ...] = ()
+    start: tuple[Setting, ...] = ()
+    fifo: bool = False
+    sleeps: tuple[int, int, int] = (0, 0, 1)  # the mask of nothing is 0, so that it never sleeps
+    reset: tuple[int, int] = (0, 0)
+
+    def settings_for(self, rate: float) -> list[tuple[int, int, str, int]]:
+        """Return what is written at the start: register, value, why, and milliseconds to wait."""
+        return [setting.at(rate) for setting in self.start]
+
+    def bytes_of(self, place: int) -> list[tuple[int, int]]:
+        """Return where each byte of a word is, the uppermost first, and its shift in 32 bits.
+
+        The word is at the upper end of these.
+        """
+        places = range(place, place + self.word.bytes)
+        upwards = reversed(places) if self.byte_order == "big" else places
+        each = [(at, 32 - self.word.bits + 8 * n) for n, at in enumerate(upwards)]
+        return each[::-1]
+
+    def held(self, values: NDArray[np.int16]) -> NDArray[np.uint8]:
+        """Return the bytes (samples, data_bytes) of samples (samples, channels)."""
+        data = np.zeros((len(values), self.data_bytes), np.uint8)
+        for place, counts in zip(self.places, values.T.astype(np.int64), strict=True):
+            upper = (counts << 32 - self.word.bits + self.word.shift) & 0xFFFFFFFF
+            for at, shift in self.bytes_of(place):
+                data[:, at] = upper >> shift & 0xFF
+        return data

@@ -1,0 +1,132 @@
+"""Things that .toml files describe, such as boards: those of a package, and users' own files."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from importlib import resources
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from protonn_edge.errors import InputError, shortened
+from protonn_edge.system.files import read_file
+from protonn_edge.system.schema import Check, whole
+
+FILE_LIMIT_BYTES = 64 << 10
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,39}")
+
+
+class Key(NamedTuple):
+    """What the value of a key must be, in words and as a test."""
+
+    words: str
+    holds: Check
+
+
+def whole_number(low: int, high: int) -> Key:
+    """Return the fact of an integer from `low` to `high`."""
+    return Key(f"a whole number from {low:,} to {high:,}", whole(low, high))
+
+
+def matches(pattern: str) -> Check:
+    """Check for a text of which a pattern matches all."""
+    return lambda value: isinstance(value, str) and re.fullmatch(pattern, value) is not None
+
+
+TITLE = Key("up to 60 plain characters", matches(r"[ -~]{1,60}"))
+
+
+@dataclass(frozen=True)
+class Shelf:
+    """Things of one kind, with a file each in the folder of a package."""
+
+    noun: str  # ``"board"``
+    package: str
+    page: str  # of the documentation
+
+    def names(self) -> list[str]:
+        """Return the names of the package's files, sorted."""
+        files = (file.name for file in resources.files(self.package).iterdir())
+        return sorted(name.removesuffix(".toml") for name in files if name.endswith(".toml"))
+
+    def read(self, name: str) -> tuple[str, dict[str, Any], str]:
+        """Return what a file says, by its name in the folder or by its path, which ends in .toml.
+
+        Its name without the suffix is first, its name for messages last. Raises `InputError` if
+        there is no such file, or it is not TOML.
+        """
+        if name.endswith(".toml"):
+            path = Path(name)
+            self._check_name(path)
+            return path.stem, self._parsed(self._read(path), str(path)), str(path)
+        if name not in self.names():
+            raise InputError(
+                f"no {self.noun} is called {shortened(name)!r}; choose one of "
+                f"{', '.join(self.names())}, or give the path of a .toml file"
+            )
+        file = f"{name}.toml"
+        text = resources.files(self.package).joinpath(file).read_text(encoding="utf-8")
+        return name, self._parsed(text, file), file
+
+    def check(
+        self,
+        facts: Mapping[str, Any],
+        known: Mapping[str, Key],
+        optional: Collection[str],
+        source: str,
+    ) -> None:
+        """Raise `InputError` if a key is not known, is missing, or has a wrong value."""
+        for key in facts:
+            if key not in known:
+                raise InputError(
+                    f"{source} has the key {shortened(key)!r}, which no {self.noun} has; see "
+                    f"{self.page}"
+                )
+        for key, fact in known.items():
+            if key not in facts and key not in optional:
+                raise InputError(f"{source} lacks the key {key!r}, {fact.words}; add it")
+            if key in facts and not fact.holds(facts[key]):
+                raise InputError(
+                    f"{source} says {key} = {_shown(facts[key])}, but it must be {fact.words}"
+                )
+
+    def _check_name(self, path: Path) -> None:
+        if not _NAME.fullmatch(path.stem):
+            raise InputError(
+                f"{shortened(path.name)} is no name for a {self.noun}; use letters, digits, - and "
+                "_, 40 at most"
+            )
+        if path.stem in self.names():
+            raise InputError(f"{path.stem} is a {self.noun} already; give {path} another name")
+
+    def _read(self, path: Path) -> str:
+        remedy = f"name a {self.noun}'s file"
+        try:
+            return read_file(path, limit_bytes=FILE_LIMIT_BYTES, remedy=remedy).decode()
+        except UnicodeDecodeError as error:
+            raise InputError(f"{path} is not UTF-8; save it as that") from error
+
+    def _parsed(self, text: str, source: str) -> dict[str, Any]:
+        import tomllib  # noqa: PLC0415 - few commands read such a file
+
+        try:
+            return tomllib.loads(text)
+        except tomllib.TOMLDecodeError as error:
+            words = shortened(str(error))
+            raise InputError(f"{source} is not TOML: {words}; see {self.page}") from error
+        except (
+            ValueError,
+            RecursionError,
+        ) as error:  # of integers of over 4,300 digits, of nesting
+            raise InputError(
+                f"{source} has a number or nested tables that no {self.noun}'s file has; see "
+                f"{self.page}"
+            ) from error
+
+
+def _shown(value: Any) -> str:
+    try:
+        return shortened(repr(value))
+    except (ValueError, RecursionError):  # an integer of over 4,300 digits, or nested lists
+        return "a value too long to show"

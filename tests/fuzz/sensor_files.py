@@ -1,0 +1,61 @@
+"""Sensor files: one is refused in one sentence, or its logger is generated and it can be played."""
+
+from __future__ import annotations
+
+import functools
+import re
+import tomllib
+from importlib import resources
+from pathlib import Path
+
+import numpy as np
+from fuzz.board_files import toml
+from fuzz.mutation import encoded, mutated_bytes, mutated_json, mutated_text, pick
+from fuzz.sentences import REFUSALS, check_refusal
+
+from protonn_edge.boards import load_board
+from protonn_edge.build.sensor_projects import logger_of
+from protonn_edge.sensors import PlayedSensor, SensorKind, packed_sensors, sensor_kind
+
+BRIEF_CASES = 20
+
+_NAMES = ("mine", "mine", "mine", "BME280", "a b", "-x", "x" * 60, "a0", "analog")
+_ANALOG = 'title = "A"\nbus = "analog"\npin = 1\nchannels = ["x", "y"]\nunits = "1/200 g"\n'
+
+
+def run_case(seed: int, folder: Path) -> None:
+    """Read a changed file of a sensor; generate the logger for it, and pack what it plays."""
+    rng = np.random.default_rng(seed)
+    path = folder / f"{pick(rng, _NAMES)}.toml"
+    path.write_bytes(_changed_file(rng))
+    try:
+        kind = sensor_kind(str(path))
+        rate = min(max(kind.rates[0], 10.0), kind.rates[1])
+        main = logger_of([kind], rate, load_board("uno")).firmware()["src/main.c"]
+    except REFUSALS as error:
+        check_refusal(error)
+        return
+    assert SensorKind.of_text(kind.text) is not None, "a board sends a text that nobody reads"
+    assert main.count("/*") == main.count("*/"), "a note ends its comment"
+    assert re.fullmatch(r"[\n\x20-\x7e]*", main), "the firmware has other characters"
+    values = rng.integers(kind.low, kind.high + 1, (3, len(kind.channels))).astype(np.int16)
+    packed_sensors([PlayedSensor(kind, values, 10.0)])
+
+
+def _changed_file(rng: np.random.Generator) -> bytes:
+    text = pick(rng, _files())
+    if rng.random() < 0.6:
+        facts = tomllib.loads(text)
+        for _ in range(int(rng.integers(1, 4))):
+            facts = mutated_json(rng, facts)
+        return encoded(rng, toml(facts))
+    if rng.random() < 0.7:
+        return encoded(rng, mutated_text(rng, text, "=\"'#[]{}.\n*/"))
+    return mutated_bytes(rng, text.encode())
+
+
+@functools.cache
+def _files() -> tuple[str, ...]:
+    folder = resources.files("protonn_edge.sensors")
+    files = [each for each in folder.iterdir() if each.name.endswith(".toml")]
+    return (_ANALOG, *(each.read_text("utf-8") for each in sorted(files, key=lambda at: at.name)))
