@@ -34,6 +34,7 @@ from protonn_edge.report import tuning as tables
 from protonn_edge.system.files import write_atomically
 from protonn_edge.system.lazy import require
 from protonn_edge.system.shell import command_line
+from protonn_edge.training.base import CLASSIFIERS
 from protonn_edge.training.calibration import with_accuracy_floor
 from protonn_edge.training.folds import fold_numbers, usual_folds
 from protonn_edge.training.parameters import SharedParameters
@@ -166,7 +167,15 @@ def _points(
     metric.check_folds(y, numbers)
     kind = given.classifier.name
     points = Points(X, y, numbers, board, limits, fixed, to_move, kind, metric)
-    fitting.check_options(points.untrained({}), replace(dataset, groups=to_move))
+    points = replace(points, gaps=dataset.gaps, preparation=dataset.preparation)
+    of_trials = replace(dataset, groups=to_move)
+    try:
+        untrained = points.untrained({})
+    except InputError:
+        if kind == ANY:  # no kind takes the options: the first one refuses them by their names
+            fitting.check_options(next(iter(CLASSIFIERS.values()))(**fixed), of_trials)
+        raise
+    fitting.check_options(untrained, of_trials)
     return points
 
 

@@ -128,6 +128,18 @@ class Preparation:
         """Return points (n, D) whose gaps are filled."""
         return np.where(np.isnan(X), np.array(self.values, np.float32), X)
 
+    def refilled(
+        self,
+        X: Float32,
+        gaps: NDArray[np.bool_],
+        rows: NDArray[np.bool_],
+        names: Sequence[str] = (),
+    ) -> tuple[Self, Float32]:
+        """Return what some rows (n,) say, and X (n, D) with its gaps (n, D) filled by that."""
+        empty = np.where(gaps, np.float32(np.nan), X)
+        found = self.learned(empty[rows], names)
+        return found, found.fill(empty)
+
     def of_columns(self, columns: Sequence[int]) -> Self:
         """Return the preparation of some of the features, in their order."""
         return replace(self, values=tuple(self.values[i] for i in columns if self.values))

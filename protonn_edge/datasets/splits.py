@@ -127,9 +127,10 @@ def _relearned(dataset: Dataset, chosen: NDArray[np.bool_]) -> Dataset:
     """Return a data set whose gaps are filled by what the chosen training points (n,) say."""
     if dataset.gaps is None or dataset.preparation is None:
         return dataset
-    X = np.where(dataset.gaps, np.float32(np.nan), dataset.X_train)
-    preparation = dataset.preparation.learned(X[chosen], dataset.feature_names)
-    return replace(dataset, X_train=preparation.fill(X), preparation=preparation)
+    preparation, X = dataset.preparation.refilled(
+        dataset.X_train, dataset.gaps, chosen, dataset.feature_names
+    )
+    return replace(dataset, X_train=X, preparation=preparation)
 
 
 def _kept(dataset: Dataset, rows: NDArray[np.bool_]) -> Dataset:

@@ -189,6 +189,7 @@ class PreparedPoints:
         self.generator = np.random.default_rng(seed)
         self.raw, self._y, self._weights = points, y, weights
         self.n_rows = self._known = int(points.shape[0])
+        self._given = n_given or self._known  # the others are copies
         self.multilabel = bool(issparse(y))
         if n_classes is None:
             n_classes = y.shape[1] if self.multilabel else len(np.unique(y))
@@ -198,7 +199,9 @@ class PreparedPoints:
         self.feature_names: tuple[str, ...] = ()
         given = settings.initial_model
         known = None if given is None else given.training_rows
-        self.rows = None if issparse(points) else RowSketch.of([points[:n_given]]).merged(known)
+        self.rows = (
+            None if issparse(points) else RowSketch.of([points[: self._given]]).merged(known)
+        )
         if given is not None:
             check_sizes((given.n_features, given.n_classes), points.shape[1], n_classes)
         if settings.strangers > 0:
@@ -266,8 +269,8 @@ class PreparedPoints:
     @property
     def calibration(self) -> tuple[Float32 | Sparse, Indices]:
         """A limited number of raw training points and classes, for measurements."""
-        step = -(-self._known // _CALIBRATION_POINTS)
-        return self.raw[: self._known : step], self._y[: self._known : step]
+        step = -(-self._given // _CALIBRATION_POINTS)
+        return self.raw[: self._given : step], self._y[: self._given : step]
 
     @property
     def for_device(self) -> bool:
@@ -289,7 +292,7 @@ class PreparedPoints:
 
     def measured(self, model: Model) -> Model:
         """Return a trained model with its threshold and activity, measured on training points."""
-        model = model.with_units_of(self.raw[: self._known])
+        model = model.with_units_of(self.raw[: self._given])
         if model.multilabel:
             return replace(model, threshold=self._threshold(model))
         return replace(model, activity=self._activity(model))

@@ -112,9 +112,10 @@ def identity(
 ) -> dict[str, Any]:
     """Return everything that the trials of a search depend on, which identifies its file."""
     digest = hashlib.sha256()
-    groups = () if points.groups is None else ((points.groups, "<i8"),)
-    for array, kind in ((points.X, "<f4"), (points.y, "<i8"), (points.folds, "<i8"), *groups):
-        digest.update(np.ascontiguousarray(array, dtype=kind).tobytes())
+    arrays = {"X": "<f4", "y": "<i8", "folds": "<i8", "groups": "<i8", "gaps": "|b1"}
+    for name, kind in arrays.items():
+        if (array := getattr(points, name)) is not None:
+            digest.update(np.ascontiguousarray(array, dtype=kind).tobytes())
     return {
         "format": _FORMAT,
         "data and folds": digest.hexdigest(),

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 
 from protonn_edge.boards import Board
+from protonn_edge.datasets.preparation import Preparation
 from protonn_edge.errors import InputError
 from protonn_edge.features.train import alternatives
 from protonn_edge.quantization import quantize
@@ -70,6 +71,15 @@ class Points:
     classifier: str = "protonn"  # the kind, as in `chain.registry`, or `ANY` of them
     metric: Metric = ACCURACY  # what is maximized
     left_out: tuple[str, ...] = ()  # kinds that are not searched among any
+    # (n, D): which values were gaps, and what filled them; None without gaps
+    gaps: NDArray[np.bool_] | None = None
+    preparation: Preparation | None = None
+
+    def filled_by(self, rows: NDArray[np.bool_]) -> NDArray[np.float32]:
+        """Return the points with gaps filled by what only some of them, (n,), say."""
+        if self.gaps is None or self.preparation is None:
+            return self.X
+        return self.preparation.refilled(self.X, self.gaps, rows)[1]
 
     def untrained(self, settings: Mapping[str, Any], seed: int = 0) -> DeviceClassifier:
         """Return an untrained classifier with the settings of a trial."""
@@ -183,13 +193,14 @@ def sketch(points: Points, settings: Mapping[str, Any], searched: Searched, seed
 def run_fold(points: Points, job: Job) -> FoldResult:
     """Train on all folds but one, and test the integers on that fold."""
     tested = points.folds == job.fold
-    X, y = points.X[~tested], points.y[~tested]
+    every = points.filled_by(~tested)
+    X, y = every[~tested], points.y[~tested]
     watch = _Watch(job.bars)
     classifier = points.untrained(job.settings, job.seed)
     evaluate_on = None
     if job.fold == 0:  # with groups, a class may be in the test points only
         known = tested & np.isin(points.y, np.unique(y))
-        evaluate_on = (points.X[known], points.y[known])
+        evaluate_on = (every[known], points.y[known])
         if points.metric == ACCURACY:  # which is what training reports
             classifier.callback = watch.note
     began = time.perf_counter()
@@ -199,7 +210,7 @@ def run_fold(points: Points, job: Job) -> FoldResult:
             groups = None if points.groups is None else points.groups[~tested]
             classifier.fit(X, y, groups=groups, evaluate_on=evaluate_on)
             model = quantize(classifier.model_)
-            Q = model.quantize(points.X[tested])
+            Q = model.quantize(every[tested])
             found = classifier.classes_[model.predict(Q)]
             fit = fit_of(model, Q[:: -(-len(Q) // _ACTIVITY_POINTS)], points.board, points.limits)
     except _Hopeless:

@@ -1,0 +1,40 @@
+"""Tuning with gaps: what filled them was learned on all rows, those of the tested fold included."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from protonn_edge.boards import load_board
+from protonn_edge.datasets import load_dataset
+from protonn_edge.tuning.limits import TuningLimits
+from protonn_edge.tuning.trial import Job, Points, run_fold
+
+
+def test_folds_fill_gaps_by_the_rows_that_they_train_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rows = [f"{'' if row % 4 == 0 else row * row},{row % 5},{'ab'[row % 2]}" for row in range(20)]
+    (tmp_path / "t.csv").write_text("\n".join(["x,z,label", *rows]) + "\n")
+    dataset = load_dataset(tmp_path / "t.csv", missing="median")
+    folds = np.arange(20) // 10
+    points = Points(
+        dataset.X_train, dataset.y_train, folds, load_board("uno"), TuningLimits(),
+        gaps=dataset.gaps, preparation=dataset.preparation,
+    )  # fmt: skip
+    seen: dict[str, Any] = {}
+
+    class Spy:
+        def fit(self, X: Any, *_: Any, **more: Any) -> None:
+            seen.update(X=X, tested=more["evaluate_on"][0])
+            raise ValueError("enough")
+
+    monkeypatch.setattr(Points, "untrained", lambda *_: Spy())
+    assert run_fold(points, Job(0, 0, {}, 0)).failure == "enough"
+    known = [row * row for row in range(10, 20) if row % 4]
+    assert seen["X"][2, 0] == seen["tested"][0, 0] == np.median(known)
+    assert dataset.X_train[0, 0] != np.median(known)
+    assert seen["X"][1, 0] == 121
