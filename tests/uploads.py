@@ -9,24 +9,24 @@ from __future__ import annotations
 
 import subprocess
 from collections.abc import Callable
+from typing import TypeVar
 
 from protonn_edge.errors import CheckFailed
 
 UPLOAD_DEADLINE_S = 60.0
 """The longest that an attempt may take; on a machine that has time, it takes two seconds."""
 
+_Done = TypeVar("_Done")
 _ATTEMPTS = 8
 _IN_VAIN = ("avrdude", "was stopped because it took more than")
 
 
-def upload_patiently(upload: Callable[[], object]) -> None:
-    """Run an upload again if avrdude found nobody, a few times."""
+def upload_patiently(upload: Callable[[], _Done]) -> _Done:
+    """Run an upload, perhaps by a command, again if avrdude found nobody, a few times."""
     for _ in range(_ATTEMPTS - 1):
         try:
-            upload()
-        except (CheckFailed, subprocess.TimeoutExpired) as error:
+            return upload()
+        except (CheckFailed, subprocess.TimeoutExpired, AssertionError) as error:
             if not any(words in str(error) for words in _IN_VAIN):
                 raise
-        else:
-            return
-    upload()
+    return upload()

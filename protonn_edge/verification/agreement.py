@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple, Self
 
@@ -104,6 +105,7 @@ class PossibleCycles:
         return f"{self.least:,} to {self.most:,} by {by}"
 
 
+@lru_cache(maxsize=4)  # what watches facts asks for them, and what compares cycles
 def prediction_paths(program: LinkedProgram, plan: Plan, board: Board) -> Paths:
     """Return the paths of what the firmware measures of a prediction, as `paths_between`."""
     from protonn_edge.avr.paths import Times, paths_between  # noqa: PLC0415 - they take SciPy

@@ -8,10 +8,8 @@ from __future__ import annotations
 import argparse
 import re
 import sys
-import tempfile
 import time
 from collections.abc import Iterator
-from pathlib import Path
 
 from agreement.agreement import compare, prove
 from agreement.calls import Case, Stage
@@ -37,8 +35,7 @@ def main() -> int:
 
 def _failures(function: Function, lanes: int, *, short: bool) -> Iterator[int]:
     """Yield 1 for each call of a function that fails, and 0 for the others."""
-    with tempfile.TemporaryDirectory() as folder:
-        stage = stage_of(function, Path(folder))
+    stage = stage_of(function)
     gaps = GAPS.get(function.id, set())
     for number, case in enumerate(cases_of(function, stage)):
         if case.long and short:

@@ -315,7 +315,7 @@ def _in_lanes(linked: Linked, form: str, call: Call, draw: _Draw) -> Outcome:
         tables[linked.tables[name].address] = np.array(rows)
 
     def start() -> tuple[list[Value], Memory]:
-        data = np.full((END, draw.lanes), UNTOUCHED)
+        data = np.full((END, draw.lanes), UNTOUCHED, np.int16)
         for at, place in call.places(linked).items():
             data[at] = known[place] if place in known else draw.byte(place)
         registers = call.registers(linked, lambda of: draw.byte(of if of[0] else (form, of[1])))

@@ -32,7 +32,7 @@ class LaneMemory:
     def load(self, address: Value) -> Value:
         loaded = self.all_lanes.data[address, self.lanes]
         assert (loaded != UNTOUCHED).all(), f"read of what is no variable's, at {address}"
-        return _number(loaded)
+        return _number(loaded.astype(np.int64))
 
     def store(self, address: Value, value: Value) -> None:
         assert np.all(self.all_lanes.own[address]), f"write to no variable, at {address}"

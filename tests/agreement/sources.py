@@ -5,10 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from agreement.calls import CALLS, Case, Stage
-from agreement.linked import linked_forms
+from agreement.linked import Forms, linked_forms
 from conformance.instances import KINDS, Program, programs_of
 
 from protonn_edge.codegen import render_c
@@ -52,8 +54,7 @@ def functions() -> list[Function]:
 
 def _functions_of(kind: str) -> Iterator[Function]:
     for number, program in enumerate(programs_of(kind)):
-        text = render_c(program.instance.model, program.plan)["pnn_model.c"]
-        for match in _FUNCTION.finditer(text):
+        for match in _FUNCTION.finditer(_files(program)["pnn_model.c"]):
             if _ASSEMBLY in match[2]:
                 stage = _stage_of(program, match[1])
                 yield Function(program, number, stage, match[1], match[0])
@@ -64,17 +65,29 @@ def _stage_of(program: Program, name: str) -> str:
     return max((each for each in names if name.startswith(f"{each}_")), key=len)
 
 
-def stage_of(function: Function, folder: Path, change: Callable[[str], str] = str) -> Stage:
-    """Compile a function's program, perhaps with another text, and return its stage there."""
+@cache
+def _files(program: Program) -> dict[str, str]:
+    return render_c(program.instance.model, program.plan)
+
+
+@cache
+def forms_of(program: Program, change: Callable[[str], str] = str) -> Forms:
+    """Compile a program once, perhaps with another text."""
+    files = _files(program)
+    with TemporaryDirectory() as folder:
+        for name, text in files.items():
+            (Path(folder) / name).write_text(text)
+        return linked_forms(change(files["pnn_model.c"]), Path(folder))
+
+
+def stage_of(function: Function, change: Callable[[str], str] = str) -> Stage:
+    """Return a function's stage in its compiled program, perhaps with another text."""
     program, instance = function.program, function.program.instance
-    files = render_c(instance.model, program.plan)
-    for name, text in files.items():
-        (folder / name).write_text(text)
     names = list(instance.model.named_stages)
     place = names.index(function.stage)
-    forms = linked_forms(change(files["pnn_model.c"]), folder)
     inputs = instance.inputs if place == instance.place else None
-    return Stage(function.stage, program.plan.kernels[place], forms, names[place - 1], inputs)
+    forms, kernel = forms_of(program, change), program.plan.kernels[place]
+    return Stage(function.stage, kernel, forms, names[place - 1], inputs)
 
 
 def cases_of(function: Function, stage: Stage) -> Iterator[Case]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 from functools import cache
-from pathlib import Path
 
 import pytest
 from agreement.agreement import compare, prove
@@ -33,12 +32,12 @@ def all_functions() -> tuple[Function, ...]:
 @needs_z3
 @needs_avr_gcc
 @pytest.mark.parametrize("kind", KINDS)
-def test_functions_of_a_kind(kind: str, tmp_path: Path) -> None:
+def test_functions_of_a_kind(kind: str) -> None:
     """`make agreement` proves and tries more, which takes longer."""
     for function in all_functions():
         if function.program.instance.stage.kind != kind or not function.is_own:
             continue
-        stage = stage_of(function, tmp_path)
+        stage = stage_of(function)
         executed = check(function, stage)
         own = set(instructions_of(stage, function.name))
         assert len(own & executed) >= LEAST_SHARE * len(own), function.id

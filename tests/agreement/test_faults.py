@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from pathlib import Path
 from typing import NamedTuple
 
 import pytest
@@ -47,11 +46,11 @@ FAULTS = {
 @needs_z3
 @needs_avr_gcc
 @pytest.mark.parametrize("name", FAULTS)
-def test_a_fault_is_noticed(name: str, tmp_path: Path) -> None:
+def test_a_fault_is_noticed(name: str) -> None:
     fault = FAULTS[name]
     function = next(each for each in all_functions() if each.id.endswith(fault.function))
     assert fault.old in function.source
-    stage = stage_of(function, tmp_path, changed(function, fault))
+    stage = stage_of(function, changed(function, fault))
     with pytest.raises(AssertionError):
         check(function, stage)
 

@@ -54,6 +54,7 @@ def _settings(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
         patch.setenv("PATH", f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}")
         patch.setenv("COLUMNS", "100")
         patch.setenv("BROWSER", "true")  # --open shows nothing
+        patch.setattr("protonn_edge.cli.tuning._TRIALS", 4)  # what would take all of --minutes
         yield
 
 

@@ -12,6 +12,7 @@ from avr_tools import needs_emulated_avr
 from command_line import run_json, succeed
 from data_files import data_file
 from teller import Teller
+from uploads import upload_patiently
 
 from protonn_edge.chain.file import load_model
 from protonn_edge.device.sensor_board import UNDECIDED
@@ -52,7 +53,7 @@ def watched(played: np.ndarray, seconds: float, live: Path) -> list[dict[str, ob
     """Upload to an emulated board with the sensor, through its bootloader; return its answers."""
     sensor = PlayedSensor(sensor_kind("mpu6050"), played.astype(np.int16), RATE)
     with EmulatedUno(None, bootloader=True, sensors=[sensor]) as uno:
-        done = run_json("upload", live, "--port", uno.url)
+        done = upload_patiently(lambda: run_json("upload", live, "--port", uno.url))
         assert (done["port"], done["environment"]) == (uno.url, "uno")
         printed = succeed("monitor", "--port", uno.url, "--seconds", seconds, "--json").stdout
         assert uno.stats().faults == ()

@@ -14,9 +14,10 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from generated_programs import write_c
+from proof.limited import proven
 from proof.programs import Program, programs
 
-from protonn_edge.certificate.eva import DRIVERS, INSTALL, prove
+from protonn_edge.certificate.eva import DRIVERS, INSTALL
 from protonn_edge.errors import CheckFailed
 
 
@@ -24,7 +25,7 @@ def main() -> int:
     """Return 1 if a program has an alarm, or takes too long."""
     parser = argparse.ArgumentParser(prog="make prove", description=__doc__.split("\n")[0])
     parser.add_argument("names", nargs="*", help="parts of names; without any, all programs")
-    parser.add_argument("--seconds", type=int, default=600, help="for each driver")
+    parser.add_argument("--seconds", type=int, default=600, help="of a core, for each driver")
     parser.add_argument("--list", action="store_true", help="print the names")
     asked = parser.parse_args()
     chosen = [
@@ -56,7 +57,7 @@ def _proven(program: Program, seconds: int) -> int:
         for driver in DRIVERS:
             before = _cpu_seconds()
             try:
-                proof = prove(folder, driver, seconds)
+                proof = proven(folder, driver, seconds)
             except CheckFailed:
                 cells.append(f"over {seconds} s")
                 continue
