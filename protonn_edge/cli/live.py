@@ -25,6 +25,8 @@ from protonn_edge.report.terminal import budget_facts, fact_table
 from protonn_edge.sensors import sensor_kind
 from protonn_edge.verification.tryout import NOT_TRIED, Tried, WrongAnswers
 
+_RATE_TOLERANCE = 0.01  # of a recording's rate: the clocks of boards and of people differ
+
 
 @dataclass(frozen=True)
 class LiveOptions:
@@ -87,7 +89,7 @@ class LiveOptions:
     def _rate_for(self, model: Model) -> float:
         signal = None if model.feature_stage is None else model.feature_stage.signal
         trained = None if signal is None else signal.rate
-        if self.rate is not None and trained is not None and self.rate != trained:
+        if self.rate and trained and abs(self.rate - trained) > _RATE_TOLERANCE * trained:
             raise InputError(
                 f"--rate is {self.rate:g}, the model was trained at {trained:g} Hz; leave it out, "
                 "or train with another --sample-rate"

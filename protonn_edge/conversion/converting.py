@@ -23,10 +23,14 @@ from protonn_edge.boards import Board, board_of
 from protonn_edge.chain.model import Model
 from protonn_edge.chain.statistics import InputStatistics
 from protonn_edge.conversion import EPOCHS, prototypes
-from protonn_edge.conversion.estimators import FittedEstimator, Indices, LinearRule, read_estimator
+from protonn_edge.conversion.estimators import (
+    FittedEstimator,
+    LinearRule,
+    read_estimator,
+    rows_of,
+)
 from protonn_edge.conversion.kept import Conversion, Measured
 from protonn_edge.conversion.trees import TreeRule, cuts, forest_model
-from protonn_edge.datasets.dataset import dense_features
 from protonn_edge.datasets.naming import check_names, label_text
 from protonn_edge.errors import CheckFailed, InputError, ProtoNNEdgeError
 from protonn_edge.evaluation.accuracy import share_right
@@ -36,7 +40,7 @@ from protonn_edge.kinds.protonn.train.budget_rules import ModelSizes
 from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
 from protonn_edge.quantization import IntegerChain, check_counts, measure_activity, quantize
 from protonn_edge.system.rounding import one_thread
-from protonn_edge.training.points import Float32, check_finite, check_varying
+from protonn_edge.training.points import Float32, Indices, check_varying
 
 _COMPARED_POINTS = 10_000
 _ACTIVITY_POINTS = 1_000
@@ -137,9 +141,9 @@ def from_sklearn(
     ):
         if number is not None and number < least:
             raise InputError(f"{name} is {number}; it must be at least {least}")
-    points = _points(X, "X")
+    points = rows_of(X, "X")
     fitted = read_estimator(estimator, points.shape[1])
-    points = _taken(fitted, points, "X")
+    points = fitted.taken(points, "X")
     check_counts(features=points.shape[1], classes=len(fitted.labels))
     names = tuple(label_text(str(label)) for label in fitted.labels)
     names = names if classes is None else tuple(classes)
@@ -147,7 +151,7 @@ def from_sklearn(
     measured, labels = (points, y) if evaluate_on is None else evaluate_on
     others = points
     if evaluate_on is not None:
-        others = _taken(fitted, _points(measured, "evaluate_on"), "evaluate_on")
+        others = fitted.taken(measured, "evaluate_on")
     test = Measured.of(fitted, others, labels)
     some = points[:: -(-len(points) // _ACTIVITY_POINTS)]
     limit = prototypes.SizeLimit(board_of(board), budget, n_projections, n_prototypes)
@@ -156,25 +160,6 @@ def from_sklearn(
     activity = measure_activity(found.integers, found.integers.quantize(some))
     model = replace(found.model.with_units_of(points), activity=activity)
     return _conversion(found, model, fitted, test, held_out=evaluate_on is not None)
-
-
-def _points(X: Any, what: str) -> Float32:
-    try:
-        points = np.asarray(dense_features(X, what), dtype=np.float32)
-    except (TypeError, ValueError) as error:
-        raise InputError(f"{what} must be a table of numbers, one row per point") from error
-    if points.ndim != 2 or 0 in points.shape:
-        raise InputError(
-            f"{what} has the shape {points.shape}; it must be a table of numbers, one row per point"
-        )
-    return points
-
-
-def _taken(fitted: FittedEstimator, points: Float32, what: str) -> Float32:
-    """Return those features of points that the estimator takes, their gaps filled."""
-    x = fitted.features.taken(points, what)
-    check_finite(x, what)
-    return x
 
 
 @dataclass(frozen=True, eq=False)
@@ -374,4 +359,5 @@ def _conversion(
         held_out=held_out,
         model_bytes=found.integers.model_bytes,
         flash_bytes=found.flash_bytes,
+        source=estimator,
     )

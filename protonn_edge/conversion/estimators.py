@@ -24,10 +24,10 @@ from sklearn.tree import DecisionTreeClassifier
 from protonn_edge.conversion import reading
 from protonn_edge.conversion.scaling import AffineMap, Float64, affine_map
 from protonn_edge.conversion.trees import tree_rule
+from protonn_edge.datasets.dataset import dense_features
 from protonn_edge.errors import InputError
 from protonn_edge.training.base import DeviceClassifier
-
-Indices = NDArray[np.int64]
+from protonn_edge.training.points import Float32, Indices, check_finite
 
 _CHUNK_BYTES = 64 * 2**20
 _EUCLIDEAN = ("euclidean", "l2")
@@ -143,6 +143,25 @@ class FittedEstimator:
     def answers(self, X: NDArray[Any]) -> Indices:
         """Return the class index of each raw point X, those of x."""
         return self.rule.answers(self.features.apply(X))
+
+    def taken(self, X: Any, what: str) -> Float32:
+        """Return x of raw points X (n, D), their gaps filled; name them in an error."""
+        x = self.features.taken(rows_of(X, what), what)
+        check_finite(x, what)
+        return x
+
+
+def rows_of(X: Any, what: str) -> Float32:
+    """Return points (n, D), or raise `InputError` if they are no table of numbers."""
+    try:
+        points = np.asarray(dense_features(X, what), dtype=np.float32)
+    except (TypeError, ValueError) as error:
+        raise InputError(f"{what} must be a table of numbers, one row per point") from error
+    if points.ndim != 2 or 0 in points.shape:
+        raise InputError(
+            f"{what} has the shape {points.shape}; it must be a table of numbers, one row per point"
+        )
+    return points
 
 
 def read_estimator(estimator: Any, n_features: int) -> FittedEstimator:

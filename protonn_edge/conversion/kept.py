@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from protonn_edge.chain.model import Model
-from protonn_edge.conversion.estimators import FittedEstimator, Indices
+from protonn_edge.conversion.estimators import FittedEstimator
 from protonn_edge.datasets.naming import label_text
 from protonn_edge.errors import InputError
 from protonn_edge.evaluation.accuracy import share_right
-from protonn_edge.training.points import Float32
+from protonn_edge.training.deployment import Deployable
+from protonn_edge.training.points import Float32, Indices
 
 
 @dataclass(frozen=True)
@@ -26,8 +27,11 @@ class ConversionStep:
 
 
 @dataclass(frozen=True, eq=False)
-class Conversion:
-    """A converted model, and the agreement after each step."""
+class Conversion(Deployable):
+    """A converted model, and the agreement after each step.
+
+    It has the methods `save`, `export`, `build` and `measure` of this package's estimators.
+    """
 
     # it fits the board by the planner's figures; `build` has the exact ones of the linker
     model: Model
@@ -38,6 +42,15 @@ class Conversion:
     held_out: bool  # whether they are other points than those of the conversion
     model_bytes: int  # size of W, B and Z as int8, or of trees
     flash_bytes: int  # flash of the whole firmware, by the planner
+    source: FittedEstimator = field(repr=False)  # which takes the same points
+
+    def to_model(self) -> Model:
+        """Return the converted model."""
+        return self.model
+
+    def _labelled(self, X: ArrayLike, y: ArrayLike) -> tuple[Float32, Indices]:
+        points = self.source.taken(X, "X")
+        return points, _class_indices(self.source, np.asarray(y), len(points))
 
     @property
     def agreement(self) -> float:

@@ -27,7 +27,7 @@ from protonn_edge.build.checks import check_estimate
 from protonn_edge.chain.model import Model
 from protonn_edge.chain.statistics import InputStatistics
 from protonn_edge.codegen import Limits, Plan, make_plan
-from protonn_edge.conversion.estimators import FittedEstimator, Indices, LinearRule
+from protonn_edge.conversion.estimators import FittedEstimator, LinearRule
 from protonn_edge.conversion.scaling import Float64
 from protonn_edge.errors import CheckFailed, InputError
 from protonn_edge.kinds.protonn.head import ProtoNNHead, rbf
@@ -42,7 +42,7 @@ from protonn_edge.training.initialization import (
     sample_with_all_classes,
 )
 from protonn_edge.training.normalization import normalizer_from
-from protonn_edge.training.points import Float32
+from protonn_edge.training.points import Float32, Indices
 
 REACHES = (1.5, 2.0, 3.0, 4.5)
 """Exponents to try of the RBF for the point at `_FARTHEST`; the table ends at 4.85."""

@@ -9,10 +9,12 @@ from typing import Any
 
 import numpy as np
 import pytest
+from avr_tools import needs_emulated_avr
 from data_files import data_file
 from scipy.sparse import csr_array
 from sklearn.base import BaseEstimator
 from sklearn.datasets import load_iris
+from sklearn.feature_selection import SelectKBest
 from sklearn.linear_model import LogisticRegression
 from sklearn.neighbors import KNeighborsClassifier, NearestCentroid
 from sklearn.pipeline import make_pipeline
@@ -232,6 +234,23 @@ def test_more_classes_than_a_device_counts_are_refused():
     machine = NearestCentroid().fit(X, np.arange(600) // 2)
     with pytest.raises(InputError, match="300 classes, generated code counts up to 255"):
         from_sklearn(machine, X)
+
+
+@needs_emulated_avr
+def test_a_conversion_is_measured_exported_and_saved_as_an_estimator_is(tmp_path: Path):
+    X, y = load_iris(return_X_y=True)
+    names = np.array(["setosa", "versicolor", "virginica"])[y]
+    machine = make_pipeline(SelectKBest(k=3), StandardScaler(), LogisticRegression()).fit(X, names)
+    converted = from_sklearn(machine, X, classes=["a", "b", "c"])
+    measured = converted.measure(X[:30], names[:30])  # of all columns, with the fitted labels
+    assert measured.summary.n == 30
+    assert measured.summary.accuracy == machine.score(X[:30], names[:30])
+    converted.save(tmp_path / "model.npz")
+    assert load_model(tmp_path / "model.npz").classes == ("a", "b", "c")
+    converted.export(tmp_path / "library")
+    assert (tmp_path / "library" / "src").is_dir()
+    with pytest.raises(InputError, match="row 0 has the label 'a', the LogisticRegression knows"):
+        converted.measure(X[:30], ["a"] * 30)
 
 
 def test_the_report_is_for_people_and_for_programs():

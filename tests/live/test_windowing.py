@@ -21,6 +21,7 @@ from protonn_edge.build.sensor_projects import build_live, live_files
 from protonn_edge.build.windowing import Windowing, windowing_of
 from protonn_edge.chain.file import save_model
 from protonn_edge.chain.model import Model
+from protonn_edge.cli.live import LiveOptions
 from protonn_edge.codegen import make_plan, template_environment
 from protonn_edge.datasets.naming import sample_names
 from protonn_edge.device.listener import AnswerStream
@@ -341,6 +342,11 @@ def test_the_command_asks_for_a_rate_and_keeps_that_of_the_training(tmp_path: Pa
     stage = replace(MODEL.feature_stage, rate=50.0)
     save_model(replace(MODEL, feature_stage=stage), path)
     assert "was trained at 50 Hz" in refusal(run(*words, "--rate", 100))
+    assert "was trained at 50 Hz" in refusal(run(*words, "--rate", 51))
+    nearly = replace(MODEL, feature_stage=replace(MODEL.feature_stage, rate=49.995))
+    windowing = LiveOptions(("mpu6050",), 50.0, None, None, None, None).windowing(nearly, UNO)
+    assert windowing is not None
+    assert windowing.sampling.rate == 50.0
 
 
 @needs_emulated_avr
