@@ -30,9 +30,6 @@ ATTRIBUTES = {
 CARE = {
     ("toolchain/process.py", "os.killpg"): 'hasattr(os, "killpg")',
     ("toolchain/process.py", "signal.SIGKILL"): 'hasattr(os, "killpg")',
-    ("toolchain/launcher.py", "os.killpg"): "process group",  # only process.py runs it
-    ("toolchain/launcher.py", "signal.SIGKILL"): "process group",
-    ("toolchain/launcher.py", "signal.SIGPIPE"): "process group",
     ("system/folders.py", "fcntl"): "except ImportError:",
     ("cli/record.py", "termios"): "except ImportError:",
     ("cli/record.py", "tty"): "except ImportError:",
