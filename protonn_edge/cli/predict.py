@@ -6,16 +6,20 @@ import csv
 import io
 from pathlib import Path
 
+import click
 import numpy as np
 
+from protonn_edge.build.windowing import VOTES_LIMIT
 from protonn_edge.chain.decision import UNKNOWN
 from protonn_edge.chain.file import load_model
 from protonn_edge.cli.command import OUTPUT, Output, command, option
-from protonn_edge.cli.options import MODEL_FILE, POINTS
+from protonn_edge.cli.options import MODEL_FILE, POINTS, FiniteRange
 from protonn_edge.cli.paths import PREDICTIONS, PREDICTIONS_HEAD, OutputFile
 from protonn_edge.cli.tables import TABLE, features_for
 from protonn_edge.datasets import TableOptions
+from protonn_edge.datasets.recorded import read_recording
 from protonn_edge.errors import InputError
+from protonn_edge.evaluation.live import live_figures
 from protonn_edge.quantization import quantize, why_floats_alone
 from protonn_edge.report.terminal import fact_table
 from protonn_edge.system.files import write_atomically
@@ -30,15 +34,36 @@ def predict_command(
         "[default: print the classes]",
         OutputFile(PREDICTIONS),
     ),
+    hop: int | None = option(
+        "DATA is a recording: classify a window every so many samples, as a board does.",
+        click.IntRange(1),
+    ),
+    votes: int = option(
+        "With --hop: windows of which most must agree.", click.IntRange(1, VOTES_LIMIT), shown=1
+    ),
+    refractory: float = option(
+        "With --hop: seconds for which a reported class stays.", FiniteRange(0, 3600), shown=0.0
+    ),
     table: TableOptions = TABLE,
     out: Output = OUTPUT,
 ) -> None:
     """Classify the points of DATA in integers, with the same answers as the device.
 
     Labels in DATA are ignored. Columns are matched by name if MODEL and DATA both have names. An
-    .npz file has the points in an array X, X_test or X_train.
+    .npz file has the points in an array X, X_test or X_train. With --hop, DATA is a recording with
+    labels, as for 'windows': false alarms and missed events are counted, the label of most samples
+    being no event.
     """
     model = load_model(model_file)
+    if hop is not None:
+        recorded = read_recording(data, table)
+        figures = live_figures(model, recorded, hop, votes, refractory)
+        out.notice(recorded.dataset.notices)
+        out.say(fact_table(figures.facts()))
+        out.finish(figures.to_json())
+        return
+    if (votes, refractory) != (1, 0.0):
+        raise click.UsageError("--votes and --refractory are for recordings; give --hop, too")
     if model.multilabel:
         raise InputError(
             f"{model_file} predicts sets of labels; call predict of the loaded model in Python"

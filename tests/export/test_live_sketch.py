@@ -12,7 +12,6 @@ from audio_factory import audio_of, hearing, random_audio_model
 from command_line import refusal, run
 from logger_builds import listening
 from model_factory import random_window_model, window_features_of
-from teller import Teller
 
 from protonn_edge.boards import load_board
 from protonn_edge.build.sampling import Sampling
@@ -22,6 +21,7 @@ from protonn_edge.chain.model import Model
 from protonn_edge.device.sensor_board import UNDECIDED
 from protonn_edge.emulator import EmulatedUno
 from protonn_edge.errors import CheckFailed
+from protonn_edge.evaluation.live import Reporter
 from protonn_edge.features.audio.onset import onsets_of
 from protonn_edge.quantization import quantize
 from protonn_edge.sensors import MICROPHONE, PlayedSensor, sensor_kind
@@ -58,15 +58,15 @@ def printed_lines(url: str, count: int) -> list[str]:
 def expected_lines(windows: Windowing, raw: np.ndarray, count: int) -> list[str]:
     """Return what the sketch prints of windows of raw samples that are played again and again."""
     reference, lines = windows.model, []
-    teller = Teller(windows.votes, windows.refractory)
+    reporter = Reporter(windows.votes, windows.refractory)
     for first in range(0, count * windows.hop, windows.hop):
         at = np.arange(first, first + windows.window) % len(raw)
         Q = reference.raw_inputs.quantize(raw[at][:, windows.used].reshape(1, -1))
         (label,) = reference.predict(Q).tolist()
         lines.append(f"{reference.classes[label]} {reference.scores(Q)[0, label]}")
-        if teller.tell(label, first + windows.window):
-            lines.append(f"=> {reference.classes[teller.told]}")
-    assert teller.told != UNDECIDED
+        if reporter.report(label, first + windows.window):
+            lines.append(f"=> {reference.classes[reporter.reported]}")
+    assert reporter.reported != UNDECIDED
     return lines[:count]
 
 

@@ -11,12 +11,12 @@ import pytest
 from avr_tools import needs_emulated_avr
 from command_line import run_json, succeed
 from data_files import data_file
-from teller import Teller
 from uploads import upload_patiently
 
 from protonn_edge.chain.file import load_model
 from protonn_edge.device.sensor_board import UNDECIDED
 from protonn_edge.emulator import EmulatedUno
+from protonn_edge.evaluation.live import Reporter
 from protonn_edge.quantization import quantize
 from protonn_edge.sensors import PlayedSensor, sensor_kind
 
@@ -119,12 +119,12 @@ def test_a_gesture_is_recorded_trained_uploaded_and_watched(record_property: Pro
 def assert_told_as_the_reference(
     answers: list[dict[str, object]], classes: tuple[str, ...]
 ) -> None:
-    teller = Teller(votes=3, refractory=150)
+    reporter = Reporter(votes=3, refractory=150)
     for answer in answers:
-        teller.tell(classes.index(answer["class"]), answer["first_sample"] + 50)
-        told = None if teller.told == UNDECIDED else classes[teller.told]
+        reporter.report(classes.index(answer["class"]), answer["first_sample"] + 50)
+        told = None if reporter.reported == UNDECIDED else classes[reporter.reported]
         assert answer["told"] == told
-    assert teller.told != UNDECIDED
+    assert reporter.reported != UNDECIDED
 
 
 def test_the_magic_wand_is_recorded_trained_uploaded_and_watched(

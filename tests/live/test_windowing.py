@@ -12,7 +12,6 @@ from avr_tools import needs_emulated_avr
 from command_line import refusal, run, run_json
 from logger_builds import listening, noise
 from model_factory import random_model, random_window_model, window_features_of
-from teller import Teller
 
 from protonn_edge.boards import load_board
 from protonn_edge.build.folder import read_plan
@@ -28,6 +27,7 @@ from protonn_edge.device.listener import AnswerStream
 from protonn_edge.device.sensor_board import UNDECIDED, WindowAnswer
 from protonn_edge.emulator import EmulatedUno
 from protonn_edge.errors import CheckFailed, InputError
+from protonn_edge.evaluation.live import Reporter
 from protonn_edge.features.audio.onset import onsets_of
 from protonn_edge.quantization import quantize
 from protonn_edge.sensors import (
@@ -142,10 +142,10 @@ def test_windows_follow_one_another_by_the_hop_and_are_told_as_the_reference_doe
 
 
 def told_of(windows: Windowing, answers: list[WindowAnswer], refractory: int) -> list[int]:
-    teller, told = Teller(windows.votes, refractory), []
+    reporter, told = Reporter(windows.votes, refractory), []
     for answer in answers:
-        teller.tell(answer.label, answer.first + windows.window)
-        told.append(teller.told)
+        reporter.report(answer.label, answer.first + windows.window)
+        told.append(reporter.reported)
     return told
 
 
@@ -318,18 +318,18 @@ def test_channels_are_found_by_their_names() -> None:
 
 
 def test_a_class_is_told_by_most_and_stays_for_its_time() -> None:
-    teller = Teller(votes=3, refractory=100)
+    reporter = Reporter(votes=3, refractory=100)
     told = []
     for number, label in enumerate([1, 0, 1, 0, 0, 1, 1, 1]):
-        news = teller.tell(label, 30 * number)
-        told.append((teller.told, news))
+        news = reporter.report(label, 30 * number)
+        told.append((reporter.reported, news))
     undecided, one, zero = (UNDECIDED, False), (1, False), (0, False)
     # 0 has most at 90 and 120, where 1 has stood for 30 and 60 samples; at 180 1 has most again.
     assert told == [undecided, undecided, (1, True), one, one, one, one, one]
     assert zero not in told
-    teller.forget()
-    assert not teller.tell(0, 1000)
-    assert teller.tell(0, 1030)
+    reporter.forget()
+    assert not reporter.report(0, 1000)
+    assert reporter.report(0, 1030)
 
 
 def test_the_command_asks_for_a_rate_and_keeps_that_of_the_training(tmp_path: Path) -> None:

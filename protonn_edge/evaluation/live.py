@@ -1,0 +1,157 @@
+"""What a board reports of a recording, and how often that is wrong: false alarms and missed events.
+
+Events are the runs of a label in the recording, but for those of one class in which nothing
+happens. A report is right if its class has an event that its windows reach.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.stats import chi2
+
+from protonn_edge.chain.decision import UNKNOWN
+from protonn_edge.chain.model import Model
+from protonn_edge.datasets.dataset import dense_features
+from protonn_edge.datasets.naming import channel_names, listed
+from protonn_edge.datasets.recorded import Recording
+from protonn_edge.datasets.recordings import runs_of
+from protonn_edge.device.sensor_board import UNDECIDED
+from protonn_edge.errors import InputError, counted
+from protonn_edge.quantization import IntegerChain, quantize
+
+_WINDOWS_AT_ONCE = 4_096
+_TAIL = 0.025  # on either side of an interval of 95 %
+
+
+@dataclass
+class Reporter:
+    """What a board reports of windows that follow one another, as templates/device/windows.j2 does.
+
+    `votes` is how many of the last windows are counted, of which most must have a class; for
+    `refractory` samples, a reported class stays. `reported` is the last one, `UNDECIDED` before.
+    """
+
+    votes: int = 1
+    refractory: int = 0
+    reported: int = UNDECIDED
+    _recent: list[int] = field(default_factory=list)
+    _reported_at: int = 0
+
+    def report(self, label: int, end: int) -> bool:
+        """Count the class of a window that ends before a sample's number; return if it is news."""
+        self._recent = [*self._recent, label][-self.votes :]
+        most = max(set(self._recent), key=self._recent.count)
+        if 2 * self._recent.count(most) <= self.votes or most == self.reported:
+            return False
+        if self.reported != UNDECIDED and end - self._reported_at < self.refractory:
+            return False
+        self.reported, self._reported_at = most, end
+        return True
+
+    def forget(self) -> None:
+        """Forget the windows before a gap; the reported class stays."""
+        self._recent = []
+
+
+@dataclass(frozen=True)
+class LiveFigures:
+    """False alarms and missed events in a recording of some hours."""
+
+    hours: float
+    rest: str  # the class in which nothing happens
+    events: int
+    missed: int
+    false_alarms: int
+    reports: tuple[tuple[float, str], ...]  # the second of each, and its class
+
+    @property
+    def per_hour(self) -> tuple[float, float, float]:
+        """False alarms per hour, and its interval of 95 % by Poisson's distribution."""
+        n = self.false_alarms
+        ends = chi2.ppf(_TAIL, 2 * n) if n else 0.0, chi2.ppf(1 - _TAIL, 2 * n + 2)
+        return n / self.hours, float(ends[0] / 2 / self.hours), float(ends[1] / 2 / self.hours)
+
+    def facts(self) -> list[tuple[str, str]]:
+        """Return the figures with their names."""
+        rate, low, high = self.per_hour
+        alarms = f"{self.false_alarms:,} in {60 * self.hours:,.1f} min, {rate:,.1f} per hour"
+        return [
+            ("events", f"{self.events:,}, runs of other labels than {self.rest!r}"),
+            ("missed events", f"{self.missed:,}"),
+            ("false alarms", f"{alarms} (95 % confidence: {low:,.1f} to {high:,.1f})"),
+        ]
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the figures under the names that every JSON of this package uses."""
+        return {**asdict(self), "false_alarms_per_hour": self.per_hour}
+
+
+def live_figures(
+    model: Model, recorded: Recording, hop: int, votes: int = 1, refractory_s: float = 0.0
+) -> LiveFigures:
+    """Return what a board with a model of windows would report of a recording with labels.
+
+    Windows begin every `hop` samples; see `Reporter`. Nothing happens in the label of most samples.
+    Raises `InputError` if the recording has other channels, units or classes than the model.
+    """
+    signal = None if model.feature_stage is None else model.feature_stage.signal
+    if signal is None or signal.from_onset:
+        raise InputError("the model is not of windows that follow one another; leave --hop out")
+    dataset = recorded.dataset.matched(
+        channel_names(model.feature_names, signal.channels), "the recording"
+    )
+    samples, y = dense_features(dataset.X_train, "the recording"), dataset.y_train
+    rest, rate = dataset.classes[int(np.bincount(y).argmax())], recorded.rate or signal.rate
+    here, there, window = dataset.instrument, model.instrument, signal.samples
+    alike = here is None or there is None or not here.is_unlike(there)
+    known = {*dataset.classes} <= {rest, *model.classes}
+    if samples.shape[1] != signal.channels or rate is None or not (known and alike):
+        raise InputError(
+            f"the recording has {counted(samples.shape[1], 'channel')} of {here or 'any unit'}, "
+            f"{rate or 'unknown'} samples a second and labels {listed(dataset.classes)}, the model "
+            f"{signal.channels} of {there or 'any unit'} and {listed(model.classes)}; give a "
+            "recording like those that it was trained on"
+        )
+    integers = quantize(model)
+    reporter, reports = Reporter(votes, round(refractory_s * rate)), list[tuple[int, str]]()
+    names, reach = (
+        {**dict(enumerate(model.classes)), UNKNOWN: "unknown"},
+        window + (votes - 1) * hop,
+    )
+    for first, end in runs_of(np.zeros_like(y), recorded.seams):
+        reporter.forget()
+        for at, label in _classified(integers, samples[first:end], window, hop):
+            if reporter.report(label, first + at):
+                reports.append((first + at, names[reporter.reported]))
+    events, missed, right = 0, 0, set[int]()
+    for first, end in runs_of(y, recorded.seams):
+        event = dataset.classes[y[first]]
+        if event != rest:
+            found = {at for at, name in reports if name == event and first < at < end + reach}
+            events, missed, right = events + 1, missed + (not found), right | found
+    alarms = [at for at, name in reports if name not in (rest, "unknown") and at not in right]
+    return LiveFigures(
+        hours=len(samples) / rate / 3600,
+        rest=rest,
+        events=events,
+        missed=missed,
+        false_alarms=len(alarms),
+        reports=tuple((at / rate, name) for at, name in reports),
+    )
+
+
+def _classified(
+    integers: IntegerChain, samples: NDArray[np.float32], window: int, hop: int
+) -> Iterator[tuple[int, int]]:
+    """Yield where each window of samples (rows, channels) ends, and its class."""
+    begins = np.arange(0, len(samples) - window + 1, hop)
+    for start in range(0, len(begins), _WINDOWS_AT_ONCE):
+        some = begins[start : start + _WINDOWS_AT_ONCE]
+        windows = samples[some[:, None] + np.arange(window)].reshape(len(some), -1)
+        labels = integers.answers(integers.quantize(windows))[0]
+        yield from zip((some + window).tolist(), labels.tolist(), strict=True)
