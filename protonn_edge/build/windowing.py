@@ -264,11 +264,11 @@ class Windowing:
     def words(self) -> str:
         """A description for display."""
         rate = self.sampling.actual_rate
-        votes = "" if self.votes == 1 else f", told by most of {self.votes}"
-        rest = f", for {self.refractory_s:g} s at least" if self.refractory else ""
+        votes = "" if self.votes == 1 else f", reported by majority of {self.votes}"
+        rest = f", then {self.refractory_s:g} s of pause" if self.refractory else ""
         every = f"every {self.hop} ({self.hop / rate:.3g} s)"
         if self.from_onset:
-            every = f"from where sound begins, {self.hop / rate:.3g} s apart at least"
+            every = f"from each onset of sound, at least {self.hop / rate:.3g} s apart"
         return f"windows of {self.window} samples at {rate:.6g} Hz, {every}{votes}{rest}"
 
     def ring_samples(self, plan: Plan) -> int:

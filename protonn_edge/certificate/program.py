@@ -34,8 +34,8 @@ def certify_program(elf: Path, board: Board, settings: Settings) -> Certificate:
     program = read_program(elf)
     if board.core != program.core.name:
         raise InputError(
-            f"{elf} is compiled for {program.core.chip}, which {board.name} has not; name the "
-            "board with --board"
+            f"{elf} is compiled for {program.core.chip}, which {board.name} does not have; name "
+            "the board with --board"
         )
     made = tuple(program_claims(program, settings.entry))
     hashes = {claims.FIRMWARE: image_sha256(program)}

@@ -44,13 +44,13 @@ def certify_project(folder: Path, board: Board, settings: Settings) -> Certifica
         reference, plan = project.generated()
         if not (isinstance(reference, IntegerChain) and isinstance(plan, Plan)):
             raise InputError(
-                f"{folder} computes in floats, of which nothing is proven; build it without "
+                f"{folder} computes in floats, and proofs are for integers only; build it without "
                 "--precision float32"
             )
         if plan.core.name != board.core:
             raise InputError(
-                f"{folder} was built for {plan.core.chip}, which {board.name} has not; name its "
-                "board with --board"
+                f"{folder} was built for {plan.core.chip}, which {board.name} does not have; name "
+                "its board with --board"
             )
         Q = trial_points(model, reference, settings.points)
         options = BuildOptions(reference=reference, plan=plan)

@@ -334,5 +334,5 @@ def _check_rejection(model: Model) -> None:
     if model.n_classes > UNKNOWN:
         raise InputError(
             f"array 'rejection' is in a model of {model.n_classes:,} classes; with at most "
-            f'{UNKNOWN} the answer "unknown" is told from them'
+            f'{UNKNOWN} the answer "unknown" differs from all of them'
         )

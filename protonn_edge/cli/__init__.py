@@ -37,7 +37,7 @@ COMMANDS = {
     "export": "Export a model as an Arduino or PlatformIO library, or C",
     "verify": "Compare the scores of NumPy, C and the board, bit by bit",
     "hil": "Measure accuracy, time and energy on a board",
-    "certify": "Say of a build what is proven and what was measured",
+    "certify": "List what is proven and what was measured of a build",
     "report": "Write an HTML report of what 'hil' measured",
     "emulate": "Run firmware on an emulated board",
     "boards": "List the boards, or check a board's file",

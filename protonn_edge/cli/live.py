@@ -39,7 +39,7 @@ class LiveOptions:
         metavar="NAME",
     )
     rate: float | None = option(
-        "With --sensor: samples a second.  [default: those of the training, if it says so]",
+        "With --sensor: samples per second.  [default: the training's, if the model states it]",
         FiniteRange(0, min_open=True),
     )
     unit: str | None = option(
@@ -48,16 +48,16 @@ class LiveOptions:
         metavar="UNIT",
     )
     hop: int | None = option(
-        "With --sensor: samples from the beginning of a window to that of the next one; fewer "
-        "than a window has let them overlap.  [default: a window's]",
+        "With --sensor: samples from the start of a window to the start of the next; windows "
+        "overlap if it is less than their length.  [default: their length]",
         click.IntRange(1),
     )
     votes: int | None = option(
-        "With --sensor: tell the class that most of so many windows have.  [default: 1]",
+        "With --sensor: report the majority of this many windows.  [default: 1]",
         click.IntRange(1, VOTES_LIMIT),
     )
     refractory: float | None = option(
-        "With --sensor: tell no other class for so many seconds.  [default: 0]",
+        "With --sensor: report no other class for this many seconds.  [default: 0]",
         FiniteRange(0, 3600),
     )
 

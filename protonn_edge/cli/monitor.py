@@ -45,7 +45,7 @@ def monitor_command(
         ),
     ),
     seconds: float | None = option(
-        "Stop after so many seconds of the board's clock.  [default: at Ctrl-C]",
+        "Stop after this many seconds of the board's clock.  [default: at Ctrl-C]",
         FiniteRange(0, 86_400, min_open=True),
     ),
     board_name: str = BOARD,

@@ -137,8 +137,8 @@ PRECISION = option(
     shown=PRECISIONS[0],
 )
 TRY = option(
-    "Let what was made answer a few points on the emulated board before it is written, and "
-    "compare every score with NumPy.",
+    "Try a few points on the emulated board before anything is written, and compare every score "
+    "with NumPy.",
     flag="--try/--no-try",
     shown=True,
 )

@@ -65,13 +65,12 @@ def record_command(
         "The length of a take.  [default: until a key]", FiniteRange(0, 86_400, min_open=True)
     ),
     takes: int | None = option(
-        "Record so many takes of each label, one after the other, without keys.", click.IntRange(1)
+        "Record this many takes of each label in turn, without keys.",
+        click.IntRange(1),
     ),
     pause: float = option("Seconds before each take.", FiniteRange(0, 3600), shown=1.0),
-    session: str = option(
-        "Whose or which recording this is, for 'train --groups'.", shown="session-1"
-    ),
-    baud: int | None = baud_rate("What 'logger' said."),
+    session: str = option("The person or the session, for 'train --groups'.", shown="session-1"),
+    baud: int | None = baud_rate("The rate that 'logger' printed."),
     board_name: str = BOARD,
     out: Output = OUTPUT,
 ) -> None:

@@ -61,14 +61,14 @@ def report_command(
         shape(IMAGE_SHAPE.names, IMAGE_SHAPE.what),
     ),
     front_path: Path | None = option(
-        "What 'tune --front' wrote, as JSON: accuracy against size and time.", PATH, flag="--front"
+        "The JSON file of 'tune --front': accuracy against size and time.", PATH, flag="--front"
     ),
     title: str = option("The heading.", default=""),
     watts: float | None = power_draw(
-        "What the board draws, as you have measured it.  [default: the board's]"
+        "The power of the board, if you have measured it.  [default: the board's]"
     ),
     watt_hours: float = option(
-        "What is in the battery, in Wh.",
+        "Capacity of the battery, in Wh.",
         FiniteRange(*content.WATT_HOURS),
         flag="--battery",
         shown=content.Battery.watt_hours,
@@ -79,7 +79,7 @@ def report_command(
         shown=content.Battery.rate,
     ),
     idle_watts: float = option(
-        "What the board draws between predictions.",
+        "The power of the board between predictions.",
         FiniteRange(*content.IDLE_WATTS),
         shown=content.Battery.idle_watts,
     ),

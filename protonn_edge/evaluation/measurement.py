@@ -116,7 +116,7 @@ class Measurement(FactsRepr):
         allowed = self.usage.stack_bytes
         if self.stack_peak_bytes is not None and not 0 < self.stack_peak_bytes <= allowed:
             return CheckFailed(
-                f"the device says that its stack held {self.stack_peak_bytes:,} B, its program "
+                f"the device reports a stack of {self.stack_peak_bytes:,} B, its program "
                 f"takes 1 to {allowed:,} of the {self.board.sram_bytes:,} B of {self.board.name}; "
                 "build and upload the firmware again"
             )

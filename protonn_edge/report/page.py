@@ -42,7 +42,7 @@ _LEADS = {
     "seen": "What the first stage extracts from a point.",
     "unknown": "What other thresholds would reject, on the same points.",
     "latency": "Cycles as the board's own timer counts them. No input takes longer than the bound.",
-    "memory": "What the linked firmware takes of the board, with the protocol and the drivers.",
+    "memory": "Flash and SRAM of the linked firmware, including the protocol and the drivers.",
     "certificate": "Proven claims hold for every input, measured ones held on these points.",
     "plan": "How a prediction is computed, stage by stage.",
     "sketch": "How to put this model into a program of your own.",

@@ -172,7 +172,7 @@ def plan_panels(one: Evidence) -> list[Panel]:
     mean = "-" if plan.mean_cycles is None else f"{plan.mean_cycles:,.0f}"
     rows.append(("prediction", "", "", mean, f"{plan.worst_cycles:,}"))
     headings = ("stage", "kernel", "flash B", "mean cycles", "at most")
-    name = f"Kernels, and what the planner estimates of them, compiled by {BOUND_FLAGS}"
+    name = f"Kernels and the planner's estimates, compiled by {BOUND_FLAGS}"
     return [Panel(table=PageTable(name, headings, tuple(rows), texts=frozenset({1})))]
 
 
@@ -249,7 +249,7 @@ def front_section(front: Front) -> Section:
         drawn = figures.front_figure(costs, accuracies, cost)
         table = PageTable("The alternatives", ("flash B", "mean ms", "accuracy"), rows)
         panels.append(Panel.drawn(drawn, words, table=table))
-    lead = "What a search found, in cross-validation: no model of it is better and takes less."
+    lead = "The best models of a search, cross-validated: none is better and smaller than another."
     return Section("search", "Search", lead, tuple(panels))
 
 

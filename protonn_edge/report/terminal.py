@@ -196,7 +196,7 @@ def confusion_parts(
     table = _table("actual", "points", texts=("predicted",))
     for actual, said, n in found:
         table.add_row(*(_short(every[k], _NAME_WIDTH) for k in (actual, said)), f"{n:,}")
-    return "what was confused most often:", table
+    return "most frequent confusions:", table
 
 
 def _confusion_table(counts: NDArray[np.int64], names: Sequence[Text]) -> Table:

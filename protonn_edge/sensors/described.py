@@ -179,7 +179,7 @@ def _faults(kind: SensorKind) -> Iterator[str]:
     if SensorKind.of_text(kind.text) is None:
         yield f"says units = {shortened(repr(kind.units))}, which is not a unit for each channel"
     if kind.rates[0] > kind.rates[1]:
-        yield "says rates of which the lowest is above the highest"
+        yield "has a lowest rate above its highest rate"
     if kind.pin is not None and kind.pin + n > ANALOG_PINS:
         yield f"has {n} channels from a{kind.pin} on, and a{ANALOG_PINS - 1} is the last input"
     if chip is not None and len(chip.places) != n:

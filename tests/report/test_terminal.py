@@ -38,7 +38,7 @@ def test_a_matrix_that_fits_is_shown_whole(n):
 
 def test_a_matrix_that_does_not_fit_gives_way_to_what_is_confused_most():
     sentence, table = confusion_parts(matrix(26), [f"letter {k}" for k in range(26)])
-    assert sentence == "what was confused most often:"
+    assert sentence == "most frequent confusions:"
     first, second = [line for line in printed(table).splitlines() if "letter" in line]
     assert first.split() == ["letter", "25", "letter", "0", "7"]
     assert second.split() == ["letter", "0", "letter", "1", "3"]

@@ -126,7 +126,7 @@ def test_what_is_no_text_of_a_sensor_is_none(text: str) -> None:
         ({"start": "[[0x20, [], '']]"}, "start = [[32, [], '']]"),
         ({"start": "[[0x20, 1, '', 2000]]"}, "start = [[32, 1, '', 2000]]"),
         ({"rates": "[1]"}, "rates = [1], but it must be the lowest and the highest rate"),
-        ({"rates": "[10, 1]"}, "says rates of which the lowest is above the highest"),
+        ({"rates": "[10, 1]"}, "has a lowest rate above its highest rate"),
         ({"sleeps": "[1, 2]"}, "sleeps = [1, 2], but it must be a register, a mask and a value"),
         ({"fifo": "1"}, "fifo = 1, but it must be true or false"),
         ({"title": "mine"}, "is not TOML"),
