@@ -23,13 +23,9 @@ from protonn_edge.boards import Board, board_of
 from protonn_edge.chain.model import Model
 from protonn_edge.chain.statistics import InputStatistics
 from protonn_edge.conversion import EPOCHS, prototypes
-from protonn_edge.conversion.estimators import (
-    FittedEstimator,
-    LinearRule,
-    read_estimator,
-    rows_of,
-)
+from protonn_edge.conversion.estimators import FittedEstimator, LinearRule, read_estimator
 from protonn_edge.conversion.kept import Conversion, Measured
+from protonn_edge.conversion.scaling import rows_of
 from protonn_edge.conversion.trees import TreeRule, cuts, forest_model
 from protonn_edge.datasets.naming import check_names, label_text
 from protonn_edge.errors import CheckFailed, InputError, ProtoNNEdgeError
@@ -141,9 +137,8 @@ def from_sklearn(
     ):
         if number is not None and number < least:
             raise InputError(f"{name} is {number}; it must be at least {least}")
-    points = rows_of(X, "X")
-    fitted = read_estimator(estimator, points.shape[1])
-    points = fitted.taken(points, "X")
+    fitted = read_estimator(estimator, rows_of(X, "X").shape[1])
+    points = fitted.features.taken(X, "X")
     check_counts(features=points.shape[1], classes=len(fitted.labels))
     names = tuple(label_text(str(label)) for label in fitted.labels)
     names = names if classes is None else tuple(classes)
@@ -151,7 +146,7 @@ def from_sklearn(
     measured, labels = (points, y) if evaluate_on is None else evaluate_on
     others = points
     if evaluate_on is not None:
-        others = fitted.taken(measured, "evaluate_on")
+        others = fitted.features.taken(measured, "evaluate_on")
     test = Measured.of(fitted, others, labels)
     some = points[:: -(-len(points) // _ACTIVITY_POINTS)]
     limit = prototypes.SizeLimit(board_of(board), budget, n_projections, n_prototypes)

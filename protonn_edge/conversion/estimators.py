@@ -24,10 +24,9 @@ from sklearn.tree import DecisionTreeClassifier
 from protonn_edge.conversion import reading
 from protonn_edge.conversion.scaling import AffineMap, Float64, affine_map
 from protonn_edge.conversion.trees import tree_rule
-from protonn_edge.datasets.dataset import dense_features
 from protonn_edge.errors import InputError
 from protonn_edge.training.base import DeviceClassifier
-from protonn_edge.training.points import Float32, Indices, check_finite
+from protonn_edge.training.points import Indices
 
 _CHUNK_BYTES = 64 * 2**20
 _EUCLIDEAN = ("euclidean", "l2")
@@ -144,25 +143,6 @@ class FittedEstimator:
         """Return the class index of each raw point X, those of x."""
         return self.rule.answers(self.features.apply(X))
 
-    def taken(self, X: Any, what: str) -> Float32:
-        """Return x of raw points X (n, D), their gaps filled; name them in an error."""
-        x = self.features.taken(rows_of(X, what), what)
-        check_finite(x, what)
-        return x
-
-
-def rows_of(X: Any, what: str) -> Float32:
-    """Return points (n, D), or raise `InputError` if they are no table of numbers."""
-    try:
-        points = np.asarray(dense_features(X, what), dtype=np.float32)
-    except (TypeError, ValueError) as error:
-        raise InputError(f"{what} must be a table of numbers, one row per point") from error
-    if points.ndim != 2 or 0 in points.shape:
-        raise InputError(
-            f"{what} has the shape {points.shape}; it must be a table of numbers, one row per point"
-        )
-    return points
-
 
 def read_estimator(estimator: Any, n_features: int) -> FittedEstimator:
     """Read a fitted classifier, or a pipeline that ends in one, of D features, or refuse it."""
@@ -183,7 +163,7 @@ def read_estimator(estimator: Any, n_features: int) -> FittedEstimator:
         )
     reading.check_fitted(classifier)
     _check_features(before[0][1] if before else classifier, n_features)
-    features = affine_map(before, n_features)
+    features = affine_map(AffineMap.identity(n_features), before)
     labels = reading.labels_of(classifier)
     if labels.ndim != 1:
         raise reading.several_outputs(classifier)

@@ -49,7 +49,7 @@ class Conversion(Deployable):
         return self.model
 
     def _labelled(self, X: ArrayLike, y: ArrayLike) -> tuple[Float32, Indices]:
-        points = self.source.taken(X, "X")
+        points = self.source.features.taken(X, "X")
         return points, _class_indices(self.source, np.asarray(y), len(points))
 
     @property

@@ -20,7 +20,7 @@ from sklearn.preprocessing import (
     StandardScaler,
 )
 
-from protonn_edge.chain.model import Model, checked_points
+from protonn_edge.chain.model import Model
 from protonn_edge.chain.statistics import InputStatistics, Normalizer
 from protonn_edge.conversion.reading import attribute, check_fitted, flag_of, numbers_of
 from protonn_edge.datasets.dataset import dense_features
@@ -28,6 +28,7 @@ from protonn_edge.datasets.preparation import IMPUTER, Preparation
 from protonn_edge.datasets.row_sketch import RowSketch
 from protonn_edge.errors import InputError
 from protonn_edge.training.base import DeviceClassifier
+from protonn_edge.training.points import Float32, check_finite
 
 Float64 = NDArray[np.float64]
 
@@ -68,15 +69,21 @@ class AffineMap:
         }
         return replace(parts[0], **numbers)
 
-    def taken(self, X: NDArray[Any], what: str = "X") -> NDArray[Any]:
+    def taken(self, X: Any, what: str) -> Float32:
         """Return x (rows, n) of points X (rows, D), their gaps filled; name them in an error."""
-        if X.ndim != 2 or X.shape[1] != self.n_features:
+        rows = rows_of(X, what)
+        if rows.shape[1] != self.n_features:
             raise InputError(
-                f"{what} has the shape {X.shape}, the pipeline was fitted with {self.n_features:,} "
-                "features; give points of the same kind"
+                f"{what} has the shape {rows.shape}, the pipeline was fitted with "
+                f"{self.n_features:,} features; give points of the same kind"
             )
-        x = X[:, self.columns]
-        return np.where(np.isnan(x), self.fills, x).astype(X.dtype)
+        try:  # features that it does not take may be texts
+            x = rows[:, self.columns].astype(np.float32)
+        except (TypeError, ValueError) as error:
+            raise InputError(f"{what} must be a table of numbers, one row per point") from error
+        x = np.where(np.isnan(x), self.fills.astype(np.float32), x)
+        check_finite(x, what)
+        return x
 
     def names(self, given: Sequence[str]) -> tuple[str, ...]:
         """Return the names of x: those given for D features, or scikit-learn's if some are left."""
@@ -139,12 +146,18 @@ class AffineMap:
         )
 
 
-def affine_map(transformers: list[tuple[str, Any]], n_features: int) -> AffineMap:
-    """Return the map of a pipeline's fitted transformers, from D features; refuse others."""
-    return _behind_all(AffineMap.identity(n_features), transformers)
+def rows_of(X: Any, what: str) -> NDArray[Any]:
+    """Return points (n, D) of any type, dense, or raise `InputError` if they are no table."""
+    points = np.asarray(dense_features(X, what))
+    if points.ndim != 2 or 0 in points.shape:
+        raise InputError(
+            f"{what} has the shape {points.shape}; it must be a table of numbers, one row per point"
+        )
+    return points
 
 
-def _behind_all(found: AffineMap, transformers: list[tuple[str, Any]]) -> AffineMap:
+def affine_map(found: AffineMap, transformers: list[tuple[str, Any]]) -> AffineMap:
+    """Return a map with a pipeline's fitted transformers after it; refuse others than known."""
     for name, transformer in transformers:
         if transformer is None or (isinstance(transformer, str) and transformer == "passthrough"):
             continue
@@ -166,7 +179,7 @@ def _behind_all(found: AffineMap, transformers: list[tuple[str, Any]]) -> Affine
 
 
 def _pipeline(before: AffineMap, pipeline: Any) -> AffineMap:
-    return _behind_all(before, attribute(pipeline, "steps"))
+    return affine_map(before, attribute(pipeline, "steps"))
 
 
 def _unchanged(before: AffineMap, transformer: Any) -> AffineMap:
@@ -208,7 +221,7 @@ def _columns(before: AffineMap, transformer: Any) -> AffineMap:
     for name, part, _ in attribute(transformer, "transformers_"):
         indices = np.asarray(columns[name], dtype=np.intp)
         if len(indices) and not (isinstance(part, str) and part == "drop"):
-            parts.append(_behind_all(before.selected(indices), [(name, part)]))
+            parts.append(affine_map(before.selected(indices), [(name, part)]))
     if not parts:
         raise InputError("the ColumnTransformer drops all features; keep some")
     if any(part.axes is not None for part in parts):
@@ -329,16 +342,16 @@ def from_pipeline(pipeline: Pipeline, X: ArrayLike | None = None) -> Model:
         )
     check_fitted(classifier)
     fitted = (getattr(step, "n_features_in_", None) for _, step in (*steps, ("", classifier)))
-    features = affine_map(steps, int(next(count for count in fitted if count is not None)))
+    n_features = int(next(count for count in fitted if count is not None))
+    features = affine_map(AffineMap.identity(n_features), steps)
     names = features.names(getattr(pipeline, "feature_names_in_", ()))
     model = classifier.to_model(feature_names=names or None)
     model = _scaled(model, features) if features.scales else model
     model = replace(model, record={**model.record, **features.record})
     if X is None:
         return model
-    x = features.taken(np.asarray(dense_features(X, "X"), dtype=np.float32))
-    model = model.with_units_of(checked_points(model, x))
-    return replace(model, training_rows=RowSketch.of([x]))
+    x = features.taken(X, "X")
+    return replace(model.with_units_of(x), training_rows=RowSketch.of([x]))
 
 
 def _scaled(model: Model, scaling: AffineMap) -> Model:

@@ -237,6 +237,24 @@ def test_a_damaged_transformer_of_columns_is_refused(damage: dict[str, Any]) -> 
         from_pipeline(pipeline)
 
 
+def test_columns_that_are_dropped_may_be_texts() -> None:
+    mixed = np.column_stack([np.array(["on", "off"] * 89, dtype=object), X.astype(object)])
+    numbers = columns(("a", StandardScaler(), [1, 2, 3]), remainder="drop")
+    for last in (classifier(), DecisionTreeClassifier(random_state=0)):
+        pipeline = make_pipeline(numbers, last).fit(mixed[TRAIN], y[TRAIN])
+        if isinstance(last, ProtoNNClassifier):
+            model = from_pipeline(pipeline, mixed[TRAIN])
+        else:
+            model = from_sklearn(pipeline, mixed[TRAIN], evaluate_on=(mixed[TEST], y[TEST])).model
+        answers = model.predict(mixed[TEST][:, 1:4].astype(np.float32))
+        assert np.array_equal(answers, pipeline.predict(mixed[TEST]))
+    with pytest.raises(InputError, match="X must be a table of numbers"):
+        from_pipeline(
+            make_pipeline(columns(("a", "passthrough", [0, 1])), classifier()).fit(X, y),
+            mixed[:, :13],
+        )
+
+
 def test_points_of_another_width_are_refused() -> None:
     pipeline = make_pipeline(SelectKBest(k=2), classifier()).fit(X, y)
     with pytest.raises(InputError, match="fitted with 13 features"):
