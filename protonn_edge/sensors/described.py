@@ -150,7 +150,7 @@ def _described(which: str) -> SensorKind:
         facts["bus"],
         tuple(facts.get("rates", (0.0, math.inf))),
     )
-    for fault in _faults(kind):
+    for fault in _faults(kind, which):
         raise InputError(f"{source} {fault}; see {_SHELF.page}")
     return kind
 
@@ -164,14 +164,14 @@ def _registers(facts: Mapping[str, Any]) -> Registers:
 
 def _setting(register: int, value: int | list[Any], why: str, wait_ms: int = 0) -> Setting:
     steps = [(math.inf, value)] if isinstance(value, int) else map(tuple, value)
-    return Setting(register, tuple(steps), why, wait_ms)
+    return register, tuple(steps), why, wait_ms
 
 
-def _faults(kind: SensorKind) -> Iterator[str]:
-    """Yield what is wrong with a sensor."""
+def _faults(kind: SensorKind, which: str) -> Iterator[str]:
+    """Yield what is wrong with the sensor of a name or a path."""
     n, size, chip = len(kind.channels), len(kind.text.encode()), kind.registers
-    if kind.name in INPUTS:
-        yield "has the name of an input; rename it"
+    if kind.name in INPUTS or (kind.name != which and kind.name in _SHELF.names()):
+        yield "has the name of another sensor; rename it"
     if len(set(kind.channels)) < n or not set(kind.channels).isdisjoint(_TAKEN_NAMES):
         yield "has a channel twice, or one with the name of another column; rename it"
     if size > _TEXT_LIMIT:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -25,21 +26,8 @@ class Word(NamedTuple):
 
 
 _INT16 = Word()
-
-
-class Setting(NamedTuple):
-    """A register that is written at the start."""
-
-    register: int
-    steps: tuple[tuple[float, int], ...]  # the value for rates up to one in hertz, or else the last
-    why: str
-    wait_ms: int = 0  # before whatever is next
-
-    def at(self, rate: float) -> tuple[int, int, str, int]:
-        """Return register, value, why and wait, for a sampling rate."""
-        most, value = next((step for step in self.steps if rate <= step[0]), self.steps[-1])
-        why = self.why if len(self.steps) == 1 else f"{self.why}, up to {most:g} Hz"
-        return self.register, value, why, self.wait_ms
+Setting = tuple[int, tuple[tuple[float, int], ...], str, int]
+"""A register, its value up to each of some sampling rates, why, and milliseconds to wait."""
 
 
 @dataclass(frozen=True)
@@ -59,9 +47,11 @@ class Registers:
     sleeps: tuple[int, int, int] = (0, 0, 1)  # the mask of nothing is 0, so that it never sleeps
     reset: tuple[int, int] = (0, 0)
 
-    def settings_for(self, rate: float) -> list[tuple[int, int, str, int]]:
-        """Return what is written at the start: register, value, why, and milliseconds to wait."""
-        return [setting.at(rate) for setting in self.start]
+    def settings_for(self, rate: float) -> Iterator[tuple[int, int, str, int]]:
+        """Yield what is written at the start: register, value, why, and milliseconds to wait."""
+        for register, steps, why, wait_ms in self.start:
+            most, value = next((step for step in steps if rate <= step[0]), steps[-1])
+            yield register, value, why if len(steps) == 1 else f"{why}, up to {most:g} Hz", wait_ms
 
     def bytes_of(self, place: int) -> list[tuple[int, int]]:
         """Return where each byte of a word is, the uppermost first, and its shift in 32 bits.

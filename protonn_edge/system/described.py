@@ -25,7 +25,7 @@ class Key(NamedTuple):
 
 
 def whole_number(low: int, high: int) -> Key:
-    """Return the fact of an integer from `low` to `high`."""
+    """Return the key of an integer from `low` to `high`."""
     return Key(f"a whole number from {low:,} to {high:,}", whole(low, high))
 
 
@@ -56,18 +56,17 @@ class Shelf:
         Its name without the suffix is first, its name for messages last. Raises `InputError` if
         there is no such file, or it is not TOML.
         """
-        if name.endswith(".toml"):
-            path = Path(name)
-            self._check_name(path)
-            return path.stem, self._parsed(self._read(path), str(path)), str(path)
-        if name not in self.names():
+        is_path = name.endswith(".toml")
+        if is_path:
+            self._check_name(Path(name))
+        elif name not in self.names():
             raise InputError(
                 f"no {self.noun} is called {shortened(name)!r}; choose one of "
                 f"{', '.join(self.names())}, or give the path of a .toml file"
             )
-        file = f"{name}.toml"
-        text = resources.files(self.package).joinpath(file).read_text(encoding="utf-8")
-        return name, self._parsed(text, file), file
+        path = Path(name) if is_path else Path(str(resources.files(self.package)), f"{name}.toml")
+        source = name if is_path else path.name
+        return path.stem, self._facts(path, source), source
 
     def check(
         self,
@@ -83,12 +82,12 @@ class Shelf:
                     f"{source} has the key {shortened(key)!r}, which no {self.noun} has; see "
                     f"{self.page}"
                 )
-        for key, fact in known.items():
+        for key, must in known.items():
             if key not in facts and key not in optional:
-                raise InputError(f"{source} lacks the key {key!r}, {fact.words}; add it")
-            if key in facts and not fact.holds(facts[key]):
+                raise InputError(f"{source} lacks the key {key!r}, {must.words}; add it")
+            if key in facts and not must.holds(facts[key]):
                 raise InputError(
-                    f"{source} says {key} = {_shown(facts[key])}, but it must be {fact.words}"
+                    f"{source} says {key} = {_shown(facts[key])}, but it must be {must.words}"
                 )
 
     def _check_name(self, path: Path) -> None:
@@ -100,25 +99,19 @@ class Shelf:
         if path.stem in self.names():
             raise InputError(f"{path.stem} is a {self.noun} already; give {path} another name")
 
-    def _read(self, path: Path) -> str:
-        remedy = f"name a {self.noun}'s file"
-        try:
-            return read_file(path, limit_bytes=FILE_LIMIT_BYTES, remedy=remedy).decode()
-        except UnicodeDecodeError as error:
-            raise InputError(f"{path} is not UTF-8; save it as that") from error
-
-    def _parsed(self, text: str, source: str) -> dict[str, Any]:
+    def _facts(self, path: Path, source: str) -> dict[str, Any]:
         import tomllib  # noqa: PLC0415 - few commands read such a file
 
+        remedy = f"name a {self.noun}'s file"
+        content = read_file(path, limit_bytes=FILE_LIMIT_BYTES, remedy=remedy)
         try:
-            return tomllib.loads(text)
+            return tomllib.loads(content.decode())
+        except UnicodeDecodeError as error:
+            raise InputError(f"{source} is not UTF-8; save it as that") from error
         except tomllib.TOMLDecodeError as error:
             words = shortened(str(error))
             raise InputError(f"{source} is not TOML: {words}; see {self.page}") from error
-        except (
-            ValueError,
-            RecursionError,
-        ) as error:  # of integers of over 4,300 digits, of nesting
+        except (ValueError, RecursionError) as error:  # of long integers, of nesting
             raise InputError(
                 f"{source} has a number or nested tables that no {self.noun}'s file has; see "
                 f"{self.page}"

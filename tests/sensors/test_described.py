@@ -14,6 +14,7 @@ from protonn_edge.errors import InputError
 from protonn_edge.sensors import PlayedSensor, SensorKind, packed_sensors, sensor_kind
 from protonn_edge.sensors.described import KEYS
 from protonn_edge.sensors.kinds import is_chip
+from protonn_edge.sensors.registers import Registers, Word
 
 BUNDLED = ("adxl345", "bme280", "bmi160", "lsm6ds3", "max30102", "mpu6050")
 GOOD = {
@@ -58,9 +59,9 @@ def test_a_file_of_ones_own_is_a_sensor_named_after_it(tmp_path: Path) -> None:
     assert (kind.name, kind.channels) == ("mine-2", ("x", "y", "z"))
     assert (kind.low, kind.high) == (-2048, 2047)
     assert kind.registers is not None
-    assert kind.registers.settings_for(50) == [(0x20, 0x57, "CTRL_REG1", 5),
+    assert list(kind.registers.settings_for(50)) == [(0x20, 0x57, "CTRL_REG1", 5),
                                                (0x23, 1, "CTRL_REG4, up to 50 Hz", 0)]  # fmt: skip
-    assert kind.registers.settings_for(500)[1][1] == 2
+    assert list(kind.registers.settings_for(500))[1][1] == 2
 
 
 def test_inputs_of_ones_own_are_read_in_their_order(tmp_path: Path) -> None:
@@ -148,7 +149,8 @@ def assert_refused(path: str, words: str) -> None:
 
 def test_files_that_are_none(tmp_path: Path) -> None:
     assert_refused(write(tmp_path, **INPUTS | {"pin": "4"}), "has 3 channels from a4 on, and a5 is")
-    assert_refused(write(tmp_path, "A1.toml", **INPUTS), "has the name of an input; rename it")
+    assert_refused(write(tmp_path, "A1.toml", **INPUTS), "has the name of another sensor")
+    assert_refused(write(tmp_path, "MPU6050.toml", **GOOD), "has the name of another sensor")
     assert_refused(write(tmp_path, "bme280.toml", **GOOD), "bme280 is a sensor already")
     assert_refused(write(tmp_path, "my one.toml", **GOOD), "is no name for a sensor")
     assert_refused(str(tmp_path / "none.toml"), "does not exist; name a sensor's file")
@@ -191,6 +193,27 @@ def test_what_is_written_at_the_start_is_what_the_data_sheet_has(name: str) -> N
     main = logger_of([sensor_kind(name)], 100, load_board("uno")).firmware()["src/main.c"]
     pairs = re.findall(r"^    write_register\((0x\w+), (0x\w+)\)", main, re.MULTILINE)
     assert [(int(place, 16), int(value, 16)) for place, value in pairs] == WRITTEN[name]
+
+
+@pytest.mark.parametrize("order", ["big", "little"])
+def test_what_a_chip_holds_are_its_values(order: str) -> None:
+    rng = np.random.default_rng(0)
+    for _ in range(200):
+        n_bytes = int(rng.integers(1, 5))
+        bits = int(rng.integers(max(2, 8 * n_bytes - 7), 8 * n_bytes + 1))
+        signed = bool(rng.integers(2))
+        left = int(rng.integers(2, min(bits, 15 + signed) + 1))
+        word = Word(n_bytes, bits, bits - left, signed)
+        chip = Registers(0, 9, order, (1, 5), word)
+        low, high = word.limits
+        assert high - low == 2**left - 1
+        values = rng.integers(low, high + 1, (4, 2)).astype(np.int16)
+        for row, held in zip(values.tolist(), chip.held(values), strict=True):
+            for value, place in zip(row, chip.places, strict=True):
+                used = int.from_bytes(held[place : place + n_bytes].tobytes(), order)
+                assert used < 2**bits
+                below = 2**bits if signed and used >= 2 ** (bits - 1) else 0
+                assert (used - below) >> (bits - left) == value
 
 
 def test_the_page_explains_every_key() -> None:
