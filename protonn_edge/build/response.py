@@ -86,7 +86,10 @@ def _interrupt_cycles(program: LinkedProgram, windowing: Windowing) -> int:
     chip, entry_cycles = sampling.chip, _ENTRY_CYCLES + sampling.board.cpu.call_cycles // 2
     read = {chip.conversion: len(sampling.channels)}
     if sampling.device is not None:
-        read = {chip.bus: sampling.device.data_bytes + _STARTS_AND_ADDRESSES}
+        read = {
+            (chip.i2c if sampling.device.addresses else chip.spi): sampling.device.data_bytes
+            + _STARTS_AND_ADDRESSES
+        }
     times = {chip.timer: 1, **read}
     handlers = interrupt_handlers(program)
     if handlers.keys() - times.keys():

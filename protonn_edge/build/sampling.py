@@ -26,26 +26,28 @@ from protonn_edge.toolchain.platformio import description_file, upload_lines
 class Chip(NamedTuple):
     """How a chip differs from others of its generation."""
 
-    timer: int  # the vectors of Timer1, of the ADC and of the two-wire bus
+    timer: int  # the vectors of Timer1, of the ADC and of the two buses
     conversion: int
-    bus: int
-    port: str  # of the two-wire bus, with its pins SDA and SCL
+    i2c: int
+    spi: int
+    port: str  # of I2C, with its pins SDA and SCL
     pins: tuple[int, int]
+    spi_pins: tuple[int, int, int, int]  # of port B: select, SS, MOSI, SCK
     reference: int  # what the ADC calls its own reference
 
 
 _CHIPS = {
-    "atmega328p": Chip(11, 21, 24, "C", (4, 5), 0x0E),
-    "atmega2560": Chip(17, 29, 39, "D", (1, 0), 0x1E),
-    "atmega32u4": Chip(17, 29, 36, "D", (1, 0), 0x1E),
-    "atmega1284p": Chip(13, 24, 26, "C", (1, 0), 0x1E),
+    "atmega328p": Chip(11, 21, 24, 17, "C", (4, 5), (2, 2, 3, 5), 0x0E),
+    "atmega2560": Chip(17, 29, 39, 24, "D", (1, 0), (0, 0, 2, 1), 0x1E),
+    "atmega32u4": Chip(17, 29, 36, 24, "D", (1, 0), (6, 0, 2, 1), 0x1E),
+    "atmega1284p": Chip(13, 24, 26, 19, "C", (1, 0), (4, 4, 5, 7), 0x1E),
 }
 _ADC_HZ = 125_000  # a conversion takes 13 cycles of it
 _FAST_ANALOG_RATE = 4_000.0  # above, conversions take half as long, and are slightly less accurate
 _PRESCALERS = ((1, "_BV(CS10)"), (8, "_BV(CS11)"), (64, "_BV(CS11) | _BV(CS10)"),
                (256, "_BV(CS12)"), (LARGEST_PRESCALER, "_BV(CS12) | _BV(CS10)"))  # fmt: skip
 _TWI_HZ = 400_000
-_BUS_BITS = 9  # of the two-wire bus, with the acknowledgement
+_BUS_BITS = 9  # of I2C, with the acknowledgement; bytes of SPI take less time
 # Cycles of interrupts, rounded up from measurements on simulated boards.
 _TIMER_CYCLES = 100
 _CONVERSION_CYCLES = 200

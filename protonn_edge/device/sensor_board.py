@@ -342,10 +342,11 @@ class SensorBoard(Generic[Described, Reported]):
                 raise CheckFailed(self._stream.SILENT.format(self._where))
             self._early += self._stream.feed(self._line.read(READ_S))
         if not self.description.found:
-            name = self.description.sensors[0]
+            name, bus = self.description.sensors[0], self.description.kind.bus
+            wires = "SPI" if bus == "spi" else "SDA and SCL (A4 and A5 of an Uno)"
             raise CheckFailed(
-                f"the board does not find its {name}; check its wires: SDA and SCL (A4 and A5 "
-                f"of an Uno), VCC, GND; an emulated board needs --sensor {name}=FILE"
+                f"the board does not find its {name}; check its wires: {wires}, VCC, GND; an "
+                f"emulated board needs --sensor {name}=FILE"
             )
 
     def receive(self, wait_s: float) -> Iterator[Reported]:

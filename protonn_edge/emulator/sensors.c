@@ -135,7 +135,7 @@ bool sensors_install(void)
     for (unsigned i = 0; i < recordings_count; i++) {
         struct recording *recording = &recordings[i];
         if (!(recording->kind == SENSOR_ANALOG ? sensor_adc_install(recording)
-                                               : sensor_twi_install(recording))) {
+                                               : sensor_bus_install(recording))) {
             return false;
         }
     }

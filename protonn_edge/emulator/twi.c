@@ -3,6 +3,8 @@
  */
 #include "uno.h"
 
+#include <simavr/avr_ioport.h>
+#include <simavr/avr_spi.h>
 #include <simavr/avr_twi.h>
 #include <string.h>
 
@@ -24,6 +26,7 @@ struct device {
     uint8_t registers[REGISTERS];
     uint8_t pointer, read;  /* and how many bytes of a FIFO were read */
     bool selected, pointed; /* it is addressed; this write has set the pointer */
+    bool is_read;           /* this transfer of SPI */
 };
 
 static struct device devices[DEVICES_MAX];
@@ -269,7 +272,57 @@ void twi_install(void)
     core_register(twi.twdr, NULL, NULL);
 }
 
-bool sensor_twi_install(struct recording *recording)
+/* ---- SPI ----
+ *
+ * A chip is selected by any pin of port B that goes low. The first byte is a register's address. simavr
+ * gives the bytes that the chip sends at the end of their transfers.
+ */
+
+static avr_irq_t *spi_input;
+
+static void on_select(avr_irq_t *irq, uint32_t value, void *parameter)
+{
+    struct device *device = parameter;
+    device->selected = !value;
+    device->pointed = false;
+}
+
+static void on_spi_byte(avr_irq_t *irq, uint32_t value, void *parameter)
+{
+    struct device *device = parameter;
+    const uint8_t read_bits = device->recording->address;
+    uint8_t answer = 0xFF;
+    if (device->selected && !device->pointed) {
+        device->pointed = true;
+        device->is_read = value & read_bits;
+        device->pointer = value & ~read_bits;
+        if (device->is_read && data_index(device->recording, device->pointer) == 0) {
+            take_sample(device);
+        }
+    } else if (device->selected && device->is_read) {
+        answer = read_register(device);
+    } else if (device->selected) {
+        write_register(device, (uint8_t)value);
+    }
+    avr_raise_irq(spi_input, answer);
+}
+
+static bool spi_install(struct device *device)
+{
+    avr_irq_t *output = avr_io_getirq(avr, AVR_IOCTL_SPI_GETIRQ(0), SPI_IRQ_OUTPUT);
+    spi_input = avr_io_getirq(avr, AVR_IOCTL_SPI_GETIRQ(0), SPI_IRQ_INPUT);
+    if (!output || !spi_input) {
+        return false;
+    }
+    avr_irq_register_notify(output, on_spi_byte, device);
+    for (int pin = 0; pin < 8; pin++) {
+        avr_irq_t *irq = avr_io_getirq(avr, AVR_IOCTL_IOPORT_GETIRQ('B'), pin);
+        avr_irq_register_notify(irq, on_select, device);
+    }
+    return true;
+}
+
+bool sensor_bus_install(struct recording *recording)
 {
     if (devices_count == DEVICES_MAX) {
         return false;
@@ -277,5 +330,8 @@ bool sensor_twi_install(struct recording *recording)
     struct device *device = &devices[devices_count++];
     device->recording = recording;
     restore(device);
+    if (recording->kind == SENSOR_SPI) {
+        return spi_install(device);
+    }
     return twi.interrupt != NULL; /* some chips have none */
 }

@@ -141,13 +141,13 @@ void link_serve(const struct pollfd watched[LINK_WATCHED]);
 /* ---- sensors.c ---- */
 
 /* The same numbers as in protonn_edge/sensors/played.py. */
-enum sensor_kind { SENSOR_ANALOG = 1, SENSOR_I2C = 2 };
+enum sensor_kind { SENSOR_ANALOG = 1, SENSOR_I2C = 2, SENSOR_SPI = 3 };
 enum { SENSOR_FIFO = 1, SENSOR_HAS_ID = 2 }; /* flags */
 
 struct recording {
     uint8_t kind;
-    uint8_t address;
-    uint8_t bytes; /* per sample */
+    uint8_t address; /* of SPI: the bits of a register's address by which it is read */
+    uint8_t bytes;   /* per sample */
     uint8_t flags;
     uint32_t rate_mhz;
     uint32_t samples;
@@ -177,7 +177,7 @@ const uint8_t *recording_sample(struct recording *recording);
 
 /* ---- twi.c: the sensors on the two-wire bus, and the chip's end of it, in place of simavr's ---- */
 
-bool sensor_twi_install(struct recording *recording);
+bool sensor_bus_install(struct recording *recording);
 void twi_install(void);
 
 /* ---- uno.c ---- */

@@ -69,7 +69,7 @@ def _word(facts: Mapping[str, Any]) -> Word:
 
 _SENSOR = {
     "title": TITLE,
-    "bus": Key("'i2c' or 'analog'", matches("i2c|analog")),
+    "bus": Key("'i2c', 'spi' or 'analog'", matches("i2c|spi|analog")),
     "channels": Key(
         f"1 to {MOST_CHANNELS} names of lower-case letters, digits and _, 20 at most, which begin "
         "with a letter",
@@ -78,10 +78,8 @@ _SENSOR = {
     "units": Key("a text such as 'ax ay 1/256 g; t 1/10 degC'", matches(r".{1,160}")),
     "rates": Key("the lowest and the highest rate in Hz, 0.001 to 9,000", _tuple_of(_RATE, _RATE)),
 }
-_ANALOG = {**_SENSOR, "pin": whole_number(0, ANALOG_PINS - 1)}
 _ON_BUS = {
     **_SENSOR,
-    "addresses": Key("1 to 4 addresses from 0x08 to 0x77", _some(whole(0x08, 0x77), 4)),
     "id_register": whole_number(0, 0xFF),
     "ids": Key("up to 8 bytes", list_of(_BYTE, 8)),
     "start": Key("a list of [register, value, 'note', ms to wait], whose value may be a list of "
@@ -97,9 +95,17 @@ _ON_BUS = {
     "sleeps": Key("a register, a mask and a value", _tuple_of(_BYTE, _BYTE, _BYTE)),
     "reset": Key("a register and a mask", _tuple_of(_BYTE, _BYTE)),
 }  # fmt: skip
+_KEYS = {
+    "analog": {**_SENSOR, "pin": whole_number(0, ANALOG_PINS - 1)},
+    "i2c": {
+        **_ON_BUS,
+        "addresses": Key("1 to 4 addresses from 0x08 to 0x77", _some(whole(0x08, 0x77), 4)),
+    },
+    "spi": {**_ON_BUS, "read_bits": whole_number(0x80, 0xFF)},
+}
 _OPTIONAL = ("rates", *Registers.__dataclass_fields__.keys() - {"data_register", "data_bytes",
              "byte_order", "places", "addresses"})  # fmt: skip
-KEYS = tuple(_ANALOG | _ON_BUS)
+KEYS = {key for keys in _KEYS.values() for key in keys}
 """The keys of a sensor's file."""
 
 
@@ -137,9 +143,9 @@ def _known(name: str) -> SensorKind | None:
 def _described(which: str) -> SensorKind:
     """Return the sensor that a file describes; `InputError` if it is none."""
     name, facts, source = _SHELF.read(which)
-    on_bus = facts.get("bus") != "analog"
-    _SHELF.check(facts, _ON_BUS if on_bus else _ANALOG, _OPTIONAL, source)
-    registers = _registers(facts) if on_bus else None
+    known = _SENSOR["bus"].holds(facts.get("bus"))
+    _SHELF.check(facts, _KEYS[facts["bus"] if known else "i2c"], _OPTIONAL, source)
+    registers = None if facts["bus"] == "analog" else _registers(facts)
     kind = SensorKind(
         name.lower(),
         tuple(facts["channels"]),

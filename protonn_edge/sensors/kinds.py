@@ -31,7 +31,7 @@ MOST_CHANNELS = 12
 CHANNELS = r"[a-z][a-z0-9_]{0,19}"
 _ANALOG_CHIP = "ADC"
 
-Bus = Literal["analog", "i2c"]
+Bus = Literal["analog", "i2c", "spi"]
 
 
 @dataclass(frozen=True)
@@ -131,7 +131,7 @@ class SensorKind:
 
 
 _TEXT = re.compile(
-    rf"([a-z0-9][a-z0-9_-]{{0,39}});(analog|i2c);"
+    rf"([a-z0-9][a-z0-9_-]{{0,39}});(analog|i2c|spi);"
     rf"({CHANNELS}(?:,{CHANNELS}){{0,{MOST_CHANNELS - 1}}});(.+)"
 )
 

@@ -37,7 +37,7 @@ _LEAST_RATE = 0.001
 _MAGIC = b"PNNSENS2"  # of sensors.c
 _HEAD = struct.Struct("<8sI")
 _RECORD = struct.Struct("<BBBBII8s")
-_ANALOG, _I2C = 1, 2  # of uno.h
+_ANALOG, _I2C, _SPI = 1, 2, 3  # of uno.h
 _RATE = re.compile(r"#.*\brate\s*[:=]\s*([0-9.eE+-]+)", re.IGNORECASE)
 _SENSOR = re.compile(r"#.*; sensor: ([^;]+);")  # of a recording
 _NUMBERS = re.compile(r"[-+0-9.,;\s]+")
@@ -214,7 +214,7 @@ def packed_sensors(
     places: list[int] = []  # addresses are above all pins
     for sensor in sensors:
         chip = sensor.kind.registers
-        places += sensor.pins if chip is None else chip.addresses[:1]
+        places += sensor.pins if chip is None else chip.addresses[:1] or (chip.read_bits,)
     names = [sensor.kind.name for sensor in sensors]
     if len(set(places)) < len(places):
         raise InputError(f"two sensors take the same input: {', '.join(names)}; leave one out")
@@ -231,10 +231,14 @@ def _packed(sensor: PlayedSensor, inputs: Sequence[int]) -> tuple[bytes, bytes]:
         numbers = bytes(inputs[pin] for pin in sensor.pins)
         head = _RECORD.pack(_ANALOG, 0, 2 * channels, 0, *played, numbers)
         return head, sensor.values.astype("<i2").tobytes()
-    about = bytes([chip.data_register, chip.id_register, *(chip.ids[:1] or b"\0"), *chip.sleeps])
-    about += bytes(chip.reset)
+    spi = not chip.addresses
+    used = ~chip.read_bits & 0xFF if spi else 0xFF  # registers are without the bits of a read
+    kind, address = (_SPI, chip.read_bits) if spi else (_I2C, chip.addresses[0])
+    (sleep, *bits), (reset, mask), (identity, *_) = chip.sleeps, chip.reset, (*chip.ids, 0)
+    registers = [chip.data_register & used, chip.id_register & used, identity]
+    about = bytes([*registers, sleep & used, *bits, reset & used, mask])
     flags = chip.fifo | bool(chip.ids) << 1
-    head = _RECORD.pack(_I2C, chip.addresses[0], chip.data_bytes, flags, *played, about)
+    head = _RECORD.pack(kind, address, chip.data_bytes, flags, *played, about)
     return head, chip.held(sensor.values).tobytes()
 
 

@@ -39,7 +39,8 @@ class Registers:
     byte_order: str  # "big" or "little"
     places: tuple[int, ...]  # the first byte of each channel's word
     word: Word = _INT16
-    addresses: tuple[int, ...] = ()
+    addresses: tuple[int, ...] = ()  # of I2C
+    read_bits: int = 0x80  # of SPI
     id_register: int = 0
     ids: tuple[int, ...] = ()
     start: tuple[Setting, ...] = ()

@@ -46,6 +46,38 @@ def test_what_is_logged_is_what_is_played(
     assert (stream.torn, stream.lost, stream.lost_on_board) == (0, 0, 0)
 
 
+SPI = """
+title = "LIS3DH on SPI"
+bus = "spi"
+read_bits = 0xC0
+id_register = 0x0F
+ids = [0x33]
+start = [[0x20, 0x57, "CTRL_REG1: all axes"], [0x23, 0x88, "CTRL_REG4", 5]]
+data_register = 0x28
+data_bytes = 6
+byte_order = "little"
+channels = ["ax", "ay", "az"]
+units = "1/1000 g"
+places = [0, 2, 4]
+word = { shift = 4 }
+sleeps = [0x20, 0xF0, 0x00]
+"""
+
+
+@pytest.mark.parametrize("name", ["uno", *LARGER])
+def test_a_chip_on_spi_is_logged(tmp_path: Path, name: str) -> None:
+    path = tmp_path / "lis3dh.toml"
+    path.write_text(SPI)
+    rows = noise(40, 3, -2048, 2047)
+    elf = compile_logger(tmp_path, 100.0, str(path), board=name)
+    played = PlayedSensor(sensor_kind(str(path)), rows, 100.0)
+    with EmulatedBoard(elf, board=load_board(name), sensors=[played]) as board:
+        stream, found = samples_of(board.url, 60)
+        assert board.stats().faults == ()
+    assert_played(found, rows)
+    assert (stream.torn, stream.lost, stream.lost_on_board) == (0, 0, 0)
+
+
 @pytest.mark.parametrize("name", LARGER)
 def test_windows_are_classified_within_the_bound(tmp_path: Path, name: str) -> None:
     on, kind = load_board(name), sensor_kind("adxl345")

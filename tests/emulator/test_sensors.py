@@ -199,6 +199,58 @@ def test_chips_answer_as_their_data_sheets_have_it(
     assert np.array_equal(found.reshape(40, -1), whole[:40])
 
 
+SPI = """
+static uint8_t spi_byte(uint8_t byte) {
+    SPDR = byte;
+    while (!(SPSR & 1 << SPIF)) {
+    }
+    return SPDR;
+}
+static void set(uint8_t place, uint8_t value) {
+    PORTB &= ~(1 << 2);
+    spi_byte(place);
+    spi_byte(value);
+    PORTB |= 1 << 2;
+}
+static void send(uint8_t place, uint8_t count) {
+    PORTB &= ~(1 << 2);
+    spi_byte(place);
+    while (count--) {
+        uart_write(spi_byte(0));
+    }
+    PORTB |= 1 << 2;
+}
+static void begin(void) {
+    PORTB |= 1 << 2;
+    DDRB |= 1 << 2 | 1 << 3 | 1 << 5;
+    SPCR = 1 << SPE | 1 << MSTR | 1 << CPOL | 1 << CPHA;
+    send(0x8F, 1); /* WHO_AM_I */
+    set(0x20, 0x57);
+    send(0xA0, 1);
+}
+static void sample(void) { send(0xE8, 6); }
+"""
+
+
+def test_a_chip_on_spi_is_read_by_the_upper_bits_of_an_address(
+    compile_firmware: Compile, connect: Connect, tmp_path: Path
+) -> None:
+    path = tmp_path / "lis3dh.toml"
+    path.write_text(
+        'title = "LIS3DH"\nbus = "spi"\nread_bits = 0xC0\nid_register = 0x0F\nids = [0x33]\n'
+        'data_register = 0x28\ndata_bytes = 6\nbyte_order = "little"\nchannels = ["x", "y", "z"]\n'
+        'units = "1/1000 g"\nplaces = [0, 2, 4]\nword = { shift = 4 }\nsleeps = [0x20, 0xF0, 0]\n'
+    )
+    values = noise(3, -2048, 2047)
+    played = PlayedSensor(sensor_kind(str(path)), values, 100.0)
+    with EmulatedUno(compile_firmware(SPI + EVERY_10_MS), sensors=[played]) as uno:
+        line = connect(uno)
+        assert line.read(2) == bytes([0x33, 0x57])
+        found = np.frombuffer(line.read(6 * 40), "<i2").reshape(-1, 3)
+        assert uno.stats().faults == ()
+    assert np.array_equal(found, 16 * values[:40])
+
+
 def test_analog_inputs_convert_every_count_exactly(
     compile_firmware: Compile, connect: Connect
 ) -> None:

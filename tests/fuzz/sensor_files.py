@@ -21,6 +21,10 @@ BRIEF_CASES = 20
 
 _NAMES = ("mine", "mine", "mine", "BME280", "a b", "-x", "x" * 60, "a0", "analog")
 _ANALOG = 'title = "A"\nbus = "analog"\npin = 1\nchannels = ["x", "y"]\nunits = "1/200 g"\n'
+_SPI = (
+    'title = "S"\nbus = "spi"\nread_bits = 0xC0\nid_register = 15\nids = [51]\ndata_register = 40\n'
+    'data_bytes = 4\nbyte_order = "big"\nchannels = ["x", "y"]\nunits = "g"\nplaces = [0, 2]\n'
+)
 
 
 def run_case(seed: int, folder: Path) -> None:
@@ -57,5 +61,5 @@ def _changed_file(rng: np.random.Generator) -> bytes:
 @functools.cache
 def _files() -> tuple[str, ...]:
     folder = resources.files("protonn_edge.sensors")
-    files = [each for each in folder.iterdir() if each.name.endswith(".toml")]
-    return (_ANALOG, *(each.read_text("utf-8") for each in sorted(files, key=lambda at: at.name)))
+    files = sorted(each.name for each in folder.iterdir() if each.name.endswith(".toml"))
+    return (_ANALOG, _SPI, *(folder.joinpath(name).read_text("utf-8") for name in files))

@@ -94,9 +94,12 @@ def test_what_is_no_text_of_a_sensor_is_none(text: str) -> None:
 @pytest.mark.parametrize(
     ("changed", "words"),
     [
-        ({"bus": None}, "lacks the key 'bus', 'i2c' or 'analog'; add it"),
-        ({"bus": "'usb'"}, "says bus = 'usb', but it must be 'i2c' or 'analog'"),
+        ({"bus": None}, "lacks the key 'bus', 'i2c', 'spi' or 'analog'; add it"),
+        ({"bus": "'usb'"}, "says bus = 'usb', but it must be 'i2c', 'spi' or 'analog'"),
         ({"colour": "1"}, "has the key 'colour', which no sensor has; see docs/own-sensor.md"),
+        ({"bus": "['i2c']"}, "says bus = ['i2c']"),
+        ({"bus": "'spi'"}, "has the key 'addresses', which no sensor has"),
+        ({"read_bits": "0x80"}, "has the key 'read_bits'"),
         ({"pin": "1"}, "has the key 'pin', which no sensor has"),
         ({"addresses": "[0x78]"}, "addresses = [120], but it must be 1 to 4 addresses from 0x08"),
         ({"addresses": "[]"}, "addresses = []"),
