@@ -31,6 +31,9 @@ _CYCLES = {
     **dict.fromkeys(("lpm", "elpm", "jmp", "rcall", "icall", "eicall"), 3),
     **dict.fromkeys(("call", "ret", "reti"), 4),
 }
+# EERE in EECR, and how long the CPU then stops (data sheet 8271, 8.4). Where another register is at
+# this address, a bound is that much too long.
+_EEPROM_READ_ENABLE, _EEPROM_READ_CYCLES = (0x1F, 0), 4
 _WITH_RETURN_ADDRESS = frozenset({"rcall", "icall", "eicall", "call", "ret", "reti"})
 
 # One line per instruction: its name and its bits. A letter is a bit of an operand: d and r are
@@ -150,6 +153,8 @@ class Decoded(NamedTuple):
     def cycles_on(self, core: Core) -> int:
         """Return its cycles if it goes on to the next instruction, or always goes elsewhere."""
         longer = core.return_bytes - 2 if self.name in _WITH_RETURN_ADDRESS else 0
+        if self.name == "sbi" and (self.operands["A"], self.operands["b"]) == _EEPROM_READ_ENABLE:
+            longer = _EEPROM_READ_CYCLES
         return _CYCLES.get(self.name, 1) + longer
 
 

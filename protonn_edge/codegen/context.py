@@ -85,6 +85,7 @@ def render_context(model: IntegerChain, plan: Plan) -> dict[str, Any]:
         "answers_unknown": model.stages[-1].output.ends[1] == UNKNOWN,
         "confidence": model.confidence,
         "confidence_table": EXPONENTIAL,
+        "teaching": getattr(model.own_stages[-1], "teaching", None),
     }
 
 

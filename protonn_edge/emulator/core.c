@@ -3,7 +3,7 @@
  *
  * simavr 1.6 skips two words instead of one over some ADIW and SBIW, takes no cycles for an
  * interrupt, sleeps without SE, only logs an illegal opcode or an access outside memory, misses a
- * timer's compare match right after an overflow, and reads past the end of the flash on an ELPM
+ * timer's compare match right after an overflow, takes no cycles to read the EEPROM, and reads past the end of the flash on an ELPM
  * without RAMPZ and on an interrupt after a jump outside the flash.
  */
 #include "uno.h"
@@ -15,6 +15,7 @@
 #include <simavr/sim_core.h>
 
 enum {
+    EEPROM_READ_CYCLES = 4,  /* for which the CPU stops (8.4) */
     INTERRUPT_CYCLES = 4,    /* from the request to the vector (datasheet 8271, 7.7.1) */
     FLASH_PAGE_BYTES = 256,  /* at most */
     ADDRESS_SPACE = 0x10000, /* what a 16-bit pointer can reach */
@@ -96,6 +97,7 @@ enum special {
     WRITES_SPH,
     WRITES_SPL,
     WRITES_FLASH,
+    READS_EEPROM,
     NEEDS_RAMPZ, /* an ELPM: on a chip without RAMPZ simavr uses r0 instead, and reads up to 16 MB */
     ERASED,
 };
@@ -132,6 +134,9 @@ static uint8_t special_of(uint16_t opcode)
     }
     if (opcode == 0x95E8) { /* SPM */
         return WRITES_FLASH;
+    }
+    if (opcode == 0x9AF8) { /* SBI EECR, EERE */
+        return READS_EEPROM;
     }
     switch (opcode & 0xFE0F) {
     case 0xBE0E: /* OUT SPH, Rr */
@@ -223,6 +228,8 @@ static avr_flashaddr_t run_special(uint8_t special)
         cpu.stack_settles = began + 4;
     } else if (special == WRITES_SPL) {
         cpu.stack_settles = 0;
+    } else if (special == READS_EEPROM) {
+        avr->cycle += EEPROM_READ_CYCLES;
     } else if (special == WRITES_FLASH && spm_command & (PGERS | PGWRT)) {
         cpu.reflashed = true;
         options.stack_floor = chip.sram_start;

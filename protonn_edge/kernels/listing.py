@@ -14,7 +14,8 @@ from typing import NamedTuple
 
 _TWO_CYCLES = ("ld", "ldd", "lds", "st", "std", "sts", "adiw", "sbiw", "rjmp", "push", "pop")
 _PRODUCTS = ("mul", "muls", "mulsu")
-_CYCLES = {**dict.fromkeys((*_TWO_CYCLES, *_PRODUCTS), 2), "lpm": 3, "jmp": 3}
+# An SBI only begins to read the EEPROM here, for which the CPU stops.
+_CYCLES = {**dict.fromkeys((*_TWO_CYCLES, *_PRODUCTS), 2), "lpm": 3, "jmp": 3, "sbi": 6}
 _TWO_WORDS = ("jmp", "lds", "sts")
 _JUMPS = ("rjmp", "jmp")
 _PRINTED = {"jmp": "%~jmp"}  # the compiler makes RJMP of it for chips without JMP

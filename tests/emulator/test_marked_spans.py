@@ -56,7 +56,8 @@ INSTRUCTIONS = {
     "sbrs r24, 0 $ nop": 2,
     "sbrs r24, 0 $ lds r0, 0x100": 3,
     "cpse r24, r24 $ jmp 0": 3,
-    "sbi 0x1f, 0": 2,
+    "sbi 0x1e, 0": 2,
+    "sbi 0x1f, 0": 2 + 4,  # the EEPROM is read
     "cbi 0x1f, 0": 2,
     "sbic 0x1f, 0 $ nop": 2,
     "in r0, 0x3f": 1,

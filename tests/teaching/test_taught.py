@@ -111,13 +111,13 @@ def test_a_store_keeps_what_was_taught() -> None:
     for n in range(8):
         taught = random_examples(model, n, seed=n)
         store = teaching.stored(model, taught)
-        assert len(store) == teaching.store_bytes(model)
+        assert len(store) == teaching.store_of(model).size
         assert teaching.recalled(model, store) == taught
 
 
 def test_39_examples_of_12_coordinates_take_at_most_640_bytes() -> None:
     model = quantize(with_numbers(random_model(projections=12, features=14), teachable=39))
-    assert teaching.store_bytes(model) <= 640
+    assert teaching.store_of(model).size <= 640
 
 
 def test_the_store_of_another_model_is_empty() -> None:
@@ -130,10 +130,10 @@ def test_damaged_bytes_lose_their_record_alone() -> None:
     model, rng = teachable_model(), np.random.default_rng(0)
     taught = random_examples(model, 7)
     whole = teaching.stored(model, taught)
-    size = (len(whole) - teaching.HEADER_BYTES) // 8
+    size = teaching.store_of(model).record
     for slot in range(7):
         store = bytearray(whole)
-        place = teaching.HEADER_BYTES + slot * size + int(rng.integers(size))
+        place = teaching.store_of(model).header + slot * size + int(rng.integers(size))
         store[place] ^= 1 << int(rng.integers(8))
         kept = np.arange(7) != slot
         left = Taught(taught.points[kept], taught.classes[kept])
@@ -142,8 +142,8 @@ def test_damaged_bytes_lose_their_record_alone() -> None:
 
 def test_random_bytes_are_no_examples() -> None:
     model, rng = teachable_model(room=39), np.random.default_rng(0)
-    header = teaching.stored(model, random_examples(model, 0))[: teaching.HEADER_BYTES]
-    rest = teaching.store_bytes(model) - len(header)
+    header = teaching.stored(model, random_examples(model, 0))[: teaching.store_of(model).header]
+    rest = teaching.store_of(model).size - len(header)
     found = sum(
         len(teaching.recalled(model, header + rng.bytes(rest))) for _ in range(200)
     )  # of 8,000 records with random CRCs, of which 4 in 256 have a class
@@ -153,8 +153,8 @@ def test_random_bytes_are_no_examples() -> None:
 def test_more_records_than_room_are_limited() -> None:
     model = teachable_model()
     whole = teaching.stored(model, random_examples(model, 7))
-    size = (len(whole) - teaching.HEADER_BYTES) // 8
-    crowded = whole[:-size] + whole[teaching.HEADER_BYTES :][:size]
+    size = teaching.store_of(model).record
+    crowded = whole[:-size] + whole[teaching.store_of(model).header :][:size]
     assert len(teaching.recalled(model, crowded)) == 7
 
 
@@ -172,7 +172,7 @@ def test_refusals_of_examples() -> None:
         Taught(np.zeros((1, 5), np.int64), np.zeros(1, np.uint8))  # type: ignore[arg-type]
     for other in (quantize(random_model()), quantize(random_linear_model())):
         with pytest.raises(InputError, match="cannot be taught; train one with"):
-            teaching.store_bytes(other)
+            teaching.store_of(other)
 
 
 def test_float_builds_cannot_be_taught() -> None:

@@ -1,7 +1,7 @@
 """Models that their boards are taught further, on the host: what it does with examples.
 
-A board keeps its examples in EEPROM, as bytes; `templates/c/prototypes/store.j2` describes them and
-writes them such that whenever power is cut, they are read as the old or as the new examples::
+A board keeps its examples in EEPROM. `templates/c/prototypes/teaching.j2` writes them such that,
+whenever power is cut, what is read later are the old or the new examples::
 
     format, hash of the model (8), hidden          format is 0xFF until all else is written
     for each slot: class, point (d), CRC (2)       class is 0xFF in an empty slot
@@ -22,11 +22,8 @@ from numpy.typing import NDArray
 from protonn_edge.chain.integer_chain import MODEL_HASH_BYTES, IntegerChain
 from protonn_edge.errors import InputError
 from protonn_edge.kinds.protonn.prototypes.integers import IntegerPrototypes
-from protonn_edge.kinds.protonn.prototypes.teaching import Taught, Teaching
+from protonn_edge.kinds.protonn.prototypes.teaching import CRC_BYTES, Store, Taught, Teaching
 
-STORE_FORMAT = 1
-HEADER_BYTES = MODEL_HASH_BYTES + 2
-CRC_BYTES = 2
 CRC_START = 0xFFFF  # so that zeros are no record
 EMPTY = 0xFF  # an erased byte
 
@@ -64,14 +61,10 @@ def with_taught(model: IntegerChain, taught: Taught) -> IntegerChain:
     return replace(model, own_stages=(*model.own_stages[:-1], replace(last, taught=taught)))
 
 
-def store_bytes(model: IntegerChain) -> int:
-    """Return the size of the store in EEPROM."""
+def store_of(model: IntegerChain) -> Store:
+    """Return the layout of the store in EEPROM."""
     last, teaching = teachable_stage(model)
-    return HEADER_BYTES + teaching.slots * _record_bytes(last)
-
-
-def _record_bytes(stage: IntegerPrototypes) -> int:
-    return 1 + stage.n_inputs + CRC_BYTES
+    return teaching.store(last.n_inputs)
 
 
 def stored(model: IntegerChain, taught: Taught) -> bytes:
@@ -79,41 +72,46 @@ def stored(model: IntegerChain, taught: Taught) -> bytes:
     with_taught(model, taught)  # which refuses examples that are not of this model
     examples = np.column_stack([taught.classes, taught.points.view(np.uint8)])
     records = (content + _crc(content) for content in map(bytes, examples))
-    header = bytes([STORE_FORMAT, *bytes.fromhex(model.model_sha256)[:MODEL_HASH_BYTES], EMPTY])
-    return (header + b"".join(records)).ljust(store_bytes(model), bytes([EMPTY]))
+    content = _start(model) + bytes([EMPTY]) + b"".join(records)
+    return content.ljust(store_of(model).size, bytes([EMPTY]))
 
 
-def recalled(model: IntegerChain, store: bytes) -> Taught:
+def recalled(model: IntegerChain, content: bytes) -> Taught:
     """Return the examples in the content of a board's store, which may be any bytes.
 
     There are none if the store is that of another model.
     """
-    last, teaching = teachable_stage(model)
-    if len(store) != store_bytes(model):
+    (last, teaching), store = teachable_stage(model), store_of(model)
+    if len(content) != store.size:
         raise InputError(
-            f"the store has {len(store)} B, this model's has {store_bytes(model)} B; read it from "
-            "a board with this model"
+            f"the store has {len(content)} B, this model's has {store.size} B; read it from a "
+            "board with this model"
         )
-    known = bytes.fromhex(model.model_sha256)[:MODEL_HASH_BYTES]
     records = []
-    if store[: HEADER_BYTES - 1] == bytes([STORE_FORMAT]) + known:
-        records = list(_records(last, teaching.slots, store))[: teaching.room]
-    content = np.array([list(each) for each in records], np.uint8)
-    content = content.reshape(len(records), 1 + last.n_inputs)
-    return Taught(content[:, 1:].copy().view(np.int8), content[:, 0].copy())
+    if content[: store.hidden] == _start(model):
+        records = list(_records(last, teaching, content))[: teaching.room]
+    examples = np.frombuffer(b"".join(records), np.uint8).reshape(len(records), 1 + last.n_inputs)
+    return Taught(examples[:, 1:].copy().view(np.int8), examples[:, 0].copy())
 
 
-def _records(stage: IntegerPrototypes, slots: int, store: bytes) -> Iterator[bytes]:
+def _start(model: IntegerChain) -> bytes:
+    """Return the bytes before the number of what is hidden."""
+    known = bytes.fromhex(model.model_sha256)[:MODEL_HASH_BYTES]
+    return bytes([store_of(model).format]) + known
+
+
+def _records(stage: IntegerPrototypes, teaching: Teaching, content: bytes) -> Iterator[bytes]:
     """Yield the classes and points of a store that count."""
-    hidden, size = store[HEADER_BYTES - 1], _record_bytes(stage)
-    for slot in range(slots):
-        record = store[HEADER_BYTES + slot * size :][:size]
-        content, label = record[:-CRC_BYTES], record[0]
-        visible = hidden not in (slot, slots + label) and label < stage.n_outputs
-        if visible and _crc(content) == record[-CRC_BYTES:]:
-            yield content
+    store = teaching.store(stage.n_inputs)
+    hidden = content[store.hidden]
+    for slot in range(teaching.slots):
+        record = content[store.header + slot * store.record :][: store.record]
+        example, label = record[:-CRC_BYTES], record[0]
+        visible = hidden not in (slot, teaching.slots + label) and label < stage.n_outputs
+        if visible and _crc(example) == record[-CRC_BYTES:]:
+            yield example
 
 
-def _crc(content: bytes) -> bytes:
+def _crc(example: bytes) -> bytes:
     """Return CRC-16/CCITT (polynomial 0x1021, not reflected) of a class and a point."""
-    return binascii.crc_hqx(content, CRC_START).to_bytes(CRC_BYTES, "big")
+    return binascii.crc_hqx(example, CRC_START).to_bytes(CRC_BYTES, "big")

@@ -23,6 +23,7 @@ from protonn_edge.kernels.listing import Facts, Listing, Passed
 from protonn_edge.kernels.matvec.loops import blocks_of
 from protonn_edge.kinds.protonn.prototypes import loops
 from protonn_edge.kinds.protonn.prototypes.integers import IntegerPrototypes
+from protonn_edge.kinds.protonn.prototypes.teaching import Store, Teaching
 
 _FIRST_INTERVALS = 8
 _ROUNDS, _HALVED = 4, 4  # of halving, the worst ones of each at once
@@ -194,6 +195,13 @@ _AROUND_CYCLES = (10, 50)
 _CODE_BYTES_PER_SCORE = 16
 
 
+# Of taught examples: code and variables, and what the compiler makes around the loop, once, for
+# each slot, and for each example.
+_TEACHING_CODE_BYTES = 1700
+_TEACHING_STATE_BYTES = 3
+_TAUGHT_CYCLES, _SLOT_CYCLES, _EXAMPLE_CYCLES = 60, 14, 80
+
+
 @dataclass(frozen=True, eq=False)
 class PrototypesKernel(Kernel):
     """Compares prototypes one after the other; near ones are listed, and vote when it is full."""
@@ -244,6 +252,22 @@ class PrototypesKernel(Kernel):
         return facts | {f"voter{b.number}": Passed(1, 1, of="listed") for b in voting.blocks}
 
     @property
+    def store(self) -> Store:
+        """The layout of what it is taught, if it can be."""
+        assert self.stage.teaching is not None
+        return self.stage.teaching.store(self.stage.n_inputs)
+
+    @property
+    def comparing(self) -> Listing:
+        """The loop that compares the point with a taught example."""
+        return loops.comparing_taught()
+
+    @property
+    def comparing_facts(self) -> Facts:
+        """How often it is passed for each example."""
+        return {"coordinate": Passed(self.stage.n_inputs, 1, of="examples")}
+
+    @property
     def rows(self) -> list[list[int]]:
         """A row per prototype: its coordinates and labels."""
         rows: list[list[int]] = np.concatenate(
@@ -267,14 +291,30 @@ class PrototypesKernel(Kernel):
         """Return its cost."""
         stage = self.stage
         flash = int(stage.prototypes.nbytes + stage.labels.nbytes + stage.table.nbytes)
-        step = self._step(activity, flash)
-        scores = stage.n_outputs * stage.output_bits // 8
+        steps = [self._step(activity, flash)]
+        code = _CODE_BYTES_PER_SCORE * stage.n_outputs
+        state = stage.n_outputs * stage.output_bits // 8
+        state += _NEIGHBOUR_BYTES * self.neighbours_at_once
+        if stage.teaching is not None:
+            steps.append(self._taught_step(stage.teaching, known=activity is not None))
+            code += _TEACHING_CODE_BYTES
+            state += stage.teaching.slots + _TEACHING_STATE_BYTES
         return Cost(
-            steps=(step.on(self.core, self.portable),),
+            steps=tuple(step.on(self.core, self.portable) for step in steps),
             tables=flash,
-            code=_CODE_BYTES_PER_SCORE * stage.n_outputs,
-            state=scores + _NEIGHBOUR_BYTES * self.neighbours_at_once,
+            code=code,
+            state=state,
         )
+
+    def _taught_step(self, teaching: Teaching, *, known: bool) -> Step:
+        """Return the step of taught examples: of none, and of as many as there is room for."""
+        odds = {"brne coordinate": 1, "wrapped": 0, "compared": 0}
+        coordinate = self.comparing.path("coordinate", ["coordinate"], odds)
+        least = _TAUGHT_CYCLES + _SLOT_CYCLES * teaching.slots
+        each = self.stage.n_inputs * coordinate + _EXAMPLE_CYCLES
+        worst = least + each * teaching.room
+        mean = float(least) if known else None
+        return Step("taught", "in EEPROM", _TEACHING_CODE_BYTES, mean, worst, least // 2)
 
     def _step(self, activity: Activity | None, flash_bytes: int) -> Step:
         stage, voting = self.stage, self.voting

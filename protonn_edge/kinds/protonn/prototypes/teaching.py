@@ -9,16 +9,35 @@ stored.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Self
+from typing import NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from protonn_edge.chain.integer_chain import MODEL_HASH_BYTES
 from protonn_edge.chain.integer_stage import IntArray, check_holds
 from protonn_edge.errors import InputError
 
 MOST_VOTE = 255  # a byte, whose product with an RBF fits 16 bits
 MOST_SLOTS = 255  # of examples, and classes: the store's header has a number for each
+
+
+CRC_BYTES = 2
+STORE_FORMAT = 1
+
+
+class Store(NamedTuple):
+    """Where things are in a store in EEPROM, in bytes."""
+
+    hidden: int  # what does not count; before it are the format and the model's hash
+    record: int  # the size of a record: a class, a point and a CRC
+    size: int
+    format: int = STORE_FORMAT
+
+    @property
+    def header(self) -> int:
+        """The bytes before the first record."""
+        return self.hidden + 1
 
 
 @dataclass(frozen=True)
@@ -38,6 +57,11 @@ class Teaching:
     def slots(self) -> int:
         """Places in the store: one more, so that an example is replaced at one moment."""
         return self.room + 1
+
+    def store(self, dimension: int) -> Store:
+        """Return the layout of the store for points (d,)."""
+        hidden, record = 1 + MODEL_HASH_BYTES, 1 + dimension + CRC_BYTES
+        return Store(hidden, record, hidden + 1 + self.slots * record)
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,10 +127,11 @@ class Taught:
     def learn(self, point: ArrayLike, label: int, room: int) -> Taught:
         """Return these and an example, a point (d,) of -128..127; at most `room` of them.
 
-        If there is no room, it replaces the nearest one of its class. If its class has none, it
-        replaces the nearest one of the class that has most, which can spare one best; of several
-        such classes, the first. Of equally near examples, the one whose coordinates are first in
-        the order of words in a dictionary is replaced.
+        If there is no room, it replaces the nearest one of its class, by the sum of the differences
+        of coordinates. If its class has none, it replaces the nearest one of the class that has
+        most, which can spare one best; of several such classes, the first. Of equally near
+        examples, the one whose coordinates are first in the order of words in a dictionary is
+        replaced.
         """
         points = np.vstack([self.points, np.asarray(point, np.int8)])
         classes = np.append(self.classes, np.uint8(label))
@@ -118,7 +143,7 @@ class Taught:
     def _replaced(self, point: NDArray[np.int8], label: int) -> int:
         counts = np.bincount(self.classes, minlength=label + 1)
         among = label if counts[label] else int(counts.argmax())
-        distances = np.square(self.points.astype(np.int64) - point).sum(axis=1)
+        distances = np.abs(self.points.astype(np.int64) - point).sum(axis=1)
         order = np.lexsort((*self.points.T[::-1], distances, self.classes != among))
         return int(order[0])
 

@@ -1,0 +1,275 @@
+"""The store and the votes of generated C, on the host and on an emulated Uno, against NumPy."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack
+from dataclasses import replace
+from itertools import count, product
+from pathlib import Path
+
+import numpy as np
+import pytest
+from chains import replace as with_numbers
+from model_factory import random_inputs, random_model
+from teaching.histories import STEPS, History
+from teaching.serving import Serving, on_host, on_uno
+
+from protonn_edge.avr.paths import paths_through
+from protonn_edge.avr.program import read_program
+from protonn_edge.chain.decision import IntegerRejection
+from protonn_edge.chain.integer_chain import IntegerChain
+from protonn_edge.codegen.planner import make_plan
+from protonn_edge.kinds.protonn import teaching
+from protonn_edge.kinds.protonn.prototypes.teaching import Taught
+from protonn_edge.quantization import quantize
+
+# The full numbers take some minutes: PROTONN_EDGE_HISTORIES=1000.
+HISTORIES = int(os.environ.get("PROTONN_EDGE_HISTORIES", "6"))
+DAMAGES = CUTS = 5 * HISTORIES if HISTORIES < 1000 else HISTORIES
+CYCLES = {"L": 4_000, "F": 1_500, "A": 150}  # about what each takes: simavr writes at once
+
+
+def teachable(room: int, **sizes: int) -> IntegerChain:
+    return quantize(with_numbers(random_model(**sizes), teachable=room))
+
+
+SMALL = teachable(5, projections=3, prototypes=6, classes=3, features=6)
+
+
+@pytest.fixture(scope="module")
+def host(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serving]:
+    with on_host(SMALL, tmp_path_factory.mktemp("host")) as program:
+        yield program
+
+
+@pytest.fixture(scope="module")
+def uno(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serving]:
+    with on_uno(SMALL, tmp_path_factory.mktemp("uno")) as program:
+        yield program
+
+
+def test_histories_agree(host: Serving, uno: Serving) -> None:
+    rng = np.random.default_rng(0)
+    history = History(SMALL, (host, uno), random_inputs(0, 60, SMALL))
+    for _ in range(HISTORIES):
+        history.begin()
+        done = []
+        for _ in range(STEPS):
+            done.append(history.step(rng))
+            history.check()
+        assert len(history.taught) <= 5
+
+
+def rejecting(room: int) -> IntegerChain:
+    """Return a model whose decision needs the RBF of the nearest prototype or example."""
+    model = teachable(room)
+    return replace(model, rejection=IntegerRejection(rbf=40))
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        teachable(2),  # scores of 16 bits
+        rejecting(4),
+        teachable(39, projections=12, features=14, classes=6),
+        teachable(9, projections=25, features=30, prototypes=20, classes=12),
+    ],
+    ids=["16 bits", "rejecting", "39 examples", "25 coordinates"],
+)
+def test_models_of_other_sizes(model: IntegerChain, tmp_path: Path) -> None:
+    rng = np.random.default_rng(1)
+    with ExitStack() as stack:
+        programs = [stack.enter_context(run(model, tmp_path)) for run in (on_host, on_uno)]
+        history = History(model, programs, random_inputs(1, 200, model))
+        history.begin()
+        for _ in range(60):
+            history.step(rng)
+        history.check()
+
+
+def test_without_a_multiplier(tmp_path: Path) -> None:
+    header = tmp_path / "no_multiplier.h"
+    header.write_text("#include <avr/io.h>\n#undef __AVR_HAVE_MUL__\n")
+    with on_uno(SMALL, tmp_path, "-include", str(header)) as uno:
+        history = History(SMALL, (uno,), random_inputs(2, 60, SMALL))
+        history.begin()
+        rng = np.random.default_rng(2)
+        for _ in range(40):
+            history.step(rng)
+        history.check()
+
+
+def test_the_bound_holds_with_a_full_store(tmp_path: Path) -> None:
+    model = teachable(39, projections=12, prototypes=40, features=20)
+    Q = random_inputs(3, 200, model)
+    with on_uno(model, tmp_path) as uno:
+        history = History(model, (uno,), Q)
+        history.begin()
+        empty = uno.predicting_cycles(Q[0])
+        history.predict(0)
+        for turn in range(39):
+            history.learn(turn % 4)
+        full = uno.predicting_cycles(Q[0])  # all are near
+        learning = uno.cycles(lambda: uno.learn(0))
+    paths = paths_through(read_program(tmp_path / "serving.elf"), "pnn_predict")
+    assert full <= paths.longest.cycles
+    assert full - empty > 39 * 12 * 23  # each byte of the EEPROM stops the CPU
+    assert paths.shortest.cycles <= empty
+    assert paths.longest.cycles <= make_plan(model).worst_cycles
+    assert learning < 80_000  # 5 ms, without writing: simavr writes at once
+
+
+def prepared(programs: Sequence[Serving], seed: int, steps: int) -> History:
+    """Return a history of so many steps, and then a prediction."""
+    rng = np.random.default_rng(seed)
+    history = History(SMALL, programs, random_inputs(seed, 60, SMALL))
+    history.begin()
+    for _ in range(steps):
+        history.step(rng)
+    history.predict(int(rng.integers(60)))
+    return history
+
+
+def after(history: History, letter: str, label: int) -> Taught:
+    """Return what is known after an operation."""
+    if letter == "L":
+        assert history.point is not None
+        return history.taught.learn(history.point, label, history.room)
+    return history.taught.forget(label) if letter == "F" else Taught.nothing(3)
+
+
+@pytest.mark.parametrize("steps", [0, 4, 14, 30])
+def test_a_cut_after_any_write_leaves_the_old_or_the_new_examples(
+    host: Serving, steps: int
+) -> None:
+    history = prepared([host], steps, steps)
+    before, old = host.store, history.taught
+    for letter, label in [*product("LF", range(SMALL.n_classes)), ("A", 0)]:
+        asked = bytes([label]) if letter != "A" else b""
+        new = after(history, letter, label)
+        reset(host, before)
+        host.ask(letter, asked)
+        finished, cuts = host.store, 0
+        assert teaching.recalled(SMALL, finished) == new
+        for writes in count():
+            reset(host, before)
+            host.cut_after(writes)
+            host.ask(letter, asked)
+            cut = host.store
+            known = teaching.recalled(SMALL, cut)
+            assert known in ((old, new) if writes else (old,))
+            check_cut_starts(host, cut, known)
+            if cut == finished:
+                break
+            cuts += 1
+        assert cuts >= (letter == "L")
+
+
+def reset(host: Serving, store: bytes) -> None:
+    host.store = store
+    host.start()
+
+
+def check_cut_starts(host: Serving, cut: bytes, known: Taught) -> None:
+    """Start where the power was cut, also if it is cut once more, and learn."""
+    for writes in range(8):
+        host.store = cut
+        host.cut_after(writes)
+        host.start()
+        assert host.stored == known
+    assert host.start() == len(known)
+    assert host.counts() == [len(known), *known.counts(SMALL.n_classes)]
+    assert host.learn(1) == 1
+    assert host.counts() == [min(5, len(known) + 1), *host.stored.counts(SMALL.n_classes)]
+
+
+def test_a_cut_at_any_cycle_leaves_the_old_or_the_new_examples(uno: Serving) -> None:
+    rng, olds, news = np.random.default_rng(0), 0, 0
+    history = prepared([uno], 0, 0)
+    for _ in range(CUTS):
+        letter = str(rng.choice(list("LLLLFA"), p=[0.23, 0.23, 0.22, 0.22, 0.08, 0.02]))
+        label = int(rng.integers(SMALL.n_classes))
+        history.predict(int(rng.integers(60)))
+        new = after(history, letter, label)
+        uno.cut_after(int(rng.integers(1, CYCLES[letter])))
+        answered = uno.ask_until_cut(letter, bytes([label]) if letter != "A" else b"")
+        found = uno.stored
+        assert found in ((new,) if answered else (history.taught, new))
+        olds, news = olds + (found == history.taught), news + (found == new)
+        history.taught = found
+        assert uno.start() == len(found)
+        history.check()
+    assert min(olds, news) > CUTS // 10
+
+
+@pytest.mark.parametrize("which", ["host", "uno"])
+def test_a_damaged_store_starts(which: str, request: pytest.FixtureRequest) -> None:
+    program: Serving = request.getfixturevalue(which)
+    history, rng = prepared([program], 5, 14), np.random.default_rng(5)
+    whole, damaged = program.store, 0
+    for turn in range(DAMAGES):
+        store = bytearray(whole if turn % 4 else rng.bytes(len(whole)))
+        for place in rng.integers(0, len(whole), int(rng.integers(0, 6))):
+            store[place] = int(rng.integers(256))
+        known = teaching.recalled(SMALL, bytes(store))
+        damaged += known != history.taught
+        program.store = bytes(store)
+        assert program.start() == len(known)
+        assert program.stored == known
+        history.taught = known
+        history.predict(turn % 60)
+        history.learn(turn % 3)
+        history.check()
+        history.taught = teaching.recalled(SMALL, whole)
+    assert damaged > DAMAGES // 3
+
+
+def test_wear_is_spread_over_the_store(host: Serving) -> None:
+    history = prepared([host], 0, 0)
+    written: dict[int, int] = {}
+    record = teaching.store_of(SMALL).record
+    header = teaching.store_of(SMALL).header
+    for turn in range(120):
+        before = host.store
+        history.predict(turn % 60)
+        history.learn(0)
+        if turn % 3 == 0:
+            host.forget(0)
+            history.taught = history.taught.forget(0)
+        if turn % 10 == 0:
+            host.start()
+        pairs = enumerate(zip(before, host.store, strict=True))
+        for slot in {(i - header) // record for i, (a, b) in pairs if a != b and i >= header}:
+            written[slot] = written.get(slot, 0) + 1
+    assert set(written) == set(range(6))
+    assert max(written.values()) < 2.5 * min(written.values())
+
+
+def test_what_cannot_be_learned(host: Serving, tmp_path: Path) -> None:
+    with on_host(SMALL, tmp_path) as fresh:
+        features = random_inputs(0, 1, SMALL)[0]
+        fresh.predict(features)
+        assert fresh.learn(0) == 0  # before it starts
+        fresh.start()
+        assert fresh.learn(SMALL.n_classes) == 0
+        assert fresh.learn(0) == 1
+        assert fresh.counts() == [1, 1, 0, 0]
+        fresh.forget(SMALL.n_classes)
+        assert fresh.counts() == [1, 1, 0, 0]
+
+
+def test_another_models_store_stays_until_something_is_taught(host: Serving) -> None:
+    history = prepared([host], 3, 8)
+    foreign = bytearray(host.store)
+    foreign[3] ^= 1
+    host.store = bytes(foreign)
+    assert host.start() == 0
+    host.forget(0)
+    host.forget_all()
+    assert host.store == bytes(foreign)
+    history.taught = Taught.nothing(3)
+    history.predict(0)
+    history.learn(1)
+    history.check()
