@@ -83,14 +83,14 @@ _ON_BUS = {
     "id_register": whole_number(0, 0xFF),
     "ids": Key("up to 8 bytes", list_of(_BYTE, 8)),
     "start": Key("a list of [register, value, 'note', ms to wait], whose value may be a list of "
-                  "[highest rate, value], and whose wait may be missing", list_of(_SETTING, 64)),
+                 "[highest rate, value], and whose wait may be missing", list_of(_SETTING, 64)),
     "data_register": whole_number(0, 0xFF),
     "data_bytes": whole_number(1, _MOST_DATA_BYTES),
     "byte_order": Key("'big' or 'little'", matches("big|little")),
     "places": Key(f"an offset of 0 to {_MOST_DATA_BYTES - 1} for each channel",
-                   _some(whole(0, _MOST_DATA_BYTES - 1), MOST_CHANNELS)),
+                  _some(whole(0, _MOST_DATA_BYTES - 1), MOST_CHANNELS)),
     "word": Key("a table such as { bytes = 3, bits = 18, shift = 3, signed = false }, of values "
-                 "that fit an int16", _is_word),
+                "that fit an int16", _is_word),
     "fifo": Key("true or false", lambda value: type(value) is bool),
     "sleeps": Key("a register, a mask and a value", _tuple_of(_BYTE, _BYTE, _BYTE)),
     "reset": Key("a register and a mask", _tuple_of(_BYTE, _BYTE)),
