@@ -41,11 +41,10 @@ from protonn_edge.datasets import load_dataset, with_groups
 from protonn_edge.errors import ProtoNNEdgeError
 from protonn_edge.kinds.protonn.projection.integers import IntegerProjection
 from protonn_edge.kinds.protonn.prototypes.integers import TABLE_SIZE, IntegerPrototypes
+from protonn_edge.kinds.protonn.prototypes.teaching import SHARPNESS
 from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
 from protonn_edge.quantization import IntegerChain, quantize
 
-VOTE = 0.5
-SHARPNESS = 3
 TAUGHT = {
     "before": (0, 0.0),
     "1 example": (1, 0.0),
@@ -56,13 +55,21 @@ TAUGHT = {
 }
 """Examples a class, and the share of them that has a wrong label."""
 
-_WORDS: dict[str, Any] = {"n_projections": 16, "n_prototypes": 60, "epochs": 60}
-_HAR: dict[str, Any] = {"n_projections": 10, "n_prototypes": 40}
-_WATCH: dict[str, Any] = {"n_projections": 20, "n_prototypes": 60}
+_WORDS: dict[str, Any] = {
+    "n_projections": 16,
+    "n_prototypes": 60,
+    "epochs": 60,
+    "teachable": 50,
+}
+_HAR: dict[str, Any] = {"n_projections": 10, "n_prototypes": 40, "teachable": 30}
+_WATCH: dict[str, Any] = {"n_projections": 20, "n_prototypes": 60, "teachable": 35}
 _DRAWS = 3  # of what a speaker teaches
 _MOST = 5
 _NEW_WORDS = (7, 8, 9)
-_COPIES = 2  # of each training clip, moved as `Spoken.moved` says
+# Copies of each training clip, moved as `Spoken.moved` says, and as many that are stretched, too.
+_COPIES = 2
+_SPEEDS = (0.75, 1.25)
+_HOP = 128  # samples between the windows that stretch a clip
 
 Indices = NDArray[np.int64]
 Float32 = NDArray[np.float32]
@@ -102,12 +109,11 @@ class Board:
         squares = np.square(points[:, None] - self._P[rows]).sum(axis=2)
         table = np.append(stage.table, 0).astype(np.int64)
         values = table[np.minimum((SHARPNESS * squares) >> stage.distance_shift, TABLE_SIZE)]
-        vote = round(VOTE * int(np.abs(stage.labels).max()))
+        assert stage.teaching is not None
         scores = stage.run(points)
-        # A new class is no likelier than others before it is taught.
-        further = person.y.max() + 1 - stage.n_outputs
-        scores = np.hstack([scores, np.repeat(scores.mean(axis=1, keepdims=True), further, axis=1)])
-        scores = scores + vote * (values @ np.eye(scores.shape[1], dtype=int)[labels])
+        scores = scores + stage.teaching.vote * (
+            values @ np.eye(scores.shape[1], dtype=int)[labels]
+        )
         right: NDArray[np.bool_] = scores.argmax(axis=1) == person.y[person.tested]
         return right
 
@@ -153,21 +159,39 @@ def _new_words(path: Path, seed: int) -> Taught:
     """Yield a model of some of the words, and each of its speakers."""
     spoken = audio.read_spoken(path)
     new = np.isin(spoken.digits, _NEW_WORDS)
-    model = _of_words(spoken.of(~new & (spoken.numbers >= 20)), seed)
+    old = spoken.of(~new & (spoken.numbers >= 20))
+    model = _of_words(old, seed, new_classes=len(_NEW_WORDS))
     for speaker in range(len(spoken.names)):
         own = spoken.of((spoken.speakers == speaker) & (spoken.numbers < 20))
         taught = np.isin(own.digits, _NEW_WORDS) & (own.numbers >= 10)
         yield model, partial(_drawn, own, taught, own.numbers < 10)
 
 
-def _of_words(spoken: audio.Spoken, seed: int) -> IntegerChain:
+def _of_words(spoken: audio.Spoken, seed: int, **settings: Any) -> IntegerChain:
     generator = np.random.default_rng(seed)
-    clips = [spoken.clips, *(spoken.moved(generator) for _ in range(_COPIES))]
-    features = f"{audio.FEATURES},onset:{audio.ONSET}"
-    classifier = ProtoNNClassifier(features=features, random_state=seed, **_WORDS)
+    clips = [spoken.clips, *(spoken.moved(generator) for _ in range(2 * _COPIES))]
     X = np.concatenate(clips).astype(np.float32)
-    y, speakers = (np.tile(each, 1 + _COPIES) for each in (spoken.digits, spoken.speakers))
+    half = len(X) - _COPIES * len(spoken.digits)
+    X[half:] = _stretched(X[half:], generator)
+    features = f"{audio.FEATURES},onset:{audio.ONSET}"
+    classifier = ProtoNNClassifier(features=features, random_state=seed, **_WORDS, **settings)
+    y, speakers = (np.tile(each, len(clips)) for each in (spoken.digits, spoken.speakers))
     return quantize(classifier.fit(X, y, groups=speakers).to_model())
+
+
+def _stretched(clips: Float32, generator: np.random.Generator) -> Float32:
+    """Return clips (n, samples) that are spoken faster or slower, at the same pitch.
+
+    Windows of a clip, taken from places farther apart or closer, are added where they overlap.
+    """
+    n, length = clips.shape
+    speed, window = generator.uniform(*_SPEEDS, (n, 1)), np.hanning(2 * _HOP + 1)[:-1]
+    stretched = np.zeros((n, length + 2 * _HOP), np.float32)
+    for begin in range(0, length + 1, _HOP):
+        places = np.rint(begin * speed).astype(int) + np.arange(-_HOP, _HOP)
+        part = np.take_along_axis(clips, np.clip(places, 0, length - 1), axis=1)
+        stretched[:, begin : begin + 2 * _HOP] += window * part
+    return stretched[:, _HOP : _HOP + length]
 
 
 def _people(settings: dict[str, Any], path: Path, seed: int) -> Taught:

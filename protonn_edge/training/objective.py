@@ -48,6 +48,9 @@ class Parameters:
         return Parameters(*(matrix.copy() for matrix in self))
 
 
+RbfOf = Callable[[Matrix], Matrix]
+"""From squared distances to RBF values, if not the exponential itself."""
+
 Loss = Callable[[Matrix, Matrix, Matrix, Matrix | None], tuple[float, Matrix, Matrix]]
 """From scores (n, L), targets (n, L), sharpness (1,) and weights (n,), whose mean is 1, or None:
 the mean loss, and its derivatives with respect to the scores and to the sharpness."""
@@ -182,6 +185,32 @@ OUTLIER_EXPOSURE_LOSSES: dict[str, Loss] = {
 """The same names if some points are of no class."""
 
 
+@dataclass(frozen=True, eq=False)
+class TaughtExamples:
+    """Points of a batch that a device has been taught, so that they are prototypes, too."""
+
+    rows: NDArray[np.int64]  # (e,): which of the points, each at most once
+    met: Matrix  # (n, e): 1 where a point meets an example, and 0 elsewhere
+    vote: float  # of an example for its class
+    sharpness: float  # the RBF's factor on squared distances
+
+    def rbf(self, projected: Matrix, rbf_of: RbfOf | None) -> tuple[Matrix, Matrix]:
+        """Return the RBF (n, e) of projected points (n, d), and what `rbf_of` makes of it."""
+        points = projected[self.rows]
+        squares = -2.0 * (projected @ points.T) + np.einsum("ij,ij->i", points, points)
+        squares += np.einsum("ij,ij->i", projected, projected)[:, None]
+        squares = np.float32(self.sharpness) * np.maximum(squares, 0.0)
+        near = self.met * np.exp(-squares)
+        return near, near if rbf_of is None else self.met * rbf_of(squares)
+
+    def by_projected(self, projected: Matrix, by_rbf: Matrix) -> Matrix:
+        """Return the derivatives (n, d) of projected points from ``dRBF * RBF``, (n, e)."""
+        by_squares = by_rbf * np.float32(-self.sharpness)
+        by_examples, by_points = through_distances(projected[self.rows].T, projected, by_squares)
+        by_points[self.rows] += by_examples.T
+        return by_points
+
+
 def squared_distances(parameters: Parameters, projected: Matrix) -> Matrix:
     """Return ``||c_j - p_i||^2`` of shape (n, m) for projected points of shape (n, d)."""
     C = parameters.prototypes
@@ -219,7 +248,8 @@ def objective_gradient(
     Y: Matrix,
     loss: Loss,
     weights: Matrix | None = None,
-    rbf_of: Callable[[Matrix], Matrix] | None = None,
+    rbf_of: RbfOf | None = None,
+    taught: TaughtExamples | None = None,
 ) -> tuple[float, Parameters]:
     """Return `objective` and its gradient.
 
@@ -230,18 +260,26 @@ def objective_gradient(
     - `rbf_of`: from squared distances to RBF values, if not the exponential itself. The derivatives
       with respect to the distances remain those of the exponential, so that prototypes beyond the
       end of the table are still attracted.
+    - `taught`: points that vote, too.
     """
     V, C, Z, sharpness = parameters
     projected = X @ V.T
     squares = squared_distances(parameters, projected)
     rbf = np.exp(-squares)
     seen = rbf if rbf_of is None else rbf_of(squares)
-    value, by_scores, by_sharpness = loss(seen @ Z.T, Y, sharpness, weights)
+    scores = seen @ Z.T
+    if taught is not None:
+        near, voting = taught.rbf(projected, rbf_of)
+        votes = np.float32(taught.vote) * Y[taught.rows]
+        scores += voting @ votes
+    value, by_scores, by_sharpness = loss(scores, Y, sharpness, weights)
     by_labels = by_scores.T @ seen
     by_squares = by_scores @ Z
     by_squares *= rbf
     np.negative(by_squares, out=by_squares)
     by_prototypes, by_projected = through_distances(C, projected, by_squares)
+    if taught is not None:
+        by_projected += taught.by_projected(projected, by_scores @ votes.T * near)
     return value, Parameters(by_projected.T @ X, by_prototypes, by_labels, by_sharpness)
 
 

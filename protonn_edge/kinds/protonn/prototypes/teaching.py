@@ -21,6 +21,9 @@ from protonn_edge.errors import InputError
 MOST_VOTE = 255  # a byte, whose product with an RBF fits 16 bits
 MOST_SLOTS = 255  # of examples, and classes: the store's header has a number for each
 
+SHARPNESS = 3
+"""The RBF of a taught example is that of so many times its squared distance from a point."""
+
 
 CRC_BYTES = 2
 STORE_FORMAT = 1

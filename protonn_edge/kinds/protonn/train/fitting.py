@@ -29,6 +29,7 @@ from protonn_edge.kinds.protonn.parameters import PROTOTYPES_PER_CLASS, ProtoNNP
 from protonn_edge.kinds.protonn.teaching import with_new_classes
 from protonn_edge.kinds.protonn.train.alternating import alternate
 from protonn_edge.kinds.protonn.train.budget_rules import ModelSizes, sizes_within
+from protonn_edge.kinds.protonn.train.episodes import Episodes
 from protonn_edge.kinds.protonn.train.joint import Augment, QuantizationAware, minimize
 from protonn_edge.training.augmentation import ImageAugmentation
 from protonn_edge.training.initialization import as_it_starts, initial_parameters
@@ -37,6 +38,10 @@ from protonn_edge.training.objective import Parameters
 from protonn_edge.training.points import Float32, Indices, TrainingSet
 from protonn_edge.training.preparation import PreparedPoints
 from protonn_edge.training.progress import Trained
+
+# Examples of a new class must outvote trained prototypes on their own.
+_VOTE_IF_NEW = 1.0
+_OWN_WAY = np.float32(0.2)  # deviation of a class's means in groups that nobody has recorded
 
 
 class GroupShift:
@@ -48,6 +53,8 @@ class GroupShift:
     - `weights` (n,): weight of each point in its group's mean.
     - `strength`: maximum shift: 1 reaches the other group, 2 goes as far again beyond it.
     - `augment`: other augmentation, applied first.
+    - `together`: whether all points of a class and group move together, so that the groups of each
+      batch are new ones, in which a class also has something of its own.
     """
 
     def __init__(
@@ -58,15 +65,18 @@ class GroupShift:
         weights: Float32 | None,
         strength: float,
         augment: Augment | None = None,
+        together: bool = False,
     ) -> None:
         self._X, self._strength, self._augment = X, np.float32(strength), augment
+        self._together = together
         # A part is a class in a group; the parts of a class are consecutive.
         n_groups = int(groups.max()) + 1
         parts, self._part_of = np.unique(y * n_groups + groups, return_inverse=True)
         self._means = np.stack(
             [_mean(X, weights, self._part_of == part) for part in range(len(parts))]
         )
-        self._means[:, X.min(axis=0) == X.max(axis=0)] = 0  # constant features stay constant
+        self._varying = X.min(axis=0) < X.max(axis=0)
+        self._means[:, ~self._varying] = 0  # constant features stay constant
         classes = parts // n_groups
         self._first = np.searchsorted(classes, classes, side="left")
         self._parts_of_class = np.searchsorted(classes, classes, side="right") - self._first
@@ -75,10 +85,14 @@ class GroupShift:
         """Return the points of these rows, each shifted towards a random group."""
         points = self._X[rows] if self._augment is None else self._augment(rows, generator)
         own = self._part_of[rows]
-        other = self._first[own] + generator.integers(self._parts_of_class[own])
-        shares = self._strength * generator.random((len(rows), 1), dtype=np.float32)
-        moved: Float32 = points + shares * (self._means[other] - self._means[own])
-        return moved
+        moving = np.arange(len(self._means)) if self._together else own
+        other = self._first[moving] + generator.integers(self._parts_of_class[moving])
+        shares = self._strength * generator.random((len(moving), 1), dtype=np.float32)
+        shifts: Float32 = shares * (self._means[other] - self._means[moving])
+        if self._together:
+            noise = generator.standard_normal(shifts.shape, dtype=np.float32)
+            shifts = (shifts + _OWN_WAY * noise * self._varying)[own]
+        return points + shifts
 
 
 def _mean(X: Float32, weights: Float32 | None, chosen: NDArray[np.bool_]) -> Float32:
@@ -134,11 +148,17 @@ class ProtoNNTraining:
             cutoff=trained.cutoff,
             projection_bits=settings.weight_bits,
             teachable=settings.teachable,
+            taught_vote=self._vote,
             new_classes=settings.new_classes,
         )
         parts = self.prepared.parts
         parts["classes"] += tuple(f"new {n + 1}" for n in range(settings.new_classes))
         return Model(head=head, **parts)
+
+    @property
+    def _vote(self) -> float:
+        """The vote of a taught example, as a share of the largest entry of Z."""
+        return _VOTE_IF_NEW if self._settings.new_classes else ProtoNNHead.taught_vote
 
     def settle(self, points: Any, generator: np.random.Generator) -> ProtoNNParameters:
         """Return the settings of the joint optimizer for normalized points (n, D)."""
@@ -162,6 +182,9 @@ class ProtoNNTraining:
             seed=prepared.seed,
             quantization=rounding if settings.quantization_aware and prepared.for_device else None,
             augment=augment,
+            episodes=Episodes(data.y, prepared.groups, prepared.n_classes, self._vote)
+            if settings.teachable and prepared.groups is not None
+            else None,
         )
 
     def _augmentation(self, data: TrainingSet) -> Augment | None:
@@ -176,7 +199,8 @@ class ProtoNNTraining:
         if prepared.groups is None:
             return augment
         strength = float(settings.group_shift)
-        return GroupShift(data.X, data.y, prepared.groups, data.weights, strength, augment)
+        groups, weights, together = prepared.groups, data.weights, settings.teachable > 0
+        return GroupShift(data.X, data.y, groups, weights, strength, augment, together)
 
     def _start(self, data: TrainingSet) -> Parameters:
         given = self._settings.initial_model

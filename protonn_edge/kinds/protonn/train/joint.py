@@ -28,6 +28,7 @@ from protonn_edge.kinds.protonn import quantize
 from protonn_edge.kinds.protonn.head import ProtoNNHead
 from protonn_edge.kinds.protonn.parameters import ProtoNNParameters
 from protonn_edge.kinds.protonn.prototypes.integers import RBF_CUTOFF, cut_rbf, tabulated_rbf
+from protonn_edge.kinds.protonn.train.episodes import Episodes
 from protonn_edge.training import objective
 from protonn_edge.training.loop import MiniBatchTraining, Sparsifier, factor_of_inputs
 from protonn_edge.training.points import Batch, Float32, Indices, TrainingSet
@@ -48,6 +49,7 @@ def minimize(
     seed: int,
     quantization: QuantizationAware | None = None,
     augment: Augment | None = None,
+    episodes: Episodes | None = None,
 ) -> Trained:
     """Train from `start`; on divergence, restart with a third of the learning rate.
 
@@ -57,13 +59,14 @@ def minimize(
       values beyond the integer model's table are 0 from the first step on, so that prototypes stay
       within reach on the device.
     - `augment`: augments the points of a batch.
+    - `episodes`: what is taught of a batch.
 
     Raises `InputError` if it still diverges after three restarts.
     """
 
     def attempt(rate: float) -> tuple[_JointTraining, list[EpochReport]]:
         run = _JointTraining(start.copy(), data, settings.frozen(learning_rate=rate), seed)
-        run.quantization, run.augment = quantization, augment
+        run.quantization, run.augment, run.episodes = quantization, augment, episodes
         run.cutoff = RBF_CUTOFF if quantization is not None else 0.0
         return run, run.train()
 
@@ -80,6 +83,7 @@ class _JointTraining(MiniBatchTraining[objective.Parameters]):
 
     quantization: QuantizationAware | None = None
     augment: Augment | None = None
+    episodes: Episodes | None = None
     cutoff = 0.0
 
     def __init__(
@@ -111,15 +115,19 @@ class _JointTraining(MiniBatchTraining[objective.Parameters]):
             self._rounding = self.quantization.choose_precision(self.parameters)
             if not self._rounding:
                 self.quantization = None
-        points, Y, weights = self._points(batch), batch.Y, batch.weights
+        points = self._points(batch)
+        taught = None
+        if self.episodes is not None:
+            largest = float(np.abs(self.parameters.labels).max())
+            taught = self.episodes.examples(batch.rows, largest, self._generator)
+        parameters, rbf_of = self.parameters, cut_rbf if self.cutoff else None
         if self._rounding and self.quantization is not None:
             rounded = self.quantization.rounded(self.parameters)
             if rounded is not None:
-                return objective.objective_gradient(
-                    rounded, points, Y, self._loss, weights, rbf_of=tabulated_rbf
-                )
-        rbf_of = cut_rbf if self.cutoff else None
-        return objective.objective_gradient(self.parameters, points, Y, self._loss, weights, rbf_of)
+                parameters, rbf_of = rounded, tabulated_rbf
+        return objective.objective_gradient(
+            parameters, points, batch.Y, self._loss, batch.weights, rbf_of, taught
+        )
 
     def _points(self, batch: Batch) -> objective.Matrix:
         """Return a batch of points with all changes that training applies."""

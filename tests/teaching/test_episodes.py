@@ -1,0 +1,96 @@
+"""Training that expects to be taught: what episodes teach, their gradient, and their effect."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
+from protonn_edge.kinds.protonn.train.episodes import Episodes
+from protonn_edge.kinds.protonn.train.fitting import GroupShift
+from protonn_edge.training.objective import (
+    Parameters,
+    TaughtExamples,
+    cross_entropy,
+    objective_gradient,
+)
+
+
+def test_the_gradient_goes_through_taught_examples() -> None:
+    generator = np.random.default_rng(0)
+    n, D, d, m, L = 9, 5, 3, 4, 3
+    X, Y = generator.normal(size=(n, D)), np.eye(L)[generator.integers(L, size=n)]
+    shapes = ((d, D), (d, m), (L, m), (1,))
+    parameters = Parameters(*(generator.normal(size=shape) / 2 for shape in shapes))
+    rows = np.array([1, 4, 6])
+    met = (generator.random((n, len(rows))) < 0.7).astype(float)
+    met[rows, [0, 1, 2]] = 0
+    taught = TaughtExamples(rows, met, vote=0.5, sharpness=3.0)
+
+    def value(changed: Parameters) -> float:
+        return objective_gradient(changed, X, Y, cross_entropy, taught=taught)[0]
+
+    gradient = objective_gradient(parameters, X, Y, cross_entropy, taught=taught)[1]
+    untaught = objective_gradient(parameters, X, Y, cross_entropy)
+    assert value(parameters) != untaught[0]
+    for name in ("projection", "prototypes", "labels", "sharpness"):
+        matrix, slope = getattr(parameters, name), getattr(gradient, name)
+        for place in list(np.ndindex(matrix.shape))[:7]:
+            step = np.zeros_like(matrix)
+            step[place] = 1e-5
+            ends = [value(replace(parameters, **{name: matrix + s * step})) for s in (1, -1)]
+            assert (ends[0] - ends[1]) / 2e-5 == pytest.approx(slope[place], abs=1e-6)
+
+
+@given(seed=st.integers(0, 2**32 - 1))
+def test_a_point_meets_examples_of_its_person_but_not_itself(seed: int) -> None:
+    generator = np.random.default_rng(seed)
+    y, people = generator.integers(4, size=300), generator.integers(5, size=300)
+    rows = generator.permutation(300)[:120]
+    taught = Episodes(y, people, 3, 0.5).examples(
+        rows, 1.0, generator
+    )  # class 3 is that of outliers
+    assert len(set(taught.rows)) == len(taught.rows)
+    examples = rows[taught.rows]
+    assert (y[examples] < 3).all()
+    expected = people[rows][:, None] == people[examples]
+    expected[taught.rows, np.arange(len(examples))] = False
+    np.testing.assert_array_equal(taught.met, expected)
+    parts = np.bincount(4 * people[examples] + y[examples])
+    assert parts.max(initial=0) <= 5
+
+
+def test_in_episodes_a_class_of_a_person_moves_as_a_whole() -> None:
+    generator = np.random.default_rng(0)
+    X = generator.normal(size=(60, 4)).astype(np.float32)
+    X[:, 3] = 1
+    y, people = np.arange(60) % 2, np.arange(60) // 20
+    shift = GroupShift(X, y, people, None, 1.5, together=True)
+    moved = shift(np.arange(60), np.random.default_rng(1)) - X
+    for part in range(6):
+        own = moved[2 * people + y == part]
+        np.testing.assert_allclose(own, np.broadcast_to(own[0], own.shape), atol=1e-6)
+    assert len(np.unique(moved[:, 0].round(4))) == 6
+    assert not moved[:, 3].any()
+
+
+def people_who_differ(count: int, seed: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return points of three classes, which each person does in their own way."""
+    generator = np.random.default_rng(seed)
+    y, people = np.tile(np.arange(3), 20 * count), np.repeat(np.arange(count), 60)
+    own = np.eye(3, 8) * 2 + generator.normal(0, 1, (count, 3, 8))
+    return (own[people, y] + generator.normal(0, 0.3, (len(y), 8))).astype(np.float32), y, people
+
+
+def test_groups_and_room_for_examples_make_episodes() -> None:
+    X, y, people = people_who_differ(6, 0)
+    settings = {"n_projections": 3, "n_prototypes": 6, "epochs": 10, "random_state": 0}
+    ordinary = ProtoNNClassifier(**settings).fit(X, y, groups=people).model_.head
+    teachable = ProtoNNClassifier(**settings, teachable=9).fit(X, y, groups=people).model_.head
+    assert (teachable.projection != ordinary.projection).any()
+    alone = [ProtoNNClassifier(**settings, teachable=n).fit(X, y).model_.head for n in (0, 9)]
+    np.testing.assert_array_equal(alone[0].projection, alone[1].projection)
