@@ -143,11 +143,10 @@ def from_sklearn(
     names = tuple(label_text(str(label)) for label in fitted.labels)
     names = names if classes is None else tuple(classes)
     check_names(names, f"the {fitted.name}, among its classes,", distinct=True)
-    measured, labels = (points, y) if evaluate_on is None else evaluate_on
-    others = points
+    measured, labels = points, y
     if evaluate_on is not None:
-        others = fitted.features.taken(measured, "evaluate_on")
-    test = Measured.of(fitted, others, labels)
+        measured, labels = fitted.features.taken(evaluate_on[0], "evaluate_on"), evaluate_on[1]
+    test = Measured.of(fitted, measured, labels)
     some = points[:: -(-len(points) // _ACTIVITY_POINTS)]
     limit = prototypes.SizeLimit(board_of(board), budget, n_projections, n_prototypes)
     with one_thread():  # for reproducible numbers

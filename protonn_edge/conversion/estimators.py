@@ -173,7 +173,7 @@ def read_estimator(estimator: Any, n_features: int) -> FittedEstimator:
             "points of several"
         )
     rule = reader(classifier, features.n_outputs, len(labels))
-    names = features.names(_feature_names(estimator, n_features))
+    names = features.names(estimator)
     return FittedEstimator(type(classifier).__name__, features, rule, labels, names)
 
 
@@ -188,14 +188,6 @@ def _steps(estimator: Any) -> list[tuple[Any, Any]]:
     if not (pairs and steps):
         raise InputError("the Pipeline has no steps of a name and an estimator; fit it again")
     return [(name, step) for name, step in steps]
-
-
-def _feature_names(estimator: Any, n_features: int) -> tuple[str, ...]:
-    """Return the names that an estimator was fitted with; none unless one per feature."""
-    names = getattr(estimator, "feature_names_in_", None)
-    if not isinstance(names, np.ndarray) or names.shape != (n_features,):
-        return ()
-    return tuple(str(name) for name in names)
 
 
 def _check_features(first: Any, n_features: int) -> None:
@@ -310,10 +302,10 @@ def _neighbours(classifier: Any, k: int, n_classes: int) -> NeighbourRule:
 
 
 _READERS: dict[type, Callable[[Any, int, int], Rule]] = {
-    **dict.fromkeys((DecisionTreeClassifier, ensemble.ExtraTreesClassifier), tree_rule),
-    **dict.fromkeys(
-        (ensemble.GradientBoostingClassifier, ensemble.RandomForestClassifier), tree_rule
-    ),
+    DecisionTreeClassifier: tree_rule,
+    ensemble.ExtraTreesClassifier: tree_rule,
+    ensemble.GradientBoostingClassifier: tree_rule,
+    ensemble.RandomForestClassifier: tree_rule,
     **dict.fromkeys((LinearDiscriminantAnalysis, LinearSVC, LogisticRegression), _linear),
     **dict.fromkeys((NuSVC, SVC), _machine),
     KNeighborsClassifier: _neighbours,

@@ -85,11 +85,15 @@ class AffineMap:
         check_finite(x, what)
         return x
 
-    def names(self, given: Sequence[str]) -> tuple[str, ...]:
-        """Return the names of x: those given for D features, or scikit-learn's if some are left."""
-        if not len(given) and self.takes_all:
-            return ()
-        return tuple(str(given[i]) if len(given) else f"x{i}" for i in self.columns)
+    def names(self, estimator: Any) -> tuple[str, ...]:
+        """Return the names of x by those that an estimator was fitted with.
+
+        Without these, none, or scikit-learn's default names if x are only some of the features.
+        """
+        given = getattr(estimator, "feature_names_in_", None)
+        if isinstance(given, np.ndarray) and given.shape == (self.n_features,):
+            return tuple(map(str, given[self.columns]))
+        return () if self.takes_all else tuple(f"x{i}" for i in self.columns)
 
     @property
     def scales(self) -> bool:
@@ -344,8 +348,7 @@ def from_pipeline(pipeline: Pipeline, X: ArrayLike | None = None) -> Model:
     fitted = (getattr(step, "n_features_in_", None) for _, step in (*steps, ("", classifier)))
     n_features = int(next(count for count in fitted if count is not None))
     features = affine_map(AffineMap.identity(n_features), steps)
-    names = features.names(getattr(pipeline, "feature_names_in_", ()))
-    model = classifier.to_model(feature_names=names or None)
+    model = classifier.to_model(feature_names=features.names(pipeline) or None)
     model = _scaled(model, features) if features.scales else model
     model = replace(model, record={**model.record, **features.record})
     if X is None:
