@@ -5,6 +5,7 @@ from __future__ import annotations
 import atexit
 import gc
 import os
+from collections import Counter
 from collections.abc import Generator, Iterator
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -47,6 +48,33 @@ if "PROTONN_EDGE_REPLAYED_BUILDS" not in os.environ:
 _BUILDS = Path(os.environ["PROTONN_EDGE_REPLAYED_BUILDS"])
 
 
+# Few tests that take long: a process that begins them last would be the only one that still runs.
+_LONG = (
+    *("agreement/test_agreement", "basis_images", "cli/test_best", "cli/test_tune"),
+    *("cli/test_usps", "docs/test_site", "live/test_gesture", "proof", "toolchain"),
+    *("tuning", "web", "wheel"),
+)
+_LONG_FILES = tuple(f"tests/{name}" for name in _LONG)
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Leave the order of files to the hook below."""
+    config.option.loadscopereorder = False
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Put files in front that take long, and those with many tests."""
+    files = [item.nodeid.partition("::")[0] for item in items]
+    order = {
+        # the boards that hil_tests/ emulates stay on until the end
+        name: (name.startswith("hil_tests/"), not name.startswith(_LONG_FILES), -count, name)
+        for name, count in Counter(files).items()
+    }
+    places = sorted(range(len(items)), key=lambda place: order[files[place]])
+    items[:] = [items[place] for place in places]
+
+
 @pytest.fixture(scope="session", autouse=True)
 def _replayed_builds() -> Iterator[None]:
     """Let PlatformIO run once for each kind of project; it takes a second before it compiles."""
@@ -63,6 +91,7 @@ def pytest_collection() -> Generator[None, object, object]:
         return (yield)
     finally:
         gc.freeze()
+        gc.set_threshold(10_000)
         gc.enable()
 
 
