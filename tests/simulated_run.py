@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import nullcontext
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from types import SimpleNamespace
@@ -39,6 +40,15 @@ def honest_model() -> ReferenceModel:
     """Return what a device that does all right answers."""
     reference, plan, _, _ = subject()
     return ReferenceModel(reference, plan.worst_cycles - 1)
+
+
+@dataclass(frozen=True)
+class _Program:
+    """A linked program that says nothing of its cycles."""
+
+    path: Path
+    symbols: tuple[()] = ()
+    marks: tuple[()] = ()
 
 
 def measure_on(
@@ -81,7 +91,7 @@ def measure_on(
         mock.patch.multiple(
             measurement,
             exclusive=lambda _: nullcontext(),
-            read_program=lambda path: SimpleNamespace(path=path, symbols=(), marks=()),
+            read_program=_Program,
             check_budget=lambda *_: usage,
             check_linked=lambda *_: None,
         ),
