@@ -1,12 +1,13 @@
 """What a few examples of a new person are worth to a model of other people.
 
-    python benchmarks/teaching.py [--only NAME] [--seeds N] [--json]
+    python benchmarks/teaching.py [--only NAME] [--seeds N] [--untaught] [--json]
 
 prints one row a data set: the accuracy of the integers in %, over people whom the model was not
 trained on, before teaching, with 1, 3 and 5 examples a class, and with examples of which one in
 five has a wrong label. Each cell has the mean over the people, and after a slash the person with
 the lowest accuracy. The points that a person teaches, and the windows next to them, which may
-overlap them, are never tested; the tested points are the same for each number of examples.
+overlap them, are never tested; the tested points are the same for each number of examples. With
+--untaught, the models have no room for examples: what teachable ones are before it, beside others.
 
 - words: the spoken digits of ``fsdd_audio.npz``, each speaker held out in turn. Examples are of
   their recordings 0 to 9, the tested ones are 10 to 49.
@@ -15,9 +16,7 @@ overlap them, are never tested; the tested points are the same for each number o
   recordings 10 to 19; recordings 0 to 9 are tested, 20 to 49 are for training. There is a row for
   the new words and one for the old ones.
 
-An example becomes one more prototype, at the coordinates that the projection gives it. It votes for
-its class with `VOTE` times the largest entry of the label vectors, by the RBF of `SHARPNESS` times
-the squared distance. Both were chosen on people of the training parts, who were held out in turn.
+Settings were chosen on people of the training parts of har and watch, who were held out in turn.
 """
 
 from __future__ import annotations
@@ -39,9 +38,8 @@ from rows import DATA, seeds_option
 
 from protonn_edge.datasets import load_dataset, with_groups
 from protonn_edge.errors import ProtoNNEdgeError
-from protonn_edge.kinds.protonn.projection.integers import IntegerProjection
-from protonn_edge.kinds.protonn.prototypes.integers import TABLE_SIZE, IntegerPrototypes
-from protonn_edge.kinds.protonn.prototypes.teaching import SHARPNESS
+from protonn_edge.kinds.protonn.prototypes.teaching import Taught
+from protonn_edge.kinds.protonn.teaching import with_taught
 from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
 from protonn_edge.quantization import IntegerChain, quantize
 
@@ -89,32 +87,25 @@ class Board:
     """The integers of a model, in front of somebody."""
 
     def __init__(self, model: IntegerChain, person: Person) -> None:
-        stages = model.stage(IntegerProjection), model.stage(IntegerPrototypes)
-        self._person, self._prototypes = person, stages[1]
-        inputs = model.own_inputs(model.quantize(person.X))
-        self._P = stages[0].run(inputs).astype(np.int64)
+        Q = model.quantize(person.X)
+        self._model, self._person, self._tested = model, person, Q[person.tested]
+        self._P = model.coordinates(Q[person.examples.ravel()]).astype(np.int8)
 
     def right(self, count: int, wrong: float, generator: np.random.Generator) -> NDArray[np.bool_]:
         """Return which tested points are classified correctly after examples of each class.
 
         A share of `wrong` of the examples is of another class than they are taught as.
         """
-        person, stage = self._person, self._prototypes
+        person, model = self._person, self._model
         columns = ((np.arange(count) + 0.5) * _MOST / max(1, count)).astype(int)
-        rows = person.examples[:, columns].ravel()
-        labels, taught = person.y[rows], np.unique(person.y[person.examples])
-        for place in generator.permutation(len(rows))[: round(wrong * len(rows))]:
-            labels[place] = generator.choice(taught[taught != labels[place]])
-        points = self._P[person.tested]
-        squares = np.square(points[:, None] - self._P[rows]).sum(axis=2)
-        table = np.append(stage.table, 0).astype(np.int64)
-        values = table[np.minimum((SHARPNESS * squares) >> stage.distance_shift, TABLE_SIZE)]
-        assert stage.teaching is not None
-        scores = stage.run(points)
-        scores = scores + stage.teaching.vote * (
-            values @ np.eye(scores.shape[1], dtype=int)[labels]
-        )
-        right: NDArray[np.bool_] = scores.argmax(axis=1) == person.y[person.tested]
+        places = np.arange(person.examples.size).reshape(-1, _MOST)[:, columns].ravel()
+        labels = person.y[person.examples.ravel()]
+        classes = np.unique(labels)
+        for place in generator.permutation(places)[: round(wrong * len(places))]:
+            labels[place] = generator.choice(classes[classes != labels[place]])
+        if count:
+            model = with_taught(model, Taught(self._P[places], labels[places].astype(np.uint8)))
+        right: NDArray[np.bool_] = model.predict(self._tested) == person.y[person.tested]
         return right
 
 
@@ -142,25 +133,25 @@ def _drawn(
     return Person(X, y, np.array(examples), np.flatnonzero(tested))
 
 
-Taught = Iterator[tuple[IntegerChain, Callable[[np.random.Generator], Person]]]
+Pairs = Iterator[tuple[IntegerChain, Callable[[np.random.Generator], Person]]]
 """Models, each with somebody whom it was not trained on, by what is drawn."""
 
 
-def _words(path: Path, seed: int) -> Taught:
+def _words(path: Path, seed: int, **changed: Any) -> Pairs:
     """Yield a model of all speakers but one, and this one, for each speaker."""
     spoken = audio.read_spoken(path)
     for speaker in range(len(spoken.names)):
         own = spoken.of(spoken.speakers == speaker)
-        model = _of_words(spoken.of(spoken.speakers != speaker), seed)
+        model = _of_words(spoken.of(spoken.speakers != speaker), seed, **changed)
         yield model, partial(_drawn, own, own.numbers < 10, own.numbers >= 10)
 
 
-def _new_words(path: Path, seed: int) -> Taught:
+def _new_words(path: Path, seed: int, **changed: Any) -> Pairs:
     """Yield a model of some of the words, and each of its speakers."""
     spoken = audio.read_spoken(path)
     new = np.isin(spoken.digits, _NEW_WORDS)
     old = spoken.of(~new & (spoken.numbers >= 20))
-    model = _of_words(old, seed, new_classes=len(_NEW_WORDS))
+    model = _of_words(old, seed, **{"new_classes": len(_NEW_WORDS), **changed})
     for speaker in range(len(spoken.names)):
         own = spoken.of((spoken.speakers == speaker) & (spoken.numbers < 20))
         taught = np.isin(own.digits, _NEW_WORDS) & (own.numbers >= 10)
@@ -174,7 +165,7 @@ def _of_words(spoken: audio.Spoken, seed: int, **settings: Any) -> IntegerChain:
     half = len(X) - _COPIES * len(spoken.digits)
     X[half:] = _stretched(X[half:], generator)
     features = f"{audio.FEATURES},onset:{audio.ONSET}"
-    classifier = ProtoNNClassifier(features=features, random_state=seed, **_WORDS, **settings)
+    classifier = ProtoNNClassifier(features=features, random_state=seed, **{**_WORDS, **settings})
     y, speakers = (np.tile(each, len(clips)) for each in (spoken.digits, spoken.speakers))
     return quantize(classifier.fit(X, y, groups=speakers).to_model())
 
@@ -194,10 +185,10 @@ def _stretched(clips: Float32, generator: np.random.Generator) -> Float32:
     return stretched[:, _HOP : _HOP + length]
 
 
-def _people(settings: dict[str, Any], path: Path, seed: int) -> Taught:
+def _people(settings: dict[str, Any], path: Path, seed: int, **changed: Any) -> Pairs:
     """Yield the model of the people of the training part, with each of the test part."""
     dataset = with_groups(load_dataset(path), "subject_train", path)
-    classifier = ProtoNNClassifier(random_state=seed, **settings)
+    classifier = ProtoNNClassifier(random_state=seed, **{**settings, **changed})
     classifier.fit(dataset.X_train, dataset.y_train, groups=dataset.groups)
     model = quantize(classifier.to_model())
     with np.load(path, allow_pickle=False) as data:
@@ -213,7 +204,7 @@ class Case:
 
     name: str
     file: str
-    taught: Callable[[Path, int], Taught]
+    taught: Callable[..., Pairs]  # of a file, a seed, and settings that differ
     rows: dict[str, Sequence[int]]
 
 
@@ -230,16 +221,18 @@ CASES = (
 )
 
 
-def measure(case: Case, seeds: Sequence[int]) -> Iterator[Record]:
+def measure(case: Case, seeds: Sequence[int], untaught: bool) -> Iterator[Record]:
     """Yield the rows of a case: accuracies (people,) of each column, means over the seeds."""
+    changed = {"teachable": 0, "new_classes": 0} if untaught else {}
+    taught = {"before": TAUGHT["before"]} if untaught else TAUGHT
     found: dict[str, dict[str, list[list[float]]]] = {}
     for seed in seeds:
-        for place, (model, drawn) in enumerate(case.taught(DATA / case.file, seed)):
+        for place, (model, drawn) in enumerate(case.taught(DATA / case.file, seed, **changed)):
             for draw in range(_DRAWS):
                 generator = np.random.default_rng([seed, place, draw])
                 person = drawn(generator)
                 board, y = Board(model, person), person.y[person.tested]
-                for column, (count, wrong) in TAUGHT.items():
+                for column, (count, wrong) in taught.items():
                     right = board.right(count, wrong, generator)
                     for row, classes in case.rows.items():
                         people = found.setdefault(row, {}).setdefault(column, [])
@@ -252,7 +245,9 @@ def measure(case: Case, seeds: Sequence[int]) -> Iterator[Record]:
 
 def _column(name: str) -> Column:
     def cell(record: Record) -> str:
-        each = record["accuracies"][name]
+        each = record["accuracies"].get(name)
+        if each is None:
+            return ""
         return f"{100 * float(np.mean(each)):.1f} / {100 * min(each):.1f}"
 
     return name, cell
@@ -268,18 +263,19 @@ COLUMNS: Columns = [
 @click.command()
 @click.option("--only", type=click.Choice([case.name for case in CASES]), help="One data set.")
 @seeds_option
+@click.option("--untaught", is_flag=True, help="Train without room for examples.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object a row.")
-def main(only: str | None, seeds: Sequence[int], as_json: bool) -> None:
+def main(only: str | None, seeds: Sequence[int], untaught: bool, as_json: bool) -> None:
     """Print what examples of a new person are worth."""
-    print_table(_measured(only, seeds), COLUMNS, as_json)
+    print_table(_measured(only, seeds, untaught), COLUMNS, as_json)
 
 
-def _measured(only: str | None, seeds: Sequence[int]) -> Iterator[Record]:
+def _measured(only: str | None, seeds: Sequence[int], untaught: bool) -> Iterator[Record]:
     for case in CASES:
         if only not in (None, case.name):
             continue
         if (DATA / case.file).is_file():
-            yield from measure(case, seeds)
+            yield from measure(case, seeds, untaught)
             continue
         sentence = f"{case.name}: no {case.file} in {DATA}; set PROTONN_EDGE_DATA"
         if only is not None:

@@ -99,7 +99,8 @@ class IntegerPrototypes(integer_stage.IntegerStage):
         e_j = table[r_j >> distance_shift], or 0 where prototype j is far
         s_l = sum_j Z_lj e_j
 
-    Taught examples of a class l are further prototypes; each adds ``vote * e`` to s_l.
+    Taught examples of a class l are further prototypes; each adds ``vote * e`` to s_l, where the
+    table is read at `Teaching.sharpness` times the squared distance.
     """
 
     kind: ClassVar[str] = "prototypes"
@@ -163,6 +164,11 @@ class IntegerPrototypes(integer_stage.IntegerStage):
         return integer_stage.Range(np.maximum(sums.low, -limit), high)
 
     @property
+    def taught_limit(self) -> int:
+        """The squared distance from which on a taught example is far."""
+        return -(-self.distance_limit // Teaching.sharpness)
+
+    @property
     def nearest_maximum(self) -> int:
         """The largest RBF."""
         return int(self.table.max())
@@ -187,10 +193,11 @@ class IntegerPrototypes(integer_stage.IntegerStage):
 
         Those of taught examples follow those of the prototypes.
         """
-        points = self.prototypes
-        if self.taught is not None:
-            points = np.hstack([points, self.taught.points.T])
-        return _rbf(P, points, self.table, self.distance_shift)
+        values = _rbf(P, self.prototypes, self.table, self.distance_shift)
+        if self.taught is None:
+            return values
+        points, shift = self.taught.points.T, self.distance_shift
+        return np.hstack([values, _rbf(P, points, self.table, shift, Teaching.sharpness)])
 
     def run(self, x: NDArray[Any]) -> integer_stage.IntArray:
         """Return the scores (n, L) of points (n, d)."""
@@ -238,13 +245,20 @@ class IntegerPrototypes(integer_stage.IntegerStage):
 
 
 def _rbf(
-    P: integer_stage.IntArray, prototypes: NDArray[np.int8], table: NDArray[np.uint8], shift: int
+    P: integer_stage.IntArray,
+    prototypes: NDArray[np.int8],
+    table: NDArray[np.uint8],
+    shift: int,
+    sharpness: int = 1,
 ) -> integer_stage.IntArray:
-    """Return a table's values (n, m) for points (n, d) and prototypes (d, m)."""
+    """Return a table's values (n, m) for points (n, d) and prototypes (d, m).
+
+    The table is read at the squared distances times the sharpness.
+    """
     points, B = P.astype(np.float64), prototypes.astype(np.float64)
     squares = np.square(points).sum(axis=1)[:, None] + np.square(B).sum(axis=0)
     squares -= 2.0 * (points @ B)
-    index = squares.astype(np.int64) >> shift  # exact: all are far below 2**53
+    index = sharpness * squares.astype(np.int64) >> shift  # exact: all are far below 2**53
     entries = np.append(table, np.uint8(0)).astype(np.int64)
     values: integer_stage.IntArray = entries[np.minimum(index, len(table))]
     return values

@@ -9,7 +9,7 @@ stored.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple, Self
+from typing import ClassVar, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -20,9 +20,6 @@ from protonn_edge.errors import InputError
 
 MOST_VOTE = 255  # a byte, whose product with an RBF fits 16 bits
 MOST_SLOTS = 255  # of examples, and classes: the store's header has a number for each
-
-SHARPNESS = 3
-"""The RBF of a taught example is that of so many times its squared distance from a point."""
 
 
 CRC_BYTES = 2
@@ -47,6 +44,8 @@ class Store(NamedTuple):
 class Teaching:
     """What a model has for teaching: the most examples, and the vote of each."""
 
+    # The RBF of an example is that of so many times its squared distance from a point.
+    sharpness: ClassVar[int] = 3
     room: int  # 1..254
     vote: int  # of an example for its class, in units of the label vectors, 1..255
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from protonn_edge.kinds.protonn.prototypes.teaching import SHARPNESS
+from protonn_edge.kinds.protonn.prototypes.teaching import Teaching
 from protonn_edge.training.objective import TaughtExamples
 from protonn_edge.training.points import Indices
 
@@ -47,4 +47,4 @@ class Episodes:
         taught = np.flatnonzero((rank < counts[people]) & (y < self.n_classes))
         met = (people[:, None] == people[taught]).astype(np.float32)
         met[taught, np.arange(len(taught))] = 0
-        return TaughtExamples(taught, met, self.vote * largest, SHARPNESS)
+        return TaughtExamples(taught, met, self.vote * largest, Teaching.sharpness)
