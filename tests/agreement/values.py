@@ -92,17 +92,19 @@ class Terms(Lanes):
         return self._part_of_term(value, low, bits)
 
     def _part_of_term(self, value: Any, low: int, bits: int) -> Value:
-        kind, inner = value.decl().kind(), value.children()
-        if kind == z3.Z3_OP_ZERO_EXT and low + bits <= inner[0].size():
-            return self.part(inner[0], low, bits)
-        if kind == z3.Z3_OP_ZERO_EXT and low >= inner[0].size():
-            return 0
-        if kind == z3.Z3_OP_CONCAT and len(inner) == 2:
-            size = inner[1].size()
-            if low + bits <= size:
-                return self.part(_number(inner[1]), low, bits)
-            if low >= size:
-                return self.part(_number(inner[0]), low - size, bits)
+        kind = value.decl().kind()
+        if kind == z3.Z3_OP_ZERO_EXT:
+            inner = value.arg(0)
+            if low + bits <= inner.size():
+                return self.part(inner, low, bits)
+            if low >= inner.size():
+                return 0
+        if kind == z3.Z3_OP_CONCAT and value.num_args() == 2:
+            high, rest = value.children()
+            if low + bits <= rest.size():
+                return self.part(_number(rest), low, bits)
+            if low >= rest.size():
+                return self.part(_number(high), low - rest.size(), bits)
         return z3.Extract(low + bits - 1, low, value)
 
     def joined(self, high: Value, low: Value) -> Value:
@@ -127,7 +129,7 @@ class Terms(Lanes):
     def choose(self, bit: Value, one: Value, other: Value, bits: int = 8) -> Value:
         if isinstance(bit, int):
             return one if bit else other
-        if isinstance(one, int) and isinstance(other, int) and one == other:
+        if one is other or (isinstance(one, int) and isinstance(other, int) and one == other):
             return one
         one, other = term(one, bits), term(other, bits)
         return one if one.eq(other) else z3.If(truth(bit), one, other)
