@@ -6,6 +6,7 @@
 
 #include "cycle_counter.h"
 #include "meter.h"
+#include "model.h"
 #include "requests.h"
 #include "uart.h"
 #include "watchdog.h"
@@ -19,6 +20,9 @@ int main(void)
     meter_start();
     uart_start();
     sei();
+#ifdef PNN_TEACHABLE
+    pnn_recall();
+#endif
     for (;;) {
         requests_take(uart_receive());
     }

@@ -14,7 +14,22 @@
 #define PROTOCOL_VERSION 2u
 #define FEATURE_TYPE_UINT8 0u
 
-enum request_type { HELLO = 0x01, PREDICT = 0x02, SCORES = 0x03, STATS = 0x04, REPEAT = 0x05 };
+enum request_type {
+    HELLO = 0x01,
+    PREDICT = 0x02,
+    SCORES = 0x03,
+    STATS = 0x04,
+    REPEAT = 0x05,
+    LEARN = 0x06, /* this and the others only where the model can be taught */
+    FORGET = 0x07,
+    STORE = 0x08
+};
+
+#ifdef PNN_TEACHABLE
+#define LAST_REQUEST STORE
+#else
+#define LAST_REQUEST REPEAT
+#endif
 
 enum reply_type { REPLY = 0x80, ERROR_REPLY = 0xFF };
 
@@ -61,6 +76,13 @@ static struct {
             uint16_t resets;
             uint8_t reset_cause;
         } stats;
+#ifdef PNN_TEACHABLE
+        uint8_t class_index; /* of a LEARN or FORGET */
+        struct {
+            uint8_t learned;
+            uint8_t examples;
+        } teaching;
+#endif
         uint8_t error;
     } payload;
 } head;
@@ -68,7 +90,11 @@ static struct {
 #define HEADER_BYTES 2u /* type and sequence number */
 static uint8_t head_length;
 
-/* A reply is its head, then scores straight from the model, each widened to 32 bits. */
+#ifdef PNN_TEACHABLE
+static bool learned; /* the point of the last prediction: a LEARN that is repeated does it once */
+#endif
+
+/* A reply is its head, then what is kept of teaching, or scores straight from the model, each widened to 32 bits. */
 uint8_t frame_body(uint16_t index)
 {
     const pnn_score_t *score;
@@ -78,6 +104,11 @@ uint8_t frame_body(uint16_t index)
         return ((const uint8_t *)&head)[index];
     }
     place = index - head_length;
+#ifdef PNN_TEACHABLE
+    if (head.type == (REPLY | STORE)) {
+        return pnn_store_read(place);
+    }
+#endif
     score = pnn_scores() + place / SCORE_BYTES;
     place %= SCORE_BYTES;
     if (place < sizeof *score) {
@@ -119,6 +150,9 @@ static uint8_t introduce(void)
 
 static uint8_t predict(uint16_t repetitions)
 {
+#ifdef PNN_TEACHABLE
+    learned = false;
+#endif
     head.payload.prediction.label = prediction_finish(repetitions);
     head.payload.prediction.cycles = prediction_cycles();
     return sizeof head.payload.prediction;
@@ -135,6 +169,24 @@ static uint8_t report(void)
     return sizeof head.payload.stats;
 }
 
+#ifdef PNN_TEACHABLE
+static uint8_t teach(uint8_t type)
+{
+    const uint8_t class_index = head.payload.class_index;
+
+    if (type == LEARN) {
+        learned = learned || pnn_learn(class_index);
+    } else if (class_index < PNN_CLASSES) {
+        pnn_forget(class_index);
+    } else {
+        pnn_forget_all();
+    }
+    head.payload.teaching.learned = learned;
+    head.payload.teaching.examples = pnn_taught();
+    return sizeof head.payload.teaching;
+}
+#endif
+
 /* Where the features begin in a request's body; 0 if it has none. */
 static uint8_t features_at(uint8_t type)
 {
@@ -148,12 +200,17 @@ static void answer(void)
 {
     const uint8_t type = head.type;
     const uint8_t at = features_at(type);
-    const uint16_t expected = (at != 0 ? PREDICTION_BYTES + at : HEADER_BYTES) + FRAME_CRC_BYTES;
-    uint16_t score_bytes = 0;
+    uint16_t expected = (at != 0 ? PREDICTION_BYTES + at : HEADER_BYTES) + FRAME_CRC_BYTES;
+    uint16_t more_bytes = 0;
     uint8_t payload_bytes;
 
     head.type |= REPLY;
-    if (type < HELLO || type > REPEAT) {
+#ifdef PNN_TEACHABLE
+    if (type == LEARN || type == FORGET) {
+        expected += sizeof head.payload.class_index;
+    }
+#endif
+    if (type < HELLO || type > LAST_REQUEST) {
         payload_bytes = refuse(UNKNOWN_TYPE);
     } else if (decoder.length != expected) {
         payload_bytes = refuse(WRONG_LENGTH);
@@ -163,16 +220,23 @@ static void answer(void)
         payload_bytes = report();
     } else if (type == REPEAT && !PREDICTION_HOLDS_FEATURES) {
         payload_bytes = refuse(NOT_HELD);
+#ifdef PNN_TEACHABLE
+    } else if (type == STORE) {
+        payload_bytes = 0;
+        more_bytes = PNN_STORE_BYTES;
+    } else if (type == LEARN || type == FORGET) {
+        payload_bytes = teach(type);
+#endif
     } else if (prediction_out_of_range()) {
         payload_bytes = refuse(OUT_OF_RANGE);
     } else {
         payload_bytes = predict(type == REPEAT ? head.payload.repetitions : 1u);
         if (type == SCORES) {
-            score_bytes = SCORE_BYTES * PNN_CLASSES;
+            more_bytes = SCORE_BYTES * PNN_CLASSES;
         }
     }
     head_length = HEADER_BYTES + payload_bytes;
-    frame_send(head_length + score_bytes);
+    frame_send(head_length + more_bytes);
 }
 
 /* Features go into the model as they arrive; whether the frame is any good shows when it ends. */

@@ -30,7 +30,7 @@ MOST_REPETITIONS = 1 << 16
 MOST_WINDOW_BYTES = 63  # what the ring buffer of a device with a USART holds
 
 REPLY = 0x80
-HELLO, PREDICT, SCORES, STATS, REPEAT = 0x01, 0x02, 0x03, 0x04, 0x05
+HELLO, PREDICT, SCORES, STATS, REPEAT, LEARN, FORGET, STORE = range(1, 9)
 ERROR_REPLY = 0xFF
 
 _ERROR_NAMES = {
@@ -108,7 +108,6 @@ class Message:
 
 
 _FEATURES = Rest("s", "the features")
-_SCORES = Rest("i", "4 for each class")
 
 
 # --- requests ------------------------------------------------------------------------------------
@@ -126,8 +125,7 @@ class PredictRequest(Message):
     """Ask for the class of one input."""
 
     TYPE, NAME, REST = PREDICT, "PREDICT request", _FEATURES
-    # the quantized features, one byte each; how many are right, only the model knows
-    features: bytes
+    features: bytes  # quantized, one byte each; how many are right, only the model knows
 
 
 @dataclass(frozen=True)
@@ -164,6 +162,29 @@ class RepeatRequest(Message):
         return replace(request, repetitions=request.repetitions or MOST_REPETITIONS)
 
 
+@dataclass(frozen=True)
+class LearnRequest(Message):
+    """Teach the last prediction's point, at most once for each prediction."""
+
+    TYPE, NAME = LEARN, "LEARN request"
+    LAYOUT = struct.Struct("<B")
+    label: int  # the class of which it is an example
+
+
+@dataclass(frozen=True)
+class ForgetRequest(LearnRequest):
+    """Forget the examples of a class, or of all with 255."""
+
+    TYPE, NAME = FORGET, "FORGET request"
+
+
+@dataclass(frozen=True)
+class StoreRequest(Message):
+    """Ask for what the device keeps of what it was taught."""
+
+    TYPE, NAME = STORE, "STORE request"
+
+
 # --- replies -------------------------------------------------------------------------------------
 
 
@@ -178,8 +199,7 @@ class HelloReply(Message):
         "the device speaks protocol {}, this program speaks {}; remove the folder firmware, run "
         "`protonn-edge build --board uno model.npz`, then `protonn-edge upload`"
     )
-    # 2; a device that says something else is refused before anything else is read
-    protocol_version: int
+    protocol_version: int  # 2; a device of another one is refused before anything else is read
     feature_type: int  # 0 for uint8 features
     features: int  # inputs of one prediction
     classes: int
@@ -209,7 +229,7 @@ class RepeatReply(PredictReply):
 class ScoresReply(Message):
     """The answer to SCORES."""
 
-    TYPE, NAME, REST = REPLY | SCORES, "SCORES reply", _SCORES
+    TYPE, NAME, REST = REPLY | SCORES, "SCORES reply", Rest("i", "4 for each class")
     LAYOUT = PredictReply.LAYOUT
     label: int  # as in `PredictReply`
     cycles: int
@@ -231,6 +251,31 @@ class StatsReply(Message):
 
 
 @dataclass(frozen=True)
+class LearnReply(Message):
+    """The answer to LEARN."""
+
+    TYPE, NAME = REPLY | LEARN, "LEARN reply"
+    LAYOUT = struct.Struct("<BB")
+    learned: int  # 1 if the last prediction's point has been learned, 0 if there was none
+    examples: int  # how many there are now
+
+
+@dataclass(frozen=True)
+class ForgetReply(LearnReply):
+    """The answer to FORGET."""
+
+    TYPE, NAME = REPLY | FORGET, "FORGET reply"
+
+
+@dataclass(frozen=True)
+class StoreReply(Message):
+    """The answer to STORE, which `kinds.protonn.teaching.recalled` reads."""
+
+    TYPE, NAME, REST = REPLY | STORE, "STORE reply", Rest("s", "the store")
+    content: bytes
+
+
+@dataclass(frozen=True)
 class ErrorReply(Message):
     """The device could read a request but not do it."""
 
@@ -248,11 +293,17 @@ MESSAGES: tuple[type[Message], ...] = (
     ScoresRequest,
     StatsRequest,
     RepeatRequest,
+    LearnRequest,
+    ForgetRequest,
+    StoreRequest,
     HelloReply,
     PredictReply,
     ScoresReply,
     StatsReply,
     RepeatReply,
+    LearnReply,
+    ForgetReply,
+    StoreReply,
     ErrorReply,
 )
 """Every request and reply. What boards send that only send is in `sensor_board`."""
@@ -333,9 +384,6 @@ def frame_bytes(body_bytes: int) -> int:
     return whole + whole // 254 + 2
 
 
-# --- messages ------------------------------------------------------------------------------------
-
-
 def name_of(kind: type[Message]) -> str:
     """Return the name of a request, or of the one that a reply other than an error answers."""
     return kind.NAME.split()[0]
@@ -366,8 +414,7 @@ class MessageReader:
     def __init__(
         self, kinds: Iterable[type[Message]], max_bytes: int, refused: tuple[int, str] | None = None
     ) -> None:
-        # frames damaged on the line, from the first undamaged one on, or with an invalid body
-        self.torn = 0
+        self.torn = 0  # frames damaged on the line since the first whole one, or invalid
         self._kinds = tuple(kinds)
         self._refused = refused
         self._max_bytes = max_bytes

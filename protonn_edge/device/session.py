@@ -225,7 +225,7 @@ class Session:
             deadline_s=self._policy.deadline_s + takes_s,
             progress_s=self._policy.progress_s + takes_s,
         )
-        every = self._prediction(self._ask(request, protocol.RepeatReply, policy))
+        every = self._prediction(self.ask(request, protocol.RepeatReply, policy))
         if (every.label, every.cycles) != (once.label, repetitions * once.cycles):
             raise CheckFailed(
                 f"the device answered class {once.label} in {once.cycles:,} cycles once, and class "
@@ -244,7 +244,7 @@ class Session:
             deadline_s=min(self._policy.deadline_s, _STATS_DEADLINE_S),
             progress_s=min(self._policy.progress_s, _STATS_PROGRESS_S),
         )
-        stats = self._ask(protocol.StatsRequest(), StatsReply, policy)
+        stats = self.ask(protocol.StatsRequest(), StatsReply, policy)
         if stats.reset_cause not in _CAUSES:
             raise ProtocolError(
                 f"the device names {stats.reset_cause} as the cause of its last reset, there are "
@@ -252,7 +252,8 @@ class Session:
             )
         return stats
 
-    def _ask(self, request: Message, kind: type[Reply], policy: RetryPolicy) -> Reply:
+    def ask(self, request: Message, kind: type[Reply], policy: RetryPolicy | None = None) -> Reply:
+        """Return the reply to a request; raises as `predict` does."""
         ((_, reply),) = self._exchange([(None, request)], kind, policy)
         if reply is None:
             raise self._no_reply()

@@ -14,9 +14,13 @@ from hypothesis import strategies as st
 from protonn_edge.device import protocol
 from protonn_edge.device.protocol import (
     ErrorReply,
+    ForgetReply,
+    ForgetRequest,
     FrameSplitter,
     HelloReply,
     HelloRequest,
+    LearnReply,
+    LearnRequest,
     PredictReply,
     PredictRequest,
     ProtocolError,
@@ -26,6 +30,8 @@ from protonn_edge.device.protocol import (
     ScoresRequest,
     StatsReply,
     StatsRequest,
+    StoreReply,
+    StoreRequest,
     crc16,
     decode_frame,
     decode_message,
@@ -54,6 +60,12 @@ KINDS = {
     "REPEAT request": RepeatRequest,
     "REPEAT reply": RepeatReply,
     "STATS reply": StatsReply,
+    "LEARN request": LearnRequest,
+    "LEARN reply": LearnReply,
+    "FORGET request": ForgetRequest,
+    "FORGET reply": ForgetReply,
+    "STORE request": StoreRequest,
+    "STORE reply": StoreReply,
     "ERROR reply": ErrorReply,
 }
 
@@ -71,7 +83,7 @@ class Example:
 
 
 def value_of(name: str, text: str) -> object:
-    if name in {"features", "model_hash"} and len(text) > 5:
+    if name in {"features", "model_hash", "content"} and len(text) > 5:
         return bytes.fromhex(text)
     if name == "scores":
         return tuple(int(score) for score in text.split(","))
@@ -224,6 +236,12 @@ messages = st.one_of(
     st.builds(ScoresReply, u8, u32, st.lists(i32, max_size=255).map(tuple)),
     st.builds(RepeatReply, u8, u32),
     st.builds(StatsReply, u16, u16, u16, u32, u16, u8),
+    st.builds(LearnRequest, u8),
+    st.builds(ForgetRequest, u8),
+    st.builds(StoreRequest),
+    st.builds(LearnReply, u8, u8),
+    st.builds(ForgetReply, u8, u8),
+    st.builds(StoreReply, st.binary(max_size=700)),
     st.builds(ErrorReply, u8),
 )
 
@@ -251,6 +269,9 @@ def test_any_message_round_trips(content, sequence):
         ("84 00 01", "STATS reply has a payload of 1 bytes, must have 13"),
         ("05 00 01", "REPEAT request has a payload of 1 bytes, must have 2"),
         ("85 00 01", "REPEAT reply has a payload of 1 bytes, must have 5"),
+        ("06 00", "LEARN request has a payload of 0 bytes, must have 1"),
+        ("87 00 01", "FORGET reply has a payload of 1 bytes, must have 2"),
+        ("08 00 01", "STORE request has a payload of 1 bytes, must have 0"),
         ("ff 00", "ERROR reply has a payload of 0 bytes, must have 1"),
     ],
 )

@@ -43,10 +43,7 @@ static void begin(void)
 }
 
 /* As if the power had been cut: variables begin anew. The letter says that it did. */
-ISR(TIMER1_COMPA_vect, ISR_NAKED)
-{
-    __asm__ volatile("jmp 0");
-}
+ISR(TIMER1_COMPA_vect, ISR_NAKED) { __asm__ volatile("jmp 0"); }
 
 static uint16_t cut_after;
 
@@ -69,7 +66,10 @@ static void start_cutting(void)
 
 static void mark(uint8_t begins) { GPIOR0 = begins; } /* what the emulator measures */
 static uint8_t read_store(uint16_t place) { return eeprom_read_byte((const uint8_t *)place); }
-static void write_store(uint16_t place, uint8_t value) { eeprom_update_byte((uint8_t *)place, value); }
+static void write_store(uint16_t place, uint8_t value)
+{
+    eeprom_update_byte((uint8_t *)place, value);
+}
 
 #else
 #include <stdio.h>

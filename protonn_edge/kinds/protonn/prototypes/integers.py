@@ -164,11 +164,6 @@ class IntegerPrototypes(integer_stage.IntegerStage):
         return integer_stage.Range(np.maximum(sums.low, -limit), high)
 
     @property
-    def taught_limit(self) -> int:
-        """The squared distance from which on a taught example is far."""
-        return -(-self.distance_limit // Teaching.sharpness)
-
-    @property
     def nearest_maximum(self) -> int:
         """The largest RBF."""
         return int(self.table.max())

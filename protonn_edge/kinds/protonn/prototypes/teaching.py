@@ -60,6 +60,10 @@ class Teaching:
         """Places in the store: one more, so that an example is replaced at one moment."""
         return self.room + 1
 
+    def far_from(self, distance_limit: int) -> int:
+        """Return the squared distance from which on an example is far, from a prototype's."""
+        return -(-distance_limit // self.sharpness)
+
     def store(self, dimension: int) -> Store:
         """Return the layout of the store for points (d,)."""
         hidden, record = 1 + MODEL_HASH_BYTES, 1 + dimension + CRC_BYTES

@@ -1,0 +1,36 @@
+"""Teaching a device over its serial line: it learns, forgets, and shows what it keeps."""
+
+from __future__ import annotations
+
+from protonn_edge.device import protocol
+from protonn_edge.device.session import Session
+from protonn_edge.errors import CheckFailed
+
+ALL_CLASSES = 0xFF
+
+
+def learn(session: Session, label: int) -> int:
+    """Let the device keep the point of its last prediction; return the number of examples.
+
+    - `label`: the class of the example, 0..L - 1.
+
+    It learns a point once, however often it is asked, so that a reply may be lost. Raises
+    `CheckFailed` if it has no point or no such class, or its model cannot be taught.
+    """
+    reply = session.ask(protocol.LearnRequest(label), protocol.LearnReply)
+    if not reply.learned:
+        raise CheckFailed(
+            f"the device has no prediction to learn as class {label}, or not so many classes; let "
+            "it predict first"
+        )
+    return reply.examples
+
+
+def forget(session: Session, label: int = ALL_CLASSES) -> int:
+    """Let the device forget the examples of a class, or all; return the number of those left."""
+    return session.ask(protocol.ForgetRequest(label), protocol.ForgetReply).examples
+
+
+def read_store(session: Session) -> bytes:
+    """Return what the device keeps in its EEPROM, for `protonn_edge.kinds.protonn.teaching`."""
+    return session.ask(protocol.StoreRequest(), protocol.StoreReply).content
