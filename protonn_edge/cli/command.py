@@ -41,7 +41,7 @@ _GROUPS = {
     "Data and model": "output classifier groups holdout label drop delimiter missing one-hot size "
     "seed",
     "Training": "budget projection-dim prototypes epochs normalization class-weight start-from"
-    " teachable new-classes",
+    " teachable",
     "Limits": "board max-flash max-sram max-latency-ms max-energy-mj precision",
     "Features": "features image-shape window sample-rate copies augment",
     "Inputs of no class": "rejection rejection-by one-class normal",

@@ -242,7 +242,6 @@ class ProtoNNParameters(MiniBatchParameters):
         Number(int, 0, MOST_SLOTS - 2),
         help="With --teachable: number of classes that only the owner teaches it.",
         option="--new-classes",
-        common=True,
     )
 
     def frozen(self, **changed: Any) -> Self:
