@@ -16,7 +16,8 @@ overlap them, are never tested; the tested points are the same for each number o
   recordings 10 to 19; recordings 0 to 9 are tested, 20 to 49 are for training. There is a row for
   the new words and one for the old ones.
 
-Settings were chosen on people of the training parts of har and watch, who were held out in turn.
+Settings were chosen on people of the training parts of har and watch, who were held out in turn;
+those for words on the same speakers.
 """
 
 from __future__ import annotations
