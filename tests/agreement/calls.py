@@ -451,3 +451,10 @@ LISTINGS = {
     "features.window_features.kernels.sample": "take_sample",
 }
 """Where the package makes a `Listing`, and the functions that it is a part of."""
+
+NOT_CALLED = {
+    # Its examples come from the EEPROM, byte by byte: tests/teaching compares it with NumPy on the
+    # emulated board.
+    "kinds.protonn.prototypes.loops.comparing_taught",
+}
+"""Listings whose loops read what this machine does not have."""
