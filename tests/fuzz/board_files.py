@@ -35,7 +35,7 @@ def run_case(seed: int, folder: Path) -> None:
     """Read a changed board file; write what PlatformIO would be given, and plan for the board."""
     rng = np.random.default_rng(seed)
     path = folder / f"{pick(rng, _NAMES)}.toml"
-    path.write_bytes(_changed_file(rng))
+    path.write_bytes(changed_file(rng, pick(rng, _files()), "=\"'#[]{}.\n"))
     try:
         board = load_board(str(path))
     except REFUSALS as error:
@@ -46,8 +46,8 @@ def run_case(seed: int, folder: Path) -> None:
         check_command("boards", path, "--json")
 
 
-def _changed_file(rng: np.random.Generator) -> bytes:
-    text = pick(rng, _files())
+def changed_file(rng: np.random.Generator, text: str, marks: str) -> bytes:
+    """Return TOML with other values, with other characters, some of these marks, or other bytes."""
     chance = rng.random()
     if chance < 0.6:
         facts = tomllib.loads(text)
@@ -55,7 +55,7 @@ def _changed_file(rng: np.random.Generator) -> bytes:
             facts = mutated_json(rng, facts)
         return encoded(rng, toml(facts))
     if chance < 0.9:
-        return encoded(rng, mutated_text(rng, text, "=\"'#[]{}.\n"))
+        return encoded(rng, mutated_text(rng, text, marks))
     return mutated_bytes(rng, text.encode())
 
 

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import functools
 import re
-import tomllib
 from importlib import resources
 from pathlib import Path
 
 import numpy as np
-from fuzz.board_files import toml
-from fuzz.mutation import encoded, mutated_bytes, mutated_json, mutated_text, pick
+from fuzz.board_files import changed_file
+from fuzz.mutation import pick
 from fuzz.sentences import REFUSALS, check_refusal
 
 from protonn_edge.boards import load_board
@@ -31,7 +30,7 @@ def run_case(seed: int, folder: Path) -> None:
     """Read a changed file of a sensor; generate the logger for it, and pack what it plays."""
     rng = np.random.default_rng(seed)
     path = folder / f"{pick(rng, _NAMES)}.toml"
-    path.write_bytes(_changed_file(rng))
+    path.write_bytes(changed_file(rng, pick(rng, _files()), "=\"'#[]{}.\n*/"))
     try:
         kind = sensor_kind(str(path))
         rate = min(max(kind.rates[0], 10.0), kind.rates[1])
@@ -44,18 +43,6 @@ def run_case(seed: int, folder: Path) -> None:
     assert re.fullmatch(r"[\n\x20-\x7e]*", main), "the firmware has other characters"
     values = rng.integers(kind.low, kind.high + 1, (3, len(kind.channels))).astype(np.int16)
     packed_sensors([PlayedSensor(kind, values, 10.0)])
-
-
-def _changed_file(rng: np.random.Generator) -> bytes:
-    text = pick(rng, _files())
-    if rng.random() < 0.6:
-        facts = tomllib.loads(text)
-        for _ in range(int(rng.integers(1, 4))):
-            facts = mutated_json(rng, facts)
-        return encoded(rng, toml(facts))
-    if rng.random() < 0.7:
-        return encoded(rng, mutated_text(rng, text, "=\"'#[]{}.\n*/"))
-    return mutated_bytes(rng, text.encode())
 
 
 @functools.cache
