@@ -28,8 +28,7 @@ _DESKEWED_12 = {
 _GRADIENTS = {
     **_DIGITS,
     "features": "crop:24x24,gradients:4x4",
-    "augment": True,
-    "moved_share": 0.5,
+    "augment": 0.5,
     "batch_size": 512,
 }
 _DESKEWED = {**_GRADIENTS, "features": "deskew,crop:24x24,gradients:4x4"}
@@ -104,7 +103,7 @@ PRESETS = [
             epochs=60),
     _preset("mnist2-2kB", "mnist10", 2_000, 12, 88, paper=_MNIST2, halves=True, **_DIGITS_8),
     _preset("mnist10-gradients", "mnist10", 13_000, 20, 340, paper=_MNIST10,
-            **{**_UPRIGHT, "moved_share": 0.6}, epochs=80),
+            **{**_UPRIGHT, "augment": 0.6}, epochs=80),
     _preset("mnist10-gradients-5kB", "mnist10", 5_200, 16, 120, paper=_MNIST10, **_UPRIGHT,
             epochs=60),
     _preset("mnist10-gradients-2kB", "mnist10", 2_000, 16, 37, paper=_MNIST10, **_GRADIENTS_2KB,

@@ -148,9 +148,12 @@ _TAKING: dict[type[Any], Callable[[Any], click.ParamType[Any]]] = {
 }
 
 
-def type_of(declared: Parameter) -> click.ParamType[Any]:
-    """Return the type of a parameter on the command line: of the first values that it has there."""
-    if "boolean" in declared.values:
+def type_of(declared: Parameter, *, number: bool = False) -> click.ParamType[Any]:
+    """Return the type of a parameter on the command line: of the first values that it has there.
+
+    A flag that may also be a `number` has two.
+    """
+    if "boolean" in declared.values and not number:
         return click.BOOL
     types = (_TAKING[type(each)](each) for each in declared.values if type(each) in _TAKING)
     return click.STRING if str in declared.values else next(types)
@@ -187,8 +190,8 @@ def _set_values(texts: Iterable[str], known: Mapping[str, Parameter]) -> Any:
         name, equals, value = text.partition("=")
         if not equals:
             raise InputError(f"--set {shortened(text)} has no value; give it as NAME=VALUE")
-        flag = flags().get(name, "")
-        if name not in known or flag != f"--set {name}":
+        flag, number = flags().get(name, ""), name in known and _may_be_number(known[name])
+        if name not in known or (flag != f"--set {name}" and not number):
             raise InputError(
                 f"--set {name} is given, which has an option of its own; give {flag}"
                 if flag
@@ -199,9 +202,13 @@ def _set_values(texts: Iterable[str], known: Mapping[str, Parameter]) -> Any:
             yield name, None if value == "none" else value
             continue
         try:
-            yield name, type_of(declared).convert(value, None, None)
+            yield name, type_of(declared, number=number).convert(value, None, None)
         except click.BadParameter as error:
             raise click.BadParameter(error.message, param_hint=f"'--set {name}'") from None
+
+
+def _may_be_number(flag: Parameter) -> bool:
+    return "boolean" in flag.values and len(flag.values) > 1
 
 
 def _has_word(declared: Parameter, word: str) -> bool:

@@ -140,15 +140,13 @@ def _sections(text: str | None) -> tuple[str, str, str]:
 
 _RECORDED_REPORTS = 5_000  # in a model file, whose record has a limit
 _UNRECORDED = ("callback", "network_callback", "random_state")
-_RECORDED_IF_GIVEN = ("teachable", "new_classes")
 
 
 def training_record(
     parameters: Mapping[str, Any], learned: Learned, *, seed: int, n_train: int, data_sha256: str
 ) -> dict[str, Any]:
     """Return the record of a model: its estimator's parameters, and how it was trained."""
-    unrecorded = {*_UNRECORDED, *(name for name in _RECORDED_IF_GIVEN if not parameters.get(name))}
-    settings = {name: value for name, value in parameters.items() if name not in unrecorded}
+    settings = {name: value for name, value in parameters.items() if name not in _UNRECORDED}
     step = -(-len(learned.history) // _RECORDED_REPORTS)
     history = learned.history[::-step][::-1]  # always including the last one
     return {

@@ -339,7 +339,7 @@ class SharedParameters(FeatureParameters):
     callback: Callback | None = parameter(None, callable, None)
 
     # Parameters of ProtoNN that the preparation of points reads, as they are for other kinds.
-    augment: bool = field(init=False, default=False)
+    augment: bool | float = field(init=False, default=False)
     group_shift: float = field(init=False, default=0.0)
     strangers: float = field(init=False, default=0.0)
     one_class: bool = field(init=False, default=False)

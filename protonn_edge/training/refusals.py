@@ -208,12 +208,12 @@ def _in_turn(words: str) -> Refusal:
     )
 
 
-def _in_memory(name: str, value: object, instead: str, *reads: str) -> Refusal:
+def _in_memory(name: str, instead: object, *reads: str) -> Refusal:
     return Refusal(
-        lambda case: case.in_blocks > 0 and getattr(case.settings, name) == value,
-        f"{{{name}}} is {value}, which needs all points in memory, but {{case.in_blocks:,}} B of "
-        f"points are read in blocks (the limit is {LARGE_BYTES:,}); set {{{name}}} to {instead}, "
-        "or train on fewer points",
+        lambda case: case.in_blocks > 0 and getattr(case.settings, name) != instead,
+        f"{{{name}}} is {{settings.{name}}}, which needs all points in memory, but "
+        f"{{case.in_blocks:,}} B of points are read in blocks (the limit is {LARGE_BYTES:,}); set "
+        f"{{{name}}} to {instead}, or train on fewer points",
         reads,
     )
 
@@ -268,8 +268,8 @@ REFUSALS: tuple[Refusal, ...] = (
             ("loss",),
         ),
     ),
-    _in_memory("optimizer", "alternating", "joint", "optimizer"),
-    _in_memory("augment", True, "False"),
+    _in_memory("optimizer", "joint", "optimizer"),
+    _in_memory("augment", False),
     # Training in parts.
     *map(all_at_once, ("augment", "clip", "strangers")),
     Refusal(
@@ -304,19 +304,13 @@ REFUSALS: tuple[Refusal, ...] = (
     # Images.
     *but(
         lambda case: case.settings.augment,
-        "{augment} is True, but <but>",
+        "{augment} is {settings.augment}, but <but>",
         Refusal(lambda case: case.sparse, "the points are sparse; give dense images"),
         Refusal(
             lambda case: case.settings.image_shape is None,
             "{image_shape} is None; give (height, width)",
         ),
         _in_turn("takes the points as they are; set {optimizer} to joint"),
-    ),
-    Refusal(
-        lambda case: case.settings.moved_share < 1 and not case.settings.augment,
-        "{moved_share} is {settings.moved_share:g}, but images are only moved with {augment}; "
-        "leave {moved_share} out, or give {augment}",
-        ("moved_share",),
     ),
     # The ends of ranges.
     *unclipped(

@@ -65,6 +65,8 @@ def train(data: Path, *options: object) -> Model:
             "features",
             "conv:2x3,max",
         ),
+        (["--image-shape", "3x4", "--augment"], "augment", True),
+        (["--image-shape", "3x4", "--set", "augment=0.5"], "augment", 0.5),
         (["--batch-size", 8], "batch_size", 8),
         (["--projection-bits", 4], "projection_bits", 4),
         (["--set", "trained=B,Z"], "trained", ["B", "Z"]),

@@ -127,7 +127,7 @@ CASES: list[tuple[dict[str, Any], dict[str, Any], str]] = [
     ({**IMAGES, "augment": True}, SPARSE, "augment is True, but the points are sparse"),
     ({"augment": True}, {}, "augment is True, but image_shape is None"),
     ({**IMAGES, "augment": True} | IN_TURN, {}, "as they are; set optimizer to joint"),
-    ({"moved_share": 0.5}, {}, "moved_share is 0.5, but images are only moved with augment"),
+    ({"augment": 0.5}, {}, "augment is 0.5, but image_shape is None"),
     ({"window_shape": (4, 2)}, {}, "window_shape is given, but no features of windows are"),
     (WINDOWS, SPARSE, "windows are to be computed, but the points are sparse; leave features out"),
     (
@@ -305,7 +305,7 @@ CHOICES: dict[str, dict[str, Any]] = {
     "samples": {"sample_rate": 10.0},
     "augment": {**IMAGES, "augment": True},
     "augment alone": {"augment": True},
-    "half of them": {"moved_share": 0.5},
+    "half of them": {**IMAGES, "augment": 0.5},
     "no group shift": {"group_shift": 0.0},
     "strangers": {"strangers": 0.5},
     "one class": ONE,

@@ -173,7 +173,7 @@ def test_the_record_says_how_the_model_came_about() -> None:
     }
     assert record["seed"] == fitted(epochs=1).to_model().record["seed"]
     assert len(record["data_sha256"]) == 64
-    others = {"callback", "network_callback", "random_state", "teachable", "new_classes"}
+    others = {"callback", "network_callback", "random_state"}
     assert set(record["settings"]) == set(classifier.get_params()) - others
     assert {"callback", "random_state"}.isdisjoint(record["settings"])
 

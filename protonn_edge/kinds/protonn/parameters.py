@@ -110,12 +110,10 @@ class ProtoNNParameters(MiniBatchParameters):
     initial_model : Model, default=None
         A model to continue from, with its normalizer, pooling and bits; sizes and initializations
         are then ignored.
-    augment : bool, default=False
+    augment : bool or float in (0, 1], default=False
         Whether the joint optimizer slightly shifts, rotates, scales and distorts the images at
-        random: useful for models that are large enough to fit the training points.
-    moved_share : float, default=1.0
-        The share of a step's images that `augment` changes. For gradient features, which differ
-        between moved and original images, 0.5 is better.
+        random, or the share of a step's images that it changes: useful for models that are large
+        enough to fit the training points. For gradient features, 0.5 is better than all.
     group_shift : float, default=1.5
         Joint: maximum random shift of points from their group towards another one, if `fit` is
         given groups, such as people: 1 reaches the other group, 2 goes as far again beyond it.
@@ -200,15 +198,14 @@ class ProtoNNParameters(MiniBatchParameters):
     init_prototypes: str = parameter("per_class", Choices(PROTOTYPES), help="Where B and Z start.")
     gamma: float | None = parameter(None, Number(float, *GAMMAS), None, help="Initial RBF width.")
     initial_model: Model | None = parameter(None, Model, None)
-    augment: bool = parameter(
+    augment: bool | float = parameter(
         False,
         "boolean",
-        help="Slightly shift, rotate, scale and distort the images at random.",
+        SHARE,
+        help="Slightly shift, rotate, scale and distort the images at random; a share of them with "
+        "--set augment=SHARE.",
         option="--augment/--no-augment",
         common=True,
-    )
-    moved_share: float = parameter(
-        1.0, SHARE, help="Share of a step's images that --augment changes."
     )
     group_shift: float = parameter(
         1.5,

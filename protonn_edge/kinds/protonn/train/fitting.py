@@ -194,7 +194,7 @@ class ProtoNNTraining:
         if settings.augment:
             assert settings.image_shape is not None
             shape, normalizer = settings.image_shape, prepared.normalizer
-            stage, share = prepared.making.stage, settings.moved_share
+            stage, share = prepared.making.stage, float(settings.augment)
             augment = ImageAugmentation(prepared.raw, shape, normalizer, stage, share)
         if prepared.groups is None:
             return augment
