@@ -4,7 +4,7 @@ VENV := .venv
 PYTHON := $(VENV)/bin/python
 DEBIAN_PACKAGES := gcc-avr avr-libc simavr libsimavr-dev avrdude arduino-core-avr
 
-# PlatformIO sends usage data unless it is told not to.
+# PlatformIO sends usage data by default.
 export PLATFORMIO_SETTING_ENABLE_TELEMETRY ?= no
 
 # Some containers forbid Python to keep what it compiles; then each of hundreds of processes compiles
@@ -61,6 +61,8 @@ lint: $(VENV)/has-lint  ## check style and types of all code
 	    --enable=warning,performance,portability --inline-suppr \
 	    --suppress=missingIncludeSystem --suppress=preprocessorErrorDirective \
 	    -i firmware/generated firmware
+	@git ls-files | xargs $(VENV)/bin/codespell
+	@$(PYTHON) tests/prose.py
 
 docs: $(VENV)/has-docs  ## make the documentation, docs/_build/index.html
 	@$(PYTHON) -m sphinx -W --keep-going -n -q docs docs/_build && echo docs/_build/index.html

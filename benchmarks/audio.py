@@ -5,12 +5,12 @@
 trains on the spoken digits of ``fsdd_audio.npz``, in the folder that PROTONN_EDGE_DATA names
 (default ../shared/data), and tests with their official test part, recordings 0 to 4 of each speaker
 and digit. Recordings are made as loud as an amplifier with automatic gain makes them: the peak of
-each is at three quarters of full scale. A clip begins where `pnn_onset` says so.
+each is at three quarters of full scale. A clip begins where `pnn_onset` reports it.
 
 The test part is classified by NumPy, by host C, by the firmware on the emulated Uno, to which
 samples come over the serial line, and by a program that listens to a microphone (``listening.c``):
 the recordings are played to the analog input at 8 kHz, one after the other, and the program finds
-their begin by itself. A mismatch is a clip of which any score, or the class, differs from NumPy's.
+where they begin. A mismatch is a clip of which any score, or the class, differs from NumPy's.
 Cycles of a sample are those of ``pnn_push`` as that program calls it, with the interrupts of the
 sampling in between.
 
@@ -201,7 +201,7 @@ def _held_out(spoken: Spoken, seed: int) -> Iterator[tuple[str, float]]:
 def listen(
     model: IntegerChain, plan: Plan, recordings: list[Int16], board: Board
 ) -> dict[str, Any]:
-    """Return what the program that listens says of recordings, beside what NumPy does."""
+    """Return the listening program's answers to recordings, and NumPy's."""
     played = [_played(recording) for recording in recordings]
     counts = ((np.concatenate(played) >> 6) + 512).astype(np.int16)
     microphone = PlayedSensor(sensor_kind("microphone"), counts[:, None], 8_000.0)

@@ -42,7 +42,7 @@ _CYCLES_A_MS = 16_000
 
 @dataclass(frozen=True)
 class Case(SplitRow):
-    """A row; `kernel` says that it is of a local deep kernel."""
+    """A row; with `kernel`, that of a local deep kernel."""
 
     kernel: bool = False
 

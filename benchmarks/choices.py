@@ -1,4 +1,4 @@
-"""What `tune --groups` had better choose, on people whom its search has not seen.
+"""What `tune --groups` had better choose, on people who were left out of its search.
 
     python benchmarks/choices.py [--only NAME] [--json] [--seconds 120]   # 16 and 10 minutes
 
@@ -97,7 +97,7 @@ def _on_others(row: Row, taken: store.Record, part: Dataset) -> float:
 @click.option("--jobs", default=2, show_default=True, help="Processes.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object a row.")
 def main(only: str | None, seconds: float, jobs: int, as_json: bool) -> None:
-    """Print what each choice is worth on people whom the search has not seen."""
+    """Print what each choice is worth on people who were left out of the search."""
     columns = [
         ("data", lambda record: record["row"]),
         ("choice", lambda record: record["choice"]),

@@ -54,7 +54,7 @@ COLUMNS: Columns = [
 
 
 def tried(kind: str, size: int) -> Iterator[dict[str, Any]]:
-    """Yield settings of a kind of classifier within so many bytes."""
+    """Yield settings of a kind of classifier within `size` bytes."""
     if kind == "forest":
         for ensemble, trees in (("random", 5), ("random", 10), ("random", 20), ("extra", 10)):
             yield {"ensemble": ensemble, "n_trees": trees, "size_budget": size}

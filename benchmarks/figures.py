@@ -6,7 +6,7 @@ trains small models on scikit-learn's digits, runs a hundred test points of each
 Uno, and prints each figure beside that of `figures.json`, with the difference; `--write` puts the
 new ones there. It takes a minute. Cycles and bytes are exact. They differ where a change makes
 them differ, or where another machine's floats have trained another model: then its hash is
-another, too, and the row says so.
+another, too, and the row shows it.
 """
 
 from __future__ import annotations

@@ -47,7 +47,7 @@ _CALIBRATED_ON = 120  # of the motions' test windows, which the report leaves ou
 
 @dataclass(frozen=True)
 class MadeRow(Row):
-    """A row whose data are made; with a `rate`, its model rejects so many known points."""
+    """A row whose data are made; with a `rate`, its model rejects this share of known points."""
 
     make: Callable[[], Dataset] = field(kw_only=True)
     rate: float | None = field(default=None, kw_only=True)

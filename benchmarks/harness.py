@@ -273,7 +273,7 @@ def kill(subject: Subject) -> tuple[Figures, bool]:
             while process.poll() is None and lines_of(results) < started + n // 10:
                 time.sleep(0.005)
             if process.poll() is not None:
-                raise ProtoNNEdgeError(f"hil ended by itself: {process.communicate()[1].decode()}")
+                raise ProtoNNEdgeError(f"hil ended early: {process.communicate()[1].decode()}")
             os.kill(process.pid, signal.SIGKILL)
             process.communicate()
             kills += 1

@@ -143,7 +143,7 @@ NAMES = [
 
 
 def measure_case(case: Case) -> dict[str, Any]:
-    """Return the cycles of a case, what the planner says of it, and its floor."""
+    """Return the cycles of a case, the planner's estimate, and its floor."""
     model = _model(case)
     plan = plan_of(model, {"projection": case.kernel})
     cycles = _emulated_cycles(model, plan)

@@ -49,7 +49,7 @@ from protonn_edge.kinds.linear.train import LinearClassifier
 # Chosen on points held out of the training parts alone: usps10 in 4 folds, har in 5 folds of its
 # people, mnist2 a fourth of its points. Of 1e-5, 3e-5, 1e-4 and so on, to beyond where accuracy
 # falls, the regularization is the largest with which integers are within a standard error of the
-# best, that of a share of so many points. har's clip, of 0, 0.001, 0.005, 0.02, 0.05 and 0.1, is
+# best, that of a share of as many points. har's clip, of 0, 0.001, 0.005, 0.02, 0.05 and 0.1, is
 # the best one with that regularization.
 CASES = [
     SplitRow("usps10", "usps10_libsvm.npz", {"normalization": "minmax", "regularization": 1e-4}),

@@ -121,7 +121,7 @@ def _lines(path: Path) -> int:
 
 
 def _held_against(content: bytes, played: NDArray[np.int16]) -> Record:
-    """Compare rows with what was played at their times; the first says where that began."""
+    """Compare rows with what was played at their times, which count from the first row."""
     lines = [line for line in content.splitlines() if line.startswith(b"wave,")]
     lines = lines[:-1] if not content.endswith(b"\n") else lines
     rows = np.array([line.split(b",")[2:] for line in lines], dtype=float)

@@ -86,7 +86,7 @@ class Digits(Known):
 
 @dataclass(frozen=True)
 class LeftOut(Known):
-    """A data set of which the model has not seen one class."""
+    """A data set with one class that was left out of training."""
 
     left_out: str = ""
 

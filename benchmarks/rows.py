@@ -47,7 +47,7 @@ seeds_option = click.option(
 class Row:
     """One model; `file` is a name in the folder of the data, or None for scikit-learn's digits.
 
-    `groups` names the file's array that says which person each training point is of.
+    `groups` names the file's array with the person of each training point.
     """
 
     name: str
@@ -106,7 +106,7 @@ def integer_accuracy(model: Model, dataset: Dataset) -> float:
 
 
 def over_seeds(accuracies: Sequence[float]) -> Record:
-    """Return what a row says of accuracies, one a seed: their mean and standard deviation."""
+    """Return a row's entries for accuracies, one a seed: their mean and standard deviation."""
     return {
         "accuracy": float(np.mean(accuracies)),
         "std": float(np.std(accuracies, ddof=1)) if len(accuracies) > 1 else None,

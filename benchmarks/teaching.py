@@ -65,7 +65,7 @@ _WATCH: dict[str, Any] = {"n_projections": 20, "n_prototypes": 60, "teachable": 
 _DRAWS = 3  # of what a speaker teaches
 _MOST = 5
 _NEW_WORDS = (7, 8, 9)
-# Copies of each training clip, moved as `Spoken.moved` says, and as many that are stretched, too.
+# Copies of each training clip, moved by `Spoken.moved`, and as many that are stretched, too.
 _COPIES = 2
 _SPEEDS = (0.75, 1.25)
 _HOP = 128  # samples between the windows that stretch a clip

@@ -303,11 +303,11 @@ def _numbers(path: Path) -> list[int]:
 
 
 def impossible(run: Run) -> Verdict:
-    """Return what is said of limits that nothing can meet."""
+    """Return the error about limits that nothing can meet."""
     output = run.folder / "none.npz"
     tune = [*_TUNE, "-o", str(output), "--max-flash", "1kB", "--jobs", "1"]
     done = subprocess.run(tune, check=False, capture_output=True, text=True)
-    figures = {"exit": done.returncode, "says": done.stderr.strip()}
+    figures = {"exit": done.returncode, "error": done.stderr.strip()}
     return figures, done.returncode == 1 and not output.exists()
 
 

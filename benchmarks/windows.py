@@ -10,8 +10,8 @@ end (``pnn_finish``) and of a whole window in the firmware, with the plan's mean
 microseconds and milliseconds; and what the firmware takes of the board.
 
 The data is read from the folder that PROTONN_EDGE_DATA names (default ../shared/data).
-``har_raw.npz`` are windows of a phone's accelerometer and gyroscope, 128 x 6, that docs/sensors.md
-says how to make. The settings were chosen on parts of the training data.
+``har_raw.npz`` are windows of a phone's accelerometer and gyroscope, 128 x 6, which docs/sensors.md
+explains how to make. The settings were chosen on parts of the training data.
 """
 
 from __future__ import annotations

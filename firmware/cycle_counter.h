@@ -42,7 +42,7 @@ void cycle_counter_start(void);
 /* The two ends of a span, CYCLE_SPAN_BEGIN and CYCLE_SPAN_END, are one piece of assembly each: always
  * the same instructions, and nothing that the compiler could move in between. */
 
-/* Names the span that begins next, for whoever reads the linked program. */
+/* Names the span that begins next, for readers of the linked program. */
 #define CYCLE_SPAN_IS(name) __asm__ volatile("pnn_span." #name ".%=:\n" : :)
 
 /* The timer where a span begins; interrupts must be disabled. */

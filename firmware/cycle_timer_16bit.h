@@ -19,7 +19,7 @@ typedef uint16_t cycle_timer_t;
         TIMSK1 = _BV(TOIE1);                                                                       \
     } while (0)
 
-/* So many overflows in about a second. */
+/* Overflows in about a second. */
 #define CYCLE_COUNTER_SECOND ((uint16_t)(F_CPU / 62500u))
 
 /* What an overflow takes: the chip's response, the jump in the vector table, the handler. */

@@ -18,7 +18,7 @@ typedef uint8_t cycle_timer_t;
         TIMSK = _BV(TOIE0);                                                                        \
     } while (0)
 
-/* So many overflows in about a second. */
+/* Overflows in about a second. */
 #define CYCLE_COUNTER_SECOND ((uint16_t)(F_CPU / 262u))
 
 /* What an overflow takes; there are so many that their sum needs 32 bits. */

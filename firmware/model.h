@@ -13,7 +13,7 @@
 #error "Model and firmware are of different versions: remove firmware/ and run protonn-edge build"
 #endif
 
-/* PlatformIO says it on the compiler's command line, from the board's description. */
+/* PlatformIO passes it on the compiler's command line, from the board's description. */
 #ifndef F_CPU
 #error "Define F_CPU, the clock in hertz"
 #endif

@@ -16,7 +16,7 @@
  * Elsewhere they are collected into a chunk and pushed together with interrupts disabled. Meanwhile
  * bytes arrive, one every 1,389 cycles at 115,200 baud; the receiver holds two and a third one in its
  * shift register, and loses the fourth about 2,778 cycles after the first. So a chunk may take
- * PNN_CHUNK_CYCLES and no more. The generated header says what a feature and a call of pnn_push_many
+ * PNN_CHUNK_CYCLES and no more. The generated header states what a feature and a call of pnn_push_many
  * take at most. A larger chunk is faster, since each call loads and stores the sums; features that
  * are 0 take next to nothing, so that many of them fit. A single feature is pushed whatever it takes.
  */

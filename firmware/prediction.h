@@ -19,7 +19,7 @@
 #define PREDICTION_BYTES PNN_FEATURES
 #endif
 
-/* Start anew; what came before is forgotten, whether it was finished or not. */
+/* Start a prediction; an earlier one is dropped, whether it was finished or not. */
 void prediction_begin(void);
 
 /* Take the next feature, or the next byte of one; what exceeds PREDICTION_BYTES is ignored. */
@@ -28,7 +28,7 @@ void prediction_push(uint8_t feature);
 /* Whether a feature exceeded PNN_INPUT_MAXIMUM: then the class is worth nothing. */
 bool prediction_out_of_range(void);
 
-/* The class, once all features were pushed. It is computed so many times (0: 65,536 times), more than
+/* The class, once all features were pushed. It is computed that many times (0: 65,536 times), more than
  * once only where PREDICTION_HOLDS_FEATURES. The meter's pin is high meanwhile. */
 uint8_t prediction_finish(uint16_t repetitions);
 

@@ -49,7 +49,7 @@ static uint16_t frames_dropped;
 /* The first bytes of the request that is arriving, then of its reply.
  *
  * A reply's bytes in front of the scores, laid out as they go over the wire: this chip is little
- * endian like the protocol, and packed says that nothing lies between the fields. */
+ * endian like the protocol, and packed leaves nothing between the fields. */
 static struct {
     uint8_t type;
     uint8_t sequence;

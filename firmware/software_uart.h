@@ -1,4 +1,4 @@
-/* What uart.h says of a serial line in software: two pins of port B and the compare units of Timer0, for
+/* The serial line of uart.h in software: two pins of port B and the compare units of Timer0, for
  * chips without a USART. The board's build flags give the pins and the baud rate.
  *
  * The line carries one byte at a time, in one direction: while the program computes or sends, nothing

@@ -53,7 +53,7 @@ void uart_start(void)
 {
     const uint16_t divisor = (F_CPU + 4u * BAUD) / (8u * BAUD) - 1u;
 
-    /* UBRRL comes last: writing it is what starts the baud rate generator anew, in simavr too. */
+    /* UBRRL comes last: writing it is what restarts the baud rate generator, in simavr too. */
     UCSRA = BIT(U2X, );
     UCSRC = BIT(UCSZ, 1) | BIT(UCSZ, 0);
     UCSRB = BIT(RXCIE, ) | BIT(RXEN, ) | BIT(TXEN, );

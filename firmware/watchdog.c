@@ -21,7 +21,7 @@ static uint16_t resets KEPT;
 uint8_t watchdog_cause KEPT;
 
 /* Early, since after its own reset the watchdog runs on with its shortest time. Its flag in MCUSR must
- * be cleared first, and the second write must follow within 4 cycles (datasheet 8271, 10.9.2). Assembly
+ * be cleared first, and the second write must follow within 4 cycles (data sheet 8271, 10.9.2). Assembly
  * needs no stack; r1 is 0 in .init3. */
 /* clang-format off */
 __asm__(".section .init3,\"ax\",@progbits\n"

@@ -1,4 +1,4 @@
-/* A program that hangs is started anew, and whoever asks learns how often and why it started.
+/* A program that hangs is restarted, and reports how often and why it started.
  *
  * The chip's own word for the cause, MCUSR, is cleared by the bootloader of an Uno. What is known
  * then is what the SRAM has kept: nothing after a power-on; how long the program had not fed the

@@ -1,6 +1,6 @@
 """A device to test: the board at --port, or, when none is given, the emulated Uno.
 
-pytest.ini says what the options are.
+pytest.ini describes the options.
 
 Both run the firmware of --build-dir, where `protonn-edge build` was run; for a board the default is
 the current checkout. The emulated Uno without --build-dir gets a small model of scikit-learn's
@@ -219,7 +219,7 @@ class Line:
 
 @pytest.fixture
 def line(url: str, board: Board) -> Iterator[Line]:
-    """Give the raw line, after the device has said hello and all that it says is read."""
+    """Give the raw line, after the device has answered HELLO and nothing is left to read."""
     with serial.serial_for_url(url, baudrate=board.baud, timeout=0.05) as link:
         opened = Line(link)
         for _ in range(40):

@@ -1,4 +1,4 @@
-/* A figure whose marks tell their values: to the pointer, to a finger, and to the arrow keys. */
+/* A figure whose marks show their values: to the pointer, to a finger, and to the arrow keys. */
 
 const REACH = 24; // px from the pointer to a mark that still is meant
 

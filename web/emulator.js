@@ -5,7 +5,7 @@
  *
  *   node emulator.min.cjs --clock HZ --image-bytes NUMBER [--port NUMBER] [--wire-speed] [--bss-end ADDRESS]
  *
- * uno.c says what these, stdin and stdout are for, and how emulated time passes; its other options are
+ * uno.c explains these, stdin, stdout and how emulated time passes; its other options are
  * passed over.
  */
 import { createServer } from "node:net";
@@ -246,7 +246,7 @@ function die(status, why) {
 
 const answer = (record) => stdout.write(`${JSON.stringify(record)}\n`);
 
-/** Return what `--name value` says, by name. */
+/** Return the values of `--name value`, by name. */
 function optionsOf(words) {
     const said = new Map();
     for (let i = 0; i < words.length; i++) {

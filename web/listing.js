@@ -1,6 +1,6 @@
 /* Commands and code in the page, each with a button that copies it. */
 
-const SAID_MS = 2000; // for which the button says what it did
+const SAID_MS = 2000; // for which the button shows what it did
 
 export class Listing {
     /** @param {HTMLElement} element Has the text in a <pre>. */

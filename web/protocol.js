@@ -17,7 +17,7 @@ export const helloRequest = (sequence) => Uint8Array.of(0, ...frameOf(HELLO, seq
 /** Return the frame that asks for the class and the scores of features. */
 export const scoresRequest = (sequence, features) => frameOf(SCORES, sequence, features);
 
-/** Return what the device says of itself. */
+/** Return the device's description of itself. */
 export function readHello(frame, sequence) {
     const payload = payloadOf(frame, HELLO, sequence);
     const version = payload.getUint8(0);

@@ -1,4 +1,4 @@
-/* The box that tells the value of what is pointed at, and tells a screen reader what the keys go to. */
+/* The box that shows the value at the pointer, and announces to a screen reader what the keys go to. */
 
 const GAP = 8; // px between the box and what it is about
 

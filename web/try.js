@@ -73,7 +73,7 @@ export class TryIt {
         this.classify(bytes);
     }
 
-    /** Show features and classify them; of what comes while the Uno is at work, only the last. */
+    /** Show features and classify them; of those that arrive while the Uno is at work, only the last. */
     async classify(bytes, point) {
         this.bytes = bytes;
         this.preview.show(bytes);
@@ -95,7 +95,7 @@ export class TryIt {
                 this.#say("");
             }
         } catch (error) {
-            this.device = undefined; // the next one starts anew
+            this.device = undefined; // the next one starts again
             this.wanted = null;
             this.#say(`The Uno has stopped: ${error.message}.`);
         } finally {

@@ -64,7 +64,7 @@ export class Uno {
         this.asleep = false;
     }
 
-    /** Run one instruction, and what follows from it; asleep, pass the time until something happens. */
+    /** Run one instruction and its effects; asleep, pass the time until something happens. */
     step() {
         const { cpu } = this;
         if (this.asleep) {

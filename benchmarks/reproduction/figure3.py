@@ -8,8 +8,8 @@ with d = 15, m = 40 and 20 epochs, 10,000 points held out have 93.4 % right so, 
 ProtoNN's discriminants, 92.8 and 90.2 % with an RBF half as wide, and 89.2 % with ProtoNN's start
 and width. Of the 60,000 training points both have 20,000.
 
-BNC (Zhong et al., AISTATS 2017) is not run. The paper says how large it is, 32 times as many bits
-as the others have numbers; it does not say by what loss, hash function and search over bits it is
+BNC (Zhong et al., AISTATS 2017) is not run. The paper gives its size, 32 times as many bits
+as the others have numbers; it does not name the loss, hash function and search over bits it is
 trained.
 """
 
