@@ -1,7 +1,7 @@
 """The CPUs of AVR chips, as far as their code, their stacks and their cycles differ.
 
-Chips that avr-gcc compiles alike share a core and its name: `avr-gcc -mmcu=attiny85
--print-multi-directory` says it.
+Chips for which avr-gcc compiles alike share a core, which `avr-gcc -mmcu=attiny85
+-print-multi-directory` prints.
 """
 
 from __future__ import annotations
@@ -18,27 +18,27 @@ itself, because a sketch is compiled with other flags.
 
 @dataclass(frozen=True)
 class Core:
-    """What the chips of one of avr-gcc's architectures have in common."""
+    """Properties shared by the chips of one of avr-gcc's architectures."""
 
     name: str  # as avr-gcc calls it
     machine: int  # its number in the flags of an ELF file
     chip: str  # a chip with this core, with its article, for texts
-    multiplies: bool  # whether it has MUL and its kin
+    multiplies: bool  # whether it has MUL and the other products
     vector_bytes: int  # of an interrupt vector: 2 for an RJMP, 4 for a JMP
     # of a return address: 3 where flash has more than 128 kB. CALL, RET, RETI and the response to
     # an interrupt then take a cycle more each
     return_bytes: int
-    # what a jump through a table takes more than on an ATmega328P: it may lie beyond 64 kB
+    # extra cycles of a jump through a table, over an ATmega328P: it may lie beyond 64 kB
     tablejump_cycles: int = 0
 
     @property
     def wraps_at(self) -> int:
-        """Where flash ends for short jumps, which go on at its begin; 0 if there are others."""
+        """The size of flash where short jumps wrap around its end; 0 if there are long jumps."""
         return 0x2000 if self.vector_bytes == 2 else 0
 
     @property
     def call_cycles(self) -> int:
-        """What a call and its return take more than on an ATmega328P."""
+        """Extra cycles of a call and its return, over an ATmega328P."""
         return 2 * (self.return_bytes - 2)
 
 

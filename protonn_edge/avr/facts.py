@@ -1,8 +1,8 @@
-"""What a program's labels say of it that its code does not show.
+"""Facts about a program that its code does not show, read from its labels.
 
-Whoever generates code knows how often it loops, and puts labels where it does. They take no
-memory: a label is an entry of the ELF file's table of symbols, which the linker keeps as long as its
-code, moves with it, and which the compiler doubles with it where it inlines or unrolls. Names are
+A code generator knows how often code loops, and marks these places with labels. They take no
+memory: a label is an entry of the ELF file's symbol table. The linker keeps and moves it with its
+code, and the compiler copies it with the code that it inlines or unrolls. Names are
 
 | name | meaning |
 |---|---|
@@ -15,9 +15,9 @@ code, moves with it, and which the compiler doubles with it where it inlines or 
 | ``P_target.NAME.N`` | such a target |
 | ``P_span.NAME.N`` | a part of a prediction begins, which the program measures |
 
-where P is the prefix of the model's functions, and N tells labels apart. Each model in a program has
-names of its own. A prediction is a call of ``P_predict``, or one of ``P_begin``, the pushes of all
-features, and one of ``P_finish``.
+where P is the prefix of the model's functions, and N makes labels unique. Each model in a program
+has its own names. A prediction is a call of ``P_predict``, or a call of ``P_begin``, the pushes of
+all features, and a call of ``P_finish``.
 """  # noqa: E501  (a table)
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class Fact:
 
 @dataclass(frozen=True)
 class Facts:
-    """All that labels say of a program."""
+    """All facts that a program's labels state."""
 
     passes: tuple[Fact, ...]
     targets: Mapping[int, tuple[int, ...]]  # of jumps through tables, by the address of the jump
@@ -68,7 +68,7 @@ _DIVISIONS = {"__udivmodqi4": 8, "__udivmodhi4": 16, "__udivmodsi4": 32}
 
 
 def predictions_of(program: LinkedProgram) -> set[str]:
-    """Return the functions of which one call is one prediction: those of the models with labels."""
+    """Return each function that makes a whole prediction in one call, for models with labels."""
     matches = (MARK.fullmatch(mark.name) for mark in program.marks)
     return {f"{match[1]}_predict" for match in matches if match is not None}
 
@@ -86,7 +86,7 @@ def facts_of(program: LinkedProgram, *, whole: bool) -> Facts:
             raise InputError(f"{program.path} has a label {mark.name}, which has no limit")
         if kind == "each":
             rest, weight = [*rest, weight or "0"], "1"
-        # Copies of a place may be at one address, if nothing else was left of what is between them.
+        # Copies of a place may share an address, if the compiler removed all code between them.
         own = places[prefix, kind, name]
         own[mark.address] = own.get(mark.address, 0) + int(weight or 1)
         if limits.setdefault((prefix, kind, name), rest) != rest:

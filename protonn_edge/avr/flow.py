@@ -1,7 +1,7 @@
-"""Follow the code of one function along all of its paths, to learn what it does to the stack.
+"""Follow a function's code along all of its paths, to find how it uses the stack.
 
 Compilers reserve local variables by computing with copies of the stack pointer, byte by byte. So a
-`State` has for each register which part of which address on the stack it holds, if any.
+`State` records for each register which part of which stack address it holds, if any.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class Function:
     """A function as far as the stack goes."""
 
     name: str  # for messages
-    peak: Depth  # its deepest place, without what it calls
+    peak: Depth  # its deepest place, without its callees
     calls: dict[int, Depth]  # where it calls, by the address called; the deepest of several
     enables_interrupts: bool  # it has a ``sei``
     switches: frozenset[int]  # where it jumps through a table, which is believed to stay in it
@@ -42,7 +42,7 @@ class Function:
 
 
 def variable_size(name: str) -> str:
-    """Return the message for a function whose stack pointer depends on data."""
+    """Return the message for a function with a stack pointer that depends on data."""
     return (
         f"the stack has no bound because {name} reserves a number of bytes that is only known at "
         "run time; give its array a fixed size"
@@ -74,7 +74,7 @@ def _jump_target(program: LinkedProgram, address: int) -> int | None:
 
 @functools.lru_cache(maxsize=1 << 12)  # several checks look at the same functions
 def function_at(program: LinkedProgram, entry: int) -> Function:
-    """Return the function at a byte address; `CheckFailed` if its stack has no bound to be seen."""
+    """Return the function at a byte address; `CheckFailed` if no bound of its stack is found."""
     return _Explorer(program, entry).function()
 
 
@@ -106,7 +106,7 @@ class _Explorer:
         self._enables_interrupts = False
 
     def function(self) -> Function:
-        """Follow everything and say what was found."""
+        """Follow all paths and return the result."""
         self._follow(self._entry, State())
         while (case := self._next_case()) is not None:
             self._follow(*case)
@@ -261,7 +261,7 @@ _SPL, _SPH = 0x3D, 0x3E
 class _Half(NamedTuple):
     """One byte of an address on the stack."""
 
-    below: int  # the address is so many bytes below the stack pointer at the function's entry
+    below: int  # bytes from the address up to the stack pointer at the function's entry
     high: bool
 
 
@@ -283,21 +283,21 @@ _CARRY_KEEPERS = frozenset(
 
 
 class State(NamedTuple):
-    """What is known before an instruction."""
+    """The known registers and stack before an instruction."""
 
     depth: int = 0  # bytes on the stack below the function's return address
-    # what each of the 32 registers holds; at a function's entry r1 is 0
+    # the contents of the 32 registers; at a function's entry r1 is 0
     registers: tuple[_Value, ...] = (None, 0, *[None] * 30)
-    # the halves of a new stack pointer, low and high, of which only one was written yet
+    # the halves of a new stack pointer, low and high, while only one is written
     pointer: tuple[_Value, _Value] = (None, None)
     # how much the last addition to the low byte of a stack address took from it
     carry: int | None = None
     starts_anew: bool = False  # the stack pointer was set to a constant, as the start-up code does
-    # what the last pushes put on the stack, as far as pops have not taken it
+    # the values of the last pushes that were not popped yet
     pushed: tuple[_Value, ...] = ()
 
     def merged(self, other: State) -> State:
-        """Return what is known where two paths meet: the deeper one, and what both agree on."""
+        """Return the state where two paths meet: the larger depth, and registers equal in both."""
         if self == other:
             return self
         return State(
@@ -368,7 +368,7 @@ class State(NamedTuple):
         return self._replace(depth=_signed(top.below), pointer=(None, None), pushed=())
 
     def _results(self, here: Decoded) -> dict[int, _Value]:
-        """Return the registers that an instruction changes, with what is known of them."""
+        """Return the registers that an instruction changes, with their known contents."""
         name, operands = here.name, here.operands
         results: dict[int, _Value] = {}
         if here.moved is not None:
@@ -390,7 +390,7 @@ class State(NamedTuple):
         return results | {target: self._result(here)}
 
     def _result(self, here: Decoded) -> _Value:  # noqa: PLR0911  (one per instruction)
-        """Return what an instruction with one result leaves in its register."""
+        """Return the register contents after an instruction with one result."""
         name, operands = here.name, here.operands
         old = self.registers[operands["d"]]
         match name:

@@ -1,4 +1,4 @@
-"""The flow of a program's code: what may follow each block of it, and the cycles until then.
+"""The control flow of a program: which blocks may follow each block, after how many cycles.
 
 A block ends where code can go several ways, or where another way meets it; a place with a fact
 begins one. Calls are inside of blocks, and jumps out of a function are followed like any other.
@@ -22,7 +22,7 @@ _ZERO_FLAG = 1
 _T_FLAG = 6
 _SHIFTING = frozenset({"lsr", "asr", "ror", "add", "adc", "dec"})  # LSL and ROL are sums
 _COPYING = frozenset({"ld", "st"})
-# What the compiler puts between a counter and its loop; some write two registers.
+# Instructions that the compiler puts between a counter and its loop; some write two registers.
 _PAIRS = frozenset({"movw", "adiw", "sbiw"})
 _SETTING = _PAIRS | {"ldi", "mov", "subi", "sbci", "in"}
 _INDIRECT = frozenset({"ijmp", "eijmp", "icall", "eicall"})
@@ -33,7 +33,7 @@ class Edge(NamedTuple):
     """A way from one block to the next."""
 
     start: int  # the address of the block that it leaves
-    end: int | None  # that of the block that it enters; None if its function returns
+    end: int | None  # the address of the block that it enters; None if its function returns
     cycles: int  # of the block, and of leaving it this way
 
 
@@ -43,7 +43,7 @@ class Graph:
 
     edges: tuple[Edge, ...]
     calls: Mapping[int, tuple[int, ...]]  # the functions that a block calls, by its address
-    counted: tuple[CountedLoop, ...]  # the loops whose passes the code shows
+    counted: tuple[CountedLoop, ...]  # loops with a number of passes that the code shows
 
 
 class CountedLoop(NamedTuple):
@@ -58,14 +58,14 @@ class CodeStep(NamedTuple):
     """An instruction, for the flow."""
 
     here: Decoded
-    ways: tuple[tuple[int | None, int], ...]  # what can come after it, and the cycles until then
+    ways: tuple[tuple[int | None, int], ...]  # its successors, and the cycles until then
     called: tuple[int, ...] = ()  # the function that it calls, if any
 
 
 def graph_of(code: CodeSteps, entries: Collection[int], places: Collection[int]) -> Graph:
     """Return the flow from functions at some addresses, `entries`; blocks begin at `places`.
 
-    Raises `CheckFailed` if a call or a jump leads to where nobody knows, or the code waits; the
+    Raises `CheckFailed` if the target of a call or a jump is unknown, or the code waits; the
     message names the function.
     """
     steps = code.all(entries)
@@ -94,7 +94,7 @@ def graph_of(code: CodeSteps, entries: Collection[int], places: Collection[int])
 
 
 def _may_stay(step: CodeStep) -> bool:
-    """Whether an instruction waits, jumps to itself, or calls what the compiler knew to stay."""
+    """Whether an instruction waits, jumps to itself, or calls a function that never returns."""
     goes = step.here.name in JUMPS or step.here.name in instructions.CALLS
     return step.here.name in _WAITING or (goes and step.ways[0][0] is None)
 
@@ -135,7 +135,7 @@ def _counted(steps: Mapping[int, CodeStep]) -> Iterator[CountedLoop]:
         if step.here.name != "brbc" or step.here.operands["s"] != _ZERO_FLAG or start not in steps:
             continue
         inside, address = list[Decoded](), start
-        # A path may end there, so that nothing is known of what comes after it.
+        # A path may end there, so its next instruction is unknown.
         while address < step.here.address and address in steps and len(steps[address].ways) == 1:
             inside.append(steps[address].here)
             address = inside[-1].end
@@ -161,7 +161,7 @@ def _counts(inside: list[Decoded]) -> bool:
 def _times(
     here: Decoded, counting: Decoded, before: Mapping[int | None, list[Decoded]]
 ) -> int | None:
-    """Return how often a loop is passed, by what its counter is set to in front of it.
+    """Return how often a loop is passed, from its counter's initial value.
 
     ``dec`` counts a constant down; ``lsr`` moves a bit out that was set in the register of 0.
     """
@@ -208,7 +208,7 @@ class CodeSteps:
         return steps
 
     def at(self, address: int) -> CodeStep:
-        """Return the step at an address; `CheckFailed` if nobody knows where it leads."""
+        """Return the step at an address; `CheckFailed` if its target is unknown."""
         here = self._instruction(address)
         name, cycles = here.name, here.cycles_on(self.program.core)
         target = here.operands.get("k", 0)

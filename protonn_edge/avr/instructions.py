@@ -1,10 +1,10 @@
 """Decode AVR machine code, as far as control flow, the stack pointer and cycles go.
 
-The analysis of the stack reads firmware with it and so needs no disassembler: PlatformIO keeps its
-own off PATH. The encodings are those of the AVR Instruction Set Manual, without the instructions
-that chips of the ATmega328P's kind do not have. Cycles are those of data sheet 8271, chapter 31
-(AVRe+; AVRe lacks the products and takes the same for all else). Where return addresses have 3
-bytes, whatever pushes or pops one takes a cycle more (data sheet 2549, chapter 34).
+The stack analysis thus needs no disassembler: PlatformIO keeps its own off PATH. The encodings come
+from the AVR Instruction Set Manual, without instructions that chips like the ATmega328P lack, the
+cycles from data sheet 8271, chapter 31 (AVRe+; AVRe lacks the products and takes the same for all
+else). With return addresses of 3 bytes, an instruction that pushes or pops one takes a cycle more
+(data sheet 2549, chapter 34).
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _CYCLES = {
     **dict.fromkeys(("lpm", "elpm", "jmp", "rcall", "icall", "eicall"), 3),
     **dict.fromkeys(("call", "ret", "reti"), 4),
 }
-# EERE in EECR, and how long the CPU then stops (data sheet 8271, 8.4). Where another register is at
+# EERE in EECR, and how long the CPU then stops (data sheet 8271, 8.4). If another register is at
 # this address, a bound is that much too long.
 _EEPROM_READ_ENABLE, _EEPROM_READ_CYCLES = (0x1F, 0), 4
 _WITH_RETURN_ADDRESS = frozenset({"rcall", "icall", "eicall", "call", "ret", "reti"})
@@ -147,7 +147,7 @@ class Decoded(NamedTuple):
 
     @property
     def end(self) -> int:
-        """The address of the instruction that follows."""
+        """The address of the next instruction."""
         return self.address + self.size
 
     def cycles_on(self, core: Core) -> int:

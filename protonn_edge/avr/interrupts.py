@@ -1,9 +1,9 @@
 """How long can a linked firmware keep interrupts off?
 
 The machine code is followed from every ``cli`` to where interrupts are on again, and every handler
-from its vector to its end, along all branches and into all calls; the longest path counts. A loop
-on the way has no bound that the code shows, so functions with loops that run with interrupts off
-need one from whoever knows it: the plan knows what the generated ones take.
+from its vector to its end, along all branches and into all calls; the longest path counts. The code
+of a loop shows no bound, so the caller must pass one for each function that loops with interrupts
+off: the plan has those of generated functions.
 """
 
 from __future__ import annotations
@@ -158,7 +158,7 @@ class _Spans:
         return known[start]
 
     def _following(self, place: _Place, restores: bool) -> Iterator[_Next]:
-        """Yield what can come after an instruction, and the cycles until then."""
+        """Yield the successors of an instruction, and the cycles until then."""
         try:
             step = self._steps.at(place.address)
         except CheckFailed as error:
@@ -203,7 +203,7 @@ def _kept_after(here: Decoded, place: _Place) -> frozenset[int]:
 
 
 def _joined(following: list[_Next], known: Mapping[_Place, _Longest]) -> _Longest:
-    """Return the longest paths from an instruction, from those of what can come after it."""
+    """Return the longest paths from an instruction, from those of its successors."""
     to_on: list[int] = []
     to_return: list[int] = []
     for cycles, after in following:

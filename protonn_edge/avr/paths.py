@@ -34,9 +34,9 @@ _constraint = later("scipy.optimize", "LinearConstraint")
 _csr_array, _diags_array = (later("scipy.sparse", f"{name}_array") for name in ("csr", "diags"))
 _connected_components = later("scipy.sparse.csgraph", "connected_components")
 
-_NEARLY = 0.01  # what a solver's integers may be off
+_NEARLY = 0.01  # the largest error of a solver's integers
 _SECONDS = 1.0  # for integers, which are seldom needed
-_OPTIMAL, _OUT_OF_TIME = 0, 1  # what a solver says
+_OPTIMAL, _OUT_OF_TIME = 0, 1  # a solver's result
 _REASONS = {_OUT_OF_TIME: "the linear program takes too long", 2: "no path keeps all facts"}
 _MOST_CYCLES = 1e12  # as far as the solver's numbers are exact enough
 _MOST_SECONDS = 60.0
@@ -46,7 +46,7 @@ _MOST_SECONDS = 60.0
 class Path:
     """A path, as far as its length goes."""
 
-    cycles: int  # a bound of what any path takes
+    cycles: int  # a bound of any path's cycles
     functions: Mapping[str, tuple[int, int]]  # by name: the calls, and the cycles without callees
     passes: Mapping[str, int]  # how often it passes the places of facts, by their names
 
@@ -103,10 +103,10 @@ def paths_between(
 ) -> Paths:
     """Return the longest and the shortest path of all spans of a prediction that marks them.
 
-    A span begins with the first write to an I/O register, at this address in instructions, behind a
-    label ``P_span.NAME.N``, and ends before that of 0; a prediction has spans of each name so
-    often. It is `whole` if it is one call of ``P_predict``. Raises `InputError` if the program does
-    not have a label of each name, once, and `CheckFailed` as `paths_through`.
+    A span begins at a label ``P_span.NAME.N`` with the first write to the I/O register at this
+    address, and ends before the write of 0. `spans` has how often a prediction has spans of each
+    name; it is `whole` if it is one call of ``P_predict``. Raises `InputError` unless the program
+    has exactly one label of each name, and `CheckFailed` as `paths_through`.
     """
     labels = span_labels(program)
     roots: dict[int, Times] = {}
@@ -125,9 +125,9 @@ def longest_part(
 ) -> Path:
     """Return the longest path of code that may be a part of a prediction.
 
-    It begins at each address of `starts` so often, and ends at one of `ends`, or where the function
-    does that it began in. `limits` are lower ones of facts, by their names; code behind what is
-    never passed is left out. Raises `CheckFailed` as `paths_through`.
+    It begins at each address in `starts` as often as given there, and ends at one of `ends` or at
+    the end of the function that it began in. `limits` lowers limits of facts, by name; code behind
+    places that are never passed is left out. Raises `CheckFailed` as `paths_through`.
     """
     facts, limits = facts_of(program, whole=False), limits or {}
     passes = tuple(
@@ -223,9 +223,9 @@ class _Flow:
     def path(self, sign: int) -> Path:
         """Return the longest path, for a sign of -1, or the shortest.
 
-        Numbers of ways need not be integers for a bound, and mostly are. There may be loops that
-        nothing leads to, as blocks are left as often as they are entered: then the condition is
-        added that these are entered first, as long as the bound gets better by it.
+        A bound does not need integer variables, and mostly gets them. A solution may have loops
+        that no path enters, since their blocks are left as often as entered: then the condition
+        that these are entered first is added, as long as it improves the bound.
         """
         flow = _csr_array(self._entered - self._left + self._called @ self._left)
         rows = [_constraint(flow, -self._roots[:, 1], -self._roots[:, 0])]
@@ -317,7 +317,7 @@ class _Flow:
 
 
 def _matrix(places: Iterable[tuple[int, int, int]], rows: int, columns: int) -> Any:
-    """Return a matrix of what is at places, (row, column, number); of several at one the sum."""
+    """Return a matrix from (row, column, number); numbers at the same place are added."""
     at = np.array([*places], np.int64).reshape(-1, 3).T
     return _csr_array((at[2].astype(float), (at[0], at[1])), shape=(rows, columns))
 

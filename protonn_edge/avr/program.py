@@ -1,4 +1,4 @@
-"""Read a linked firmware once: what it takes of the chip, its code and its initial values."""
+"""Read a linked firmware once: its memory, its code and its initial values."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ class Symbol:
 
     name: str  # as the linker knows it
     address: int  # in bytes from the start of flash
-    size: int  # in bytes; 0 where the assembler source did not say
+    size: int  # in bytes; 0 if the assembler source does not state it
 
 
 MARK = re.compile(
@@ -80,7 +80,7 @@ class Names:
     """The symbols of the code, to name addresses."""
 
     def __init__(self, symbols: Iterable[Symbol]) -> None:
-        # Of several names for an address, that of a sized function comes last and wins.
+        # If an address has several names, a sized function's comes last and wins.
         self._symbols = sorted(symbols, key=lambda each: (each.address, each.size > 0, each.name))
         self._addresses = [each.address for each in self._symbols]
 
@@ -106,7 +106,7 @@ class Names:
         return self._symbols[after - 1] if after else None
 
     def name_of(self, address: int) -> str:
-        """Return a name for an address, with a distance where it is inside of something."""
+        """Return a name for an address, with the distance from the symbol's start if any."""
         if address == 0:
             return "reset"
         symbol = self.at(address)
@@ -131,24 +131,24 @@ class Constants:
     """A section of initial values or of constants."""
 
     section: str  # its name
-    names: tuple[str, ...]  # the variables in it; a string literal has no name
+    names: tuple[str, ...]  # the variables in it; string literals are unnamed
     contents: bytes  # their values; in an object file, without addresses of other things
 
 
 @dataclass(frozen=True, eq=False)
 class LinkedProgram:
-    """A linked firmware, as whatever checks it needs it."""
+    """A linked firmware, in the form that checks need."""
 
-    path: Path  # its ELF file, below whose folder the compiler's other files are
+    path: Path  # its ELF file; the compiler's other files are below the same folder
     sections: Sections  # bytes by where they end up
     code: bytes  # flash from address 0 on: the code, and after it the initial values of variables
     symbols: tuple[Symbol, ...]  # functions and labels in it, by address
-    # labels of places that something is known of (`avr.facts`), by address; no names of code
+    # labels that state facts about places (`avr.facts`), by address; no names of code
     marks: tuple[Symbol, ...]
     data_end: int  # the first data address past the static variables; 0 if there are none
     core: Core  # the kind of chip that it was compiled for
-    initial_values: tuple[Constants, ...]  # what the start-up code copies from flash to SRAM
-    compilers: tuple[str, ...]  # what the object files say that compiled them
+    initial_values: tuple[Constants, ...]  # copied from flash to SRAM at the start
+    compilers: tuple[str, ...]  # the compilers named in its object files
 
     @cached_property
     def names(self) -> Names:
@@ -156,12 +156,12 @@ class LinkedProgram:
         return Names(self.symbols)
 
     def instruction(self, address: int) -> Decoded | None:
-        """Return the instruction at a byte address, or None where there is none."""
+        """Return the instruction at a byte address, or None."""
         return decode(self.code, address, self.core.wraps_at)
 
 
 def read_program(elf: Path) -> LinkedProgram:
-    """Return what is known of a linked AVR firmware; `InputError` if `elf` is none."""
+    """Return a linked AVR firmware; `InputError` if `elf` is none."""
     program = _program(elf, read_file(elf, limit_bytes=_LARGEST_FILE))
     if not program.code:
         raise InputError(f"{elf} has no code in it; give the ELF file that avr-gcc linked")
@@ -169,9 +169,9 @@ def read_program(elf: Path) -> LinkedProgram:
 
 
 def read_share(elf: Path, object_file: Path) -> Sections:
-    """Return what a linked AVR firmware takes for the functions and variables of one object file.
+    """Return the bytes of a linked AVR firmware that come from one object file.
 
-    The linker has left some of them out. What of the C library they need is not counted.
+    Functions and variables that the linker removed, and the C library's, are not counted.
     """
     linked, own = (_parsed(path, _sized_names) for path in (elf, object_file))
     return Sections.of(linked[name] for name in own.keys() & linked.keys())
@@ -190,8 +190,8 @@ _FLOAT_ROUTINE = re.compile(r"__(?:\w*[sd]f(?:[23]|[qhsdt]i)|float\w*[sd]f|fp_\w
 def constants_in_sram(program: LinkedProgram, all_of: str) -> list[tuple[str, Path]]:
     """Return constants that take SRAM though flash could hold them, with their object files.
 
-    These are constants without PROGMEM, string literals, and anything with an initial value in
-    object files, below the program's folder, whose names begin with `all_of`.
+    These are constants without PROGMEM, string literals, and, in object files with names that begin
+    with `all_of` below the program's folder, anything with an initial value.
     """
     if not program.initial_values:
         return []
@@ -222,7 +222,7 @@ _Found = TypeVar("_Found")
 
 
 def _parsed(path: Path, read: Callable[[ELFFile], _Found], contents: bytes | None = None) -> _Found:
-    """Return what `read` finds in an ELF file for the AVR, whose contents may be known."""
+    """Return the result of `read` for an ELF file for the AVR, given its contents if known."""
     if contents is None:
         contents = read_file(path, limit_bytes=_LARGEST_FILE)
     try:
@@ -284,9 +284,9 @@ def _sizes(elf: ELFFile) -> Sections:
 
 
 def _flash(elf: ELFFile) -> bytes:
-    """Return the contents of flash from address 0 on; initial values are where they are loaded.
+    """Return the contents of flash from address 0 on, with initial values at their load addresses.
 
-    Raises `ValueError` if there is more than any chip has, or sections have another size.
+    Raises `ValueError` if they exceed the flash of all chips, or a section has another size.
     """
     flash, loaded, in_sram = bytearray(), 0, 0
     sizes = _sizes(elf)
@@ -335,12 +335,12 @@ def _code_symbols(elf: ELFFile) -> tuple[Symbol, ...]:
 
 # Labels of the assembler's own: binutils from 2.43 on keep them in the table, older ones with -L.
 _LOCAL = (".L", "L0\x01")
-_CODE_TYPES = ("STT_FUNC", "STT_NOTYPE")  # hand-written assembler seldom says which are functions
-_NO_SECTION = ("SHN_ABS", "SHN_UNDEF", "SHN_COMMON")  # constants, and what is not here
+_CODE_TYPES = ("STT_FUNC", "STT_NOTYPE")  # hand-written assembler seldom marks its functions
+_NO_SECTION = ("SHN_ABS", "SHN_UNDEF", "SHN_COMMON")  # constants, and undefined symbols
 
 
 def _sized_names(elf: ELFFile) -> dict[str, tuple[int, int, bool]]:
-    """Return address, size, and whether its section holds values, of what has a name and a size."""
+    """Return address, size and whether its section holds values, of symbols with a size."""
     return {
         each.name: (
             each["st_value"],
@@ -353,7 +353,7 @@ def _sized_names(elf: ELFFile) -> dict[str, tuple[int, int, bool]]:
 
 
 def _constants_of_object(elf: ELFFile) -> tuple[Constants, ...]:
-    """Return what the linker would put into SRAM with initial values."""
+    """Return the variables that the linker would put into SRAM with initial values."""
     return _constants(elf, lambda section: section.name.startswith((".rodata", ".data")))
 
 

@@ -1,22 +1,19 @@
 """How deep can the stack of a linked firmware get?
 
-The machine code itself is followed, from the reset vector and from every interrupt vector, along
-every branch and into every call. At each instruction the analysis knows how many bytes lie on the
-stack, because it knows what each register holds of the stack pointer; so the answer counts what the
-compiler made, library functions and assembler included, and takes nobody's word for it.
+The analysis follows the machine code, from the reset vector and from every interrupt vector, along
+every branch and into every call. It tracks how each register depends on the stack pointer, so it
+knows how many bytes lie on the stack at each instruction, also in library functions and assembler.
+The worst case is therefore
 
-What a function needs is therefore known at each of its calls, and the worst case is
-
-    depth at a call + return address + worst case of what is called
+    depth at a call + return address + worst case of the callee
 
 over all calls, plus the worst interrupt handler (a return address and its own worst case) on top
-of the deepest point: handlers do not interrupt one another unless they ask for it. A return address
-has 2 bytes, and 3 on chips with more than 128 kB of flash.
+of the deepest point: handlers do not interrupt one another unless they enable it. A return address
+has 2 bytes, or 3 on chips with more than 128 kB of flash.
 
-The .su files of ``-fstack-usage`` are the compiler's own account of its functions and are held
-against it. avr-gcc counts in them the return address, the saved registers, the local variables, and
-arguments pushed for calls; so a function that needs nothing has 2, or 3. Where a .su file
-says more than the analysis saw, the larger number counts.
+The result is compared with the compiler's own figures, the .su files of ``-fstack-usage``. There
+avr-gcc counts the return address, saved registers, local variables, and arguments pushed for calls;
+so an empty function has 2, or 3. If a .su file states more, the larger number counts.
 """
 
 from __future__ import annotations
@@ -41,14 +38,14 @@ class StackReport:
     """The worst case of the stack."""
 
     bytes: int  # bytes of SRAM, from the top, that the stack can take
-    # the functions on the deepest path from main, then those of the interrupt handler on top
+    # the functions on the deepest path from main, then the interrupt handler's on top
     path: tuple[str, ...]
 
 
 def worst_case_stack(program: LinkedProgram, su_files: Iterable[Path] = ()) -> StackReport:
     """Return the most that the stack of a firmware can take.
 
-    What ``-fstack-usage`` wrote for its sources is in the .su files. Raises `InputError` if a file
+    The .su files are those that ``-fstack-usage`` wrote. Raises `InputError` if a file
     cannot be read or is broken, and `CheckFailed` if there is no bound, or none that can be proven:
     recursion, a call through a pointer, an array of variable size, an interrupt handler that allows
     others; the message names the function.
@@ -62,7 +59,7 @@ def worst_case_stack(program: LinkedProgram, su_files: Iterable[Path] = ()) -> S
     from_reset = firmware.worst_case(0)
     entries = set(interrupt_handlers(program).values())
     handlers = [firmware.worst_case(entry, handler=True) for entry in entries]
-    path = from_reset.path[1:] or from_reset.path  # the start-up code goes without saying
+    path = from_reset.path[1:] or from_reset.path  # without the start-up code
     if not handlers:
         return StackReport(from_reset.bytes, path)
     handler = max(handlers, key=lambda report: report.bytes)
@@ -73,7 +70,7 @@ def worst_case_stack(program: LinkedProgram, su_files: Iterable[Path] = ()) -> S
 
 
 def stack_of(program: LinkedProgram, function: str, su_files: Iterable[Path] = ()) -> int:
-    """Return the bytes of stack of a call of a function and of all that it calls.
+    """Return the bytes of stack of a call of a function, with all of its callees.
 
     Its return address is included, interrupts are not. Raises as `worst_case_stack` does.
     """
@@ -152,7 +149,7 @@ class _Firmware:
 
 
 def _corrected(program: LinkedProgram, entry: int, usage: Mapping[str, _StackUsage]) -> Function:
-    """Return the function at `entry`, made as large as the compiler says that it is."""
+    """Return the function at `entry`, with the compiler's stack usage if that is larger."""
     function = function_at(program, entry)
     # A clone of a function, like f.constprop.0, is in the .su file under its first name.
     account = usage.get(function.name) or usage.get(function.name.partition(".")[0])

@@ -1,7 +1,7 @@
-"""What is known of each board, one .toml file per board.
+"""The boards, one .toml file each.
 
-`load_board` takes the name of one of those in this folder, or the path of a user's own file; every
-key, its type and its range are checked.
+`load_board` takes the name of a file in this folder, or the path of a user's own; every key, its
+type and its range are checked.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class Board:
     name : str
         What ``--board`` takes, and its environment in platformio.ini: the name of its file.
     title : str
-        What people call it.
+        Its usual name.
     mcu : str
         The chip as avr-gcc and simavr call it; empty if it is this computer.
     core : str
@@ -44,11 +44,11 @@ class Board:
     clock_hz : int
         CPU clock in hertz.
     flash_bytes, sram_bytes : int
-        What a program may use: flash without the bootloader, all of the SRAM.
+        Memory for a program: flash without the bootloader, all of the SRAM.
     bootloader_bytes : int
         The rest of the flash.
     serial : {"usart0", "usart1", "software"}
-        What the serial line is made of; ``"software"`` takes two pins and a timer.
+        The peripheral of the serial line; ``"software"`` takes two pins and a timer.
     rx_pin, tx_pin : str
         The pins of a serial line in software, such as ``"PB3"``.
     baud : int
@@ -56,7 +56,7 @@ class Board:
     power_watts : float
         Power drawn while it computes; energy in joules is this times seconds.
     platformio_board : str
-        The board as PlatformIO calls it; empty if it does not know it.
+        PlatformIO's name of the board; empty if it has none.
     upload_protocol : str
         avrdude's name of the programmer.
     upload_baud : int
@@ -70,9 +70,9 @@ class Board:
     sleep_enable : tuple of int
         The data address of the register with the bit SE, and that bit's number.
     analog_inputs : tuple of int
-        What the chip's ADC calls the pins A0 to A5.
+        The ADC's channels of the pins A0 to A5.
     environment : str
-        The section of platformio.ini, `name` as long as nobody replaces that.
+        The section of platformio.ini, by default `name`.
     """
 
     name: str
@@ -105,10 +105,7 @@ class Board:
 
     @property
     def cpu(self) -> Core:
-        """What its code, its stack and its cycles follow from.
-
-        Raises `InputError` if it is this computer.
-        """
+        """The core of its chip; `InputError` if it is this computer."""
         self.check_is_chip("cycles")
         return CORES[self.core]
 
@@ -157,11 +154,11 @@ def load_board(name: str) -> Board:
 
 
 def board_of(board: Board | str) -> Board:
-    """Return a board that is given as such, or as what `load_board` takes."""
+    """Return a `Board` unchanged, or the one that `load_board` finds."""
     return board if isinstance(board, Board) else load_board(board)
 
 
-_BAUD_ERROR_LIMIT = 0.025  # of a receiver at double speed, for 8N1 (datasheet 8271, 20.8)
+_BAUD_ERROR_LIMIT = 0.025  # of a receiver at double speed, for 8N1 (data sheet 8271, 20.8)
 _TIMER_CYCLES = (
     100,
     255,

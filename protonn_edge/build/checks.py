@@ -1,4 +1,4 @@
-"""Does the firmware fit the board, and is nothing in it that must not be?
+"""Check that firmware fits its board, and contains nothing forbidden.
 
 The budget is checked twice. Before compiling, a lower bound rejects models that cannot fit. After
 linking, the ELF file and the stack analysis give the exact figures. An integer build then contains
@@ -197,7 +197,7 @@ def receiver_limit(board: Board) -> int:
     """Return the cycles after which an unread byte is lost.
 
     The chip holds two bytes and a third in its shift register; the first must be fetched before the
-    fourth begins, two bytes' time after the first was complete (datasheet 8271, 20.7.4).
+    fourth begins, two bytes' time after the first was complete (data sheet 8271, 20.7.4).
     """
     bit_cycles = 8 * round(board.clock_hz / (8 * board.baud))  # as the UART divides the clock
     return 2 * 10 * bit_cycles

@@ -40,10 +40,10 @@ class BuildOptions:
     kernel: str | None = None
     # activity for mean cycles; by default the model's, on its training points
     activity: Activity | None = None
-    # what is built of the model, by default its integers; floats are for comparison
+    # by default the model's integers are built; floats are for comparison
     reference: DeviceModel | None = None
     plan: DevicePlan | None = None  # the only plan to consider
-    # whether `build` runs what it made before it writes it; see `verification.tryout`
+    # whether `build` runs the program before it writes it; see `verification.tryout`
     tries: bool = True
 
     def within(self, board: Board) -> Board:
@@ -122,7 +122,7 @@ def build_for_host(
 
 @dataclass(frozen=True)
 class Build(FactsRepr):
-    """The plan of a firmware that fits, what it takes once linked, and how it was tried."""
+    """The plan of a firmware that fits, its memory once linked, and how it was tried."""
 
     plan: DevicePlan
     usage: Usage
@@ -150,7 +150,7 @@ class HostBuild(NamedTuple):
 
 @dataclass(frozen=True)
 class Trial:
-    """A project in a scratch folder whose firmware fits: its ELF file, model, plan and costs."""
+    """A project in a scratch folder with firmware that fits: ELF file, model, plan, costs."""
 
     project: Project
     elf: Path

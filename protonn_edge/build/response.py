@@ -1,9 +1,9 @@
-"""How long after a window's last sample is its class there, on a board that senses it itself?
+"""The longest time from a window's last sample to its class, on a board with its own sensor.
 
-Machine code says how long the program's loop takes at most for a sample, and for one with which a
-window ends, and what the interrupts of a sample take. The timer says how often these come, so how
-many of them interrupt the loop, and how many samples may wait when the last one arrives. Not
-included is what the board says of itself once a second.
+Machine code gives the most cycles of the program's loop for a sample, with and without the end of a
+window, and of a sample's interrupts. The timer's period then gives the number of interrupts in
+each turn of the loop, and of samples that may wait when the last one arrives. The board's status
+message, sent once a second, is not included.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from protonn_edge.errors import CheckFailed
 
 _ENTRY_CYCLES = 4 + 3  # the chip's response to an interrupt, and the vector's jump
 _WAKING_CYCLES = 4  # from sleep, more than that
-_STARTS_AND_ADDRESSES = 5  # interrupts of the bus for a sample, beside those of its bytes
+_STARTS_AND_ADDRESSES = 5  # interrupts of the bus for a sample, in addition to those of its bytes
 _ENDS = "turned", "classified", "describing", "asleep"
 _EACH_FEATURE = ("window_features_samples", "audio_samples", "held")
 """Facts about what happens once for each feature that is pushed."""
@@ -32,7 +32,7 @@ class Response:
     """The longest time from when a window's last sample is kept until its class is known."""
 
     cycles: int
-    # of which the loop takes for that sample, and for each other one that may wait
+    # the loop's share for that sample, and for each other one that may wait
     ending_cycles: int
     sample_cycles: int
     interrupt_cycles: int  # of all interrupts of a sample
@@ -64,9 +64,9 @@ def response_of(program: LinkedProgram, windowing: Windowing) -> Response:
 
 
 def _turn_cycles(program: LinkedProgram, windowing: Windowing, *, taken: int, finished: int) -> int:
-    """Return the most cycles of turns of the loop that take so many samples, one each or none.
+    """Return the most cycles of turns of the loop with this number of samples, at most one each.
 
-    So many windows end then, of which the last one's class ends the last turn.
+    This number of windows end then, and the last one's class ends the last turn.
     """
     labels, limits = span_labels(program), {"taken": taken, "finished": finished}
     if not windowing.overlapping:

@@ -33,7 +33,7 @@ class Chip(NamedTuple):
     port: str  # of I2C, with its pins SDA and SCL
     pins: tuple[int, int]
     spi_pins: tuple[int, int, int, int]  # of port B: select, SS, MOSI, SCK
-    reference: int  # what the ADC calls its own reference
+    reference: int  # the ADC's selection of its own reference
 
 
 _CHIPS = {
@@ -104,7 +104,7 @@ class Sampling:
 
     @property
     def chip(self) -> Chip:
-        """What the board's chip is like."""
+        """The board's chip."""
         return _CHIPS[self.board.mcu]
 
     @property
@@ -116,7 +116,7 @@ class Sampling:
 
     @property
     def text(self) -> bytes:
-        """What the board sends of a sensor without a number of its own; else nothing."""
+        """The description that the board sends for a sensor without a number; else empty."""
         return self.kinds[0].text.encode() if self.number == DESCRIBED else b""
 
     @property
@@ -166,7 +166,7 @@ class Sampling:
         }
 
     def context(self, baud: int, **more: object) -> dict[str, object]:
-        """Return what the templates read: this object, the line's settings, and what is added."""
+        """Return the templates' variables: this object, the line's settings, and more."""
         clock_hz = self.board.clock_hz
         analog = [kind for kind in self.kinds if kind.pin is not None]
         pins = [(kind.pin or 0) + n for kind in analog for n in range(len(kind.channels))]

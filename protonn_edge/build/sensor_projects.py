@@ -1,4 +1,4 @@
-"""Projects whose firmware samples sensors at a steady rate: loggers, and those that classify.
+"""Projects with firmware that samples sensors at a steady rate: loggers and classifiers.
 
 A logger sends its samples in frames with a CRC. Rates that exceed the serial line are refused
 before anything is written. Firmware that classifies gets the fastest plan that fits.
@@ -105,8 +105,8 @@ class LiveBuild:
     files: dict[str, str]  # their texts by their names
     plan: Plan
     ring_bytes: int  # SRAM of the buffer of samples
-    usage: Usage  # what the linked firmware uses
-    response: Response | None  # how soon a class is there; None if machine code does not show it
+    usage: Usage  # memory of the linked firmware
+    response: Response | None  # time until a class; None if machine code does not show it
 
 
 def build_live(model: Model, windowing: Windowing) -> LiveBuild:

@@ -65,8 +65,8 @@ def counts_for(
     """Return how the counts of a sensor's channels, in the model's order, become a model's values.
 
     Returns the counts per unit of the training data, (channels,), None if these are counts; and
-    what was converted, or assumed. `instrument` measured the training data; `declared` is its unit,
-    as `units_of` reads it: if it is given, data of another sensor is converted.
+    notices of conversions and assumptions. `instrument` measured the training data; `declared` is
+    its unit, as `units_of` reads it: if it is given, data of another sensor is converted.
 
     Raises `InputError` if the sensor measures another quantity, or is another one than the data's
     and no unit is declared, or another unit.
@@ -101,10 +101,10 @@ def counts_for(
 
 
 def check_range(model: IntegerChain, kinds: Sequence[SensorKind], *, full_scale: bool) -> None:
-    """Refuse a model that was trained on other values than those of the channels that it uses.
+    """Refuse a model that was trained on other values than its channels have.
 
-    `kinds` has the sensor of each interleaved channel. With `full_scale`, the model's range is that
-    of all possible samples instead of the data's.
+    `kinds` has the sensor of each interleaved channel. With `full_scale`, the model's range covers
+    all possible samples instead of the data's.
     """
     for kind, (low, high) in zip(kinds, trained_ranges(model, len(kinds)), strict=True):
         extent = kind.high - kind.low
@@ -153,7 +153,7 @@ def _trained(
 
 
 def _other(instrument: Instrument | None, channels: Sequence[Channel]) -> Instrument | None:
-    """Return what measured the training data if it is known to be another sensor."""
+    """Return the sensor of the training data if it is known to be another one."""
     if instrument is None or not instrument.sensor:
         return None
     same = all(is_chip(instrument.sensor, channel.kind) for channel in channels)
@@ -167,7 +167,7 @@ def _conversions(
     per_unit: NDArray[np.float64],
     other: Instrument | None,
 ) -> list[Notice]:
-    """Return one notice of what is converted; none if the data are the sensor's own counts."""
+    """Return one notice of conversions; none if the data are the sensor's own counts."""
     steps = {
         f"{one.text} to counts of {count.text} (times {ratio:.6g})": None
         for one, count, ratio in zip(trained, own, per_unit.tolist(), strict=True)
@@ -185,19 +185,18 @@ def _conversions(
 class Windowing:
     """Windows of a sensor's samples for a model, validated on construction.
 
-    Raises `InputError` if the model does not take what the sensor gives, or a number is out of its
-    range.
+    Raises `InputError` if the model does not take the sensor's values, or a number is out of range.
     """
 
     model: IntegerChain
     sampling: Sampling  # the sensor, and its rate
     used: tuple[int, ...]  # the channels of the sensor that the model uses, in its order
-    # samples from the beginning of a window to that of the next one; the minimum, if windows begin
-    # at the onset of a sound
+    # samples from the start of a window to the start of the next; the minimum, if windows begin at
+    # the onset of a sound
     hop: int
-    votes: int = 1  # windows of which a majority must have a class before it is reported, 1 to 15
+    votes: int = 1  # windows that vote: a class is reported once most of them have it, 1 to 15
     refractory_s: float = 0.0  # seconds for which a reported class remains, at least
-    notices: tuple[Notice, ...] = ()  # what was converted or assumed of the sensor's values
+    notices: tuple[Notice, ...] = ()  # about conversions and assumptions
 
     def __post_init__(self) -> None:
         if self.model.counts is None and not as_it_is(self.model):
@@ -358,7 +357,7 @@ def _sent_byte_cycles(board: Board) -> float:
 
 
 def _check_names(classes: tuple[str, ...]) -> None:
-    """Refuse classes whose names are equal in the part that a board sends."""
+    """Refuse classes with names that are equal in the part that a board sends."""
     sent: dict[str, str] = {}
     for name in classes:
         other = sent.setdefault(sent_name(name), name)
@@ -370,7 +369,7 @@ def _check_names(classes: tuple[str, ...]) -> None:
 
 
 def _end_cycles(plan: Plan) -> int:
-    """Return the maximum cycles of ``pnn_finish``, which plans only have with those of pushes."""
+    """Return the maximum cycles of ``pnn_finish``, which plans only state with the pushes."""
     outputs = plan.kernels[1].stage.n_inputs
     following = sum(step.worst for cost in plan.costs[1:] for step in cost.steps)
     return _OUTPUT_CYCLES * outputs + following
@@ -387,11 +386,11 @@ def windowing_of(
     instrument: Instrument | None = None,
     unit: str | None = None,
 ) -> Windowing:
-    """Return the windows of a sensor for a model, whose channels are found by its `feature_names`.
+    """Return the windows of a sensor for a model, which finds its channels by `feature_names`.
 
     By default, windows do not overlap and have no gaps. See `Windowing`, and `counts_for` about the
-    instrument and the unit. Raises `InputError` if the model is for other channels than the
-    sensor's, or for another sensor.
+    instrument and the unit. Raises `InputError` if the model is for other channels, or for another
+    sensor.
     """
     channels = sampling.channels
     n = model.n_channels or len(channels)

@@ -1,1 +1,1 @@
-"""Certificates: what is claimed of a build, and what shows each claim."""
+"""Certificates: claims about a build, each with its evidence."""

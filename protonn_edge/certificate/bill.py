@@ -1,4 +1,4 @@
-"""The bill of materials of a build, in CycloneDX's JSON: what went in, with its hashes."""
+"""The bill of materials of a build, in CycloneDX's JSON: its ingredients, with hashes."""
 
 from __future__ import annotations
 
@@ -21,9 +21,10 @@ _TYPES = {
 
 
 def bill_of_materials(certificate: Certificate) -> str:
-    """Return the bill of what a certificate has hashes of, the same text for the same hashes.
+    """Return the bill of everything that a certificate has hashes of.
 
-    It has no time. Its serial number is made of the hash of the firmware.
+    It has no time, and its serial number is made of the firmware's hash: the same hashes give the
+    same text.
     """
     parts = {name: _part(name, digest) for name, digest in certificate.hashes.items()}
     firmware = parts.pop(FIRMWARE)

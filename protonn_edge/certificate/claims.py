@@ -1,4 +1,4 @@
-"""A certificate: claims about a build, each with its status, what shows it, and how to repeat it.
+"""A certificate: claims about a build, each with its status, evidence, and the way to repeat it.
 
 The same inputs give the same bytes, as a file and as a page: a certificate has no time, no path
 and no host name.
@@ -37,7 +37,7 @@ class Claim:
     name: str  # for programs, such as ``"stack"``
     statement: str  # a sentence
     status: str  # `PROVEN`, `MEASURED` or `NOT_CHECKED`
-    by: str  # what shows it; of a claim that is not checked, why, or what would
+    by: str  # its evidence; for a claim that is not checked, the reason, or the evidence needed
     value: int | None = None  # the number in the statement, if it is about one
     points: int | None = None  # on how many points it was measured
 
@@ -49,16 +49,16 @@ class Claim:
 
 @dataclass(frozen=True)
 class Settings:
-    """What decides what is checked."""
+    """The settings that decide which claims are checked."""
 
     board: str  # its name
-    entry: str = "pnn_predict"  # the function whose cycles are bounded
+    entry: str = "pnn_predict"  # its cycles are bounded
     points: int = 128  # that executions are compared on
     prove: bool = False  # whether the C is proven free of undefined behaviour
 
     @property
     def command(self) -> str:
-        """The command that makes the certificate again, with PATH for what is certified."""
+        """The command that repeats the certificate, with PATH for the certified files."""
         options = ["--board", self.board, "--entry", self.entry, "--points", str(self.points)]
         more = ["--prove"] if self.prove else []
         return shlex.join(["protonn-edge", "certify", "PATH", *options, *more])
@@ -66,16 +66,16 @@ class Settings:
 
 @dataclass(frozen=True)
 class Certificate:
-    """What is claimed of a build."""
+    """The claims about a build."""
 
-    subject: Mapping[str, str]  # what was certified: its kind, the chip, the compilers
+    subject: Mapping[str, str]  # the certified build: its kind, the chip, the compilers
     settings: Settings
-    hashes: Mapping[str, str]  # SHA-256 of each thing that went in or came out, by its name
+    hashes: Mapping[str, str]  # SHA-256 of each input and output, by its name
     claims: tuple[Claim, ...]
 
     @property
     def compilers(self) -> list[str]:
-        """What the program says that compiled it."""
+        """The compilers that the program names."""
         return list(filter(None, self.subject["compilers"].split("; ")))
 
     def to_json(self) -> dict[str, Any]:
@@ -100,7 +100,7 @@ class Certificate:
         return template.render(certificate=self)
 
     def differences(self, earlier: Certificate) -> list[str]:
-        """Return in what an earlier certificate is not confirmed by this one, a sentence each."""
+        """Return a sentence for each point in which this certificate contradicts an earlier one."""
         return [
             *_differing("", earlier.subject, self.subject),
             *_differing("hash of ", earlier.hashes, self.hashes),
@@ -109,7 +109,7 @@ class Certificate:
 
     @property
     def said(self) -> dict[str, str]:
-        """All that is said of each claim, by its name."""
+        """Each claim, by its name."""
         said: dict[str, str] = {}
         for each in self.claims:
             number = "" if each.value is None else f"; value {each.value}"

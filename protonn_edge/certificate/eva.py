@@ -28,11 +28,11 @@ _OPTIONS = (
     # An int has 16 bits, as on the AVR.
     *("-machdep", "x86_16"),
     *("-eva", "-eva-no-print", "-eva-no-show-progress"),
-    # Beside the default alarms: a pointer beyond an array, even if nothing is read there. Right
+    # In addition to the default alarms: a pointer beyond an array, even if nothing is read. Right
     # shifts of negative numbers are arithmetic, which a static assertion checks. Unsigned numbers
     # may wrap around, conversions may cut off upper bits, and floats may be infinite or NaN.
     *("-warn-invalid-pointer", "-warn-special-float", "none"),
-    # Relations between two counters, through calls; and states apart by whether a prediction runs.
+    # Relations between two counters, through calls; separate states while a prediction runs.
     *("-eva-precision", "2", "-eva-domains", "octagon", "-eva-octagon-through-calls"),
     *("-eva-partition-value", "begun", "-eva-interprocedural-splits"),
     *("-eva-split-limit", "65536", "-eva-widening-delay", "10", "-eva-auto-loop-unroll", "32"),
@@ -43,11 +43,11 @@ _PROVEN = {"Valid", "Considered valid", "Dead", "Unreachable"}
 _REACHED = re.compile(r"(\d+) statements reached \(out of (\d+)\)")
 _DEADLINE_S = 600.0
 _LONGEST = 300  # characters of an alarm
-_SHOWN = 200  # characters of what Frama-C says
+_SHOWN = 200  # characters of Frama-C's output
 
 
 class Alarm(NamedTuple):
-    """What was not proven, at a line of a file."""
+    """A property that was not proven, at a line of a file."""
 
     file: str
     line: int
@@ -57,7 +57,7 @@ class Alarm(NamedTuple):
 
 
 class EvaResult(NamedTuple):
-    """What Eva found, and how much of the code it went through."""
+    """The alarms that Eva found, and how much of the code it covered."""
 
     alarms: tuple[Alarm, ...]
     reached: int  # statements

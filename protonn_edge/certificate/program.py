@@ -1,4 +1,4 @@
-"""Claims about a linked program, whatever compiled it: what follows from its machine code."""
+"""Claims about a linked program that follow from its machine code, for any compiler."""
 
 from __future__ import annotations
 
@@ -43,12 +43,12 @@ def certify_program(elf: Path, board: Board, settings: Settings) -> Certificate:
 
 
 def subject_of(kind: str, program: LinkedProgram) -> dict[str, str]:
-    """Return what a certificate says about the program that was certified."""
+    """Return a certificate's description of the certified program."""
     return {"kind": kind, "core": program.core.name, "compilers": "; ".join(program.compilers)}
 
 
 def image_sha256(program: LinkedProgram) -> str:
-    """Return the hash of what is written to the flash."""
+    """Return the hash of the bytes that go into flash."""
     return hashlib.sha256(program.code).hexdigest()
 
 
@@ -59,11 +59,11 @@ def program_claims(
     own_sources: bool = False,
     prediction: Callable[[], Paths] | None = None,
 ) -> Iterator[Claim]:
-    """Yield what follows from a linked program: its memory, and how `entry` behaves.
+    """Yield the claims about a linked program: its memory, and the behaviour of `entry`.
 
-    With `own_sources` it was just linked from what this tool generates. Else a claim says what it
-    rests on beside the machine code: labels, and tables of jumps. The cycles are those of `entry`,
-    or of a `prediction` that several calls make.
+    With `own_sources` it was just linked from generated code. Otherwise a claim states what it
+    assumes besides the machine code: labels, and tables of jumps. The cycles are counted for
+    `entry`, or for a `prediction` that consists of several calls.
     """
     sections = program.sections
     flash, sram = sections.flash_bytes, sections.sram_bytes
@@ -105,7 +105,7 @@ def _cycles(what: str, find: Callable[[], Paths], given: str) -> Iterator[Claim]
 
 
 def _behaviour(program: LinkedProgram, entry: str, own_sources: bool) -> Iterator[Claim]:
-    """Yield what no function that is reached from `entry` does."""
+    """Yield claims about things that no function reached from `entry` does."""
     copies = program.names.copies_of(entry)
     if not copies:
         raise no_function(program, entry)
@@ -132,8 +132,8 @@ def _behaviour(program: LinkedProgram, entry: str, own_sources: bool) -> Iterato
 class _Reached(NamedTuple):
     """What can run below some functions."""
 
-    names: set[str]  # of all code, without what the compiler puts behind a name
-    given: str  # what is believed of the tables of its jumps, as a part of a sentence
+    names: set[str]  # of all code, without suffixes of the compiler
+    given: str  # the assumption about the tables of its jumps, as a part of a sentence
 
     @classmethod
     def of(cls, program: LinkedProgram, entries: Collection[int]) -> _Reached:

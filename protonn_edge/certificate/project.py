@@ -32,11 +32,11 @@ _SOURCES = (".c", ".h", ".npz", ".json")
 
 
 def certify_project(folder: Path, board: Board, settings: Settings) -> Certificate:
-    """Return the certificate of a project, whose firmware is compiled again, elsewhere.
+    """Return the certificate of a project; its firmware is compiled again in another folder.
 
-    Raises `InputError` if nothing was built there, or what was generated is not what `build`
-    writes; `CheckFailed` if a claim is false: the firmware does not fit, computes in floats, is not
-    what its sources compile to, or an execution answers another score than NumPy.
+    Raises `InputError` if nothing was built there, or a generated file differs from what `build`
+    writes; `CheckFailed` if a claim is false: the firmware does not fit, computes in floats,
+    differs from its compiled sources, or an execution answers another score than NumPy.
     """
     project = Project(folder)
     model = project.model()
@@ -83,7 +83,7 @@ def firmware_claims(
     *,
     own_sources: bool = False,
 ) -> Iterator[Claim]:
-    """Yield what follows from the linked firmware of a plan, as `program_claims`.
+    """Yield the claims about the linked firmware of a plan, as `program_claims`.
 
     If features are pushed as they arrive, nothing calls the usual entry: `main` is followed, and
     the cycles are those of all calls of a prediction.
@@ -95,7 +95,7 @@ def firmware_claims(
 
 
 def arithmetic_claims(reference: IntegerChain) -> Iterator[Claim]:
-    """Yield what holds of a model's integers, and of C that `Project.generated` has compared."""
+    """Yield the claims about a model's integers, and about C that `Project.generated` compared."""
     low, high = reference.score_range()
     yield Claim(
         "ranges",
@@ -115,7 +115,7 @@ def arithmetic_claims(reference: IntegerChain) -> Iterator[Claim]:
 def _executions(
     trial: Trial, linked: LinkedProgram, board: Board, Q: NDArray[np.uint8]
 ) -> Iterator[Claim]:
-    """Yield what running the points shows; raises `CheckFailed` at the first difference."""
+    """Run the points and yield claims; raises `CheckFailed` at the first difference."""
     reference, plan = trial.reference, trial.plan
     with host_program(reference, plan, sanitize=True) as program:
         on_host = agreement.compare("host C", ReferenceAnswers.of(reference, Q), *program.run(Q))
@@ -132,7 +132,7 @@ def _executions(
 
 
 def cycles_measured(results: Sequence[Result], by: str) -> Iterator[Claim]:
-    """Yield what predictions took, if it was measured."""
+    """Yield the measured cycles of predictions, if any."""
     cycles = [result.cycles for result in results if result.cycles is not None]
     if cycles:
         sentence = f"a prediction took {min(cycles):,} to {max(cycles):,} cycles"
@@ -149,7 +149,7 @@ def agreed(name: str, found: agreement.Agreement, by: str) -> Claim:
 
 
 def _hashes(folder: Path, model: Model, model_sha256: str) -> Iterator[tuple[str, str]]:
-    """Yield the SHA-256 of what the firmware is made of, by name, sources by their paths."""
+    """Yield the SHA-256 of the firmware's ingredients, by name, sources by their paths."""
     yield claims.MODEL, model_sha256
     data = model.record.get("data_sha256")
     if isinstance(data, str):

@@ -23,7 +23,7 @@ Sizes = Mapping[str, tuple[int, ...]]  # the number of shares in each vector of 
 class Activity:
     """Shares of points, each 0..1."""
 
-    # (D,): of points whose input is not 0, for each input of the classifier's own stages
+    # (D,): of points where an input is not 0, for each input of the classifier's own stages
     inputs: Shares
     # activity that the stages report, by their names; see `IntegerStage.activity`
     stages: Mapping[str, tuple[Shares, ...]] = field(default_factory=dict)
@@ -53,7 +53,7 @@ class Activity:
     def of_each(self, stages: Sequence[IntegerStage]) -> Iterator[Activity]:
         """Yield the activity of each stage of a chain: its own, by its kind, and its inputs'.
 
-        If a stage reports the activity of its values, this is that of the next stage's inputs.
+        If a stage reports the activity of its values, the next stage's inputs have it.
         """
         inputs = self.inputs
         for stage, name in zip(stages, stage_names(each.kind for each in stages), strict=True):

@@ -21,7 +21,7 @@ def little_endian(array: NDArray[Any]) -> NDArray[Any]:
 
 
 def check_type(array: NDArray[Any], name: str, wanted: str) -> None:
-    """Refuse an array whose type is not the `wanted` one, such as "f8", in any byte order."""
+    """Refuse an array of another type than `wanted`, such as "f8", in any byte order."""
     if array.dtype.str[1:] != wanted:
         raise InputError(
             f"array {name!r} has the type {array.dtype.name}, a model file has "
@@ -30,14 +30,14 @@ def check_type(array: NDArray[Any], name: str, wanted: str) -> None:
 
 
 def single_value(array: NDArray[Any], name: str, kinds: str) -> Any:
-    """Return the only value of an array, whose type is of one of NumPy's `kinds`."""
+    """Return the only value of an array, which has one of NumPy's `kinds` of types."""
     if array.shape != () or array.dtype.kind not in kinds:
         raise unlike(array, name, "a single value")
     return array.item()
 
 
 def unlike(array: NDArray[Any], name: str, wanted: str) -> InputError:
-    """Return the error for an array that is not what is `wanted` in a model file."""
+    """Return the error for an array that differs from the `wanted` one in a model file."""
     return InputError(
         f"array {name!r} has the shape {array.shape} and the type {array.dtype.name}, a model "
         f"file has {wanted} there; train the model again"

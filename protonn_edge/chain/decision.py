@@ -1,12 +1,12 @@
 """The decision in integers: the first class with the largest score, or unknown.
 
-Three statistics detect a point unlike the known ones. The first two are of the nearest prototypes,
-the third of the two most likely classes; a model may have a threshold for each:
+Three statistics detect a point unlike the known ones. The first two concern the nearest prototypes,
+the third the two most likely classes; a model may have a threshold for each:
 
 score     the winner's, ``max_l s_l``. Far from all prototypes it is 0
 distance  to the nearest prototype, as its RBF, ``max_j e_j``: 127 at no distance, 0 from the end
-          of the RBF's table on, beyond which the device does not look
-margin    the winner's score minus the second's: small between two classes, whose points are known
+          of the RBF's table on, where the device stops
+margin    the winner's score minus the second's: small between two known classes
 
 A point is unknown if one of them is below its threshold. The thresholds are whole numbers in units
 of the integer model, so that every execution of it rejects the same points; the model file has them

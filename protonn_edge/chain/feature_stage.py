@@ -1,8 +1,8 @@
 """The float form of a stage that computes features of raw points, before a classifier.
 
-A kind of feature is a folder of `protonn_edge.features` with a subclass of `FeatureStage`, what
-asks for it in `protonn_edge.features.train`, and a line in `protonn_edge.chain.registry`. This is
-its interface for models, their files and integers, the generated code, exports and reports.
+A kind of feature is a folder of `protonn_edge.features` with a subclass of `FeatureStage`, options
+in `protonn_edge.features.train`, and a line in `protonn_edge.chain.registry`. This is its interface
+for models, their files and integers, the generated code, exports and reports.
 
 Synthetic points, for the self-test of a device without data, are generated with integers only, so
 that they are equal on every machine.
@@ -29,7 +29,7 @@ Bytes = NDArray[np.uint8]
 _PLACES = 16  # positions of a stroke's points per pixel
 _STEPS = 24  # per stroke
 _STROKES = 3  # maximum per image
-_VALUES_AT_ONCE = 2**20  # of raw points, of which features are computed together
+_VALUES_AT_ONCE = 2**20  # raw points whose features are computed at once
 
 
 def signals(n_samples: int, n_channels: int, count: int) -> Bytes:
@@ -123,7 +123,7 @@ class Seen:
 
 
 class RawPoints(ABC):
-    """What raw points are, and how they become the bytes that a device receives."""
+    """The type of raw points, and how they become the bytes that a device receives."""
 
     @property
     @abstractmethod
@@ -158,7 +158,7 @@ class RawPoints(ABC):
         return (1, self.n_features) if one else None
 
     def raw_ends(self, *ends: Float64) -> tuple[Float64, ...]:
-        """Return the ends of raw values of each channel, or of all, of those of features (D,)."""
+        """Return the ends of raw values per channel, or of all, from the ends of features (D,)."""
         if self.scale is None:
             return tuple(end[:1] for end in ends)
         zero, end = self.scale.zero, self.scale.end
@@ -203,8 +203,8 @@ class FeatureStage(RawPoints):
     ARRAYS: ClassVar[tuple[str, ...]]  # names of its arrays in a model file
     # arrays of a model file without such a stage; empty for newer kinds
     ABSENT: ClassVar[Arrays] = {}
-    # whether all features become bytes alike, by one range: that of raw values without a `scale`,
-    # else that of all features together, which rest at its begin
+    # whether one range maps all features to bytes: that of raw values without a `scale`, else that
+    # of all features together, which rest at its start
     one_range: ClassVar[bool] = True
 
     @property
@@ -215,7 +215,7 @@ class FeatureStage(RawPoints):
     @property
     @abstractmethod
     def does(self) -> str:
-        """What it does, as the end of a sentence that begins with "the model": "pools images"."""
+        """Its verb, for a sentence that begins with "the model": "pools images"."""
 
     def apply(self, X: NDArray[Any]) -> NDArray[Any]:
         """Return features (n, D) of raw points (n, features): float32 for float32, else float64.
@@ -237,7 +237,7 @@ class FeatureStage(RawPoints):
 
     @abstractmethod
     def integer_stages(self, inputs: InputQuantizer) -> tuple[IntegerStage, ...]:
-        """Return what computes it on a device: from bytes of `device_inputs` to those of `inputs`.
+        """Return the stages that compute it on a device, from `device_inputs` to `inputs` in bytes.
 
         `inputs` makes a classifier's inputs of features. Raises `InputError` if code cannot hold
         them.

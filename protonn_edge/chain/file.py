@@ -1,14 +1,14 @@
 """The versioned .npz file of a model.
 
-Everything between the trainer and the quantizer travels in the file that `save_model` writes and
-`load_model` reads. It may come from a stranger and is checked before memory is taken for it.
+The file that `save_model` writes and `load_model` reads holds everything between trainer and
+quantizer. It may come from a stranger, so it is checked before memory is allocated.
 
 Raising the format version
 --------------------------
 1. Add one to `FORMAT_VERSION`: files of other formats are refused.
-2. Write and read the new arrays in `_arrays_of` and `_model_of`, and list them in `_ARRAYS`. Those
+2. Write and read the new arrays in `_arrays_of` and `_model_of`, and list them in `_ARRAYS`; arrays
    of a kind of classifier or feature are in its own module.
-3. Replace the file of the old format beside the tests by one of the new format.
+3. Replace the tests' file of the old format by one of the new format.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ from protonn_edge.system.files import write_atomically
 FORMAT_VERSION = 7
 FILE_LIMIT_BYTES = 16 * 2**20
 
-# Whether features are whole numbers follows from what makes them.
+# The feature stage decides whether features are whole numbers.
 _STATISTICS = tuple(field.name for field in fields(InputStatistics) if field.name != "whole")
 _FLOATS = ("normalizer_offset", "normalizer_scale", *(f"inputs_{name}" for name in _STATISTICS))
 _ARRAYS = (
@@ -103,7 +103,7 @@ def save_model(model: Model, path: Path | str) -> None:
 
 
 def model_bytes(model: Model) -> bytes:
-    """Return what `save_model` writes: an .npz without times, the same on every system."""
+    """Return a model file's content: an .npz without times, the same on every system."""
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_STORED) as archive:
         for name, array in _arrays_of(model).items():

@@ -152,7 +152,7 @@ class RoundedWeights:
 
     @property
     def noise(self) -> FloatArray:
-        """Variance of the rounding error of the values, (d,), including that of the inputs."""
+        """Variance of the rounding error of the values, (d,), including the inputs' error."""
         of_weights = np.square(self._rounding) @ self.folded.variance
         of_inputs = np.square(self.folded.weights).sum(axis=1) / 12 * self.folded.rounds
         noise: FloatArray = of_weights + of_inputs
@@ -199,7 +199,7 @@ class QuantizedProduct:
 
 
 class FittedProduct(NamedTuple):
-    """A product, and what makes its inputs of features."""
+    """A product, and the map from features to its inputs."""
 
     inputs: InputQuantizer
     product: QuantizedProduct

@@ -1,4 +1,4 @@
-"""The float form of a kind of classifier, and what is said of models in any form.
+"""The float form of a kind of classifier, and the facts of models in any form.
 
 In the ProtoNN paper a value takes 4 bytes, plus 4 for its index if the matrix is stored sparse; a
 matrix is stored whichever way is smaller (Gupta et al., 2017, section 5). The size on a board is
@@ -95,15 +95,15 @@ class Member(NamedTuple):
 
 
 def member(name: str, dtype: str, *axes: str, optional: bool = False, **options: Any) -> Any:
-    """Return the field of a head that is a `Member`; `options` are those of a dataclass's field."""
+    """Return the field of a head that is a `Member`; `options` are a dataclass field's."""
     return field(metadata={"member": Member(name, dtype, axes, optional)}, **options)
 
 
 class Head(Dimensions):
     """A kind of classifier: its matrices, and the scores of normalized points.
 
-    A kind is a frozen dataclass of them in the `head` of its folder, which is checked when it is
-    created. Those that are a `member` are read, checked and written by what is declared of them.
+    A kind is a frozen dataclass of them in the `head` of its folder, and is checked when it is
+    created. The declaration of a `member` decides how it is read, checked and written.
     """
 
     kind: ClassVar[str]  # its name in files and in the registry
@@ -114,7 +114,7 @@ class Head(Dimensions):
     # that not every file of the kind has
     ARRAYS: ClassVar[tuple[str, ...]] = ()
     OPTIONAL_ARRAYS: ClassVar[tuple[str, ...]] = ()
-    # what is in integers after the second of two steps of quantization; see `scores_in_two_steps`
+    # the parts that are integers after the last of two steps; see `scores_in_two_steps`
     last_step: ClassVar[str] = "W"
     # minimum number of classes: a one-class model separates its points from others by rejection
     LEAST_CLASSES: ClassVar[int] = 2
@@ -134,7 +134,7 @@ class Head(Dimensions):
 
     @classmethod
     def members(cls) -> dict[str, Member]:
-        """Return what a file has of it, by the names of its fields."""
+        """Return its members in a file, by the names of its fields."""
         assert is_dataclass(cls)
         declared = ((each.name, each.metadata.get("member")) for each in fields(cls))
         return {name: each for name, each in declared if each is not None}

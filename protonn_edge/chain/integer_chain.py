@@ -2,8 +2,8 @@
 
 A point is the unsigned bytes that the device receives (see `InputQuantizer`), the inputs of the
 first stage. Each stage has its formula, and proves that nothing overflows; the last one outputs a
-class. The NumPy code of the stages is the reference; templates and planner read the same objects
-and derive no shift and no scale of their own.
+class. The NumPy code of the stages is the reference; templates and planner read all shifts and
+scales from the same objects.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ class QuantizedInput(Sized):
         """Converts raw integers to these bytes, on the device."""
         scaled = self.raw_exponents is not None and bool(self.raw_exponents.any())
         scaled = scaled and self.counts is None
-        # Features become bytes in the same code, whose cycles are part of the bound.
+        # The same code makes bytes of features, and its cycles are part of the bound.
         fine = scaled and (self.feature_stage is None or self.feature_stage.scale is None)
         return raw_quantizer(self.features, self.raw_exponents, fine=fine, counts=self.counts)
 
@@ -208,7 +208,7 @@ class IntegerChain(StagedInput):
     def example_inputs(self, start: NDArray[np.uint8], count: int) -> IntArray:
         """Return test inputs (count, D) that exercise a device's arithmetic, always the same ones.
 
-        - `start` (D,): initial inputs: those of a mean point.
+        - `start` (D,): initial inputs, a mean point's.
         """
         *before, last = self.own_stages
         examples = last.example_inputs(before, start, count)
@@ -284,7 +284,7 @@ class IntegerChain(StagedInput):
     def coordinates(self, Q: NDArray[np.uint8]) -> IntArray:
         """Return the inputs (n, d) of the last stage for quantized points Q (n, features) uint8.
 
-        Those of a ProtoNN are the points that it may be taught.
+        A ProtoNN can be taught these points.
         """
         values = self.own_inputs(Q)
         for stage in self.own_stages[:-1]:
@@ -306,7 +306,7 @@ def chain_for(
     rbf_maximum: int = 1,
     with_units: bool = True,
 ) -> IntegerChain:
-    """Return the integer model of a float model whose own stages are known.
+    """Return the integer model of a float model, given the classifier's own stages.
 
     One unit of an integer score is `score_scale` of the model's; the integer `rbf_maximum`
     represents an RBF of 1. Training needs no units of raw values.
@@ -353,7 +353,7 @@ def _sha256(chain: IntegerChain) -> str:
 
 
 def _hashed(chain: IntegerChain) -> Iterator[tuple[str, Any]]:
-    """Yield the names and values of the inputs, the own stages, and what all kinds have.
+    """Yield the names and values of the inputs, the own stages, and the parts that all kinds have.
 
     Optional parts come last, in alphabetical order.
     """
@@ -385,8 +385,8 @@ def scores_in_two_steps(
     """Yield the scores of raw points X (n, features) as a model is quantized in two steps.
 
     float        the float model
-    inputs       features, or what is made of them, as the bytes that its stages take
-    `last_step`  all integers: what the device computes
+    inputs       the inputs of its stages as bytes
+    `last_step`  all integers, as on the device
     """
     yield "float", model.scores(X)
     fed = integers.quantize(X)

@@ -107,7 +107,7 @@ class IntegerStage(ABC):
     def describe(self) -> dict[str, Any]:
         """Return facts of its arithmetic for ``inspect``, if it is the classifier's first stage.
 
-        ``accumulator_bits`` and ``accumulator_range``, for any input, are those of its sums.
+        ``accumulator_bits`` and ``accumulator_range`` hold for the sums of any input.
         """
         return {}
 
@@ -140,7 +140,7 @@ class IntegerStage(ABC):
         return None
 
     def activity(self, x: NDArray[Any]) -> tuple[NDArray[np.float64], ...]:  # noqa: ARG002
-        """Return what its mean cycles depend on, apart from the share of inputs that are 0.
+        """Return quantities that decide its mean cycles, besides the share of inputs that are 0.
 
         Each is a vector of sums over inputs (n, n_inputs); divided by n they are shares, 0..1.
         """
@@ -171,7 +171,7 @@ def check_holds(fits: bool, what: str) -> None:
 
 
 def check_bits(what: str, reached: Range, bits: int) -> None:
-    """Raise `InputError` as `check_holds` for values of which some need more bits."""
+    """Raise `InputError` as `check_holds` if some values need more bits."""
     if reached.low.size:
         low, high = reached.ends
         limit = 1 << (bits - 1)

@@ -72,7 +72,7 @@ class IntegerMatvec(IntegerStage):
 
 
 def packed(weights: NDArray[np.int8]) -> NDArray[np.uint8]:
-    """Return weights (d, D) of -7..7 as bytes, (D, ceil(d / 2)): those of two outputs in each.
+    """Return weights (d, D) of -7..7 as bytes, (D, ceil(d / 2)), with two outputs' weights in each.
 
     With the offset, the first is the lower half; if d is odd, the last upper half is 0.
     """
@@ -83,7 +83,7 @@ def packed(weights: NDArray[np.int8]) -> NDArray[np.uint8]:
 
 def products(weights: NDArray[np.int8], bias: IntArray, x: NDArray[np.uint8]) -> IntArray:
     """Return bias + W x, (n, d), of weights W (d, D), a bias (d,) and points x (n, D)."""
-    # BLAS has no integer product; float64 is exact here, all sums are far below 2**53.
+    # BLAS lacks an integer product; float64 is exact here, all sums are far below 2**53.
     sums = x.astype(np.float64) @ weights.T.astype(np.float64)
     return bias + sums.astype(np.int64)
 

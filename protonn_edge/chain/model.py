@@ -1,4 +1,4 @@
-"""A trained model of any kind: what makes features of points, and the kind's own matrices.
+"""A trained model of any kind: its feature stage, and the kind's own matrices.
 
 The trainer makes a model, and the quantizer turns it into integers. A model is validated once, when
 it is created, so its users need not check it again.
@@ -52,26 +52,25 @@ class Model(Sized):
     feature_stage : FeatureStage, optional
         Computes features of raw points first, such as averages of pixels.
     threshold : float, optional
-        In a model of label sets (multi-label), the score from which on a point has a label; None if
-        each point has exactly one class.
+        In a model of label sets (multi-label), the lowest score of a point's labels; None if each
+        point has exactly one class.
     clipped : bool
         Whether features are clamped to ``inputs.lower..inputs.upper``, as on a device. If so, they
         were clamped in training, too, and these limits may be narrower than its points.
     activity : Activity, optional
         The activity on training points, from which the planner estimates mean cycles.
     rejection : Rejection, optional
-        Thresholds below which a point is of none of the classes; see `chain.decision`.
+        A point below one of these thresholds belongs to none of the classes; see `chain.decision`.
     sharpness : float, optional
-        Factor on the scores before the softmax that makes them probabilities, above 0; None if
-        unknown.
+        Factor on the scores before the softmax, above 0; None if unknown.
     raw_exponents : ndarray of int64, optional
         The power of ten by which a sketch multiplies each feature before it rounds it to an integer
         of 16 bits: (features,), or one for each channel, or (1,) for all, as in `raw_ends`. None
         chooses them by the range of the training data; see `units`.
     instrument : Instrument, optional
-        What measured the raw values; None if unknown.
+        The sensor that measured the raw values; None if unknown.
     training_rows : RowSketch, optional
-        By which the rows that it was trained on are recognized; None if unknown.
+        Recognizes the rows that it was trained on; None if unknown.
 
     Raises
     ------

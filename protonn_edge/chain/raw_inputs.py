@@ -35,8 +35,8 @@ at most one byte in 256, by one. It is smaller, and may be negative, if the rang
 data, widened by a quarter of itself at both ends, would not fit 16 bits; the margin keeps
 ``(int16_t)(x * 100)`` of a somewhat larger value from wrapping around.
 
-In firmware that reads a sensor, a raw integer is its count, and `counts` are how many of them one
-unit of the training data is: 256 for data in g and counts of 1/256 g.
+In firmware that reads a sensor, a raw integer is a count, and `counts` is the number of counts per
+unit of the training data: 256 for data in g and counts of 1/256 g.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ _MOST_DECIMALS = 6
 _BYTE_STEPS = 255
 _RAW_STEPS = 64  # at least, per step of a byte
 _MARGIN = 0.25
-_FLOAT32_PRECISION = 2.0**-23  # of numbers whose decimals were rounded to float32
+_FLOAT32_PRECISION = 2.0**-23  # of numbers with decimals that were rounded to float32
 _TOLERATED = 0.1  # of a unit; above, float32 cannot distinguish whole numbers from others
 _VALUES_AT_ONCE = 1 << 20
 
@@ -121,7 +121,7 @@ def decimals_of(points: Matrix | Sparse, columns: int) -> Exponents:
 
 
 def decimals_of_ranges(*ends: NDArray[np.float64]) -> Exponents:
-    """Return an estimate without points: 0 where all ends (n,) are whole, else `MANY_DECIMALS`."""
+    """Return an estimate without points: 0 if all ends (n,) are whole, else `MANY_DECIMALS`."""
     whole = np.all([end == np.rint(end) for end in ends], axis=0)
     return np.where(whole, 0, MANY_DECIMALS).astype(np.int64)
 
@@ -269,7 +269,7 @@ def raw_quantizer(
     fine: bool = False,
     counts: NDArray[np.float64] | None = None,
 ) -> RawQuantizer:
-    """Return the quantizer of raw integers that approximates that of D raw features best.
+    """Return the quantizer of raw integers that best approximates the one of D raw features.
 
     Each value is multiplied by the power of ten of its exponent (n,), repeated if n is less than D,
     or by a sensor's `counts` per unit of it, (n,), which replace them; by default raw values are
@@ -337,10 +337,10 @@ def _scale(zero: float, step: float, maximum: int, fine: bool) -> RawScale:
 def _flattest(zero: float, step: float, maximum: int) -> tuple[float, float]:
     """Return the largest zero and step that give integers the same bytes.
 
-    The range is less than 1, so that at most one integer is within it: slopes beyond what a
-    multiplier can be are needed for none.
+    The range is less than 1, so at most one integer is within it, and slopes beyond the range of a
+    multiplier are never needed.
     """
-    first = math.ceil(zero + step / 2)  # the first one whose byte is not 0
+    first = math.ceil(zero + step / 2)  # the first one with a byte above 0
     byte = math.floor(min((first - zero) / step + 0.5, maximum))
     step = 1 / max(byte, maximum - byte)
     return first - byte * step, step

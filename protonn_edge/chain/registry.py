@@ -1,8 +1,8 @@
-"""The kinds of classifiers and of features: a line each, imported when they are used.
+"""The kinds of classifiers and features: a line each, imported when they are used.
 
 A kind of classifier is a folder of `protonn_edge.kinds`. By convention it has in
 
-``head``      ``<Prefix>Head``, its float form; kinds that train another's model have none
+``head``      ``<Prefix>Head``, its float form; absent in kinds that train another kind's model
 ``quantize``  ``quantize(model)``, which returns its `IntegerChain`, and, if this has more than two
               steps, ``scores_by_step(model, integers, X)``, as `scores_in_two_steps`
 ``kernels``   ``kernels(stage, core)``, the ways to compute each stage that only it has
@@ -31,11 +31,11 @@ class Kind(NamedTuple):
     folder: str  # in `protonn_edge.kinds`
     stages: Mapping[str, str] = {}  # the folders of the kernels of its stages, by the stages' kinds
     training: str = "train"  # the module of its estimator, in the folder
-    # whether there are models of the kind, and not only an estimator that trains another's
+    # whether the kind has its own models, and not only an estimator that trains another kind's
     has_models: bool = True
 
     def at(self, module: str, name: str) -> str:
-        """Return the place of its class of such a name, as `Imported` takes it."""
+        """Return the place of its class with this name, for `Imported`."""
         return f"kinds.{self.folder}.{module}:{self.prefix}{name}"
 
 

@@ -1,4 +1,4 @@
-"""What a model knows of its features: their statistics in training, and how they are normalized.
+"""Statistics of a model's features in training, and their normalization.
 
 The quantizer calibrates with the statistics. A normalizer is an affine map, or unit length.
 """
@@ -83,14 +83,14 @@ class InputStatistics:
     The inputs are raw features, averages of areas, or window features. All but `whole` are (D,).
     """
 
-    # limits of the values of each feature that are distinguished; with average pooling those of
+    # limits of the values of each feature that are distinguished; with average pooling, limits of
     # all pixels
     lower: Float64
     upper: Float64
     mean: Float64
     deviation: Float64  # of the population
     # the most frequent value of each feature, the smallest of several; the code skips inputs equal
-    # to it; with average pooling, that of its pixels
+    # to it; with average pooling, the weight of its pixels
     background: Float64
     whole: bool = False  # whether features are integers in 0..upper that devices use unchanged
 

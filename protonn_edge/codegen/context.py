@@ -1,4 +1,4 @@
-"""What the templates see: numbers computed, names escaped, nothing left to do but layout.
+"""The templates' variables: numbers computed and names escaped, so that only layout remains.
 
 `sendings` are the raw values that a sketch sends: for the header, an export's README, `inspect`.
 """
@@ -63,7 +63,7 @@ class StageContext:
 
 
 def program_context(model: DeviceModel, plan: Any) -> dict[str, Any]:
-    """Return what the templates of every program need."""
+    """Return the variables of the templates of every program."""
     return {
         "tool_version": __version__,
         "api_version": API_VERSION,
@@ -78,7 +78,7 @@ def program_context(model: DeviceModel, plan: Any) -> dict[str, Any]:
 
 
 def render_context(model: IntegerChain, plan: Plan) -> dict[str, Any]:
-    """Return what `templates/c` needs."""
+    """Return the variables of `templates/c`."""
     return {
         **program_context(model, plan),
         "stages": _stage_contexts(plan),
@@ -103,11 +103,11 @@ def _stage_contexts(plan: Plan) -> tuple[StageContext, ...]:
 
 
 def raw_context(model: DeviceModel) -> dict[str, Any]:
-    """Return what `raw_inputs.j2` needs; for windows, that of a sample's channels.
+    """Return the variables of `raw_inputs.j2`; for windows, per channel of a sample.
 
-    A `choice` is empty where all features have one scale. `each` features have scales of their own;
-    where there are more, these `repeats`. `sendings` has what raw integers are multiples of; it is
-    empty where they are the data's own.
+    `choice` is empty if all features have one scale. `each` features have their own scales; if
+    there are more features, these `repeats`. `sendings` has the units of raw integers; it is empty
+    if they are the data's.
     """
     raw, floats = model.raw_inputs, model.float_inputs
     chosen = model.n_channels or model.n_features
@@ -197,7 +197,7 @@ def c_comment(text: str) -> str:
 class Sending:
     """The raw values that a sketch sends for some neighbouring features."""
 
-    features: str  # which: "3", "0..63", "all", or, of windows, "channel 2"
+    features: str  # "3", "0..63", "all", or, for windows, "channel 2"
     name: str  # the name of the one feature, or channel, as the training data has it, or ""
     # "hundredths"; "the sensor's counts"; "the training data's unit" if raw values are sent
     # unchanged

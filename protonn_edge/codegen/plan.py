@@ -37,16 +37,16 @@ ENTRY_BYTES = 4
 """SRAM of the public functions: the number of features left, whether a prediction has begun, and
 the last class."""
 
-# What they take of a prediction, by the compiler, on average and at most; and of its pnn_begin.
+# Their cycles in a prediction, on average and at most, and in its pnn_begin.
 _ENTRY_CYCLES, _ENTRY_BEGIN_CYCLES = (20, 30), 20
 
 
 @dataclass(frozen=True, eq=False)
 class ProgramCost:
-    """What a generated program takes: flash and SRAM in bytes, and cycles of a prediction."""
+    """Costs of a generated program: flash and SRAM in bytes, and cycles of a prediction."""
 
     feed: Feed  # how the firmware feeds the first kernel
-    costs: tuple[Cost, ...]  # what each kernel takes, from the inputs to the class
+    costs: tuple[Cost, ...]  # the costs of each kernel, from the inputs to the class
     # The kind of chip for which cycles are counted. If it has no multiplier, the compiler generates
     # the loops, and cycles are an estimate.
     core: Core
@@ -209,7 +209,7 @@ class Plan(ProgramCost, FactsRepr):
 
 @dataclass(frozen=True, eq=False)
 class PartialPlan:
-    """The kernels of the last stages of a chain, and what each of them takes."""
+    """The kernels of the last stages of a chain, and their costs."""
 
     kernels: tuple[Kernel, ...] = ()
     costs: tuple[Cost, ...] = ()
@@ -217,12 +217,12 @@ class PartialPlan:
     def behind(
         self, kernel: Kernel, known: Activity | None, feed: Feed | None = None
     ) -> PartialPlan:
-        """Return the partial plan that begins a stage earlier, whose activity is known."""
+        """Return the partial plan that begins a stage earlier, given that stage's activity."""
         cost = kernel.cost(feed, self.push, known)
         return PartialPlan((kernel, *self.kernels), (cost, *self.costs))
 
     def completed(self, first: Kernel, known: Activity | None, *, held: bool) -> Plan:
-        """Return the plan with the first stage, whose values the firmware holds, or not."""
+        """Return the plan with the first stage; the firmware may hold its values."""
         values = first.stage.n_inputs
         feed = Feed(values, values if held else min(values, first.chunk))
         whole = self.behind(first, known, feed)
@@ -232,7 +232,7 @@ class PartialPlan:
 
     @property
     def push(self) -> Push | None:
-        """What pushing into it takes."""
+        """The cost of pushing into it."""
         return self.costs[0].push if self.costs else None
 
     @cached_property
@@ -267,7 +267,7 @@ def plan_with(
 ) -> Plan:
     """Return the plan with a kernel for each stage, from the inputs to the class, all of one core.
 
-    Mean cycles are those of an activity; the firmware holds all values before it computes, or not.
+    Mean cycles follow from an activity. The firmware may hold all values before it computes.
     """
     known = of_each_stage([kernel.stage for kernel in kernels], activity)
     end = PartialPlan()
@@ -277,7 +277,7 @@ def plan_with(
 
 
 def _with_entry(cost: Cost) -> Cost:
-    """Return the cost of the first stage with that of the public functions, which feed it."""
+    """Return the cost of the first stage and of the public functions, which feed it."""
     step, *others = cost.steps
     mean, worst = _ENTRY_CYCLES
     step = replace(

@@ -17,7 +17,7 @@ from protonn_edge.quantization import IntegerChain
 READABLE_BYTES = 0x10000
 """Flash from which the generated code can read constants: LPM has a 16-bit pointer."""
 
-_OTHER_CONSTANTS = 2_048  # vectors, names of classes, and what the compiler puts before them
+_OTHER_CONSTANTS = 2_048  # vectors, names of classes, and the compiler's code before them
 
 
 @dataclass(frozen=True)
@@ -119,7 +119,7 @@ def plan_of(
     *,
     activity: Activity | None = None,
 ) -> Plan:
-    """Return the plan with these choices, which are a plan's `Plan.choices`.
+    """Return the plan with these choices (see `Plan.choices`).
 
     Stages not named use their first kernel. Raises `InputError` if the model has no such plan here.
     """

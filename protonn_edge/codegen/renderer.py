@@ -1,4 +1,4 @@
-"""Render the C sources of a model from the templates, with a prefix of all public C names.
+"""Render the C sources of a model from the templates, with a prefix for all public C names.
 
 The templates are written with ``pnn_`` and ``PNN_``. Another prefix, with which one program can
 contain several models, is substituted in the templates, not in their output, so names from the
@@ -73,12 +73,12 @@ def check_collisions(prefix: str, sources: Iterable[str]) -> None:
 
 
 def with_prefix(text: str, prefix: str) -> str:
-    """Return a text whose public names begin with `prefix`, its macros in upper case."""
+    """Return a text with `prefix` before its public names, in upper case for macros."""
     return _PUBLIC.sub(lambda name: prefix if name[0].islower() else prefix.upper(), text)
 
 
 class PrefixedLoader(FileSystemLoader):
-    """The templates of a folder, with another prefix; names in other folders begin with these."""
+    """The templates of a folder, with another prefix; templates elsewhere are named by folder."""
 
     def __init__(self, folder: Path, prefix: str) -> None:
         super().__init__([folder, folder.parent], encoding="utf-8")

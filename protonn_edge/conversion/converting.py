@@ -3,7 +3,7 @@
 Linear functions, including nearest centroids, have an exact counterpart of L prototypes (`linear`),
 and trees become forests (`trees`), pruned until they fit. All others, and exact models that are too
 large, are reduced (`prototypes`) and then trained to answer as the estimator does; its answers
-replace labels. The model whose integers agree with the estimator on most points is returned.
+replace labels. The result is the model that agrees, in integers, with the estimator on most points.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ _GOOD_AGREEMENT = 0.9
 
 @contextmanager
 def _numbers_in_range() -> Iterator[None]:
-    """Refuse an estimator whose numbers, or points, exceed the range of floats."""
+    """Refuse an estimator with numbers, or points, beyond the range of floats."""
     try:
         with np.errstate(over="raise", divide="raise", invalid="raise"):
             yield
@@ -172,7 +172,7 @@ class _Candidate:
 
 @dataclass(frozen=True, eq=False)
 class _Search:
-    """Finds the model that fits whose integers agree best with an estimator."""
+    """Finds the model that fits and agrees best, in integers, with an estimator."""
 
     estimator: FittedEstimator
     X: Float32

@@ -1,4 +1,4 @@
-"""Import a convolutional network of small integers from elsewhere, bit for bit.
+"""Import another program's convolutional network of small integers, bit for bit.
 
 The arithmetic is that of Gural and Murmann, "Memory-Optimal Direct Convolutions for Maximizing
 Classification Accuracy in Embedded Applications", ICML 2019. The input x is the upper bits of sums

@@ -137,10 +137,10 @@ class FittedEstimator:
     features: AffineMap  # the map of the steps before the classifier, of the features x it takes
     rule: Rule
     labels: NDArray[Any]  # (L,): its labels, in the order of class indices
-    feature_names: tuple[str, ...]  # those of x, if it was fitted with names
+    feature_names: tuple[str, ...]  # the names of x, if it was fitted with names
 
     def answers(self, X: NDArray[Any]) -> Indices:
-        """Return the class index of each raw point X, those of x."""
+        """Return the class index of each raw point X."""
         return self.rule.answers(self.features.apply(X))
 
 

@@ -39,7 +39,7 @@ class Conversion(Deployable):
     landmarks: int | None  # number of the estimator's support vectors or training points
     steps: tuple[ConversionStep, ...]  # from the estimator itself to the integers of the device
     n: int  # points that the steps were measured on
-    held_out: bool  # whether they are other points than those of the conversion
+    held_out: bool  # whether they are other points than the conversion's
     model_bytes: int  # size of W, B and Z as int8, or of trees
     flash_bytes: int  # flash of the whole firmware, by the planner
     source: FittedEstimator = field(repr=False)  # which takes the same points

@@ -1,8 +1,8 @@
-"""Prototypes that answer as an estimator does, exactly or nearly, and the sizes that fit.
+"""Prototypes that give the answers of an estimator, exactly or nearly, and the sizes that fit.
 
 A classifier of linear functions has an exact counterpart.
 
-The class is that of the largest ``w_l z + c_l``. Take any point ``p = A z`` and prototypes
+Its class has the largest ``w_l z + c_l``. Take any point ``p = A z`` and prototypes
 
     b_l = b_0 + s A^-T w_l,   z_l = exp(gamma^2 (2 s c_l + ||b_l||^2))
 
@@ -114,7 +114,7 @@ def _span(differences: Float64) -> Float64:
 
 
 def _class_means(Q: Float64, answers: Indices, n_classes: int) -> Float64:
-    """Return the mean (r, L) of the points of each answer; without points, that of all."""
+    """Return the mean (r, L) of the points of each answer; of all points if it has none."""
     counts = np.bincount(answers, minlength=n_classes)
     sums = np.stack([np.bincount(answers, column, n_classes) for column in Q.T])
     overall = Q.mean(axis=0)[:, None]

@@ -1,9 +1,9 @@
-"""Read a fitted estimator: its attributes, whose sizes and numbers are checked, or a skops file.
+"""Read a fitted estimator: its attributes, with sizes and numbers checked, or a skops file.
 
 An estimator may have been changed by hand, or come from an untrusted file. Reading a file of joblib
 or pickle can run any code, so they are refused. A skops file has arrays and a schema instead; skops
 only creates objects of trusted types: here the harmless ones of scikit-learn, NumPy and SciPy that
-it lists, and no others. Sizes are checked before skops reads a file.
+it lists. Sizes are checked before skops reads a file.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ LARGEST = 1e30
 Shape = tuple[int | None, ...]
 _LIMIT_BYTES = 256 * 2**20
 _SCHEMA = "schema.json"
-# Arrays of nodes, whose shapes it checks; `trees` checks their links before following them.
+# Arrays of nodes: it checks their shapes; `trees` checks their links before following them.
 _TREES = ["sklearn.tree._tree.Tree"]
 
 
@@ -47,7 +47,7 @@ def check_fitted(estimator: Any) -> None:
     try:
         if isinstance(estimator, BaseEstimator):
             estimator._validate_params()
-    except ValueError as error:  # InvalidParameterError, whose sentences list types
+    except ValueError as error:  # InvalidParameterError, which lists types
         raise InputError(
             f"the {name} has a parameter out of its range ({shortened(str(error), 120)}); fit the "
             "estimator again"

@@ -57,14 +57,14 @@ def from_reference(
     feature_names: Sequence[str] = (),
     label_sets: Sparse | None = None,
 ) -> Model:
-    """Return a model of the matrices of another program, with the same float scores.
+    """Return a model of another program's matrices, with the same float scores.
 
     All RBF values count, even the smallest ones. The rows of Z are in the order of the classes.
 
     - `points` (n, D): raw training points, for the normalization and the statistics.
     - `normalization`: of the features for, or by, the other program. "standard" is ``(x - mean) /
       deviation`` as in the authors' examples, where deviations below 1e-6 count as 1.
-    - `label_sets` (n, L): those of `points`, if they have sets of labels, to choose a threshold.
+    - `label_sets` (n, L): the label sets of `points`, if they have some, to choose a threshold.
     """
     sizes = reference.projection.shape[1], len(reference.labels)
     check_sizes(sizes, int(points.shape[1]), len(classes))
@@ -123,7 +123,7 @@ def _check(refused: bool, what: str, remedy: str) -> None:
 def _check_folded(
     folded: ReferenceModel, W: NDArray[np.float64], B: NDArray[np.float64], model: Model
 ) -> None:
-    """Refuse matrices whose rounding to float32 would noticeably change the RBF."""
+    """Refuse matrices if rounding them to float32 would noticeably change the RBF."""
     lower, upper = model.raw_ends
     extent = np.resize(np.maximum(np.abs(lower), np.abs(upper)), model.n_features)
     moved = np.abs(folded.projection - W) @ extent + np.abs(folded.prototypes - B).max(axis=1)
@@ -197,8 +197,8 @@ def read_reference_model(folder: Path) -> ReferenceModel:
 def write_reference_model(model: ReferenceModel, folder: Path, layout: Layout = "text") -> None:
     """Write the four files of a model into a folder, and leave other files there alone.
 
-    Reading gives the same float32 values again. The layout is the C++ program's, "text", or that of
-    the Python programs, "npy", whose W is (D, d).
+    Reading gives the same float32 values again. The layout is the C++ program's, "text", or the
+    Python programs', "npy", with W as (D, d).
 
     Raises `InputError` if the folder cannot be written, or has a model in the other layout, which a
     reader could mistake for this one.

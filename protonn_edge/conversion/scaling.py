@@ -42,13 +42,13 @@ _SINGLE = ("columns", "fills", "offset", "scale", "shift")  # one number per fea
 class AffineMap:
     """Maps some of D raw features, x (n,), to an estimator's k features.
 
-    These are ``axes @ ((x - offset) * scale) + shift``. x has no features that a pipeline does not
-    select, so the device is not asked for them.
+    These are ``axes @ ((x - offset) * scale) + shift``. x has only features that a pipeline
+    selects, so the device needs no others.
     """
 
     n_features: int  # D
     columns: NDArray[np.intp]  # (n,): the indices of x among the raw features, each once
-    fills: Float64  # (n,): what replaces a gap (NaN), in the unit of the feature; NaN if nothing
+    fills: Float64  # (n,): replaces a gap (NaN), in the unit of the feature; NaN if nothing does
     offset: Float64  # (n,): in the unit of the feature, and one over it
     scale: Float64
     axes: Float64 | None  # (k, n): None is the identity
@@ -63,7 +63,7 @@ class AffineMap:
 
     @classmethod
     def joined(cls, parts: Sequence[Self]) -> Self:
-        """Return a map with the features of several maps, none of which has axes."""
+        """Return a map with the features of several maps without axes."""
         numbers: dict[str, Any] = {
             name: np.concatenate([getattr(part, name) for part in parts]) for name in _SINGLE
         }
@@ -108,7 +108,7 @@ class AffineMap:
 
     @property
     def record(self) -> dict[str, Any]:
-        """Entries of a model's record: the columns that it takes, and what fills gaps."""
+        """Entries of a model's record: the columns that it takes, and the values that fill gaps."""
         found: dict[str, Any] = {} if self.takes_all else {"columns": self.columns.tolist()}
         if not np.isnan(self.fills).all():
             found |= Preparation(IMPUTER, tuple(self.fills.tolist())).to_record()
@@ -301,9 +301,9 @@ _READERS: dict[type, Reader] = {
 def from_pipeline(pipeline: Pipeline, X: ArrayLike | None = None) -> Model:
     """Return the model of a fitted pipeline that ends in a classifier of this package.
 
-    Its scalers become part of the model of raw features, so they take no time on a device. Features
-    that it does not select are none of the model, whose ``record["columns"]`` are the indices of
-    the others. What its imputers fill in is recorded in the model, so gaps in tables are filled.
+    Its scalers become part of the model of raw features, so they take no time on a device. The
+    model takes only the features that the pipeline selects; ``record["columns"]`` has their
+    indices. The imputers' values are recorded in the model, so gaps in tables are filled.
 
     Parameters
     ----------
@@ -313,12 +313,12 @@ def from_pipeline(pipeline: Pipeline, X: ArrayLike | None = None) -> Model:
         and ColumnTransformer and Pipeline of these; and for example a ProtoNNClassifier.
     X : array of shape (n, D), optional
         Raw training points, whose decimals determine the units in which a sketch passes features;
-        without them the ranges do.
+        by default, their ranges do.
 
     Raises
     ------
     InputError
-        If a step is another one, the classifier is of another package, or its features cannot
+        If there is another step, the classifier is another package's, or its features cannot
         include a scaling.
 
     Examples

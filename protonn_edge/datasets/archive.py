@@ -108,7 +108,7 @@ class ArrayArchive:
         return flat.reshape(header.shape, order="F" if header.fortran else "C")
 
     def refusal(self, name: str, problem: str) -> InputError:
-        """Return the error for an array with a problem, which ends in what to do."""
+        """Return the error for an array with a problem, which ends with the remedy."""
         return InputError(f"{self.path}: array {name!r} {problem}")
 
     def _checked_members(self, limit_bytes: int) -> dict[str, zipfile.ZipInfo]:

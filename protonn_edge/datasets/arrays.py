@@ -44,7 +44,7 @@ from protonn_edge.sensors.instruments import Instrument, from_arrays
 FILE_LIMIT_BYTES = 2**30
 
 _POINTS = ("X_test", "X", "X_train")
-# Numbers that windows may have: their type, the most, and what they must be.
+# Numbers that windows may have: their type, maximum, and description.
 _OF_WINDOWS: tuple[tuple[Any, ...], ...] = (
     ("sample_rate", float, sys.float_info.max, "a single number of hertz; fix it or leave it out"),
     ("onset", int, 255, "a single whole number of 1 to 255; cut the clips again, or leave it out"),
@@ -279,7 +279,7 @@ def _not_finite(archive: ArrayArchive, name: str, row: int, column: int) -> Inpu
 
 
 def _label_sets(archive: ArrayArchive, name: str) -> Any:
-    """Return sets of labels, CSR (n, L), or the labels as they are if they are no matrix."""
+    """Return sets of labels, CSR (n, L), or labels unchanged if they are no matrix."""
     compressed = name.replace("y", "Y")
     if _is_compressed(archive, compressed):
         n_labels = _count(archive, "n_labels", LABEL_LIMIT)

@@ -19,7 +19,7 @@ _GROUPED = {
 
 
 def is_gap(cell: str) -> bool:
-    """Return whether a cell of a column of numbers says that there is none, such as NA."""
+    """Return whether a cell of a column of numbers is a gap, such as NA."""
     return cell in _GAPS or cell.strip().lower() in _MARKS
 
 
@@ -37,7 +37,7 @@ class Decimals:
     """Read the cells of a file as numbers, with decimal points or decimal commas but not both.
 
     Numbers have no decimal commas if the columns' delimiter is a comma. `comma` is true after one;
-    `thousands` is what separates thousands, once a number has shown it.
+    `thousands` is the separator of thousands, once a number has one.
     """
 
     def __init__(self, delimiter: str) -> None:

@@ -1,4 +1,4 @@
-"""What each column of a table has, and which features give the label away."""
+"""Profiles of a table's columns, and features that give the label away."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _GIVEN_AWAY, _ROWS_PER_VALUE = 0.995, 5
 
 @dataclass(frozen=True)
 class ColumnProfile:
-    """What a column has; None for what is not known."""
+    """Facts about a column; None if unknown."""
 
     name: str
     number: int
@@ -56,7 +56,7 @@ class ColumnProfile:
 
 
 def profiles(dataset: Dataset) -> tuple[ColumnProfile, ...]:
-    """Return what each column of a table has in the training part; empty for other data."""
+    """Return the profile of each column in a table's training part; empty for other data."""
     return tuple(_profile(each, dataset) for each in dataset.columns)
 
 
@@ -122,7 +122,7 @@ def _compared(dataset: Dataset) -> Iterator[tuple[str, int, NDArray[Any]]]:
 
 
 def _given_away(values: NDArray[Any], y: NDArray[np.int64], classes: int) -> tuple[float, str]:
-    """Return the share of labels that values give, and how; 0 if that says nothing."""
+    """Return the share of labels that values give away, and how; 0 if that proves nothing."""
     found, places = np.unique(values, return_inverse=True)
     if not 1 < len(found) <= _MOST_COUNTS // classes:
         return 0.0, ""

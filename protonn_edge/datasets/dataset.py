@@ -38,7 +38,7 @@ Indices = NDArray[np.int64]
 
 
 def is_sparse(matrix: object) -> bool:
-    """Return what `scipy.sparse.issparse` does; if scipy is not imported, nothing is sparse."""
+    """Return whether X is one of scipy's sparse matrices; without scipy imported, none is."""
     module = sys.modules.get("scipy.sparse")
     return module is not None and bool(module.issparse(matrix))
 
@@ -76,8 +76,7 @@ class TableLayout:
     """How a text table was read.
 
     Columns are called ``column 'species'`` or ``column 5``, as in messages; sessions and times by
-    their names, or empty. `rules` are what each of the five rules decided, see
-    `protonn_edge.datasets.rules`.
+    their names, or empty. `rules` has the decisions of the five `protonn_edge.datasets.rules`.
     """
 
     delimiter: str
@@ -109,7 +108,7 @@ class ColumnRead:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Provenance:
-    """What is known of points besides their values and labels."""
+    """Facts about points besides their values and labels."""
 
     matrices: ClassVar[tuple[str, ...]] = ()
 
@@ -117,7 +116,7 @@ class Provenance:
     # the axes that a point has in the file, such as samples and channels; empty if not known
     point_shape: tuple[int, ...] = ()
     pixels: bool = False  # whether a point is a gray image, of 0 to 255, read from a file
-    # what is worth knowing of the data: how it was read, and what looks like a mistake
+    # how the data was read, and probable mistakes
     notices: tuple[Notice, ...] = ()
     layout: TableLayout | None = None  # how a text table was read
     # the recording of each row of a table and its time, if there are such columns
@@ -126,9 +125,9 @@ class Provenance:
     sample_rate: float | None = None  # samples per second, of a recording or of windows
     # the level at which clips of sound begin, if that is how windows were cut
     onset: int | None = None
-    instrument: Instrument | None = None  # what measured the values, if that is known
-    columns: tuple[ColumnRead, ...] = ()  # those of a table, as they were read
-    preparation: Preparation | None = None  # what made the features, if not all are columns
+    instrument: Instrument | None = None  # the sensor of the values, if known
+    columns: tuple[ColumnRead, ...] = ()  # the rows of a table, as read
+    preparation: Preparation | None = None  # made the features, if not all are columns
     # (n, D): which values of a table, of the training part of a data set, were gaps; None without
     gaps: NDArray[np.bool_] | None = None
 
@@ -166,7 +165,7 @@ class Table(Provenance):
     source: str  # the file, and the part of it, for messages
     X: Features  # (n, D): all finite
     labels: Sequence[str]  # see `protonn_edge.datasets.naming.label_text`
-    # (n,): the rows at which another session begins, by all columns of sessions
+    # (n,): rows where a session begins, by all columns of sessions
     seams: NDArray[np.bool_] | None = None
 
 
@@ -180,12 +179,12 @@ class Dataset(Provenance):
         Raw features, finite; a CSR matrix where a table of them would be too large. The test part
         may have no rows.
     y_train, y_test : ndarray of shape (n,), int64
-        Indices into `classes`; those of test points may be `NO_CLASS` where there is one class.
+        Indices into `classes`; if there is one class, test points may have `NO_CLASS`.
     classes : tuple of str
-        L >= 2 names, or one alone where that was allowed; numbers in their order if all are whole
-        numbers, else in the order of text. A file that names its classes keeps its own order.
+        L >= 2 names, or one if allowed; in the order of numbers if all are whole numbers, else of
+        text. A file that names its classes keeps its own order.
     groups : ndarray of shape (n,), int64, or None
-        Which group each training point is of, such as a person; see `with_groups`.
+        The group of each training point, such as a person; see `with_groups`.
     """
 
     matrices = ("X_train", "X_test")
@@ -218,8 +217,8 @@ def dataset_from(
     """Combine the parts of a data set and number its labels.
 
     A missing test part becomes one without rows. Classes keep the file's order if it names them,
-    else they are found in the training labels. Beside a training part of one class, if there must
-    not be two, test points may have other labels: they are `NO_CLASS`.
+    else they are found in the training labels. If one class is allowed and the training part has
+    one, test points may have other labels, `NO_CLASS`.
     """
     if not train.X.shape[0]:
         raise InputError(f"{train.source} has no points; give it at least one of each class")
@@ -260,8 +259,8 @@ def dataset_from(
 def measurements_in(labels: Collection[str], n: int) -> list[float]:
     """Return the labels with fractions, if there are many labels or they hardly repeat in n points.
 
-    It is what scikit-learn's ``type_of_target`` calls continuous, but classes such as 0.5 and 1.5
-    may be meant.
+    scikit-learn's ``type_of_target`` calls such labels continuous, but classes such as 0.5 and 1.5
+    are possible.
     """
     try:
         numbers = [float(label) for label in labels]
@@ -296,7 +295,7 @@ def class_indices(
 
 
 def check_feature_count(table: Table, wanted: int, whose: str) -> None:
-    """Refuse a table without `wanted` features; `whose` ends in a verb: "the model wants"."""
+    """Refuse a table without `wanted` features; `whose` ends with a verb: "the model wants"."""
     if table.X.shape[1] != wanted:
         raise InputError(
             f"{table.source} has {table.X.shape[1]:,} features, {whose} {wanted:,}; use data of "
@@ -338,7 +337,7 @@ def check_class_names(names: Sequence[str], source: str, limit: int = CLASS_LIMI
 
 @dataclass(frozen=True, eq=False)
 class LabelSetTable(Table):
-    """Points of a file whose labels are n tuples of names, or a CSR matrix (n, L) of ones."""
+    """Points of a file with labels that are n tuples of names, or a CSR matrix (n, L) of ones."""
 
     labels: Any
 
@@ -370,8 +369,8 @@ def label_set_dataset(
 ) -> MultiLabelDataset:
     """Combine the parts of a data set of label sets; a missing test part has no rows.
 
-    Tables with indices come with the labels' names. For tables with names, those of both parts are
-    used, since a rare label may be in the test part alone.
+    Tables with indices come with the labels' names. Tables with names use the names of both parts,
+    since a rare label may be in the test part alone.
     """
     if not train.X.shape[0]:
         raise InputError(f"{train.source} has no points; give it some")

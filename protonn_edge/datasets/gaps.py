@@ -1,7 +1,7 @@
-"""Cells of a text table that are no numbers: gaps, which may be filled, and others, which may not.
+"""Cells of a text table that are no numbers: gaps, which can be filled, and errors.
 
-A table of training points says what fills its gaps, by `Preparation`; tables for a model are filled
-with the values that it has recorded.
+`Preparation` decides what fills the gaps of training points; tables for a model are filled with the
+values that it recorded.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _REMEDY = "--missing drop leaves out their rows, --missing median or most-freque
 
 @dataclass
 class Place:
-    """How many cells of a column are alike, and the first one of them."""
+    """The number of equal cells in a column, and the first one."""
 
     count: int
     line: int
@@ -53,7 +53,7 @@ class Numbers:
         self._blocks: list[Float32] = []
 
     def add(self, block: Sequence[tuple[int, list[str]]], cells: Iterable[Iterable[str]]) -> None:
-        """Read some rows, with their lines, of which some cells are those of numbers."""
+        """Read some rows, with their lines; some of their cells are numbers."""
         shape = len(block), len(self.columns)
         found, others = self.decimals.read(list(chain.from_iterable(cells)))
         values = found.reshape(shape)
@@ -75,7 +75,7 @@ class Numbers:
                 _note(places, self.columns[index], block, np.flatnonzero(which).tolist())
 
     def features(self, roles: Roles, preparation: Preparation) -> tuple[Float32, tuple[str, ...]]:
-        """Return the features (n, D), with those of columns of text, and their names."""
+        """Return the features (n, D), including columns of text, and their names."""
         empty = np.empty((0, len(self.columns)), dtype=np.float32)
         X = np.concatenate(self._blocks or [empty])
         if not self.texts:
@@ -118,7 +118,7 @@ def _note(
 
 
 def counts(places: Mapping[Column, Place]) -> str:
-    """Return the first columns, by how many of their cells are alike, for a message."""
+    """Return the first columns, by their numbers of equal cells, for a message."""
     ranked = sorted(places.items(), key=lambda each: -each[1].count)
     shown = [f"{column.title} ({place.count:,})" for column, place in ranked[:_SHOWN]]
     more = len(ranked) - len(shown)
@@ -127,7 +127,7 @@ def counts(places: Mapping[Column, Place]) -> str:
 
 @dataclass(frozen=True, eq=False)
 class Prepared:
-    """The features of a table (n, D) and what made them; its rows that are kept, None for all."""
+    """The features of a table (n, D), their preparation, and the rows kept, None for all."""
 
     X: Float32
     names: tuple[str, ...]
@@ -140,7 +140,7 @@ class Prepared:
 def prepared(
     numbers: Numbers, roles: Roles, path: Path, missing: str, expected: Expected | None
 ) -> Prepared:
-    """Return the features of a table, their gaps filled as `expected` or training rows say."""
+    """Return the features of a table, with gaps filled from `expected` or from training rows."""
     given = None if expected is None else expected.preparation
     shown, drops = missing == SHOWN, missing == DROP
     if not shown:
@@ -182,7 +182,7 @@ def prepared(
 
 
 def checked_missing(missing: str | None, path: Path, expected: Expected | None) -> str:
-    """Return what becomes of gaps in a table; refuse what a model cannot do."""
+    """Return how gaps in a table are treated; refuse treatments that a model cannot repeat."""
     recorded = None if expected is None else expected.preparation
     if missing is None:
         return (recorded and recorded.missing) or "error"
@@ -199,7 +199,7 @@ def checked_missing(missing: str | None, path: Path, expected: Expected | None) 
 
 
 def _notices(numbers: Numbers, missing: str, kept: NDArray[np.bool_] | None) -> Iterator[Notice]:
-    """Yield what became of cells that are no numbers."""
+    """Yield a notice for each treatment of cells that are no numbers."""
     for column, place in numbers.others.items():
         text = (
             f"{column.title} has {counted(place.count, 'cell')} without a number, such as "

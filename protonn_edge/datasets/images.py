@@ -40,9 +40,9 @@ def has_images(folder: Path) -> bool:
 
 
 def read_images(folder: Path, options: TableOptions) -> tuple[Table, Table | None]:
-    """Return the points of a folder of images for training, and those for testing if it has parts.
+    """Return a folder's images as training points, and as test points if it has two parts.
 
-    They are of 0 (black) to 255, and all have the size of the options, or else that of the first.
+    Pixels are 0 (black) to 255. All images have the options' size, or else the first one's.
     """
     require("PIL")
     pattern = None if options.name is None else NamePattern(options.name)

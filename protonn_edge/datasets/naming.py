@@ -82,7 +82,7 @@ def listed(names: Iterable[str]) -> str:
 
 
 def did_you_mean(name: str, names: Iterable[str]) -> str:
-    """Return a question for the end of a message about a name that is none of these, or nothing."""
+    """Return a question for the end of a message about an unknown name, or nothing."""
     by_lower = {each.lower(): each for each in names}
     near = get_close_matches(name.lower(), by_lower, n=1)
     return f"; did you mean {quoted(by_lower[near[0]])}?" if near else ""
@@ -98,9 +98,8 @@ def match_columns(
 ) -> tuple[list[int] | None, tuple[Notice, ...]]:
     """Return the column of each feature of a model, None for columns in their own order; notices.
 
-    The D wanted names, and those of the columns, are empty if there are none. If both have names,
-    that of a feature must be there once. What wants them, for messages, is the model or another
-    file.
+    The D wanted names, and the columns' names, may be empty. If both have names, each feature's
+    must occur once. Messages name the model or file that wants them.
     """
     if not names or not wanted:
         if not names and not wanted:

@@ -1,4 +1,4 @@
-"""What is known of a table before it is read: its options."""
+"""The options for reading a table."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class TableOptions:
     label: str | None = None
     drop: tuple[str, ...] = ()  # columns to leave out, names or numbers from 1
     delimiter: str | None = None  # the delimiter of columns, see `delimiter_called`
-    session: str | None = None  # the column of sessions, which tells recordings apart
+    session: str | None = None  # the column of sessions, which separates recordings
     time: str | None = None  # the column of times
     # the columns that are features, in this order; empty for all others
     channels: tuple[str, ...] = ()
@@ -29,9 +29,9 @@ class TableOptions:
     # the label of all rows, in the absence of a column called ``label`` or the like
     labelled: str | None = None
     name: str | None = None  # the pattern of the names of a folder's files, see `NamePattern`
-    # height and width of images in pixels, to which those of a folder are scaled
+    # height and width in pixels to which the images of a folder are scaled
     size: tuple[int, int] | None = None
-    # what becomes of gaps, one of `MISSING` or `SHOWN`; None fills them as a model does, or refuses
+    # the treatment of gaps, one of `MISSING` or `SHOWN`; None fills them as a model, or refuses
     missing: str | None = None
     one_hot: tuple[str, ...] = ()  # columns of text that become features, names or numbers from 1
 

@@ -1,7 +1,7 @@
-"""What makes features of the columns of a table: gaps are filled, texts become zeros and ones.
+"""From the columns of a table to features: gaps are filled, texts become zeros and ones.
 
-It is learned on training rows and stored in the model, so that tables of other points, and the
-sketch on a device, are treated in the same way.
+A preparation is learned on training rows and stored in the model, so that it applies also to other
+tables, and to the sketch on a device.
 """
 
 from __future__ import annotations
@@ -45,12 +45,11 @@ MISSING = ("error", DROP, *FILLINGS)
 
 @dataclass(frozen=True)
 class Preparation:
-    """What was learned on training rows.
+    """The preparation learned on training rows.
 
     - `missing`: how gaps are filled, one of `FILLED`; `DROP` if rows with gaps are left out; or
       empty if they are refused.
-    - `values`: what fills the gaps of each feature, (D,), NaN if nothing does; empty if none are
-      filled.
+    - `values`: fill the gaps of each feature, (D,), NaN if nothing does; empty if none are filled.
     - `one_hot`: by the name of a column of text, its values; each is a feature ``COLUMN=value``.
     """
 
@@ -109,7 +108,7 @@ class Preparation:
         return table[[place.get(text, -2 if text else -1) for text in texts]]
 
     def learned(self, X: Float32, names: Sequence[str] = ()) -> Self:
-        """Return what fills the gaps, NaN, of training rows (n, D)."""
+        """Return the values to fill gaps, NaN, of training rows (n, D)."""
         if self.missing not in FILLINGS:
             return self
         fill, gaps = FILLINGS[self.missing], np.isnan(X)
@@ -125,7 +124,7 @@ class Preparation:
         return replace(self, values=tuple(map(float, each)))
 
     def fill(self, X: Float32) -> Float32:
-        """Return points (n, D) whose gaps are filled."""
+        """Return points (n, D) with their gaps filled."""
         return np.where(np.isnan(X), np.array(self.values, np.float32), X)
 
     def refilled(
@@ -135,7 +134,7 @@ class Preparation:
         rows: NDArray[np.bool_],
         names: Sequence[str] = (),
     ) -> tuple[Self, Float32]:
-        """Return what some rows (n,) say, and X (n, D) with its gaps (n, D) filled by that."""
+        """Learn from some rows (n,), and return that, and X (n, D) with its gaps (n, D) filled."""
         empty = np.where(gaps, np.float32(np.nan), X)
         found = self.learned(empty[rows], names)
         return found, found.fill(empty)

@@ -96,7 +96,7 @@ def load_dataset(
     ----------
     path : Path or str
     options : TableOptions, optional
-        What is known of a table, or of a folder of images; refused for other kinds of files.
+        For a table, or a folder of images; refused for other kinds of files.
     least_classes : {2, 1}
         Minimum number of classes, see `dataset_from`.
     **keywords
@@ -161,15 +161,15 @@ def load_points(
     perhaps an instrument that measured its training points, and a preparation of their columns.
 
     - `on_notice`: called with notices, after the points were accepted.
-    - `held_out`: whether `path` must not have two parts: a model is calibrated on neither of them.
+    - `held_out`: whether `path` must not have two parts, since a model is calibrated on neither.
     - `labelled`: whether points need labels; otherwise, they are optional and ignored, and y is
       empty.
 
     Returns points (n, D) and indices (n,) into the classes; if there is one, others are `NO_CLASS`.
 
     Raises the errors of `load_dataset`, and `InputError` if points lack a feature or have another
-    number of them, unknown labels or sets of them, or values in other units; or if there must not
-    be two parts.
+    number of features, unknown labels or label sets, or values in other units; or if there are two
+    parts with `held_out`.
     """
     names = tuple(feature_names)
     expected = Expected(n_features, names, classes, instrument, labelled, preparation)
@@ -331,7 +331,7 @@ def read_libsvm(path: Path) -> Table:
     ``1,5,7 3:0.5``.
 
     If any line has several labels, all are sets of labels, and a line without a label has none.
-    Their features stay sparse; those of other data do so if the dense table would be too large.
+    Their features stay sparse; other features do if the dense table would be too large.
     """
     lines: list[tuple[int, str]] = []
     starts, columns, values = array("q", [0]), array("q"), array("f")

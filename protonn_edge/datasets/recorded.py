@@ -290,7 +290,7 @@ def _one_rate(tables: Mapping[str, Table]) -> float | None:
 
 
 def _one_instrument(tables: Mapping[str, Table]) -> Instrument | None:
-    """Return what measured the values of all files; None if some do not state it."""
+    """Return the instrument of all files; None if some do not state it."""
     known = {name: each.instrument for name, each in tables.items() if each.instrument}
     first, common = next(iter(known.items()), ("", None))
     for name, instrument in known.items():

@@ -152,7 +152,7 @@ def runs_of(
 def classes_that_move(
     labels: NDArray[np.int64], runs: Sequence[tuple[int, int]], trigger: SegmentDetector
 ) -> frozenset[int]:
-    """Return the classes, of labels (rows,), more than half of whose runs have movement."""
+    """Return the classes, of labels (rows,), with movement in more than half of their runs."""
     moved: dict[int, list[bool]] = {}
     for first, end in runs:
         moved.setdefault(int(labels[first]), []).append(trigger.moves(first, end))

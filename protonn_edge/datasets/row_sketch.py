@@ -1,4 +1,4 @@
-"""A bottom-k sketch of rows: what a model keeps of its training rows, to recognize them later.
+"""A bottom-k sketch of a model's training rows, to recognize them later.
 
 It has the `SKETCH_SIZE` smallest of the rows' hashes, a random sample of the distinct rows (A.
 Broder, "On the resemblance and containment of documents", 1997; K. Beyer et al., "On synopses for
@@ -53,7 +53,7 @@ def _mixed(values: Hashes) -> Hashes:
 
 @dataclass(frozen=True)
 class Overlap:
-    """How many of some rows are known, of those that could be compared."""
+    """The number of known rows among those that could be compared."""
 
     n: int
     compared: int

@@ -12,8 +12,8 @@
    (called ``session``, ``subject``, ``person``, ``user`` or the like), and text, unless
    ``--one-hot`` names its column.
 5. Missing: a column without any value is left out. Any other gap, an empty cell or one such as
-   ``NA``, is an error unless ``--missing`` says what becomes of it. A cell of a feature that is
-   neither a gap nor a finite number is an error.
+   ``NA``, is an error without ``--missing``. A cell of a feature that is neither a gap nor a finite
+   number is an error.
 """
 
 from __future__ import annotations
@@ -70,8 +70,8 @@ _REASONS: dict[Reason, str] = {
 class Expected:
     """What a model requires of a table, or a training part of its test part.
 
-    Its D features, with names or without, its classes, what measured its training points, if known,
-    whether points need labels, and what made its features of columns.
+    Its D features, with names or without, its classes, the instrument of its training points, if
+    known, whether points need labels, and the preparation of its columns.
     """
 
     n_features: int
@@ -347,7 +347,7 @@ def _refuse_two_roles(
 def _in_order(
     columns: list[Column], wanted: Sequence[str], path: object
 ) -> tuple[list[Column], tuple[naming.Notice, ...]]:
-    """Return the columns that a model wants, in its order, and notices; all if it has no names."""
+    """Return the columns of a model's features, in its order, and notices; all without names."""
     names = [column.name for column in columns] if wanted else []
     order, notices = naming.match_columns(names, wanted, str(path))
     return columns if order is None else [columns[index] for index in order], notices
@@ -413,7 +413,7 @@ def left_out_notice(column: Column, reason: Reason) -> naming.Notice:
 
 
 def text_refusal(path: object, columns: Sequence[Column]) -> InputError:
-    """Return the error for columns of text of which one may be the label."""
+    """Return the error for columns of text, one of them perhaps the label."""
     column, *others = columns
     texts = (cell.strip() for cell in column.first if not is_number(cell))
     example = naming.quoted(next(texts, ""))

@@ -29,7 +29,7 @@ _ARCHIVE_LIMIT_BYTES = 8 << 30
 def load_digits_dataset(seed: int = 0) -> Dataset:
     """Return scikit-learn's handwritten digits: 8x8 images, 10 classes, 1,797 points.
 
-    A quarter of each class, 449 points or so, is the test part; the seed says which.
+    The seed draws a quarter of each class, about 449 points in all, as the test part.
     """
     # Imported here, since it takes half a second that is not needed to read a model.
     from sklearn.datasets import load_digits  # noqa: PLC0415
@@ -49,8 +49,8 @@ def load_digits_dataset(seed: int = 0) -> Dataset:
 def holdout(dataset: Dataset, fraction: float, seed: int) -> Dataset:
     """Return the training part of `dataset`, split in two, by groups or classes if it has some.
 
-    Its own test part is ignored. The fraction, between 0 and 1, is the share of each class that
-    becomes the test part, of which at least one point remains for training; or the share of groups.
+    Its own test part is ignored. The fraction, between 0 and 1, is the share of groups or of each
+    class that becomes the test part; at least one point of a class remains for training.
 
     Raises `InputError` if the fraction is so small that no point would be held out, or is none, or
     if the remaining groups lack a class.
@@ -124,7 +124,7 @@ def chosen_for_test(
 
 
 def _relearned(dataset: Dataset, chosen: NDArray[np.bool_]) -> Dataset:
-    """Return a data set whose gaps are filled by what the chosen training points (n,) say."""
+    """Return a data set with gaps filled as learned from the chosen training points (n,)."""
     if dataset.gaps is None or dataset.preparation is None:
         return dataset
     preparation, X = dataset.preparation.refilled(
@@ -149,8 +149,8 @@ def _kept(dataset: Dataset, rows: NDArray[np.bool_]) -> Dataset:
 def with_groups(dataset: Dataset, name: str, data: Path) -> Dataset:
     """Return a data set that was read from `data` with the groups of its training points.
 
-    The name is that of an array in `data`, if that is an .npz; of a column of sessions or persons
-    in a table; or else of a file with a line per training point.
+    The name refers to an array in `data`, if that is an .npz; to a column of sessions or persons in
+    a table; or else to a file with a line per training point.
 
     Raises `InputError` if there is no such array or file, it does not have one group per training
     point, or there is only one group.
@@ -203,7 +203,7 @@ def _read(name: str, data: Path) -> NDArray[Any]:
 
 
 def of_normal_points(dataset: Dataset, normal: str | None = None) -> Dataset:
-    """Return a data set with only the normal training points, of this class if there are several.
+    """Return a data set with only the normal training points: this class, if there are several.
 
     Test points of other classes get the label `NO_CLASS`. Without a test part, the training points
     of the other classes become the test part.

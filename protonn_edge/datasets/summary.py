@@ -1,4 +1,4 @@
-"""What labelled data has: points of each class, ranges, repeated points, probable mistakes."""
+"""A summary of labelled data: points of each class, ranges, repeated points, probable mistakes."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ def _features(X: NDArray[np.float32], names: Sequence[str]) -> tuple[FeatureSumm
 
 
 def _counts(y: Any, n_classes: int) -> list[int]:
-    """Return the number of points with each label; those of no class are not counted."""
+    """Return the number of points with each label, without points of no class."""
     if is_sparse(y):
         counts = np.asarray(y.sum(axis=0)).ravel()
     else:

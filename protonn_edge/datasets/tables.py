@@ -51,10 +51,10 @@ def read_table(
     expected: Expected | None = None,
     label_first: bool = False,
 ) -> Table:
-    """Read a table in UTF-8, with the usual delimiter of such a file unless it has another one.
+    """Read a table in UTF-8, by default with the usual delimiter of such a file.
 
-    The points may be for a model, whose features are found by name if both have names. Without a
-    header, the label may be in the first column.
+    The points may be for a model; features are found by name if both have names. Without a header,
+    the label may be in the first column.
     """
     options = options or TableOptions()
     file = TableFile.opened(path, delimiter, options)
@@ -124,7 +124,7 @@ def _recorded(path: Path, names: Sequence[str]) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class TableFile:
-    """A table whose first rows were examined, and why it has this delimiter and a header, if so."""
+    """A table with its first rows examined, and the reasons for its delimiter and header."""
 
     path: Path
     delimiter: str
@@ -224,7 +224,7 @@ class TableFile:
             yield line, row
 
     def _check_texts(self, block: Sequence[_Line], roles: Roles) -> None:
-        """Refuse rows without a label, and values in a column whose first rows are empty."""
+        """Refuse rows without a label, and values in a column with empty first rows."""
         empty = [column for column, reason in roles.left_out.items() if reason == "empty"]
         for line, row in block:
             if roles.label is not None and not row[roles.label.index].strip():
@@ -265,7 +265,7 @@ def _label_notice(file: TableFile, roles: Roles, labels: Sequence[str], *, judge
 
 
 def _seams(sessions: Sequence[Column], rows: int) -> NDArray[np.bool_] | None:
-    """Return the rows at which another session begins, (rows,); None without such columns."""
+    """Return the rows where a session begins, (rows,); None without columns of sessions."""
     if not sessions:
         return None
     seams = np.zeros(rows, np.bool_)
@@ -306,7 +306,7 @@ def _columns(
 def _layout(
     file: TableFile, roles: Roles, numbers: Numbers, session: Column | None, time: Column | None
 ) -> TableLayout:
-    """Return how a table was read, with what each rule decided."""
+    """Return how a table was read, with the decision of each rule."""
     label = "the file's name" if roles.label is None else roles.label.title
     used = {roles.label, *roles.features}
     others = [f"{column.title} ({reason})" for column, reason in roles.left_out.items()]
@@ -398,7 +398,7 @@ class RecordingHead(NamedTuple):
 
 
 def recording_head(path: Path) -> RecordingHead | None:
-    """Return what the first line of a recording states; None for other tables."""
+    """Return the facts in the first line of a recording; None for other tables."""
     with path.open(encoding="utf-8-sig", errors="replace") as stream:
         found = _HEAD.match(stream.readline(_HEAD_LIMIT).rstrip("\n"))
     try:

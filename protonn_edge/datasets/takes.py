@@ -1,4 +1,4 @@
-"""Folders of takes: which files are read, and what class, person and session each is of.
+"""Folders of takes: the files that are read, and the class, person and session of each.
 
 A take's class is its file's name up to the first dot, as in Edge Impulse's ``circle.1.csv``; in a
 folder for each class it is the folder's name. A pattern such as ``{class}_{person}_{take}`` takes
@@ -30,8 +30,8 @@ _FEW_TAKES = 4
 class NamePattern:
     """How files are named: text with fields in braces, one of which is ``class``.
 
-    A field ends where the text behind it first occurs. Takes with equal fields, but for ``class``
-    and ``take``, are a group.
+    A field ends at the first occurrence of the text behind it. Takes with equal fields, except
+    ``class`` and ``take``, are a group.
     """
 
     text: str
@@ -91,7 +91,7 @@ class Take:
     name: str
     label: str
     tested: bool
-    group: str = ""  # what it shares with other takes, by its name
+    group: str = ""  # fields that it shares with other takes, by name
 
 
 def label_of(path: Path) -> str:
@@ -129,7 +129,7 @@ def takes_in(
 
 
 def named_like(takes: Sequence[Take]) -> Iterator[Notice]:
-    """Yield a warning if each of several takes has a class of its own, but names have parts."""
+    """Yield a warning if each of several takes has its own class, but their names have parts."""
     if len(takes) < _FEW_TAKES or len({take.label for take in takes}) < len(takes):
         return
     guess = NamePattern.guessed(takes)

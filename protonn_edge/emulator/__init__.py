@@ -1,8 +1,8 @@
-"""A board without the board: firmware runs in an emulator, its serial line is a TCP port.
+"""Emulated boards: firmware runs in an emulator, with a TCP port as its serial line.
 
-`EmulatedBoard` starts it: a small C program on libsimavr (uno.c and others) that is compiled on
-first use, or avr8js under Node.js (web/emulator.js); `find_program`
-says which. `EmulatorStats` is what only an emulator can tell: exact cycles, deepest stack, faults.
+`EmulatedBoard` starts a small C program on libsimavr (uno.c and others), compiled on first use, or
+avr8js under Node.js (web/emulator.js); `find_program` chooses. `EmulatorStats` has the figures that
+only an emulator can measure: exact cycles, deepest stack, faults.
 """
 
 from __future__ import annotations

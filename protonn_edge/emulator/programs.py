@@ -4,8 +4,8 @@ Both have the same protocol, described at the top of uno.c: options, a flash ima
 stdin, a line of JSON for each command, and the serial line on a TCP port. simavr supports many
 chips, sensors and bootloaders and is fast; avr8js runs an Uno's firmware wherever Node.js runs.
 
-The flash comes from an ELF file, which also says where .bss ends and which function an address is
-in, or from an Intel HEX file, which holds the bytes alone.
+The flash comes from an ELF file, which also has the end of .bss and the function at each address,
+or from an Intel HEX file, which holds only the bytes.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ def find_program(name: str | None, board: Board, extras: Sequence[str] = ()) -> 
     """Return a program that emulates a board, one of `EMULATORS`, with features simavr alone has.
 
     None means simavr if it is installed, else avr8js. Raises `InputError` if the program is not
-    installed or lacks a feature; the sentence says what to install.
+    installed or lacks a feature; the sentence names the package to install.
     """
     program = _any_program(name)
     chip = (board.mcu, board.serial)
@@ -164,8 +164,8 @@ class FlashImage:
     """A flash image and its map."""
 
     flash: bytes  # all of the chip's, 0xFF where the firmware has none
-    data_end: int = 0  # the first data address past the static variables; 0 where it is not known
-    # functions and labels; empty where they are not known
+    data_end: int = 0  # the first data address past the static variables; 0 if unknown
+    # functions and labels; empty if unknown
     symbols: tuple[Symbol, ...] = field(default=(), repr=False)
 
     def describe(self, address: int) -> str:
@@ -234,7 +234,7 @@ def hex_chunks(content: bytes, path: Path) -> Iterator[tuple[int, bytes]]:
             return
         elif kind in (0x02, 0x04) and len(data) == 2:
             base = int.from_bytes(data, "big") << (4 if kind == 0x02 else 16)
-        elif kind not in (0x03, 0x05):  # those two name a start address, which an AVR has not
+        elif kind not in (0x03, 0x05):  # those two name a start address, which an AVR does not have
             raise _damaged(path, number)
     raise InputError(f"{path} has no end record, so it is truncated; build the firmware again")
 

@@ -45,7 +45,7 @@ class EmulatorStats:
     cycles: int  # clock cycles, those slept through included
     # Cycles of all marked spans. A span reaches from the start of the instruction that writes a
     # non-zero value to GPIOR0 to the start of the one that writes 0: the cycle of the first ``OUT``
-    # is counted, that of the second is not.
+    # is counted, the second's is not.
     marked_cycles: int
     # How many spans began and ended. One that a reset or a fault cut short does not count.
     marked_spans: int
@@ -101,7 +101,7 @@ class EmulatedBoard:
         Install Optiboot, which runs first after every reset, so that avrdude can upload to
         `upload_port`: ``avrdude -c arduino -p atmega328p -P PORT -U flash:w:firmware.hex:i``.
     board : Board, optional
-        What to emulate, by default an Arduino Uno. A serial line in software is two pins of it.
+        The board, by default an Arduino Uno. A serial line in software takes two of its pins.
     link : {"tcp", "pty"}
         A TCP port of 127.0.0.1, or a pseudo-terminal: a device that any terminal program opens.
     port : int
@@ -113,7 +113,7 @@ class EmulatedBoard:
         ``"simavr"`` or ``"avr8js"``, an Uno without bootloader, sensors and pseudo-terminal; by
         default simavr, or avr8js if only that is installed.
     watch : Watch, optional
-        Places whose passes are counted; simavr alone does.
+        Places with passes to count, with simavr only.
     sensors : sequence of PlayedSensor
         Sensors at its analog inputs and its two-wire bus. Each plays from its first sample when
         the firmware first reads it after a reset, in emulated time. With sensors, that time waits
@@ -124,7 +124,7 @@ class EmulatedBoard:
     has_bootloader : bool
         Whether Optiboot is resident.
     program : Program
-        What emulates it.
+        The emulator.
 
     Raises
     ------
@@ -232,7 +232,7 @@ class EmulatedBoard:
         """
         self._send(b"stats\n")
         answer = self._receive()
-        # Symbols are those of the file; the bootloader may have replaced the program since.
+        # Symbols come from the file; the bootloader may have replaced the program since.
         image = empty_image() if answer.pop("reflashed") else self._image
         faults = (f"{image.describe(fault['pc'])}: {fault['what']}" for fault in answer["faults"])
         passes = tuple((least, most) for least, most in answer.get("passes", ()))
@@ -343,7 +343,7 @@ class _Beginning:
 
 
 def _lines_of(pipe: IO[bytes] | None) -> queue.SimpleQueue[bytes]:
-    """Return a queue of a pipe's lines, b"" at its end: Windows has no `select` of pipes."""
+    """Return a queue of a pipe's lines, b"" at its end: Windows cannot `select` pipes."""
     assert pipe is not None
     lines: queue.SimpleQueue[bytes] = queue.SimpleQueue()
 
