@@ -36,6 +36,11 @@ PLAYED = option(
     metavar="NAME=FILE[,rate=HZ]",
     multiple=True,
 )
+EEPROM = option(
+    "Keep the emulated board's EEPROM in FILE, as a board does without power.  [default: erased]",
+    click.Path(path_type=Path, dir_okay=False),
+    metavar="FILE",
+)
 _REMEDIES = {
     LOGGER: "write a logger with 'protonn-edge logger",
     LIVE: "write it with 'protonn-edge build MODEL --sensor ...",
@@ -145,11 +150,14 @@ class SensorSource:
     emulate: bool
     sensors: tuple[str, ...]  # of the emulated board, and what they play
     folder: Path  # of the project that it runs
+    eeprom: Path | None = None  # the file that keeps its EEPROM
 
     def __post_init__(self) -> None:
         check_source(self.port is not None, self.emulate)
         if self.sensors and not self.emulate:
             raise click.UsageError("--sensor plays a file into the emulated board; give --emulate")
+        if self.eeprom is not None and not self.emulate:
+            raise click.UsageError("--eeprom is the emulated board's; give --emulate")
 
     @contextlib.contextmanager
     def heard(
@@ -202,12 +210,14 @@ class SensorSource:
         check_project(folder, kind)
         with out.status(f"building {folder}"):
             elf = build_firmware(folder, board.environment)
-        with EmulatedBoard(elf, board=board, sensors=played, wire_speed=wire_speed) as emulated:
+        with EmulatedBoard(
+            elf, board=board, sensors=played, wire_speed=wire_speed, eeprom=self.eeprom
+        ) as emulated:
             yield emulated.url
 
 
-def source_options(emulate: str, folder: Any) -> Any:
-    """Declare a `SensorSource` by the help of ``--emulate``, and the option of its folder."""
+def source_options(emulate: str, folder: Any, **more: Any) -> Any:
+    """Declare a `SensorSource` by the help of ``--emulate``, the option of its folder, and more."""
     flag = option(emulate, is_flag=True)
     parts = {"port": PORT, "emulate": flag, "sensors": PLAYED, "folder": folder}
-    return together(SensorSource, parts)
+    return together(SensorSource, parts | more)

@@ -17,7 +17,7 @@ import click
 
 from protonn_edge.boards import Board, load_board
 from protonn_edge.cli.command import OUTPUT, Output, argument, command, option
-from protonn_edge.cli.devices import EMULATOR, PLAYED, chosen_emulator, read_sensors
+from protonn_edge.cli.devices import EEPROM, EMULATOR, PLAYED, chosen_emulator, read_sensors
 from protonn_edge.cli.options import BOARD
 from protonn_edge.emulator import EmulatedBoard
 from protonn_edge.errors import InputError
@@ -44,6 +44,7 @@ def emulate_command(
         is_flag=True,
     ),
     sensors: tuple[str, ...] = PLAYED,
+    eeprom: Path | None = EEPROM,
     emulator: str | None = EMULATOR,
     board_name: str = BOARD,
     out: Output = OUTPUT,
@@ -68,6 +69,7 @@ def emulate_command(
             port=port or 0,
             wire_speed=wire_speed,
             sensors=read_sensors(sensors),
+            eeprom=eeprom,
             emulator=chosen_emulator(out, emulator, board),
         )
         with emulated, _linked(device, emulated.url) as url:

@@ -20,7 +20,7 @@ from protonn_edge.boards import load_board
 from protonn_edge.build.folder import PLAN_FILE, read_plan
 from protonn_edge.chain.decision import UNKNOWN
 from protonn_edge.cli.command import Output, command, option
-from protonn_edge.cli.devices import SensorSource, source_options
+from protonn_edge.cli.devices import EEPROM, SensorSource, source_options
 from protonn_edge.cli.options import BOARD, FOLDER, FiniteRange
 from protonn_edge.cli.paths import LIVE_FOLDER
 from protonn_edge.datasets import Notice
@@ -43,6 +43,7 @@ def monitor_command(
             flag="--project",
             shown=LIVE_FOLDER,
         ),
+        eeprom=EEPROM,
     ),
     seconds: float | None = option(
         "Stop after this many seconds of the board's clock.  [default: at Ctrl-C]",

@@ -8,9 +8,15 @@
  */
 #include "uno.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
+#include <simavr/avr_eeprom.h>
 #include <simavr/avr_uart.h>
 #include <simavr/sim_core.h>
 
@@ -457,6 +463,40 @@ static void remove_usb(void)
         }
     }
     *link = (*link)->next;
+}
+
+/* Fills a new file with erased bytes, unless it has some; returns whether it has as many as the EEPROM. */
+static bool has_size(int file, size_t size)
+{
+    struct stat about;
+    uint8_t erased[size];
+    memset(erased, 0xFF, size);
+    if (fstat(file, &about) != 0 || !S_ISREG(about.st_mode)) {
+        return false;
+    }
+    return about.st_size == 0 ? pwrite(file, erased, size, 0) == (ssize_t)size
+                              : (size_t)about.st_size == size;
+}
+
+const char *core_keep_eeprom(const char *path)
+{
+    static char reason[64];
+    avr_eeprom_t *eeprom = (avr_eeprom_t *)*find_io("eeprom", 0);
+    const int file = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NONBLOCK, 0666);
+    if (file < 0) {
+        return strerror(errno);
+    }
+    if (!has_size(file, eeprom->size)) {
+        snprintf(reason, sizeof reason, "it is no file of %u bytes", eeprom->size);
+        return reason;
+    }
+    void *bytes = mmap(NULL, eeprom->size, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+    close(file);
+    if (bytes == MAP_FAILED) {
+        return strerror(errno);
+    }
+    eeprom->eeprom = bytes; /* simavr writes there, so that a killed process leaves it, too */
+    return NULL;
 }
 
 bool core_find(void)

@@ -4,7 +4,7 @@
  *   board --mcu NAME --clock HZ --gpior0 ADDRESS --sleep-register ADDRESS --sleep-bit NUMBER
  *         [--serial usart0 | --serial RX,TX --baud NUMBER] --image-bytes NUMBER
  *         [--port NUMBER | --pty] [--wire-speed | --unpaced] [--reset-pc ADDRESS] [--bss-end ADDRESS]
- *         [--sensor-bytes NUMBER] [--no-skip-fix]
+ *         [--sensor-bytes NUMBER] [--eeprom FILE] [--no-skip-fix]
  *
  * stdin has the flash image first, then the file of the sensors (sensors.c), then one command per
  * line: "stats" and "reset" are each answered with a line of JSON on stdout, "quit" and the end of
@@ -149,7 +149,8 @@ static void run_freely(bool unpaced)
 
 /* ---- main ---- */
 
-enum { EXIT_USAGE = 2, EXIT_CHIP = 3, IMAGE_BYTES_MAX = 1 << 20, SENSOR_BYTES_MAX = 1 << 28 };
+enum { EXIT_USAGE = 2, EXIT_CHIP = 3, EXIT_EEPROM = 4 };
+enum { IMAGE_BYTES_MAX = 1 << 20, SENSOR_BYTES_MAX = 1 << 28 };
 
 static void die(int status, const char *why)
 {
@@ -163,6 +164,7 @@ static struct {
     unsigned port, image_bytes, sensor_bytes;
     const char *serial; /* "usart0" to "usart3", or the pins' bits: "3,4" */
     unsigned baud;      /* of pins; the program sets that of a USART */
+    const char *eeprom; /* the file that keeps it */
     const char *watch; /* sums of passes, and where the first and last span of a prediction begin */
     unsigned first_span, last_span;
 } options = {.serial = "usart0"};
@@ -188,6 +190,7 @@ static const struct {
     {"--baud", NUMBER, &options.baud},
     {"--mcu", TEXT, &chip.mcu},
     {"--serial", TEXT, &options.serial},
+    {"--eeprom", TEXT, &options.eeprom},
     {"--watch", TEXT, &options.watch},
     {"--first-span", NUMBER, &options.first_span},
     {"--last-span", NUMBER, &options.last_span},
@@ -265,6 +268,10 @@ int main(int argc, char **argv)
     }
     if (!chip.mcu || !chip.clock_hz || !core_find()) {
         die(EXIT_CHIP, "simavr does not know the chip");
+    }
+    const char *refused = options.eeprom ? core_keep_eeprom(options.eeprom) : NULL;
+    if (refused) {
+        die(EXIT_EEPROM, refused);
     }
     if (!install_line()) {
         die(EXIT_CHIP, "the chip has no such serial line");

@@ -49,6 +49,10 @@ bool core_find(void);
  * before. */
 bool core_make(const struct core_options *options, const uint8_t *image, size_t image_bytes);
 
+/* Keep the EEPROM in a file, which is created if it is missing or empty; return why that is not
+ * possible, else NULL. */
+const char *core_keep_eeprom(const char *path);
+
 /* Reset the chip as the button on the board does. */
 void core_reset(void);
 

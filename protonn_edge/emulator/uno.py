@@ -26,6 +26,7 @@ from protonn_edge.sensors import PlayedSensor, packed_sensors
 
 _USAGE = 2  # the program's exit code for a link that cannot be opened
 _CHIP = 3  # and for a chip that it does not support
+_EEPROM = 4  # and for a file that cannot be its EEPROM
 _ANSWER_DEADLINE_S = 10.0
 _EXIT_DEADLINE_S = 2.0
 _REASON_BYTES = 1000
@@ -118,6 +119,9 @@ class EmulatedBoard:
         Sensors at its analog inputs and its two-wire bus. Each plays from its first sample when
         the firmware first reads it after a reset, in emulated time. With sensors, that time waits
         for the reader of the line, and not for the wall clock.
+    eeprom : Path, optional
+        A file that keeps the EEPROM, as the chip does without power. It is created if it does not
+        exist; by default, the EEPROM is erased at the start.
 
     Attributes
     ----------
@@ -130,7 +134,7 @@ class EmulatedBoard:
     ------
     InputError
         If the firmware cannot be used, or a package to build the emulator with is missing; on
-        entering, if the port is taken.
+        entering, if the port is taken, or the file cannot be the EEPROM.
     EmulatorError
         On entering, if the emulator does not start.
 
@@ -155,6 +159,7 @@ class EmulatedBoard:
         sensors: Sequence[PlayedSensor] = (),
         emulator: str | None = None,
         watch: Watch | None = None,
+        eeprom: Path | None = None,
     ) -> None:
         self._board = board or load_board("uno")
         _check_board(self._board, bootloader)
@@ -182,6 +187,9 @@ class EmulatedBoard:
         extras = ["a bootloader"] if bootloader else []
         extras += ["a pseudo-terminal"] if link == "pty" else []
         extras += ["a sensor"] if sensors else []
+        extras += ["an EEPROM in a file"] if eeprom is not None else []
+        self._options += [] if eeprom is None else ["--eeprom", str(eeprom)]
+        self._eeprom = eeprom
         self.program = programs.find_program(emulator, self._board, extras)
         if watch is not None and self.program.name == "simavr":
             self._options += watch.options
@@ -285,6 +293,10 @@ class EmulatedBoard:
         reason = " ".join(reason.split()) or f"exit code {process.returncode}"
         if process.returncode == _USAGE:
             return InputError(f"{self._name} cannot use {self._link}: {reason}; try another")
+        if process.returncode == _EEPROM:
+            return InputError(
+                f"{self._eeprom} cannot be the EEPROM of {self._name}: {reason}; name another file"
+            )
         if process.returncode == _CHIP:
             return InputError(
                 f"{self._board.name} cannot be emulated: {reason} ({self._board.mcu}, "
