@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Self
 
 import numpy as np
@@ -28,7 +28,8 @@ from protonn_edge.datasets.preparation import IMPUTER, Preparation
 from protonn_edge.datasets.row_sketch import RowSketch
 from protonn_edge.errors import InputError
 from protonn_edge.training.base import DeviceClassifier
-from protonn_edge.training.points import Float32, check_finite
+from protonn_edge.training.deployment import Deployable
+from protonn_edge.training.points import Float32, Indices, check_finite
 
 Float64 = NDArray[np.float64]
 
@@ -298,8 +299,29 @@ _READERS: dict[type, Reader] = {
 }
 
 
-def from_pipeline(pipeline: Pipeline, X: ArrayLike | None = None) -> Model:
-    """Return the model of a fitted pipeline that ends in a classifier of this package.
+@dataclass(frozen=True, eq=False)
+class PipelineModel(Deployable):
+    """The model of a pipeline, which takes the pipeline's raw features or some of them.
+
+    It has the methods `save`, `export`, `build` and `measure` of this package's estimators;
+    `measure` takes all raw features.
+    """
+
+    model: Model
+    classifier: DeviceClassifier = field(repr=False)  # the pipeline's last step
+    features: AffineMap = field(repr=False)  # of the steps before
+
+    def to_model(self) -> Model:
+        """Return the model."""
+        return self.model
+
+    def _labelled(self, X: ArrayLike, y: ArrayLike) -> tuple[Float32, Indices]:
+        points = self.features.taken(X, "X")
+        return points, self.classifier.indices_of(y, len(points))
+
+
+def from_pipeline(pipeline: Pipeline, X: ArrayLike | None = None) -> PipelineModel:
+    """Make one model of a fitted pipeline that ends in a classifier of this package.
 
     Its scalers become part of the model of raw features, so they take no time on a device. The
     model takes only the features that the pipeline selects; ``record["columns"]`` has their
@@ -330,8 +352,8 @@ def from_pipeline(pipeline: Pipeline, X: ArrayLike | None = None) -> Model:
     >>> from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
     >>> digits = load_digits_dataset()
     >>> pipeline = make_pipeline(StandardScaler(), ProtoNNClassifier(epochs=5, random_state=0))
-    >>> model = from_pipeline(pipeline.fit(digits.X_train, digits.y_train))
-    >>> model.n_features
+    >>> converted = from_pipeline(pipeline.fit(digits.X_train, digits.y_train))
+    >>> converted.model.n_features
     64
     """
     if not isinstance(pipeline, Pipeline):
@@ -351,10 +373,10 @@ def from_pipeline(pipeline: Pipeline, X: ArrayLike | None = None) -> Model:
     model = classifier.to_model(feature_names=features.names(pipeline) or None)
     model = _scaled(model, features) if features.scales else model
     model = replace(model, record={**model.record, **features.record})
-    if X is None:
-        return model
-    x = features.taken(X, "X")
-    return replace(model.with_units_of(x), training_rows=RowSketch.of([x]))
+    if X is not None:
+        x = features.taken(X, "X")
+        model = replace(model.with_units_of(x), training_rows=RowSketch.of([x]))
+    return PipelineModel(model, classifier, features)
 
 
 def _scaled(model: Model, scaling: AffineMap) -> Model:

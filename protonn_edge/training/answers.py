@@ -140,11 +140,15 @@ class Answers(Deployable, ClassifierMixin, BaseEstimator):
     def _labelled(self, X: ArrayLike, y: ArrayLike) -> tuple[Float32, Indices]:
         """Return points and class indices; for a one-class model, any other label is unknown."""
         points: Float32 = validate_data(self, X, reset=False, dtype=np.float32)
-        check_consistent_length(points, y)
+        return points, self.indices_of(y, len(points))
+
+    def indices_of(self, y: ArrayLike, n: int) -> Indices:
+        """Return the class indices of the labels y (n,); `NO_CLASS` is unknown to one class."""
         labels = np.asarray(y)
+        check_consistent_length(range(n), labels)
         if len(self.classes_) == 1:
-            return points, np.where(labels == self.classes_[0], 0, NO_CLASS)
-        return points, class_indices(labels, self.classes_, "y")
+            return np.where(labels == self.classes_[0], 0, NO_CLASS)
+        return class_indices(labels, self.classes_, "y")
 
     def _scores(self, X: ArrayLike) -> NDArray[np.float64]:
         check_is_fitted(self)

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from avr_tools import needs_emulated_avr
 from command_line import succeed
 from numpy.typing import NDArray
 from sklearn.compose import ColumnTransformer
@@ -22,7 +23,7 @@ from sklearn.preprocessing import FunctionTransformer, MinMaxScaler, StandardSca
 from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
 
-from protonn_edge import from_pipeline, from_sklearn, load_model, save_model
+from protonn_edge import from_pipeline, from_sklearn, load_model, quantize, save_model
 from protonn_edge.chain.model import Model
 from protonn_edge.datasets import load_points
 from protonn_edge.datasets.preparation import Preparation
@@ -98,7 +99,7 @@ def raw_points(model: Model, points: NDArray[Any]) -> NDArray[Any]:
 def test_the_predictions_are_those_of_the_pipeline(name: str) -> None:
     points, steps = STEPS[name]
     pipeline = make_pipeline(*steps, classifier()).fit(points[TRAIN], y[TRAIN])
-    model = from_pipeline(pipeline, points[TRAIN])
+    model = from_pipeline(pipeline, points[TRAIN]).model
     answers = pipeline.classes_[model.predict(raw_points(model, points[TEST]))]
     assert np.array_equal(answers, pipeline.predict(points[TEST]))
     assert model.n_features == pipeline[-1].n_features_in_
@@ -118,12 +119,12 @@ def test_so_are_those_of_converted_estimators(name: str, machine: Any) -> None:
 
 def test_columns_that_are_not_selected_are_not_asked_for(tmp_path: Path) -> None:
     pipeline = make_pipeline(SelectKBest(k=2), StandardScaler(), classifier()).fit(X, y)
-    model = from_pipeline(pipeline, X)
+    model = from_pipeline(pipeline, X).model
     kept = np.flatnonzero(pipeline[0].get_support()).tolist()
     assert model.record["columns"] == kept
     assert model.feature_names == tuple(f"x{index}" for index in kept)
     pipeline[0].feature_names_in_ = np.array(load_wine().feature_names, dtype=object)
-    names = from_pipeline(pipeline).feature_names
+    names = from_pipeline(pipeline).model.feature_names
     assert names == tuple(load_wine().feature_names[index] for index in kept)
     save_model(model, tmp_path / "model.npz")
     assert load_model(tmp_path / "model.npz").n_inputs == 2
@@ -147,7 +148,7 @@ def points_of(model: Model, path: Path) -> NDArray[Any]:
 def test_tables_for_the_model_are_filled_as_by_the_imputers(tmp_path: Path) -> None:
     points, steps = STEPS["columns, filled"]
     pipeline = make_pipeline(*steps, classifier()).fit(points[TRAIN], y[TRAIN])
-    save_model(from_pipeline(pipeline, points[TRAIN]), tmp_path / "model.npz")
+    save_model(from_pipeline(pipeline, points[TRAIN]).model, tmp_path / "model.npz")
     model = load_model(tmp_path / "model.npz")
     read = points_of(model, table(tmp_path / "test.csv", points[TEST]))
     assert read.shape == (TEST.sum(), 4)
@@ -160,7 +161,7 @@ def test_tables_for_the_model_are_filled_as_by_the_imputers(tmp_path: Path) -> N
 def test_gaps_that_no_imputer_fills_are_refused(tmp_path: Path) -> None:
     some = columns(("a", SimpleImputer(), [0, 1]), ("b", "passthrough", [2, 3]))
     pipeline = make_pipeline(some, classifier()).fit(X[TRAIN], y[TRAIN])
-    model = from_pipeline(pipeline)
+    model = from_pipeline(pipeline).model
     fine = X[TEST].copy()
     fine[3, 0] = np.nan
     assert np.isfinite(points_of(model, table(tmp_path / "fine.csv", fine))).all()
@@ -168,11 +169,29 @@ def test_gaps_that_no_imputer_fills_are_refused(tmp_path: Path) -> None:
         points_of(model, table(tmp_path / "bad.csv", GAPPED[TEST]))
 
 
+@needs_emulated_avr
+def test_a_pipeline_is_saved_exported_and_measured_like_an_estimator(tmp_path: Path) -> None:
+    points, steps = STEPS["columns, filled"]
+    pipeline = make_pipeline(*steps, classifier()).fit(points[TRAIN], y[TRAIN])
+    converted = from_pipeline(pipeline, points[TRAIN])
+    converted.save(tmp_path / "model.npz")
+    assert load_model(tmp_path / "model.npz").classes == converted.model.classes
+    converted.export(tmp_path / "library", "c")
+    assert (tmp_path / "library" / "README.md").is_file()
+    measured = converted.measure(points[TEST], y[TEST])  # of all columns, gaps included
+    integers = quantize(converted.model)
+    expected = integers.predict(integers.quantize(converted.features.taken(points[TEST], "X")))
+    assert measured.summary.mismatches == 0
+    assert measured.summary.accuracy == np.mean(expected == y[TEST])
+    with pytest.raises(InputError, match="label"):
+        converted.measure(points[TEST], np.full(TEST.sum(), "a"))
+
+
 def test_an_export_lists_the_imputers_values(tmp_path: Path) -> None:
     pipeline = make_pipeline(
         columns(("a", SimpleImputer(), [0]), ("b", "passthrough", [2])), classifier()
     ).fit(X[TRAIN], y[TRAIN])
-    save_model(from_pipeline(pipeline), tmp_path / "model.npz")
+    save_model(from_pipeline(pipeline).model, tmp_path / "model.npz")
     succeed("export", tmp_path / "model.npz", "--c", tmp_path / "library")
     text = (tmp_path / "library" / "README.md").read_text()
     lines = [line for line in text.splitlines() if line.startswith("| 0 x0 |")]
@@ -243,7 +262,7 @@ def test_columns_that_are_dropped_may_be_texts() -> None:
     for last in (classifier(), DecisionTreeClassifier(random_state=0)):
         pipeline = make_pipeline(numbers, last).fit(mixed[TRAIN], y[TRAIN])
         if isinstance(last, ProtoNNClassifier):
-            model = from_pipeline(pipeline, mixed[TRAIN])
+            model = from_pipeline(pipeline, mixed[TRAIN]).model
         else:
             model = from_sklearn(pipeline, mixed[TRAIN], evaluate_on=(mixed[TEST], y[TEST])).model
         answers = model.predict(mixed[TEST][:, 1:4].astype(np.float32))

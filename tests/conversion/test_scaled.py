@@ -37,14 +37,14 @@ def classifier(**parameters: Any) -> ProtoNNClassifier:
 @pytest.mark.parametrize("normalization", ["standard", "none"])
 def test_the_scores_are_those_of_the_pipeline(name: str, normalization: str) -> None:
     pipeline = make_pipeline(*SCALERS[name], classifier(normalization=normalization)).fit(X, y)
-    model = from_pipeline(pipeline)
+    model = from_pipeline(pipeline).model
     expected = pipeline[-1].to_model().scores(pipeline[:-1].transform(X).astype(np.float32))
     np.testing.assert_allclose(model.scores(X), expected, rtol=1e-4, atol=1e-5)
 
 
 def test_the_integers_are_those_of_scaled_points() -> None:
     pipeline = make_pipeline(StandardScaler(), classifier()).fit(X, y)
-    scaled, raw = quantize(pipeline[-1].to_model()), quantize(from_pipeline(pipeline))
+    scaled, raw = quantize(pipeline[-1].to_model()), quantize(from_pipeline(pipeline).model)
     differs = scaled.quantize(pipeline[:-1].transform(X)) != raw.quantize(X)
     assert differs.mean() < 0.002  # of inputs at the edge of two bytes
     inputs = raw.quantize(X)
@@ -56,20 +56,20 @@ def test_other_kinds_have_scalers_too(kind: str) -> None:
     pipeline = make_pipeline(
         StandardScaler(), CLASSIFIERS[kind](random_state=0, **kind_of(kind).settings)
     ).fit(X, y)
-    answers = pipeline.classes_[from_pipeline(pipeline).predict(X)]
+    answers = pipeline.classes_[from_pipeline(pipeline).model.predict(X)]
     assert np.mean(answers == pipeline.predict(X)) > 0.99
 
 
 def test_units_follow_from_the_decimals_of_raw_points() -> None:
     pipeline = make_pipeline(StandardScaler(), classifier()).fit(X, y)
     plain = classifier().fit(X, y).to_model()
-    assert np.array_equal(from_pipeline(pipeline, X).units, plain.units)
+    assert np.array_equal(from_pipeline(pipeline, X).model.units, plain.units)
 
 
 def test_without_scalers_it_is_the_classifiers_own_model() -> None:
     pipeline = make_pipeline(classifier()).fit(X, y)
     assert np.array_equal(
-        from_pipeline(pipeline).head.projection, pipeline[-1].to_model().head.projection
+        from_pipeline(pipeline).model.head.projection, pipeline[-1].to_model().head.projection
     )
 
 
@@ -107,5 +107,5 @@ def test_each_way_names_the_other_where_it_is_wanted() -> None:
 
 def test_a_model_says_what_it_is() -> None:
     pipeline = make_pipeline(StandardScaler(), classifier()).fit(X, y)
-    model: Model = from_pipeline(pipeline)
+    model: Model = from_pipeline(pipeline).model
     assert repr(model).startswith("<Model kind: ProtoNN, features: 13, classes: 3 (0, 1, 2)")
