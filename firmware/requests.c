@@ -79,6 +79,10 @@ static struct {
 #ifdef PNN_TEACHABLE
         uint8_t class_index; /* of a LEARN or FORGET */
         struct {
+            uint16_t place;
+            uint8_t bytes[16];
+        } store;
+        struct {
             uint8_t learned;
             uint8_t examples;
         } teaching;
@@ -187,6 +191,28 @@ static uint8_t teach(uint8_t type)
 }
 #endif
 
+#ifdef PNN_TEACHABLE
+/* How many bytes a STORE writes; more than it has if it may not. */
+static uint16_t stored_bytes(void)
+{
+    const uint16_t count = decoder.length - (HEADER_BYTES + sizeof head.payload.store.place + FRAME_CRC_BYTES);
+    const bool fits = count <= sizeof head.payload.store.bytes && head.payload.store.place <= PNN_STORE_BYTES - count;
+
+    return fits ? count : UINT16_MAX;
+}
+
+/* Write them; from then on, the examples are those in the store. */
+static void store(uint8_t count)
+{
+    for (uint8_t i = 0; i < count; i++) {
+        pnn_store_write(head.payload.store.place + i, head.payload.store.bytes[i]);
+    }
+    if (count != 0) {
+        pnn_recall();
+    }
+}
+#endif
+
 /* Where the features begin in a request's body; 0 if it has none. */
 static uint8_t features_at(uint8_t type)
 {
@@ -208,6 +234,8 @@ static void answer(void)
 #ifdef PNN_TEACHABLE
     if (type == LEARN || type == FORGET) {
         expected += sizeof head.payload.class_index;
+    } else if (type == STORE && stored_bytes() != UINT16_MAX) {
+        expected = decoder.length;
     }
 #endif
     if (type < HELLO || type > LAST_REQUEST) {
@@ -222,6 +250,7 @@ static void answer(void)
         payload_bytes = refuse(NOT_HELD);
 #ifdef PNN_TEACHABLE
     } else if (type == STORE) {
+        store((uint8_t)stored_bytes());
         payload_bytes = 0;
         more_bytes = PNN_STORE_BYTES;
     } else if (type == LEARN || type == FORGET) {
@@ -245,7 +274,7 @@ static void take_body(uint8_t byte)
     const uint16_t index = decoder.length - 1u;
     uint8_t at;
 
-    if (index < HEADER_BYTES + sizeof head.payload.repetitions) {
+    if (index < sizeof head) {
         ((uint8_t *)&head)[index] = byte;
     }
     at = features_at(head.type);

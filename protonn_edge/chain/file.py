@@ -13,9 +13,7 @@ Raising the format version
 
 from __future__ import annotations
 
-import io
 import json
-import zipfile
 from dataclasses import astuple, fields, replace
 from pathlib import Path
 from typing import Any
@@ -32,7 +30,7 @@ from protonn_edge.chain.head import Head
 from protonn_edge.chain.model import Model
 from protonn_edge.chain.registry import FEATURE_STAGES, HEADS
 from protonn_edge.chain.statistics import InputStatistics, Normalizer
-from protonn_edge.datasets.archive import ArrayArchive
+from protonn_edge.datasets.archive import ArrayArchive, packed
 from protonn_edge.datasets.naming import NAME_LIMIT
 from protonn_edge.datasets.row_sketch import RowSketch
 from protonn_edge.errors import InputError
@@ -104,16 +102,7 @@ def save_model(model: Model, path: Path | str) -> None:
 
 def model_bytes(model: Model) -> bytes:
     """Return a model file's content: an .npz without times, the same on every system."""
-    buffer = io.BytesIO()
-    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_STORED) as archive:
-        for name, array in _arrays_of(model).items():
-            member = zipfile.ZipInfo(f"{name}.npy")  # dated 1980-01-01
-            member.create_system = 3
-            member.external_attr = 0o600 << 16
-            content = io.BytesIO()
-            np.lib.format.write_array(content, array, allow_pickle=False)
-            archive.writestr(member, content.getvalue())
-    return buffer.getvalue()
+    return packed(_arrays_of(model))
 
 
 def load_model(path: Path | str) -> Model:

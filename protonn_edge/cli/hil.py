@@ -16,7 +16,7 @@ from protonn_edge.build.folder import Project
 from protonn_edge.chain.model import Model
 from protonn_edge.cli.command import OUTPUT, Output, command, option
 from protonn_edge.cli.devices import EMULATOR, check_project, check_source, chosen_emulator
-from protonn_edge.cli.options import BOARD, FOLDER, POINTS, board_words, power_draw
+from protonn_edge.cli.options import BOARD, POINTS, PROJECT, board_words, power_draw
 from protonn_edge.cli.paths import RESULTS, OutputFile
 from protonn_edge.cli.tables import TABLE, points_for, words_of
 from protonn_edge.codegen import DevicePlan
@@ -46,12 +46,7 @@ def hil_command(
     ),
     emulator: str | None = EMULATOR,
     board_name: str = BOARD,
-    folder: Path = option(
-        "The folder that 'build' wrote.  [default: the current folder]",
-        FOLDER,
-        flag="--project",
-        default=Path(),
-    ),
+    folder: Path = PROJECT,
     output: Path | None = option(
         "Results file: one line of CSV per point.", OutputFile(RESULTS, dir_okay=False)
     ),

@@ -119,6 +119,12 @@ SHARE = Parsed("SHARE", "is not a share between 0 and 1, such as 1% or 0.01", _s
 
 MODEL_FILE = argument(PATH, metavar="MODEL")
 POINTS = argument(PATH)
+PROJECT = option(
+    "The folder that 'build' wrote.  [default: the current folder]",
+    FOLDER,
+    flag="--project",
+    default=Path(),
+)
 MODEL_OUTPUT = option("The model file (.npz).", OutputFile(MODEL), required=True)
 BOARD = option(
     "The board, or a .toml file of your own.",

@@ -91,6 +91,7 @@ WINDOWS = FileKind(
     "a data set of windows", lambda path: {"X_train", "y_train", "class_names"} <= _arrays(path)
 )
 REPORT = FileKind("a report", _is_report)
+TAUGHT = FileKind("a file of taught examples", lambda path: "taught_model" in _arrays(path))
 RECORDING = FileKind("a recording", _begins(RECORDING_MARK))
 RESULTS = FileKind("a results file", _begins("# protonn-edge results "))
 PREDICTIONS = FileKind("a file of predictions", _begins(",".join(PREDICTIONS_HEAD)))

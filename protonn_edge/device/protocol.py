@@ -27,6 +27,7 @@ _MAX_BODY_BYTES = 0xFFFF
 PROTOCOL_VERSION = 2
 FEATURE_TYPE_UINT8 = 0
 MOST_REPETITIONS = 1 << 16
+MOST_STORED_BYTES = 16  # that a STORE writes
 MOST_WINDOW_BYTES = 63  # what the ring buffer of a device with a USART holds
 
 REPLY = 0x80
@@ -89,22 +90,19 @@ class Message:
         if cls.VERSION is not None and payload and payload[0] != cls.VERSION:
             raise VersionError(cls.OTHER_VERSION.format(payload[0], cls.VERSION))
         size = cls.LAYOUT.size
-        if cls.REST is None:
-            if len(payload) != size:
-                raise cls._wrong_length(payload, str(size))
-            return cls(*cls.LAYOUT.unpack(payload))
-        count, beyond = divmod(len(payload) - size, struct.calcsize(f"<{cls.REST.code}"))
+        allowed, count, beyond = str(size), 0, len(payload) - size
+        if cls.REST is not None:
+            allowed = f"{size} and {cls.REST.words}"
+            count, beyond = divmod(beyond, struct.calcsize(f"<{cls.REST.code}"))
         if count < 0 or beyond:
-            raise cls._wrong_length(payload, f"{size} and {cls.REST.words}")
-        rest = struct.unpack_from(f"<{count}{cls.REST.code}", payload, size)
-        values = [*cls.LAYOUT.unpack_from(payload), rest[0] if cls.REST.code == "s" else rest]
+            raise ProtocolError(
+                f"a {cls.NAME} has a payload of {len(payload)} bytes, must have {allowed}"
+            )
+        values = [*cls.LAYOUT.unpack_from(payload)]
+        if cls.REST is not None:
+            rest = struct.unpack_from(f"<{count}{cls.REST.code}", payload, size)
+            values.append(rest[0] if cls.REST.code == "s" else rest)
         return cls(*values)
-
-    @classmethod
-    def _wrong_length(cls, payload: bytes, allowed: str) -> ProtocolError:
-        return ProtocolError(
-            f"a {cls.NAME} has a payload of {len(payload)} bytes, must have {allowed}"
-        )
 
 
 _FEATURES = Rest("s", "the features")
@@ -180,9 +178,12 @@ class ForgetRequest(LearnRequest):
 
 @dataclass(frozen=True)
 class StoreRequest(Message):
-    """Ask for what the device keeps of what it was taught."""
+    """Ask for what the device keeps of what it was taught; first write a part of it, or nothing."""
 
-    TYPE, NAME = STORE, "STORE request"
+    TYPE, NAME, REST = STORE, "STORE request", Rest("s", "the bytes to write")
+    LAYOUT = struct.Struct("<H")
+    place: int = 0  # of the first byte in the store
+    content: bytes = b""  # at most `MOST_STORED_BYTES`
 
 
 # --- replies -------------------------------------------------------------------------------------

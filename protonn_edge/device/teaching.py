@@ -1,4 +1,4 @@
-"""Teaching a device over its serial line: it learns, forgets, and shows what it keeps."""
+"""Teaching a device over its serial line: it learns, forgets, shows and changes what it keeps."""
 
 from __future__ import annotations
 
@@ -34,3 +34,18 @@ def forget(session: Session, label: int = ALL_CLASSES) -> int:
 def read_store(session: Session) -> bytes:
     """Return what the device keeps in its EEPROM, for `protonn_edge.kinds.protonn.teaching`."""
     return session.ask(protocol.StoreRequest(), protocol.StoreReply).content
+
+
+def write_store(session: Session, content: bytes) -> None:
+    """Let the device keep these examples in place of its own, as `stored` returns them.
+
+    Byte 0 is written last, so that the device has no examples if this breaks off.
+    """
+    size = protocol.MOST_STORED_BYTES
+    parts = [(at, content[at : at + size]) for at in range(1, len(content), size)]
+    for place, part in [(0, b"\xff"), *parts, (0, content[:1])]:
+        reply = session.ask(protocol.StoreRequest(place, part), protocol.StoreReply)
+    if reply.content != content:
+        raise CheckFailed(
+            "the device's EEPROM does not hold what was written; it may be worn out, use another"
+        )

@@ -15,17 +15,22 @@ from __future__ import annotations
 import binascii
 from collections.abc import Iterator
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
 from protonn_edge.chain.integer_chain import MODEL_HASH_BYTES, IntegerChain
+from protonn_edge.datasets.archive import ArrayArchive, packed
 from protonn_edge.errors import InputError
 from protonn_edge.kinds.protonn.prototypes.integers import IntegerPrototypes
 from protonn_edge.kinds.protonn.prototypes.teaching import CRC_BYTES, Store, Taught, Teaching
+from protonn_edge.system.files import write_atomically
 
 CRC_START = 0xFFFF  # so that zeros are no record
 EMPTY = 0xFF  # an erased byte
+_TAUGHT_ARRAYS = ("taught_model", "points", "classes")  # the first is the model's hash
+_FILE_LIMIT_BYTES = 1 << 18  # the most that a board may be taught takes 65 kB
 
 
 def with_new_classes(labels: NDArray[np.float32], count: int) -> NDArray[np.float32]:
@@ -92,6 +97,31 @@ def recalled(model: IntegerChain, content: bytes) -> Taught:
         records = list(_records(last, teaching, content))[: teaching.room]
     examples = np.frombuffer(b"".join(records), np.uint8).reshape(len(records), 1 + last.n_inputs)
     return Taught(examples[:, 1:].copy().view(np.int8), examples[:, 0].copy())
+
+
+def save_taught(path: Path, model: IntegerChain, taught: Taught) -> None:
+    """Write examples of a model to an .npz file."""
+    contents = (np.array(model.model_sha256), taught.points, taught.classes)
+    write_atomically(path, packed(dict(zip(_TAUGHT_ARRAYS, contents, strict=True))))
+
+
+def load_taught(path: Path, model: IntegerChain) -> Taught:
+    """Return the examples of a file that `save_taught` wrote for this model.
+
+    Raises `InputError` for any other file, and if the model cannot be taught.
+    """
+    with ArrayArchive(path, limit_bytes=_FILE_LIMIT_BYTES) as archive:
+        if set(archive.names) != set(_TAUGHT_ARRAYS):
+            raise InputError(f"{path} is no file of examples; name one that 'taught -o' wrote")
+        known, points, classes = map(archive.read, _TAUGHT_ARRAYS)
+        if known.tolist() != model.model_sha256:
+            raise InputError(
+                f"{path} has examples of another model than {model.model_sha256[:16]}, to which "
+                "its points mean nothing; teach this model again"
+            )
+    taught = Taught(points, classes)
+    with_taught(model, taught)
+    return taught
 
 
 def _start(model: IntegerChain) -> bytes:

@@ -1,0 +1,64 @@
+"""``protonn-edge taught``: keep what a board was taught in a file of this computer."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from protonn_edge.boards import load_board
+from protonn_edge.build.folder import Project
+from protonn_edge.cli.command import OUTPUT, Output, command, option
+from protonn_edge.cli.devices import check_project, port_to_hear
+from protonn_edge.cli.options import BOARD, PATH, PORT, PROJECT
+from protonn_edge.cli.paths import TAUGHT, OutputFile
+from protonn_edge.device import teaching as device
+from protonn_edge.device.session import Session
+from protonn_edge.kinds.protonn import teaching
+from protonn_edge.quantization import quantize
+from protonn_edge.report.terminal import fact_table
+
+
+@command("taught")
+def taught_command(
+    port: str | None = PORT,
+    output: Path | None = option(
+        "Write the board's examples to a file (.npz).", OutputFile(TAUGHT)
+    ),
+    restore: Path | None = option(
+        "Give the board the examples in a file that -o wrote, in place of its own.", PATH
+    ),
+    clear: bool = option("Let the board forget all examples.", is_flag=True),
+    folder: Path = PROJECT,
+    board_name: str = BOARD,
+    out: Output = OUTPUT,
+) -> None:
+    """Show how many examples of each class a board was taught; keep, restore or clear them.
+
+    The board runs the firmware that 'build' made in this folder. With -o, its examples are written
+    to a file before --restore or --clear changes them.
+    """
+    if clear and restore is not None:
+        raise click.UsageError("--clear and --restore exclude each other; give one of them")
+    check_project(folder)
+    model, board = quantize(Project(folder).model()), load_board(board_name)
+    _, room = teaching.teachable_stage(model)
+    wanted = None if restore is None else teaching.load_taught(restore, model)
+    port = port_to_hear(out, port, board)
+    with Session(port, model_hash=bytes.fromhex(model.model_sha256), board=board) as session:
+        found = teaching.recalled(model, device.read_store(session))
+        if output is not None:
+            teaching.save_taught(output, model, found)
+        if clear:
+            device.forget(session)
+        elif wanted is not None:
+            device.write_store(session, teaching.stored(model, wanted))
+        kept = teaching.recalled(model, device.read_store(session))
+    counts = dict(zip(model.classes, kept.counts(model.n_classes).tolist(), strict=True))
+    out.say(
+        f"{port} has {len(kept)} of at most {room.room} examples:",
+        fact_table([(name, str(count)) for name, count in counts.items()]),
+    )
+    if output is not None:
+        out.say(f"{len(found)} examples are in {output}")
+    out.finish({"port": port, "examples": len(kept), "room": room.room, "classes": counts})
