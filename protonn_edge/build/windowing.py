@@ -34,7 +34,7 @@ from protonn_edge.sensors.kinds import Unit, is_chip, units_of, units_text
 _BEYOND = 0.5  # of the sensor's range: training may widen the range of its data
 _SHORT = 0.01  # of the full scale of sound, by which a range may differ
 VOTES_LIMIT = 15
-_SAMPLES_LIMIT = 0xFFFF
+SAMPLES_LIMIT = 0xFFFF
 _CLASSES_LIMIT = 250
 _NAME_BYTES = NAME_LIMIT + 1
 _SAY_S = 1.0
@@ -225,8 +225,8 @@ class Windowing:
                 f"--hop is {self.hop}, but a window of sound has {self.window} samples and begins "
                 f"at an onset; give --hop {self.window} or more, or leave it out"
             )
-        if not 1 <= self.hop <= _SAMPLES_LIMIT or self.window > _SAMPLES_LIMIT:
-            raise InputError(f"--hop is {self.hop}; give 1 to {_SAMPLES_LIMIT:,} samples")
+        if not 1 <= self.hop <= SAMPLES_LIMIT or self.window > SAMPLES_LIMIT:
+            raise InputError(f"--hop is {self.hop}; give 1 to {SAMPLES_LIMIT:,} samples")
 
     @property
     def window(self) -> int:

@@ -9,7 +9,7 @@ from pathlib import Path
 import click
 import numpy as np
 
-from protonn_edge.build.windowing import VOTES_LIMIT
+from protonn_edge.build.windowing import SAMPLES_LIMIT, VOTES_LIMIT
 from protonn_edge.chain.decision import UNKNOWN
 from protonn_edge.chain.file import load_model
 from protonn_edge.cli.command import OUTPUT, Output, command, option
@@ -36,7 +36,7 @@ def predict_command(
     ),
     hop: int | None = option(
         "DATA is a recording: classify a window every so many samples, as a board does.",
-        click.IntRange(1),
+        click.IntRange(1, SAMPLES_LIMIT),
     ),
     votes: int = option(
         "With --hop: windows of which most must agree.", click.IntRange(1, VOTES_LIMIT), shown=1

@@ -80,6 +80,16 @@ class Recording:
         """Samples per second, if known."""
         return self.dataset.sample_rate
 
+    @property
+    def begins(self) -> NDArray[np.bool_]:
+        """Where a take or a session begins, (n,); elsewhere, a seam is a gap within one."""
+        begins = np.zeros(len(self.seams), np.bool_)
+        if self.take_of is not None:
+            begins[1:] |= np.diff(self.take_of) != 0
+        if self.groups is not None:
+            begins[np.cumsum([count for _, count in runs_in(self.groups)][:-1])] = True
+        return begins
+
 
 def read_recording(path: Path, options: TableOptions | None = None) -> Recording:
     """Read a table, a WAV file or a folder of takes; refuse sets of labels, and unlike channels."""

@@ -15,8 +15,9 @@ from numpy.typing import NDArray
 from scipy.stats import chi2
 
 from protonn_edge.chain.decision import UNKNOWN
+from protonn_edge.chain.feature_stage import Signal
 from protonn_edge.chain.model import Model
-from protonn_edge.datasets.dataset import dense_features
+from protonn_edge.datasets.dataset import Dataset, dense_features
 from protonn_edge.datasets.naming import channel_names, listed
 from protonn_edge.datasets.recorded import Recording
 from protonn_edge.datasets.recordings import runs_of
@@ -25,6 +26,7 @@ from protonn_edge.errors import InputError, counted
 from protonn_edge.quantization import IntegerChain, quantize
 
 _WINDOWS_AT_ONCE = 4_096
+_SAME_RATE = 0.05  # maximum relative difference of a recording's rate from the model's
 _TAIL = 0.025  # on either side of an interval of 95 %
 
 
@@ -96,8 +98,9 @@ def live_figures(
 ) -> LiveFigures:
     """Return what a board with a model of windows would report of a recording with labels.
 
-    Windows begin every `hop` samples; see `Reporter`. Nothing happens in the label of most samples.
-    Raises `InputError` if the recording has other channels, units or classes than the model.
+    Windows begin every `hop` samples; see `Reporter`. The board is started anew for each take or
+    session. Nothing happens in the label of most samples. Raises `InputError` if the recording has
+    other channels, units, classes or another rate than the model, or no whole window.
     """
     signal = None if model.feature_stage is None else model.feature_stage.signal
     if signal is None or signal.from_onset:
@@ -106,33 +109,31 @@ def live_figures(
         channel_names(model.feature_names, signal.channels), "the recording"
     )
     samples, y = dense_features(dataset.X_train, "the recording"), dataset.y_train
-    rest, rate = dataset.classes[int(np.bincount(y).argmax())], recorded.rate or signal.rate
-    here, there, window = dataset.instrument, model.instrument, signal.samples
-    alike = here is None or there is None or not here.is_unlike(there)
-    known = {*dataset.classes} <= {rest, *model.classes}
-    if samples.shape[1] != signal.channels or rate is None or not (known and alike):
+    rest = dataset.classes[int(np.bincount(y).argmax())]
+    rate = _rate(model, signal, dataset, recorded.rate, rest)
+    parts = runs_of(np.zeros_like(y), recorded.seams)
+    if (longest := max(end - first for first, end in parts)) < signal.samples:
         raise InputError(
-            f"the recording has {counted(samples.shape[1], 'channel')} of {here or 'any unit'}, "
-            f"{rate or 'unknown'} samples a second and labels {listed(dataset.classes)}, the model "
-            f"{signal.channels} of {there or 'any unit'} and {listed(model.classes)}; give a "
-            "recording like those that it was trained on"
+            f"the longest part of the recording without a gap has {counted(longest, 'sample')}, a "
+            f"window of the model {signal.samples:,}; give a longer recording"
         )
-    integers = quantize(model)
-    reporter, reports = Reporter(votes, round(refractory_s * rate)), list[tuple[int, str]]()
-    names, reach = (
-        {**dict(enumerate(model.classes)), UNKNOWN: "unknown"},
-        window + (votes - 1) * hop,
-    )
-    for first, end in runs_of(np.zeros_like(y), recorded.seams):
+    integers, reports = quantize(model), list[tuple[int, str]]()
+    reporter = Reporter(votes, round(refractory_s * rate))
+    names = {**dict(enumerate(model.classes)), UNKNOWN: "unknown"}
+    for first, end in parts:
         reporter.forget()
-        for at, label in _classified(integers, samples[first:end], window, hop):
+        if recorded.begins[first]:
+            reporter.reported = UNDECIDED
+        for at, label in _classified(integers, samples[first:end], signal.samples, hop):
             if reporter.report(label, first + at):
                 reports.append((first + at, names[reporter.reported]))
     events, missed, right = 0, 0, set[int]()
-    for first, end in runs_of(y, recorded.seams):
+    reach, ends = signal.samples + (votes - 1) * hop, np.array([end for _, end in parts])
+    for first, end in runs_of(y, recorded.begins):
         event = dataset.classes[y[first]]
         if event != rest:
-            found = {at for at, name in reports if name == event and first < at < end + reach}
+            last = min(end + reach - 1, int(ends[np.searchsorted(ends, end)]))
+            found = {at for at, name in reports if name == event and first < at <= last}
             events, missed, right = events + 1, missed + (not found), right | found
     alarms = [at for at, name in reports if name not in (rest, "unknown") and at not in right]
     return LiveFigures(
@@ -142,6 +143,24 @@ def live_figures(
         missed=missed,
         false_alarms=len(alarms),
         reports=tuple((at / rate, name) for at, name in reports),
+    )
+
+
+def _rate(
+    model: Model, signal: Signal, dataset: Dataset, recorded: float | None, rest: str
+) -> float:
+    """Return the samples a second; raise `InputError` if a recording is unlike the model's."""
+    rate, channels = recorded or signal.rate, dataset.X_train.shape[1]
+    here, there = dataset.instrument, model.instrument
+    alike = here is None or there is None or not here.is_unlike(there)
+    known = {*dataset.classes} <= {rest, *model.classes} and channels == signal.channels
+    if rate and known and alike and abs(rate - (signal.rate or rate)) <= _SAME_RATE * rate:
+        return rate
+    raise InputError(
+        f"the recording has {counted(channels, 'channel')} of {here or 'any unit'}, "
+        f"{rate or 'unknown'} samples a second and labels {listed(dataset.classes)}, the model "
+        f"{signal.channels} of {there or 'any unit'}, {signal.rate or 'any number of'} samples and "
+        f"{listed(model.classes)}; give a recording like those that it was trained on"
     )
 
 
