@@ -32,9 +32,9 @@ def share_right(predicted: Labels, actual: Labels) -> float:
 
 
 def wilson_interval(right: int, n: int) -> tuple[float, float]:
-    """Return the 95 % interval of a share of which `right` of n >= 1 points were right.
+    """Return the 95 % interval of a share, given that `right` of n >= 1 points were right.
 
-    It is E. B. Wilson's (1927), which stays within 0..1 and is valid for shares near 1, too.
+    E. B. Wilson's interval (1927) stays within 0..1 and is valid for shares near 1, too.
     """
     share, z2 = right / n, _Z_95**2
     middle = (share + z2 / (2 * n)) / (1 + z2 / n)
@@ -65,7 +65,7 @@ def answer_matrix(results: Sequence[Result], model: DeviceModel) -> NDArray[np.i
 
 
 def frequent_confusions(counts: NDArray[np.int64], most: int) -> list[tuple[int, int, int]]:
-    """Return the most common mistakes: a class, what it was taken for, and how many points."""
+    """Return the most common mistakes: the true class, the answer, and the number of points."""
     counts = counts[:, : len(counts)]
     wrong = counts - np.diag(counts.diagonal())
     order = np.argsort(-wrong, axis=None, kind="stable")[:most]

@@ -35,7 +35,7 @@ class Firmware:
     usage: Usage  # memory counted by the budget, including the worst-case stack
     plan: DevicePlan  # how a prediction is computed
     possible: PossibleCycles  # of a prediction
-    claims: tuple[Claim, ...] = ()  # what follows from its machine code; of floats nothing
+    claims: tuple[Claim, ...] = ()  # claims from its machine code; none for floats
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,23 +43,23 @@ class EvidencePoints:
     """The points of the results."""
 
     raw: Floats  # (n, D)
-    fed: NDArray[np.uint8]  # (n, D): what the device was sent
+    fed: NDArray[np.uint8]  # (n, D): the inputs sent to the device
     labels: Labels  # (n,)
     saturations: int  # raw values that were clamped
-    stages: tuple[StageLoss, ...]  # what each stage of quantization costs; empty for a float build
+    stages: tuple[StageLoss, ...]  # the cost of each stage of quantization; empty for a float build
 
 
 @dataclass(frozen=True, eq=False)
 class Evidence:
     """Everything known about a results file."""
 
-    name: str  # what the file is called
-    origin: Origin  # what was run on what
+    name: str  # the file's name
+    origin: Origin  # the model, the firmware and the devices
     results: tuple[Result, ...]  # by their index
     board: Board  # its clock, its power and its limits
     model: Model  # the float model
-    reference: DeviceModel  # what the device computes
-    firmware: Firmware  # what the device runs
+    reference: DeviceModel  # the arithmetic of the device
+    firmware: Firmware  # the program on the device
     points: EvidencePoints | None  # the points, if given
     image_shape: Shape | None  # height and width, if a point is an image; a signal has height 1
     data_name: str = ""  # name of the file of the points; empty if unknown
@@ -89,7 +89,7 @@ class Evidence:
 
     @property
     def overlap(self) -> Overlap | None:
-        """How many of the points are rows that the model was trained on; None if unknown."""
+        """The number of points that the model was trained on; None if unknown."""
         rows, points = self.model.training_rows, self.points
         return None if rows is None or points is None else rows.overlap(points.raw)
 
@@ -101,5 +101,5 @@ class Evidence:
 
     @property
     def bound_by(self) -> str:
-        """What shows the bound."""
+        """The evidence for the bound."""
         return f"by {self.firmware.possible.by}"

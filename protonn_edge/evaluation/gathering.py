@@ -49,7 +49,7 @@ def gather(
 ) -> Evidence:
     """Return everything known about a results file.
 
-    - `models`: models, one of which was run, in integers or floats.
+    - `models`: candidates for the model that was run, in integers or floats.
     - `projects`: folders that may have its linked firmware, which is built in a scratch folder
       otherwise.
     - `data`: the points, in a file of this name.

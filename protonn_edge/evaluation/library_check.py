@@ -1,10 +1,10 @@
 """Check the exported library's input quantizer: the answers of a model fed by a sketch.
 
-`verify` and `hil` send the device bytes that the host has quantized from floats. A sketch has no
-such bytes: it rounds each value to an integer of 16 bits, in the unit that the header names (see
-`raw_inputs`), and passes it to ``pnn_quantize``. Here the same points are quantized that way, in
-NumPy, by the generated C on the host, and by firmware that calls ``pnn_quantize`` on the emulated
-board, and the three must agree score by score. The cost is the difference of two accuracies.
+`verify` and `hil` send the device bytes that the host has quantized from floats. A sketch instead
+rounds each value to an integer of 16 bits, in the unit that the header names (see `raw_inputs`),
+and passes it to ``pnn_quantize``. Here the same points are quantized in this way, in NumPy, by the
+generated C on the host, and by firmware that calls ``pnn_quantize`` on the emulated board; the
+three must agree score by score. The cost is the difference of two accuracies.
 """
 
 from __future__ import annotations
@@ -48,9 +48,9 @@ class LibraryCheck:
     n: int  # points
     accuracy: float  # with bytes quantized by the host, and by ``pnn_quantize``
     library_accuracy: float
-    differing: tuple[int, ...]  # rows of the points whose class differs between the two
-    losing: tuple[str, ...]  # features whose bytes differ most, the worst first
-    # whether the raw integers are the bytes themselves, so that ``pnn_quantize`` returns what it is
+    differing: tuple[int, ...]  # rows of the points with different classes in the two
+    losing: tuple[str, ...]  # features with the most different bytes, the worst first
+    # whether raw integers are the bytes themselves: ``pnn_quantize`` returns its argument
     # given
     identity: bool
     # executions that were compared with NumPy on this way, score by score
@@ -150,7 +150,7 @@ class LibraryWay:
         return bool((self.model.raw_inputs.quantize(table) == table).all())
 
     def _losing(self, Q: NDArray[np.uint8]) -> tuple[str, ...]:
-        """Return the names of features whose bytes differ most from those of floats, Q (n, D)."""
+        """Return the names of features whose bytes differ most from the floats' Q (n, D)."""
         steps = np.abs(self.bytes.astype(np.int64) - Q).sum(axis=0)
         names = [name[:_NAME_LENGTH] for name in self.model.feature_names]
         channels = self.model.n_channels
@@ -172,9 +172,8 @@ def check_library(
 ) -> LibraryCheck:
     """Check the library's ``pnn_quantize`` in all available executions.
 
-    The plan is how the firmware computes on the emulated board; without one, no board is emulated.
-    Nor is it where the raw integers are the bytes themselves: it would get the same bytes. Each
-    result of it goes to `sink`.
+    The emulated board runs the plan; without one, or if the raw integers are the bytes themselves
+    (it would get the same bytes), no board is emulated. Each of its results goes to `sink`.
     """
     check = way.check()
     agreements = [way.on_host()] if has_compiler() else []

@@ -1,7 +1,7 @@
-"""What a board reports of a recording, and how often that is wrong: false alarms and missed events.
+"""The reports of a board for a recording, and its false alarms and missed events.
 
-Events are the runs of a label in the recording, but for those of one class in which nothing
-happens. A report is right if its class has an event that its windows reach.
+Events are the runs of a label in the recording, except the class in which nothing happens. A
+report is right if its windows reach an event of its class.
 """
 
 from __future__ import annotations
@@ -32,10 +32,10 @@ _TAIL = 0.025  # on either side of an interval of 95 %
 
 @dataclass
 class Reporter:
-    """What a board reports of windows that follow one another, as templates/device/windows.j2 does.
+    """The reports of a board for consecutive windows, as in templates/device/windows.j2.
 
-    `votes` is how many of the last windows are counted, of which most must have a class; for
-    `refractory` samples, a reported class stays. `reported` is the last one, `UNDECIDED` before.
+    A class is reported once most of the last `votes` windows have it, and stays for `refractory`
+    samples. `reported` is the last one, `UNDECIDED` before.
     """
 
     votes: int = 1
@@ -96,7 +96,7 @@ class LiveFigures:
 def live_figures(
     model: Model, recorded: Recording, hop: int, votes: int = 1, refractory_s: float = 0.0
 ) -> LiveFigures:
-    """Return what a board with a model of windows would report of a recording with labels.
+    """Return the reports of a board with a model of windows for a recording with labels.
 
     Windows begin every `hop` samples; see `Reporter`. The board is started anew for each take or
     session. Nothing happens in the label of most samples. Raises `InputError` if the recording has

@@ -62,7 +62,7 @@ class Repetition:
 
 @dataclass(frozen=True, eq=False)
 class Measurement(FactsRepr):
-    """What a run measured."""
+    """The results of a run."""
 
     board: Board  # the board, real or emulated
     reference: DeviceModel  # the reference that the device's scores were compared with
@@ -78,7 +78,7 @@ class Measurement(FactsRepr):
     # (L, L): Answered points: row the actual class, column the predicted one. Of a model that
     # rejects (L, L + 1): the last column is "unknown".
     confusion: NDArray[np.int64]
-    shares: list[device.DeviceShare]  # what each device did
+    shares: list[device.DeviceShare]  # the work of each device
     comparison: (
         device.DeviceComparison | None
     )  # differences between several devices on the same points
@@ -234,7 +234,7 @@ def _answered(
     resume: bool,
     on_result: Callable[[device.Result], None],
 ) -> tuple[list[device.Result], list[device.DeviceShare]]:
-    """Return the answers to points with their classes, and what the reference answers."""
+    """Return the answers to points with their classes, and the reference's answers."""
     Q, y, expected = points
     origin = device.Origin.of(reference, Q, y)
     earlier = _earlier(results, origin, reference, y) if resume and results is not None else []
@@ -257,7 +257,7 @@ def _answered(
 def _checked_firmware(
     project: Project, board: Board, reference: DeviceModel, plan: DevicePlan
 ) -> tuple[Path, Usage]:
-    """Return the ELF file, which a user may have changed since the build, and what it takes."""
+    """Return the ELF file, which a user may have changed since the build, and its memory."""
     elf = project.compile(board)
     program = read_program(elf)
     usage = check_budget(program, board, reference.all_remedies)

@@ -1,4 +1,4 @@
-"""A model in the form of what other people's tools take: a library, or plain C."""
+"""A model for other people's tools: a library, or plain C."""
 
 from __future__ import annotations
 

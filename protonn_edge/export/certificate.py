@@ -50,7 +50,7 @@ def certify_library(folder: Path, board: Board, settings: Settings) -> Certifica
 
 
 def readme_section(files: Mapping[str, str], prefix: str, board: Board, tried: Tried) -> str:
-    """Return the part of a library's README on what is claimed of it; its files have names.
+    """Return the part of a library's README with the claims about it; its files have names.
 
     It is linked for the board, unless its self-test was not tried.
     """
@@ -74,7 +74,7 @@ def _sources(names: Iterable[str], prefix: str) -> list[str]:
 def _claims(
     sources: Mapping[str, str], prefix: str, board: Board, tried: Tried, *, prove: bool
 ) -> tuple[LinkedProgram, tuple[Claim, ...]]:
-    """Return a program that calls the library's `predict`, and what is claimed."""
+    """Return a program that calls the library's `predict`, and the claims about it."""
     main = template_environment("export", prefix).get_template("certified.c.j2").render()
     with scratch_folder() as folder:
         program = read_program(link_as_sketch({**sources, "main.c": main}, board, folder))

@@ -31,13 +31,13 @@ _RAW_SCALE_BYTES = 12  # struct raw_scale of the generated C
 
 @dataclass(frozen=True)
 class Export:
-    """What was written."""
+    """The written export."""
 
     name: str  # of the library and its header
     files: tuple[str, ...]  # names below the folder, sorted
     vectors: int  # test vectors of the self-test
     plan: Plan  # how the C computes
-    flash_bytes: int  # what an Arduino program with all of it takes, about: a little less
+    flash_bytes: int  # flash of an Arduino program that uses all of it, approximately
     model_sha256: str  # of the integer model
     tried: Tried  # the self-test's result
 
@@ -58,39 +58,38 @@ def export(
 ) -> Export:
     """Write a model as a library or as plain C; the same input gives the same bytes.
 
-    The bounds in its README are those of the compiler that is installed.
+    The bounds in its README hold for the installed compiler.
 
     Parameters
     ----------
     model : Model
         The trained model.
     kind : {"arduino", "platformio", "c"}
-        What to make of it.
+        The form of the export.
     folder : Path or str
         The library's own folder: new, empty, or an earlier export.
     board : Board or str, default="uno"
-        The board that it is planned for: the fastest kernels of which fit beside the self-test.
+        The board that it is planned for: the fastest kernels that fit together with the self-test.
     name : str, optional
-        The library's name; by default the folder's. Either is made one that tools take.
+        The library's name, by default the folder's, made valid for the tools.
     points : array of shape (n, features), optional
-        Raw points to take test vectors from; without them they are made of the model.
+        Raw points to take test vectors from; by default, they are made from the model.
     flash_bytes : int, optional
-        What the library may take of the flash, with a small sketch and the self-test; by default
-        all of it.
+        Flash for the library with a small sketch and the self-test; by default all of it.
     prefix : str, optional
-        What C names and files begin with: exports with different ones fit into one program.
+        The beginning of C names and files; exports with different ones fit into one program.
     windowing : Windowing, optional
-        A sensor that one more sketch reads, of this model and this board.
+        A sensor, for one more sketch that reads it, of this model and this board.
     imprint : Imprint, optional
         The library's author, url and version; by default this tool's.
     tries : bool, default=True
-        Whether its self-test runs first: on the emulated board, plain C on this computer.
+        Whether its self-test runs first, on the emulated board, or here for plain C.
 
     Raises
     ------
     InputError
-        If the model has no integers, the folder or the prefix cannot be used, or plain C is to
-        read a sensor.
+        If the model has no integers, the folder or the prefix cannot be used, or plain C with a
+        sensor is requested.
     CheckFailed
         If the sketch that reads the sensor does not fit, or cannot keep up, or the self-test fails
         (`WrongAnswers`); nothing is written then.

@@ -1,9 +1,8 @@
-"""Put an export into its folder: whole or not at all, and never over what someone else wrote.
+"""Put an export into its folder: whole or not at all, and never over other files.
 
-The file `MANIFEST` tells what of a folder is an export, in the format of sha256sum. A new export
-replaces those files, unless one was edited; whatever else is there stays. Projects that other
-commands write are put into their folders in the same way; a comment above the list says which kind
-it is, and one kind never replaces another.
+The file `MANIFEST` lists an export's files, in the format of sha256sum. A new export replaces them,
+unless one was edited; other files stay. Projects of other commands are written in the same way: a
+comment above the list names the kind, and one kind never replaces another.
 """
 
 from __future__ import annotations
@@ -27,7 +26,7 @@ _LINE = re.compile(r"([0-9a-f]{64})  (.+)")
 
 
 class Manifest(NamedTuple):
-    """What a folder holds by its list: which of the kinds, and the SHA-256 of files by name."""
+    """A folder's list: its kind, and the SHA-256 of files by name."""
 
     kind: str | None = None
     digests: Mapping[str, str] = {}
@@ -36,8 +35,8 @@ class Manifest(NamedTuple):
 def check_folder(folder: Path, kind: str = EXPORT) -> None:
     """Raise `InputError` if an export, or another `kind`, cannot be put into `folder`.
 
-    It can if there is nothing of that name, an empty folder, or one of that kind whose files are as
-    they were written, and not behind symbolic links.
+    It can if `folder` does not exist, is empty, or has an export of that kind with unchanged files,
+    not behind symbolic links.
     """
     if not folder.is_dir():
         if folder.exists() or folder.is_symlink():
@@ -67,8 +66,8 @@ def write_folder(folder: Path, files: Mapping[str, str], kind: str = EXPORT) -> 
     """Write an export, or another `kind`; old files go when the new ones are there.
 
     Missing parents are made. Files are texts by their names, with ``/``, written as UTF-8 with
-    their line ends. Raises `InputError`, and leaves all as it was, if `check_folder` does, a file
-    that is not the export's is in the way, or the folder cannot be written.
+    their line ends. Raises `InputError`, and changes nothing, if `check_folder` does, another file
+    is in the way, or the folder cannot be written.
     """
     check_folder(folder, kind)
     before = written_in(folder).digests
@@ -86,7 +85,7 @@ def write_folder(folder: Path, files: Mapping[str, str], kind: str = EXPORT) -> 
 
 
 def written_in(folder: Path) -> Manifest:
-    """Return what a folder holds: nothing if there is no sound list."""
+    """Return a folder's list; empty if there is no sound one."""
     path = folder / MANIFEST
     if not path.is_file() or path.stat().st_size > _MANIFEST_LIMIT_BYTES:
         return Manifest()

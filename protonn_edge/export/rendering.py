@@ -1,7 +1,7 @@
-"""The files of an export, as text: the generated C, the self-test, and what the tools ask for.
+"""The files of an export, as text: the generated C, the self-test, and the tools' own files.
 
-Every kind has the same sources; what differs is around them. `own_sketch` is the next step after a
-model is measured: how its library gets into a sketch.
+Every kind has the same sources; only the files around them differ. `own_sketch` explains how to use
+the library in a sketch, the next step after a model is measured.
 """
 
 from __future__ import annotations
@@ -37,12 +37,12 @@ _LISTED_FEATURES = 64
 _SKETCH_LINES = 16
 _LONGEST_NAME = 255
 _C_SUFFIXES = (".h", ".c", ".ino")
-_SAMPLE_RATE = 100.0  # of sketches, where a model does not say
-# What a sketch takes of the SRAM beside the model and a buffer of features: the core's serial
+_SAMPLE_RATE = 100.0  # of sketches, if the model has none
+# SRAM of a sketch in addition to the model and a buffer of features: the core's serial
 # buffers and timers, and the stack; read off linked sketches and the emulator, with room.
 SKETCH_SRAM_BYTES = 450
 
-NAME = "my_model"  # what the library of one's own sketch is called
+NAME = "my_model"  # the library's name in the user's own sketch
 _CASES = 4  # that this sketch spells out
 
 _LONGEST = 200
@@ -72,14 +72,14 @@ class Imprint:
     author : str
         A name, or "name <address>".
     url : str
-        Where people find more about the library.
+        The library's page.
     version : str
-        Of the library: three numbers with points, as the Arduino tools ask for.
+        Of the library: three numbers with points, as the Arduino tools require.
 
     Raises
     ------
     InputError
-        If a manifest cannot say one of them.
+        If a manifest cannot hold one of them.
     """
 
     author: str = "protonn-edge contributors"
@@ -108,10 +108,9 @@ class Imprint:
 def library_name(text: str, prefix: str = PREFIX) -> str:
     """Return a library's name: a letter, then letters, digits and ``_``, at most 32 in all.
 
-    It is also that of its header, so it must be neither another header's nor, as Arduino Lint has
-    it (rules LP010 to LP016), long, with spaces, or with "Arduino" or "library" in it. What cannot
-    be in a name becomes ``_``; one that a header has, with the `prefix` of files too, gets ``_pnn``
-    behind it.
+    Its header has the same name, so it must differ from other headers. Arduino Lint (rules LP010 to
+    LP016) forbids long names, spaces, "Arduino" and "library". Forbidden characters become ``_``,
+    and a header's name, with the `prefix` of files too, gets ``_pnn`` behind it.
     """
     name = text
     while _SUPERFLUOUS.search(name):  # taking a word out may leave another
@@ -128,19 +127,19 @@ def library_name(text: str, prefix: str = PREFIX) -> str:
 
 @dataclass(frozen=True)
 class Library:
-    """What is exported."""
+    """The contents of an export."""
 
     name: str  # as `library_name` gives it
     model: IntegerChain  # the model
     plan: Plan  # how its C computes
-    vectors: KnownAnswers  # what a device checks itself with
+    vectors: KnownAnswers  # the test vectors of the self-test
     from_data: bool  # whether these are points of data, rather than made of the model
     feature_names: tuple[str, ...] = ()  # of the columns of the training data, or empty
-    preparation: Preparation | None = None  # what made these features of columns
-    prefix: str = PREFIX  # what C names and files begin with
+    preparation: Preparation | None = None  # the preparation of the columns
+    prefix: str = PREFIX  # the beginning of C names and files
     # the sensor that a sketch reads, and the windows that it makes
     windowing: Windowing | None = None
-    imprint: Imprint = field(default_factory=Imprint)  # who stands behind it
+    imprint: Imprint = field(default_factory=Imprint)  # its author and version
 
 
 def render_export(kind: Kind, library: Library, board: Board) -> dict[str, str]:
@@ -181,7 +180,7 @@ def _source(kind: Kind, name: str) -> str:
 
 
 def _templates(kind: Kind, library: Library) -> dict[str, str]:
-    """Return the template of each file beside the generated C."""
+    """Return the template of each file except the generated C."""
     templates = {"README.md": "README.md", "LICENSE": "LICENSE"}
     for source in ("self_test.h", "self_test.c"):
         templates[_source(kind, f"{library.prefix}_{source}")] = f"src/{source}"
@@ -261,7 +260,7 @@ def _features(model: IntegerChain, names: tuple[str, ...]) -> list[dict[str, str
 
 
 def _columns(preparation: Preparation | None, names: tuple[str, ...]) -> dict[str, Any]:
-    """Return what fills the gap of each feature, and the features of each column of text."""
+    """Return the value for gaps in each feature, and the features of each column of text."""
     made = preparation or Preparation()
     shown = names or [""] * len(made.values)
     filled = [
@@ -295,7 +294,7 @@ def _markdown(text: str) -> str:
 
 
 def _send(sent: tuple[Sending, ...]) -> str:
-    """Return what a sketch sends, in a few words; "" if raw values are sent as they are."""
+    """Return the unit that a sketch sends, in a few words; "" for unchanged raw values."""
     if not sent:
         return ""
     if len({each.unit for each in sent}) > 1:
@@ -304,7 +303,7 @@ def _send(sent: tuple[Sending, ...]) -> str:
 
 
 def _send_lines(sent: tuple[Sending, ...], prefix: str) -> tuple[str, ...]:
-    """Return what each feature is multiplied by, for a sketch's comment, unless that is long."""
+    """Return each feature's factor, for a sketch's comment, unless that is long."""
     if len(sent) > _SKETCH_LINES:
         return (f"feature by feature as {prefix}_model.h lists them",)
     if len({each.unit for each in sent}) == 1:
@@ -340,10 +339,10 @@ def _window(stage: FeatureStage | None) -> dict[str, Any] | None:
 class OwnSketch:
     """How a model gets into a sketch."""
 
-    command: str  # what exports the library, in the project's folder
+    command: str  # the command that exports the library, in the project's folder
     code: str  # a whole sketch, which only lacks the sensor
-    feature: str  # what feature i is, as a part of a sentence
-    raw: str  # what its raw value is, as the end of one
+    feature: str  # feature i, as a part of a sentence
+    raw: str  # its raw value, as the end of one
     constants: tuple[tuple[str, str], ...]  # the constant of each class, and the class
 
 

@@ -1,8 +1,7 @@
 """The self-test of an exported library: its test vectors, and a run before it is written.
 
-Test vectors are points, and what the integer model answers to them. Where there is no data, they
-are made of the model alone (see `verification.tryout`). They lie in flash with runs of zeros
-shortened: an image is mostly background.
+Test vectors are points and the integer model's answers. Without data, they are made from the model
+(see `verification.tryout`). In flash, runs of zeros are shortened: an image is mostly background.
 
 Its sources are compiled with the flags of the Arduino IDE and run on the emulated board, with the
 program of the example BareSelfTest, which needs no framework; plain C runs on this computer.
@@ -40,7 +39,7 @@ _LONGEST_RUN = 255
 # The Arduino IDE's, and PlatformIO's unless a platformio.ini changes them.
 _FLAGS = (
     *("-Os", "-flto", "-std=gnu11", "-ffunction-sections", "-fdata-sections"),
-    # Link what is too large, too, so that its size can be compared with the board's.
+    # Link programs that are too large, too, so that their size can be compared with the board's.
     *("-Wl,--gc-sections", "-Wl,--defsym=__TEXT_REGION_LENGTH__=0x80000"),
     "-Wl,--defsym=__DATA_REGION_LENGTH__=0x8000",
 )
@@ -57,8 +56,8 @@ _MAIN = "main.c"
 class KnownAnswers:
     """Test vectors: quantized points and the integer model's answers."""
 
-    inputs: NDArray[np.uint8]  # (n, features): what the device is fed
-    scores: NDArray[np.int64]  # (n, L): what it must answer, exactly
+    inputs: NDArray[np.uint8]  # (n, features): the device's inputs
+    scores: NDArray[np.int64]  # (n, L): its exact answers
     classes: NDArray[np.int64]  # (n,): the classes, each the first with the largest score
     score_bytes: int  # bytes of a score in flash
 
@@ -67,11 +66,11 @@ class KnownAnswers:
 
     @property
     def encoded(self) -> tuple[tuple[int, ...], ...]:
-        """The bytes of each point as they lie in flash: a 0 is followed by how many there are."""
+        """The bytes of each point in flash: a 0 is followed by the number of zeros."""
         return tuple(_without_runs(row) for row in self.inputs.tolist())
 
     def within(self, flash_bytes: int) -> KnownAnswers:
-        """Return as many of the first vectors, but at least one, as so many bytes hold."""
+        """Return as many of the first vectors as this number of bytes holds, at least one."""
         n = max(1, int(np.count_nonzero(np.cumsum(self._each_bytes) <= flash_bytes)))
         return KnownAnswers(self.inputs[:n], self.scores[:n], self.classes[:n], self.score_bytes)
 

@@ -1,8 +1,8 @@
-"""The features that a classifier can be trained with, and how a text asks for them.
+"""The features that a classifier can be trained with, and the text that requests them.
 
 A text is a list of terms, separated by commas. ``deskew`` and ``crop:20x20`` are about images; the
-first of the others begins with the word of a kind of features, or names features of windows. What
-a kind can be asked for, and what it cannot be combined with, is its `FeatureRequest`; that of
+first of the others begins with the word of a kind of features, or names features of windows. The
+`FeatureRequest` of a kind declares its options, and options that exclude it; the request of
 convolutions is with their training.
 """
 
@@ -34,7 +34,7 @@ _SUMMED = rows.Refusal(lambda case: Gradients.kind in case.kinds, "gradients are
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class GradientRequest(features.ImageRequest):
-    """Sums of gradients over `cells`, up to 8 rows and columns, by so many `directions`."""
+    """Sums of gradients over `cells`, up to 8 rows and columns, by a number of `directions`."""
 
     kind: ClassVar[str] = Gradients.kind
     word: ClassVar[str] = "gradients"
@@ -123,7 +123,7 @@ class PoolingRequest(features.ImageRequest):
             yield f"{cls.word}:{shape_text((areas[0], areas[1]))}", {"clip": 0.0, "dead_zone": 0.0}
 
     def continues(self, stage: FeatureStage | None, settings: FeatureParameters) -> bool:
-        """Return whether the model to start from pools its images in the same way."""
+        """Return whether the initial model pools its images equally."""
         if not isinstance(stage, AveragePooling) or settings.image_shape is None:
             return False
         there = (stage.image_shape, stage.cropped_shape, stage.shape)
@@ -145,7 +145,7 @@ _HEARD = rows.Refusal(lambda case: AudioStage.kind in case.kinds, "energies of s
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class AudioRequest(features.FeatureRequest):
-    """The energies of sound in bands and frames, `sizes`; clips begin at a level, if it is said."""
+    """The energies of sound in bands and frames, `sizes`; clips may begin at a level."""
 
     kind: ClassVar[str] = AudioStage.kind
     word: ClassVar[str] = "audio"
@@ -178,7 +178,7 @@ class AudioRequest(features.FeatureRequest):
 
     @classmethod
     def read(cls, terms: Sequence[str], **image: Any) -> Self:
-        """Return what the terms ask for: sizes, and where clips begin."""
+        """Return the request in the terms: sizes, and the level at which clips begin."""
         onsets = [term for term in terms[1:] if term.startswith(_ONSET)][:1]
         term = features.only_term([each for each in terms if each not in onsets])
         sizes = features.two_of(term, cls.form)
@@ -304,9 +304,9 @@ REQUESTS: list[type[features.FeatureRequest]] = [
 
 
 def read_features(given: str | FeatureStage) -> features.FeatureRequest:
-    """Return what a text asks for, or a stage.
+    """Return the request in a text, or a stage.
 
-    Raises `InputError` if a term cannot be read, or does not go with the others; it names the term.
+    Raises `InputError` if a term cannot be read, or combined with the others; it names the term.
     """
     if not isinstance(given, str):
         return features.GivenStage(stage=given)
@@ -340,9 +340,9 @@ def refusals() -> tuple[rows.Refusal, ...]:
 
 
 def alternatives(settings: FeatureParameters) -> Mapping[str, Mapping[str, Any]]:
-    """Return what a search tries where no features are asked for: settings, by a name each.
+    """Return the settings, by name, that a search tries if no features are requested.
 
-    Parameters that do not go with the features are at what they then must be.
+    Parameters that do not go with the features have their only possible values.
     """
     found: dict[str, Mapping[str, Any]] = {features.NO_FEATURES: {}}
     asked = settings.asked

@@ -72,7 +72,7 @@ class DecisionKernel(Kernel):
 
     @property
     def facts(self) -> Facts:
-        """How often its loop is passed."""
+        """The passes of its loop."""
         return {"class": Passed(self.stage.n_inputs - 1, self.stage.n_inputs - 1)}
 
     def cost(self, _: Feed | None, __: Push | None, activity: Activity | None, /) -> Cost:
@@ -96,7 +96,7 @@ class DecisionKernel(Kernel):
 
 
 def _compared(score: str, size: int) -> str:
-    """Return the comparison of the largest or second score with that of a class."""
+    """Return the comparison of the largest or second score with the score of a class."""
     others = repeated("BCD"[: size - 1], f"cpc %{{0}}[{score}], %{{0}}[score]")
     return f"cp %A[{score}], %A[score]\n{others}"
 

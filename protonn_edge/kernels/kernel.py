@@ -1,4 +1,4 @@
-"""One implementation of an integer stage on a chip: its cost, and what the template of its C reads.
+"""One implementation of an integer stage on a chip: its cost, and the variables of its template.
 
 Values are pushed from stage to stage. Costs are computed in the opposite order, because the cost of
 pushing into a stage is part of the previous stage's cost.
@@ -79,7 +79,7 @@ class Feed:
 class Step:
     """One step of a prediction, as plans and reports list it."""
 
-    # what it does, and how
+    # the stage, and the way to compute it
     name: str
     kernel: str
     flash_bytes: int  # its constants and, approximately, its code
@@ -121,7 +121,7 @@ class Kernel(ABC):
     chunk: ClassVar[int] = 64
     # whether the firmware may hold all values although the library does not need them all at once
     holds_inputs: ClassVar[bool] = True
-    # whether a plan with this as its first such kernel has its name, for the option --plan
+    # whether it names a plan in which it is the first such kernel, for the option --plan
     names_plan: ClassVar[bool] = False
     # time of the compiler's loops relative to its assembly, on a chip without a multiplier
     portable: ClassVar[float]
@@ -141,7 +141,7 @@ class Kernel(ABC):
         return self.stage.kind
 
     def needed_for(self, name: str) -> str:  # noqa: ARG002
-        """Return what its stage lacks for a kernel of this name, as a part of a sentence."""
+        """Return the missing property of its stage for a kernel of this name, in words."""
         return "another kind of model"
 
     @property
@@ -161,7 +161,7 @@ class Kernel(ABC):
 
     @abstractmethod
     def cost(self, feed: Feed | None, following: Push | None, activity: Activity | None, /) -> Cost:
-        """Return what it takes.
+        """Return its cost.
 
         - `feed`: how the firmware feeds it; None if there is a previous stage.
         - `following`: the cost of pushing into the next stage; None if that reads values in place.
@@ -173,7 +173,7 @@ class Kernel(ABC):
     ) -> Cost:
         """Return the cost of a single step, of mean, maximum and minimum cycles.
 
-        Its flash is that of tables and of code; for `more` see `Cost`.
+        Its flash is the sum of tables and code; for `more` see `Cost`.
         """
         mean, worst, least = cycles
         step = Step(self.kind, self.name, sum(flash), mean, ceil(worst), least)
@@ -223,7 +223,7 @@ class HeldInputs:
         return self.n_inputs + COUNTER_BYTES * (feed is None)
 
     def buffer(self, feed: Feed | None) -> int:
-        """Return the SRAM of the firmware's buffer, which replaces that of the library."""
+        """Return the SRAM of the firmware's buffer, which replaces the library's."""
         return -self.n_inputs if feed is not None and feed.whole else 0
 
 
@@ -242,7 +242,7 @@ class HeldKernel(Kernel):
     @property
     @abstractmethod
     def around(self) -> tuple[int, int]:
-        """Cycles of what the compiler makes around the assembly: on average and at most."""
+        """Cycles of the compiler's code around the assembly: on average and at most."""
 
     @property
     @abstractmethod

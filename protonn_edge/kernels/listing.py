@@ -1,6 +1,6 @@
-"""Assembly as a list of instructions that can be printed and whose cycles can be counted.
+"""Assembly as a list of instructions, to print them and to count their cycles.
 
-So the cycles of a loop always match its code. Numbers are those of the AVR instruction set for an
+So the cycles of a loop always match its code. They come from the AVR instruction set, for an
 ATmega328P.
 """
 
@@ -46,16 +46,15 @@ class Instruction:
 
     @property
     def keys(self) -> tuple[str, str]:
-        """What the odds of a branch or skip are given by; see `Listing.mean`."""
+        """The keys for the odds of a branch or skip; see `Listing.mean`."""
         where = self.target or self.text.partition(" ")[2].strip()
         return f"{self.mnemonic} {where}", where
 
 
 class Passed(NamedTuple):
-    """How often a prediction passes a label: what the program's code does not show.
+    """Limits of how often a prediction passes a label, which the program's code does not show.
 
-    A label is passed at most and at least so often in a prediction, or, if it says so, each time
-    that another one is.
+    They count passes in a prediction or, with `of`, for each pass of another label.
     """
 
     most: int
@@ -67,7 +66,7 @@ class Passed(NamedTuple):
     weight: int = 1  # how often a pass of this one counts then
 
 
-Facts = Mapping[str, Passed | list[Passed]]  # what is known of labels, by their names
+Facts = Mapping[str, Passed | list[Passed]]  # facts about labels, by their names
 Combine = Callable[[float, float, float], float]
 """Cycles of the two ways of a branch, and the share of the first, in one number."""
 
@@ -76,7 +75,7 @@ Combine = Callable[[float, float, float], float]
 class Listing:
     """A piece of assembly: lines of instructions, ``label:``, both, and ``; comments``.
 
-    The compiler takes each line that is printed for an instruction when it decides what to inline.
+    The compiler counts each printed line as an instruction when it decides whether to inline.
     """
 
     source: str  # the lines
@@ -159,7 +158,7 @@ class Listing:
 
         - `ends`: labels that end the path, after its first instruction.
         - `odds`: the share, 0..1, of branches taken to a label, or of skips by ``sbrc rN, b`` (by
-          its operands); or of those of one mnemonic in front of that. For bounds, missing ones can
+          its operands); or of all of one mnemonic in front of that. For bounds, missing ones can
           go both ways.
         """
         return _folded(self, start, tuple(ends), tuple(odds.items()), "mean")

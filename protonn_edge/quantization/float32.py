@@ -5,15 +5,14 @@ model's::
 
     p_k = bias_k + sum_i W_ki q_i      the normalizer, gamma and the bytes' scale are folded in
     r_j = sum_k (p_k - B_jk)^2          "far" beyond `limit`
-    e_j = exp(-r_j), or 0 where prototype j is far
+    e_j = exp(-r_j), or 0 if prototype j is far
     s_l = sum_j Z_lj e_j                then rounded to an integer
     class = the first l with the largest s_l, before it is rounded
 
 The device computes in IEEE 754 binary32, and so does NumPy up to r, in the same order, so that both
 find the same prototypes far. NumPy computes the exponential and the scores in binary64: scores
 differ by at most `score_tolerance`, and classes only if two scores are that close. Z is scaled by a
-power of two such that scores are integers of 24 bits, which are sent and compared like those of an
-integer build.
+power of two such that scores are integers of 24 bits, sent and compared as in an integer build.
 """
 
 from __future__ import annotations

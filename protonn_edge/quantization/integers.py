@@ -1,4 +1,4 @@
-"""From a float model of any kind to integers: its activity, and what each step costs.
+"""From a float model of any kind to integers: its activity, and the cost of each step.
 
 The cycles of an integer model depend on its activity. Inputs that are 0 are skipped, and a distance
 is abandoned at the coordinate that shows that the prototype is far. The planner converts these
@@ -120,10 +120,10 @@ _ROWS_AT_ONCE = 1024
 class StageLoss:
     """The model up to a stage, on labelled points."""
 
-    stage: str  # what this step converts to integers; nothing for "float"
+    stage: str  # the parts that this step converts to integers; none for "float"
     accuracy: float  # share of the points classified correctly, 0..1
-    changed: int  # points whose class differs from the previous stage's
-    disagreements: int  # points whose class differs from the float model's
+    changed: int  # points with another class than in the previous stage
+    disagreements: int  # points with another class than in the float model
 
 
 def stage_losses(
@@ -131,7 +131,7 @@ def stage_losses(
 ) -> tuple[StageLoss, ...]:
     """Return the cost of each stage of quantization on raw points X, (n, D), of classes y, n >= 1.
 
-    That is how many points change their class; a model of one class has no other one.
+    The cost is the number of points that change their class, always 0 with one class.
     """
     if model.n_classes == 1:
         return ()

@@ -76,8 +76,8 @@ def rejection_for(
 
     The points were not used for training; each statistic of `by` gets a threshold.
 
-    Raises `InputError` if there are too few points for the rate, or so many have the smallest value
-    of a statistic that no threshold accepts enough of them.
+    Raises `InputError` if there are too few points for the rate, or no threshold accepts enough of
+    them because too many have the smallest value of a statistic.
     """
     if not 0 < rate < 1:
         raise InputError(f"the rate of false alarms is {rate:g}; it must be above 0 and below 1")

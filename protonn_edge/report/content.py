@@ -1,4 +1,4 @@
-"""The content of a report: what it is made of beside evidence, and sections of panels."""
+"""The content of a report: its inputs besides evidence, and sections of panels."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ class Mark:
 
 @dataclass(frozen=True)
 class Scatter:
-    """The plane with its points, which are those of the page in the same order, and prototypes."""
+    """The plane with the page's points, in the same order, and prototypes."""
 
     width: int  # in px
     height: int
@@ -134,7 +134,7 @@ class Panel:
     scatter: Scatter | None = None
     caption: str = ""
     key: tuple[tuple[str, str], ...] = ()  # colours and their meanings
-    table: PageTable | None = None  # beside a figure, as an alternative to it
+    table: PageTable | None = None  # an alternative next to a figure
     gallery: tuple[Picture, ...] = ()
     listing: Snippet | None = None
     live: str = ""  # the name by which the page's script finds the panel
@@ -272,7 +272,7 @@ class PageScript:
     """The script of the page, which includes the emulated Uno, or the reason why there is none."""
 
     text: str | None  # JavaScript
-    missing: str = ""  # without a text: what is missing, and what to do; a part of a sentence
+    missing: str = ""  # without a text: the reason and the remedy, a part of a sentence
 
 
 def page_script() -> PageScript:

@@ -47,7 +47,7 @@ def render_data_page(
     notices: Sequence[Notice],
     facts: Sequence[tuple[str, str]],
 ) -> str:
-    """Return the page of a data set in a file, whose columns, if it is a table, were examined."""
+    """Return the page of a data set in a file, with the profiles of a table's columns."""
     view, environment = _View(dataset), html_environment()
     environment.filters["own_ids"] = lambda drawn: drawn  # these figures have no ids
     lead = (

@@ -138,7 +138,7 @@ def _inline(script: str) -> Markup:
 
 
 def _own_ids(figure: str, number: int) -> Markup:
-    """Return a figure of the page with ids that no other one has."""
+    """Return a figure of the page with unique ids."""
     return Markup(_ID.sub(f"f{number}-", figure))  # noqa: S704
 
 

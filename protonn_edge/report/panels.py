@@ -24,7 +24,7 @@ from protonn_edge.verification.agreement import Agreement
 
 _NOTHING = 1e-9  # an objective that never exceeds this is not shown
 
-# Numbers of a history whose differences are finite, too.
+# Numbers of a history that have finite differences, too.
 _DRAWABLE = list_of(number(-1e300, 1e300), 1_000_000)
 _ROWS = 10  # of a table of a curve
 _STAGE_NAMES = {
@@ -135,7 +135,7 @@ def _memory_panel(name: str, parts: list[figures.MemoryPart], limit: int) -> Pan
 
 
 def certificate_panels(one: Evidence) -> list[Panel]:
-    """Return what is claimed of the firmware, of which the first part follows from its code."""
+    """Return the claims about the firmware; those of the first panel follow from its code."""
     if not (one.firmware.claims and isinstance(one.reference, IntegerChain)):
         return []
     claims = [*arithmetic_claims(one.reference), *one.firmware.claims]
@@ -227,7 +227,7 @@ def _curve(values: Sequence[float], what: str, title: str, form: str) -> Panel:
 
 
 def _numbers(history: object, name: str) -> list[float]:
-    """Return a list of numbers of a model's record, whose contents are untrusted."""
+    """Return a list of numbers of a model's record, which is untrusted."""
     values: Any = history.get(name) if isinstance(history, dict) else None
     return [float(value) for value in values] if _DRAWABLE(values) else []
 

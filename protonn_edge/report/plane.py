@@ -1,7 +1,7 @@
 """The picture of a model's space, with its points and prototypes.
 
-For ProtoNN and Bonsai it is the projected space, for others that of the scores. With more than two
-dimensions, the plane is that of the two principal axes of the points.
+For ProtoNN and Bonsai it is the projected space, for others the space of scores. With more than two
+dimensions, the plane is spanned by the two principal axes of the points.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _WIDTH, _LEAST_HEIGHT, _MOST_HEIGHT = 480, 260, 440  # of the figure, in px
 _MARGIN = 16
 _FAR = 0.35  # of the points' extent: more distant prototypes are left out
 _TOLERANCE = 0.005  # of the extent: maximum error of a position computed in the page
-_MOST_NAMED = 6  # classes whose names fit the figure
+_MOST_NAMED = 6  # classes with names that fit the figure
 _MOST_INPUTS = 1024  # of an affine map in the page
 _FEWEST_POINTS = 3  # of a plane
 
@@ -33,10 +33,10 @@ _MOST_POINTS, _LEAST_POINTS = 320, 20
 
 
 def chosen_points(one: Evidence) -> list[Result]:
-    """Return the results whose points are in the page: mistakes first, the others evenly.
+    """Return the results for the page's points: mistakes first, the others evenly.
 
-    There are as many as fit the page, or all. At most half of them are mistakes, chosen in rounds,
-    one of each cell of the confusion matrix per round.
+    All are returned if they fit the page. At most half of them are mistakes, chosen in rounds, one
+    of each cell of the confusion matrix per round.
     """
     answered = one.answered
     if one.points is None or not answered:
@@ -94,7 +94,7 @@ def plane_of(one: Evidence) -> Plane | None:
     if frame is None:
         return None
     classes = one.reference.classes
-    labels = [min(result.label, len(classes)) for result in chosen]  # those of none come last
+    labels = [min(result.label, len(classes)) for result in chosen]  # points of no class come last
     classes = answer_names(max(len(classes), *(label + 1 for label in labels)), classes)
     wrong = [result.predicted != result.label for result in chosen]
     weights, offset = space.affine_map

@@ -56,7 +56,7 @@ def plot_space(
 ) -> Axes:
     """Draw points in the projected space of a ProtoNN, with its prototypes as crosses.
 
-    With more than two dimensions, it is the plane of the two principal axes of the points.
+    With more than two dimensions, the two principal axes of the points span the plane.
 
     Parameters
     ----------
@@ -72,8 +72,7 @@ def plot_space(
     Raises
     ------
     InputError
-        If the classifier has no prototypes, X is not of its features, or matplotlib is not
-        installed.
+        If the classifier has no prototypes, X has other features, or matplotlib is not installed.
     """
     model = classifier.to_model()
     head = model.head

@@ -48,7 +48,7 @@ class Levels:
 
 
 def levels_of(one: Evidence) -> Levels:
-    """Return the levels of a run's features: those of its model's training data."""
+    """Return the levels of a run's features, from its model's training data."""
     inputs, n, stage = one.model.inputs, one.model.n_features, one.model.feature_stage
     pixels = one.image_shape is not None and one.image_shape[0] > 1
     if stage is not None and stage.scale is not None:

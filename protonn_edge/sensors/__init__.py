@@ -1,4 +1,4 @@
-"""Sensors: what those that are known measure, and recordings that the emulated board's play."""
+"""Sensors: the known ones, and recordings that the emulated board plays."""
 
 from __future__ import annotations
 

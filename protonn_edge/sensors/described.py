@@ -1,4 +1,4 @@
-"""Sensors by their names: analog inputs, and what .toml files describe, which are checked."""
+"""Sensors by their names: analog inputs, and those that .toml files describe, which are checked."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _SHELF = Shelf("sensor", "protonn_edge.sensors", "docs/own-sensor.md")
 
 
 def _tuple_of(*checks: Check, optional: int = 0) -> Check:
-    """Check for a list with a value for each check, of which the last ones may be missing."""
+    """Check for a list with a value for each check; the last values may be missing."""
     return lambda value: (
         isinstance(value, list)
         and len(checks) - optional <= len(value) <= len(checks)
@@ -174,7 +174,7 @@ def _setting(register: int, value: int | list[Any], why: str, wait_ms: int = 0) 
 
 
 def _faults(kind: SensorKind, which: str) -> Iterator[str]:
-    """Yield what is wrong with the sensor of a name or a path."""
+    """Yield each fault of the sensor with this name or path."""
     n, size, chip = len(kind.channels), len(kind.text.encode()), kind.registers
     if kind.name in INPUTS or (kind.name != which and kind.name in _SHELF.names()):
         yield "has the name of another sensor; rename it"

@@ -1,4 +1,4 @@
-"""What measured the values of data.
+"""The instrument that measured the values of data.
 
 An instrument, a sensor and the unit of each channel, goes with the values from a recording into
 windows and models, so that firmware for a sensor can convert its counts to the data's unit, or
@@ -30,7 +30,7 @@ class Instrument:
     """
 
     sensor: str  # its name, or several analog inputs' with commas; empty if it is not known
-    units: tuple[Unit, ...]  # that of each channel, or, if there are no windows, of each feature
+    units: tuple[Unit, ...]  # of each channel, or, if there are no windows, of each feature
 
     def __post_init__(self) -> None:
         if len(self.sensor) > _NAME_LIMIT or not self.sensor.isprintable():
@@ -51,7 +51,7 @@ class Instrument:
     def named(cls, sensor: str, units: str, channels: Sequence[str]) -> Self | None:
         """Return the instrument of some channels by a text of `units_of`.
 
-        None if one has no unit, or is not the sensor's, such as a column added to its recording.
+        None if one lacks a unit, or is not the sensor's, such as a column added to its recording.
         """
         own = [name for each in sensor.split(", ") for name in channels_of(each)]
         found = units_of(units, tuple(own or channels))
@@ -64,7 +64,7 @@ class Instrument:
         return self.units[number % len(self.units)]
 
     def is_unlike(self, other: Instrument) -> bool:
-        """Whether equal values of both stand for other amounts, or amounts of other quantities."""
+        """Whether equal values of the two stand for different amounts or quantities."""
         channels = range(max(len(self.units), len(other.units)))
         return not all(self.channel(each).is_same(other.channel(each)) for each in channels)
 

@@ -40,7 +40,7 @@ class Unit:
 
     text: str  # as it was written: ``"1/256 g"``
     quantity: str  # ``"acceleration"``; values of the same one can be converted
-    size: Fraction  # the amount that a value of 1 stands for, above 0, in the quantity's own unit
+    size: Fraction  # the amount for a value of 1, above 0, in the quantity's own unit
 
     def is_same(self, other: Unit) -> bool:
         """Whether values in both units are equal."""
@@ -91,9 +91,9 @@ def units_text(channels: tuple[str, ...], units: tuple[Unit, ...]) -> str:
 class SensorKind:
     """A sensor."""
 
-    name: str  # what ``--sensor`` takes, or the name of its file
+    name: str  # its name for ``--sensor``, or of its file
     channels: tuple[str, ...]  # the names of a sample's values, in order
-    units: str  # what a count of them is, as a text of `units_of`
+    units: str  # the unit of a count, as a text of `units_of`
     low: int = -(1 << 15)  # the least and the largest count
     high: int = (1 << 15) - 1
     pin: int | None = None  # the first analog input, of those that are some
@@ -114,7 +114,7 @@ class SensorKind:
 
     @property
     def text(self) -> str:
-        """What a board sends of a sensor that its readers may not know."""
+        """The description that a board sends of a sensor that its readers may not know."""
         return f"{self.name};{self.bus};{','.join(self.channels)};{self.units}"
 
     @classmethod
@@ -166,7 +166,7 @@ _ROUNDING = 0.01  # of a period, to whole steps of the timer
 
 
 def rate_limits(bus: Bus, channels: int, clock_hz: int) -> tuple[float, float]:
-    """Return the lowest and the highest rate in hertz for a sensor of so many channels."""
+    """Return the lowest and the highest rate in hertz for a sensor with a number of channels."""
     most = ANALOG_RATE / channels if bus == "analog" else _BUS_RATE
     return clock_hz / (LARGEST_PRESCALER * TIMER_STEPS), most
 

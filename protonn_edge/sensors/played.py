@@ -1,7 +1,7 @@
 """Recordings that an emulated sensor plays: from CSV and WAV files, for the emulator's helper.
 
-A CSV file has a header and a sample a row, in the sensor's own counts. A WAV file is what a
-microphone hears: its full scale becomes that of an analog input.
+A CSV file has a header and a sample a row, in the sensor's own counts. A WAV file is the sound at a
+microphone: its full scale becomes an analog input's.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ class Wave(NamedTuple):
 
     values: NDArray[np.int16]  # (samples, 1): its first channel, 0..1023
     rate: float  # samples a second
-    channels: int  # how many the file has
+    channels: int  # their number in the file
 
 
 def read_wave(path: Path) -> Wave:
@@ -79,7 +79,7 @@ def _check(path: Path, width: int, channels: int, rate: float) -> None:
         raise InputError(f"{path} has a sample rate of 0; convert it again")
     if width not in (1, 2):
         raise InputError(f"{path} has samples of {8 * width} bits; convert it to 8 or 16")
-    # What is behind the header may be less than this says, and never is more.
+    # The data behind the header may be shorter than stated here, never longer.
     most = path.stat().st_size // (width * channels)
     if most > _MOST_SAMPLES:
         raise InputError(
@@ -112,12 +112,12 @@ def _counts_in(path: Path, recording: wave.Wave_read) -> NDArray[np.int16]:
 
 @dataclass(frozen=True, eq=False)
 class PlayedSensor:
-    """A sensor of an emulated board, and what it measures.
+    """A sensor of an emulated board, and its measurements.
 
     Attributes
     ----------
     kind : SensorKind
-        An analog input plays its first channel; further channels are those of the pins after it.
+        An analog input plays its first channel; further channels belong to the next pins.
     values : ndarray of shape (samples, channels), int16
         Counts, repeated from the beginning when they are at their end.
     rate : float
@@ -126,7 +126,7 @@ class PlayedSensor:
     Raises
     ------
     InputError
-        If the values do not fit the sensor, or the rate is out of its range.
+        If the values do not fit the sensor, or the rate is out of range.
     """
 
     kind: SensorKind
@@ -167,13 +167,13 @@ class PlayedSensor:
 
 
 def read_sensor(option: str) -> PlayedSensor:
-    """Read what ``--sensor`` names.
+    """Read the sensor and the file in a value of ``--sensor``.
 
     Parameters
     ----------
     option : str
-        ``NAME=FILE``, with ``,rate=HZ`` behind it if the file does not say the rate: a WAV file
-        does, and a CSV file whose first line is a comment such as ``# rate: 100 Hz``.
+        ``NAME=FILE``, with ``,rate=HZ`` behind it if the file does not state the rate: a WAV file
+        does, and a CSV file if its first line is a comment such as ``# rate: 100 Hz``.
 
     Raises
     ------
@@ -260,7 +260,7 @@ def _number(text: str, path: Path) -> float:
 
 
 def _read_csv(path: Path, kind: SensorKind) -> tuple[NDArray[np.int16], float | None]:
-    """Return what a sensor plays of a table and, if a comment says it, its rate."""
+    """Return the values of a table that a sensor plays and, if a comment has it, its rate."""
     try:
         text = path.read_text(encoding="utf-8-sig")
     except UnicodeDecodeError as error:
@@ -297,7 +297,7 @@ def _cells(line: str, delimiter: str) -> list[str]:
 
 
 def _channels(header: list[str], kind: SensorKind) -> list[int]:
-    """Return the places of a sensor's channels: those of their names, else all that may be some."""
+    """Return the columns of a sensor's channels: by their names, else all candidates."""
     names = [name.strip().lower() for name in header]
     if not kind.is_input and all(names.count(channel) == 1 for channel in kind.channels):
         return [names.index(channel) for channel in kind.channels]

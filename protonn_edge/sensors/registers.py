@@ -1,4 +1,4 @@
-"""How a chip with registers is read, and what it holds when it is played."""
+"""The registers of a sensor's chip: how to read them, and their contents when it is played."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 
 class Word(NamedTuple):
-    """How a value is held: in the lower bits of some bytes, of which a shift drops the lowest."""
+    """A value in the lower bits of some bytes; a shift drops the lowest."""
 
     bytes: int = 2
     bits: int = 16
@@ -49,7 +49,7 @@ class Registers:
     reset: tuple[int, int] = (0, 0)
 
     def settings_for(self, rate: float) -> Iterator[tuple[int, int, str, int]]:
-        """Yield what is written at the start: register, value, why, and milliseconds to wait."""
+        """Yield the initial writes: register, value, reason, and milliseconds to wait."""
         for register, steps, why, wait_ms in self.start:
             most, value = next((step for step in steps if rate <= step[0]), steps[-1])
             yield register, value, why if len(steps) == 1 else f"{why}, up to {most:g} Hz", wait_ms

@@ -7,14 +7,14 @@
 
 Before the first sample v and y are 0. The poles are those of ``z^2 - turn/128 z + decay/128``. A
 band in the upper half of the spectrum is **mirrored**: its v is negated at every second sample,
-which moves a frequency f to half the sample rate minus f, so that turns need no sign.
+which moves a frequency f to half the sampling rate minus f, so that turns need no sign.
 
 A band pass whose y could exceed 16 bits is refused; docs/audio.md proves the bound.
 
 A clip has N samples in frames of L each. K band passes compute a y for each sample, whose upper
 byte is used without its sign::
 
-    e[t] = y[t] >> 8, or -1 - (y[t] >> 8) where that is negative        0..127
+    e[t] = y[t] >> 8, or -1 - (y[t] >> 8) if that is negative           0..127
 
 The **energy** of a band in a frame is the sum of e, at most 127 L, which fits 16 bits since L is at
 most 512. The frames of band k end K - 1 - k samples earlier, so that a device has to compute only
@@ -106,7 +106,7 @@ class BandPass:
 
     @cached_property
     def _weight_sum(self) -> float:
-        """The largest absolute sum of weights at any time, including that of the first sample."""
+        """The largest absolute sum of weights at any time, including the first sample's."""
         h = self.response
         sign = -1.0 if self.mirrored else 1.0
         first = np.abs(h + sign * np.pad(h, (1, 0))[:-1])  # of b[0], one sample later
@@ -142,7 +142,7 @@ def mel_bands(count: int, rate: float) -> tuple[BandPass, ...]:
 
 
 def _nearest(centre: float, width: float, rate: float) -> BandPass:
-    """Return the band pass whose poles are nearest to those of a resonance, all in hertz."""
+    """Return the band pass with the poles nearest to a resonance's, all in hertz."""
     mirrored = bool(centre > rate / 4)
     angle = 2 * math.pi * (rate / 2 - centre if mirrored else centre) / rate
     pole = math.exp(-math.pi * width / rate) * np.exp(1j * angle)
@@ -173,7 +173,7 @@ Int32 = NDArray[np.int32]
 class Frames:
     """The bands, and the frames of a clip.
 
-    Raises `InputError` if a number is out of its range, or the bands are in another order.
+    Raises `InputError` if a number is out of range, or the bands are in another order.
     """
 
     bands: tuple[BandPass, ...]  # 1 to 16, the mirrored ones last

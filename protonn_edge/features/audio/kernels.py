@@ -83,7 +83,7 @@ _SAMPLE_CALLS = 2  # by the firmware, and of the bands' function
 _CODE_BYTES = 420
 _STREAMING_CODE_BYTES = 120
 
-# Variables beside those of bands and features: samples pushed, those left of the frame, the next
+# Variables besides bands and features: samples pushed, those left of the frame, the next
 # feature, the last two samples; and of the onset its level, its last two samples, and whether it
 # has begun.
 _STATE_BYTES = 8 + 5
@@ -111,8 +111,8 @@ class AudioKernel(Kernel):
     def band_loop(self) -> Listing:
         """The instructions that process a sample in all bands.
 
-        Z is at their variables, r25:r24 is the difference of the samples, r15:r14 that of mirrored
-        bands, and r22 is 0.
+        Z is at their variables, r25:r24 is the difference of the samples, r15:r14 the mirrored
+        bands' difference, and r22 is 0.
         """
         lines, place, bands = [], 0, self.stage.clip.bands
         for number, band in enumerate(bands):
@@ -125,7 +125,7 @@ class AudioKernel(Kernel):
         return Listing("\n".join([*lines, f"band{len(bands)}:"]))
 
     def cost(self, feed: Feed | None, following: Push | None, _: Activity | None) -> Cost:
-        """Return its cost; the work is the same whatever the samples are."""
+        """Return its cost; the work is the same for all samples."""
         assert feed is not None
         assert following is not None
         clip, push = self.stage.clip, self._push(following)

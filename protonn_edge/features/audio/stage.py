@@ -27,7 +27,7 @@ class IntegerAudio(IntegerStage):
 
     kind: ClassVar[str] = "audio"
 
-    clip: Frames  # the bands, whose values provably fit 16 bits, and the frames
+    clip: Frames  # the bands, with values that provably fit 16 bits, and the frames
     onset: int  # the threshold at which a clip begins, for `pnn_onset`; see `onset`
 
     @property
@@ -115,7 +115,7 @@ class AudioStage(Frames, FeatureStage):
 
     @property
     def does(self) -> str:
-        """What it does, in words."""
+        """See `FeatureStage.does`."""
         return "takes energies of sound"
 
     @property
@@ -138,7 +138,7 @@ class AudioStage(Frames, FeatureStage):
         return self.of_bytes(self.to_bytes(X))
 
     def integer_stages(self, inputs: InputQuantizer) -> tuple[IntegerAudio]:
-        """Return what makes features, which a classifier has to take as they are."""
+        """Return the stage for the features, which a classifier takes unchanged."""
         same = not inputs.zero.any() and bool((inputs.step == 1).all())
         fits = same and inputs.maximum == FEATURE_MAXIMUM
         check_holds(fits, f"energies of sound up to {FEATURE_MAXIMUM} that are changed")

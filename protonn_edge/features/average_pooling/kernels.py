@@ -19,7 +19,7 @@ from protonn_edge.kernels.matvec.loops import COUNTED_IN_A_BYTE
 _CODE_BYTES = 800
 _STREAMING_CODE_BYTES = 120
 
-# What the compiler makes around the loops (avr-gcc 5.4 at -O2), mean and maximum, beside its calls:
+# The compiler's code around the loops (avr-gcc 5.4 at -O2), mean and maximum, besides its calls:
 # for a push with the part of a row that it cuts, a row of parts, a row that comes whole, also from
 # the stage before; what begins an image and clears a sum; and a push that passes nothing on, as all
 # averages are kept.
@@ -27,7 +27,7 @@ _PUSH_CYCLES = (105, 190)
 _ROW_CYCLES = (65, 130)
 _WHOLE_ROW_CYCLES = (66, 106)
 _FED_ROW_CYCLES = (60, 70)
-_SKIPPING_CYCLES = 48  # at most, for a row of a cropped image, whose other pixels are skipped
+_SKIPPING_CYCLES = 48  # at most, for a row of a cropped image, with its other pixels skipped
 _ROW_CALLS = 3
 _IMAGE_CYCLES = 60
 _BEGIN_IMAGE_CYCLES, _BEGIN_SUM_CYCLES = 40, 9
@@ -36,7 +36,7 @@ _KEEPING_CALL = PUSH_CALL_BY_COMPILER
 # Maximum number of averages that are kept until all are complete, and then projected in one pass.
 KEPT_AVERAGES = 512
 
-# Pixels whose averages are projected in one pass, a chunk of the firmware.
+# Pixels of a chunk of the firmware: their averages are projected in one pass.
 PIXELS_AT_ONCE = 32
 
 Name = Literal["kept", "streamed", "rows"]
@@ -71,7 +71,7 @@ class AveragePoolingKernel(Kernel):
 
     @property
     def whole_rows(self) -> bool:
-        """Whether a row whose pixels come at once has a loop of its own."""
+        """Whether rows that come whole have their own loop."""
         rows, columns = self.areas.rows, self.areas.columns
         return (
             rows.pixel_units == columns.pixel_units == 1
@@ -139,8 +139,8 @@ class AveragePoolingKernel(Kernel):
     def _push(self, following: Push) -> Push:
         """Return bounds for pixels from those for the averages that they complete.
 
-        Of N pixels in a row of n that becomes k areas, at most N k/n + 1 complete one, whatever
-        they are: a pixel that is 0 may be the last of an area that is not.
+        Of N pixels in a row of n that becomes k areas, at most N k/n + 1 complete one: a pixel that
+        is 0 may be the last of an area that is not.
         """
         value, pushing = following.value, following.call
         if self.pushes_whole:
@@ -155,7 +155,7 @@ class AveragePoolingKernel(Kernel):
         return Push(each, each, call, call, following.more)
 
     def _calls(self, feed: Feed | None, following: Push) -> int:
-        """Return the number of calls, whose parts may end within a row."""
+        """Return the number of calls; their parts may end within a row."""
         n = self.stage.n_inputs
         if feed is None:
             return 1
@@ -216,7 +216,7 @@ class AveragePoolingKernel(Kernel):
 
 
 def _mean_of(share: float) -> Fold:
-    """Return the mean where so many of the averages, and of the sums of rows, are not 0."""
+    """Return the mean, given how many averages and sums of rows are not 0."""
     return lambda loop, start, ends, odds: loop.mean(
         start, ends, {"empty": 1 - share, "summed": 0, **odds}
     )

@@ -17,14 +17,14 @@ class AreaLoops:
     """The loops over the pixels of areas, and their cycles."""
 
     areas: Areas  # the areas
-    half: int  # what is added to a product before its lower 16 bits are cut off
+    half: int  # added to a product before its lower 16 bits are cut off
 
     @cached_property
     def part(self) -> Listing:
         """The loop over the pixels of a part of a row.
 
-        Where a pixel completes its column of an area, the row's sum goes to the area's, in r21:r20;
-        T says that the area is complete, and its average is put together in r19.
+        When a pixel completes its column of an area, the row's sum is added to the area's, in
+        r21:r20; T is set if the area is complete, and its average is assembled in r19.
         """
         width = self.areas.columns.pixel_units
         tall = self.areas.rows.output_units > 1
@@ -182,7 +182,7 @@ def _to_average(width: int) -> str:
 
 
 def _to_areas_below(areas: Areas) -> str:
-    """Add the sum of a row to that of the area; begin the next one with what is beyond."""
+    """Add the sum of a row to the area's; begin the next one with the rest."""
     width, cut = areas.columns.pixel_units, areas.rows.pixel_units > 1
     added = """
             ld   r20, %a[area]
@@ -242,7 +242,7 @@ def _to_areas_below(areas: Areas) -> str:
 
 
 def _next_area(areas: Areas) -> str:
-    """Put into the next area what is left of the pixel in r18, and the units left of that."""
+    """Put the rest of the pixel in r18 into the next area, and the rest of its units."""
     if areas.columns.pixel_units == 1:
         return "clr __zero_reg__\nclr %A[sum]\nclr %B[sum]\n"
     return f"""
@@ -254,10 +254,10 @@ def _next_area(areas: Areas) -> str:
 
 
 def average_of(low: str, high: str, half: str) -> str:
-    """Return what leaves in r19 the average of the sum in r21:r20.
+    """Return code that computes in r19 the average of the sum in r21:r20.
 
-    The multiplier is in the registers `high` and `low`; `half` is the upper byte of what is added
-    before the lower 16 bits are cut off.
+    The multiplier is in the registers `high` and `low`; `half` is the upper byte of the summand
+    that rounds before the lower 16 bits are cut off.
     """
     return f"""
             mul  r20, {low}

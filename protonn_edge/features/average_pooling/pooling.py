@@ -1,4 +1,4 @@
-"""Average pooling: areas of an image whose averages make a smaller image.
+"""Average pooling: the averages of an image's areas make a smaller image.
 
 A device that receives a whole image of bytes can average areas of pixels as they arrive and project
 the averages. The projection, which takes most of the flash, then only has a row per average. A
@@ -47,7 +47,7 @@ class Axis(crop.CroppedAxis):
 
     @property
     def output_units(self) -> int:
-        """Width of an output in units, at least that of a pixel."""
+        """Width of an output in units, at least a pixel's."""
         return self.pixels // math.gcd(self.pixels, self.outputs)
 
     def weights(self) -> NDArray[np.int64]:
@@ -168,7 +168,7 @@ class IntegerAveragePooling(IntegerStage):
     pooling: Areas  # the areas of the image
     maximum: int  # the largest average, 1..255
     by_rows: bool = False  # whether the previous stage passes whole rows of pixels
-    # whether averages are truncated to the upper bits of those of bytes, instead of rounded
+    # whether averages are truncated to the upper bits of bytes' averages, instead of rounded
     cuts: bool = False
 
     def __post_init__(self) -> None:
@@ -256,7 +256,7 @@ _SIDE_LIMIT = 65_535  # of a file
 
 @dataclass(frozen=True)
 class AveragePooling(Areas, FeatureStage):
-    """Averages over areas of an image whose pixels are a point's features, row by row.
+    """Averages over areas of an image; its pixels are a point's features, row by row.
 
     It has the fields of `Areas`, too.
 
@@ -284,7 +284,7 @@ class AveragePooling(Areas, FeatureStage):
 
     @property
     def does(self) -> str:
-        """What it does, in words."""
+        """See `FeatureStage.does`."""
         return "pools images" if self.deskewed is None else "deskews and pools images"
 
     @property
@@ -297,7 +297,7 @@ class AveragePooling(Areas, FeatureStage):
         return None if self.deskewed else self.apply(np.eye(self.n_features)).T
 
     def features_of(self, X: NDArray[Any]) -> NDArray[np.float64]:
-        """Return the averages, (n, h w), of images X, (n, H W), whose sums are exact for bytes."""
+        """Return the averages, (n, h w), of images X, (n, H W); their sums are exact for bytes."""
         images = X.reshape(-1, *self.image_shape)
         straight = images if self.deskewed is None else deskew.deskewed(images, self.deskewed)
         return self.sums(straight) / self.area

@@ -34,17 +34,17 @@ class IntegerConvolution(ImageStage):
     kind: ClassVar[str] = "convolution"
 
     # (out, k, k, channels): W; with one weight for each place in place of one for each channel
-    # there, an output channel is made of the input channel of its number (depthwise). k is 1, 3 or
+    # there, an output channel uses only the input channel with its number (depthwise). k is 1, 3 or
     # 5.
     weights: NDArray[np.int8]
-    bias: IntArray  # (out,): what the sums begin with
+    bias: IntArray  # (out,): the initial sums
     multiplier: int  # 1..255
     shift: int  # 8..16
     maximum: int  # the largest value, 1..255
     input_maximum: int  # the largest input, 1..255
-    stride: int = 1  # by how many pixels the window moves, 1 or 2
+    stride: int = 1  # the pixels by which the window moves, 1 or 2
     padded: bool = False  # whether (k - 1) / 2 pixels of 0 lie around the image
-    weight_bits: int = 8  # 8, 4 or 2: what the weights take in a model's size
+    weight_bits: int = 8  # 8, 4 or 2: the weights' bits in a model's size
     # whether the shift rounds to nearest, and halves to even, instead of down; it is 8 then
     to_even: bool = False
 
@@ -81,7 +81,7 @@ class IntegerConvolution(ImageStage):
 
     @property
     def lines(self) -> int:
-        """Those of a window."""
+        """The lines of a window."""
         return self.side
 
     def completes_at(self, row: int) -> bool:
@@ -90,21 +90,21 @@ class IntegerConvolution(ImageStage):
 
     @cached_property
     def accumulators(self) -> Range:
-        """What the sums can be, also on the way: extremes pick one sign each."""
+        """The range of the sums, also of partial ones: extremes pick one sign each."""
         image = np.full((1, self.n_inputs), self.input_maximum, np.uint8)
         low, high = (self.sums(image, pick(self.weights, 0)) for pick in (np.minimum, np.maximum))
         return Range(low.ravel(), high.ravel())
 
     @cached_property
     def output(self) -> Range:
-        """What each value can be: they grow with their sums."""
+        """The range of each value: values grow with their sums."""
         reached = self.accumulators
         return Range(self.requantized(reached.low), self.requantized(reached.high))
 
     def sums(self, x: NDArray[Any], weights: NDArray[Any] | None = None) -> IntArray:
         """Return the sums a, (n, h, w, out), of images (n, n_inputs), also with other weights."""
         sums = np.zeros((len(x), *self.output_shape), np.float32)
-        # BLAS has no integer product; float32 is exact here, all sums are far below 2**24.
+        # BLAS lacks an integer product; float32 is exact here, all sums are far below 2**24.
         wide = (self.weights if weights is None else weights).astype(np.float32)
         for row, column, tap in _taps(self, x.astype(np.float32)):
             each = wide[:, row, column]
@@ -128,8 +128,8 @@ class IntegerConvolution(ImageStage):
     def activity(self, x: NDArray[Any]) -> tuple[NDArray[np.float64], ...]:
         """Return how often each value of a window is not 0, and sums are small or large.
 
-        The first vector has the k k channels values of a window, row by row; the second one what
-        share of the values is 0, and what share is limited.
+        The first vector has the k k channels values of a window, row by row; the second one the
+        share of the values that are 0, and the share of limited ones.
         """
         height, width, _ = self.output_shape
         places = height * width
@@ -140,7 +140,7 @@ class IntegerConvolution(ImageStage):
 
     @cached_property
     def limit(self) -> int:
-        """The least sum whose value is the maximum."""
+        """The least sum for the maximum value."""
         sums = np.arange(1 << (ACCUMULATOR_BITS - 1), dtype=np.int64)
         return int(np.searchsorted(self.requantized(sums), self.maximum))
 

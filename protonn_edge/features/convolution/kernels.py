@@ -34,7 +34,7 @@ _DOUBLED_MOST = 255
 
 @dataclass(frozen=True, eq=False)
 class ValueCycles:
-    """Cycles of a value whose sum is below 0, at the limit, and between: the mean, least, most."""
+    """Cycles of a value for a sum below 0, at the limit, and between: the mean, least, most."""
 
     small: int
     large: int
@@ -45,7 +45,7 @@ class ValueCycles:
 class PixelCode:
     """The instructions of an output pixel."""
 
-    stage: IntegerConvolution  # what is computed
+    stage: IntegerConvolution  # the layer
     # whether weights are read from flash, there one or several to a byte, or are instructions
     name: window.Name
 
@@ -73,7 +73,7 @@ class PixelCode:
 
     @cached_property
     def _doubled(self) -> int:
-        """How often inputs are doubled, so that weights which are all even become smaller."""
+        """How often inputs are doubled, so that even weights become smaller."""
         common = int(np.gcd.reduce(np.abs(self.stage.weights.astype(np.int64)), axis=None))
         times = 0
         while common and not common & 1 and self.stage.input_maximum << times + 1 <= _DOUBLED_MOST:
@@ -82,7 +82,7 @@ class PixelCode:
 
     @cached_property
     def _parts(self) -> tuple[tuple[window.Part, bool], ...]:
-        """All instructions in their order, and whether they are beside inputs and values."""
+        """All instructions in their order, and whether they are outside of inputs and values."""
         stage, parts = self.stage, list[tuple[window.Part, bool]]()
         for group in self.groups:
             parts.append((self._begin(group), True))
@@ -109,12 +109,12 @@ class PixelCode:
 
     @cached_property
     def fixed(self) -> int:
-        """Cycles of a pixel beside its inputs and its values."""
+        """Cycles of a pixel without its inputs and its values."""
         return _LOOP_CYCLES + sum(part.cycles()[1] for part, beside in self._parts if beside)
 
     @cached_property
     def inputs(self) -> tuple[Float64, Float64]:
-        """Cycles of each value of a window, (k k channels,), where it is 0 and where it is not."""
+        """Cycles of each value of a window, (k k channels,), if it is 0 and if it is not."""
         rows = range(self.stage.side)
         zero, other = (
             np.concatenate(
@@ -126,7 +126,7 @@ class PixelCode:
 
     @cached_property
     def spread(self) -> int:
-        """By how many cycles a pixel may take less or more than all of this."""
+        """The cycles that a pixel may take less or more than all of this."""
         return sum(row.spread for row in self.rows.values())
 
     @cached_property
@@ -143,7 +143,7 @@ class PixelCode:
         return ValueCycles(small, large, (mean, least, most))
 
     def _begin(self, group: window.Group) -> window.Part:
-        """Return what loads the biases."""
+        """Return code that loads the biases."""
         lines = [f"clr  {window.ZERO}"]
         if self.name != "unrolled":
             offset = sum(map(len, self.weights[: group.number * self.stage.side]))
@@ -160,7 +160,7 @@ class PixelCode:
         return window.Part(f"begin_{group.number}", "\n".join(lines))
 
     def _scale(self, group: window.Group) -> window.Part:
-        """Return what is in registers for all values of a group."""
+        """Return code that loads the registers for all values of a group."""
         limit = self.stage.limit
         lines = window.taken_off(group, self.stage.weight_bits) if self.name == "packed" else []
         lines += ["pop  r31", "pop  r30"] if self.name != "unrolled" else []
@@ -171,13 +171,13 @@ class PixelCode:
 
 
 def _row_begin(group: window.Group, row: int) -> window.Part:
-    """Return what points X to a row of the window."""
+    """Return code that points X to a row of the window."""
     at = f"%[window]+{2 * row}"
     return window.Part(f"row_{group.number}_{row}", f"lds  r26, {at}\nlds  r27, {at}+1")
 
 
 def _row_end(stage: IntegerConvolution, row: int, advance: int) -> window.Part:
-    """Return what moves the pointer to the window of the next pixel."""
+    """Return code that moves the pointer to the window of the next pixel."""
     at, on = f"%[window]+{2 * row}", stage.stride * stage.shape[2] - advance
     lines = [f"subi r26, lo8(-({on}))", f"sbci r27, hi8(-({on}))"] if on else []
     lines += [f"sts  {at}, r26", f"sts  {at}+1, r27"]
@@ -190,7 +190,7 @@ def _limits(stage: IntegerConvolution) -> bool:
 
 
 def value_of(stage: IntegerConvolution, name: str, low: str) -> window.Part:
-    """Return what makes a value of a sum, and stores it: r17 from r16, the multiplier."""
+    """Return code that makes a value of a sum, and stores it: r17 from r16, the multiplier."""
     high = f"r{int(low[1:]) + 1}"
     lines = ["clr  r17", f"tst  {high}", f"brmi small_{name}"]
     if _limits(stage):
@@ -203,7 +203,7 @@ def value_of(stage: IntegerConvolution, name: str, low: str) -> window.Part:
 
 
 def _scaled(stage: IntegerConvolution, name: str, low: str, high: str) -> list[str]:
-    """Return what makes a value of a sum that is neither below 0 nor at the limit."""
+    """Return code that makes a value of a sum that is neither below 0 nor at the limit."""
     if stage.shift == SHIFTS[0]:
         lines = [f"mul  {high}, r16", "mov  r17, r0", f"mul  {low}, r16", "add  r17, r1"]
         return lines + (_rounded(name) if stage.to_even else [])
@@ -216,7 +216,7 @@ def _scaled(stage: IntegerConvolution, name: str, low: str, high: str) -> list[s
 
 
 def _rounded(name: str) -> list[str]:
-    """Return what rounds r17 by the remainder in r0: halves to even."""
+    """Return code that rounds r17 by the remainder in r0: halves to even."""
     down, up = f"down_{name}", f"up_{name}"
     even = ["sbrc r17, 0", f"{up}:", "inc  r17", f"{down}:"]
     return ["lsl  r0", f"brcc {down}", f"brne {up}", *even]
@@ -263,7 +263,7 @@ class ConvolutionKernel(Kernel):
         return ImageRows(self.stage)
 
     def cost(self, feed: Feed | None, following: Push | None, activity: Activity | None) -> Cost:
-        """Return what it takes."""
+        """Return its cost."""
         rows, stage = self.rows, self.stage
         around = self._around
         mean = None
@@ -307,7 +307,7 @@ class ConvolutionKernel(Kernel):
 
     @property
     def _around(self) -> int:
-        """Cycles beside the pixels."""
+        """Cycles outside of the pixels."""
         stage = self.stage
         outputs = stage.output_shape[0]
         cycles = (stage.shape[0] + 2 * stage.padding) * _TAKEN_CYCLES

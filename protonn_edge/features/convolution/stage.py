@@ -57,10 +57,10 @@ class Convolutions(FeatureStage):
 
     # at least one; each takes the image, and the largest value, that the one before it gives
     layers: tuple[Layer, ...] = field(repr=False)
-    # what makes the image of the first layer of a larger one
+    # pools a larger image for the first layer
     averages: IntegerAveragePooling | None = field(default=None, repr=False)
     pixels: PixelScale = BYTES  # how raw pixels become whole numbers
-    digest: str = field(init=False)  # SHA-256 of all numbers but those of `pixels`, in hexadecimal
+    digest: str = field(init=False)  # SHA-256 of all numbers except `pixels`, in hexadecimal
 
     def __post_init__(self) -> None:
         layers = self.layers
@@ -93,12 +93,12 @@ class Convolutions(FeatureStage):
 
     @property
     def does(self) -> str:
-        """What it does."""
+        """See `FeatureStage.does`."""
         return "has layers of convolutions"
 
     @property
     def scale(self) -> InputQuantizer:
-        """How pixels become whole numbers, all in the same way."""
+        """The conversion of all pixels to whole numbers."""
         return self.pixels.quantizer(
             BYTE_MAXIMUM if self.averages else self.layers[0].input_maximum
         )
@@ -110,13 +110,13 @@ class Convolutions(FeatureStage):
 
     @property
     def drawn_shape(self) -> Shape | None:
-        """That of an image of one channel."""
+        """The shape of an image of one channel."""
         height, width, channels = self.image_shape
         return (height, width) if channels == 1 else None
 
     @property
     def activity_sizes(self) -> Sizes:
-        """What each convolution tells of: the values of its window, and its own."""
+        """The sizes of each convolution's activity: the values of its window, and its own."""
         names = stage_names(layer.kind for layer in self.layers)
         return {
             name: (layer.side * layer.side * layer.shape[2], 2)
@@ -134,14 +134,14 @@ class Convolutions(FeatureStage):
         return values
 
     def integer_stages(self, inputs: InputQuantizer) -> tuple[IntegerStage, ...]:
-        """Return the layers, which a classifier has to take as they are."""
+        """Return the layers, which a classifier takes unchanged."""
         same = not inputs.zero.any() and bool((inputs.step == 1).all())
         fits = same and inputs.maximum == self.whole_maximum
         check_holds(fits, f"values of a last layer up to {self.whole_maximum} that are changed")
         return self.layers if self.averages is None else (self.averages, *self.layers)
 
     def to_arrays(self) -> Arrays:
-        """Return the arrays of all layers, whose numbers docs/model-file.md explains."""
+        """Return the arrays of all layers, which docs/model-file.md explains."""
         own = [layer for layer in self.layers if isinstance(layer, IntegerConvolution)]
         image = [*self.image_shape, self.scale.maximum] + [0] * 6
         if self.averages is not None:
@@ -189,7 +189,7 @@ class Convolutions(FeatureStage):
         }
 
     def facts(self, names: Sequence[str]) -> Facts:  # noqa: ARG002  (pixels have none)
-        """Return the size of the images, and what each layer makes of them."""
+        """Return the size of the images, and the output of each layer."""
         averaged = self.averages
         image = f"{self.n_features:,}: {image_text(self.image_shape)}"
         if averaged is not None:
@@ -302,7 +302,7 @@ def _layer(row: list[int], shape: ImageShape, maximum: int, weights: _Stock, bia
 def _image(
     numbers: NDArray[np.int64],
 ) -> tuple[IntegerAveragePooling | None, ImageShape, int]:
-    """Return averages, if any, and the shape and largest value of what the first layer takes."""
+    """Return averages, if any, and the shape and largest value of the first layer's input."""
     height, width, channels, maximum, *others = numbers.tolist()
     if not any(others):
         return None, (height, width, channels), maximum

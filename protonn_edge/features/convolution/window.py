@@ -1,11 +1,11 @@
-"""What a row of the window adds to the sums in registers, in assembly, with its cycles.
+"""Assembly that adds a row of the window to the sums in registers, with its cycles.
 
 X goes through the row; the sums of a group of channels are in the registers `REGISTERS`.
 
-Weights as instructions: what one input adds to the sums in registers.
+Weights as instructions: one input is added to the sums in registers.
 
-The input is in r17, and not 0; r28 is 0. A product is made once for all channels whose weights have
-it with either sign, from the one before where that is a smaller multiple of the input.
+The input is in r17, and not 0; r28 is 0. A product is made once for all channels that need it with
+either sign, from the previous product if that is a smaller multiple of the input.
 """
 
 from __future__ import annotations
@@ -97,15 +97,15 @@ SUMMED, UNPACKED = "r24", "r29"
 """The lower register of the sum of inputs, and a weight, where weights are packed."""
 
 _MOST_ADDED = 63  # by adiw
-_MOST_PACKED = 8  # channels whose loop no branch is too short for
+_MOST_PACKED = 8  # with more channels, a loop's branches are too short
 
 
 @dataclass(frozen=True)
 class Part:
     """Instructions with one way in, at their begin, and one way out, at their end."""
 
-    name: str  # what its labels end with
-    # the lines; a branch goes to a label inside, or to ``end_NAME``, which is behind them
+    name: str  # the end of its labels
+    # the lines; a branch goes to a label inside, or to ``end_NAME`` behind them
     text: str
 
     @property
@@ -130,7 +130,7 @@ class Part:
 
 @dataclass(frozen=True)
 class Group:
-    """Channels whose sums are in registers at once, `size` of them from `first` on."""
+    """`size` channels from `first` on, with their sums in registers at once."""
 
     number: int
     first: int
@@ -148,7 +148,7 @@ class Group:
 
 
 def groups_of(channels: int, name: Name) -> tuple[Group, ...]:
-    """Return as few groups of this many channels as there may be, about equally large."""
+    """Return the fewest possible groups of this number of channels, about equally large."""
     most = _MOST_PACKED if name == "packed" else len(REGISTERS)
     size = -(-channels // -(-channels // most))
     firsts = range(0, channels, size)
@@ -160,15 +160,15 @@ class WindowRow:
     """A row of the window for a group of channels."""
 
     parts: tuple[Part, ...]  # its instructions
-    advance: int  # by how much they move X
-    # (k channels,): cycles of each value where it is 0, and where it is not
+    advance: int  # their increment of X
+    # (k channels,): cycles of each value if it is 0, and if it is not
     zero: IntArray
     other: IntArray
-    spread: int  # by how many cycles the row may take less or more than its values together
+    spread: int  # cycles that the row may take less or more than its values together
 
 
 def unrolled_row(stage: IntegerConvolution, group: Group, row: int, doubled: int) -> WindowRow:
-    """Return a row whose weights are instructions, for inputs that are doubled so often first."""
+    """Return a row with weights as instructions, for inputs that are doubled `doubled` times."""
     weights = _by_input(stage, group, row) >> doubled
     parts: list[Part] = []
     cycles = np.zeros((2, len(weights)), np.int64)
@@ -189,7 +189,7 @@ def unrolled_row(stage: IntegerConvolution, group: Group, row: int, doubled: int
 
 
 def column_row(stage: IntegerConvolution, group: Group, row: int, name: Name) -> WindowRow:
-    """Return a row whose weights are read from flash, from Z on, where they may be packed."""
+    """Return a row with weights in flash, from Z on, perhaps packed."""
     if stage.depthwise:
         return _row_of_channels(stage, group, row)
     each = 8 // stage.weight_bits if name == "packed" else 1
@@ -224,7 +224,7 @@ def column_row(stage: IntegerConvolution, group: Group, row: int, name: Name) ->
 
 
 def _row_of_channels(stage: IntegerConvolution, group: Group, row: int) -> WindowRow:
-    """Return a row of which each value adds to the sum of its own channel; 0 is nothing special."""
+    """Return a row with each value added to the sum of its own channel, also 0."""
     name, channels = f"{group.number}_{row}", stage.shape[2]
     between = channels - group.size
     each = [f"ld  {INPUT}, X+\n{_multiplied(register)}" for register in group.registers]
@@ -268,7 +268,7 @@ def weights_of(stage: IntegerConvolution, group: Group, name: Name) -> Iterator[
 
 
 def taken_off(group: Group, bits: int) -> list[str]:
-    """Return what corrects sums of packed weights: all were made positive."""
+    """Return code that corrects sums of packed weights, which were all made positive."""
     lines = [f"lsl  {SUMMED}", f"rol  {_above(SUMMED)}"] * (bits - 1)
     for register in group.registers:
         lines += [f"sub  {register}, {SUMMED}", f"sbc  {_above(register)}, {_above(SUMMED)}"]
@@ -276,7 +276,7 @@ def taken_off(group: Group, bits: int) -> list[str]:
 
 
 def _unpacked(group: Group, bits: int) -> list[str]:
-    """Return what multiplies weights of so many bits that are not negative."""
+    """Return the instructions that unpack and multiply unsigned n-bit weights."""
     lines, each = [], 8 // bits
     for place, register in enumerate(group.registers):
         weight = UNPACKED
@@ -299,7 +299,7 @@ def _multiplied(register: str) -> str:
 
 
 def _moved(by: int) -> list[str]:
-    """Return what moves X on."""
+    """Return code that advances X."""
     if by == 0:
         return []
     if 0 < by <= _MOST_ADDED:

@@ -1,7 +1,7 @@
 """Deskew: shift each row of an image sideways to remove its slant; its part of a model file.
 
 People write with different slants, for which a classifier would otherwise need prototypes. The
-slant of an image is that of the line that fits its dark pixels best, from their moments:
+slant of an image is the slant of the line that fits its dark pixels best, from their moments:
 with x and y from the image's centre and cy the centre of mass, ``sum (y - cy) x b`` over
 ``sum (y - cy)^2 b``. Row y then moves by the slant times ``y - cy``, rounded to whole pixels.
 
@@ -32,14 +32,14 @@ SLOPE_BITS = 8
 
 @dataclass(frozen=True)
 class PixelScale:
-    """The conversion of raw pixels to bytes, of which slants are computed."""
+    """The conversion of raw pixels to bytes, before slants are computed."""
 
     zero: float  # the raw value of the background, converted to 0
     step: float  # raw units per step, not 0; negative if the background is the largest value
 
     @classmethod
     def between(cls, lower: float, upper: float, background: float) -> PixelScale:
-        """Return the scale of pixels from `lower` to `upper`, one of which is the background."""
+        """Return the scale of pixels from `lower` to `upper`; one of the two is the background."""
         step = (upper - lower) / BYTE_MAXIMUM or 1.0
         rests_high = upper - background < background - lower
         return cls(upper, -step) if rests_high else cls(lower, step)
@@ -84,7 +84,7 @@ def row_shifts(images: NDArray[np.uint8]) -> IntArray:
 
 
 def along_slope(first: IntArray, slope: IntArray | int, height: int) -> IntArray:
-    """Return the shifts (n, H) of rows from those of the first rows (n,), in fixed point."""
+    """Return the shifts (n, H) of rows from the first rows' shifts (n,), in fixed point."""
     return (first[:, None] + slope * np.arange(height) + _HALF_PIXEL) >> SLOPE_BITS
 
 

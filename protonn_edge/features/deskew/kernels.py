@@ -1,6 +1,6 @@
 """The kernel of deskew: it pushes the shifted rows of an image in a buffer.
 
-The bound of its cycles is that of shifted rows and non-zero inputs, which no image has all at once.
+The bound of its cycles assumes shifted rows and non-zero inputs, which no image has all at once.
 A row that is shifted by more than the cropped margin takes longer, but pixels from outside the
 image are 0. All slants are tried that the device's integers can have.
 """
@@ -22,7 +22,7 @@ from protonn_edge.kernels.kernel import INPUTS_AT_ONCE, Cost, Feed, HeldInputs, 
 
 
 def most_deskewed(image: CroppedImage, moved_row: int, inputs: IntArray) -> int:
-    """Return the maximum cycles of shifted rows, minus those of the inputs that are 0 then.
+    """Return the maximum cycles of shifted rows, less the savings of inputs that are 0 then.
 
     A row that is not read in place takes `moved_row`; `inputs` (D,) is what each average saves if
     it is 0, (0,) without averages.
@@ -56,7 +56,7 @@ def _most_deskewed(image: CroppedImage, moved_row: int, inputs: tuple[int, ...])
 def moved_rows(image: CroppedImage, shifts: IntArray) -> tuple[IntArray, IntArray]:
     """Return the beginnings of the cropped rows, (n, h), and how many are shifted too far, (n,).
 
-    `shifts` (n, H) says by how many pixels to the left each row of an image moves. A row that does
+    `shifts` (n, H) has the pixels by which each row of an image moves to the left. A row that does
     not move too far is read in place.
     """
     rows, columns = image.rows, image.columns
@@ -66,9 +66,9 @@ def moved_rows(image: CroppedImage, shifts: IntArray) -> tuple[IntArray, IntArra
 
 
 class _EmptyAreas:
-    """The cycles that areas save where rows have moved away from them, so that they are 0.
+    """The cycles that areas save because they are 0 after rows have moved away from them.
 
-    - `image`: the image, whose rows of areas touch several rows of pixels each.
+    - `image`: the image; its rows of areas touch several rows of pixels each.
     - `inputs` (h, w): cycles that each area takes less if it is 0.
     """
 
@@ -143,7 +143,7 @@ class DeskewKernel(Kernel):
         return most_deskewed(image, 1, np.zeros(0, np.int64)) * image.columns.pixels
 
     def cost(self, feed: Feed | None, following: Push | None, _: Activity | None) -> Cost:
-        """Return its cost; nobody knows how images are slanted."""
+        """Return its cost; the slants of images are unknown."""
         assert feed is not None
         assert following is not None
         rows, pixels = self.stage.image.rows, self.stage.n_inputs

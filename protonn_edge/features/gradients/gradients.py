@@ -268,9 +268,9 @@ ROOTS = np.sqrt(np.arange(LEVELS) + 0.5) * (np.arange(LEVELS) > 0)
 
 @dataclass(frozen=True)
 class Gradients(Cells, FeatureStage):
-    """Roots of sums of gradients of an image whose pixels are a point's features, row by row.
+    """Roots of sums of gradients of an image; its pixels are a point's features, row by row.
 
-    It has the fields of `Cells`, too. Raises `InputError` as `Cells`, or if the shift is out of its
+    It has the fields of `Cells`, too. Raises `InputError` as `Cells`, or if the shift is out of
     range.
     """
 
@@ -290,7 +290,7 @@ class Gradients(Cells, FeatureStage):
             )
 
     def fitted(self, X: NDArray[Any]) -> Self:
-        """Return the stage whose shifted sums cover those of images X (n, H W), n >= 1."""
+        """Return the stage with shifted sums that cover those of images X (n, H W), n >= 1."""
         sums = self.sums(self._bytes_of(X[:_FITTED_IMAGES]))
         largest = int(np.quantile(sums, 1 - _LARGE_SUMS))
         beyond = largest.bit_length() - (LEVELS - 1).bit_length()
@@ -298,7 +298,7 @@ class Gradients(Cells, FeatureStage):
 
     @property
     def does(self) -> str:
-        """What it does, in words."""
+        """See `FeatureStage.does`."""
         return f"{'deskews images and ' if self.deskew else ''}sums their gradients"
 
     @property

@@ -55,7 +55,7 @@ class GradientsKernel(Kernel):
 
     @classmethod
     def of(cls, stage: IntegerGradients, core: Core) -> tuple[Kernel, ...]:
-        """Return the kernel for rows if the previous stage passes these, else that for pixels."""
+        """Return the kernel for rows if the previous stage passes these, else for pixels."""
         return (cls(stage, core, "rows" if stage.by_rows else "streamed"),)
 
     @cached_property

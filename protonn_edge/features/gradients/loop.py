@@ -36,13 +36,13 @@ class GradientLoops:
 
     @cached_property
     def pixels(self) -> Listing:
-        """What adds the gradients of pixels."""
+        """The code that adds the gradients of pixels."""
         directions = self.cells.directions
         return pixel_loop(directions, SUM_BYTES * directions * self.cells.cells[1])
 
     @cached_property
     def roots(self) -> Listing:
-        """What makes features of sums."""
+        """The code that makes features of sums."""
         return root_loop(1 << (8 - self.shift))
 
     def pixel(self, fold: Fold) -> float:
@@ -159,7 +159,7 @@ def pixel_loop(directions: int, row_of_cells: int) -> Listing:
 
 
 def _shared(cell: int, row_of_cells: int) -> str:
-    """Return what adds r20 to the sums of two cells, or of four, by halves."""
+    """Return code that adds r20 to the sums of two cells, or of four, by halves."""
     return f"""
         shared:
             lsr  r20
@@ -223,7 +223,7 @@ def root_loop(multiplier: int) -> Listing:
 
 
 # The effects of gx > 0, gy > 0, and a gradient along the column on Z and r18. With 8 directions,
-# r18 is that of a column, in bytes plus 2; with 4, that of a diagonal.
+# r18 is a column's, in bytes plus 2; with 4, a diagonal's.
 _DIRECTION = {
     8: ("adiw r30, 2", "ldi  r18, 12", "movw r30, r24  ; along the column\n subi r18, 2"),
     4: ("ldi  r18, 4", "subi r18, 10\n neg  r18", "ldi  r18, 2  ; along the column"),

@@ -1,1 +1,1 @@
-"""What the stages of images share."""
+"""The shared parts of the stages of images."""

@@ -1,4 +1,4 @@
-"""An image whose pixels are a point's features, row by row, and its crop in the middle.
+"""An image, with a point's features as its pixels, row by row, and its crop in the middle.
 
 A signal is an image of height 1.
 """

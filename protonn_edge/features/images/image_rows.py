@@ -29,10 +29,10 @@ ImageShape = tuple[int, int, int]
 class ImageStage(IntegerStage):
     """A layer of a network."""
 
-    shape: ImageShape  # height, width and channels of the image that comes in
+    shape: ImageShape  # height, width and channels of the input image
     # whether a stage before it hands over whole rows of pixels
     by_rows: bool = field(default=False, kw_only=True)
-    # the layers behind it, each of which takes the rows of the one before it
+    # the layers behind it; each takes the rows of the one before it
     behind: tuple[ImageStage, ...] = field(default=(), kw_only=True, repr=False)
 
     @property
@@ -42,7 +42,7 @@ class ImageStage(IntegerStage):
 
     @property
     def row_values(self) -> int:
-        """Values of a row of the image that comes in."""
+        """Values of a row of the input image."""
         return prod(self.shape[1:])
 
     @property
@@ -62,7 +62,7 @@ class ImageStage(IntegerStage):
 
     @property
     def line_bytes(self) -> int:
-        """SRAM of one of them, with what lies around it."""
+        """SRAM of one of them, with its padding."""
         _, width, channels = self.shape
         return (width + 2 * self.padding) * channels
 
@@ -76,7 +76,7 @@ class ImageStage(IntegerStage):
 
     @property
     def n_inputs(self) -> int:
-        """Values of the image that comes in."""
+        """Values of the input image."""
         return prod(self.shape)
 
     @property
@@ -148,7 +148,7 @@ def _placed(ranges: Sequence[LiveRange], image: int, order: Sequence[int]) -> Ro
 
 
 def _lowest(live: LiveRange, image: int, taken: Sequence[tuple[int, int]]) -> int:
-    """Return the lowest place beside what others have taken, from one byte to another."""
+    """Return the lowest place outside of taken ranges, from one byte to another."""
     place = 0 if live.latest >= 0 else image
     for begin, end in sorted(taken):
         if begin < place + live.size:
@@ -178,7 +178,7 @@ class _Schedule:
 
     @property
     def live_ranges(self) -> tuple[LiveRange, ...]:
-        """Those of all layers; padded lines are always live, as the zeros around rows must stay."""
+        """The ranges of all layers; padded lines always live, since their zeros must stay."""
         return tuple(
             LiveRange(layer.lines * layer.line_bytes, 0, self._now, -1)
             if layer.padding
@@ -215,12 +215,12 @@ _VALUE_CYCLES, _ROW_CYCLES = (8, 9), 32
 
 @dataclass(frozen=True)
 class ImageRows:
-    """Rows of a stage, which the one before it hands over or the stage takes by itself."""
+    """Rows of a stage, passed on by the previous stage or taken by the stage itself."""
 
     stage: ImageStage
 
     def memory(self, *, holds_image: bool) -> RowMemory:
-        """Return that of all rows, and of the image, unless the firmware holds it."""
+        """Return the memory of all rows, and of the image, unless the firmware holds it."""
         return row_memory((self.stage, *self.stage.behind), holds_image=holds_image)
 
     @property
@@ -260,10 +260,10 @@ class ImageRows:
         return own + self._held.state(feed) * beside
 
     def buffer(self, feed: Feed | None) -> int:
-        """Return what the firmware takes more; see `HeldInputs.buffer`."""
+        """Return the firmware's extra memory; see `HeldInputs.buffer`."""
         return self._held.buffer(feed)
 
     @property
     def push(self) -> Push | None:
-        """What pushing into the stage takes; None where rows are written in place."""
+        """The cost of pushing into the stage; None if rows are written in place."""
         return None if self.stage.by_rows else self._held.push

@@ -12,7 +12,7 @@ from protonn_edge.chain.integer_stage import Range, check_holds
 from protonn_edge.features.images.image_rows import MOST_IN_A_ROW, ImageShape, ImageStage
 
 _HALF = 1 << 15
-_MOST_SUMMED = 0xFFFF // 255  # bytes whose sum fits 16 bits
+_MOST_SUMMED = 0xFFFF // 255  # the sum of as many bytes fits 16 bits
 
 How = Literal["maximum", "average"]
 
@@ -30,12 +30,12 @@ class IntegerPooling(ImageStage):
 
     kind: ClassVar[str] = "pooling"
 
-    window: tuple[int, int]  # height and width of a window; those of the image for all of it
-    how: How  # what becomes of a window
+    window: tuple[int, int]  # height and width of a window, or of the whole image
+    how: How  # the output of a window
     input_maximum: int  # the largest input, 1..255
 
     def __post_init__(self) -> None:
-        """Refuse windows whose sums could overflow, and shapes without code."""
+        """Refuse windows if their sums could overflow, and shapes without code."""
         height, width = self.window
         within = 1 <= height <= self.shape[0] and 1 <= width <= self.shape[1]
         check_holds(within, f"windows of {height}x{width} pixels")
@@ -50,7 +50,7 @@ class IntegerPooling(ImageStage):
 
     @property
     def multiplier(self) -> int:
-        """What makes an average of a window's sum, in units of 2**-16."""
+        """The factor from a window's sum to its average, in units of 2**-16."""
         return average_multiplier(self.area)
 
     @property
@@ -66,7 +66,7 @@ class IntegerPooling(ImageStage):
 
     @property
     def lines(self) -> int:
-        """The one that comes in."""
+        """The input line."""
         return 1
 
     def completes_at(self, row: int) -> bool:
@@ -79,7 +79,7 @@ class IntegerPooling(ImageStage):
 
     @property
     def output(self) -> Range:
-        """What each value can be."""
+        """The range of each value."""
         return Range.of_bytes(self.n_outputs, self.maximum)
 
     def run(self, x: NDArray[Any]) -> NDArray[np.uint8]:
@@ -97,5 +97,5 @@ class IntegerPooling(ImageStage):
 
 
 def average_multiplier(area: int) -> int:
-    """Return what makes an average of the sum of so many pixels, in units of 2**-16."""
+    """Return the factor from a sum of `area` pixels to their average, in units of 2**-16."""
     return min(round((1 << 16) / area), 0xFFFF)

@@ -58,7 +58,7 @@ class PoolingKernel(Kernel):
     def loop(self) -> Listing:
         """The instructions that take a row into its windows: the larger values, or sums.
 
-        X goes through the row, Z through what is there, r21 counts windows; sums have 16 bits.
+        X goes through the row, Z through the windows, r21 counts windows; sums have 16 bits.
         """
         channels = self.stage.shape[2]
         back = channels * (2 if self.averages else 1)
@@ -127,7 +127,7 @@ class PoolingKernel(Kernel):
         return ImageRows(self.stage)
 
     def cost(self, feed: Feed | None, following: Push | None, _: Activity | None) -> Cost:
-        """Return what it takes; all values take the same."""
+        """Return its cost; all values take the same cycles."""
         rows, stage = self.rows, self.stage
         count, outputs = stage.shape[0], stage.output_shape[0]
         least = count * (self._row - _ROW_SLACK) + outputs * self._averaging

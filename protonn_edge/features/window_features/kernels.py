@@ -180,7 +180,7 @@ _SAMPLES_AT_ONCE = 32
 _SCALE_BYTES = 12  # a struct raw_scale
 
 
-# What the compiler makes around a sample's instructions (avr-gcc 5.4 at -O2), mean and maximum: a
+# The compiler's code around a sample's instructions (avr-gcc 5.4 at -O2), mean and maximum: a
 # sample, more for each one of the last channel; a call; at the window's end, a root, and an input,
 # each with so many calls. At most, a channel's first sample, and there a band; and the end.
 _SAMPLE_CYCLES = (25, 43)
@@ -230,7 +230,7 @@ class WindowKernel(Kernel):
 
     @property
     def windows(self) -> reference.Windows:
-        """What the features are made of."""
+        """The window features."""
         return self.stage.window
 
     @property
@@ -242,7 +242,7 @@ class WindowKernel(Kernel):
     def sample(self) -> Listing:
         """The instructions for a sample, with a channel's variables behind Z.
 
-        They begin at ``sample``, those of a band at ``level0``, ``level1`` and so on.
+        They begin at ``sample``, a band's at ``level0``, ``level1`` and so on.
         """
         at, kinds = _places(self.features)[0], set(self.features.kinds)
         parts = [
@@ -278,17 +278,17 @@ class WindowKernel(Kernel):
 
     @property
     def definitions(self) -> tuple[str, ...]:
-        """What the features are, and their ranges, as the generated code says it."""
+        """The definitions of the features, with their ranges, for the generated code."""
         return _definitions(self.windows)
 
     @property
     def scales(self) -> tuple[RawScale, ...]:
-        """What makes bytes of the features."""
+        """The scales from features to bytes."""
         quantizer = self.stage.quantizer
         return tuple(quantizer.scales[choice] for choice in quantizer.choice.tolist())
 
     def cost(self, feed: Feed | None, following: Push | None, _: Activity | None) -> Cost:
-        """Return its cost; the work is the same whatever the samples are."""
+        """Return its cost; the work is the same for all samples."""
         assert feed is not None
         assert following is not None
         push, features = self._push(following), self.features
@@ -316,12 +316,12 @@ class WindowKernel(Kernel):
         return Push(sample, sample, call, call, following.more)
 
     def _sample(self, fold: Fold, level: int) -> float:
-        """Return the cycles of a sample that ends pairs of so many bands."""
+        """Return the cycles of a sample that ends pairs of this number of bands."""
         pairs = {f"pair{each}": float(each < level) for each in range(self.features.bands)}
         return fold(self.sample, "sample", ["end"], pairs)
 
     def _loops(self, fold: Fold) -> float:
-        """Return the cycles of all samples, without what the compiler makes."""
+        """Return the cycles of all samples, without the compiler's code."""
         window, bands = self.windows.window, self.features.bands
         ending = [window >> level for level in range(bands + 1)]  # pairs of so many bands, or more
         ending = [*ending, 0]
@@ -384,7 +384,7 @@ def energy_maximum(window: int, level: int) -> int:
 
 
 def _definitions(of: reference.Windows) -> tuple[str, ...]:
-    """Return what the features are, and their ranges, as the generated code says it."""
+    """Return the definitions of the features, with their ranges, for the generated code."""
     n, features, level = of.window, of.features, 1 << reference.LEVEL_BITS
     share = 1 << reference.LEVEL_SHIFT
     least, most = -reference.CENTRE, BYTE_MAXIMUM - reference.CENTRE

@@ -100,7 +100,7 @@ class WindowFeatureStage(Windows, FeatureStage):
         X: NDArray[Any],
         rate: float | None = None,
     ) -> Self:
-        """Return the stage whose bytes cover the range of each channel in raw, finite windows X.
+        """Return the stage with bytes that cover each channel's range in raw, finite windows X.
 
         - `shape`: samples of a channel, and channels.
         - `X` (n, window * channels), n >= 1; raises `InputError` if it has another shape.
@@ -119,7 +119,7 @@ class WindowFeatureStage(Windows, FeatureStage):
 
     @property
     def does(self) -> str:
-        """What it does, in words."""
+        """See `FeatureStage.does`."""
         return "makes features of windows"
 
     @property

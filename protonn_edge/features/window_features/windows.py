@@ -1,6 +1,6 @@
 """Features of a window of raw samples, in integers: the exact reference of the generated C.
 
-A text names those of a channel: ``mean,deviation,crossings:2,bands:4``.
+A text names the features of a channel: ``mean,deviation,crossings:2,bands:4``.
 
 A window has N samples of each of C channels, sample by sample. A raw sample is rounded to a byte b,
 channel by channel (see `WindowFeatureStage`), and ``x = b - 128``. Of a channel's x_0 .. x_(N-1):
@@ -20,12 +20,12 @@ band k      root(sum d^2) over all d of level k                           0..326
 
 The **level** follows the signal: it begins at ``2^7 x_0`` and moves by ``(2^7 x_t - level) >> 4``
 after each sample. A sample is above it if ``2^7 x_t - level > 2^7 h``, below it if that is below
-``-2^7 h``, with h the hysteresis; else it is where the last one was.
+``-2^7 h``, with h the hysteresis; otherwise it is where the previous sample was.
 
 **Bands** are octaves, by the unnormalized Haar transform: level 1 takes the samples in pairs,
 ``d = x_(2i+1) - x_(2i)`` and ``a = x_(2i+1) + x_(2i)``; level k does the same with the a of level
-k - 1. At R samples a second band k is about ``R / 2^(k+1) .. R / 2^k`` hertz. Samples that do not
-fill a pair at the end of the window are not in that level.
+k - 1. At R samples a second, band k is about ``R / 2^(k+1) .. R / 2^k`` hertz. Samples that do not
+fill a pair at the end of the window are left out of that level.
 
 Everything fits 32 bits; docs/sensors.md proves it.
 """

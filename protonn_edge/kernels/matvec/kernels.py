@@ -23,7 +23,7 @@ KernelName = Literal["columns", "masked", "unrolled", "packed"]
 KERNELS: tuple[KernelName, ...] = ("columns", "masked", "unrolled", "packed")
 _LOOPS = {"columns": loops.columns, "masked": loops.masked, "packed": loops.packed}
 
-# What the compiler makes around the loops (avr-gcc 5.4 at -O2): per call that pushes, and per block
+# The compiler's code around the loops (avr-gcc 5.4 at -O2): per call that pushes, and per block
 # of sums in it; at most, for pointers on the stack where sums leave no registers for them, which a
 # block may; what a mean is spared whose sums do not use r18..r21, or fewer registers of the caller,
 # and for each block but one, as what is saved is saved once.
@@ -48,7 +48,7 @@ _BEGIN_BYTE_CYCLES, _BEGIN_POINTER_CYCLES = 3, 6
 # Flash around a loop, and in front of groups.
 _CODE_BYTES, _GROUPS_CODE_BYTES = 28, 100
 
-# What the compiler's loops take, without a multiplier, of what those in assembly take with one:
+# Cycles of the compiler's loops without a multiplier, per cycle of assembly with one:
 # seven models of 4 to 12 projections on the emulated ATtiny85 were within 15 % of it.
 _PORTABLE_PRODUCT = 8.2
 
@@ -93,7 +93,7 @@ class Pass:
 
     @property
     def around(self) -> int:
-        """Cycles of a call beside those of the inputs and of what the compiler makes."""
+        """Cycles of a call, besides the inputs and the compiler's code."""
         return self.code.around if self.kernel == "unrolled" else loops.around(self.loop)
 
     @property
@@ -216,12 +216,12 @@ class Matvec:
         return self.begin + self._groups + int(self.cycles.max(axis=0).sum())
 
     def mean(self, share: NDArray[np.float64]) -> float:
-        """Return the cycles of all inputs, each of which is not 0 with this share, (D,)."""
+        """Return the cycles of all inputs; each is not 0 with this share, (D,)."""
         zeros, others = self.cycles
         return self.begin + self._groups + float(zeros @ (1 - share) + others @ share)
 
     def calls(self, feed: base.Feed) -> int:
-        """Bound the cycles of the firmware's calls, without those of the inputs."""
+        """Bound the cycles of the firmware's calls, without the inputs' cycles."""
         if feed.whole:
             return self.push.whole
         return self.push.call * feed.calls(self.push, [self.push.value] * feed.values)
@@ -238,9 +238,9 @@ class Matvec:
         return self._mean_call * sum(-(-chunk // most) for chunk in chunks)
 
     def _mean_calls_in_groups(self, chunks: Sequence[int], full: int) -> float:
-        """Return the cycles of calls with so many inputs, `full` at most, which push whole groups.
+        """Return the cycles of calls with this number of inputs, `full` at most, in whole groups.
 
-        Where inputs decide on a chunk's end, it may be anywhere in a group.
+        If inputs decide on a chunk's end, it may be anywhere in a group.
         """
         adds, waits, phases = 0.0, 0.0, range(1)
         for place, chunk in enumerate(chunks, 1):
@@ -322,11 +322,11 @@ class MatvecKernel(base.Kernel):
 
     @property
     def facts(self) -> Facts:
-        """How often a loop over the sums is passed, which makes something of them."""
+        """The passes of a loop over the finished sums."""
         return {"sum": Passed(self.stage.n_sums, self.stage.n_sums)}
 
     def needed_for(self, name: str) -> str:
-        """Return what its stage, or its chip, lacks for a kernel of this name."""
+        """Return the missing property of its stage or chip for a kernel of this name."""
         if name == "packed":
             return f"weights of -{NIBBLE_MAXIMUM}..{NIBBLE_MAXIMUM}, which the model does not have"
         if name in KERNELS:
@@ -335,9 +335,9 @@ class MatvecKernel(base.Kernel):
 
 
 def _grouped(waiting: int, chunk: int, last: bool) -> tuple[int, int]:
-    """Return how often a chunk of inputs makes groups be added, and how many of it wait for that.
+    """Return how often groups are added in a chunk of inputs, and how many inputs wait for that.
 
-    So many inputs of its first group are `waiting`; the `last` chunk's end is that of a group.
+    `waiting` is the number of inputs of its first group; the `last` chunk ends a group.
     """
     filling = min(chunk, -waiting % GROUP)
     rest = 0 if last else (chunk - filling) % GROUP

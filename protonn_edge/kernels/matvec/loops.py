@@ -1,7 +1,7 @@
 """The loops that multiply a matrix by bytes that are pushed, in assembly, with their cycles.
 
-They spare what the compiler wastes on an 8-bit chip: it keeps fewer sums in registers, copies every
-product out of r1:r0 and clears r1 after each. Sums are in r2..r21, a weight is in r22, an input in
+The compiler wastes cycles on an 8-bit chip: it keeps fewer sums in registers, copies every product
+out of r1:r0 and clears r1 after each. Here sums are in r2..r21, a weight is in r22, an input in
 r23; X points to the next input, Z to the next weights. The template's loops in C give the same
 integers. `protonn_edge.kernels.matvec.unrolled` has weights as instructions.
 """
@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from protonn_edge.kernels.listing import BEGIN, END, Listing, repeated
 
-# Sums of 2 bytes fill r2..r21; where they are wider, r20 holds a product's sign.
+# Sums of 2 bytes fill r2..r21; if they are wider, r20 holds a product's sign.
 _REGISTERS = {2: 20, 3: 18, 4: 16}
 COUNTED_IN_A_BYTE = 255  # inputs that are counted in a byte
 
@@ -99,7 +99,7 @@ def multiply_add(register: int, width: int) -> str:
 
 
 def _add_product(register: int, width: int) -> str:
-    """Add a product in r1:r0 to a sum; r20 is what its upper bytes are."""
+    """Add a product in r1:r0 to a sum; r20 holds its upper bytes."""
     return f"""
         add  r{register}, r0
         adc  r{register + 1}, r1
@@ -111,7 +111,7 @@ def _add_product(register: int, width: int) -> str:
 def columns(block: Block) -> Listing:
     """Return the loop for weights one after the other.
 
-    The lower byte of what is `left` reaches 0 once for each unit of the upper byte.
+    The lower byte of `left` reaches 0 once for each unit of the upper byte.
     """
     products = "".join(multiply_add(register, block.width) for register in block.sums)
     return Listing(
@@ -150,10 +150,10 @@ _COUNTED = """
 def packed(block: Block) -> Listing:
     """Return the loop for two weights u and v a byte, each with 8 added to it.
 
-    A whole byte, u + 16 v, times x goes to the sum of u, and v x to that of v, 16 times which is
-    taken off the other at the end. So are 8 x, whose sum is in r29:r28, or r21:r29:r28, with the
-    other sign. All of that is exact: sums wrap around, and the last one fits. A C compiler may have
-    its frame in r29:r28.
+    A whole byte, u + 16 v, times x is added to the sum of u, and v x to the sum of v; at the end,
+    16 times the second is subtracted from the first. The 8 x are subtracted, too: their sum is in
+    r29:r28, or r21:r29:r28, with the other sign. All of that is exact: sums wrap around, and the
+    last one fits. A C compiler may have its frame in r29:r28.
     """
     wide, width = block.width > 2, block.width
     pairs = list(zip(block.sums[::2], block.sums[1::2], strict=False))
@@ -268,7 +268,7 @@ def masked(block: Block) -> Listing:
 
 
 def around(loop: Listing) -> int:
-    """Return the cycles of a loop's statement beside those of the inputs."""
+    """Return the cycles of a loop's statement, besides the inputs' cycles."""
     before = loop.worst(BEGIN, ["input"], {})
     return int(before + loop.worst("counted", [END], {"input": 0}))
 

@@ -1,8 +1,7 @@
 """Weights as instructions: a piece of code per group of inputs, entered through a table.
 
-Registers are those of `protonn_edge.kernels.matvec.loops`. A product is in r1:r0, or, if it fits a
-byte whatever the input is, in r0 alone; r25 is 0. Code is made of pieces, each a macro of the
-assembler.
+Registers are as in `protonn_edge.kernels.matvec.loops`. A product is in r1:r0, or, if it fits a
+byte for any input, in r0 alone; r25 is 0. Code consists of pieces, each a macro of the assembler.
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ from protonn_edge.chain.input_quantizer import BYTE_MAXIMUM
 from protonn_edge.kernels.listing import BEGIN, END, Listing, repeated
 from protonn_edge.kernels.matvec.loops import Block, Cycles, load, store
 
-GROUP = 8  # inputs whose code is entered and left together
+GROUP = 8  # inputs with code that is entered and left together
 GROUP_PIECE = Listing("subi %[left], 1\nbrcc 1f\njmp 9f\n1:")
 INPUT_PIECE = Listing("2: ld r23, X+\ntst r23\nbreq 2f")
 PASS_PIECE = Listing("2: adiw r26, \\\\count")
@@ -113,7 +112,7 @@ class Unrolled:
 
     @property
     def entry(self) -> Listing:
-        """What comes in front of the jump to the first group."""
+        """The code in front of the jump to the first group."""
         return Listing(
             f"""
             {load(self.block.bytes)}
@@ -125,11 +124,11 @@ class Unrolled:
 
     @property
     def leaving(self) -> Listing:
-        """What comes behind the last group."""
+        """The code behind the last group."""
         return Listing(f"9: clr __zero_reg__\n{store(self.block.bytes)}")
 
     def added(self, low: str, high: str) -> Listing:
-        """Return what adds a product in two registers to a sum, or takes it off."""
+        """Return code that adds a product in two registers to a sum, or subtracts it."""
         place = f"+ {self.block.width} * \\\\output"
         upper = repeated(range(4, 2 + self.block.width), f"\\\\high {{0}} {place}, r25")
         return Listing(f"\\\\low 2 {place}, {low}\n\\\\high 3 {place}, {high}\n{upper}")
@@ -147,7 +146,7 @@ class Unrolled:
 
     @property
     def around(self) -> int:
-        """Cycles beside those of groups and inputs."""
+        """Cycles besides those of groups and inputs."""
         return straight(self.entry) + straight(self.leaving)
 
     @property

@@ -1,8 +1,8 @@
-"""Layers of a convolutional network in floats: what each one computes, and its derivatives.
+"""Layers of a convolutional network in floats, and their derivatives.
 
-Images are arrays (channels, height, width, n) with the images innermost: what a kernel's place
-sees of all images is then a few long runs of memory, and NumPy with BLAS is as fast as a compiler
-of tensors (measured in docs/convolution-training.md).
+Images are arrays (channels, height, width, n) with the images innermost: the inputs of a kernel's
+place are then a few long runs of memory, and NumPy with BLAS is as fast as a compiler of tensors
+(measured in docs/convolution-training.md).
 """
 
 from __future__ import annotations
@@ -28,17 +28,17 @@ class Layer(ABC):
 
     @property
     def parameters(self) -> list[Float32]:
-        """What training moves, in place."""
+        """The arrays that training changes, in place."""
         return []
 
     @property
     def factors(self) -> tuple[float, ...]:
-        """What the steps of each parameter are multiplied with."""
+        """The factor on the steps of each parameter."""
         return (1.0,) * len(self.parameters)
 
     @abstractmethod
     def forward(self, x: Float32) -> tuple[Float32, Any]:
-        """Return the values of images x (channels, h, w, n), and what `backward` needs of them."""
+        """Return the values of images x (channels, h, w, n), and the cache for `backward`."""
 
     @abstractmethod
     def backward(self, kept: Any, slope: Float32) -> tuple[Float32, list[Float32]]:
@@ -57,7 +57,7 @@ class Convolution(Layer):
     def random(
         cls, layout: ConvolutionLayout, channels: int, generator: np.random.Generator
     ) -> Self:
-        """Return one for images of so many channels (He et al., 2015)."""
+        """Return one for images with this number of channels (He et al., 2015)."""
         outputs, inputs = layout.channels_of(channels), 1 if layout.depthwise else channels
         shape = (outputs, layout.kernel, layout.kernel, inputs)
         spread = np.float32(math.sqrt(2 / (layout.kernel**2 * inputs)))
@@ -118,7 +118,7 @@ class Convolution(Layer):
         return padded[:, margin:-margin, margin:-margin] if margin else padded
 
     def _places(self, shape: tuple[int, ...]) -> Iterator[tuple[int, int, tuple[slice, ...]]]:
-        """Yield each place of the kernel, and what it sees of a padded image."""
+        """Yield each place of the kernel, and its view of a padded image."""
         kernel, stride = self.layout.kernel, self.layout.stride
         ends = (shape[1] - kernel + 1, shape[2] - kernel + 1)
         for i in range(kernel):
@@ -129,12 +129,12 @@ class Convolution(Layer):
 
 @dataclass(frozen=True, eq=False)
 class Rectifier(Layer):
-    """What is below 0 becomes 0, and what is above the largest value, if there is one, that."""
+    """ReLU: clips values to 0 and, if it is given, to the largest value."""
 
     largest: float | None = None
 
     def forward(self, x: Float32) -> tuple[Float32, Any]:
-        """Return the values, and where they are within the limits."""
+        """Return the values, and a mask of those within the limits."""
         inside = x > 0
         if self.largest is None:
             return np.maximum(x, 0), inside
@@ -151,7 +151,7 @@ class Normalization(Layer):
 
     gain: Float32  # a factor for each channel, (channels,)
     offset: Float32
-    # (channels,): of the sums, running; what a folded layer is made of
+    # (channels,): running moments of the sums, which make a folded layer
     mean: Float32
     variance: Float32
 
@@ -191,7 +191,7 @@ class Normalization(Layer):
         return of_x.reshape(slope.shape), [of_gain, of_offset]
 
     def folded(self, layer: Convolution) -> Convolution:
-        """Return the convolution whose sums are the normalized ones of `layer`."""
+        """Return the convolution that computes the normalized sums of `layer`."""
         factor = self.gain / np.sqrt(self.variance + _LEAST_VARIANCE)
         weights = layer.weights * factor[:, None, None, None]
         return Convolution(layer.layout, weights, (layer.biases - self.mean) * factor + self.offset)
@@ -242,7 +242,7 @@ class Pooling(Layer):
         return (height, width) if self.layout.everywhere else (_POOLED, _POOLED)
 
     def integer_stage(self, shape: ImageShape, maximum: int) -> IntegerPooling:
-        """Return what a device computes of images of this shape and largest value."""
+        """Return the device's stage for images of this shape and largest value."""
         how: How = "average" if self.layout.average else "maximum"
         return IntegerPooling(shape, self.window(*shape[:2]), how, maximum)
 

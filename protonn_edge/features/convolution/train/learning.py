@@ -1,7 +1,7 @@
-"""From labelled images to a convolutional network that was trained on them.
+"""Train a convolutional network on labelled images.
 
-A device gets its layers. Its head is left behind, unless a linear classifier takes it: the
-classifier that follows is trained on the bytes that these layers give.
+A device gets its layers. Its head is dropped, unless a linear classifier takes it: the classifier
+behind the layers is trained on their bytes.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ OnEpoch = Callable[[int, float, networks.Network], object]
 
 
 def reporting(callback: Callback | None, network: str, passes: int) -> OnEpoch | None:
-    """Return what tells a callback of the passes of a network, if there is a callback."""
+    """Return the function that reports the passes of a network to a callback, if any."""
     if callback is None:
         return None
     return lambda number, loss, _: callback(EpochReport(number, passes, loss, network=network))
@@ -58,11 +58,11 @@ class Schedule:
 
 @dataclass(frozen=True, eq=False)
 class Images:
-    """Raw images, their targets, and how they become what a network gets."""
+    """Raw images, their targets, and their conversion to a network's inputs."""
 
     raw: Float32  # (n, H W)
     Y: Float32  # (n, L): A row is 1 at the image's class, 0 elsewhere
-    weights: Float32 | None  # (n,): what each image counts, 1 on average
+    weights: Float32 | None  # (n,): the weight of each image, 1 on average
     shape: Shape  # H, W
     to_bytes: Callable[[Float32], NDArray[np.uint8]]  # from raw images (n, H W) to bytes (n, h, w)
 
@@ -169,13 +169,13 @@ Layers = tuple[IntegerConvolution | IntegerPooling, ...]
 
 @dataclass(frozen=True)
 class Wanted:
-    """The network that is to be trained.
+    """The network to train.
 
     Raises `InputError` if the layers leave nothing of the image.
     """
 
     image_shape: Shape  # height and width of a raw image
-    averages: IntegerAveragePooling | None  # what makes a smaller image of it first
+    averages: IntegerAveragePooling | None  # pools the image first
     pixels: PixelScale  # how raw pixels become bytes
     layouts: tuple[Layout, ...]
     bits: Bits
@@ -204,18 +204,18 @@ class Wanted:
         return images.reshape(-1, *self.shape)
 
     def images(self, points: Float32, y: Indices, weights: Float32 | None) -> Images:
-        """Return raw points (n, H W) of classes y as what the network is trained on."""
+        """Return raw points (n, H W) of classes y as images for training."""
         Y = np.eye(int(y.max()) + 1, dtype=np.float32)[y]
         return Images(points, Y, weights, self.image_shape, self.to_bytes)
 
 
 @dataclass(frozen=True, eq=False)
 class LearnedNetwork:
-    """What was trained: a device's layers, and the head that they were trained with."""
+    """The trained layers for a device, and the head that they were trained with."""
 
-    layers: Layers  # what computes its features on a device, behind the averages
+    layers: Layers  # compute its features on a device, behind the averages
     head: networks.TrainableHead
-    unit: float  # what the head takes one of the last layer's integers for
+    unit: float  # the value of one unit of the last layer's integers in the head
     stopped: bool = False  # whether the training was stopped before its last pass
 
 
@@ -246,7 +246,7 @@ def learned_network(
 
 
 def untrained_layers(wanted: Wanted) -> Layers:
-    """Return layers of the right shapes whose weights are random."""
+    """Return layers of the right shapes, with random weights."""
     generator = np.random.default_rng(0)
     images = generator.random((*wanted.shape, 1), dtype=np.float32)
     network = networks.Network(

@@ -1,7 +1,7 @@
 """A convolutional network: layers, a head, and one pass through both and back.
 
-A head makes scores of features, and the derivatives of the loss. It is a stand-in: what is kept is
-the convolutions, behind which a classifier of the project is trained of its own.
+A head makes scores of features, and the derivatives of the loss. It is a stand-in: only the
+convolutions are kept, and a classifier of the project is trained behind them.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class TrainableHead(Protocol):
 
     @property
     def parameters(self) -> list[Float32]:
-        """What training moves, in place."""
+        """The arrays that training changes, in place."""
 
     def scores(self, features: Float32) -> Float32:
         """Return the scores (n, L)."""
@@ -97,7 +97,7 @@ class PrototypeHead:
         sizes: tuple[int, int],
         generator: np.random.Generator,
     ) -> Self:
-        """Return one of d and m, `sizes`, whose prototypes are some points (n, F), n >= 1."""
+        """Return one of d and m, `sizes`, with some points (n, F), n >= 1, as prototypes."""
         d, m = sizes
         V = generator.standard_normal((d, features.shape[1]), dtype=np.float32)
         projected = features @ V.T
@@ -130,7 +130,7 @@ class PrototypeHead:
 
 
 def _of_each_class(y: Indices, count: int, generator: np.random.Generator) -> Indices:
-    """Return `count` places in y, as many of each class as there can be."""
+    """Return `count` places in y, with equal numbers of each class as far as possible."""
     order = generator.permutation(len(y))
     ranks = np.empty(len(y), np.int64)
     for label in np.unique(y):
@@ -139,7 +139,7 @@ def _of_each_class(y: Indices, count: int, generator: np.random.Generator) -> In
     return np.resize(order[np.argsort(ranks[order], kind="stable")], count)
 
 
-_AT_ONCE = 256  # images whose values fit a cache, where nothing is kept
+_AT_ONCE = 256  # images whose values fit a cache, if nothing is kept
 
 
 @dataclass(frozen=True, eq=False)
@@ -148,7 +148,7 @@ class Network:
 
     layers: tuple[Layer, ...]
     head: TrainableHead
-    unit: float = 1.0  # what the last layer's values are multiplied with before the head
+    unit: float = 1.0  # the factor on the last layer's values before the head
 
     @property
     def parameters(self) -> list[Float32]:
@@ -157,7 +157,7 @@ class Network:
 
     @property
     def factors(self) -> list[float]:
-        """What the steps of each array are multiplied with."""
+        """The factor on the steps of each array."""
         of_layers = [factor for layer in self.layers for factor in layer.factors]
         return of_layers + [1.0] * len(self.head.parameters)
 
@@ -227,7 +227,7 @@ def layers_of(layouts: Sequence[Layout], generator: np.random.Generator) -> tupl
 
 
 def features_of(layers: Sequence[Layer], x: Float32) -> Float32:
-    """Return what layers make of images (h, w, n), flat, (n, F)."""
+    """Return the outputs of layers for images (h, w, n), flat, (n, F)."""
     values = x[None]
     for layer in layers:
         values = layer.forward(values)[0]
@@ -235,7 +235,7 @@ def features_of(layers: Sequence[Layer], x: Float32) -> Float32:
 
 
 def forward_through(layers: Sequence[Layer], x: Float32) -> tuple[Float32, list[Any]]:
-    """Return what layers make of images x (channels, h, w, n), and what each keeps."""
+    """Return the outputs of layers for images x (channels, h, w, n), and the layers' caches."""
     values, all_kept = x, []
     for layer in layers:
         values, kept = layer.forward(values)
@@ -246,9 +246,9 @@ def forward_through(layers: Sequence[Layer], x: Float32) -> tuple[Float32, list[
 def backward_through(
     layers: Sequence[Layer], all_kept: Sequence[Any], slope: Float32, *, by_input: bool = True
 ) -> tuple[Float32, list[Float32]]:
-    """Return the derivatives by x and by the layers' parameters of those by the values.
+    """Return the derivatives by x and by the layers' parameters, given those by the values.
 
-    Those by x may be empty where they are not wanted.
+    Those by x may be empty if they are not needed.
     """
     gradient: list[Float32] = []
     for place, (layer, kept) in reversed(list(enumerate(zip(layers, all_kept, strict=True)))):

@@ -33,7 +33,7 @@ class ConvolutionLayout:
 
     @property
     def depthwise(self) -> bool:
-        """Whether each channel has a kernel of its own."""
+        """Whether each channel has its own kernel."""
         return self.channels is None
 
     @property
@@ -79,7 +79,7 @@ Layout = ConvolutionLayout | PoolingLayout
 def read_network(text: str) -> tuple[int, tuple[Layout, ...]]:
     """Return the side of the areas that the image is averaged over, 1 for none, and the layers.
 
-    Raises `InputError` if the text does not say any layers, or too many, or one that there is not.
+    Raises `InputError` if the text has no layers, too many, or an unknown one.
     """
     first, *others = text.replace(" ", "").split(",")
     found = _FIRST.fullmatch(first)
@@ -87,7 +87,7 @@ def read_network(text: str) -> tuple[int, tuple[Layout, ...]]:
 
 
 def read_layers(text: str) -> tuple[Layout, ...]:
-    """Return the layers that a text says; raises `InputError` as `read_network`."""
+    """Return the layers of a text; raises `InputError` as `read_network`."""
     layers = tuple(_layer(part.strip()) for part in text.split(","))
     if len(layers) > MOST_LAYERS:
         raise InputError(
@@ -118,7 +118,7 @@ def _layer(part: str) -> Layout:
 
 
 def shapes_of(layers: tuple[Layout, ...], shape: tuple[int, int]) -> Iterator[tuple[int, int, int]]:
-    """Yield height, width and channels of an image of one channel, and behind each layer.
+    """Yield height, width and channels of an image of one channel, and of each layer's output.
 
     Raises `InputError` if nothing is left of the image.
     """

@@ -116,7 +116,7 @@ class ConvolutionRequest(ImageRequest):
         if side > 1:
             areas = Areas(image_shape, cropped, (height, width))
             averages = IntegerAveragePooling(areas, BYTE_MAXIMUM)
-        # Those of a ProtoNN whose sizes are said; they are the network's head.
+        # The sizes of a ProtoNN, if they are given; it is the network's head.
         d: int | None = getattr(settings, "n_projections", None)
         m: int | None = getattr(settings, "n_prototypes", None)
         return learning.Wanted(

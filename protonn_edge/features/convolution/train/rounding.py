@@ -1,8 +1,8 @@
-"""Convolutions in a device's integers, as training sees them: exact forwards, straight backwards.
+"""Convolutions in a device's integers for training: exact forward, straight-through backward.
 
 Weights and biases are held in the units of the integers, unrounded. A forward pass rounds them and
-computes what the device does, to the bit: sums of 16 bits are exact in float32, and so is their
-product with a byte. A backward pass treats rounding as if it was not there (straight-through).
+computes the device's values, to the bit: sums of 16 bits are exact in float32, and so is their
+product with a byte. A backward pass ignores the rounding (straight-through).
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from protonn_edge.training.points import Float32
 
 ACTIVATION_BITS = (8, 4)
 SUM_RANGE = (-(2**15), 2**15 - 1)
-_TRIED_SHARES = np.linspace(0.3, 1.0, 36)  # of the largest value, as what is told apart
+_TRIED_SHARES = np.linspace(0.3, 1.0, 36)  # of the largest value, as limits
 _SHRINKING = np.float32(0.98)
 _BIAS_SHARE = 0.25  # of the largest input: a bias moves as fast as a weight of such inputs
 _VALUES_LOOKED_AT = 200_000
@@ -50,7 +50,7 @@ class Bits:
 
 @dataclass(frozen=True, eq=False)
 class RoundedConvolution(Layer):
-    """A convolution whose weights, sums and values are whole numbers; its values are clamped."""
+    """A convolution with whole numbers as weights, sums and values; its values are clamped."""
 
     latent: Convolution  # weights and biases before they are rounded, in the integers' units
     bits: Bits
@@ -71,12 +71,12 @@ class RoundedConvolution(Layer):
         behind: Convolution | None = None,
         limit: float | None = None,
     ) -> tuple[Self, float]:
-        """Return that of a convolution in floats, and what one of its integer values means.
+        """Return the rounded form of a convolution in floats, and the value of an integer unit.
 
-        - `x` (channels, h, w, n): what comes in, for some training points, `step` for each integer.
-        - `behind`: the one that takes the values, whose weights need not be coarse for its sums to
-          fit.
-        - `limit`: what the largest integer value means exactly, if that is not free.
+        - `x` (channels, h, w, n): the inputs of some training points, `step` for each integer.
+        - `behind`: the convolution that takes the values; its sums must fit without coarser
+          weights.
+        - `limit`: the exact value of the largest integer, if it is fixed.
         """
         weight_step = _best_step(layer.weights, bits.largest_weight)
         weight_step = max(weight_step, _least_step(layer, step, largest_input))
@@ -106,7 +106,7 @@ class RoundedConvolution(Layer):
 
     @property
     def factors(self) -> tuple[float, float]:
-        """What steps of weights and biases are multiplied with: how large they are."""
+        """The factors on steps of weights and biases: their sizes."""
         weight = float(np.sqrt(np.mean(np.square(self.latent.weights)))) or 1.0
         return weight, weight * self.largest_input * _BIAS_SHARE
 
@@ -148,7 +148,7 @@ class RoundedConvolution(Layer):
             self.latent.biases[beyond] *= _SHRINKING
 
     def integer_stage(self, shape: ImageShape, maximum: int) -> IntegerConvolution:
-        """Return what a device computes of images of this shape and largest value."""
+        """Return the device's stage for images of this shape and largest value."""
         assert maximum == self.largest_input
         rounded = self.rounded
         weights, biases = rounded.weights.astype(np.int8), rounded.biases.astype(np.int64)
@@ -202,7 +202,7 @@ def _best_step(values: Float32, largest: int) -> float:
 
 
 def _as_product(ratio: float) -> tuple[int, int]:
-    """Return a byte and a shift whose ``byte / 2**shift`` is near to the ratio."""
+    """Return a byte and a shift with ``byte / 2**shift`` near to the ratio."""
     shift = SHIFTS[-1]
     while shift > SHIFTS[0] and ratio * 2**shift > _LARGEST_BYTE:
         shift -= 1
@@ -212,7 +212,7 @@ def _as_product(ratio: float) -> tuple[int, int]:
 def integer_stages(
     layers: Sequence[Layer], shape: tuple[int, int], maximum: int
 ) -> tuple[IntegerConvolution | IntegerPooling, ...]:
-    """Return what a device computes of images of one channel in rounded layers and pooling."""
+    """Return the device's stages for images of one channel, from rounded layers and pooling."""
     stages: list[IntegerConvolution | IntegerPooling] = []
     within = (*shape, 1)
     for layer in layers:
