@@ -195,8 +195,10 @@ static uint8_t teach(uint8_t type)
 /* How many bytes a STORE writes; more than it has if it may not. */
 static uint16_t stored_bytes(void)
 {
-    const uint16_t count = decoder.length - (HEADER_BYTES + sizeof head.payload.store.place + FRAME_CRC_BYTES);
-    const bool fits = count <= sizeof head.payload.store.bytes && head.payload.store.place <= PNN_STORE_BYTES - count;
+    const uint16_t count =
+        decoder.length - (HEADER_BYTES + sizeof head.payload.store.place + FRAME_CRC_BYTES);
+    const bool fits = count <= sizeof head.payload.store.bytes &&
+                      head.payload.store.place <= PNN_STORE_BYTES - count;
 
     return fits ? count : UINT16_MAX;
 }
