@@ -69,8 +69,11 @@ class History:
             assert program.predict(Q[0]) == (classes[0], scores[0].tolist())
 
     def learn(self, label: int) -> None:
-        """Teach the last point."""
+        """Teach the last point; now and then, after another prediction has begun."""
         assert self.point is not None
+        if label == 1:
+            for program in self.programs:
+                program.begin(self.Q[0])
         self.taught = self.taught.learn(self.point, label, self.room)
         for program in self.programs:
             assert program.learn(label) == 1

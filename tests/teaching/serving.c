@@ -2,6 +2,7 @@
  * A taught model that does what it reads, on the host or on an Uno: one letter, and what it asks for.
  *
  * P features   predict                       class, scores of 32 bits
+ * B features   begin another prediction      0
  * L class      learn                         whether it did
  * F class      forget                        0
  * A            forget all                    0
@@ -108,12 +109,18 @@ static void mark(uint8_t begins) { (void)begins; }
 static void write_store(uint16_t place, uint8_t value) { store[place] = value; }
 #endif
 
-static void predict(void)
+static const pnn_input_t *received_features(void)
 {
     static pnn_input_t features[PNN_FEATURES];
     for (uint16_t i = 0; i < PNN_FEATURES; ++i) {
         features[i] = receive();
     }
+    return features;
+}
+
+static void predict(void)
+{
+    const pnn_input_t *const features = received_features();
     mark(1);
     const uint8_t label = pnn_predict(features);
     mark(0);
@@ -141,6 +148,10 @@ static void serve(uint8_t letter)
     case 'P':
         predict();
         return;
+    case 'B':
+        pnn_begin();
+        pnn_push_many(received_features(), PNN_FEATURES);
+        break;
     case 'L':
         number = receive();
         start_cutting();

@@ -54,6 +54,10 @@ class Serving:
         answer = self.ask("P", features.tobytes(), 1 + 4 * self.model.n_classes)
         return answer[0], np.frombuffer(answer, "<i4", offset=1).tolist()
 
+    def begin(self, features: np.ndarray) -> None:
+        """Begin another prediction, and do not finish it."""
+        self.ask("B", features.tobytes())
+
     def cycles(self, do: Callable[[], object]) -> int:
         """Return the cycles of what the program marks, on an Uno."""
         assert self.uno is not None

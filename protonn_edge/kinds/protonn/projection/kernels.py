@@ -69,7 +69,16 @@ class ProjectionKernel(MatvecKernel):
 
     @cached_property
     def requantizing(self) -> Listing:
-        """The loop that brings sums to the scale of the next stage, at Y.
+        """The loop that brings sums to the scale of the next stage, where they are."""
+        return self._requantizing("movw r28, r26")
+
+    @cached_property
+    def requantizing_apart(self) -> Listing:
+        """The same for a place of their own, which the next prediction's sums leave alone."""
+        return self._requantizing("ldi r28, lo8(%[values])\nldi r29, hi8(%[values])")
+
+    def _requantizing(self, place: str) -> Listing:
+        """Return the loop; `place` sets Y to that of the results.
 
         The upper 16 bits of a sum are in r19:r18, bits 8..31 of the product in r25..r23, 0 in r17.
         """
@@ -81,7 +90,7 @@ class ProjectionKernel(MatvecKernel):
             movw r14, r28
             ldi  r26, lo8(%[sums])
             ldi  r27, hi8(%[sums])
-            movw r28, r26
+            {place}
             ldi  r22, %[outputs]
             clr  r17
             ldi  r20, lo8(%[multiplier])

@@ -298,7 +298,7 @@ class PrototypesKernel(Kernel):
         if stage.teaching is not None:
             steps.append(self._taught_step(stage.teaching, known=activity is not None))
             code += _TEACHING_CODE_BYTES
-            state += stage.teaching.slots + _TEACHING_STATE_BYTES
+            state += stage.teaching.slots + stage.n_inputs + _TEACHING_STATE_BYTES
         return Cost(
             steps=tuple(step.on(self.core, self.portable) for step in steps),
             tables=flash,
