@@ -1,7 +1,7 @@
 """The exceptions of the package: one base class, one subclass per exit code.
 
-A message is one sentence that says what is wrong, the value, the limit and what to try; the command
-line prints it as it is and never a traceback.
+A message is one sentence with the fault, the value, the limit and the remedy; the command line
+prints it unchanged and never a traceback.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ class ProtoNNEdgeError(Exception):
     Attributes
     ----------
     exit_code : int
-        What the command line exits with: 1 a check failed, 2 bad input or usage, 130 stopped.
+        The command line's exit code: 1 a check failed, 2 bad input or usage, 130 stopped.
     """
 
     exit_code = 2
@@ -35,7 +35,7 @@ class CheckFailed(ProtoNNEdgeError):
 
 
 class Interrupted(ProtoNNEdgeError):
-    """Ctrl-C stopped it; the message says what is kept (exit code 130, as a shell's)."""
+    """Stopped by Ctrl-C; the message names the kept results (exit code 130, as a shell's)."""
 
     exit_code = 130
 

@@ -1,1 +1,1 @@
-"""Files, folders, caches and the shell: what the operating system gives."""
+"""Files, folders, caches and the shell: access to the operating system."""

@@ -18,7 +18,7 @@ _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,39}")
 
 
 class Key(NamedTuple):
-    """What the value of a key must be, in words and as a test."""
+    """The allowed values of a key, in words and as a test."""
 
     words: str
     holds: Check
@@ -30,7 +30,7 @@ def whole_number(low: int, high: int) -> Key:
 
 
 def matches(pattern: str) -> Check:
-    """Check for a text of which a pattern matches all."""
+    """Check for a text that a pattern matches completely."""
     return lambda value: isinstance(value, str) and re.fullmatch(pattern, value) is not None
 
 
@@ -51,7 +51,7 @@ class Shelf:
         return sorted(name.removesuffix(".toml") for name in files if name.endswith(".toml"))
 
     def read(self, name: str) -> tuple[str, dict[str, Any], str]:
-        """Return what a file says, by its name in the folder or by its path, which ends in .toml.
+        """Return a file's content, by its name in the folder or by its path, which ends in .toml.
 
         Its name without the suffix is first, its name for messages last. Raises `InputError` if
         there is no such file, or it is not TOML.

@@ -8,7 +8,7 @@ from typing import Any
 
 
 class FactsRepr:
-    """What is shown by its facts, and not by all of its arrays, dataclasses too."""
+    """Base of objects with a repr of facts instead of all arrays, also for dataclasses."""
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
@@ -17,7 +17,7 @@ class FactsRepr:
 
     @abstractmethod
     def facts(self) -> dict[str, str]:
-        """Return what there is to know at a glance, by its names."""
+        """Return the most important facts, by name."""
 
     def __repr__(self) -> str:
         inside = ", ".join(f"{name}: {value}" for name, value in self.facts().items())

@@ -1,8 +1,8 @@
-"""Find files, read no file that is none, and write files whole or not at all.
+"""Find files, read only regular ones, and write files whole or not at all.
 
 Every file that a user names is checked by `check_file` before it is opened, and everything that the
 package writes goes through `write_atomically` or `write_together`: a reader never sees half a file,
-and a run that fails leaves what was there before.
+and a run that fails leaves the old files.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ def check_file(
 ) -> None:
     """Raise `InputError` if `path` is no regular file of 1 (or 0) to `limit_bytes` bytes.
 
-    A pipe or a device could be waited for, or read, without an end. `remedy` is what the message
-    tells the user to do about a file that does not exist.
+    A pipe or a device could block, or never end. `remedy` is the message's advice about a file that
+    does not exist.
     """
     try:
         state = path.stat()
@@ -63,13 +63,13 @@ def read_file(
 
 
 def write_atomically(path: Path, content: bytes | str) -> None:
-    """Write bytes, or text as UTF-8 with its own line ends, beside `path`, then rename the file.
+    """Write bytes, or text as UTF-8 with its own line ends, next to `path`, then rename the file.
 
     Missing parent folders are made. Raises `InputError` if the folder cannot be made or written to,
     or `path` is a folder or a device.
     """
     try:
-        path = path.resolve()  # a link stays, and what it points to is written
+        path = path.resolve()  # a link stays, and its target is written
     except (OSError, RuntimeError) as error:  # links that lead to each other
         raise InputError(f"cannot write {path}: {error}; choose another name") from error
     if path.exists() and not path.is_file():
@@ -96,12 +96,12 @@ def write_together(
     """Write several files below a folder, by their names with ``/``: all of them, or none.
 
     All are written to a scratch folder inside `folder` first, where a full disk shows, and then
-    renamed, one after the other. Should a rename fail, those before it are taken back. A process
-    that is killed between two renames leaves some files new and others old, each of them whole.
-    Then files to `remove` go, and the folders that become empty.
+    renamed, one after the other. If a rename fails, the earlier ones are undone. A process that is
+    killed between two renames leaves some files new and others old, but all whole. Then files to
+    `remove` are deleted, and the folders that become empty.
 
-    Raises `InputError` if the folder cannot be written, or a part of it is a symbolic link, behind
-    which no file is touched.
+    Raises `InputError` if the folder cannot be written, or a part of it is a symbolic link; no file
+    behind a link is touched.
     """
     stale = [name for name in remove if name not in files]
     check_no_links(folder, [*files, *stale])
@@ -143,7 +143,7 @@ def _folders_of(folder: Path, names: Iterable[str]) -> list[Path]:
 
 
 def _replace_all(folder: Path, files: Mapping[str, bytes | str], scratch: Path) -> None:
-    """Put files into their places; where one cannot be, put back what was there."""
+    """Put files into their places; if one cannot be, put back the old files."""
     for number, (name, content) in enumerate(files.items()):
         fresh, place = scratch / f"{number}.new", folder / name
         fresh.write_bytes(_bytes(content))

@@ -1,16 +1,16 @@
 """Folders: locked, made for a while, or kept in the user's cache.
 
-A lock is the operating system's (flock): it goes with the process that holds it, however that ends,
-and nothing is left to clean up. Windows has no such lock on a folder, and some network file systems
-have none at all; there nothing is locked, and two runs at once are the user's to avoid.
+A lock is the operating system's (flock): it ends with the process that holds it, and leaves nothing
+to clean up. Windows cannot lock folders in this way, nor can some network file systems; there
+nothing is locked, and users must avoid two runs at once.
 
-A scratch folder is called ``.protonn-edge.PID.NAME`` and is locked for as long as its process
-lives. Whoever makes the next one in the same place removes those that are this user's and no longer
-locked. Where there are no locks, what a killed process leaves stays.
+A scratch folder is called ``.protonn-edge.PID.NAME`` and is locked while its process lives. The
+process that makes the next one in the same place removes this user's unlocked ones. Without locks,
+the folders of killed processes stay.
 
-The cache has what is made on the user's machine once: the emulator and the bootloader, because
-neither may be shipped as a binary (simavr and Optiboot are GPL), the scripts of the report's page,
-and PlatformIO's stand-in platform, which needs a folder that can be written to.
+The cache has files that are made once on the user's machine: the emulator and the bootloader,
+because neither may be shipped as a binary (simavr and Optiboot are GPL), the scripts of the
+report's page, and PlatformIO's stand-in platform, which needs a writable folder.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _POSIX = hasattr(os, "getuid")  # elsewhere a folder can be neither opened nor l
 
 
 class InUse(Exception):
-    """Another process holds the lock; what that means for the user, the caller says."""
+    """Another process holds the lock; the caller words the message for the user."""
 
 
 def try_lock(descriptor: int) -> bool:
@@ -55,7 +55,7 @@ def try_lock(descriptor: int) -> bool:
 
 @contextmanager
 def locked_folder(folder: Path) -> Iterator[None]:
-    """Hold the lock of a folder, which is made if it is missing and goes again if it stays empty.
+    """Hold the lock of a folder, which is made if missing and removed if it stays empty.
 
     Raises `InUse` if another process holds it, `InputError` if the folder cannot be made or opened.
     """
@@ -115,7 +115,7 @@ def is_scratch(path: Path) -> bool:
 
 
 def _clear(place: Path) -> None:
-    """Remove the scratch folders of this user whose processes are gone."""
+    """Remove this user's scratch folders that ended processes have left."""
     if not _POSIX:
         return
     with suppress(OSError):
@@ -144,8 +144,8 @@ def built_once(name: str, ingredients: Sequence[bytes], build: Callable[[Path], 
     """Return the cached product of `build`, built now if it is not there.
 
     It depends on all `ingredients`. `build` writes it, a file or a folder, to the path that it is
-    given. Processes may race: each builds under a name of its own, one of them wins, and all
-    products are the same. Raises `InputError` if the cache cannot be written to, or from `build`.
+    given. Processes may race: each builds under its own name, one of them wins, and all products
+    are the same. Raises `InputError` if the cache cannot be written to, or from `build`.
     """
     digest = hashlib.sha256()
     for ingredient in ingredients:
@@ -160,7 +160,7 @@ def built_once(name: str, ingredients: Sequence[bytes], build: Callable[[Path], 
             build(fresh)
             fresh.replace(product)
     except OSError as error:
-        if not product.exists():  # else another process made it meanwhile
+        if not product.exists():  # else another process has made it
             raise InputError(
                 f"cannot write to the cache {product.parent}: {error.strerror}; "
                 "set XDG_CACHE_HOME to a folder that you can write to"

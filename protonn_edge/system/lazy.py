@@ -1,10 +1,10 @@
 """Names that are imported when they are used.
 
-Half of what a command takes would be importing what it has no use for: scikit-learn, scipy and a
-hundred modules of this package. A package whose names come from many modules lists them in its
-`__init__.pyi`, where type checkers and editors look, and `lazy_names` finds them there.
+Half the time of a command would be spent on importing modules that it does not use: scikit-learn,
+scipy and a hundred modules of this package. A package with names from many modules lists them in
+its `__init__.pyi`, where type checkers and editors look, and `lazy_names` finds them there.
 
-Libraries that only some users need may be missing: `require` says what to install.
+Libraries that only some users need may be missing: `require` names the package to install.
 """
 
 from __future__ import annotations
@@ -33,8 +33,8 @@ _EXTRAS = {
 def lazy_names(package: str) -> tuple[list[str], Callable[[str], Any], Callable[[], list[str]]]:
     """Return ``__all__``, ``__getattr__`` and ``__dir__`` (PEP 562) of a package of this name.
 
-    Beside its ``__init__.py`` is an ``__init__.pyi`` that says ``from module import name as name``
-    for each name; none of them may be a module's, too.
+    An ``__init__.pyi`` next to its ``__init__.py`` has ``from module import name as name`` for each
+    name; none of them may also be a module's.
     """
     stub = Path(str(sys.modules[package].__file__)).with_suffix(".pyi")
     module_of = {
@@ -65,13 +65,13 @@ def later(module: str, name: str) -> Callable[..., Any]:
 
 
 def require(library: str) -> None:
-    """Raise `InputError`, with what to install, before time is spent on what needs a library."""
+    """Raise `InputError`, with the package to install, before a long task that needs it."""
     if find_spec(library) is None:
         raise InputError(_sentence(library))
 
 
 def sentence_of(error: ImportError) -> str | None:
-    """Return what to install after an import that failed; None if it is of no extra."""
+    """Return the extra to install after an import that failed; None if no extra has it."""
     library = (error.name or "").partition(".")[0]
     return _sentence(library) if library in _EXTRAS else None
 

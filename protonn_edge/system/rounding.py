@@ -1,6 +1,6 @@
 """Make sums of floats round alike on all x86-64 processors, so that a seed gives one model.
 
-They have one order, too, where libraries use one thread.
+With one thread per library, they also have one order.
 
 NumPy and the OpenBLAS that it brings choose their loops by the processor: wider registers add in
 another order, and training turns another last bit into another model. The loops for AVX2 and FMA
@@ -36,7 +36,7 @@ def has_common_loops() -> bool:
     """Return whether this is Linux on x86-64 with AVX2 and FMA, and NumPy is from a wheel.
 
     A NumPy compiled for one processor may refuse to be loaded without that processor's loops. A
-    wheel is known by the folder of libraries beside it.
+    wheel has a folder of libraries next to it.
     """
     found = find_spec("numpy")
     places = (found and found.submodule_search_locations) or ["numpy"]

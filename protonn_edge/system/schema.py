@@ -1,7 +1,7 @@
-"""What a value read from a JSON file may be: checks that are put together to a schema.
+"""Schemas for values from a JSON file, composed of checks.
 
-Such a file may be damaged, or changed by hand. It is checked once, when it is read, so that
-whatever goes on with its values can rely on them.
+Such a file may be damaged, or changed by hand. It is checked once, when it is read, so that all
+users of its values can rely on them.
 """
 
 from __future__ import annotations
@@ -33,19 +33,19 @@ def one_of(*choices: str | None) -> Check:
 
 
 def optional(holds: Check) -> Check:
-    """Check for None, or what another check holds for."""
+    """Check for None, or a value that passes another check."""
     return lambda value: value is None or holds(value)
 
 
 def list_of(holds: Check, most: int) -> Check:
-    """Check for a list of up to `most` values, each of which a check holds for."""
+    """Check for a list of up to `most` values that pass a check."""
     return lambda value: (
         isinstance(value, list) and len(value) <= most and all(holds(each) for each in value)
     )
 
 
 def record_of(checks: Mapping[str, Check]) -> Check:
-    """Check for a record with these keys and no others, each with a check of its own."""
+    """Check for a record with exactly these keys, each with its own check."""
     return lambda value: (
         isinstance(value, dict)
         and value.keys() == checks.keys()

@@ -1,6 +1,6 @@
-"""Print what a shell needs to run ``pio`` itself, for use as ``eval "$(python -m ...)"``.
+"""Print the variables to run ``pio`` from a shell, for use as ``eval "$(python -m ...)"``.
 
-PowerShell's way is ``python -m ... | Out-String | Invoke-Expression``.
+In PowerShell: ``python -m ... | Out-String | Invoke-Expression``.
 """
 
 from __future__ import annotations

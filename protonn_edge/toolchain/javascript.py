@@ -39,7 +39,7 @@ _DEADLINE_S = 180
 
 
 class _NotMadeError(ProtoNNEdgeError):
-    """A script cannot be made; the sentence says why."""
+    """A script cannot be made; the sentence gives the reason."""
 
 
 def script_file(name: str) -> Path:
@@ -64,7 +64,7 @@ def _make_scripts(web: Path, target: Path) -> None:
     try:
         _run(INSTALL, workshop, "npm cannot fetch avr8js and esbuild")
         license_text = (workshop / "node_modules" / "avr8js" / "LICENSE").read_text("utf-8")
-        # Legal comments stay: a script has avr8js inside, whose license wants to travel along.
+        # Legal comments stay: a script contains avr8js, which requires its license to be included.
         banner = f"/*! with avr8js\n{license_text.replace('*/', '* /').strip()}\n*/"
         target.mkdir()
         for name, (entry, *options) in SCRIPTS.items():

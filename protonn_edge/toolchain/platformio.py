@@ -1,10 +1,10 @@
 """Build the firmware with PlatformIO, whether or not its registry can be reached.
 
-A board's file says what is in its section of platformio.ini, and in its description.
+A board's section of platformio.ini, and its description, follow from the board's file.
 
-On a machine with internet access PlatformIO downloads the platform and the compiler by itself and
-nothing here interferes. Elsewhere a stand-in for its platform (the folder `shim`) drives the
-`avr-gcc` on PATH, from the same platformio.ini.
+On a machine with internet access PlatformIO downloads the platform and the compiler, and nothing
+here interferes. Elsewhere a stand-in for its platform (the folder `shim`) drives the `avr-gcc` on
+PATH, from the same platformio.ini.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from protonn_edge.toolchain.process import BUSY, relevant_lines, run_within
 _SHIM = Path(__file__).parent / "shim"
 _COMPILER = "packages/toolchain-atmelavr"  # in PlatformIO's core folder
 _CHOICE = "PROTONN_EDGE_PLATFORMIO"
-_BUILD_FLAGS = "PLATFORMIO_BUILD_FLAGS"  # PlatformIO adds them to those of platformio.ini
+_BUILD_FLAGS = "PLATFORMIO_BUILD_FLAGS"  # PlatformIO adds them to platformio.ini's
 _TELEMETRY = "PLATFORMIO_SETTING_ENABLE_TELEMETRY"
 _PROBE_SECONDS = 2.5
 _BUILD_DEADLINE_S = 600.0  # the first build on a new machine downloads a compiler
@@ -58,8 +58,8 @@ def build_firmware(
 
     It builds the section ``[env:...]`` of platformio.ini for `environment`, with one macro more if
     `define` names it; the platform calls the linked file `product`, an ELF file for a chip. The .su
-    files of ``-fstack-usage`` lie below its folder. It may be larger than the board: that is for
-    the budget gate to say.
+    files of ``-fstack-usage`` lie below its folder. The budget gate checks its size, not this
+    function.
 
     Raises `InputError` if `project` is no PlatformIO project, or there is no compiler, and
     `CheckFailed` with their words if the compiler or the linker refuses the firmware.
@@ -70,7 +70,7 @@ def build_firmware(
             "model.npz' there first"
         )
     builds = project.resolve() / ".pio" / "build"
-    # A user's own PLATFORMIO_BUILD_DIR would move the ELF away from where it is looked for.
+    # A user's own PLATFORMIO_BUILD_DIR would move the ELF away.
     variables = {"PLATFORMIO_BUILD_DIR": str(builds)}
     if define is not None:
         flags = os.environ.get(_BUILD_FLAGS, "")
@@ -93,8 +93,8 @@ def run_pio(
 ) -> subprocess.CompletedProcess[str]:
     """Run the ``pio`` of this Python environment, which need not be on PATH, in a project's folder.
 
-    After the deadline it is ended, with all that it started; `remedy` is what to try then. It gets
-    `variables` besides those of `pio_environment`; a failure with the words `accepted` is none.
+    After the deadline it is ended, with all that it started; `remedy` is the advice then. It gets
+    `variables` in addition to `pio_environment`; a failure with the words `accepted` is ignored.
     Returns its output as text. Raises `CheckFailed` if it fails or takes too long.
     """
     command = [sys.executable, "-m", "platformio", *arguments]
@@ -144,7 +144,7 @@ def pio_variables() -> dict[str, str]:
 
 
 def _stock_platform_is_installed() -> bool:
-    """Return True if all that `pio run` would download is there."""
+    """Return True if everything that `pio run` would download is installed."""
     core = _core_folder()
     return any(map(_is_pinned, core.glob("platforms/atmelavr*"))) and all(
         (core / folder).is_dir() for folder in (_COMPILER, "packages/tool-scons")
@@ -180,7 +180,7 @@ def _registry_is_reachable() -> bool:
     answers: queue.SimpleQueue[bool] = queue.SimpleQueue()
     mirrors = list(platformio.__registry_mirror_hosts__)
     for mirror in mirrors:
-        # A thread, because looking up a name has no deadline; a daemon, so that none is waited for.
+        # A thread, because name resolution lacks a deadline; a daemon, so that nobody waits for it.
         threading.Thread(target=_ask, args=(mirror, answers), daemon=True).start()
     end = time.monotonic() + _PROBE_SECONDS
     try:
@@ -265,7 +265,7 @@ def environment_section(board: Board) -> str:
 
 
 def upload_lines(board: Board) -> list[str]:
-    """Return what a board of one's own says of uploads; those with a name are known by it."""
+    """Return the upload settings of a user's board; PlatformIO knows boards with a name."""
     if board.environment in board_names():
         return []
     lines = [f"upload_protocol = {board.upload_protocol}"]
@@ -285,7 +285,7 @@ def description_file(board: Board) -> dict[str, str]:
 
 
 def build_flags(board: Board) -> list[str]:
-    """Return what the firmware is told where a board is not as an Uno is."""
+    """Return the compiler's flags for a board's differences from an Uno."""
     flags = []
     if board.baud != _DEFAULT_BAUD or board.serial == "software":
         flags.append(f"-DBAUD={board.baud}UL")

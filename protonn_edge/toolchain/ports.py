@@ -29,16 +29,16 @@ class FoundPort:
     """The port that was taken."""
 
     device: str  # as pyserial and avrdude take it: ``/dev/ttyACM0``, ``COM3``
-    why: str  # what is there, and which ports were not taken
+    why: str  # the candidates, and the ports that were not taken
     others: tuple[str, ...]  # the devices that were not taken
 
 
 def find_port(board: Board) -> FoundPort:
     """Return the port that a board is most likely at; `InputError` if nothing is plugged in.
 
-    That is one with the USB identity of such a board, else of another board that is known, else of
-    an adapter, else any USB device; of several alike the first. A port that is not on USB is never
-    taken.
+    It prefers the USB identity of such a board, then of another known board, then of an adapter,
+    then any USB device; of equally likely ports it takes the first. It never takes a port that is
+    not on USB.
     """
     from serial.tools import list_ports  # noqa: PLC0415  (many only name this function)
 
@@ -71,7 +71,7 @@ def _rank(port: ListPortInfo, board: Board) -> int:
 
 
 def _what(port: ListPortInfo, board: Board) -> str:
-    """Return what is at a port, in a few words."""
+    """Return a short description of the device at a port."""
     if port.vid is None:
         return "not on USB"
     known = board if _is(port, board) else _known_board(port)

@@ -1,9 +1,9 @@
 """Run a program, such as a compiler, under a deadline, and leave nothing of it behind.
 
-Compiler drivers start programs of their own. Ending only the driver would leave those running with
-its output pipes open, and the caller waiting for them; so the whole process group is ended: by the
-deadline, by an error here, and, through a shell, when this process itself is killed. Windows has no
-process groups: there the program that was started is ended, and what it has started may go on.
+Compiler drivers start other programs. Ending only the driver would leave those running with its
+output pipes open, and the caller waiting for them; so the whole process group is ended: by the
+deadline, by an error here, and, through a shell, when this process itself is killed. Windows lacks
+process groups: there only the started program is ended, and its own children may go on.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from pathlib import Path
 from protonn_edge.errors import CheckFailed, InputError
 from protonn_edge.system.folders import scratch_folder
 
-# How compilers and linkers start a line that says why.
+# The beginning of a line in which compilers and linkers give a reason.
 _SIGNS = ("error:", "undefined reference", "is not within region", "not found", "cannot find")
 BUSY = "try again when the machine has less to do"
 """What to try if a deadline passes, unless a program waits for something else."""
@@ -38,7 +38,7 @@ exec 2>/dev/null
 kill $!
 exit $code
 """
-# What SCons and PlatformIO add to a failure: that there was one.
+# Lines in which SCons and PlatformIO only repeat that something failed.
 _SUMMARY = re.compile(r"^\*\*\* .*|=+ \[FAILED\].*", re.MULTILINE)
 
 # A program runs for a fraction of the time that it takes to compile: -O2 gains nothing, and takes
@@ -64,9 +64,9 @@ def run_within(
 ) -> subprocess.CompletedProcess[str]:
     """Run `command` without a shell to its end and return its `returncode`, `stdout` and `stderr`.
 
-    After the deadline the program and all that it started are ended; `remedy` is what to try then.
-    Messages call it `name`. It runs in the current folder, with the caller's environment, if none
-    are given. A failure is the caller's to judge.
+    After the deadline the program and all that it started are ended; `remedy` is the advice then.
+    Messages call it `name`. It runs by default in the current folder, with the caller's
+    environment. The caller handles failures.
 
     Raises `CheckFailed` if the deadline passes, `FileNotFoundError` if there is no such program.
     """
@@ -121,7 +121,7 @@ def build_host_executable(
     *,
     deadline_s: float = 120.0,
 ) -> Path:
-    """Compile and link C99 sources, every warning an error; `out` appears only when it is whole.
+    """Compile and link C99 sources, with warnings as errors; `out` appears only when complete.
 
     With `sanitize`, the program stops at the first undefined behaviour or bad memory access (gcc,
     clang). Raises `InputError` if this machine has no C compiler, which the variable CC can name,
@@ -170,7 +170,7 @@ def _end(process: subprocess.Popen[str]) -> None:
 
 
 def relevant_lines(output: str) -> str:
-    """Return the few lines of a compiler's output that say what went wrong, joined by ``; ``."""
+    """Return the few lines of a compiler's output with its errors, joined by ``; ``."""
     stripped = (line.strip() for line in _SUMMARY.sub("", output).splitlines())
     lines = [line for line in dict.fromkeys(stripped) if line]  # avrdude repeats some
     telling = [line for line in lines if any(sign in line.lower() for sign in _SIGNS)]

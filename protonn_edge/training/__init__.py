@@ -1,1 +1,1 @@
-"""Training, for all kinds of classifiers; what is of one kind alone is in the kind's folder."""
+"""Training, for all kinds of classifiers; the code of one kind is in the kind's folder."""

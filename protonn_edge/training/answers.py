@@ -1,4 +1,4 @@
-"""What a trained classifier does: predict, and become a model."""
+"""The methods of a trained classifier: predict, and become a model."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ class Answers(Deployable, ClassifierMixin, BaseEstimator):
 
         They are the softmax of the scores if these were trained as logits; otherwise the scores are
         first multiplied by `sharpness_`; see `protonn_edge.training.calibration`. For sets of
-        labels each label has a probability of its own, a sigmoid's.
+        labels each label has its own probability, a sigmoid's.
         """
         scores = self._scores(X)
         if self.multilabel_:
@@ -105,8 +105,8 @@ class Answers(Deployable, ClassifierMixin, BaseEstimator):
         Returns
         -------
         DeviceClassifier
-            This estimator, whose model's record has an ``accuracy_floor``, unless it cannot run on
-            a device: see `protonn_edge.training.calibration`.
+            This estimator, with an ``accuracy_floor`` in its model's record, unless it cannot run
+            on a device: see `protonn_edge.training.calibration`.
         """
         check_is_fitted(self)
         points = validate_data(self, X, reset=False, accept_sparse="csr", dtype=np.float32)

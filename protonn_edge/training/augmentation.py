@@ -100,9 +100,9 @@ class SignalMovement:
     noise: float  # deviation, in deviations of the channel
 
     def __call__(self, signals: Float32, shape: Shape, generator: np.random.Generator) -> Float32:
-        """Return signals (n, N C) of `shape` N samples of C channels, each moved by itself.
+        """Return signals (n, N C) of `shape` N samples of C channels, each moved independently.
 
-        Before its begin and after its end, a signal is taken to stay as it is there. No value
+        A signal keeps its first value before its start, and its last one after its end. No value
         leaves the range of its channel in all signals.
         """
         still = signals.reshape(-1, *shape)
@@ -135,7 +135,7 @@ def _factors(
 
 
 def check_image_shape(shape: object, n_features: int) -> None:
-    """Refuse a shape that is not two positive integers whose product is `n_features`."""
+    """Refuse a shape that is not two positive integers with the product `n_features`."""
     if (
         not isinstance(shape, tuple)
         or len(shape) != 2

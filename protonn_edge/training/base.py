@@ -1,8 +1,8 @@
 """The base of all classifiers for devices: from `fit` to a model with its record.
 
-A kind of classifier is a subclass in a module of its own and a line in the registry. It declares
-its own parameters as fields, with their constraints and command-line names, and trains on prepared
-points in `_train`. Constraints of scikit-learn and docstrings follow from the fields.
+A kind of classifier is a subclass in its own module and a line in the registry. It declares its
+parameters as fields, with their constraints and command-line names, and trains on prepared points
+in `_train`. Constraints of scikit-learn and docstrings follow from the fields.
 """
 
 from __future__ import annotations
@@ -128,7 +128,7 @@ def _with_default(entry: str, value: Any) -> str:
 
 
 def _sections(text: str | None) -> tuple[str, str, str]:
-    """Return what a docstring has before, in and after its section of parameters."""
+    """Return the parts of a docstring before, in and after its section of parameters."""
     before, found, rest = inspect.cleandoc(text or "").partition(_PARAMETERS)
     if not found:
         rest, before = before, ""
@@ -138,7 +138,7 @@ def _sections(text: str | None) -> tuple[str, str, str]:
     return (before.strip(), inside, after) if found else (inside, "", after)
 
 
-_RECORDED_REPORTS = 5_000  # in a model file, whose record has a limit
+_RECORDED_REPORTS = 5_000  # in a model file, which limits the record
 _UNRECORDED = ("callback", "network_callback", "random_state")
 
 
@@ -184,7 +184,7 @@ def _plain(value: Any) -> Any:
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class DeviceClassifier(Answers, declared.SharedParameters, ABC):
-    """A classifier whose model runs on a device.
+    """A classifier with a model that runs on a device.
 
     Targets are classes, or sets of labels (multi-label): a matrix of zeros and ones, or a sequence
     of collections of labels. Points may be sparse. The parameters of images and of each kind of
@@ -224,7 +224,7 @@ class DeviceClassifier(Answers, declared.SharedParameters, ABC):
         super().__init_subclass__(**options)
         cls._parameter_constraints = constraints(cls.parameters)
         rows = chain(*(vars(base).get("refusals", ()) for base in reversed(cls.__mro__)))
-        cls.refusals = tuple(dict.fromkeys(rows))  # with those of the bases
+        cls.refusals = tuple(dict.fromkeys(rows))  # including the bases'
         cls.__doc__ = with_parameters_of_bases(cls)
 
     @classmethod
@@ -351,7 +351,7 @@ class DeviceClassifier(Answers, declared.SharedParameters, ABC):
         Returns
         -------
         DeviceClassifier
-            This estimator, whose model has a `rejection`.
+            This estimator; its model has a `rejection`.
 
         Raises
         ------

@@ -1,11 +1,11 @@
-"""What points add to a trained model: probabilities, and the accuracy that a bench asks for.
+"""Calibrate a trained model with points: probabilities, and the accuracy that a bench requires.
 
 Probabilities are the softmax of the scores times one number, the inverse temperature of Guo et al.
-(2017), at most 1 where a loss makes the scores logits. It is fitted to training points, whose
-scores are better than those of new points. Where the scores separate the classes, the log loss has
-no minimum: the larger the number, the better. The targets are therefore those of Platt (1999,
-section 2.2): a class of n points is never certain, but has the probability (n + 1) / (n + 2) that a
-uniform prior gives it after n successes in n trials.
+(2017), at most 1 if a loss makes the scores logits. It is fitted to training points, which have
+better scores than new points. If the scores separate the classes, the log loss has no minimum: the
+larger the number, the better. The targets are therefore Platt's (1999, section 2.2): a class of n
+points is never certain, but has the probability (n + 1) / (n + 2) that a uniform prior gives it
+after n successes in n trials.
 """
 
 from __future__ import annotations

@@ -27,7 +27,7 @@ _export = later("protonn_edge.export", "export")
 
 
 class Deployable:
-    """What has a trained model, and so can be exported, built and measured."""
+    """Base of objects with a trained model, which can be exported, built and measured."""
 
     def to_model(self) -> Model:
         """Return the trained model."""

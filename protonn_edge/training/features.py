@@ -1,4 +1,4 @@
-"""What the text of features asks for, a `FeatureRequest`: see `protonn_edge.features.train`."""
+"""Requests for features, from their text: see `protonn_edge.features.train`."""
 
 from __future__ import annotations
 
@@ -33,12 +33,12 @@ class FeatureRequest:
     kind: ClassVar[str] = ""  # of its stage, in the registry
     word: ClassVar[str] = ""  # with which its first term begins
     form: ClassVar[str] = ""  # of that term, with an example
-    # what points it is of
+    # the type of its points
     of_samples: ClassVar[bool] = False
     of_images: ClassVar[bool] = False
     # how copies of a signal are moved
     movement: ClassVar[SignalMovement] = SignalMovement(0.05, speed=1.2, gain=1.2, noise=0.1)
-    # what it cannot be combined with, beside the rows of `protonn_edge.training.refusals`
+    # its conflicts, in addition to the rows of `protonn_edge.training.refusals`
     refusals: ClassVar[tuple[Refusal, ...]] = ()
 
     @property
@@ -48,7 +48,7 @@ class FeatureRequest:
 
     @classmethod
     def read(cls, terms: Sequence[str], **image: Any) -> Self:
-        """Return what terms ask for, the first of which begins with `word`."""
+        """Return the request in terms; the first one begins with `word`."""
         raise NotImplementedError
 
     @classmethod
@@ -57,7 +57,7 @@ class FeatureRequest:
         yield from ()
 
     def continues(self, stage: FeatureStage | None, settings: Settings) -> bool:  # noqa: ARG002
-        """Return whether it is what a model to start from has."""
+        """Return whether it equals the features of the initial model."""
         return False
 
     def stage_for(
@@ -81,7 +81,7 @@ class FeatureRequest:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class ImageRequest(FeatureRequest):
-    """Features of images, or what is done to images before."""
+    """Features of images, or their preparation."""
 
     of_images: ClassVar[bool] = True
 
@@ -89,7 +89,7 @@ class ImageRequest(FeatureRequest):
     deskew: bool = False
 
     def shapes(self, settings: Settings) -> tuple[Shape, Shape]:
-        """Return the shape of images, and that of the part that counts."""
+        """Return the shapes of images, and of the part that counts."""
         assert settings.image_shape is not None  # or it is refused
         return settings.image_shape, self.cropped_shape or settings.image_shape
 
@@ -102,7 +102,7 @@ class GivenStage(FeatureRequest):
 
     @property
     def kind(self) -> str:  # type: ignore[override]
-        """That of the stage."""
+        """The kind of the stage."""
         return self.stage.kind
 
     def stage_for(
@@ -131,7 +131,7 @@ def sides_of(term: str, form: str) -> tuple[Shape, int | None]:
 
 
 def two_of(term: str, form: str) -> Shape:
-    """Return the two numbers of a term that has no third, as `sides_of`."""
+    """Return the two numbers of a term without a third, as `sides_of`."""
     sides, more = sides_of(term, form)
     if more is not None:
         raise unread(term, f"has to be like {form}")
@@ -139,7 +139,7 @@ def two_of(term: str, form: str) -> Shape:
 
 
 def only_term(terms: Sequence[str]) -> str:
-    """Return the only term of a kind of feature that has no more."""
+    """Return the term of a kind of feature that takes only one."""
     first, *others = terms
     if others:
         raise unread(others[0], f"does not go with {first}")

@@ -3,8 +3,8 @@
 The model itself is trained on all points. Models with the same settings, each trained without a
 part of the points, stand in for it: each is measured on its held-out part. Scores are comparable
 between trainings, because of the loss. The width of the RBF is not, so distances are measured
-relative to those of a model's training points. One-class models, which are not optimized, share one
-width and one projection.
+relative to the distances of a model's training points. One-class models, which are not optimized,
+share one width and one projection.
 """
 
 from __future__ import annotations
@@ -44,8 +44,8 @@ def held_out_statistics(
 ) -> Statistics:
     """Return the statistics of points X (n, D) of classes y (n,), by models trained without them.
 
-    With an int as its `random_state`, folds of a classifier are reproducible; there are fewer of
-    them if a class has fewer points, or there are fewer groups, whose points are held out together.
+    With an int as its `random_state`, folds of a classifier are reproducible; there are fewer if a
+    class has fewer points, or there are fewer groups; a group's points are held out together.
     `on_fold` is called before each with its number, from 1, and the total.
 
     Raises `InputError` if a class has only one point, or only one group, or models have no

@@ -36,7 +36,7 @@ class GivenPoints:
 
     X: Float32 | Sparse  # (n, D): raw features, float32 unless they are large
     y: Indices | Sparse  # (n,): indices into `classes`, or label sets
-    # (n,): weight of each point; a class whose points all have weight 0 is not among the classes
+    # (n,): weight of each point; a class is dropped if all of its points have weight 0
     weights: NDArray[np.float64] | None
     classes: NDArray[Any]  # (L,): labels, in the order of the scores
 
@@ -168,7 +168,7 @@ def class_indices(labels: NDArray[Any], classes: NDArray[Any], what: str) -> Ind
 
 
 def classes_to_go_on(given: ArrayLike | None, before: NDArray[Any] | None) -> NDArray[Any]:
-    """Return the classes of a call of `partial_fit`: those of earlier calls, if any."""
+    """Return the classes of a call of `partial_fit`: the earlier calls', if any."""
     classes = before if given is None else np.unique(np.asarray(given))
     assert classes is not None
     if len(classes) < 2:

@@ -71,7 +71,7 @@ def initial_parameters(
     - `X` (n, D): normalized points; they may be sparse if the projection is given, or "gaussian".
     - `y` (n,): class indices from 0; each class has at least one point. Or label sets (n, L); the
       projection is then given, or one that needs no classes.
-    - `gamma_numerator`: see `median_gamma`; a given `gamma` replaces that of the median distance.
+    - `gamma_numerator`: see `median_gamma`; a given `gamma` replaces the median distance's.
     - `projection` (d, D): W, or a method; "identity" and an array determine d, which is at most D.
     - `prototypes` ("per_class", "kmeans", "sample"): B and Z; see `clustered_prototypes`,
       `clustered_label_sets` and `sampled_prototypes`.
@@ -143,9 +143,9 @@ def neighbourhood_projection(
 ) -> Float32:
     """Return the directions in which neighbours are of the same class, shape (d, D), d <= D.
 
-    They are those of neighbourhood components analysis (Goldberger et al., 2004), computed on at
-    most `_NEIGHBOURHOOD_POINTS` points, drawn by weight, starting from the linear discriminants. It
-    has the same aim as LMNN, which the paper starts from on large multiclass data, without its
+    They come from neighbourhood components analysis (Goldberger et al., 2004), computed on at most
+    `_NEIGHBOURHOOD_POINTS` points, drawn by weight, starting from the linear discriminants. It has
+    the same aim as LMNN, which the paper starts from on large multiclass data, without a
     semidefinite program. It takes seconds to minutes.
     """
     start = discriminant_projection(X, y, n_projections, weights)

@@ -81,7 +81,7 @@ class Sparsifier:
     """Keeps matrices within their shares of non-zero entries during training.
 
     Entries are compared by magnitude; in the matrices with indices `by_row`, relative to the length
-    of their row, for rows whose length has no meaning.
+    of their row, since that length has no meaning.
     """
 
     def __init__(self, shares: tuple[float, ...], by_row: tuple[int, ...] = ()) -> None:
@@ -164,7 +164,7 @@ def rate_at(highest: float, step: int, steps: int) -> float:
 
 
 def points_a_step(points: int, steps: int) -> int:
-    """Return the size of batches: few points are better learned from in so many steps an epoch."""
+    """Return the size of batches: few points are learned better with many steps an epoch."""
     return min(_LARGEST_BATCH, max(_SMALLEST_BATCH, points // steps))
 
 
@@ -252,7 +252,7 @@ class MiniBatchTraining(ABC, Generic[Arrays]):
         """Return the mean loss of a batch, and the derivatives of it."""
 
     def _after_step(self, progress: float) -> None:
-        """Make the parameters what they have to be; `progress` is the share of the steps done."""
+        """Apply the constraints to the parameters; `progress` is the share of the steps done."""
         self._sparsifier.apply(self.parameters, progress)
 
     def _check(self, epoch: int, objective: float) -> None:

@@ -1,7 +1,7 @@
 """Normalize features by an affine map per feature, which is later folded into W.
 
-Their statistics, like `InputStatistics`, are also those of points that arrive in parts, and of
-sparse points, without making them dense.
+Their statistics, like `InputStatistics`, can also be computed from points that arrive in parts, and
+from sparse points, without making them dense.
 """
 
 from __future__ import annotations
@@ -147,7 +147,7 @@ def _most_frequent(columns: Sparse, counted: NDArray[np.float64]) -> NDArray[np.
 
 
 class RunningInputs:
-    """The input statistics of a model whose training points arrive in parts.
+    """The input statistics of a model with training points that arrive in parts.
 
     The features of a point are `n_inputs`, computed by the stage, if any. Parts are combined by the
     pairwise rule of Chan, Golub and LeVeque (1983), which keeps full precision for any number of

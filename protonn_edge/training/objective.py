@@ -195,7 +195,7 @@ class TaughtExamples:
     sharpness: float  # the RBF's factor on squared distances
 
     def rbf(self, projected: Matrix, rbf_of: RbfOf | None) -> tuple[Matrix, Matrix]:
-        """Return the RBF (n, e) of projected points (n, d), and what `rbf_of` makes of it."""
+        """Return the RBF (n, e) of projected points (n, d), and the values of `rbf_of`."""
         points = projected[self.rows]
         squares = -2.0 * (projected @ points.T) + np.einsum("ij,ij->i", points, points)
         squares += np.einsum("ij,ij->i", projected, projected)[:, None]

@@ -30,7 +30,7 @@ _read_features = later("protonn_edge.features.train", "read_features")
 
 @dataclass(frozen=True)
 class Number:
-    """The numbers of a type from `low` to `high`, with those of its ends that are `closed`."""
+    """The numbers of a type from `low` to `high`, including its `closed` ends."""
 
     type: type[int | float]
     low: float
@@ -61,7 +61,7 @@ class Sides:
     """Two integers."""
 
     names: str  # of both: "HxW"
-    what: str  # what they are, with an example
+    what: str  # a description, with an example
     second: int | None = None  # the second one, if it may be omitted
 
 
@@ -79,13 +79,13 @@ WINDOW_SHAPE = Sides("NxC", "a number of samples and channels, such as 128x3", s
 
 @dataclass(frozen=True)
 class Parameter:
-    """What a parameter is, wherever it is one."""
+    """The declaration of a parameter, for Python, the command line and searches."""
 
-    # what it may be: the classes above, types, None, and words of scikit-learn's constraints
+    # its constraints: the classes above, types, None, and words of scikit-learn's constraints
     values: tuple[Any, ...]
     help: str = ""  # for the command line; empty if only Python has the parameter
     option: str = ""  # its option of `train`; without one, ``--set`` takes its name
-    # whether ``train --help`` shows the option, not only that of its kind of classifier
+    # whether ``train --help`` shows the option, not only the help of its kind of classifier
     common: bool = False
 
     def __call__(self, default: Any) -> Any:
@@ -117,7 +117,7 @@ INPUT_NOISE = Parameter(
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class Parameterized:
-    """Fields that are declared parameters, with those of all bases."""
+    """Fields that are declared parameters, the bases' included."""
 
     parameters: ClassVar[dict[str, Parameter]] = {}  # by name, a class's own first
     _frozen: ClassVar[bool] = False
@@ -135,9 +135,9 @@ class Parameterized:
         cls.parameters = found
 
     def frozen(self, **changed: Any) -> Self:
-        """Return an immutable copy, some parameters of which are changed: settings of a training.
+        """Return an immutable copy with some parameters changed: settings of a training.
 
-        Only what it does not have yet can be added to it, if that is a field.
+        Only fields that it does not have yet can be added to it.
         """
         copy = replace(self, **changed)
         object.__setattr__(copy, "_frozen", True)
@@ -151,22 +151,22 @@ class Parameterized:
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class FeatureParameters(Parameterized):
-    """What is computed of a point, on the device too, before anything else.
+    """The features that are computed first from a point, also on the device.
 
     Parameters
     ----------
     features : str or FeatureStage, default=None
-        Features to compute, as terms separated by commas; the model then has an input for each of
-        them. Of images, ``"pool:4x4"`` averages them over areas, ``"gradients:4x4"`` sums gradients
-        by direction over cells (``"gradients:4x4/4"``: 4 directions, which do not tell light from
-        dark, instead of 8); either may begin with ``"deskew"`` and ``"crop:20x20"``, the part in
-        the middle that counts. ``"conv:average2,5x3,8x3,max2"`` first learns the layers of a small
+        Features to compute, as terms separated by commas; the model then has one input for each.
+        For images, ``"pool:4x4"`` averages areas, ``"gradients:4x4"`` sums gradients by direction
+        over cells (``"gradients:4x4/4"``: 4 directions, for which light and dark are the same,
+        instead of 8); either may begin with ``"deskew"`` and ``"crop:20x20"``, the part in the
+        middle that counts. ``"conv:average2,5x3,8x3,max2"`` first learns the layers of a small
         network, see `protonn_edge.features.convolution.train.notation`; ``"bits:4/8"`` behind them
-        are those of a weight, 8, 4 or 2, and of a value, 8 or 4. Of windows of samples,
-        ``"mean,deviation,min,max,change,crossings,bands:4"``, or some of them; of clips of sound
-        ``"audio:12x20"``, the energies of 12 bands in 20 frames, where ``"onset:6"`` is the mean
+        are the bits of a weight, 8, 4 or 2, and of a value, 8 or 4. For windows of samples,
+        ``"mean,deviation,min,max,change,crossings,bands:4"``, or some of them; for clips of sound
+        ``"audio:12x20"``, the energies of 12 bands in 20 frames, and ``"onset:6"``, the mean
         difference of samples, in steps of a byte, above which a clip begins (4). Or the
-        `feature_stage` of another model, which is taken as it is.
+        `feature_stage` of another model, unchanged.
     image_shape : tuple of two int, default=None
         Height and width, where the features are the pixels of an image, row by row; a signal is an
         image of height 1.
@@ -178,19 +178,18 @@ class FeatureParameters(Parameterized):
         Copies of each training point, an image, a window or a clip, to train with besides, each
         moved at random: see `protonn_edge.training.augmentation`.
     network_epochs : int, default=30
-        Passes over the images in which layers are learned, the last 40 % of them on integers.
-        Prototypes for a ProtoNN, as many and of as many projections as that has, else weighted
-        sums are then their head; the classifier is trained on the bytes that the last layer gives.
+        Passes over the images in which layers are learned, the last 40 % of them on integers. Their
+        head has the prototypes and projections of the ProtoNN to train, or else weighted sums; the
+        classifier is trained on the last layer's bytes.
     network_moved_share : float in [0, 1], default=0.5
         Of the images of such a pass, those that are moved at random: see
         `protonn_edge.training.augmentation`.
     network_still_epochs : int, default=0
         The last of these passes, in which none are moved.
     network_callback : callable, default=None
-        Called with an `EpochReport` after each of these passes, and after those of a teacher:
-        epoch, epochs, objective, and the name of the network. If it raises `TrainingStopped`, the
-        layers remain as the last pass left them, and a linear classifier takes the head that they
-        were trained with.
+        Called with an `EpochReport` after each of these passes, and each of a teacher's: epoch,
+        epochs, objective, and the name of the network. If it raises `TrainingStopped`, the layers
+        of the last pass remain, and a linear classifier takes the head that they were trained with.
     """
 
     features: str | FeatureStage | None = parameter(
@@ -249,14 +248,14 @@ class FeatureParameters(Parameterized):
 
     @property
     def asked(self) -> FeatureRequest | None:
-        """What the text asks for, if anything; raises `InputError` if it cannot be read."""
+        """The request in the text, if any; raises `InputError` if it cannot be read."""
         if self.features is None:
             return None
         request: FeatureRequest = _read_features(self.features)
         return request
 
     def feature_stage_for(self, points: Float32, weights: Float32 | None) -> FeatureStage | None:
-        """Return the stage that is asked for, or None; one that is learned has learned nothing.
+        """Return the requested stage, or None; a stage with weights is still untrained.
 
         The ranges of raw points (n, features) decide, counted by weights (n,). Raises `InputError`
         if the parameters do not fit the points.
@@ -280,7 +279,7 @@ class FeatureParameters(Parameterized):
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class SharedParameters(FeatureParameters):
-    """What every classifier has, beside the parameters of features.
+    """The parameters of every classifier, besides those of features.
 
     Parameters
     ----------
@@ -338,7 +337,7 @@ class SharedParameters(FeatureParameters):
     random_state: int | np.random.RandomState | None = parameter(None, "random_state")
     callback: Callback | None = parameter(None, callable, None)
 
-    # Parameters of ProtoNN that the preparation of points reads, as they are for other kinds.
+    # ProtoNN's parameters that the preparation of points reads, with their values for other kinds.
     augment: bool | float = field(init=False, default=False)
     group_shift: float = field(init=False, default=0.0)
     strangers: float = field(init=False, default=0.0)
@@ -347,14 +346,14 @@ class SharedParameters(FeatureParameters):
 
     @property
     def normalizer_kind(self) -> str:
-        """The kind of normalizer; that of the model to start from, if any."""
+        """The kind of normalizer; the initial model's, if any."""
         given = self.initial_model
         return self.normalization if given is None else given.normalizer.kind
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class MiniBatchParameters(SharedParameters):
-    """What every kind that is trained by mini-batches has; its docstring describes them."""
+    """The parameters of kinds that are trained by mini-batches; their docstrings describe them."""
 
     epochs: int = EPOCHS(200)
     batch_size: int | str = BATCH_SIZE("auto")

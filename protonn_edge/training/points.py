@@ -65,7 +65,7 @@ class TrainingSet:
     def of_targets(
         cls, X: Any, y: Any, weights: Float32 | None = None, *, strange: bool = False
     ) -> TrainingSet:
-        """Return the set whose targets are classes, perhaps the last one of none, or label sets."""
+        """Return the set with classes as targets, the last one perhaps of none, or label sets."""
         if issparse(y):
             return cls(X, y, y, weights)
         Y = np.eye(int(y.max()) + 1, dtype=np.float32)[y]
@@ -112,7 +112,7 @@ def distinct_points(
 ) -> tuple[Float32 | Sparse, Indices | Sparse, Float32 | None, Indices | None]:
     """Merge equal points of the same class and group, drop those without weight, order the rest.
 
-    Points with groups are dense. Returns points, classes or label sets, weights whose mean is 1,
+    Points with groups are dense. Returns points, classes or label sets, weights with a mean of 1,
     None if all are equal, and groups, if any.
     """
     if weights is None:
@@ -144,7 +144,7 @@ def _row_keys(
 
 
 def _rows_as_bytes(matrix: NDArray[Any] | Sparse) -> Iterator[bytes]:
-    """Yield the rows as bytes, each of which begins with its length."""
+    """Yield the rows as bytes; each begins with its length."""
     if not issparse(matrix):
         for row in matrix:
             yield row.tobytes()

@@ -33,7 +33,7 @@ from protonn_edge.training.stored_points import StoredPoints, StoredSet, chunks_
 
 
 def check_sizes(sizes: tuple[int, int], n_features: int, n_classes: int) -> None:
-    """Refuse a model whose numbers of features or classes differ from the data's."""
+    """Refuse a model with other numbers of features or classes than the data."""
     for size, wanted, name in (
         (sizes[0], n_features, "features"),
         (sizes[1], n_classes, "classes"),
@@ -168,8 +168,8 @@ class PreparedPoints:
     `test` has raw points and classes to report on, `classes` and `feature_names` are display names
     for the model, and `n_rows` counts points before equal ones were merged. `inputs` are the
     statistics of the raw features, or of the computed ones; `running` is their source if the points
-    are stored, or arrive in parts. `data_sha256` is of all points, and so is `rows`, by which they
-    are recognized later; None for sparse ones. Neither is of copies.
+    are stored, or arrive in parts. `data_sha256` covers all points except copies, and so does
+    `rows`, which recognizes them later; None for sparse ones.
     """
 
     def __init__(

@@ -46,7 +46,7 @@ class EpochReport:
     accuracy: float = math.nan
     # share of the points of `evaluate_on` classified right; None if there are none
     test_accuracy: float | None = None
-    parameter: str = ""  # the matrix whose pass ended; empty if all are trained together
+    parameter: str = ""  # the matrix of the pass; empty if all are trained together
     # the iteration of the pass, from 1, and the total; 0 without passes
     iteration: int = 0
     iterations: int = 0
@@ -65,7 +65,7 @@ class Restart:
 
     learning_rate: float  # at which it failed
     epoch: int  # in which it failed, counted from 1
-    reason: str  # what happened, as part of a sentence
+    reason: str  # the reason, as part of a sentence
     lowered_to: float  # the learning rate of the next attempt
 
     def __str__(self) -> str:
@@ -81,7 +81,7 @@ class Trained:
 
     parameters: Parameters
     learning_rate: float  # the final one, after restarts
-    history: tuple[EpochReport, ...]  # its reports, without those of abandoned attempts
+    history: tuple[EpochReport, ...]  # its reports, without abandoned attempts'
     restarts: tuple[Restart, ...] = ()  # the abandoned attempts
     cutoff: float = 0.0  # RBF values below this counted as 0
 
@@ -112,9 +112,9 @@ Callback = Callable[[EpochReport], object]
 
 
 class TrainingStopped(KeyboardInterrupt):
-    """Ends a training with the best of what it has, wherever it is raised, as in a callback.
+    """Ends a training with its best epoch so far, when raised, for example, in a callback.
 
-    It leaves `fit` where nothing has been finished. As Ctrl-C, it is no error.
+    Before the first epoch has ended, it leaves `fit`. Like Ctrl-C, it is no error.
     """
 
 
@@ -135,7 +135,7 @@ class BestEpoch:
     ) -> list[EpochReport]:
         """Run a training that reports its epochs; return the reports.
 
-        If it is stopped, the arrays become those of the best epoch, if there is one.
+        If it is stopped, the arrays get the values of the best epoch, if there is one.
         """
         history: list[EpochReport] = []
         try:
@@ -164,7 +164,7 @@ class DivergedError(Exception):
 
     def __init__(self, reason: str) -> None:
         super().__init__(reason)
-        self.epoch = 0  # filled in by the caller, who counts epochs
+        self.epoch = 0  # set by the caller, who counts epochs
 
 
 def with_back_off(

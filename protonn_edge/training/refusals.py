@@ -104,7 +104,7 @@ class _Names(dict[str, Any]):
 
 
 def but(wanted: Condition, sentence: str, *hindrances: Refusal) -> tuple[Refusal, ...]:
-    """Return a row for each obstacle, whose clause replaces ``<but>``."""
+    """Return a row for each obstacle; its clause replaces ``<but>``."""
 
     def row(hindrance: Refusal) -> Refusal:
         said = sentence.replace("<but>", hindrance.sentence)
@@ -116,10 +116,10 @@ def but(wanted: Condition, sentence: str, *hindrances: Refusal) -> tuple[Refusal
 def unclipped(
     *hindrances: Refusal, why: str = "", to_start: Sequence[Refusal] = ()
 ) -> tuple[Refusal, ...]:
-    """Return the rows of features whose ranges cannot be clipped, by these obstacles.
+    """Return the rows of features with ranges that cannot be clipped, by these obstacles.
 
-    A sentence adds `why` to an obstacle; those of the setting alone, not of a model that clips
-    already, are `to_start`.
+    A sentence adds `why` to an obstacle; `to_start` are obstacles of the setting alone, not of a
+    model that clips already.
     """
     return (
         *but(
@@ -236,7 +236,7 @@ _OF_OPTIMIZERS = frozenset(
 
 
 REFUSALS: tuple[Refusal, ...] = (
-    # What the points are.
+    # The points.
     Refusal(
         lambda case: case.in_parts and case.multilabel,
         "partial_fit learns one label per point; call fit with sets of labels",
@@ -350,7 +350,7 @@ REFUSALS: tuple[Refusal, ...] = (
         "{settings.weight_bits}, which it keeps; leave it out, or the model",
         ("projection_bits",),
     ),
-    # Everybody has a number of projections, so only the command line knows who asked for it.
+    # There always is a number of projections; only the command line knows whether it was given.
     _decided_by_budget("n_projections", lambda case: "n_projections" in case.given),
     _decided_by_budget("n_prototypes", lambda case: case.settings.n_prototypes is not None),
     _decided_by_budget(

@@ -33,7 +33,7 @@ class Between:
 
 @dataclass(frozen=True)
 class SearchTask:
-    """What a search has to respect: the data, the size limit and the fixed settings."""
+    """The constraints of a search: the data, the size limit and the fixed settings."""
 
     # training points of a fold; inputs and classes of the classifier
     n_points: int

@@ -5,7 +5,7 @@ released after reading, as they count towards a process's resident memory. The d
 training in memory:
 
 - **Statistics** (range, mean, deviation) are exact, from one pass in the order of the file; the
-  most frequent value of a feature is that of the sample.
+  most frequent value of a feature comes from the sample.
 - **The start** (projection, prototypes, gamma) and the noise come from the sample: `SAMPLE_POINTS`
 at random, and one more of each class that is missing in it.
 - **Batches**: random blocks of consecutive points are collected into a pool, and batches are drawn

@@ -90,7 +90,7 @@ class Choice:
     # that are nearly as accurate, the most accurate one of the first trials (the most accurate of
     # all if there is none), the one with the least flash, or the one with the fewest cycles
     kind: str = _BEST
-    # how many percentage points below the best count as nearly; None is `lead_by_chance`
+    # percentage points below the best that count as nearly; None is `lead_by_chance`
     points: float | None = 0.0
 
     @classmethod
@@ -166,8 +166,8 @@ _ATTEMPTS = 5
 class Linked:
     """Memory and cycles of a linked firmware."""
 
-    usage: Usage  # that of the whole firmware
-    classifier: Sections  # that of the generated code, constants and variables
+    usage: Usage  # of the whole firmware
+    classifier: Sections  # of the generated code, constants and variables
     possible: PossibleCycles  # of a prediction
 
 

@@ -1,4 +1,4 @@
-"""What a search maximizes, and the memory and cycles, by the planner, that limit it."""
+"""The figure that a search maximizes, and its limits of memory and cycles, by the planner."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Metric:
     """A figure of answers, 0..1."""
 
     name: str  # as `parse` reads it, such as "macro-f1" or "recall:fault"
-    label: int | None = None  # the index of the class whose recall it is
+    label: int | None = None  # the index of the class for a recall
 
     @classmethod
     def parse(cls, text: str, classes: Sequence[str]) -> Metric:
@@ -55,7 +55,7 @@ class Metric:
         return self.name
 
     def check_folds(self, y: NDArray[np.int64], folds: NDArray[np.int64]) -> None:
-        """Refuse folds (n,) of points of classes y (n,) of which one has no such figure."""
+        """Refuse folds (n,) of points of classes y (n,) if the figure is undefined in one."""
         if self.label is not None and len(np.unique(folds[y == self.label])) <= folds.max():
             raise InputError(
                 f"--metric {self.name} needs points of this class in every fold, but one has none; "

@@ -56,7 +56,7 @@ class Progress:
 class SearchResult:
     """The result of a search."""
 
-    records: Mapping[int, Record]  # all finished trials, including those of earlier runs
+    records: Mapping[int, Record]  # all finished trials, earlier runs' included
     timed_out: bool  # whether the time limit ended it
     stopped: bool = False  # whether Ctrl-C did
 
@@ -162,11 +162,11 @@ class Search:
         self._deadline: float | None = None
 
     def run(self, *, trials: int, deadline: float | None = None) -> SearchResult:
-        """Continue until a number of trials were trained, including those of earlier runs.
+        """Continue until a number of trials were trained, earlier runs' included.
 
-        Complete, pruned and failed ones count; those that do not fit do not. At the deadline, a
-        time of ``time.monotonic()``, running trials are abandoned early enough to train the model
-        chosen so far on all points.
+        Complete, pruned and failed ones count; those that do not fit do not. Trials that still run
+        are abandoned before the deadline, a time of ``time.monotonic()``, early enough to train the
+        model chosen so far on all points.
 
         Raises `CheckFailed` if all settings drawn exceed a limit.
         """
@@ -272,7 +272,7 @@ class Search:
             self._replace(lost)
 
     def _replace(self, lost: list[tuple[Job, int]]) -> None:
-        """Submit folds again that were lost with a worker, and those running beside them."""
+        """Submit folds again that were lost with a worker, or ran at the same time."""
         beside = [value for future, value in self._futures.items() if not future.done()]
         finished = {future: value for future, value in self._futures.items() if future.done()}
         self._futures = finished
@@ -301,7 +301,7 @@ class Search:
 
 
 def _check_found(records: list[Record], points: Points, space: SearchSpace) -> None:
-    """Refuse records of trials of which none fits, by the one that exceeds the limits least."""
+    """Refuse records of trials if none fits; name the one that exceeds the limits least."""
     rejected = [record for record in records if record.excess]
     if not rejected or any(record.outcome != "rejected" for record in records):
         return
@@ -328,7 +328,7 @@ def _most(figures: list[Figures]) -> Figures:
 
 
 def _bars(seen: list[Record], figures: Figures) -> dict[float, float]:
-    """Return the scores for a trial to reach: little less than those of a cheaper one."""
+    """Return the scores for a trial to reach: slightly less than a cheaper one's."""
     bars: dict[float, float] = {}
     doubt = _doubt([record for record in seen if record.outcome == "complete"])
     for record in seen:

@@ -211,7 +211,7 @@ class Record:
 class SearchFile:
     """The file of a search, for a ``with`` statement; it is created if it does not exist.
 
-    Raises `InputError` on entering, if the file is not a search's, is in use, or is that of a
+    Raises `InputError` on entering, if the file is not a search's, is in use, or belongs to a
     search with another identity; see `search.identity`.
     """
 

@@ -69,14 +69,14 @@ class Points:
     # (n,): the group of each point, such as a person, if points are to be moved between groups
     groups: NDArray[np.int64] | None = None
     classifier: str = "protonn"  # the kind, as in `chain.registry`, or `ANY` of them
-    metric: Metric = ACCURACY  # what is maximized
+    metric: Metric = ACCURACY  # the figure to maximize
     left_out: tuple[str, ...] = ()  # kinds that are not searched among any
     # (n, D): which values were gaps, and what filled them; None without gaps
     gaps: NDArray[np.bool_] | None = None
     preparation: Preparation | None = None
 
     def filled_by(self, rows: NDArray[np.bool_]) -> NDArray[np.float32]:
-        """Return the points with gaps filled by what only some of them, (n,), say."""
+        """Return the points with gaps filled as learned from some of them, (n,)."""
         if self.gaps is None or self.preparation is None:
             return self.X
         return self.preparation.refilled(self.X, self.gaps, rows)[1]
@@ -233,7 +233,7 @@ class _Hopeless(Exception):
 
 
 class _Watch:
-    """Ends a training whose accuracy is below that in `Job.bars`."""
+    """Ends a training if its accuracy is below `Job.bars`."""
 
     def __init__(self, bars: Mapping[float, float]) -> None:
         self._bars = bars

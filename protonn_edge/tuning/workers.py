@@ -137,7 +137,7 @@ def _run_in_process(job: Job) -> FoldResult:
 
 @dataclass(eq=False)
 class DaskWorkers(Workers):
-    """Runs folds on a Dask cluster, whose workers must have this package installed.
+    """Runs folds on a Dask cluster; this package must be installed on its workers.
 
     Raises `InputError` on entering, if there is no scheduler, or dask.distributed is not installed.
     """

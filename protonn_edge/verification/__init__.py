@@ -1,1 +1,1 @@
-"""Compare executions of a model with the reference, and try what was built."""
+"""Compare executions of a model with the reference, and try builds."""

@@ -48,7 +48,7 @@ class PossibleCycles:
     most: int
     # whether they are proven for the program; otherwise they follow from the clock only
     proven: bool
-    by: str = "its plan"  # what shows it
+    by: str = "its plan"  # its evidence
 
     @classmethod
     def of(cls, plan: DevicePlan, board: Board) -> Self:
@@ -59,7 +59,7 @@ class PossibleCycles:
 
     @classmethod
     def of_program(cls, program: LinkedProgram, plan: DevicePlan, board: Board) -> Self:
-        """Return the range for a linked program, by its machine code; else that of its plan."""
+        """Return the range for a linked program, by its machine code, else by its plan."""
         if plan.worst_cycles is None or plan.estimated:
             return cls._by_clock(board)
         try:
@@ -93,7 +93,7 @@ class PossibleCycles:
         )
 
     def outside(self, results: Sequence[Result]) -> list[Result]:
-        """Return the answers whose cycles are impossible."""
+        """Return the answers with impossible cycles."""
         return [
             result
             for result in results
@@ -107,7 +107,7 @@ class PossibleCycles:
 
 @lru_cache(maxsize=4)  # what watches facts asks for them, and what compares cycles
 def prediction_paths(program: LinkedProgram, plan: Plan, board: Board) -> Paths:
-    """Return the paths of what the firmware measures of a prediction, as `paths_between`."""
+    """Return the paths of the measured part of a prediction, as `paths_between`."""
     from protonn_edge.avr.paths import Times, paths_between  # noqa: PLC0415 - they take SciPy
 
     once, feed, push = Times(1, 1), plan.feed, plan.push
@@ -129,7 +129,7 @@ class _Sum(NamedTuple):
 
 @dataclass(frozen=True)
 class StatedFacts:
-    """The facts of a program that hold for what its firmware measures."""
+    """The facts of a program that hold for the part that its firmware measures."""
 
     sums: tuple[_Sum, ...] = ()
     watch: Watch | None = None
@@ -147,7 +147,7 @@ class StatedFacts:
         return cls(tuple(sums), watch) if len(watch.options[1]) < _LONGEST_WATCH else cls()
 
     def check(self, stats: EmulatorStats) -> None:
-        """Raise `CheckFailed` if a prediction on the emulator was not as a fact says."""
+        """Raise `CheckFailed` if a prediction on the emulator contradicts a fact."""
         for each, (least, most) in zip(self.sums, stats.passes, strict=False):
             if least < each.least or most > each.most:
                 raise CheckFailed(
@@ -169,7 +169,7 @@ def _sums(fact: Fact) -> list[_Sum]:
 
 
 def _less(fact: Fact, times: int) -> dict[int, int]:
-    """Return the passes of a fact's places less so many times those of the others."""
+    """Return the passes of a fact's places, less a multiple of the others' passes."""
     sums = dict(fact.places)
     for address, weight in fact.others.items():
         sums[address] = sums.get(address, 0) - times * weight
@@ -197,7 +197,7 @@ class Mismatch:
     """The first difference of an execution: where it is, and both values."""
 
     point: int  # row of the test data
-    stage: str  # what differs: ``"score of class 3"``, or ``"class"`` if all scores agree
+    stage: str  # ``"score of class 3"``, or ``"class"`` if all scores agree
     # the reference's value and the execution's
     expected: int
     got: int
@@ -208,11 +208,11 @@ class Mismatch:
 
 @dataclass(frozen=True)
 class ImpossibleCycles:
-    """The first answer of an execution whose cycles are out of range."""
+    """The first answer of an execution with cycles out of range."""
 
     point: int  # row of the test data
     cycles: int  # cycles that the device reported
-    possible: PossibleCycles  # what it can take
+    possible: PossibleCycles  # the possible cycles
 
     def __str__(self) -> str:
         return f"point {self.point}: {self.cycles:,} cycles, possible are {self.possible}"
@@ -228,7 +228,7 @@ class Agreement:
     mismatches: int
     lost: int
     first: Mismatch | None  # the first difference
-    cycles_out_of_range: int = 0  # points whose cycles are impossible
+    cycles_out_of_range: int = 0  # points with impossible cycles
     first_impossible: ImpossibleCycles | None = None  # the first of them
 
 
@@ -352,7 +352,7 @@ def disagreement(agreements: Sequence[Agreement]) -> CheckFailed | None:
 
 
 def outcome(agreements: Sequence[Agreement], tolerance: int = 0) -> str:
-    """Return what a comparison found, such as "NumPy = host C", or which executions differ."""
+    """Return a comparison's result, such as "NumPy = host C", or the executions that differ."""
     differing = [
         f"{each.execution} differs at {each.mismatches + each.lost:,} of {each.n:,} points"
         for each in agreements

@@ -1,14 +1,14 @@
-"""Try what was built before it is written: does it answer a few points as NumPy does?
+"""Try a build before it is written: does it answer a few points as NumPy does?
 
-The compiler, the linker and the assembly of the kernels come after the arithmetic that is proven,
-so a build is not believed but run: the linked firmware on the emulated board, over the protocol
-that `hil` uses, or the program that was made for this computer. They show a fault that every
-prediction has; `verify` runs all points of a data set.
+The compiler, the linker and the assembly of the kernels come after the proven arithmetic, so a
+build is run: the linked firmware on the emulated board, over the protocol that `hil` uses, or the
+program for this computer. This finds a fault that every prediction has; `verify` runs all points of
+a data set.
 
-The points are made of the model alone, as many as take a fraction of a second: bytes as a device
+The points are made from the model alone, as many as take a fraction of a second: bytes as a device
 receives them, the same ones on every machine. They are both ends of the ranges, where sums are
-largest and values are clipped, and inputs that the model itself finds telling
-(`IntegerChain.example_inputs`), or that its feature stage has drawn.
+largest and values are clipped, and informative inputs of the model
+(`IntegerChain.example_inputs`) or of its feature stage.
 """
 
 from __future__ import annotations
@@ -35,21 +35,21 @@ from protonn_edge.verification.agreement import Agreement, compare, open_session
 _LEAST, _MOST = 8, 128
 _CYCLES = 16_000_000  # to be emulated: a third of a second
 _EXCHANGE_CYCLES = 30_000  # as long as this computer takes for a request and its reply
-_ASLEEP = 4  # cycles between two bytes pass faster if the chip sleeps meanwhile
+_ASLEEP = 4  # cycles between two bytes pass faster if the chip sleeps
 _FLOAT_CYCLES = 300  # for each parameter of a float build
 
 _DRAWN = 10  # by a feature stage, for each one that is kept
-_SINGLE = 8  # every so many points, one feature alone is not 0
+_SINGLE = 8  # in every n-th point, one feature alone is not 0
 
 _REPORT = "please report this as a bug, together with the model"
 
 
 @dataclass(frozen=True)
 class Tried:
-    """What came of trying a program."""
+    """The result of trying a program."""
 
-    execution: str = ""  # what ran it, such as ``"emulated uno"``
-    # points that were compared, and those whose class or a score differed
+    execution: str = ""  # the execution, such as ``"emulated uno"``
+    # points that were compared, and those with another class or score
     n: int = 0
     mismatches: int = 0
     left_out: str = ""  # why nothing was tried, "" if it was
@@ -73,7 +73,7 @@ NOT_TRIED = Tried(left_out="--no-try")
 
 
 class WrongAnswers(CheckFailed):
-    """What was built does not answer as NumPy does; `tried` has the numbers."""
+    """A build does not answer as NumPy does; `tried` has the numbers."""
 
     def __init__(self, tried: Tried, sentence: str) -> None:
         super().__init__(f"{sentence}, so nothing was written; {_REPORT}")
@@ -131,7 +131,7 @@ def trial_points(model: Model, reference: DeviceModel, count: int) -> NDArray[np
 
 
 def _count(reference: DeviceModel, plan: DevicePlan, board: Board) -> int:
-    """Return how many points take a fraction of a second to emulate."""
+    """Return the number of points that take a fraction of a second to emulate."""
     cycles = plan.worst_cycles
     if cycles is None:
         cycles = _FLOAT_CYCLES * reference.model_bytes // 4
@@ -163,7 +163,7 @@ def _stopped(name: str, emulated: EmulatedBoard, error: CheckFailed) -> WrongAns
 
 
 def _reason(error: CheckFailed) -> str:
-    """Return what an error says without its advice, which is for a board at a port."""
+    """Return an error's text without its advice, which is for a board at a port."""
     return str(error).split("; ")[0]
 
 

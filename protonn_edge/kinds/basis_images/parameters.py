@@ -13,7 +13,7 @@ from protonn_edge.training.parameters import DEVIATION, IMAGE_SHAPE, PASSES, Num
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class BasisImagesParameters(DenseParameters):
-    """What a student and its basis images are trained with.
+    """The parameters for training a student and its basis images.
 
     Parameters
     ----------
@@ -21,17 +21,17 @@ class BasisImagesParameters(DenseParameters):
         Layers of the teacher, such as "16x3,max2"; None is the student's with four times as many
         channels, at most 128. Or a fitted `MLPClassifier` or linear classifier of scikit-learn, for
         raw images, or an object like `protonn_edge.kinds.basis_images.train.images.Teacher`. An
-        estimator that is cloned, as folds do, has to be in a `sklearn.frozen.FrozenEstimator`. Or
-        what a student was taught before, `taught_`: only the extension is trained then.
+        estimator that is cloned, as in folds, must be in a `sklearn.frozen.FrozenEstimator`. Or
+        the `taught_` of an earlier training: then only the extension is trained.
     teacher_epochs : int, default=15
         Passes over the images in which a teacher is trained.
     basis_images : int, default=32
         M. The student learns them in `network_epochs` passes.
     image_parts : tuple of two int, default=None
         P, Q: each image has a grid of P x Q parts with a weight each; None is one weight an image.
-        All together there may be 128 weights.
+        There may be up to 128 weights in all.
     similarity : float, default=0.1
-        What the similarity loss counts beside the cross-entropy.
+        Weight of the similarity loss, relative to the cross-entropy.
     """
 
     hidden: str = "20,20"

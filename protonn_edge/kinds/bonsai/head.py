@@ -189,7 +189,7 @@ class BonsaiHead(TreeHead):
 
     @property
     def matrices(self) -> dict[str, NDArray[Any]]:
-        """Z first, then those of the tree."""
+        """Z first, then the tree's."""
         return {"Z": self.projection, **super().matrices}
 
 
@@ -217,5 +217,5 @@ class LocalDeepKernelHead(TreeHead):
         return self.n_inputs
 
     def coordinates(self, X: Any) -> Float64:
-        """Return the points as they are."""
+        """Return the points unchanged."""
         return np.asarray(X, dtype=np.float64)

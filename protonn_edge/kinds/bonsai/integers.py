@@ -4,7 +4,7 @@ Trees are complete, and their nodes numbered level by level: node j has the chil
 left, and 2 j + 2.
 
 In flash a tree is read from front to back, except for jumps to the right. Nodes are in preorder.
-Each has, for each of its scores, the row of the gate and then that of the weights. In an inner
+Each has, for each of its scores, the row of the gate and then the row of the weights. In an inner
 node, the row of its branch follows, and the size of its left subtree in bytes, as two bytes in
 little endian.
 
@@ -102,7 +102,7 @@ class TreeTable:
         return b"".join(self.lines)
 
     def entries(self, sums: Sums) -> IntArray:
-        """Return how many weights each row has in flash, (r,)."""
+        """Return the number of weights of each row in flash, (r,)."""
         counts = [_entries(row)[0].size if self.sparse else row.size for row in sums.weights]
         return np.array(counts, np.int64)
 

@@ -96,7 +96,7 @@ class BonsaiTreeKernel(HeldKernel):
 
     # five trees of digits took 5.8 to 6.2 on the emulated ATtiny85, with short rows 11
     portable = 7.0
-    # registers that the walk uses in addition to Z and those of its operands
+    # registers that the walk uses in addition to Z and its operands
     clobbered: ClassVar[tuple[int, ...]] = (*range(10, 28), 0)
 
     stage: IntegerBonsaiTree
@@ -194,7 +194,7 @@ class BonsaiTreeKernel(HeldKernel):
 
     @property
     def facts(self) -> Facts:
-        """How often labels are passed; those of weights together, as on the way with most."""
+        """The passes of labels; those of weights together, as on the path with most weights."""
         stage, levels = self.stage, self.stage.depth + 1
         rows = stage.flash.entries(stage.gates) + stage.flash.entries(stage.weights)
         nodes = rows.reshape(stage.n_nodes, -1).sum(axis=1)
@@ -293,7 +293,7 @@ class BonsaiTreeKernel(HeldKernel):
 def _along(
     choose: Callable[[int, int], int], nodes: IntArray, left: IntArray, right: IntArray, leaf: int
 ) -> int:
-    """Return the sum along one way through a tree: of its nodes, of how it goes on, of its leaf."""
+    """Return the sum along one path of a tree: of its nodes, its branches and its leaf."""
     whole, inner = nodes.tolist(), len(left)
     for k in reversed(range(len(whole))):
         if k < inner:

@@ -17,7 +17,7 @@ from protonn_edge.training.parameters import (
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class LocalDeepKernelParameters(MiniBatchParameters):
-    """What a tree of gated sums is trained with.
+    """The parameters for training a tree of gated sums.
 
     Parameters
     ----------
@@ -53,7 +53,7 @@ class LocalDeepKernelParameters(MiniBatchParameters):
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class BonsaiParameters(LocalDeepKernelParameters):
-    """What such a tree behind a projection is trained with.
+    """The parameters for training such a tree behind a projection.
 
     Parameters
     ----------

@@ -1,12 +1,12 @@
 """The integer models of Bonsai and of local deep kernels, and their quantization.
 
 Bonsai first projects its inputs, like ProtoNN (see `kinds.protonn.quantize`), to signed bytes in
-steps of 1/127: coordinates of training points are within -1..1, and values beyond are clamped. The
-arithmetic of the tree, of these or of the inputs, is that of `IntegerBonsaiTree`.
+steps of 1/127: coordinates of training points are within -1..1, and values beyond are clamped.
+`IntegerBonsaiTree` computes the tree from these or from the inputs.
 
 All W share a unit, and so do all V; only the sign of a branch matters, so each row of T has its own
 unit. The shifts determine the resolution of sums: the shift of W is the smallest for which scores
-fit their bits, that of V the largest for which the table is fine enough.
+fit their bits, the shift of V the largest for which the table is fine enough.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _SPREAD = 40.0**2  # the variance of one, about, in these steps
 _TOLERATED_ERROR = 1.5
 _TABLE_STEP = 1 / 32  # of the tanh: an entry's ends are within 1.6 % of its middle
 _GATE_MAXIMUM = 127
-_FINER = 2.0 ** (-np.arange(11) / 2)  # units to try, besides that of the largest weight
+_FINER = 2.0 ** (-np.arange(11) / 2)  # units to try, besides the largest weight's
 
 
 def coordinate_range(n: int) -> Range:
@@ -48,7 +48,7 @@ def coordinate_range(n: int) -> Range:
 
 
 def quantize(model: Model) -> IntegerChain:
-    """Return the integer model, whose scores times `score_scale` approximate the float model's.
+    """Return the integer model; its scores times `score_scale` approximate the float model's.
 
     Raises `InputError` if a matrix is 0, or numbers are too large to compute with.
     """
@@ -220,9 +220,9 @@ def scores_by_step(
     """Yield the scores (n, L) of raw points X (n, features) after each step.
 
     float        the float model
-    inputs       features, or what is made of them, as the bytes that the device is fed
+    inputs       the device's inputs as bytes
     coordinates  of Bonsai, Z in integers
-    tree         all integers: what the device computes
+    tree         all integers, as on the device
     """
     head = model.head
     assert isinstance(head, TreeHead)

@@ -4,7 +4,7 @@ While a tree is trained, a point takes both branches at each inner node, the rig
 weight ``(1 + tanh(s T_j z)) / 2``, which for a large sharpness s is 0 or 1 (Kumar et al., ICML
 2017, section 3): branches start soft and end hard.
 
-All matrices are trained together, as those of ProtoNN: with Adam, warm-up and cosine decay, and
+All matrices are trained together, as in ProtoNN: with Adam, warm-up and cosine decay, and
 thresholding to their shares after every step; see `Sparsifier`.
 """
 
@@ -129,7 +129,7 @@ _MEASURED_POINTS = 64
 _SHARPENED = 0.75  # it is final from this share of the steps on
 
 # Of `TreeParameters`. Only the sign of a branch's sum matters, so the length of its weights drifts:
-# compared with other branches, all weights of a short one would be pruned, often those of the root.
+# compared with other branches, all weights of a short one would be pruned, often the root's.
 _BRANCHES = 3
 _START = 0.3  # deviation of initial weighted sums and gates, for coordinates of deviation 1
 
@@ -226,7 +226,7 @@ _BATCH_SIZE = 256
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class TreeClassifier(LocalDeepKernelParameters, DeviceClassifier):
-    """What Bonsai and local deep kernels have in common."""
+    """The common base of Bonsai and local deep kernels."""
 
     _scores_are_logits = True
     refusals: ClassVar[tuple[Refusal, ...]] = one_class_in_memory("a tree of gated sums")

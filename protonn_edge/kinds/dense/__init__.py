@@ -1,1 +1,1 @@
-"""A hidden layer of a network: a matrix product whose rectified sums become bytes again."""
+"""A hidden layer of a network: a matrix product, with its rectified sums as bytes."""

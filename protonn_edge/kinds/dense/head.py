@@ -175,7 +175,7 @@ def rectified(X: NDArray[Any], W: NDArray[Any], b: NDArray[Any]) -> NDArray[Any]
 def _numbered(
     arrays: checks.Arrays, letter: str, wanted: str, count: int
 ) -> tuple[NDArray[Any], ...]:
-    """Return the arrays W1, W2 and so on, whose type is the `wanted` one."""
+    """Return the arrays W1, W2 and so on, of the `wanted` type."""
     names = [f"{letter}{number}" for number in range(1, count + 1)]
     for name in names:
         checks.check_type(arrays[name], name, wanted)

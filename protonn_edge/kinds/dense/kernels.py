@@ -1,4 +1,4 @@
-"""The kernels of a hidden layer: those of its product, and the loop from sums to bytes."""
+"""The kernels of a hidden layer: its product's, and the loop from sums to bytes."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from protonn_edge.kinds.dense.integers import IntegerDense
 # average, all included, than the firmware's calls, which the next stage counts.
 _AROUND_CYCLES, _CALLED_LESS = 30, 85
 
-# What the compiler's loop takes on a chip without a multiplier, of that in assembly with one.
+# Cycles of the compiler's loop on a chip without a multiplier, per cycle of assembly with one.
 _PORTABLE = 10.0
 _CODE_BYTES = 60
 
@@ -35,7 +35,7 @@ class DenseKernel(MatvecKernel):
 
     @cached_property
     def rectifying(self) -> Listing:
-        """The loop from sums, of which two bytes count, to bytes.
+        """The loop from sums, in two bytes each, to bytes.
 
         X points to the sums, Z to the values, r20 is 0.
         """

@@ -9,7 +9,7 @@ from protonn_edge.training import parameters as declared
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class DenseParameters(declared.MiniBatchParameters):
-    """What a network is trained with.
+    """The parameters for training a network.
 
     Parameters
     ----------
@@ -17,16 +17,16 @@ class DenseParameters(declared.MiniBatchParameters):
         Units of the hidden layer, or of two: "40,20"; at most 255 each.
     size_budget : int, default=16000
         Most bytes of the weights on the device; None is no limit. A matrix takes a byte for each of
-        its weights, or, where that is less, two for each that is not 0: it, and where it is.
+        its weights, or, if that is less, two for each that is not 0: its value and its position.
     epochs : int, default=200
         Passes over the training points, pruning included.
     batch_size : int or "auto", default="auto"
-        Points a step; "auto" is 128, or 16 and more where there are less than 6,400 points.
+        Points a step; "auto" is 128, or 16 and more for fewer than 6,400 points.
     learning_rate : float, default=0.01
-        The largest step; that of a matrix with D inputs is divided by ``sqrt(D / 16)``.
+        The largest step; for a matrix with D inputs it is divided by ``sqrt(D / 16)``.
     input_noise : float or "auto", default=0.0
-        Deviation of the noise added to normalized features. It keeps few points from being learned
-        by heart. "auto" is a tenth of the median distance between neighbouring points.
+        Deviation of the noise added to normalized features, against overfitting to few points.
+        "auto" is a tenth of the median distance between neighbouring points.
     """
 
     hidden: str = declared.parameter(

@@ -1,14 +1,13 @@
-"""The integer model of a network, and how it is made of the float model.
+"""The integer model of a network, and its quantization.
 
-Hidden layers make bytes of bytes, with the arithmetic of `IntegerDense`; the last matrix scores as
-a linear model does, see `IntegerLinear`.
+Hidden layers map bytes to bytes, see `IntegerDense`; the last matrix scores as a linear model does,
+see `IntegerLinear`.
 
 The normalizer is folded into the first matrix. A matrix is in the finest unit for which its weights
-fit int8 and every sum is proven to fit; sums get 24 bits where the error is predicted to be a
-larger share of their spread than is tolerated. The bytes of a layer have one step: the multiplier
-is the largest with which nearly all values on training points are below 255, and the next matrix is
-quantized for the step that comes of it. Sums of a hidden layer begin with half a step, which rounds
-its values.
+fit int8 and every sum is proven to fit; sums get 24 bits if the predicted error is too large a
+share of their spread. The bytes of a layer have one step: the multiplier is the largest with which
+nearly all values on training points are below 255, and the next matrix is quantized for the
+resulting step. Sums of a hidden layer begin with half a step, which rounds its values.
 """
 
 from __future__ import annotations
@@ -35,7 +34,7 @@ from protonn_edge.kinds.linear.integers import IntegerLinear
 # with which they cost no network more than 0.15 points of accuracy, on points held out of the
 # training parts of usps10, letter26 in halves, and har.
 _TOLERATED_ERROR = 0.05
-_UPPER_BITS = 16  # of sums, of which values are made
+_UPPER_BITS = 16  # of sums that become values
 _HALF_STEP = 1 << (UNIT_SHIFT - 1)  # times the multiplier
 
 
@@ -48,9 +47,9 @@ def stages_of(
 ) -> tuple[IntegerStage, ...]:
     """Return the hidden layers and the scores of a network, for inputs of at most `maximum`.
 
-    Its matrices are W_1 (h1, D), perhaps W_2 (h2, h1), and that of the scores: a row for each
-    class, or, of two classes, one row. Each has biases, with which its sums begin, and their bits;
-    each hidden layer a multiplier.
+    Its matrices are W_1 (h1, D), perhaps W_2 (h2, h1), and the scores' matrix: a row for each
+    class, or one row for two classes. Each has biases, the initial sums, and their bits; each
+    hidden layer has a multiplier.
     """
     *hidden, last = zip(weights, biases, accumulator_bits, strict=True)
     stages: list[IntegerStage] = []
@@ -81,7 +80,7 @@ def quantize(model: Model) -> IntegerChain:
         multipliers.append(multiplier)
         last = number == len(head.known)
         products.append(_behind(head.weights[number], head.biases[number], known, step, last))
-    # Of two classes a score is half of what the one row gives.
+    # With two classes, a score is half of the only row's sum.
     score_scale = products[-1].unit * (1.0 if len(head.weights[-1]) > 1 else 0.5)
     stages = stages_of(
         inputs.maximum,
@@ -111,16 +110,16 @@ def _first(model: Model, head: DenseHead) -> folding.FittedProduct:
 def _hidden(
     folded: folding.FoldedMap, constant: NDArray[np.float64], maximum: int, accumulator_bits: int
 ) -> folding.QuantizedProduct:
-    """Return the matrix of a hidden layer, whose sums leave room for what rounds its values."""
+    """Return the matrix of a hidden layer; its sums leave room for rounding its values."""
     dropped = accumulator_bits - _UPPER_BITS
     spare = (_HALF_STEP << dropped) + (1 << dropped >> 1)
     return folding.QuantizedProduct.of(folded, constant, maximum, accumulator_bits, spare)
 
 
 def _rounding(product: folding.QuantizedProduct, multiplier: int) -> folding.QuantizedProduct:
-    """Return the product whose sums begin with half a step of the values, which rounds them.
+    """Return the product with half a step of the values added to its sums, which rounds them.
 
-    So does half of what the lower byte of sums of 24 bits is worth, which values are not made of.
+    With sums of 24 bits, half the range of the unused lower byte is added, too.
     """
     dropped = product.accumulator_bits - _UPPER_BITS
     half = round((_HALF_STEP << dropped) / multiplier) + (1 << dropped >> 1)
@@ -128,7 +127,7 @@ def _rounding(product: folding.QuantizedProduct, multiplier: int) -> folding.Qua
 
 
 def _values_of(product: folding.QuantizedProduct, known: NDArray[np.float64]) -> tuple[int, float]:
-    """Return the multiplier that makes bytes of sums, and what a step of the bytes is worth."""
+    """Return the multiplier from sums to bytes, and the value of a step of the bytes."""
     upper = product.unit * 2.0 ** (product.accumulator_bits - _UPPER_BITS)
     wanted = float(known[2].max()) / BYTE_MAXIMUM
     scale = 1 << UNIT_SHIFT
@@ -144,7 +143,7 @@ def _behind(
     step: float,
     last: bool,
 ) -> folding.QuantizedProduct:
-    """Return a matrix behind a hidden layer, whose values are whole numbers of a step."""
+    """Return a matrix behind a hidden layer with values that are whole numbers of a step."""
     mean, deviation, _ = known
     folded = folding.FoldedMap(
         weights=W.astype(np.float64) * step,

@@ -1,8 +1,8 @@
 """Networks as a scikit-learn estimator for devices: a hidden layer or two, pruned to a size.
 
-Adam moves everything together on the cross-entropy. Pruning (Han et al., "Deep Compression", 2016)
-takes place between `_PRUNING` of the epochs: each round leaves fewer weights, which are trained on
-where they are; the last epochs, with the smallest steps, train what remains.
+Adam trains all weights together on the cross-entropy. Pruning (Han et al., "Deep Compression",
+2016) takes place between `_PRUNING` of the epochs: each round leaves fewer weights, and training
+continues with these; the last epochs have the smallest steps.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ Mask = NDArray[np.bool_]
 
 
 def stored_bytes(mask: Mask) -> int:
-    """Return what the weights of a matrix (d, D) take: all of them, or those that remain."""
+    """Return the bytes of a matrix's weights (d, D): of all, or of the remaining ones."""
     return min(mask.size, listed(mask).nbytes)
 
 
@@ -63,7 +63,7 @@ def masks_of_share(matter: Sequence[Float32], share: float) -> list[Mask]:
 
 
 def masks_within(matter: Sequence[Float32], budget: int) -> list[Mask] | None:
-    """Return masks of at most `budget` bytes, by how much weights matter; None if all fit."""
+    """Return masks of at most `budget` bytes, by the weights' importance; None if all fit."""
     if sum(each.size for each in matter) <= budget:
         return None
     low, high = 0.0, 1.0
@@ -75,7 +75,7 @@ def masks_within(matter: Sequence[Float32], budget: int) -> list[Mask] | None:
 
 
 def check_budget(weights: Sequence[Float32], budget: int | None) -> None:
-    """Refuse a budget that does not leave a weight for each hidden unit; say what that takes."""
+    """Refuse a budget without a weight for each hidden unit; name the least sufficient one."""
     units = sum(map(len, weights[:-1]))
     least = weights[-1].size + 2 * units
     if budget is not None and budget < least:
@@ -89,7 +89,7 @@ def check_budget(weights: Sequence[Float32], budget: int | None) -> None:
 class DenseNetwork:
     """The layers, which training moves in place."""
 
-    # (units, inputs): that of the scores is the last one; of two classes it has one row
+    # (units, inputs): the scores' matrix is the last one; with two classes it has one row
     weights: list[Float32]
     biases: list[Float32]  # (units,)
 
@@ -189,7 +189,7 @@ class _NetworkTraining(MiniBatchTraining[list[Float32]]):
             self._apply_masks()
 
     def _tighten(self, progress: float) -> None:
-        """Prune if a round's time has come."""
+        """Prune if a round is due."""
         begin, end = _PRUNING
         passed = math.floor((progress - begin) / (end - begin) * (_ROUNDS - 1) + 1e-9) + 1
         due = min(max(0, passed), _ROUNDS)
@@ -226,10 +226,9 @@ _STEPS_AN_EPOCH = 50
 class DenseClassifier(DenseParameters, DeviceClassifier):
     """A network of one or two hidden layers with rectified units, pruned by magnitude.
 
-    All weights are trained with Adam on the cross-entropy. Where they take more than
-    `size_budget`, those that matter least are made 0, in rounds, each of which trains the others
-    on (Han et al. 2016 [1]_). How much a weight matters is its magnitude times the deviation of
-    what it is multiplied with.
+    All weights are trained with Adam on the cross-entropy. If they take more than `size_budget`,
+    the least important ones become 0, in rounds, and training continues with the others (Han et al.
+    2016 [1]_). The importance of a weight is its magnitude times the deviation of its input.
 
     References
     ----------
@@ -251,7 +250,7 @@ class DenseClassifier(DenseParameters, DeviceClassifier):
 
     @classmethod
     def searched(cls, task: SearchTask) -> Searched:
-        """Return the layers, the bytes, how it is trained, and what is done to the features."""
+        """Return the distributions of layers, bytes, training, and features."""
         most = max(500, task.parameter_bytes)
         features = {name: getattr(cls, name) for name in FEATURES_SEARCHED}
         begun = {"learning_rate": 0.01, "epochs": 60, **features}

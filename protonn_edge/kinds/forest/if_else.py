@@ -43,7 +43,7 @@ def can_be_instructions(table: ForestTable) -> bool:
 
 @dataclass(frozen=True, eq=False)
 class Nodes:
-    """What each node of a forest does."""
+    """The action of each node of a forest."""
 
     table: ForestTable
 
@@ -55,7 +55,7 @@ class Nodes:
 
     @cached_property
     def values(self) -> IntArray:
-        """What each leaf adds to the score of its class."""
+        """The value that each leaf adds to the score of its class."""
         leaves = self.table.leaves.astype(np.int64)
         return leaves[np.arange(len(leaves)), self.classes]
 
@@ -73,7 +73,7 @@ class Nodes:
 
     @cached_property
     def only_class(self) -> list[int | None]:
-        """The class of each tree whose leaves have one, and values that differ."""
+        """The class of each tree with leaves of one class and different values."""
         if self.vote:
             return [None] * len(self.table.trees.roots)
         starts = self.table.trees.leaf_starts
@@ -110,7 +110,7 @@ class Nodes:
 
     @cached_property
     def limits(self) -> list[int]:
-        """What inner nodes compare with: what is less goes left."""
+        """The numbers that inner nodes compare with: smaller features go left."""
         return [round(each) + 1 for each in self.table.trees.at_nodes(self.table.thresholds)]
 
     @cached_property
@@ -139,7 +139,7 @@ class IfElse:
 
     @cached_property
     def nodes(self) -> Nodes:
-        """What its nodes do."""
+        """The actions of its nodes."""
         return Nodes(self.table)
 
     @cached_property
@@ -184,7 +184,7 @@ class IfElse:
         return (way(1), way(0)) if there == left else (way(0), way(1))
 
     def _way(self, start: str, end: str) -> int:
-        """Return the cycles from a label to another, which may be at the same place."""
+        """Return the cycles from a label to another, perhaps at the same place."""
         listing, places = self.written.listing, self.written.listing.places
         return 0 if places[start] == places[end] else listing.path(start, [end], {})
 
@@ -291,6 +291,6 @@ class IfElse:
 
 
 def _address(register: int, ahead: int = 0) -> tuple[str, str]:
-    """Return what makes two registers point to the scores, or so many bytes behind."""
+    """Return code that points two registers to the scores, or a number of bytes behind."""
     place = f"%[scores]+{ahead}"
     return f"ldi  r{register}, lo8({place})", f"ldi  r{register + 1}, hi8({place})"

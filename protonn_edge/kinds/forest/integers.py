@@ -9,7 +9,7 @@ the initial scores, two bytes each, in little endian. Then, for each tree, the s
 two bytes, and the nodes in preorder::
 
     inner node   feature, threshold, bytes of its left subtree
-    leaf         its mark, and what it adds to scores
+    leaf         its mark, and the values that it adds to scores
 
 A feature has one byte, or two in big endian if one could be mistaken for a mark. The size of a
 subtree has one byte, or two in little endian if one is larger than 255.
@@ -46,7 +46,7 @@ class Trees:
     def _walked(self) -> tuple[IntArray, IntArray]:
         """The right child of each node, the node itself at leaves; and the roots of trees."""
         right, roots = np.arange(len(self.features)), [0]
-        waiting: list[int] = []  # inner nodes whose right subtree is to come
+        waiting: list[int] = []  # inner nodes before their right subtree
         for place, feature in enumerate(self.features.tolist()):
             if feature != LEAF:
                 waiting.append(place)
@@ -92,7 +92,7 @@ class Trees:
     def leaves_of(self, x: NDArray[Any], thresholds: NDArray[Any]) -> NDArray[np.int64]:
         """Return the leaves (n, T) that points x (n, D) reach, by their number in all trees.
 
-        A point whose feature is at most its inner node's threshold goes left.
+        A point goes left if its feature is at most its inner node's threshold.
         """
         limits, rows = self.at_nodes(thresholds), np.arange(len(x))[:, None]
         inner, at = self.inner, np.tile(self.roots, (len(x), 1))

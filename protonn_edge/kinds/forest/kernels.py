@@ -141,7 +141,7 @@ class ForestKernel(HeldKernel):
 
     @property
     def facts(self) -> Facts:
-        """How often labels are passed: those on the way to a leaf as in each tree's longest."""
+        """The passes of labels, with the longest path to a leaf in each tree."""
         trees, table, scores = self.stage.trees, self.stage.table, self.stage.n_outputs
         every = np.ones(len(trees.features), np.int64)
         left, right = (self._way("node", "node", leaf=0, right=taken) for taken in (0, 1))
@@ -169,7 +169,7 @@ class ForestKernel(HeldKernel):
         return self.stage.table.n_bytes, _WALK_BYTES
 
     def assembly(self, activity: Activity | None) -> tuple[float | None, int, int]:
-        """Return the cycles of all trees, and of what is around them."""
+        """Return the cycles of all trees, and of the code around them."""
         once, starts, leaves = self.cycles_once, self.stage.trees.leaf_starts, self.leaf_cycles
         mean = None
         if activity is not None:
@@ -241,7 +241,7 @@ class IfElseKernel(ForestKernel):
 
     @property
     def flash(self) -> tuple[int, int]:
-        """No flash for tables, and that of the code."""
+        """The flash of the code; there are no tables."""
         return 0, self.listing.code_bytes + _SAVED_BYTES * self._saved + _COPYING_BYTES
 
 

@@ -131,7 +131,7 @@ class Line:
 
     text: str = ""  # an instruction; of a branch or a jump only the mnemonic: brcs, brcc or rjmp
     label: str = ""  # the label of the next instruction; a line has a label or a text
-    does: str = ""  # the action at a label, or that of the target of a branch, at any label
+    does: str = ""  # the action at a label, or at any label that is the target of a branch
     target: str = ""  # the label that it branches to; for an action, it is chosen at the end
     node: int = -1  # the node that it belongs to; -1 for none
     words: int = 0
@@ -235,7 +235,7 @@ def _settle(lines: Sequence[Line]) -> None:
 
 
 def _words(mnemonic: str, distance: int) -> int:
-    """Return the words of what goes this far, as seen from behind it."""
+    """Return the size in words of a branch with this displacement, counted from its end."""
     jump = 1 if -_FAR <= distance < _FAR else 2
     if mnemonic == "rjmp":
         return jump

@@ -12,7 +12,7 @@ LEAVES = ("votes", "shares")
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class ForestParameters(declared.SharedParameters):
-    """What a forest is trained with.
+    """The parameters for training a forest.
 
     Parameters
     ----------
@@ -28,8 +28,8 @@ class ForestParameters(declared.SharedParameters):
     shrinkage : float, default=0.1
         Weight of a tree in boosting: scikit-learn's ``learning_rate``.
     leaves : {"votes", "shares"}, default="votes"
-        What a leaf of a random forest or extra trees adds to the scores: a vote for its most
-        frequent class, which takes one byte, or the share of each class, as scikit-learn does.
+        The values of leaves of a random forest or extra trees: a vote for the most frequent class,
+        which takes one byte, or the share of each class, as in scikit-learn.
     size_budget : int, default=16000
         Maximum size of the trees on the device, in bytes; None is no limit. Random forests and
         extra trees are pruned by minimal cost-complexity pruning with the least sufficient

@@ -1,9 +1,9 @@
 """The integer model of a forest, and its quantization.
 
-The arithmetic is that of `IntegerForest`: a node that asks whether a feature is at most a threshold
-asks whether its byte is at most one. Trees that were trained on bytes are the same in integers,
-node by node; other thresholds become the nearest byte. The values of leaves share the scale of the
-scores: the finest for which they fit int8 and all scores 16 bits.
+In `IntegerForest`, nodes compare a feature's byte with a threshold in bytes. Trees that were
+trained on bytes are the same in integers, node by node; other thresholds become the nearest byte.
+The values of leaves share the scale of the scores: the finest for which they fit int8 and all
+scores 16 bits.
 """
 
 from __future__ import annotations

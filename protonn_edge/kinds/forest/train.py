@@ -39,7 +39,7 @@ _OF_NODES = ("features", "thresholds", "values", "risks")
 
 # The most that a leaf of boosting adds, in units of the shrinkage: L, about as much as a pure leaf
 # of the first round; for few classes LogitBoost's limit (Friedman et al., 2000, section 4.3).
-# scikit-learn has no limit, and divides by values that may be almost 0.
+# scikit-learn lacks a limit, and divides by values that may be almost 0.
 _LEAST_LIMIT = 4.0
 _ALPHAS = 1e-9  # smallest alpha to try, relative to the largest risk
 _HALVINGS = 24  # of the alphas' logarithms
@@ -52,7 +52,7 @@ class GrownTrees:
 
     features: NDArray[np.int64]  # (N,): see `Trees`
     thresholds: Float64  # (N,): values up to this go left; 0 at leaves
-    values: Float64  # (N, L): what each node would add to the scores as a leaf
+    values: Float64  # (N, L): the values of each node if it were a leaf
     risks: Float64  # (N,): impurity times the share of the tree's points
     bias: Float64  # (L,): initial scores
     boosted: int = 0  # trees in a round of boosting; 0 for independent trees
@@ -70,7 +70,7 @@ class GrownTrees:
 
     @classmethod
     def averaged(cls, trees: Sequence[Any]) -> Self:
-        """Return scikit-learn's trees, each of which adds its share of the class shares."""
+        """Return scikit-learn's trees, with the class shares divided by the number of trees."""
         each = []
         for tree in trees:
             counts = tree.value[:, 0]
@@ -149,7 +149,7 @@ class GrownTrees:
     def voting(self) -> Self:
         """Return the trees with each leaf voting for its most frequent class.
 
-        Nodes whose leaves all vote for the same class become leaves.
+        A node becomes a leaf if all of its leaves vote for the same class.
         """
         votes, classes = np.zeros_like(self.values), self.values.argmax(axis=1)
         votes[np.arange(len(votes)), classes] = self.values.sum(axis=1)
@@ -253,10 +253,10 @@ class ForestClassifier(ForestParameters, DeviceClassifier):
 
     Trees are trained on the bytes that the device receives, so the device takes the same path
     through each tree as scikit-learn. The scores of random forests and extra trees are the shares
-    of the classes. Those of boosting are logits, to which no leaf adds more than L times the
-    shrinkage, or 4 times if there are fewer classes.
+    of the classes. Boosting's scores are logits; a leaf adds at most L times the shrinkage, or 4
+    times if there are fewer classes.
 
-    The normalization has no influence.
+    The normalization does not affect the result.
 
     Examples
     --------

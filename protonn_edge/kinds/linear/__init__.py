@@ -1,1 +1,1 @@
-"""Linear scores: a matrix product whose sums are the scores of the classes."""
+"""Linear scores: the sums of a matrix product are the scores of the classes."""

@@ -1,4 +1,4 @@
-"""The kernels of linear scores: those of their product, and the conversion of sums to scores."""
+"""The kernels of linear scores: their product's, and the conversion of sums to scores."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from protonn_edge.kernels.listing import Listing
 from protonn_edge.kernels.matvec.kernels import MatvecKernel
 from protonn_edge.kinds.linear.integers import IntegerLinear
 
-# What the compiler makes for scores (avr-gcc 5.4 at -O2), mean and maximum: from one sum, by its
+# The compiler's code for scores (avr-gcc 5.4 at -O2), mean and maximum: from one sum, by its
 # bytes; and around the loop for several sums of three bytes.
 _NEGATE = {2: (10, 24), 3: (34, 48), 4: (36, 52)}
 _WIDEN_AROUND = (8, 30)
 
-# What the compiler's loops take on a chip without a multiplier, of what is taken with one.
+# Cycles of the compiler's loops on a chip without a multiplier, per cycle with one.
 _PORTABLE_NEGATE, _PORTABLE_WIDEN = 1.0, 2.4
 _CODE_BYTES = 60
 

@@ -12,7 +12,7 @@ SOLVERS = ("auto", "liblinear", "saga", NETWORK)
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class LinearParameters(SharedParameters):
-    """What a linear classifier is trained with.
+    """The parameters for training a linear classifier.
 
     Parameters
     ----------

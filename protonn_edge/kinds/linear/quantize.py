@@ -1,10 +1,10 @@
 """The integer model of a linear classifier, and its quantization.
 
-The arithmetic is that of `IntegerLinear`. The normalizer is folded into W, and all rows have the
-scale of the scores, the finest for which residuals fit int8 and every sum is proven to fit. The
-bits of inputs and sums are a trade-off as in ProtoNN's quantizer: inputs of few bits leave room for
-finer weights in sums of 16 bits, the fastest on an 8-bit chip. If the predicted error of scores
-relative to their spread is too large, sums get 24 or 32 bits.
+See `IntegerLinear` for the arithmetic. The normalizer is folded into W, and all rows have the scale
+of the scores, the finest for which residuals fit int8 and every sum is proven to fit. The bits of
+inputs and sums are a trade-off as in ProtoNN's quantizer: inputs of few bits leave room for finer
+weights in sums of 16 bits, the fastest on an 8-bit chip. If the predicted error of scores relative
+to their spread is too large, sums get 24 or 32 bits.
 """
 
 from __future__ import annotations

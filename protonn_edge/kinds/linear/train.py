@@ -78,7 +78,7 @@ class LinearClassifier(LinearParameters, DeviceClassifier):
         )
 
     def keep_network(self, network: LearnedNetwork) -> None:
-        """Keep the network whose head may become the classifier."""
+        """Keep the network; its head may become the classifier."""
         self.network = network
 
     def _train(self, prepared: PreparedPoints) -> Learned:

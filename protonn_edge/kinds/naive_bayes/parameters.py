@@ -9,7 +9,7 @@ from protonn_edge.training.parameters import Number, SharedParameters, parameter
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class NaiveBayesParameters(SharedParameters):
-    """What a naive Bayes classifier is trained with.
+    """The parameters for training a naive Bayes classifier.
 
     Parameters
     ----------

@@ -1,10 +1,10 @@
 """The integer model of Gaussian naive Bayes, and its quantization.
 
-The arithmetic is that of `IntegerNaiveBayes`. The normalizer is folded into means and weights. The
+See `IntegerNaiveBayes` for the arithmetic. The normalizer is folded into means and weights. The
 scale of the scores is the finest for which the largest weight fits 16 bits, and all scores fit 32.
 Weights are inverse variances, so the ratio of variances is limited: `least_variances` are a squared
-step of a mean's byte, about what rounding can distinguish; training has them, too, so that floats
-and integers agree.
+step of a mean's byte, about the limit of rounding; training uses them, too, so that floats and
+integers agree.
 """
 
 from __future__ import annotations

@@ -32,7 +32,7 @@ class ProtoNNHead(Head):
     """A trained ProtoNN classifier (Gupta et al., ICML 2017, equation 2).
 
     Its scores are ``sum_j z_j exp(-gamma^2 ||b_j - W x||^2)`` for a point x (paper, section 3);
-    terms whose exponential is below the `cutoff` are omitted.
+    terms are omitted if their exponential is below the `cutoff`.
 
     Raises `InputError` if shapes, values or names do not fit together; the sentence names the
     array.

@@ -39,7 +39,7 @@ PROTOTYPES_PER_CLASS = 4
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class ProtoNNParameters(MiniBatchParameters):
-    """What a ProtoNN is trained with.
+    """The parameters for training a ProtoNN.
 
     Parameters
     ----------
@@ -104,7 +104,7 @@ class ProtoNNParameters(MiniBatchParameters):
         labels and sparse points, "lda" stands for "sleec".
     init_prototypes : {"per_class", "kmeans", "sample"}, default="per_class"
         Initial B and Z: k-means in each class, k-means over all points, or a sample of the points.
-        For sets of labels the first means the second.
+        For sets of labels, "per_class" stands for "kmeans".
     gamma : float, default=None
         Initial RBF width, instead of `gamma_numerator`.
     initial_model : Model, default=None
@@ -122,7 +122,7 @@ class ProtoNNParameters(MiniBatchParameters):
         `partial_fit`.
     strangers : float, default=0.0
         Joint: synthetic points of no class per training point, from which the model learns to
-        reject inputs unlike its classes; 0.5 is a good value for that. Give `image_shape` where
+        reject inputs unlike its classes; 0.5 is a good value for that. Give `image_shape` if
         points are images: see `protonn_edge.training.preparation`.
     one_class : bool, default=False
         Whether to train on normal points only: `fit` takes points of one class, or no targets at
@@ -132,7 +132,7 @@ class ProtoNNParameters(MiniBatchParameters):
         The most examples that a device with the model may be taught, in its EEPROM; see
         `protonn_edge.kinds.protonn.teaching`.
     new_classes : int, default=0
-        Number of further classes, "new 1" and so on, that only a device is taught.
+        Number of further classes, "new 1" and so on, that are taught only to the device.
     """
 
     n_projections: int = N_PROJECTIONS(10)
@@ -255,7 +255,7 @@ class ProtoNNParameters(MiniBatchParameters):
 
     @property
     def weight_bits(self) -> int:
-        """Bits of a weight of W; those of the model to start from, if any."""
+        """Bits of a weight of W; the initial model's, if any."""
         given = self.initial_model
         if given is None:
             return self.projection_bits

@@ -1,9 +1,9 @@
 """The integer model of a ProtoNN classifier, and its quantization.
 
-The arithmetic is that of `IntegerProjection` and `IntegerPrototypes`. The normalizer and gamma are
+See `IntegerProjection` and `IntegerPrototypes` for the arithmetic. The normalizer and gamma are
 folded into the projection; the scale of its coordinates follows from the exponential table's.
-docs/arithmetic.md says how the bits of inputs, accumulators and labels are traded off, why weights
-of 4 bits are clipped, and why scores fit 16 bits.
+docs/arithmetic.md explains the trade-off of the bits of inputs, accumulators and labels, why
+weights of 4 bits are clipped, and why scores fit 16 bits.
 """
 
 from __future__ import annotations
@@ -110,7 +110,7 @@ def quantize_in_order(model: Model, precision: Precision | None = None) -> Integ
         (projection, last),
         score_scale,
         rbf_maximum=tables.RBF_MAXIMUM,
-        with_units=precision is None,  # known bits are those of a training
+        with_units=precision is None,  # known bits come from training
     )
 
 
@@ -137,8 +137,8 @@ def along_principal_axes(head: ProtoNNHead) -> ProtoNNHead:
     """Return the same classifier with its coordinates along the principal axes of the prototypes.
 
     Rotating W and B together does not change distances. Along these axes the first coordinates
-    separate the prototypes most, so most distances are abandoned early. One whose W is sparse is
-    returned as it is: rotated, it would have more weights.
+    separate the prototypes most, so most distances are abandoned early. A classifier with a sparse
+    W is returned unchanged: rotated, it would have more weights.
     """
     W, B = head.projection.astype(np.float64), head.prototypes.astype(np.float64)
     some = (W != 0).any(axis=0)  # in a dense one, a feature has weights for all outputs or none
@@ -355,10 +355,10 @@ def scores_by_step(
     """Yield the scores (n, L) of raw points X (n, features) after each step.
 
     float        the float model
-    inputs       features, or their averages, as the bytes that the projection is fed
+    inputs       features, or their averages, as the projection's bytes
     W            the projection's weights too
     prototypes   also the coordinates, B, and the table in place of the exponential
-    Z            the labels: all integers, what the device computes
+    Z            also the labels: all integers, as on the device
     """
     yield "float", model.scores(X)
     ordered = far_coordinates_first(_head(model))

@@ -1,7 +1,7 @@
 """Basis images as a scikit-learn estimator for devices: a student, and a network of its weights.
 
-Labelled images become a teacher, basis images, and a student in a device's integers: a network
-whose last layer gives the weights of the basis images.
+From labelled images it trains a teacher, basis images, and a student in a device's integers: a
+network with the weights of the basis images as the values of its last layer.
 """
 
 from __future__ import annotations
@@ -50,13 +50,12 @@ _TEACHERS = 4  # times as many channels
 
 
 def student_layouts(layouts: tuple[Layout, ...], shape: Shape, weights: int) -> tuple[Layout, ...]:
-    """Return layers with one behind that gives so many weights.
+    """Return layers and one more, which computes a number of weights.
 
-    Its kernels see all that is left of the image; where none is of that size, averages of each
+    Its kernels cover the whole remaining image; if no kernel has that size, averages of each
     channel come first.
 
-    Raises `InputError` if there are more weights than channels that a layer can have, or nothing is
-    left of the image.
+    Raises `InputError` if a layer cannot have as many channels, or nothing is left of the image.
     """
     if weights > MOST_CHANNELS:
         raise InputError(
@@ -106,8 +105,8 @@ class WantedImages:
     student: Wanted  # the student without its last layer, and how it and the images are trained
     count: int  # M
     grid: Shape = (1, 1)  # P, Q: each image has P x Q parts with a weight each
-    similarity: float = 0.0  # what the similarity loss counts
-    learned: bool = True  # whether images are learned; else they stay noise
+    similarity: float = 0.0  # the weight of the similarity loss
+    learned: bool = True  # whether images are learned; otherwise they stay noise
 
     def __post_init__(self) -> None:
         sides = list(self.grid)
@@ -141,7 +140,7 @@ class TaughtStudent:
 
     @property
     def layers(self) -> Layers:
-        """What the device computes the weights with, behind the averages."""
+        """The device's layers that compute the weights, behind the averages."""
         return integer_stages(self.network.layers, self.wanted.shape, BYTE_MAXIMUM)
 
     def weights(self, points: Float32) -> Float32:
@@ -153,7 +152,7 @@ class TaughtStudent:
         return self.head.sums(self._values(points))
 
     def predict(self, points: Float32) -> Indices:
-        """Return what the teacher takes the weighted sums for, (n,)."""
+        """Return the teacher's classes of the weighted sums, (n,)."""
         found: Indices = self.head.scores(self._values(points)).argmax(axis=1)
         return found
 
@@ -192,7 +191,7 @@ def learned_student(
 ) -> TaughtStudent:
     """Train a student and basis images together, for a teacher that does not change.
 
-    Points, classes, weights, seed and callback are those of `learned_network`.
+    Points, classes, weights, seed and callback are as in `learned_network`.
 
     Raises `InputError` if the teacher has other classes, the student's last layer is not possible,
     or all images have the same weights in the end.
@@ -231,9 +230,8 @@ class BasisImagesClassifier(BasisImagesParameters, DenseClassifier):
     about the weighted sums. Last comes the extension: a network of the weights, with two hidden
     layers. A device gets student and extension; teacher and basis images stay on the host.
 
-    Its further parameters are those of a network, which are the extension's. The student's layers
-    are `features`; one that gives the weights is added. `image_shape` and `features` have to be
-    given.
+    The parameters of a network apply to the extension. `features` are the student's layers, without
+    the last one, which computes the weights. `image_shape` and `features` are required.
 
     References
     ----------
@@ -268,7 +266,7 @@ class BasisImagesClassifier(BasisImagesParameters, DenseClassifier):
 
     @classmethod
     def searched(cls, task: SearchTask) -> Searched:
-        """Return what is drawn for the extension, and the number of images."""
+        """Return the distributions for the extension, and for the number of images."""
         extension = super().searched(task)
         return replace(
             extension,

@@ -1,7 +1,7 @@
 """Basis images as the end of a network: its values are their weights, a teacher scores the sums.
 
-A teacher scores images, and says how its scores change with them; it does not learn. Parts of the
-images may have weights of their own (equations 2 and 3.4).
+A teacher scores images, and returns the derivatives of its scores; it does not learn. Parts of the
+images may have their own weights (equations 2 and 3.4).
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class Teacher(Protocol):
 
     @property
     def shape(self) -> Shape:
-        """Height and width of its images, whose background is 0 and whose lightest pixels are 1."""
+        """Height and width of its images, with 0 as background and 1 as the lightest pixels."""
 
     @property
     def n_classes(self) -> int:
@@ -41,7 +41,7 @@ class Teacher(Protocol):
         """Numbers that it has learned."""
 
     def forward(self, images: Float32) -> tuple[Float32, Any]:
-        """Return the scores (n, L) of images (n, D), and what `backward` needs of them."""
+        """Return the scores (n, L) of images (n, D), and the cache for `backward`."""
 
     def backward(self, kept: Any, slope: Float32) -> Float32:
         """Return the derivatives (n, D) by the images of those by the scores (n, L)."""
@@ -74,7 +74,7 @@ class NetworkTeacher:
         return sum(each.size for each in (*arrays, self.weights, self.biases))
 
     def forward(self, images: Float32) -> tuple[Float32, Any]:
-        """Return the scores, and what each layer keeps."""
+        """Return the scores, and the layers' caches."""
         x = networks.unflat(images, (1, *self.shape, len(images)))
         values, all_kept = networks.forward_through(self.layers, x)
         return networks.flat(values) @ self.weights.T + self.biases, (all_kept, values.shape)
@@ -191,7 +191,7 @@ class Parts:
     def sums(self, A: Float32, Z: Float32) -> Float32:
         """Return the sums (n, D) of images Z (M, D) with weights A (n, M * parts).
 
-        The weights of an image's parts are beside each other.
+        The weights of an image's parts are adjacent.
         """
         found = np.empty((len(A), Z.shape[1]), A.dtype)
         for part, pixels in enumerate(self.pixels):
@@ -212,7 +212,7 @@ LARGEST_VALUE = 2.0
 
 _NO_SHARPNESS = np.zeros(1, np.float32)
 _FIRST_MARGIN = 1.0
-_AT_ONCE = 256  # images whose values fit a cache
+_AT_ONCE = 256  # images with values that fit a cache
 _LEAST_DISTANCE = 1e-6
 
 
@@ -249,14 +249,14 @@ def _distances(A: Float32) -> Float32:
 
 @dataclass(frozen=True, eq=False)
 class BasisImages:
-    """Images whose weighted sums a fixed teacher classifies (equations 1, 6 and 7)."""
+    """Images with weighted sums that a fixed teacher classifies (equations 1, 6 and 7)."""
 
     teacher: Teacher
     images: Float32  # (M, D)
     parts: Parts  # which pixels of each image have a weight of their own
-    similarity: float  # what the similarity loss counts beside the cross-entropy
+    similarity: float  # the weight of the similarity loss, relative to the cross-entropy
     log_margin: Float32  # (1,): its logarithm is learned, so the margin is above 0
-    learned: bool = True  # whether the images are learned, too; else they stay as they are
+    learned: bool = True  # whether the images are learned, too, or stay unchanged
 
     @classmethod
     def random(
@@ -269,7 +269,7 @@ class BasisImages:
         similarity: float,
         learned: bool = True,
     ) -> Self:
-        """Return `count` images of noise, whose sums are about as light as images."""
+        """Return `count` images of noise, with sums that are about as light as images."""
         size = (count, teacher.shape[0] * teacher.shape[1])
         images = generator.standard_normal(size, dtype=np.float32) / np.float32(math.sqrt(count))
         margin = np.full(1, math.log(_FIRST_MARGIN), np.float32)

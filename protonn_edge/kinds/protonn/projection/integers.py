@@ -46,7 +46,7 @@ class IntegerProjection(IntegerMatvec):
 
     multiplier: int  # 1..65535
     offset: IntArray  # (d,): multiples of 256, with half a step for rounding
-    # the range, within a signed byte, outside of which coordinates are equivalent for the next
+    # outside of this range, within a signed byte, coordinates are equivalent for the next
     # stage
     wanted: Range
 
@@ -79,7 +79,7 @@ class IntegerProjection(IntegerMatvec):
 
     @property
     def projection_range(self) -> tuple[int, int]:
-        """Bounds of all coordinates before clamping, from those of all accumulators."""
+        """Bounds of all coordinates before clamping, from the accumulators' bounds."""
         ends = np.array([[end] * self.n_outputs for end in self.accumulators.ends])
         reached = self.requantized(ends)
         return int(reached.min()), int(reached.max())
@@ -127,7 +127,7 @@ class FittedProjection:
         return float(np.sqrt(noise.mean()))
 
     def stage(self, wanted: Range) -> IntegerProjection:
-        """Return the stage, outside of whose `wanted` range coordinates are equivalent."""
+        """Return the stage; coordinates outside of its `wanted` range are equivalent."""
         product = self.residuals, self.bias, self.accumulator_bits, self.inputs.maximum
         return IntegerProjection(*product, self.multiplier, self.offset, wanted)
 
@@ -173,7 +173,7 @@ def fit_projection(
 
 
 def _multipliers(weights: folding.FloatArray, most: int, input_maximum: int, bits: int) -> range:
-    """List multipliers, from that of the finest unit that may fit to coarser ones.
+    """List multipliers, from the finest unit that may fit to coarser ones.
 
     A residual is `most` at most, and the accumulator must hold the largest row sum of magnitudes
     times the largest input, for any input.

@@ -1,4 +1,4 @@
-"""The kernels of the projection: those of its product, and the loop that requantizes."""
+"""The kernels of the projection: its product's, and the loop that requantizes."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from protonn_edge.kernels.listing import BEGIN, END, Fold, Listing
 from protonn_edge.kernels.matvec.kernels import MatvecKernel
 from protonn_edge.kinds.protonn.projection.integers import IntegerProjection
 
-# What the compiler makes around the loop (avr-gcc 5.4 at -O2); without a multiplier, what its own
-# loop takes of that in assembly with one.
+# The compiler's code around the loop (avr-gcc 5.4 at -O2); without a multiplier, cycles of its own
+# loop per cycle of assembly with one.
 _AROUND_CYCLES = 3
 _PORTABLE_REQUANTIZE = 17.0
 _CODE_BYTES_PER_COORDINATE = 18
@@ -117,7 +117,7 @@ class ProjectionKernel(MatvecKernel):
 
     @property
     def coordinates(self) -> list[Scaling]:
-        """What is added to each product, and its limits."""
+        """The summand of each product, and its limits."""
         stage = self.stage
         limits = zip(stage.output.low.tolist(), stage.output.high.tolist(), strict=True)
         coordinates = []

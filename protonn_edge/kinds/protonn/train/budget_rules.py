@@ -1,8 +1,8 @@
 """Choose the sizes of a model for a budget in bytes, by the rules of the ProtoNN paper.
 
-The rules, and where they come from, are in docs/training.md. The paper counts 4 bytes a value
-(float32), the device 1 (int8), so a budget on the device holds as many values as one four times as
-large does in the paper.
+The rules and their sources are in docs/training.md. The paper counts 4 bytes a value (float32), the
+device 1 (int8), so a budget on the device holds as many values as one four times as large in the
+paper.
 """
 
 from __future__ import annotations

@@ -324,5 +324,5 @@ class ProtoNNClassifier(ProtoNNParameters, DeviceClassifier):
         return self.loss == "cross_entropy"
 
     def _label_logits(self, scores: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return logits; for other losses, those of scores from 0 to 1, not calibrated."""
+        """Return logits; other losses give logits of scores from 0 to 1, not calibrated."""
         return scores - LABEL_RARITY if self._scores_are_logits else 4.0 * scores - 2.0

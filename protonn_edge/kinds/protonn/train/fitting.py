@@ -112,7 +112,7 @@ class ProtoNNTraining:
 
     def __init__(self, settings: ProtoNNParameters, prepared: PreparedPoints) -> None:
         self.prepared = prepared
-        self.input_noise = 0.0  # deviation of what training adds to the normalized features
+        self.input_noise = 0.0  # deviation of training's noise on normalized features
         self._settings = settings
         self._gamma = 1.0
 
@@ -333,7 +333,7 @@ def spread_projection(X: Float32 | Sparse, n_projections: int) -> Float32:
 
 
 def sparse_projection(kind: str, data: TrainingSet, n_projections: int) -> str | Float32:
-    """Return W for methods that `initial_projection` does not have, else the method's name.
+    """Return W for methods that `initial_projection` lacks, else the method's name.
 
     These are "sleec"; "lda" for label sets and sparse points, which becomes "sleec"; and "pca" for
     sparse points, which is then not centred.

@@ -54,12 +54,12 @@ def minimize(
     """Train from `start`; on divergence, restart with a third of the learning rate.
 
     - `start`: float32, gamma folded in.
-    - `settings`: see `settled`. Their callback begins with epoch 1 again after a restart.
+    - `settings`: see `settled`. After a restart their callback begins with epoch 1 again.
     - `quantization`: rounds parameters and points in the second half of the steps. With it, RBF
       values beyond the integer model's table are 0 from the first step on, so that prototypes stay
       within reach on the device.
     - `augment`: augments the points of a batch.
-    - `episodes`: what is taught of a batch.
+    - `episodes`: the examples taught in a batch.
 
     Raises `InputError` if it still diverges after three restarts.
     """

@@ -1,7 +1,7 @@
 """Compile, link and upload with the AVR tools on PATH.
 
-The flags are those of the stock platform for a program without a framework, so that `build_flags`
-and `build_unflags` of a platformio.ini mean the same here.
+The flags equal the stock platform's for a program without a framework, so that `build_flags` and
+`build_unflags` of a platformio.ini mean the same here.
 """
 
 from SCons.Script import AlwaysBuild, Builder, Default, DefaultEnvironment
@@ -28,7 +28,7 @@ if env.GetProjectOption("upload_protocol", None):
     over_serial_line = env.GetProjectOption("upload_speed", None) is not None
 else:
     over_serial_line = "upload.speed" in env.BoardConfig()
-if not over_serial_line:  # by a programmer, which erases the chip and has a port of its own
+if not over_serial_line:  # by a programmer, which erases the chip and has its own port
     env.Replace(
         UPLOADCMD='avrdude $UPLOADERFLAGS -p $BOARD_MCU -c $UPLOAD_PROTOCOL -U "flash:w:$SOURCE:i"'
     )
