@@ -47,6 +47,8 @@ class Board:
         Memory for a program: flash without the bootloader, all of the SRAM.
     bootloader_bytes : int
         The rest of the flash.
+    eeprom_bytes : int
+        The EEPROM, for examples that it is taught; 0 if unknown.
     serial : {"usart0", "usart1", "software"}
         The peripheral of the serial line; ``"software"`` takes two pins and a timer.
     rx_pin, tx_pin : str
@@ -86,6 +88,7 @@ class Board:
     power_watts: float
     platformio_board: str = ""
     bootloader_bytes: int = 0
+    eeprom_bytes: int = 0
     serial: str = "usart0"
     rx_pin: str = ""
     tx_pin: str = ""
@@ -187,6 +190,7 @@ _CHIP = {
     "flash_bytes": whole_number(1_024, 262_144),
     "bootloader_bytes": whole_number(0, 16_384),
     "sram_bytes": whole_number(128, 32_768),
+    "eeprom_bytes": whole_number(0, 16_384),
     "serial": _text("usart0|usart1|software", "'usart0', 'usart1' or 'software'"),
     "rx_pin": _text("PB[0-7]|", _PIN),
     "tx_pin": _text("PB[0-7]|", _PIN),

@@ -204,6 +204,7 @@ def _first_that_fits(
 ) -> Trial:
     """Build one plan after another; the size of a plan is only known after linking."""
     reference = options.reference or quantize(model)
+    model.head.check_eeprom(board)
     failures: list[OverBudget] = []
     activity = options.activity or model.activity
     for plan in _choices(reference, board, options, activity):

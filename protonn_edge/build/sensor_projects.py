@@ -115,6 +115,7 @@ def build_live(model: Model, windowing: Windowing) -> LiveBuild:
     It gets the fastest plan that fits. Raises `CheckFailed` if none does, or it cannot keep up.
     """
     board = windowing.sampling.board
+    model.head.check_eeprom(board)
     failures: list[OverBudget] = []
     too_much_state = math.inf  # at least one plan is built, so that there is a failure to report
     for plan in _choices(model, windowing):

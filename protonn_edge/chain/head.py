@@ -15,6 +15,7 @@ from typing import Any, ClassVar, NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from protonn_edge.boards import Board
 from protonn_edge.chain import checks
 from protonn_edge.chain.activity import Sizes
 from protonn_edge.chain.checks import Arrays
@@ -179,6 +180,9 @@ class Head(Dimensions):
             if number != default:
                 arrays[each.name] = np.array(number)
         return arrays
+
+    def check_eeprom(self, board: Board) -> None:
+        """Raise `CheckFailed` if a board's EEPROM is too small for what it keeps there."""
 
     @classmethod
     def from_arrays(cls, arrays: Arrays) -> Self:

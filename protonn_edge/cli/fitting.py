@@ -16,6 +16,7 @@ from typing import Any, Literal
 
 from sklearn.exceptions import ConvergenceWarning
 
+from protonn_edge.boards import load_board
 from protonn_edge.chain.model import Model
 from protonn_edge.cli.command import Output
 from protonn_edge.cli.train_options import flags, given_options, was_given
@@ -30,9 +31,10 @@ from protonn_edge.datasets import (
 from protonn_edge.datasets.dataset import is_sparse
 from protonn_edge.datasets.naming import quoted
 from protonn_edge.datasets.row_sketch import RowSketch
-from protonn_edge.errors import InputError, Interrupted
+from protonn_edge.errors import CheckFailed, InputError, Interrupted
 from protonn_edge.features.train import AudioRequest, with_onset
 from protonn_edge.kinds.protonn.parameters import ProtoNNParameters
+from protonn_edge.kinds.protonn.prototypes.teaching import Teaching
 from protonn_edge.kinds.protonn.train.fitting import default_prototypes
 from protonn_edge.quantization import check_counts
 from protonn_edge.training.base import DeviceClassifier
@@ -177,15 +179,32 @@ def check_sizes(classifier: DeviceClassifier, dataset: Dataset) -> None:
             "fewer prototypes"
         )
     if not isinstance(dataset, MultiLabelDataset) and settings.normalizer_kind != "l2":
-        no_projection = settings.init_projection == "identity"
-        projections = inputs if no_projection else min(settings.n_projections, inputs)
         prototypes = given or default_prototypes(dataset.n_classes)
         check_counts(
             features=dataset.n_features,
-            projections=projections,
+            projections=_projections(settings, inputs),
             prototypes=prototypes,
             classes=dataset.n_classes,
         )
+
+
+def _projections(settings: ProtoNNParameters, inputs: int) -> int:
+    """Return d, without a budget."""
+    no_projection = settings.init_projection == "identity"
+    return inputs if no_projection else min(settings.n_projections, inputs)
+
+
+def eeprom_notices(classifier: DeviceClassifier, dataset: Dataset) -> list[Notice]:
+    """Return a warning if an Uno's EEPROM is too small for what --teachable reserves."""
+    settings = classifier.frozen()
+    if not isinstance(settings, ProtoNNParameters) or settings.budget or not settings.teachable:
+        return []
+    projections = _projections(settings, count_inputs(settings, dataset.X_train))
+    try:
+        Teaching(settings.teachable, vote=1).check_eeprom(projections, load_board("uno"))
+    except CheckFailed as error:
+        return [Notice("eeprom", f"{error}, or build for a larger board", warning=True)]
+    return []
 
 
 def fit_classifier(

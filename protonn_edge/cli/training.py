@@ -68,6 +68,7 @@ def train_model(given: TrainOptions, parameters: Mapping[str, Any], out: Output)
         _settle_strangers(learner, dataset)
     fitting.check_options(learner, dataset, rejecting=rate is not None)
     fitting.check_sizes(learner, dataset)
+    out.notice(fitting.eeprom_notices(learner, dataset))
     if rate is not None:
         _check_rejection(dataset, rate, by)
     report = DataReport(dataset, out)

@@ -91,8 +91,9 @@ def export(
         If the model has no integers, the folder or the prefix cannot be used, or plain C with a
         sensor is requested.
     CheckFailed
-        If the sketch that reads the sensor does not fit, or cannot keep up, or the self-test fails
-        (`WrongAnswers`); nothing is written then.
+        If the sketch that reads the sensor does not fit, or cannot keep up, the board's EEPROM is
+        too small for what it may be taught, or the self-test fails (`WrongAnswers`); nothing is
+        written then.
     """
     if windowing is not None and kind == "c":
         raise InputError("plain C reads no sensor; leave out --sensor, or export for Arduino")
@@ -113,8 +114,7 @@ def export(
     beside = max(vectors.flash_bytes, _raw_bytes(reference))
     limits = replace(Limits.of(board), flash_bytes=board.flash_bytes - beside)
     plan = make_plan(reference, limits, activity=model.activity)
-    if windowing is not None:
-        _check_sketch(windowing, plan, board)
+    _check_memories(model, windowing, plan, board)
     library = Library(
         rendering.library_name(name or place.name, prefix),
         reference,
@@ -148,8 +148,11 @@ def _tried(kind: Kind, library: Library, files: Mapping[str, str], board: Board)
     return self_test.try_on_board(files, rendering.render_bare_self_test(library, board), board)
 
 
-def _check_sketch(windowing: Windowing, plan: Plan, board: Board) -> None:
-    """Raise `CheckFailed` if a sketch with the sensor's samples does not fit the SRAM."""
+def _check_memories(model: Model, windowing: Windowing | None, plan: Plan, board: Board) -> None:
+    """Raise `CheckFailed` if the EEPROM, or the SRAM with a sensor's samples, is too small."""
+    model.head.check_eeprom(board)
+    if windowing is None:
+        return
     ring_bytes = windowing.ring_samples(plan) * len(windowing.used)
     needed = plan.state_bytes + ring_bytes + rendering.SKETCH_SRAM_BYTES
     if needed > board.sram_bytes:

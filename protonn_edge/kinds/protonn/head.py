@@ -8,13 +8,14 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from protonn_edge.boards import Board
 from protonn_edge.chain.activity import Sizes
 from protonn_edge.chain.checks import Float32, Float64
 from protonn_edge.chain.decision import STATISTICS, Statistic
 from protonn_edge.chain.head import Head, Remedies, Size, member
 from protonn_edge.chain.model import Model
 from protonn_edge.errors import InputError
-from protonn_edge.kinds.protonn.prototypes.teaching import MOST_SLOTS
+from protonn_edge.kinds.protonn.prototypes.teaching import MOST_SLOTS, Teaching
 
 # Within these, no sum or square in inference overflows float64, for any features in float32.
 GAMMAS = (1e-15, 1e15)  # the range of a model's gamma
@@ -97,6 +98,11 @@ class ProtoNNHead(Head):
                 f"'new_classes' is {self.new_classes}; it must be fewer than the "
                 f"{self.n_classes} classes, of a model that can be taught"
             )
+
+    def check_eeprom(self, board: Board) -> None:
+        """Raise `CheckFailed` if it is too small for the examples that the model may be taught."""
+        if self.teachable:
+            Teaching(self.teachable, vote=1).check_eeprom(self.n_projections, board)
 
     @property
     def sizes(self) -> tuple[Size, ...]:

@@ -14,9 +14,10 @@ from typing import ClassVar, NamedTuple, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from protonn_edge.boards import Board
 from protonn_edge.chain.integer_chain import MODEL_HASH_BYTES
 from protonn_edge.chain.integer_stage import IntArray, check_holds
-from protonn_edge.errors import InputError
+from protonn_edge.errors import CheckFailed, InputError
 
 MOST_VOTE = 255  # a byte, whose product with an RBF fits 16 bits
 MOST_SLOTS = 255  # of examples, and classes: the store's header has a number for each
@@ -59,6 +60,16 @@ class Teaching:
     def slots(self) -> int:
         """Places in the store: one more, so that an example is replaced at one moment."""
         return self.room + 1
+
+    def check_eeprom(self, dimension: int, board: Board) -> None:
+        """Raise `CheckFailed` if a board's EEPROM is too small for the store of points (d,)."""
+        store = self.store(dimension)
+        if 0 < board.eeprom_bytes < store.size:
+            most = (board.eeprom_bytes - store.header) // store.record - 1
+            raise CheckFailed(
+                f"room for {self.room} taught examples takes {store.size:,} B EEPROM, {board.name} "
+                f"has {board.eeprom_bytes:,}; train with --teachable {most}"
+            )
 
     def far_from(self, distance_limit: int) -> int:
         """Return the squared distance from which on an example is far, from a prototype's."""
