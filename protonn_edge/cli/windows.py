@@ -17,7 +17,7 @@ from protonn_edge.cli.options import LEVEL, PATH, FiniteRange
 from protonn_edge.cli.paths import WINDOWS, OutputFile
 from protonn_edge.cli.tables import TABLE, columns_option
 from protonn_edge.datasets import Notice, TableOptions, recordings
-from protonn_edge.datasets.naming import listed, title
+from protonn_edge.datasets.naming import check_names, label_text, listed, title
 from protonn_edge.datasets.recorded import Recording, read_recording
 from protonn_edge.datasets.rules import is_called_as_time
 from protonn_edge.errors import InputError, counted
@@ -87,6 +87,9 @@ def windows_command(
         "take are groups.",
         metavar="PATTERN",
     ),
+    background: str | None = option(
+        "The class of samples of a table that have no label, such as nothing.", metavar="CLASS"
+    ),
     rate: float | None = option(
         "Samples per second.  [default: from the recording, or its times]",
         FiniteRange(*SAMPLE_RATES),
@@ -114,9 +117,13 @@ def windows_command(
             f"--missing and --one-hot are for tables of points, and {recording} is a recording, "
             "whose samples must all be there; leave them out"
         )
+    if background is not None:
+        check_names([label_text(background)], "--background", distinct=True)
     if name is not None and recording.exists() and not recording.is_dir():
         raise InputError(f"--name is for a folder of takes, and {recording} is none; leave it out")
-    options = replace(table, session=session, time=time, channels=channels, name=name)
+    options = replace(
+        table, session=session, time=time, channels=channels, name=name, background=background
+    )
     recorded = read_recording(recording, options)
     if rate is not None:
         recorded = replace(recorded, dataset=replace(recorded.dataset, sample_rate=rate))

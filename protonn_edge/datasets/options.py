@@ -28,6 +28,7 @@ class TableOptions:
     groups: str | None = None
     # the label of all rows, in the absence of a column called ``label`` or the like
     labelled: str | None = None
+    background: str | None = None  # the class of rows without a label; without it, refused
     name: str | None = None  # the pattern of the names of a folder's files, see `NamePattern`
     # height and width in pixels to which the images of a folder are scaled
     size: tuple[int, int] | None = None

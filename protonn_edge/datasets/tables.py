@@ -71,7 +71,7 @@ def read_table(
         beside = "" if label is None else f" besides {label.title}, the label"
         raise InputError(f"{path} has no column of features{beside}; add one, or give --label")
     missing = checked_missing(options.missing, path, expected)
-    numbers = file.read(roles, expected, is_strict=missing not in (DROP, SHOWN))
+    numbers = file.read(roles, expected, options, is_strict=missing not in (DROP, SHOWN))
     found = prepared(numbers, roles, path, missing, expected)
     if found.kept is not None:
         for column in (*roles.left_out, label):
@@ -80,7 +80,7 @@ def read_table(
     if label is None:
         labels = [str(options.labelled)] * len(found.X)
     else:
-        names_of = {cell: label_text(cell) for cell in set(label.cells)}
+        names_of = {cell: label_text(cell) or options.background or "" for cell in set(label.cells)}
         labels = [names_of[cell] for cell in label.cells]
     decimals = numbers.decimals
     notices = [*file.notices(decimals), *roles.notices]
@@ -175,11 +175,13 @@ class TableFile:
             mark = "commas" if decimals.thousands == "," else "points"
             yield Notice("thousands", f"{mark} in numbers separate thousands")
 
-    def read(self, roles: Roles, expected: Expected | None, *, is_strict: bool) -> Numbers:
+    def read(
+        self, roles: Roles, expected: Expected | None, options: TableOptions, *, is_strict: bool
+    ) -> Numbers:
         """Read all points, a block of rows at a time.
 
         The cells of the label, of text and of columns that are left out, but not of an index, stay
-        there. It may be strict about rows without a label.
+        there. It may be strict about texts, and about rows without a label.
         """
         known = expected and expected.preparation and expected.preparation.one_hot
         encoded = [
@@ -198,7 +200,7 @@ class TableFile:
         while block := list(islice(rows, at_once)):
             numbers.add(block, (pick(row) for _, row in block))
             if is_strict:
-                self._check_texts(block, roles)
+                self._check_texts(block, roles, is_labelled=not options.background)
             for column in texts:
                 index = column.index
                 column.cells += [shared.setdefault(row[index], row[index]) for _, row in block]
@@ -223,11 +225,11 @@ class TableFile:
                 )
             yield line, row
 
-    def _check_texts(self, block: Sequence[_Line], roles: Roles) -> None:
+    def _check_texts(self, block: Sequence[_Line], roles: Roles, *, is_labelled: bool) -> None:
         """Refuse rows without a label, and values in a column with empty first rows."""
         empty = [column for column, reason in roles.left_out.items() if reason == "empty"]
         for line, row in block:
-            if roles.label is not None and not row[roles.label.index].strip():
+            if is_labelled and roles.label is not None and not row[roles.label.index].strip():
                 raise InputError(
                     f"{self.path}:{line} has no label in column {roles.label.index + 1}; fix or "
                     "drop the row"

@@ -255,6 +255,21 @@ def test_clips_are_cut_where_sound_begins(tmp_path: Path) -> None:
     assert "begins at a level of 200; lower it" in refusal(run(*words, 200))
 
 
+def test_samples_without_a_label_are_a_class_if_it_has_a_name(tmp_path: Path) -> None:
+    lines = [f"{row % 7},{row % 5},{'' if row // 40 % 2 else 'wave'}" for row in range(400)]
+    (tmp_path / "r.csv").write_text("\n".join(["x,y,label", *lines]) + "\n")
+    cut = ["windows", tmp_path / "r.csv", "-o", tmp_path / "w.npz", "--window", 20]
+    refused = run(*cut)
+    assert refused.exit_code == 2
+    assert "r.csv:42 has no label in column 3; fix or drop the row" in refused.stderr
+    assert run(*cut, "--background", " ").exit_code == 2
+    assert not (tmp_path / "w.npz").exists()
+    assert run(*cut, "--background", "nothing").exit_code == 0
+    with np.load(tmp_path / "w.npz", allow_pickle=False) as made:
+        assert list(made["class_names"]) == ["nothing", "wave"]
+        assert list(np.bincount(made["y_train"])) == [10, 10]
+
+
 def test_onsets_are_of_one_channel_and_alone(recording: Path, tmp_path: Path) -> None:
     words = ["windows", recording, "-o", tmp_path / "w.npz", "--window", 20, "--onset", 4]
     assert "is for sound, of one channel, and these are 2" in refusal(run(*words))
