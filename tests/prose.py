@@ -18,8 +18,8 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 VOCABULARY = ROOT / "docs" / "vocabulary.txt"
 READ_BY_PEOPLE = (
-    *("*.md", "benchmarks/*.py", "hil_tests/*.py", "templates/export/*.j2", "templates/html/*.j2"),
-    *("docs/*.j2", "firmware/*.[ch]", "web/*.js", "Makefile"),
+    *("*.md", "protonn_edge/*.py", "benchmarks/*.py", "hil_tests/*.py"),
+    *("*.j2", "firmware/*.[ch]", "protonn_edge/*.[ch]", "web/*.js", "Makefile"),
 )
 HISTORY = "CHANGELOG.md"
 PYTHON = {tokenize.COMMENT, tokenize.STRING, getattr(tokenize, "FSTRING_MIDDLE", -1)}

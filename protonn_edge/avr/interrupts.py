@@ -74,7 +74,7 @@ class _Longest(NamedTuple):
 
 
 _Next = tuple[int, _Place | bool]
-"""Cycles, and what comes then: a place, or the path's end, with interrupts on or by a return."""
+"""Cycles, and the next place, or the path's end, with interrupts on or by a return."""
 
 
 class _Spans:

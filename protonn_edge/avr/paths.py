@@ -75,7 +75,7 @@ def paths_through(program: LinkedProgram, entry: str) -> Paths:
     Raises
     ------
     InputError
-        If the program has no function of such a name.
+        If the program lacks a function with this name.
     CheckFailed
         If there is no bound: a loop without a fact, a jump through a pointer, or facts that no path
         can keep; the message names the place.
@@ -216,7 +216,7 @@ class _Flow:
         symbol, line = self._names.at(address), _source_line(self._program, address)
         name = symbol.name if symbol else "the program"
         return CheckFailed(
-            f"the cycles have no bound because nothing says how often {name} loops at "
+            f"the cycles have no bound because no fact limits how often {name} loops at "
             f"0x{address:x}{f' ({line})' if line else ''}; put a fact there"
         )
 

@@ -239,13 +239,13 @@ def _check_serial(facts: Mapping[str, Any], source: str) -> None:
         least, most = _TIMER_CYCLES
         if not least <= clock / baud <= most:
             raise InputError(
-                f"{source} says {baud:,} baud, a serial line in software has "
+                f"{source} has {baud:,} baud, a serial line in software takes "
                 f"{-(-clock // most):,} to {clock // least:,} at {clock:,} Hz; choose one of those"
             )
         return
     real = clock / (8 * max(1, round(clock / (8 * baud))))
     if abs(real / baud - 1) > _BAUD_ERROR_LIMIT:
         raise InputError(
-            f"{source} says {baud:,} baud, but the nearest that {clock:,} Hz divide to is "
+            f"{source} has {baud:,} baud, but the nearest that {clock:,} Hz divide to is "
             f"{real:,.0f}; choose a rate within 2.5 % of what divides"
         )

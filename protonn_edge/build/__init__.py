@@ -1,1 +1,1 @@
-"""From a model to a project whose firmware fits its board."""
+"""From a model to a project with firmware that fits its board."""

@@ -136,7 +136,7 @@ class IntegerStage(ABC):
     def example_inputs(
         self, _before: Sequence[IntegerStage], _start: NDArray[np.uint8], _count: int, /
     ) -> IntArray | None:
-        """Return telling inputs for this last stage, None if any are; see `IntegerChain`."""
+        """Return informative inputs for this last stage, None if any are; see `IntegerChain`."""
         return None
 
     def activity(self, x: NDArray[Any]) -> tuple[NDArray[np.float64], ...]:  # noqa: ARG002

@@ -269,7 +269,7 @@ def raw_quantizer(
     fine: bool = False,
     counts: NDArray[np.float64] | None = None,
 ) -> RawQuantizer:
-    """Return the quantizer of raw integers that best approximates the one of D raw features.
+    """Return the quantizer of raw integers that best approximates the floats' of D features.
 
     Each value is multiplied by the power of ten of its exponent (n,), repeated if n is less than D,
     or by a sensor's `counts` per unit of it, (n,), which replace them; by default raw values are

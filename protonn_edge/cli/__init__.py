@@ -79,7 +79,7 @@ EXAMPLES = {
     "emulate": [".pio/build/uno/firmware.elf --pty uno"],
     "boards": ["", "my_board.toml"],
 }
-"""What follows the command's name; the first is the most common use."""
+"""Arguments behind the command's name; the first is the most common use."""
 
 
 class _Commands(click.Group):
@@ -107,7 +107,7 @@ class _Commands(click.Group):
         return super().resolve_command(ctx, args)
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Parse what stands before the command's name; remember whether --json follows."""
+        """Parse the arguments before the command's name; remember whether --json follows."""
         ctx.meta[_AS_JSON] = "--json" in args
         return super().parse_args(ctx, args)
 
@@ -123,7 +123,7 @@ class _Commands(click.Group):
             ctx.exit(stopped.exit_code)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
-        """Write what each command does, in the order of work, without importing any."""
+        """Write the purpose of each command, in the order of work, without importing any."""
         with formatter.section("Commands"):
             formatter.write_dl(list(COMMANDS.items()))
 
@@ -183,6 +183,6 @@ def main() -> None:
 
 
 def epilog_of(name: str) -> str:
-    """Return the examples of a command as its help shows them, or nothing."""
+    """Return the examples in a command's help, if any."""
     lines = [f"  protonn-edge {name} {words}".rstrip() for words in EXAMPLES.get(name, ())]
     return "\n".join(["\b", "Examples:" if len(lines) > 1 else "Example:", *lines]) if lines else ""

@@ -1,4 +1,4 @@
-"""``protonn-edge build``: from a model to a project whose firmware fits the board."""
+"""``protonn-edge build``: from a model to a project with firmware that fits the board."""
 
 from __future__ import annotations
 
@@ -86,11 +86,11 @@ def build_command(
 ) -> None:
     """Build the firmware of MODEL and check that it fits the board.
 
-    Before it is written, it answers a few points on the emulated board, whose scores must be
-    NumPy's. Upload it with 'upload', or with 'pio run -t upload' in the same folder. The plan's
-    mean cycles are estimated on the training points, or on the points of --data; the fastest plan
-    is chosen by them. With --sensor the board classifies what its own sensor measures, and
-    'monitor' shows the answers.
+    Before it is written, it answers a few points on the emulated board, with the same scores as
+    NumPy. Upload it with 'upload', or with 'pio run -t upload' in the same folder. The plan's mean
+    cycles are estimated on the training points, or on the points of --data; the fastest plan is
+    chosen by them. With --sensor the board classifies the samples of its own sensor, and 'monitor'
+    shows the answers.
     """
     if max_drop is not None and data is None:
         raise click.UsageError("--max-drop compares accuracies on --data, which is not given")
@@ -137,7 +137,7 @@ def build_command(
 def _shown(
     out: Output, built: Build | HostBuild, board: Board, facts: list[tuple[str, str]]
 ) -> dict[str, Any]:
-    """Print what was built, and return it for the JSON object."""
+    """Print the build, and return it for the JSON object."""
     if isinstance(built, HostBuild):
         program = str(built.program)
         out.say("program for this computer:", fact_table([*facts, ("program", program)]))
@@ -193,7 +193,7 @@ def _check_alone(*others: object) -> None:
 
 @dataclass(frozen=True)
 class _Compared:
-    """Accuracy of the float model and of what is built, each in 0..1."""
+    """Accuracy of the float model and of the build, each in 0..1."""
 
     float_accuracy: float
     accuracy: float

@@ -53,8 +53,8 @@ def certify_command(
 ) -> None:
     """Certify PATH: a project that 'build' wrote, an exported library, or any ELF file.
 
-    Each claim is proven, measured on so many points, or not checked. A claim that is false is a
-    failure, and no certificate is written.
+    Each claim is proven, measured on some points, or not checked. If a claim is false, the command
+    fails, and no certificate is written.
     """
     check_there(path)
     settings = Settings(board_name, entry, points, prove)
@@ -82,7 +82,7 @@ def _check(out: Output, path: Path, earlier: Certificate) -> None:
     if found:
         more = f"; {len(found) - _SHOWN} more differ" * (len(found) > _SHOWN)
         failure = CheckFailed(
-            f"{path} is not what the certificate says: {'; '.join(found[:_SHOWN])}{more}"
+            f"{path} differs from the certificate: {'; '.join(found[:_SHOWN])}{more}"
         )
     else:
         out.say(_table(certificate), "the certificate is confirmed, in all claims and hashes")

@@ -1,4 +1,4 @@
-"""What all commands share: declaring options, help, printing results, and exiting on errors.
+"""The common part of all commands: options, help, printing results, and exiting on errors.
 
 An option is the default of a parameter: of a command's function, or of a dataclass of options.
 """
@@ -65,7 +65,7 @@ TRACEBACK_VARIABLE = "PROTONN_EDGE_TRACEBACK"
 class Declared:
     """The options, or the argument, that give a parameter of a command its value."""
 
-    # by the parameter's name: what click parses, and the value of what it has parsed
+    # by the parameter's name: what click parses, and the value of the parsed text
     parameters: Callable[[str], list[click.Parameter]]
     value: Callable[[str, Mapping[str, Any]], Any]
 
@@ -101,7 +101,7 @@ def argument(kind: Any, **settings: Any) -> Any:
 
 
 def together(make: Callable[..., object], parts: Mapping[str, Declared]) -> Any:
-    """Declare what is made of the values of several options, by the names of its parameters."""
+    """Declare a value that a function makes of several options, named as its parameters."""
     return Declared(
         lambda _: [each for name, part in parts.items() for each in part.parameters(name)],
         lambda _, given: make(**{name: part.value(name, given) for name, part in parts.items()}),
@@ -109,7 +109,7 @@ def together(make: Callable[..., object], parts: Mapping[str, Declared]) -> Any:
 
 
 def options_of(kind: type[Any]) -> Any:
-    """Declare an object of a dataclass whose fields have declared options for defaults."""
+    """Declare an object of a dataclass that has declared options as its fields' defaults."""
     parts: dict[str, Any] = {each.name: each.default for each in fields(kind)}
     return together(kind, parts)
 
@@ -117,7 +117,7 @@ def options_of(kind: type[Any]) -> Any:
 def command(
     name: str, kind: type[click.Command] | None = None
 ) -> Callable[[Callable[..., None]], click.Command]:
-    """Return a decorator that makes a command of a function whose parameters are declared."""
+    """Return a decorator that makes a command of a function with declared parameters."""
 
     def made(function: Callable[..., None]) -> click.Command:
         parts = {each.name: each.default for each in signature(function).parameters.values()}
@@ -295,7 +295,7 @@ class Output:
                 self._text.print(part)
 
     def finish(self, record: Mapping[str, Any], failure: ProtoNNEdgeError | None = None) -> None:
-        """Print the JSON object with --json, and raise `failure`, whose sentence is in it."""
+        """Print the JSON object with --json, which includes `failure`, and raise that."""
         self._say_notices()
         if self._as_json:
             more: dict[str, Any] = {} if failure is None else {"error": str(failure)}
@@ -331,7 +331,7 @@ class Output:
 
     @contextmanager
     def status(self, description: str) -> Iterator[None]:
-        """Show on standard error what is running when there is nothing to count."""
+        """Show on standard error which task is running, if it has nothing to count."""
         with self._progress.status(escape(description)):
             yield
 
@@ -344,7 +344,7 @@ OUTPUT = together(
 
 
 class Unavailable(Command):
-    """A command whose library is not installed: it reports which one, for any arguments."""
+    """A command without its library: for any arguments, it reports the missing one."""
 
     def __init__(self, name: str, sentence: str) -> None:
         def refuse(**_: Any) -> None:

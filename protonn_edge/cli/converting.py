@@ -1,4 +1,4 @@
-"""What `convert` does with its options, for each kind of SOURCE."""
+"""The work of `convert`, for each kind of SOURCE."""
 
 from __future__ import annotations
 

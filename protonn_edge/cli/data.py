@@ -1,4 +1,4 @@
-"""``protonn-edge data``: show what is in a data file before training on it."""
+"""``protonn-edge data``: examine a data file before training on it."""
 
 from __future__ import annotations
 
@@ -40,10 +40,10 @@ def data_command(
     table: TableOptions = TABLE,
     out: Output = OUTPUT,
 ) -> None:
-    """Show what is in FILE: columns, labels, classes, ranges and likely mistakes.
+    """Show the columns, labels, classes, ranges and likely mistakes of FILE.
 
-    FILE is anything that 'train' accepts, and is read in the same way, but gaps in a table and
-    cells that are not numbers are only listed, unless --missing says what becomes of gaps.
+    FILE is anything that 'train' accepts, and is read as there, but gaps in a table and cells that
+    are not numbers are only listed, unless --missing is given.
     """
     if html is not None:
         require("matplotlib")
@@ -87,7 +87,7 @@ def _plain(text: str) -> str:
 
 
 class DataReport:
-    """What a training command prints about its data, and notices, once it can train on them."""
+    """The lines about its data, and the notices, that a training command prints first."""
 
     def __init__(self, dataset: Dataset, out: Output) -> None:
         self._dataset = dataset

@@ -1,4 +1,4 @@
-"""What commands share that use a board, real or emulated: its port, its project, its sensors."""
+"""The common part of commands for a board, real or emulated: port, project, sensors."""
 
 from __future__ import annotations
 
@@ -46,11 +46,11 @@ _REMEDIES = {
     LIVE: "write it with 'protonn-edge build MODEL --sensor ...",
 }
 _LISTENERS = {LOGGER: "record", LIVE: "monitor"}
-_SAME_RATE = 0.01  # what rates may differ by, without a word: that of a timer is rounded
+_SAME_RATE = 0.01  # rates may differ by this without a notice: a timer's rate is rounded
 
 
 def chosen_emulator(out: Output, name: str | None, board: Board) -> str:
-    """Return the name of the emulator for a board; say so where it is the slower one."""
+    """Return the name of the emulator for a board; print a notice for the slower one."""
     board.check_is_chip("program memory and serial line")
     program = find_program(name, board)
     if program.remark:
@@ -65,7 +65,7 @@ def check_source(ports: bool, emulate: bool) -> None:
 
 
 def port_to_hear(out: Output, port: str | None, board: Board) -> str:
-    """Return the port that is given, else the one that a board is most likely at, and say so."""
+    """Return the given port, else the most likely port of a board, with a notice."""
     if port is not None:
         return port
     found = find_port(board)
@@ -74,9 +74,9 @@ def port_to_hear(out: Output, port: str | None, board: Board) -> str:
 
 
 def check_project(folder: Path, wanted: str | None = None) -> None:
-    """Refuse a project whose firmware talks to another command.
+    """Refuse a project with firmware for another command.
 
-    What is wanted is `LOGGER`, `LIVE`, or by default what 'build' writes without a sensor.
+    `wanted` is `LOGGER`, `LIVE`, or by default a project that 'build' writes without a sensor.
     """
     kind = written_in(folder).kind
     if kind not in _LISTENERS or kind == wanted:
@@ -118,7 +118,7 @@ def check_read(
 
 
 def rates_unlike(played: Iterable[PlayedSensor], rate: float) -> list[Notice]:
-    """Return a word about each sensor that plays at another rate than the firmware samples at."""
+    """Return a notice of each sensor that plays at another rate than the firmware samples at."""
     return [
         Notice(
             "rate",
@@ -131,7 +131,7 @@ def rates_unlike(played: Iterable[PlayedSensor], rate: float) -> list[Notice]:
 
 
 def read_sensors(texts: tuple[str, ...], output: Path | None = None) -> list[PlayedSensor]:
-    """Return the sensors that ``--sensor`` names, none of which plays the file to write."""
+    """Return the sensors that ``--sensor`` names; none may play the output file."""
     for text in texts:
         played = sensor_file(text)
         if output is not None and output.exists() and played.exists() and played.samefile(output):
@@ -148,7 +148,7 @@ class SensorSource:
 
     port: str | None
     emulate: bool
-    sensors: tuple[str, ...]  # of the emulated board, and what they play
+    sensors: tuple[str, ...]  # of the emulated board, with their recordings
     folder: Path  # of the project that it runs
     eeprom: Path | None = None  # the file that keeps its EEPROM
 
@@ -178,10 +178,10 @@ class SensorSource:
         - `wire_speed`: whether the emulated board runs at the wall clock's speed, for people.
         - `output`: a file that no sensor may play.
 
-        Yields the line's URL, and what was made; prints a notice of each sensor that plays at
+        Yields the line's URL, and the made object; prints a notice of each sensor that plays at
         another rate than the board samples at. Raises `InputError` if there is no board, no project
-        of this kind, or the firmware does not read what is played, `CheckFailed` if the board does
-        not describe itself.
+        of this kind, or the firmware does not read the sensor, `CheckFailed` if the board does not
+        describe itself.
         """
         played = read_sensors(self.sensors, output)
         what = "logger" if kind == LOGGER else "board"

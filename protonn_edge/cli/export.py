@@ -66,7 +66,7 @@ def export_command(
     It is compiled as the Arduino IDE does, and passed on the emulated board, before anything is
     written; plain C passes it on this computer.
     An earlier export in the folder is replaced; any other folder is refused. With --sensor there is
-    one more sketch, Live, that classifies what the board's own sensor measures.
+    one more sketch, Live, that classifies the samples of the board's own sensor.
     """
     kind, folder = _chosen({"arduino": arduino, "platformio": platformio, "c": c})
     check_folder(folder)

@@ -1,4 +1,4 @@
-"""What `train` and `tune` do alike: read the data, check the options, and show the progress."""
+"""The common part of `train` and `tune`: read data, check options, and show the progress."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ from protonn_edge.training.preparation import count_inputs
 from protonn_edge.training.progress import EpochReport, TrainingStopped, was_stopped
 from protonn_edge.training.refusals import Case, check_compatible
 
-_SHORTEST = "what follows is trained as little as possible, so that there is a model"
+_SHORTEST = "the rest is trained as little as possible, so that there is a model"
 _AXES = 2  # samples and channels of a window, height and width of an image
 
 
@@ -59,9 +59,9 @@ def load_grouped(
 
 
 def of_data(model: Model, dataset: Dataset) -> Model:
-    """Return a model that knows its training points: their rows, sensor, and what made features.
+    """Return a model that records its training points: rows, sensor, and preparation.
 
-    What fills the gaps of a table, or makes features of its texts, is in the model's record.
+    The record has the values that fill gaps of a table, and the texts that became features.
     """
     rows = model.training_rows
     if rows is None and not is_sparse(dataset.X_train):
@@ -73,10 +73,10 @@ def of_data(model: Model, dataset: Dataset) -> Model:
 
 
 def settled_samples(dataset: Dataset, settings: FeatureParameters) -> dict[str, Any]:
-    """Return what the points say of the parameters for features of samples, where these ask for it.
+    """Return the parameters for features of samples that follow from the points, if needed.
 
-    Raises `InputError` if clips of sound are to begin at another level than those of the data: the
-    board would not begin its clips where they do.
+    Raises `InputError` if clips of sound would begin at another level than the data's: the board
+    would begin its clips elsewhere.
     """
     asked = settings.asked
     if asked is None or not asked.of_samples:
@@ -101,11 +101,11 @@ def settled_samples(dataset: Dataset, settings: FeatureParameters) -> dict[str, 
 
 
 def with_sample_notices(dataset: Dataset, asked: FeatureRequest | None) -> Dataset:
-    """Return the data set with notices about windows of which something had to be assumed.
+    """Return the data set with notices about assumptions on its windows.
 
-    Without features, each sample of a window is a feature, which is seldom what is meant. Rows of
-    a table may be windows of one channel, or something else. Clips that were not cut at an onset,
-    such as windows at regular intervals, are unlike the ones that the board takes.
+    Without features, each sample of a window is a feature, which users seldom want. Rows of a table
+    may be windows of one channel, or something else. Clips that were not cut at an onset, such as
+    windows at regular intervals, differ from the board's.
     """
     notices = []
     if asked is None or not asked.of_samples:

@@ -1,4 +1,4 @@
-"""``protonn-edge inspect``: show what is in a model file."""
+"""``protonn-edge inspect``: show the contents of a model file."""
 
 from __future__ import annotations
 

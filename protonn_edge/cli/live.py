@@ -1,4 +1,4 @@
-"""What 'build' and 'export' share: trying what was made, and a board with its own sensor."""
+"""The common part of 'build' and 'export': trying the result, and boards with a sensor."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ class LiveOptions:
     )
 
     def windowing(self, model: Model, board: Board) -> Windowing | None:
-        """Return the windows that a board makes of what its sensor gives; None without one."""
+        """Return the windows of a board's sensor; None without a sensor."""
         if not self.sensors:
             self.check_unused()
             return None
@@ -79,7 +79,7 @@ class LiveOptions:
         )
 
     def check_unused(self) -> None:
-        """Raise `UsageError` if something is said of windows of no sensor."""
+        """Raise `UsageError` if options of windows are given without a sensor."""
         if any(value is not None for value in astuple(self)[1:]):
             raise click.UsageError(
                 "--rate, --unit, --hop, --votes and --refractory are for windows of a sensor; give "
@@ -108,9 +108,9 @@ LIVE_OPTIONS = options_of(LiveOptions)
 def build_with_sensor(
     out: Output, model: Model, board: Board, folder: Path, live: LiveOptions, *, tries: bool
 ) -> dict[str, Any]:
-    """Build firmware that classifies what a sensor senses; return what there is to say of it.
+    """Build firmware that classifies a sensor's samples; return its facts for display.
 
-    Its classifier is tried in the serial firmware, which is sent its inputs.
+    Its classifier is tried in the serial firmware, with inputs from the host.
     """
     check_folder(folder, LIVE)
     windowing = live.windowing(model, board)
@@ -150,7 +150,7 @@ def build_with_sensor(
 
 
 def _soonness(built: LiveBuild, board: Board) -> tuple[str, str]:
-    """Return the row that says how soon a class is there."""
+    """Return the row with the time until a class is known."""
     if built.response is None:
         most = board.milliseconds(built.plan.worst_cycles)
         return "a window, at most", f"{most:.1f} ms by its plan"
@@ -159,13 +159,13 @@ def _soonness(built: LiveBuild, board: Board) -> tuple[str, str]:
 
 
 def say_tried(out: Output, tried: Tried) -> None:
-    """Print the points that were tried, or why there were none."""
+    """Print the tried points, or the reason for none."""
     out.say(f"tried: {tried}" if tried.n else str(tried))
 
 
 @contextmanager
 def refused_wrong_answers(out: Output, record: Mapping[str, Any]) -> Iterator[None]:
-    """Finish with what is known so far, and with the numbers, if what was made answers wrongly."""
+    """Finish with the known facts and the mismatches if the build answers wrongly."""
     try:
         yield
     except WrongAnswers as failure:

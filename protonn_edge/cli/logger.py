@@ -40,8 +40,8 @@ def logger_command(
 ) -> None:
     """Write firmware that samples a sensor at a steady rate, for 'record' to read.
 
-    It is a PlatformIO project, or with --arduino a sketch. A timer says when to sample; samples go
-    over the serial line in checked, numbered frames, so that each one that is lost is known.
+    It is a PlatformIO project, or with --arduino a sketch. A timer starts each sample; samples go
+    over the serial line in checked, numbered frames, so that every lost one is noticed.
     """
     if uploads and arduino:
         raise click.UsageError("a sketch is uploaded by the Arduino IDE; leave out --upload")

@@ -53,13 +53,13 @@ class FiniteRange(click.FloatRange):
 
 
 class Parsed(click.ParamType[Any]):
-    """What a function makes of a text, by this name in the help; None where it can make nothing."""
+    """A type with this name in the help, parsed by a function that returns None for bad texts."""
 
     def __init__(self, name: str, refusal: str, read: Callable[[str], Any]) -> None:
         self.name, self._refusal, self._read = name, refusal, read
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """Return what is made of the text."""
+        """Return the parsed text."""
         found = self._read(str(value))
         if found is None:
             self.fail(f"{value!r} {self._refusal}", param, ctx)
@@ -67,9 +67,9 @@ class Parsed(click.ParamType[Any]):
 
 
 def shape(name: str, what: str, second: int | None = None) -> Parsed:
-    """Return the type of two sides, such as 16x16, the second of which may have a default.
+    """Return the type of two sides, such as 16x16; the second one may have a default.
 
-    The help calls both by a name such as "HxW"; an error says what the sides are, with an example.
+    The help names both, such as "HxW"; an error describes the sides, with an example.
     """
 
     def read(text: str) -> tuple[int, int] | None:

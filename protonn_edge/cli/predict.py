@@ -35,7 +35,7 @@ def predict_command(
         OutputFile(PREDICTIONS),
     ),
     hop: int | None = option(
-        "DATA is a recording: classify a window every so many samples, as a board does.",
+        "DATA is a recording: classify a window each time after this many samples, like a board.",
         click.IntRange(1, SAMPLES_LIMIT),
     ),
     votes: int = option(

@@ -76,10 +76,10 @@ def record_command(
 ) -> None:
     """Record labelled samples of a sensor into a table that 'windows' cuts.
 
-    The board runs what 'logger' wrote. In a terminal, keys begin and end takes: 1 to 9 choose a
-    label, x throws the last take away, q ends. With --takes, --seconds says how long each take is,
-    and no key is needed. What came over the line damaged is dropped, and each sample that is lost
-    is counted. Rows are written as they come.
+    The board runs the firmware of 'logger'. In a terminal, keys begin and end takes: 1 to 9 choose
+    a label, x throws the last take away, q ends. With --takes, each take lasts --seconds, and no
+    key is needed. Damaged frames are dropped, and every lost sample is counted. Rows are written as
+    they arrive.
     """
     by_keys = takes is None and seconds is None
     by_keys = by_keys or (takes is None and sys.stdin.isatty())
@@ -211,7 +211,7 @@ def record_by_keys(
 ) -> None:
     """Record takes as keys are pressed, until q; the first nine labels have keys.
 
-    A take has so many seconds, or ends with a key, and there is a pause, in seconds, before it.
+    A take lasts `seconds`, or ends with a key, after a pause in seconds.
     """
     console = Console(stderr=True, highlight=False)
     drawn = 0.0

@@ -1,4 +1,4 @@
-"""``protonn-edge report``: one HTML file that tells all about a build and a run."""
+"""``protonn-edge report``: one HTML file about a build and a run."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _WORDS = f"{__name__}.words"  # in a context's meta: the command line as it was 
 
 
 class _RememberingCommand(Command):
-    """Keeps the words of the command line, which the report tells."""
+    """Keeps the words of the command line for the report."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         ctx.meta[_WORDS] = list(args)
@@ -91,7 +91,7 @@ def report_command(
     """Write a report of RESULTS, files that 'hil' wrote: one HTML file that needs nothing else.
 
     Several results are shown side by side. The firmware itself runs in the page, on an emulated
-    Uno. Folders are read and nothing in them is run; a firmware that is not linked there any more
+    Uno. Folders are read, and nothing in them is run; if a firmware is no longer linked there, it
     is built elsewhere, from the package's own sources.
     """
     board = load_board(board_name)
@@ -150,7 +150,7 @@ def write_report(
     front: content.Front | None = None,
     command: str = "",
 ) -> None:
-    """Write the report of runs to a file, and say where it is."""
+    """Write the report of runs to a file, and print its path."""
     # Half a second of imports that other commands save.
     from protonn_edge.report.page import render_page  # noqa: PLC0415
 
@@ -176,7 +176,7 @@ def _projects(folders: Sequence[Path], results: Sequence[Path]) -> list[Project]
     for project in found:
         if folders and not project.built:
             check_project(project.folder)
-            project.model()  # says that nothing was built there
+            project.model()  # the error of an empty folder
     return [project for project in found if project.built]
 
 

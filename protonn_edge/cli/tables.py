@@ -1,4 +1,4 @@
-"""What all commands that read data share: options for columns, and points for a model."""
+"""The common part of commands that read data: options for columns, points for a model."""
 
 from __future__ import annotations
 

@@ -31,12 +31,12 @@ if TYPE_CHECKING:
 
 _load_model = later("protonn_edge.chain.file", "load_model")
 
-_OF_PARAMETERS = {"start_from": "initial_model"}  # options whose parameters have another name
+_OF_PARAMETERS = {"start_from": "initial_model"}  # options with parameters of another name
 _SET = "set_by_name"  # the argument of a command that has the values of --set
 
 
 class ClassifierCommand(Command):
-    """A command whose help is that of a kind of classifier where one is named."""
+    """A command that shows the help of a kind of classifier if one is named."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Parse the command line; --help waits until the kind is known."""
@@ -93,7 +93,7 @@ def _kind_of(classifier: str) -> type[SharedParameters]:
 
 
 class GivenClassifier(NamedTuple):
-    """A kind of classifier, and what the command line says of its parameters."""
+    """A kind of classifier, and its parameters on the command line."""
 
     name: str
     options: Mapping[str, Any]  # values by the names of parameters, and those of --set
@@ -149,7 +149,7 @@ _TAKING: dict[type[Any], Callable[[Any], click.ParamType[Any]]] = {
 
 
 def type_of(declared: Parameter, *, number: bool = False) -> click.ParamType[Any]:
-    """Return the type of a parameter on the command line: of the first values that it has there.
+    """Return the type of a parameter on the command line: the type of its first values there.
 
     A flag that may also be a `number` has two.
     """
@@ -239,7 +239,7 @@ def given_options() -> frozenset[str]:
 
 
 def flags() -> dict[str, str]:
-    """Return the command-line names of options, and of what --set takes, by their Python names."""
+    """Return the command-line names of options, and names for --set, by their Python names."""
     params = click.get_current_context().command.params
     options = {str(param.name): param.opts[0] for param in params}
     names = {name for kind in PARAMETERS for name in parameters_of(kind)}

@@ -1,4 +1,4 @@
-"""What commands print about a new model: accuracy and size."""
+"""Facts that commands print about a new model: accuracy and size."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _UNBALANCED = 0.7  # share of one class from which accuracy alone misleads
 
 @dataclass(frozen=True)
 class ModelSummary:
-    """What is said about a new model."""
+    """The facts about a new model."""
 
     record: dict[str, Any]  # the JSON object; accuracies are 0 to 1, or None
     quality: accuracy.Quality | None = None  # of its answers to points that it was not trained on
@@ -42,7 +42,7 @@ class ModelSummary:
 
 
 def describe(model: Model, dataset: Dataset, out: Output) -> ModelSummary:
-    """Return what is said about a trained model; warn if it has not learned the classes."""
+    """Return the facts about a trained model; warn if it has not learned the classes."""
     if model.multilabel:
         return ModelSummary(_describe_ranking(model, dataset))
     X, y = dataset.X_test, dataset.y_test
@@ -152,7 +152,7 @@ def unbalanced(model: Model, dataset: Dataset) -> list[Notice]:
 
 
 def _one_class_figures(rejected: NDArray[np.bool_], others: NDArray[np.bool_]) -> dict[str, int]:
-    """Return how many normal and other points were tested, and how many of each were rejected."""
+    """Return the numbers of normal and other test points, and of rejected ones of each."""
     return {
         "normal": int((~others).sum()),
         "false_alarms": int((rejected & ~others).sum()),
@@ -203,7 +203,7 @@ def _ranking_sentence(record: dict[str, Any]) -> str:
 
 
 def sentence_of(record: dict[str, Any]) -> str:
-    """Return what `describe` found as a sentence."""
+    """Return the facts from `describe` as a sentence."""
     if "precision_at_1" in record:
         return _ranking_sentence(record)
     if "no_device" in record:

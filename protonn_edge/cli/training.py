@@ -1,4 +1,4 @@
-"""What `train` does with its options: a model, calibrated, described and written."""
+"""The work of `train`: a model, calibrated, described and written."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""What `tune` does with its options: a search, and the chosen model, trained and written.
+"""The work of `tune`: a search, and the chosen model, trained and written.
 
-It is what `train --classifier best` does, too, with all kinds in a limited time.
+`train --classifier best` does the same, with all kinds in a limited time.
 """
 
 from __future__ import annotations
@@ -128,7 +128,7 @@ def search_model(
 
 
 def _teller(points: Points, report: DataReport, out: Output | None) -> Callable[[Progress], object]:
-    """Return what tells of the data after the first model and, if asked, of each kind's best."""
+    """Return the function that prints the data after the first model and each kind's best."""
     said: dict[str, Record] = {}
 
     def tell(progress: Progress) -> None:
@@ -361,7 +361,7 @@ def train_best(given: TrainOptions, parameters: Mapping[str, Any], out: Output) 
 
 
 def _search_of(given: TrainOptions, folder: Path) -> TuneOptions:
-    """Return the options of the search: those of `train`, its own ones, and no others."""
+    """Return the options of the search: those of `train`, and its own."""
     options: dict[str, Any] = {
         each.name: getattr(given, each.name, None) for each in fields(TuneOptions)
     }

@@ -18,7 +18,7 @@ from protonn_edge.toolchain.platformio import run_pio
 from protonn_edge.toolchain.ports import find_port
 
 _SETTINGS = "platformio.ini"
-_SOURCES = "src"  # PlatformIO's, where platformio.ini names no other folder
+_SOURCES = "src"  # PlatformIO's, unless platformio.ini names another folder
 _DEADLINE_S = 600.0  # the first upload on a new machine downloads a compiler
 _NO_END = "if the board no longer answers, reset it, and upload again"
 _OVER_SERIAL_LINE = "arduino"  # avrdude's name of the bootloaders' protocol
@@ -63,7 +63,7 @@ def upload(
         found = find_port(board)
         where, why = found.device, found.why
     else:
-        where, why = port, "as --port says"
+        where, why = port, "given by --port"
     shown = where or board.title
     out.say(f"uploading {folder} to {shown}: {why}")
     named = [] if where is None else ["--upload-port", where.replace(_OVER_TCP, "net:", 1)]
@@ -84,7 +84,7 @@ def upload_line(folder: Path, environment: str) -> str:
 
 
 def _board_of(folder: Path, environment: str, port: str | None) -> Board:
-    """Return the board of an environment: one of the list, or what its section says of uploads."""
+    """Return the board of an environment: one of the list, or its section's upload settings."""
     if environment in board_names():
         return load_board(environment)
     settings, section = _settings_of(folder), f"env:{environment}"
@@ -120,7 +120,7 @@ def _default_environment(folder: Path) -> str:
 
 
 def _check_sources(folder: Path) -> None:
-    """Refuse a project whose sources are missing, before anything is said of an upload."""
+    """Refuse a project without sources, before the upload is announced."""
     named = _settings_of(folder).get("platformio", "src_dir", fallback=_SOURCES)
     sources = folder / os.environ.get("PLATFORMIO_SRC_DIR", named)
     if "$" in named:  # PlatformIO's own substitution

@@ -108,7 +108,7 @@ def verify_command(
 
 
 def _emulator(out: Output, name: str | None, board: Board) -> str | None:
-    """Return what is to emulate the board; None where nothing can, and no more was asked for."""
+    """Return the emulator of the board; None if there is none and it was not requested."""
     if not board.is_chip:
         return None
     try:
@@ -122,7 +122,7 @@ def _emulator(out: Output, name: str | None, board: Board) -> str | None:
 
 @dataclass(frozen=True, eq=False)
 class _Device:
-    """What a device is compared with."""
+    """The inputs of a comparison with a device."""
 
     out: Output
     board: Board

@@ -99,10 +99,10 @@ def windows_command(
 ) -> None:
     """Cut RECORDING, samples of all channels in the order of time, into labelled windows.
 
-    RECORDING is what 'record' writes, a table with one sample per row, a WAV file, or a folder with
-    a file or a folder per class. Columns of times and sessions are not channels: no window spans
-    two sessions, or a gap in time. Sessions, or the files of a folder, become the array 'groups' of
-    the data set, for 'train --groups groups'.
+    RECORDING is a file of 'record', a table with one sample per row, a WAV file, or a folder with a
+    file or a folder per class. Columns of times and sessions are not channels: no window spans two
+    sessions, or a gap in time. Sessions, or the files of a folder, become the array 'groups' of the
+    data set, for 'train --groups groups'.
     """
     if output.suffix != ".npz":
         raise InputError(f"the data set is called {output.name!r}; its name must end in .npz")
@@ -205,7 +205,7 @@ def _windows(
 
 @dataclass(frozen=True, eq=False)
 class _Cut:
-    """Windows, what they were cut from, and where they begin, if not at regular intervals."""
+    """Windows, their recording, and their starts, if not at regular intervals."""
 
     windows: recordings.CutWindows
     recorded: Recording
@@ -247,7 +247,7 @@ class _Cut:
         return [np.bincount(y, minlength=n) for y in (self.windows.y_train, self.windows.y_test)]
 
     def facts(self) -> list[tuple[str, str]]:
-        """Return the rows of what was cut."""
+        """Return the facts of the windows, as rows."""
         cut, dataset = self.windows, self.recorded.dataset
         window, channels = cut.X_train.shape[1:]
         names = f": {', '.join(self.recorded.channels)}" if self.recorded.channels else ""
@@ -270,7 +270,7 @@ class _Cut:
         return facts
 
     def to_json(self) -> dict[str, Any]:
-        """Return what was cut with the field names of this command's JSON."""
+        """Return the windows' facts with the field names of this command's JSON."""
         cut, recorded = self.windows, self.recorded
         classes, counts = recorded.dataset.classes, self.counts[0].tolist()
         return {
@@ -287,7 +287,7 @@ class _Cut:
         }
 
     def notices(self, test_share: float) -> Iterator[Notice]:
-        """Yield what of the recording is in no window, and what may not be a channel."""
+        """Yield notices of rows without a window, and of columns that may not be channels."""
         recorded, window = self.recorded, self.windows.X_train.shape[1]
         classes, labels = recorded.dataset.classes, recorded.dataset.y_train
         for place, name in enumerate(recorded.channels, start=1):

@@ -107,7 +107,7 @@ def _span(differences: Float64) -> Float64:
     if rank == 0:
         raise InputError(
             "the estimator has the same coefficients for all classes, so features decide nothing; "
-            "fit it on data that tells the classes apart"
+            "fit it on data that separates the classes"
         )
     basis: Float64 = axes[:rank]
     return basis

@@ -105,8 +105,8 @@ class ArrayArchive:
                 if expected != member.file_size:
                     raise self.refusal(
                         name,
-                        f"says it needs {expected:,} bytes but has {member.file_size:,}; the file "
-                        "is damaged, so write it again",
+                        f"needs {expected:,} bytes by its header but has {member.file_size:,}; the "
+                        "file is damaged, so write it again",
                     )
                 content = stream.read()
         except _BROKEN as error:

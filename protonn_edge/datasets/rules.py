@@ -203,7 +203,7 @@ def _label(
     if named:
         return named[0], "by its name"
     if options.labelled is not None:
-        return None, "as nothing else says it"
+        return None, "by default"
     if first:
         return columns[0], "the first one"
     free = [each for each in columns if each not in left_out and each.name not in wanted]
@@ -286,7 +286,7 @@ def roles_of(
     else:
         roles = {"--drop": dropped, "--channels": channels, "--one-hot": one_hot}
         _refuse_two_roles(given, roles, path)
-        label, how = given, "as --label says"
+        label, how = given, "given by --label"
     rest = [column for column in kept if column is not label]
     if wanted:
         features, notices = _in_order(rest, wanted, path)

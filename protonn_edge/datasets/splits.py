@@ -254,7 +254,7 @@ class TextRows:
     """The text of a table, row by row, with the label and the group of each row."""
 
     suffix: str  # of the file
-    head: str  # what stands before the rows, with the mark of the encoding
+    head: str  # the text before the rows, with the mark of the encoding
     rows: list[str]
     labels: list[str]
     groups: list[str] | None

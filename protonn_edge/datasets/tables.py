@@ -141,7 +141,7 @@ class TableFile:
             delimiter, why = rules.delimiter_in(first_line(path), usual), "in the first line"
         else:
             delimiter = usual = rules.delimiter_called(options.delimiter)
-            why = "as --delimiter says"
+            why = "given by --delimiter"
         rows = rows_of(path, delimiter)
         line, first = next(rows, (0, []))
         if not first:

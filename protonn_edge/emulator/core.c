@@ -22,7 +22,7 @@
 
 enum {
     EEPROM_READ_CYCLES = 4,  /* for which the CPU stops (8.4) */
-    INTERRUPT_CYCLES = 4,    /* from the request to the vector (datasheet 8271, 7.7.1) */
+    INTERRUPT_CYCLES = 4,    /* from the request to the vector (data sheet 8271, 7.7.1) */
     FLASH_PAGE_BYTES = 256,  /* at most */
     ADDRESS_SPACE = 0x10000, /* what a 16-bit pointer can reach */
     FAR_SPACE = 0x1000000,   /* what it can reach with RAMPZ */

@@ -149,7 +149,7 @@ static void two_wire_stop(void)
  * The chip's two-wire interface, as a master.
  *
  * It replaces simavr's, which takes a microsecond per bit regardless of TWBR, and answers an address
- * with the status of a data byte. Section numbers are those of the ATmega328P datasheet, Atmel 8271.
+ * with the status of a data byte. Section numbers are those of the ATmega328P data sheet, Atmel 8271.
  */
 
 enum { TWINT = 0x80, TWEA = 0x40, TWSTA = 0x20, TWSTO = 0x10, TWEN = 0x04, TWIE = 0x01 }; /* TWCR */

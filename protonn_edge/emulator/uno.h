@@ -26,7 +26,7 @@ extern struct chip {
     uint8_t interrupt_cycles; /* from the request to the vector */
 } chip;
 
-/* Registers with the same address on all chips, and their bits (datasheet 8271, chapter 36). */
+/* Registers with the same address on all chips, and their bits (data sheet 8271, chapter 36). */
 enum { MCUSR = 0x54, SPMCSR = 0x57 };
 enum { PORF = 0x01, EXTRF = 0x02, PGERS = 0x02, PGWRT = 0x04 };
 enum { RXC = 0x80, TXC = 0x40, UDRE = 0x20, DOR = 0x08, U2X = 0x02, MPCM = 0x01 }; /* UCSRnA */

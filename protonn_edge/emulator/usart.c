@@ -3,7 +3,7 @@
  *
  * It replaces simavr's USART, whose receiver holds 64 bytes instead of the chip's two and a half,
  * whose transmitter has no buffer, which always counts a parity bit, and which sleeps when polled.
- * Section numbers are those of the ATmega328P datasheet, Atmel 8271.
+ * Section numbers are those of the ATmega328P data sheet, Atmel 8271.
  */
 #include "uno.h"
 

@@ -183,7 +183,7 @@ def check_library(
     elif check.identity:
         left_out = "pnn_quantize returns what it is given"
     elif 2 * way.model.n_features > MOST_FEATURES:
-        left_out = "so many features of 16 bits are more than the serial protocol takes"
+        left_out = "the serial protocol cannot carry as many features of 16 bits"
     else:
         try:
             with raw_input_build(model, way.model, plan, board) as elf:

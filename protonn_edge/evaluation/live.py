@@ -98,7 +98,7 @@ def live_figures(
 ) -> LiveFigures:
     """Return the reports of a board with a model of windows for a recording with labels.
 
-    Windows begin every `hop` samples; see `Reporter`. The board is started anew for each take or
+    Windows begin every `hop` samples; see `Reporter`. The board is restarted for each take or
     session. Nothing happens in the label of most samples. Raises `InputError` if the recording has
     other channels, units, classes or another rate than the model, or no whole window.
     """

@@ -53,7 +53,7 @@ _SUPERFLUOUS = re.compile(r"arduino|library", re.IGNORECASE)
 _DEFAULT = "protonn_model"
 
 # Headers of C, of the Arduino core and its libraries, and of the export itself. File systems may
-# not tell upper from lower case.
+# ignore case.
 _C = """assert complex ctype errno fenv float inttypes iso646 limits locale math setjmp signal
     stdarg stdbool stddef stdint stdio stdlib string tgmath time wchar wctype"""
 _ARDUINO = """alloca binary cdc client eeprom hardwareserial hid ipaddress new pins_arduino

@@ -55,7 +55,7 @@ class GradientRequest(features.ImageRequest):
 
     @classmethod
     def read(cls, terms: Sequence[str], **image: Any) -> Self:
-        """Return what the only term asks for."""
+        """Return the request in the only term."""
         term = features.only_term(terms)
         cells, directions = features.sides_of(term, cls.form)
         if directions not in (None, *DIRECTIONS):
@@ -112,7 +112,7 @@ class PoolingRequest(features.ImageRequest):
 
     @classmethod
     def read(cls, terms: Sequence[str], **image: Any) -> Self:
-        """Return what the only term asks for."""
+        """Return the request in the only term."""
         return cls(shape=features.two_of(features.only_term(terms), cls.form), **image)
 
     @classmethod

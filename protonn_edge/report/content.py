@@ -33,7 +33,7 @@ _LETTERS_ON_A_PHONE, _LETTERS = 34, 54  # that fit in all headings of a matrix
 def figure(svg: str, name: str) -> Markup:
     """Return a figure with a name for screen readers, as one picture."""
     words = f'<svg role="img" aria-label="{escape(name)}" '
-    return Markup(svg.replace("<svg ", words, 1))  # noqa: S704  (what comes from data is escaped)
+    return Markup(svg.replace("<svg ", words, 1))  # noqa: S704  (text from data is escaped)
 
 
 @dataclass(frozen=True)

@@ -264,7 +264,7 @@ def sketch_panels(one: Evidence) -> list[Panel]:
         "“lib” of your project."
     )
     reading = (
-        f"Read your sensor where the sketch says so. Feature i is {sketch.feature}, and raw a "
+        f"Read your sensor in the line “// sensor”. Feature i is {sketch.feature}, and raw a "
         f"whole number: {sketch.raw}."
     )
     name, headings = "What pnn_finish() returns", ("constant", "class")

@@ -182,7 +182,7 @@ def ink_image(ink: Floats, description: str) -> Markup:
     uri = f"data:image/png;base64,{base64.b64encode(png.getvalue()).decode()}"
     sizes = f'width="{width}" height="{height}"'
     element = f'<img class="picture" alt="{escape(description)}" {sizes} src="{uri}">'
-    return Markup(element)  # noqa: S704  (what comes from data is escaped)
+    return Markup(element)  # noqa: S704  (text from data is escaped)
 
 
 def payload(one: Evidence, *, runs: bool) -> dict[str, Any]:

@@ -183,7 +183,7 @@ def _faults(kind: SensorKind, which: str) -> Iterator[str]:
     if size > _TEXT_LIMIT:
         yield f"has a name, channels and units of {size} bytes, the limit is {_TEXT_LIMIT}"
     if SensorKind.of_text(kind.text) is None:
-        yield f"says units = {shortened(repr(kind.units))}, which is not a unit for each channel"
+        yield f"has units = {shortened(repr(kind.units))}, which is not a unit for each channel"
     if kind.rates[0] > kind.rates[1]:
         yield "has a lowest rate above its highest rate"
     if kind.pin is not None and kind.pin + n > ANALOG_PINS:

@@ -76,7 +76,7 @@ def read_wave(path: Path) -> Wave:
 
 def _check(path: Path, width: int, channels: int, rate: float) -> None:
     if not rate:
-        raise InputError(f"{path} has a sample rate of 0; convert it again")
+        raise InputError(f"{path} has a sampling rate of 0; convert it again")
     if width not in (1, 2):
         raise InputError(f"{path} has samples of {8 * width} bits; convert it to 8 or 16")
     # The data behind the header may be shorter than stated here, never longer.
@@ -104,7 +104,7 @@ def _counts_in(path: Path, recording: wave.Wave_read) -> NDArray[np.int16]:
     said = recording.getnframes()
     if n < said and said * width * channels < _UNKNOWN_BYTES:
         raise InputError(
-            f"{path} is cut off: its header says {said:,} samples, and {n:,} are there; copy or "
+            f"{path} is cut off: its header promises {said:,} samples, it has {n:,}; copy or "
             "record it again"
         )
     return counts[:n]

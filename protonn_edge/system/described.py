@@ -87,7 +87,7 @@ class Shelf:
                 raise InputError(f"{source} lacks the key {key!r}, {must.words}; add it")
             if key in facts and not must.holds(facts[key]):
                 raise InputError(
-                    f"{source} says {key} = {_shown(facts[key])}, but it must be {must.words}"
+                    f"{source} has {key} = {_shown(facts[key])}, but it must be {must.words}"
                 )
 
     def _check_name(self, path: Path) -> None:

@@ -72,7 +72,7 @@ def test_a_file_of_ones_own_is_a_board_named_after_it(tmp_path):
         ({"serial": "'software'", "rx_pin": "'PA3'", "tx_pin": "'PB3'"}, "rx_pin = 'PA3'"),
         (
             {"serial": "'software'", "rx_pin": "'PB3'", "tx_pin": "'PB4'", "baud": "9_600"},
-            "a serial line in software has 47,059 to 120,000 at 12,000,000 Hz",
+            "a serial line in software takes 47,059 to 120,000 at 12,000,000 Hz",
         ),
         ({"usb_ids": "['2341']"}, "usb_ids = ['2341']"),
         ({"sleep_enable": "[0x53]"}, "sleep_enable = [83]"),

@@ -43,7 +43,7 @@ def test_weights_as_instructions_need_a_multiplier(tmp_path, model_file):
     line = error_of(
         "build", model_file, "--board", "attiny85", "--plan", "unrolled", "-o", tmp_path / "o"
     )
-    assert "--plan unrolled needs a hardware multiplier, which an ATtiny85 has not" in line
+    assert "--plan unrolled needs a hardware multiplier, which an ATtiny85 does not have" in line
 
 
 @needs_emulated_avr

@@ -118,7 +118,7 @@ def header(shape: tuple[int, ...]) -> bytes:
 @pytest.mark.parametrize(
     ("name", "content", "words"),
     [
-        (".npy", header((2**30,)), "says it needs"),
+        (".npy", header((2**30,)), "bytes by its header"),
         (".npy", b"", "is not a numpy array"),
         ("schema.json", b"{", r"cannot be read by skops \(JSONDecodeError\)"),
         ("schema.json", b"{}", r"cannot be read by skops \("),

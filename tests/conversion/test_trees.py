@@ -94,7 +94,7 @@ def damaged(**changes: Any) -> DecisionTreeClassifier:
         ({"feature": -2}, "ask for other features"),
         ({"threshold": np.nan}, "have numbers that are not finite"),
         ({"impurity": np.inf}, "have numbers that are not finite"),
-        ({"node_count": 10**6}, "are not as many as it says"),
+        ({"node_count": 10**6}, "are not as many as it claims"),
     ],
 )
 def test_damaged_trees_are_refused_before_they_are_walked(changes: Any, sentence: str):

@@ -47,7 +47,7 @@ from protonn_edge.errors import InputError
 ONE = 128  # the unit of a turn and a decay is one over this
 Y_MAXIMUM = (1 << 15) - 1
 _LOWEST_HZ = 100.0
-_HIGHEST_SHARE = 0.475  # of the sample rate
+_HIGHEST_SHARE = 0.475  # of the sampling rate
 _LIMITS = {"turn": (0, 255), "decay": (1, ONE - 1), "gain": (1, 255)}
 _MEMORY = 65_536  # samples after which a response is cut off
 _FADED = 1e-9

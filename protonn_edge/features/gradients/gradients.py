@@ -419,7 +419,7 @@ def _checked_array(arrays: Arrays, name: str) -> NDArray[Any]:
         check_finite(array, name)
         if array[1] == 0 or abs(array[0]) > deskewing.LARGEST_PIXEL:
             raise InputError(
-                f"array {name!r} says that pixels begin with {array[0]:g} and have steps of "
+                f"array {name!r} has pixels that begin with {array[0]:g} and have steps of "
                 f"{array[1]:g}, which is no scale; train the model again"
             )
     return array

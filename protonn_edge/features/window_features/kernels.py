@@ -182,7 +182,7 @@ _SCALE_BYTES = 12  # a struct raw_scale
 
 # The compiler's code around a sample's instructions (avr-gcc 5.4 at -O2), mean and maximum: a
 # sample, more for each one of the last channel; a call; at the window's end, a root, and an input,
-# each with so many calls. At most, a channel's first sample, and there a band; and the end.
+# with their calls. At most, a channel's first sample, and there a band; and the end.
 _SAMPLE_CYCLES = (25, 43)
 _LAST_CHANNEL_CYCLES = (12, 0)
 _CALL_CYCLES = (74, 80)
@@ -323,7 +323,7 @@ class WindowKernel(Kernel):
     def _loops(self, fold: Fold) -> float:
         """Return the cycles of all samples, without the compiler's code."""
         window, bands = self.windows.window, self.features.bands
-        ending = [window >> level for level in range(bands + 1)]  # pairs of so many bands, or more
+        ending = [window >> level for level in range(bands + 1)]  # pairs of these bands, or more
         ending = [*ending, 0]
         cycles = sum(
             (ending[level] - ending[level + 1]) * self._sample(fold, level)

@@ -88,7 +88,7 @@ class WindowFeatureStage(Windows, FeatureStage):
         slowest, fastest = SAMPLE_RATES
         if self.rate is not None and not slowest <= self.rate <= fastest:
             raise InputError(
-                f"the sample rate is {self.rate:g}; give {slowest:g} to {fastest:g} samples a "
+                f"the sampling rate is {self.rate:g}; give {slowest:g} to {fastest:g} samples a "
                 "second"
             )
 

@@ -330,7 +330,7 @@ class MatvecKernel(base.Kernel):
         if name == "packed":
             return f"weights of -{NIBBLE_MAXIMUM}..{NIBBLE_MAXIMUM}, which the model does not have"
         if name in KERNELS:
-            return f"a hardware multiplier, which {self.core.chip} has not"
+            return f"a hardware multiplier, which {self.core.chip} does not have"
         return super().needed_for(name)
 
 

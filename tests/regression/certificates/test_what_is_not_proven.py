@@ -68,13 +68,13 @@ def certified(folder: Path, body: str, before: str = "", flags: str = "-O1") -> 
         ('__asm__ volatile("break");', "waits"),
         ('__asm__ volatile("spm");', "waits"),
         ("if (point[0]) abort();", "never returns"),
-        ("while (!point[0]) { answer = 1; }", "nothing says how often"),
-        ("for (uint8_t i = point[0]; i; --i) { answer = i; }", "nothing says how often"),
+        ("while (!point[0]) { answer = 1; }", "no fact limits how often"),
+        ("for (uint8_t i = point[0]; i; --i) { answer = i; }", "no fact limits how often"),
         (LOOP.replace("LABEL", "pnn_each.x.x.5.0.1"), "the facts allow too many"),
         (LOOP.replace("LABEL", CIRCLE), "the facts allow too many"),
-        (LOOP.replace("LABEL", "pnn_passed.x.5.0.0.1"), "nothing says how often"),
+        (LOOP.replace("LABEL", "pnn_passed.x.5.0.0.1"), "no fact limits how often"),
         (LOOP.replace("LABEL", "pnn_passed.x.5.9.1"), "no path keeps all facts"),
-        (LOOP.replace("LABEL", f"pnn_passed.x.{'9' * 30}.0.1"), "nothing says how often"),
+        (LOOP.replace("LABEL", f"pnn_passed.x.{'9' * 30}.0.1"), "no fact limits how often"),
     ],
 )  # fmt: skip
 def test_a_function_without_a_bound_gets_none(tmp_path: Path, body: str, reason: str) -> None:

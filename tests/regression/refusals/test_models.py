@@ -94,7 +94,7 @@ def test_a_sample_rate_out_of_range_is_refused(tmp_path, changed, rate):
         declared = json.loads(archive["pipeline"].tobytes()) | {"rate": rate}
     path = changed(model, pipeline=np.frombuffer(json.dumps(declared).encode(), np.uint8))
     done = run("export", path, "--c", tmp_path / "library")
-    assert "the sample rate is" in refusal(done)
+    assert "the sampling rate is" in refusal(done)
     assert not (tmp_path / "library").exists()
 
 

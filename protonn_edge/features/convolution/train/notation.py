@@ -42,11 +42,11 @@ class ConvolutionLayout:
         return (self.kernel - 1) // 2 if self.padded else 0
 
     def channels_of(self, channels: int) -> int:
-        """Return how many channels an image of so many becomes."""
+        """Return the number of output channels."""
         return self.channels or channels
 
     def side_of(self, side: int) -> int:
-        """Return how many pixels along a side of so many are left; below 1, if too few."""
+        """Return the output pixels along a side; below 1 if the image is too small."""
         return (side + 2 * self.padding - self.kernel) // self.stride + 1
 
     def __str__(self) -> str:
@@ -62,11 +62,11 @@ class PoolingLayout:
     everywhere: bool = False
 
     def channels_of(self, channels: int) -> int:
-        """Return how many channels an image of so many becomes."""
+        """Return the number of output channels."""
         return channels
 
     def side_of(self, side: int) -> int:
-        """Return how many pixels along a side of so many are left."""
+        """Return the output pixels along a side."""
         return 1 if self.everywhere else side // 2
 
     def __str__(self) -> str:
