@@ -41,6 +41,7 @@ enum error_code {
 };
 
 #define SCORE_BYTES 4u
+#define ALL_CLASSES 0xFFu /* of a FORGET */
 
 static struct frame_decoder decoder;
 
@@ -180,10 +181,10 @@ static uint8_t teach(uint8_t type)
 
     if (type == LEARN) {
         learned = learned || pnn_learn(class_index);
-    } else if (class_index < PNN_CLASSES) {
-        pnn_forget(class_index);
-    } else {
+    } else if (class_index == ALL_CLASSES) {
         pnn_forget_all();
+    } else {
+        pnn_forget(class_index);
     }
     head.payload.teaching.learned = learned;
     head.payload.teaching.examples = pnn_taught();
