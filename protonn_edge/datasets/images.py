@@ -7,6 +7,7 @@ before pixels are unpacked, and links out of the folder are refused.
 from __future__ import annotations
 
 import io
+import os
 import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -85,7 +86,8 @@ def _checked(size: object) -> Shape:
 
 
 def _read(path: Path, folder: Path) -> bytes:
-    if not path.resolve().is_relative_to(folder.resolve()):
+    # Unlike Path.resolve, realpath follows links that lead to each other without an error.
+    if not Path(os.path.realpath(path)).is_relative_to(folder.resolve()):
         raise InputError(f"{path} is a link out of {folder}; copy the file into the folder")
     return read_file(path, limit_bytes=_FILE_LIMIT_BYTES)
 
@@ -106,7 +108,9 @@ def _gray(path: Path, folder: Path, shape: Shape | None) -> Float32:
                     )
                 image = ImageOps.exif_transpose(opened)
         if image.mode.startswith("I"):  # 16 bits, which Pillow would clip
-            image = Image.fromarray((np.asarray(image) >> 8).astype(np.uint8))
+            values = np.asarray(image)
+            values = np.where(values == image.info.get("transparency"), 0xFFFF, values)
+            image = Image.fromarray((values >> 8).astype(np.uint8))
         if image.has_transparency_data:
             image = image.convert("RGBA")
             image = Image.alpha_composite(Image.new("RGBA", image.size, "white"), image)
