@@ -50,7 +50,10 @@ def split_command(
     chosen = chosen_for_test(len(found.labels), share, seed, labels, found.groups)
     record: dict[str, Any] = {}
     parts = {"train": ~chosen, "test": chosen}
-    write_new(lambda: chain(*(found.files(output / part, rows) for part, rows in parts.items())))
+    if isinstance(found, ImageFiles) and output.resolve().is_relative_to(data.resolve()):
+        raise InputError(f"{output} is in {data}, which is divided; name a folder beside it")
+    folders = [output / part for part in parts]
+    write_new(lambda: chain(*map(found.files, folders, parts.values())), folders)
     for part, rows in parts.items():
         classes = Counter(compress(found.labels, rows))
         record[part] = {
@@ -69,11 +72,20 @@ def split_command(
     out.finish(record)
 
 
-def write_new(files: Callable[[], Iterable[tuple[Path, bytes]]]) -> None:
-    """Write files; raise `InputError`, and write none, if another file has one of these names."""
+def write_new(
+    files: Callable[[], Iterable[tuple[Path, bytes]]], folders: Iterable[Path] = ()
+) -> None:
+    """Write files; raise `InputError`, and write none, if another file has one of these names.
+
+    Nor may there be other files in some folders, such as those of another division.
+    """
+    others = {path for folder in folders for path in folder.rglob("*") if path.is_file()}
     for path, content in files():
         if path.exists() and path.read_bytes() != content:
             raise InputError(f"{path} is already there; name another folder")
+        others.discard(path)
+    for path in sorted(others)[:1]:
+        raise InputError(f"{path} is already there; name another folder")
     for path, content in files():
         write_atomically(path, content)
 
