@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Self
@@ -23,6 +24,12 @@ from protonn_edge.training.deployment import Deployable
 from protonn_edge.training.given_points import class_indices
 from protonn_edge.training.points import Float32, Indices
 from protonn_edge.training.stored_points import chunks_of, is_large
+
+
+def with_new_names(classes: Sequence[str], count: int) -> tuple[str, ...]:
+    """Return the names of classes, and of further ones, none of which is a name already."""
+    names = (f"new {number}" for number in itertools.count(1))
+    return (*classes, *itertools.islice((name for name in names if name not in classes), count))
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -123,7 +130,8 @@ class Answers(Deployable, ClassifierMixin, BaseEstimator):
         Parameters
         ----------
         classes : sequence of L str, optional
-            Names in the order of `classes_`; by default the labels themselves.
+            Names in the order of `classes_`; by default the labels themselves. Those of classes
+            that only a device is taught follow.
         feature_names : sequence of D str, optional
             By default those of X in training, if any.
 
@@ -133,9 +141,12 @@ class Answers(Deployable, ClassifierMixin, BaseEstimator):
             If the number of names does not match, or a name is not printable.
         """
         check_is_fitted(self)
-        names = {"classes": classes, "feature_names": feature_names}
-        given: dict[str, Any] = {name: tuple(of) for name, of in names.items() if of is not None}
-        return replace(self.model_, **given)
+        model, given = self.model_, dict[str, Any]()
+        if classes is not None:
+            given["classes"] = with_new_names(classes, model.n_classes - len(self.classes_))
+        if feature_names is not None:
+            given["feature_names"] = tuple(feature_names)
+        return replace(model, **given)
 
     def _labelled(self, X: ArrayLike, y: ArrayLike) -> tuple[Float32, Indices]:
         """Return points and class indices; for a one-class model, any other label is unknown."""

@@ -85,12 +85,7 @@ class ProtoNNHead(Head):
         self._check_teaching()
 
     def _check_teaching(self) -> None:
-        most = MOST_SLOTS - 1 - self.n_classes
-        if self.teachable and not 1 <= self.teachable <= most:
-            raise InputError(
-                f"'teachable' is {self.teachable}; with {self.n_classes} classes it must be 0 to "
-                f"{max(0, most)}"
-            )
+        check_teachable(self.teachable, self.n_classes)
         if not 0 < self.taught_vote <= 1:  # true for NaN, too
             raise InputError(f"'taught_vote' is {self.taught_vote:g}; it must be above 0, up to 1")
         if self.new_classes and not (0 < self.new_classes < self.n_classes and self.teachable):
@@ -156,6 +151,15 @@ def protonn_head(model: Model, use: str) -> ProtoNNHead:
             "model that was trained with --classifier protonn"
         )
     return model.head
+
+
+def check_teachable(teachable: int, n_classes: int) -> None:
+    """Raise `InputError` if no device has room for so many examples of so many classes."""
+    most = max(0, MOST_SLOTS - 1 - n_classes)
+    if teachable and not 1 <= teachable <= most:
+        raise InputError(
+            f"'teachable' is {teachable}; with {n_classes} classes it must be 0 to {most}"
+        )
 
 
 def check_gamma(gamma: float) -> None:

@@ -24,13 +24,19 @@ from sklearn.linear_model import Ridge
 from protonn_edge.chain.model import Model
 from protonn_edge.datasets.dataset import Sparse
 from protonn_edge.errors import InputError
-from protonn_edge.kinds.protonn.head import ProtoNNHead, check_gamma, protonn_head
+from protonn_edge.kinds.protonn.head import (
+    ProtoNNHead,
+    check_gamma,
+    check_teachable,
+    protonn_head,
+)
 from protonn_edge.kinds.protonn.parameters import PROTOTYPES_PER_CLASS, ProtoNNParameters
 from protonn_edge.kinds.protonn.teaching import with_new_classes
 from protonn_edge.kinds.protonn.train.alternating import alternate
 from protonn_edge.kinds.protonn.train.budget_rules import ModelSizes, sizes_within
 from protonn_edge.kinds.protonn.train.episodes import Episodes
 from protonn_edge.kinds.protonn.train.joint import Augment, QuantizationAware, minimize
+from protonn_edge.training.answers import with_new_names
 from protonn_edge.training.augmentation import ImageAugmentation
 from protonn_edge.training.initialization import as_it_starts, initial_parameters
 from protonn_edge.training.loop import settled
@@ -115,6 +121,7 @@ class ProtoNNTraining:
         self.input_noise = 0.0  # deviation of training's noise on normalized features
         self._settings = settings
         self._gamma = 1.0
+        check_teachable(settings.teachable, prepared.n_classes + settings.new_classes)
 
     def train(self) -> Trained:
         """Return the result of the chosen optimizer, in folded parameters."""
@@ -147,12 +154,12 @@ class ProtoNNTraining:
             gamma=self._gamma,
             cutoff=trained.cutoff,
             projection_bits=settings.weight_bits,
-            teachable=settings.teachable,
+            teachable=int(settings.teachable),  # True is 1
             taught_vote=self._vote,
-            new_classes=settings.new_classes,
+            new_classes=int(settings.new_classes),
         )
         parts = self.prepared.parts
-        parts["classes"] += tuple(f"new {n + 1}" for n in range(settings.new_classes))
+        parts["classes"] = with_new_names(parts["classes"], settings.new_classes)
         return Model(head=head, **parts)
 
     @property

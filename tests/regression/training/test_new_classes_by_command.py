@@ -1,0 +1,62 @@
+"""`train --new-classes`: the names of further classes, and refusals before the training."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from command_line import assert_one_sentence, run, succeed
+
+from protonn_edge import load_model
+from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
+
+OPTIONS = ("--epochs", 1, "--prototypes", 6, "--teachable", 5)
+
+
+def table(path: Path, names: tuple[str, ...]) -> Path:
+    rng, n = np.random.default_rng(0), 20 * len(names)
+    rows = [f"{names[i % len(names)]},{rng.normal(99 * (i % len(names)), 9)}" for i in range(n)]
+    path.write_text("\n".join(["label,a", *rows]) + "\n")
+    return path
+
+
+@pytest.mark.parametrize(
+    ("names", "further"),
+    [(("x", "y", "z"), ("new 1", "new 2")), (("new 1", "x"), ("new 2", "new 3"))],
+)
+def test_further_classes_have_names_of_their_own(
+    tmp_path: Path, names: tuple[str, ...], further: tuple[str, ...]
+) -> None:
+    data, path = table(tmp_path / "t.csv", names), tmp_path / "m.npz"
+    succeed("train", data, "-o", path, *OPTIONS, "--new-classes", 2, "--holdout", 0.25)
+    assert load_model(path).classes == (*names, *further)
+
+
+def test_rejection_knows_the_classes_of_the_data(tmp_path: Path) -> None:
+    data, path = table(tmp_path / "t.csv", ("x", "y")), tmp_path / "m.npz"
+    succeed("train", data, "-o", path, *OPTIONS, "--new-classes", 1, "--rejection", 0.05)
+    assert load_model(path).classes == ("x", "y", "new 1")
+
+
+@pytest.mark.parametrize(("new", "classes", "most"), [(250, 252, 2), (253, 255, 0)])
+def test_too_much_room_is_refused_before_the_training(
+    tmp_path: Path, new: int, classes: int, most: int
+) -> None:
+    data, path = table(tmp_path / "t.csv", ("x", "y")), tmp_path / "m.npz"
+    complaint = f"'teachable' is 5; with {classes} classes it must be 0 to {most}"
+    done = run("train", data, "-o", path, *OPTIONS, "--new-classes", new)
+    assert_one_sentence(done, complaint)
+    X, seen = np.arange(40.0).reshape(20, 2), []
+    with pytest.raises(ValueError, match=f"with {classes} classes"):
+        ProtoNNClassifier(teachable=5, new_classes=new, callback=seen.append).fit(
+            X, np.arange(20) % 2
+        )
+    assert not seen
+
+
+def test_true_is_room_for_one_example_also_in_the_file(tmp_path: Path) -> None:
+    X = np.arange(40.0).reshape(20, 2)
+    classifier = ProtoNNClassifier(teachable=True, epochs=1).fit(X, np.arange(20) % 2)
+    classifier.save(tmp_path / "m.npz")
+    assert load_model(tmp_path / "m.npz").head.teachable == 1
