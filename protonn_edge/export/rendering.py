@@ -23,6 +23,7 @@ from protonn_edge.datasets.naming import channel_names
 from protonn_edge.datasets.preparation import Preparation
 from protonn_edge.errors import InputError, shortened
 from protonn_edge.export.self_test import KnownAnswers
+from protonn_edge.kinds.protonn.prototypes.teaching import Teaching
 from protonn_edge.quantization import IntegerChain
 from protonn_edge.system.shell import command_line
 
@@ -30,6 +31,7 @@ Kind = Literal["arduino", "platformio", "c"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
 
 _SKETCHES = ("Blink", "Classify", "Stream", "SelfTest")
+_TEACHING_SKETCHES = ("TeachButtons", "TeachPresses")
 _LIVE_SKETCH = "Live"
 _BARE_SELF_TEST = "platformio/main.c.j2"
 _ANALOG_PINS = 6  # of an Uno
@@ -141,6 +143,11 @@ class Library:
     windowing: Windowing | None = None
     imprint: Imprint = field(default_factory=Imprint)  # its author and version
 
+    @property
+    def teaching(self) -> Teaching | None:
+        """What the model has for teaching."""
+        return getattr(self.model.own_stages[-1], "teaching", None)
+
 
 def render_export(kind: Kind, library: Library, board: Board) -> dict[str, str]:
     """Return the files of an export by their names, with ``/``: the same text on every machine.
@@ -187,7 +194,7 @@ def _templates(kind: Kind, library: Library) -> dict[str, str]:
     if kind == "c":
         return templates | {"main.c": "c/main.c", "Makefile": "c/Makefile"}
     templates[f"src/{library.name}.h"] = "src/library.h"
-    for sketch in _SKETCHES:
+    for sketch in _SKETCHES + (_TEACHING_SKETCHES if library.teaching else ()):
         templates[f"examples/{sketch}/{sketch}.ino"] = f"examples/{sketch}.ino"
     if kind == "arduino":
         each = ("library.properties", "keywords.txt")
@@ -213,6 +220,8 @@ def _context(kind: Kind, library: Library, board: Board) -> dict[str, Any]:
         "tool_version": __version__,
         "library": library,
         "model": model,
+        "teaching": library.teaching,
+        "store": library.teaching and library.teaching.store(model.own_stages[-1].n_inputs),
         "kind": kind,
         "name": library.name,
         "sizes": ", ".join(f"{size.number} {size.name}" for size in model.sizes),
