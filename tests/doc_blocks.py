@@ -3,6 +3,7 @@
 An HTML comment right above a block, which no page shows, says what a test of it must know:
 
     needs: an Uno on USB           the block is skipped, for that reason
+    package: xgboost               the block is skipped where this package is not installed
     data: usps10_libsvm.npz        a file of the folder PROTONN_EDGE_DATA, or the block is skipped
     exit: 1                        how the last command of the block ends, else with 0
     until: Ctrl-C                  the command runs until it is told to stop
@@ -23,7 +24,7 @@ from checkout import CHECKOUT
 from markdown_it import MarkdownIt
 
 PAGES = [CHECKOUT / "README.md", CHECKOUT / "CONTRIBUTING.md", *(CHECKOUT / "docs").glob("**/*.md")]
-MARKS = ("needs", "data", "exit", "until", "adds", "numbers", "file", "excerpt")
+MARKS = ("needs", "package", "data", "exit", "until", "adds", "numbers", "file", "excerpt")
 
 _MARK = re.compile(r"<!--\s*(\w[\w -]*):\s*(.*?)\s*-->", re.DOTALL)
 

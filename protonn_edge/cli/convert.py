@@ -14,12 +14,12 @@ from protonn_edge.cli.command import OUTPUT, Output, argument, command, option, 
 from protonn_edge.cli.options import BOARD, BYTES, PATH
 from protonn_edge.cli.paths import MODEL, OutputFile, check_there
 from protonn_edge.cli.tables import TABLE
-from protonn_edge.conversion import EPOCHS, LAYOUTS, Features, Layout
+from protonn_edge.conversion import BOOSTER_FILES, EPOCHS, LAYOUTS, Features, Layout
 from protonn_edge.datasets.options import TableOptions
 from protonn_edge.system.lazy import later
 
 _WORK = "protonn_edge.cli.converting"
-_ESTIMATOR = ".skops"
+_ESTIMATORS = (".skops", *BOOSTER_FILES)
 _OPTIONS = {  # that apply to only one kind of SOURCE
     "a folder": ("normalization",),
     "an estimator": ("board_name", "budget", "epochs", "seed"),
@@ -55,7 +55,7 @@ class ConvertOptions:
         shown="raw",
     )
     board_name: str = BOARD
-    budget: int | None = option("From .skops: maximum size of the int8 parameters.", BYTES)
+    budget: int | None = option("From an estimator: maximum size of the int8 parameters.", BYTES)
     epochs: int = option(
         "From .skops: epochs of training on the estimator's answers, if the conversion is not "
         "exact.",
@@ -74,13 +74,13 @@ def convert_command(
 
     SOURCE is a folder of the reference implementation, with the files W, B, Z and gamma as text or
     .npy; or a fitted scikit-learn estimator, written by skops.io.dump (.skops; pickles are not
-    read). The ranges of the features and the names of the classes, which neither has, are taken
-    from the training data. Or SOURCE is a model file (.npz), and OUTPUT a folder for the reference
-    implementation.
+    read); or a classifier that XGBoost (.json, .ubj) or LightGBM (.txt) saved. The ranges of the
+    features and the names of the classes, which none of these has, are taken from the training
+    data. Or SOURCE is a model file (.npz), and OUTPUT a folder for the reference implementation.
     """
     if given.source.is_dir():
         kind, work = "a folder", "from_folder"
-    elif given.source.suffix == _ESTIMATOR:
+    elif given.source.suffix in _ESTIMATORS:
         kind, work = "an estimator", "from_estimator"
     else:
         kind, work = "a model file", "to_folder"

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from protonn_edge.boards import load_board
 from protonn_edge.chain.file import load_model, save_model
@@ -15,7 +16,10 @@ from protonn_edge.cli.fitting import of_data
 from protonn_edge.cli.paths import check_output
 from protonn_edge.cli.trained import describe, known_rows, sentence_of
 from protonn_edge.cli.training import reference_model_for
+from protonn_edge.conversion import BOOSTER_FILES
+from protonn_edge.conversion.boosters import BoostedTrees
 from protonn_edge.conversion.converting import from_sklearn
+from protonn_edge.conversion.libraries import load_booster
 from protonn_edge.conversion.reading import load_estimator
 from protonn_edge.conversion.reference import same_answers, to_reference, write_reference_model
 from protonn_edge.datasets import MultiLabelDataset, load_dataset
@@ -53,19 +57,20 @@ def from_estimator(given: ConvertOptions, out: Output) -> dict[str, Any]:
             f"{data} has sets of labels, but the estimator predicts one class; use data with one "
             "label per point"
         )
-    estimator = load_estimator(source)
+    estimator = (load_booster if source.suffix in BOOSTER_FILES else load_estimator)(source)
     wanted = tuple(map(str, getattr(estimator, "feature_names_in_", ())))
     dataset = dataset.matched(wanted, str(data))
     out.notice(dataset.notices)
-    names = np.array(dataset.classes)
+    labels, names = _labels(estimator, dataset.classes, f"{data}")
     tested = len(dataset.y_test) > 0
     with out.status("converting"):
         found = from_sklearn(
             estimator,
             dataset.X_train,
-            names[dataset.y_train],
-            evaluate_on=(dataset.X_test, names[dataset.y_test]) if tested else None,
+            labels[dataset.y_train],
+            evaluate_on=(dataset.X_test, labels[dataset.y_test]) if tested else None,
             board=board,
+            classes=names,
             budget=given.budget,
             epochs=given.epochs,
             random_state=given.seed,
@@ -79,6 +84,23 @@ def from_estimator(given: ConvertOptions, out: Output) -> dict[str, Any]:
     save_model(model, given.output)
     out.say(str(found), f"wrote {given.output}")
     return found.to_json()
+
+
+def _labels(
+    estimator: Any, classes: tuple[str, ...], data: str
+) -> tuple[NDArray[Any], tuple[str, ...] | None]:
+    """Return the estimator's labels of the data's classes, and names for these labels.
+
+    Boosted trees of a file have numbers for labels: those of sorted classes.
+    """
+    if not isinstance(estimator, BoostedTrees) or set(classes) <= {*map(str, estimator.classes_)}:
+        return np.array(classes), None
+    if len(classes) != len(estimator.classes_):
+        raise InputError(
+            f"{estimator.name} has {len(estimator.classes_):,} classes, but {data} has "
+            f"{len(classes):,}; name data with all classes that it was trained on"
+        )
+    return estimator.classes_, classes
 
 
 def _training_data(folder: Path) -> Path:

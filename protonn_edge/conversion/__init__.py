@@ -1,4 +1,4 @@
-"""Models from elsewhere: the reference implementation's folders, scikit-learn's estimators."""
+"""Models from elsewhere: the reference implementation's folders, estimators, boosted trees."""
 
 from typing import Literal, get_args
 
@@ -11,3 +11,5 @@ Layout = Literal["text", "npy"]
 LAYOUTS: tuple[Layout, ...] = get_args(Layout)
 EPOCHS = 60
 """Epochs of training on an estimator's answers, where the conversion is not exact."""
+BOOSTER_FILES = (".json", ".ubj", ".txt")
+"""The suffixes of files of XGBoost, and of LightGBM."""

@@ -82,9 +82,10 @@ def from_sklearn(
     estimator : estimator
         A fitted SVC or NuSVC with ``kernel="rbf"``, KNeighborsClassifier (Euclidean),
         NearestCentroid (Euclidean), LogisticRegression, LinearSVC, LinearDiscriminantAnalysis,
-        DecisionTreeClassifier, RandomForestClassifier, ExtraTreesClassifier or
-        GradientBoostingClassifier; a Pipeline of the transformers that `from_pipeline` takes, or
-        PCA, and one of these; or a search for the parameters of one.
+        DecisionTreeClassifier, RandomForestClassifier, ExtraTreesClassifier,
+        GradientBoostingClassifier or HistGradientBoostingClassifier; an XGBClassifier, an
+        LGBMClassifier or a Booster of either library; a Pipeline of the transformers that
+        `from_pipeline` takes, or PCA, and one of these; or a search for the parameters of one.
     X : array or sparse matrix of shape (n, D)
         Raw representative points, before the pipeline's first step; preferably those that the
         estimator was fitted on.
@@ -202,10 +203,9 @@ class _Search:
 
     def _trees(self, rule: TreeRule) -> _Candidate:
         """Return the trees: unchanged if they fit, or else pruned, of shares or of votes."""
-        grown = rule.grown
-        found = [self._pruned(grown)]
+        found = [self._pruned(rule)]
         if found[0] is None or found[0].steps[0][0] != "exact":
-            found += [] if grown.boosted else [self._pruned(grown, GrownTrees.voting)]
+            found += [] if rule.grown.boosted else [self._pruned(rule, GrownTrees.voting)]
         fitting_ones = [candidate for candidate in found if candidate is not None]
         if not fitting_ones:
             raise CheckFailed(
@@ -215,18 +215,18 @@ class _Search:
         return max(fitting_ones, key=lambda candidate: candidate.agreement)
 
     def _pruned(
-        self, grown: GrownTrees, finished: Callable[[GrownTrees], GrownTrees] = lambda trees: trees
+        self, rule: TreeRule, finished: Callable[[GrownTrees], GrownTrees] = lambda trees: trees
     ) -> _Candidate | None:
         """Return the largest pruned form of these trees that fits."""
         names = {"classes": self.classes, "feature_names": self.estimator.feature_names}
         for budget in cuts(self.limit.budget, self.limit.board.flash_bytes):
             try:
-                trees = fitting(grown, budget, finished)[0]
+                trees = fitting(rule.grown, budget, finished)[0]
             except InputError:  # no tree is left
                 return None
-            model = forest_model(trees, self.estimator.features, self.X, names)
+            model = forest_model(replace(rule, grown=trees), self.estimator.features, self.X, names)
             try:
-                return self._candidate(("exact" if trees is grown else "pruned", model))
+                return self._candidate(("exact" if trees is rule.grown else "pruned", model))
             except CheckFailed:
                 continue
         return None

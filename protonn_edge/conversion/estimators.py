@@ -22,6 +22,8 @@ from sklearn.svm import SVC, LinearSVC, NuSVC
 from sklearn.tree import DecisionTreeClassifier
 
 from protonn_edge.conversion import reading
+from protonn_edge.conversion.boosters import BoostedTrees, histogram_rule
+from protonn_edge.conversion.libraries import LIBRARIES, of_library
 from protonn_edge.conversion.scaling import AffineMap, Float64, affine_map
 from protonn_edge.conversion.trees import tree_rule
 from protonn_edge.errors import InputError
@@ -149,6 +151,9 @@ def read_estimator(estimator: Any, n_features: int) -> FittedEstimator:
     if hasattr(estimator, "best_estimator_"):  # of a search for parameters
         estimator = estimator.best_estimator_
     *before, (_, classifier) = _steps(estimator)
+    stored = classifier if isinstance(classifier, BoostedTrees) else of_library(classifier)
+    if stored is not None:
+        return _read_stored(stored, estimator, before, n_features)
     reader = _READERS.get(type(classifier))
     if isinstance(classifier, DeviceClassifier):
         raise InputError(
@@ -156,13 +161,14 @@ def read_estimator(estimator: Any, n_features: int) -> FittedEstimator:
             "to_model(), or from_pipeline of a Pipeline with it"
         )
     if reader is None:
-        known = ", ".join(sorted(each.__name__ for each in _READERS))
+        known = ", ".join(sorted({each.__name__ for each in _READERS}.union(*LIBRARIES.values())))
         raise InputError(
             f"a {type(classifier).__name__} cannot be converted; give a fitted {known}, or a "
             "Pipeline that ends in one of these"
         )
     reading.check_fitted(classifier)
-    _check_features(before[0][1] if before else classifier, n_features)
+    first = before[0][1] if before else classifier
+    _check_features(first, type(first).__name__, n_features)
     features = affine_map(AffineMap.identity(n_features), before)
     labels = reading.labels_of(classifier)
     if labels.ndim != 1:
@@ -190,16 +196,24 @@ def _steps(estimator: Any) -> list[tuple[Any, Any]]:
     return [(name, step) for name, step in steps]
 
 
-def _check_features(first: Any, n_features: int) -> None:
+def _read_stored(
+    stored: BoostedTrees, estimator: Any, before: list[tuple[Any, Any]], n_features: int
+) -> FittedEstimator:
+    if before:
+        _check_features(before[0][1], type(before[0][1]).__name__, n_features)
+    features = affine_map(AffineMap.identity(n_features), before)
+    _check_features(stored, stored.name, features.n_outputs)
+    names = features.names(estimator if before else stored)
+    return FittedEstimator(stored.name, features, stored.rule, stored.classes_, names)
+
+
+def _check_features(first: Any, name: str, n_features: int) -> None:
     wanted = getattr(first, "n_features_in_", n_features)
     if not isinstance(wanted, int | np.integer):
-        raise InputError(
-            f"'n_features_in_' of the {type(first).__name__} is not a number; fit the estimator "
-            "again"
-        )
+        raise InputError(f"'n_features_in_' of the {name} is not a number; fit the estimator again")
     if wanted != n_features:
         raise InputError(
-            f"the {type(first).__name__} was fitted with {wanted:,} features, the points have "
+            f"the {name} was fitted with {wanted:,} features, the points have "
             f"{n_features:,}; give the points that it was fitted with, before any scaling"
         )
 
@@ -305,6 +319,7 @@ _READERS: dict[type, Callable[[Any, int, int], Rule]] = {
     DecisionTreeClassifier: tree_rule,
     ensemble.ExtraTreesClassifier: tree_rule,
     ensemble.GradientBoostingClassifier: tree_rule,
+    ensemble.HistGradientBoostingClassifier: histogram_rule,
     ensemble.RandomForestClassifier: tree_rule,
     **dict.fromkeys((LinearDiscriminantAnalysis, LinearSVC, LogisticRegression), _linear),
     **dict.fromkeys((NuSVC, SVC), _machine),

@@ -40,6 +40,7 @@ class TreeRule:
     """The class with the largest sum of values over the leaves that a point reaches."""
 
     grown: GrownTrees  # trees with thresholds of the estimator's own features
+    strict: bool = False  # whether these are the largest float32 below those of the estimator
     landmarks = None
 
     def answers(self, Z: Float64) -> Indices:
@@ -121,9 +122,7 @@ def _damaged(estimator: Any, what: str) -> InputError:
     return InputError(f"the nodes of the {type(estimator).__name__} {what}; fit it again")
 
 
-def forest_model(
-    grown: GrownTrees, features: AffineMap, X: Float32, names: dict[str, Any]
-) -> Model:
+def forest_model(rule: TreeRule, features: AffineMap, X: Float32, names: dict[str, Any]) -> Model:
     """Return trees of an estimator's own features as a model of raw features.
 
     These are mapped to the estimator's features, and X (n, D) are representative points of them.
@@ -134,13 +133,14 @@ def forest_model(
             "trees test single features, but the pipeline mixes them or reverses their order; fit "
             "the trees without the PCA, on features as they are"
         )
-    inner = grown.shape.inner
+    grown, inner = rule.grown, rule.grown.shape.inner
     asked = grown.features[inner]
     raw = (grown.thresholds[inner] - features.shift[asked]) / features.scale[asked]
     thresholds = raw + features.offset[asked]
     whole = (np.rint(X) == X).all(axis=0)[asked]
     # Thresholds may be whole numbers; these are as far from whole numbers as possible.
-    thresholds = np.where(whole, np.floor(thresholds + _ROUNDED) + 0.5, thresholds)
+    rounded = (-_ROUNDED if rule.strict else _ROUNDED) if features.scales else 0.0
+    thresholds = np.where(whole, np.floor(thresholds + rounded) + 0.5, thresholds)
     inputs = InputStatistics.of(X)
     head = ForestHead(
         features=grown.features,

@@ -11,6 +11,7 @@ import pytest
 from click.testing import Result
 from command_line import assert_one_sentence, run, succeed
 from model_factory import random_model
+from sklearn.datasets import load_iris
 from sklearn.svm import SVC
 
 from protonn_edge.chain.decision import Rejection
@@ -218,4 +219,36 @@ def test_an_estimator_that_has_no_room_is_a_failed_check(foo: Path, machine: Pat
     done = convert(machine, "-o", tmp_path / "model.npz", "--data", foo, "--budget", 10)
     assert done.exit_code == 1
     assert "fits the uno or the budget" in done.stderr
+    assert not (tmp_path / "model.npz").exists()
+
+
+BOOSTERS = Path(__file__).parents[1] / "data" / "boosters"
+
+
+def flowers(path: Path, names: list[str]) -> Path:
+    """Write the data of `BOOSTERS` with names of classes."""
+    X, y = load_iris(return_X_y=True)
+    rows = [f"{','.join(map(str, x))},{names[label]}" for x, label in zip(X, y, strict=True)]
+    path.write_text("\n".join(["a,b,c,d,label", *rows]) + "\n", "utf-8")
+    return path
+
+
+@pytest.mark.parametrize("name", ["iris.json", "iris.ubj", "iris.txt"])
+@pytest.mark.parametrize("names", [["0", "1", "2"], ["lily", "rose", "tulip"]], ids="".join)
+def test_boosted_trees_become_a_model(name: str, names: list[str], tmp_path: Path):
+    data = flowers(tmp_path / "flowers.csv", names)
+    done = convert(BOOSTERS / name, "-o", tmp_path / "model.npz", "--data", data, "--json")
+    assert done.exit_code == 0, done.output
+    record = json.loads(done.stdout)
+    assert record["accuracy"] > 0.94
+    assert record["agreement"] > 0.98
+    assert load_model(tmp_path / "model.npz").classes == tuple(names)
+
+
+def test_boosted_trees_need_all_their_classes(tmp_path: Path):
+    data = flowers(tmp_path / "flowers.csv", ["lily", "rose", "rose"])
+    done = convert(BOOSTERS / "iris.json", "-o", tmp_path / "model.npz", "--data", data)
+    assert done.exit_code == 2
+    assert_one_sentence(done)
+    assert "iris.json has 3 classes, but " in done.stderr
     assert not (tmp_path / "model.npz").exists()

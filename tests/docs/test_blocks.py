@@ -123,6 +123,9 @@ def check_marks(block: Block) -> None:
     )
     if "needs" in block.marks:
         pytest.skip(f"needs {block.marks['needs']}; to run: try it by hand there")
+    if "package" in block.marks:
+        name = block.marks["package"]
+        pytest.importorskip(name, reason=f"needs {name}; to run: pip install {name}")
     if "data" in block.marks:
         data_file(block.marks["data"])  # skips where it is not there
 

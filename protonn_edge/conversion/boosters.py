@@ -1,0 +1,178 @@
+"""Trees of gradient boosting, as XGBoost, LightGBM and scikit-learn's histograms store them.
+
+They are read from what these libraries write, and checked node by node; no code of a library reads
+a file.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from protonn_edge.conversion import reading
+from protonn_edge.conversion.scaling import Float64
+from protonn_edge.conversion.trees import TreeRule
+from protonn_edge.errors import InputError, shortened
+from protonn_edge.kinds.forest.integers import LEAF
+from protonn_edge.kinds.forest.train import GrownTrees
+
+Indices = NDArray[np.int64]
+
+# What numbers of the wrong kind cause where they are used.
+_DAMAGED = (
+    ArithmeticError,
+    AttributeError,
+    LookupError,
+    MemoryError,
+    RuntimeError,
+    TypeError,
+    ValueError,
+)
+
+
+@dataclass(frozen=True, eq=False)
+class BoostedTrees:
+    """A classifier of another library; names that end with _ are those of scikit-learn."""
+
+    name: str  # the class, or the file
+    rule: TreeRule
+    n_features_in_: int
+    feature_names_in_: NDArray[Any]  # (D,): texts; empty if there are none
+    classes_: NDArray[Any]  # (L,): its labels
+
+
+@dataclass(frozen=True, eq=False)
+class StoredTree:
+    """A tree, as nodes in any order, of which the first is the root; all arrays are (N,)."""
+
+    leaf: NDArray[np.bool_]
+    left: Indices  # children; anything at leaves
+    right: Indices
+    features: Indices
+    thresholds: Float64  # values up to this go left
+    values: Float64  # what leaves add to the score
+
+    def preorder(self) -> Indices:
+        """Return the nodes that values reach; raises `ValueError` if they are no tree.
+
+        A node with a threshold beyond all values only divides gaps (NaN) from values.
+        """
+        leaf, one_way = self.leaf.tolist(), (np.abs(self.thresholds) > reading.LARGEST).tolist()
+        left, right = self.left.tolist(), self.right.tolist()
+        found, waiting, seen = [], [0], bytearray(len(leaf))
+        while waiting:
+            node = waiting.pop()
+            if not 0 <= node < len(leaf) or seen[node]:
+                raise ValueError("its nodes are no tree")
+            seen[node] = True
+            if one_way[node] and not leaf[node]:
+                waiting.append(left[node] if self.thresholds[node] > 0 else right[node])
+                continue
+            found.append(node)
+            waiting += [] if leaf[node] else [right[node], left[node]]
+        return np.array(found, np.int64)
+
+
+def boosted_rule(
+    trees: Sequence[StoredTree],
+    columns: Indices,
+    start: Float64,
+    *,
+    k: int,
+    together: int,
+    strict: bool = False,
+) -> TreeRule:
+    """Return the rule of trees for k features, `together` in a round.
+
+    Each adds to the score of a class, its column; `start` (L,) are the initial scores. `strict` is
+    that of `TreeRule`. Raises `ValueError` if something does not fit together.
+    """
+    if not trees or together < 1 or len(trees) % together:
+        raise ValueError("its trees are not as many in each round")
+    if not 0 <= columns.min() <= columns.max() < len(start):
+        raise ValueError("a tree is for a class that is not there")
+    parts = []
+    for tree, column in zip(trees, columns.tolist(), strict=True):
+        order = tree.preorder()
+        leaf, values = tree.leaf[order], np.zeros((len(order), len(start)))
+        values[:, column] = np.where(leaf, tree.values[order], 0.0)
+        thresholds = np.where(leaf, 0.0, tree.thresholds[order])
+        features = np.where(leaf, LEAF, tree.features[order])
+        if not ((features >= 0) & (features < k) | leaf).all():
+            raise ValueError("a node asks for a feature that is not there")
+        parts.append((features, thresholds, values))
+    features, thresholds, values = (np.concatenate(each) for each in zip(*parts, strict=True))
+    for numbers in (start, thresholds, values):
+        if not (np.abs(numbers) < reading.LARGEST).all():
+            raise ValueError("numbers are not finite")
+    grown = GrownTrees(features, thresholds, values, np.zeros(len(features)), start, together)
+    return TreeRule(grown, strict)
+
+
+def histogram_rule(classifier: Any, k: int, n_classes: int) -> TreeRule:
+    """Return the trees of a HistGradientBoostingClassifier."""
+    what, together = f"the {type(classifier).__name__}", 1 if n_classes == 2 else n_classes
+    with refusing(what, "scikit-learn"):
+        rounds = reading.attribute(classifier, "_predictors")
+        trees = [_histogram_tree(each.nodes, what) for some in rounds for each in some]
+        first = reading.numbers_of(classifier, "_baseline_prediction", (1, together))[0]
+        start = np.concatenate([np.zeros(n_classes - together), first])
+        columns = np.arange(len(trees)) % together + (together == 1)
+        return boosted_rule(trees, columns, start, k=k, together=together)
+
+
+def _histogram_tree(nodes: Any, what: str) -> StoredTree:
+    n = len(nodes)
+    if vector(nodes["is_categorical"], n).any():
+        raise by_category(what)
+    return StoredTree(
+        leaf=vector(nodes["is_leaf"], n) > 0,
+        left=vector(nodes["left"], n),
+        right=vector(nodes["right"], n),
+        features=vector(nodes["feature_idx"], n),
+        thresholds=vector(nodes["num_threshold"], n, "f"),
+        values=vector(nodes["value"], n, "f"),
+    )
+
+
+def vector(values: Any, size: int, kinds: str = "iub") -> NDArray[Any]:
+    """Return `size` numbers of these kinds of NumPy's as int64, or float64 if kinds are "f".
+
+    Raises `ValueError` if they are something else.
+    """
+    array = np.asarray(values)
+    if array.shape != (size,) or (size and array.dtype.kind not in kinds):
+        raise ValueError(f"an array has the shape {array.shape} and the type {array.dtype.name}")
+    return array.astype(np.float64 if kinds == "f" else np.int64)
+
+
+@contextmanager
+def refusing(what: str, library: str) -> Iterator[None]:
+    """Make one sentence of what goes wrong when numbers are not as the library writes them."""
+    try:
+        with np.errstate(all="ignore"):  # numbers are checked afterwards
+            yield
+    except InputError:
+        raise
+    except _DAMAGED as error:
+        why = f"{type(error).__name__}: {' '.join(str(error).split())}"
+        raise InputError(
+            f"{what} is no classifier of {library} as that writes it ({shortened(why)}); write it "
+            "again"
+        ) from error
+
+
+def unsupported(what: str, has: str, remedy: str) -> InputError:
+    """Return the error for trees that have no counterpart."""
+    return InputError(f"{what} has {has}, which have no counterpart on the device; {remedy}")
+
+
+def by_category(what: str) -> InputError:
+    """Return the error for trees that test whether a feature is one of several categories."""
+    remedy = "train it on features of numbers, such as one per category"
+    return unsupported(what, "splits by categories", remedy)

@@ -1,0 +1,189 @@
+"""Classifiers of XGBoost and LightGBM: in memory, or the .json, .ubj or .txt files that they save.
+
+One in memory writes itself, so neither library is imported here.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.exceptions import NotFittedError
+
+from protonn_edge.conversion import ubjson
+from protonn_edge.conversion.boosters import (
+    BoostedTrees,
+    Indices,
+    StoredTree,
+    boosted_rule,
+    by_category,
+    refusing,
+    unsupported,
+    vector,
+)
+from protonn_edge.errors import InputError
+from protonn_edge.quantization import check_counts
+from protonn_edge.system.files import read_file
+
+LIBRARIES = {
+    "xgboost": ("Booster", "XGBClassifier", "XGBRFClassifier"),
+    "lightgbm": ("Booster", "LGBMClassifier"),
+}
+_LIMIT_BYTES = 16 * 2**20
+_OBJECTIVES = (
+    *("binary:logistic", "multi:softmax", "multi:softprob"),
+    *("binary", "multiclass", "multiclassova"),
+)
+
+
+def load_booster(path: Path) -> BoostedTrees:
+    """Return the classifier in a file of XGBoost or LightGBM; its labels are 0, 1, ..."""
+    content = read_file(path, limit_bytes=_LIMIT_BYTES)
+    if path.suffix == ".txt":
+        return read_lightgbm(content.decode("utf-8", "replace"), str(path))
+    return read_xgboost(content, str(path))
+
+
+def of_library(estimator: Any) -> BoostedTrees | None:
+    """Return a fitted classifier of `LIBRARIES`; None for any other object."""
+    library, name = type(estimator).__module__.partition(".")[0], type(estimator).__name__
+    if name not in LIBRARIES.get(library, ()):
+        return None
+    alone = name == "Booster"
+    try:
+        if library == "xgboost":
+            booster = estimator if alone else estimator.get_booster()
+            found = read_xgboost(bytes(booster.save_raw("json")), f"the {name}", best=not alone)
+        else:
+            booster = estimator if alone else estimator.booster_
+            found = read_lightgbm(booster.model_to_string(), f"the {name}")
+    except NotFittedError as error:
+        raise InputError(
+            f"the {name} is not fitted; call its fit before it is converted"
+        ) from error
+    labels = found.classes_ if alone else np.asarray(estimator.classes_)
+    if labels.shape != found.classes_.shape:
+        raise InputError(
+            f"the {name} has labels of the shape {labels.shape} for {len(found.classes_):,} "
+            "classes; fit it again, with a vector of labels"
+        )
+    return replace(found, name=name, classes_=labels)
+
+
+def read_xgboost(content: bytes, what: str, *, best: bool = False) -> BoostedTrees:
+    """Return the classifier in JSON or UBJSON; `best` leaves out rounds after the best one.
+
+    In a file of a classifier of scikit-learn's kind, which says so, they are left out, too.
+    """
+    with refusing(what, "XGBoost"):
+        text = re.match(rb'\{\s*"', content)
+        learner = (json.loads(content) if text else ubjson.parse(content))["learner"]
+        booster, parameters = learner["gradient_booster"], learner["learner_model_param"]
+        if booster["name"] != "gbtree":
+            has = f"sums of a booster {str(booster['name'])[:20]!r}"
+            raise unsupported(what, has, "train it with booster='gbtree'")
+        _check_objective(str(learner["objective"]["name"]), what)
+        k, groups = int(parameters["num_feature"]), max(1, int(parameters["num_class"]))
+        check_counts(features=k, classes=groups)
+        model, attributes = booster["model"], learner["attributes"]
+        trees, classes = model["trees"], vector(model["tree_info"], len(model["trees"]))
+        together = groups * int(model["gbtree_model_param"]["num_parallel_tree"])
+        if (best or "scikit_learn" in attributes) and "best_iteration" in attributes:
+            trees = trees[: together * (int(attributes["best_iteration"]) + 1)]
+        names, columns = map(str, learner["feature_names"]), classes[: len(trees)]
+        start = np.array(json.loads(parameters["base_score"]), np.float64, ndmin=1)
+        if start.shape not in {(1,), (groups,)}:
+            raise ValueError("there is no base score for each class")
+        start = np.zeros(groups) + start
+        if groups == 1:  # the share of the second class; otherwise logits
+            columns, start = columns + 1, np.append(0.0, np.log(start / (1.0 - start)))
+        stored = [_xgboost_tree(tree, what) for tree in trees]
+        rule = boosted_rule(stored, columns, start, k=k, together=together, strict=True)
+        return BoostedTrees(what, rule, k, np.array([*names]), np.arange(len(start)))
+
+
+def _check_objective(name: str, what: str) -> None:
+    if name not in _OBJECTIVES:
+        remedy = f"train it with one of {', '.join(_OBJECTIVES)}"
+        raise unsupported(what, f"scores of the objective {name[:40]!r}", remedy)
+
+
+def _xgboost_tree(tree: Any, what: str) -> StoredTree:
+    n = int(tree["tree_param"]["num_nodes"])
+    if int(tree["tree_param"]["size_leaf_vector"]) > 1:
+        raise unsupported(what, "leaves of several classes", "train it with one tree per class")
+    if vector(tree["split_type"], n).any():
+        raise by_category(what)
+    numbers = vector(tree["split_conditions"], n, "f").astype(np.float32)
+    # It tests whether a float32 is below a threshold, so at most the next smaller one.
+    below = np.nextafter(numbers, np.float32(-np.inf)).astype(np.float64)
+    left, right = (vector(tree[f"{side}_children"], n) for side in ("left", "right"))
+    features, values = vector(tree["split_indices"], n), numbers.astype(np.float64)
+    return StoredTree(left == -1, left, right, features, below, values)
+
+
+Fields = Mapping[str, str]
+
+
+def read_lightgbm(text: str, what: str) -> BoostedTrees:
+    """Return the classifier in a text."""
+    with refusing(what, "LightGBM"):
+        head, *blocks = re.split(r"\nTree=\d+\n", text.partition("\nend of trees")[0])
+        if not head.startswith("tree\n"):
+            raise ValueError("the first line is not 'tree'")
+        fields = _fields(head)
+        _check_objective(fields["objective"].split()[0], what)
+        k, groups = int(fields["max_feature_idx"]) + 1, int(fields["num_tree_per_iteration"])
+        check_counts(features=k, classes=groups)
+        if groups != int(fields["num_class"]):
+            raise ValueError("there are several trees for a class")
+        columns = np.arange(len(blocks)) % groups + (groups == 1)
+        trees = [_lightgbm_tree(_fields(block), what) for block in blocks]
+        rule = boosted_rule(trees, columns, np.zeros(max(2, groups)), k=k, together=groups)
+        names = fields["feature_names"].split()
+        if names == [f"Column_{index}" for index in range(k)]:
+            names = []  # there were none
+        return BoostedTrees(what, rule, k, np.array(names, str), np.arange(max(2, groups)))
+
+
+def _fields(block: str) -> Fields:
+    return {name: text for name, _, text in (line.partition("=") for line in block.splitlines())}
+
+
+def _lightgbm_tree(fields: Fields, what: str) -> StoredTree:
+    """Return a tree whose inner nodes are before its leaves, which have negative numbers."""
+    if int(fields["num_cat"]):
+        raise by_category(what)
+    if int(fields["is_linear"]):
+        raise unsupported(what, "linear functions in leaves", "train it without linear_tree")
+    leaves = int(fields["num_leaves"])
+    inner, none = leaves - 1, np.zeros(leaves, np.int64)
+
+    def numbers(name: str, kinds: str = "iub") -> NDArray[Any]:
+        read, words = float if kinds == "f" else int, fields.get(name, "").split()
+        found = vector([read(word) for word in words], inner, kinds)
+        return np.concatenate([found, none])
+
+    def children(name: str) -> Indices:
+        found = numbers(name)
+        if (found >= max(1, inner)).any():
+            raise ValueError("a node has a child that is not there")
+        return np.where(found >= 0, found, inner + ~found)
+
+    if (numbers("decision_type") & 4).any():
+        raise unsupported(what, "zeros that are missing values", "train it without zero_as_missing")
+    values = vector([float(word) for word in fields["leaf_value"].split()], leaves, "f")
+    return StoredTree(
+        leaf=np.arange(inner + leaves) >= inner,
+        left=children("left_child"),
+        right=children("right_child"),
+        features=numbers("split_feature"),
+        thresholds=numbers("threshold", "f"),
+        values=np.concatenate([np.zeros(inner), values]),
+    )

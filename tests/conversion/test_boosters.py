@@ -1,0 +1,315 @@
+"""Classifiers of XGBoost, LightGBM and histogram boosting become forests that go the same ways.
+
+The files in `tests/data/boosters` come from `make.py` there.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_breast_cancer, load_iris
+from sklearn.ensemble import HistGradientBoostingClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from protonn_edge.conversion import ubjson
+from protonn_edge.conversion.converting import from_sklearn
+from protonn_edge.conversion.estimators import read_estimator
+from protonn_edge.conversion.libraries import load_booster
+from protonn_edge.datasets import load_digits_dataset
+from protonn_edge.errors import InputError
+from protonn_edge.kinds.forest.integers import sum_of_leaves
+
+FOLDER = Path(__file__).parents[1] / "data" / "boosters"
+ANSWERS = json.loads((FOLDER / "answers.json").read_text("utf-8"))
+FILES = sorted(set(ANSWERS) - {"versions"})
+DIGITS = load_digits_dataset()  # of features that are small whole numbers
+
+
+def points(name: str) -> np.ndarray:
+    X = (load_breast_cancer if "cancer" in name else load_iris)(return_X_y=True)[0]
+    return X.astype(np.float32)
+
+
+def scores(rule: Any, X: np.ndarray) -> np.ndarray:
+    grown, inner = rule.grown, rule.grown.shape.inner
+    ends = grown.shape.leaves_of(X, grown.thresholds[inner])
+    return sum_of_leaves(ends, grown.values[~inner], grown.bias)
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_a_file_answers_as_its_library(name: str):
+    X, expected = points(name), ANSWERS[name]
+    found = from_sklearn(load_booster(FOLDER / name), X)
+    assert [step.name for step in found.steps] == ["estimator", "exact", "integers"]
+    answers = found.source.answers(X)
+    assert "".join(map(str, answers.tolist())) == expected["answers"]
+    wanted = np.array(expected["scores"])
+    margins = scores(found.source.rule, X[: len(wanted)])
+    if wanted.ndim == 1:  # of the second class
+        margins = margins[:, 1]
+    assert margins == pytest.approx(wanted, abs=1e-5)
+    assert [step.agreement >= 0.99 for step in found.steps[1:]] == [True, True]
+
+
+def test_gaps_are_refused():
+    """Bytes have no value for them."""
+    X, y = load_iris(return_X_y=True)
+    X[y == 1, 3] = np.nan
+    trees = HistGradientBoostingClassifier(max_iter=3, random_state=0).fit(X, y)
+    with pytest.raises(InputError, match="NaN"):
+        from_sklearn(trees, X, y)
+
+
+def test_nodes_that_only_ask_for_gaps_are_left_out():
+    X, y = load_iris(return_X_y=True)
+    X[y == 1, 3] = np.nan
+    trees = HistGradientBoostingClassifier(max_iter=3, random_state=0).fit(X, y)
+    of_trees = [each.nodes["num_threshold"] for some in trees._predictors for each in some]
+    assert np.isinf(np.concatenate(of_trees)).any()
+    X = np.nan_to_num(X, nan=1.3)
+    found = from_sklearn(trees, X)
+    assert np.array_equal(found.source.answers(X.astype(np.float32)), trees.predict(X))
+
+
+@pytest.mark.parametrize("scaled", [False, True])
+@pytest.mark.parametrize("threshold", [3.0, 3.4])
+def test_less_of_whole_numbers_is_exact(threshold: float, scaled: bool, tmp_path: Path):
+    """XGBoost sends values below a threshold to the left, a threshold itself to the right."""
+    document = json.loads((FOLDER / "cancer.json").read_text("utf-8"))
+    learner = document["learner"]
+    learner["learner_model_param"] |= {"num_feature": "1", "base_score": "[5E-1]"}
+    model = learner["gradient_booster"]["model"]
+    model["gbtree_model_param"]["num_trees"] = "1"
+    only = model["trees"][0]
+    only["tree_param"]["num_nodes"] = "3"
+    for name, values in (
+        ("split_indices", [0, 0, 0]),
+        ("left_children", [1, -1, -1]),
+        ("right_children", [2, -1, -1]),
+        ("split_conditions", [threshold, -1.0, 1.0]),
+        ("default_left", [0, 0, 0]),
+        ("split_type", [0, 0, 0]),
+    ):
+        only[name] = values
+    model["trees"], model["tree_info"] = [only], [0]
+    path = tmp_path / "one.json"
+    path.write_text(json.dumps(document), "utf-8")
+    X = np.arange(7, dtype=np.float32)[:, None]
+    booster: Any = load_booster(path)
+    if scaled:
+        scaler = StandardScaler().fit(X)
+        at = np.float32(scaler.transform([[threshold]])[0, 0])
+        only["split_conditions"][0] = float(at)
+        path.write_text(json.dumps(document), "utf-8")
+        booster = make_pipeline(scaler, load_booster(path))
+    found = from_sklearn(booster, X)
+    integers = found.model.predict(X)
+    assert integers.tolist() == [int(not x < threshold) for x in range(7)]
+    assert found.steps[-1].agreement == 1.0
+
+
+WHOLE = HistGradientBoostingClassifier(max_iter=4, max_leaf_nodes=8, random_state=0)
+
+
+def test_histograms_of_whole_numbers_are_the_estimator():
+    trees = WHOLE.fit(DIGITS.X_train, DIGITS.y_train)
+    test = (DIGITS.X_test, DIGITS.y_test)
+    found = from_sklearn(trees, DIGITS.X_train, evaluate_on=test)
+    assert found.steps[0].accuracy == trees.score(*test)
+    assert found.steps[1].agreement == 1.0
+    assert found.agreement >= 0.99
+
+
+def test_histograms_of_two_classes():
+    X, y = load_breast_cancer(return_X_y=True)
+    trees = WHOLE.fit(X, np.array(["bad", "good"])[y])
+    found = from_sklearn(trees, X, evaluate_on=(X, trees.predict(X)))
+    assert found.model.classes == ("bad", "good")
+    assert found.steps[0].accuracy == 1.0
+    assert found.agreement >= 0.995
+
+
+def test_trees_that_are_too_large_lose_their_last_rounds():
+    trees = WHOLE.fit(DIGITS.X_train, DIGITS.y_train)
+    found = from_sklearn(trees, DIGITS.X_train, budget=1_000)
+    assert [step.name for step in found.steps] == ["estimator", "pruned", "integers"]
+    assert found.model_bytes <= 1_000
+
+
+def changed(name: str, change: Callable[[Any], object], path: Path) -> Path:
+    """Write a file of XGBoost with a change of its document's learner."""
+    document = json.loads((FOLDER / name).read_text("utf-8"))
+    change(document["learner"])
+    path.write_text(json.dumps(document), "utf-8")
+    return path
+
+
+def first_tree(learner: Any) -> Any:
+    return learner["gradient_booster"]["model"]["trees"][0]
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (lambda it: it["gradient_booster"].update(name="dart"), "sums of a booster 'dart'"),
+        (lambda it: it["gradient_booster"].update(name="gblinear"), "booster='gbtree'"),
+        (lambda it: it["objective"].update(name="reg:squarederror"), "'reg:squarederror'"),
+        (lambda it: first_tree(it)["split_type"].__setitem__(0, 1), "splits by categories"),
+        (lambda it: first_tree(it)["tree_param"].update(size_leaf_vector="3"), "several classes"),
+        (lambda it: first_tree(it)["left_children"].__setitem__(0, 0), "nodes are no tree"),
+        (lambda it: first_tree(it)["left_children"].__setitem__(0, 10**6), "nodes are no tree"),
+        (lambda it: first_tree(it)["right_children"].__setitem__(0, -7), "nodes are no tree"),
+        (lambda it: first_tree(it)["split_indices"].__setitem__(0, 4), "a feature that is not"),
+        (lambda it: first_tree(it)["split_conditions"].__setitem__(1, 1e35), "are not finite"),
+        (lambda it: first_tree(it)["split_conditions"].__setitem__(1, np.nan), "not there|finite"),
+        (lambda it: first_tree(it)["tree_param"].update(num_nodes=10**15), "has the shape"),
+        (lambda it: it["learner_model_param"].update(num_class=10**12), "1,000,000,000,000"),
+        (lambda it: it["learner_model_param"].update(num_feature=10**12), "1,000,000,000,000"),
+        (lambda it: it["learner_model_param"].update(num_class="4"), "base score for each class"),
+        (lambda it: it["learner_model_param"].update(num_class="0"), "base score for each class"),
+        (
+            lambda it: it["gradient_booster"]["model"]["gbtree_model_param"].update(
+                num_parallel_tree="5"
+            ),
+            "as many in each round",
+        ),
+        (lambda it: it["gradient_booster"]["model"].update(tree_info=[-1] * 12), "class that is"),
+        (lambda it: it["gradient_booster"]["model"].update(trees=[]), "shape"),
+        (lambda it: it.pop("objective"), "KeyError"),
+        (lambda it: it.update(feature_names=3), "TypeError"),
+    ],
+)
+def test_what_has_no_counterpart_is_refused(change: Any, words: str, tmp_path: Path):
+    path = changed("iris.json", change, tmp_path / "changed.json")
+    with pytest.raises(InputError, match=words) as caught:
+        load_booster(path)
+    assert "\n" not in str(caught.value)
+    assert "changed.json" in str(caught.value) or "1,000,000" in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "words"),
+    [
+        ("objective=multiclass", "objective=regression", "the objective 'regression'"),
+        ("num_cat=0", "num_cat=1", "splits by categories"),
+        ("is_linear=0", "is_linear=1", "linear functions in leaves"),
+        ("decision_type=2", "decision_type=6", "zeros that are missing values"),
+        ("left_child=1", "left_child=0", "nodes are no tree"),
+        ("left_child=1", "left_child=9", "child that is not there"),
+        ("left_child=1", "left_child=-90", "nodes are no tree"),
+        ("num_leaves=3", "num_leaves=900000000000000", "Unable to allocate|shape"),
+        ("num_leaves=3", "num_leaves=-3", "ValueError"),
+        ("max_feature_idx=3", "max_feature_idx=1", "a feature that is not there"),
+        ("num_class=3", "num_class=2", "several trees for a class"),
+        ("leaf_value=", "leaf_value=nan ", "shape"),
+        ("tree\n", "twig\n", "the first line"),
+        ("objective=multiclass num_class:3", "objective=", "IndexError"),
+    ],
+)
+def test_other_text_is_refused(old: str, new: str, words: str, tmp_path: Path):
+    text = (FOLDER / "iris.txt").read_text("utf-8")
+    assert old in text
+    path = tmp_path / "changed.txt"
+    path.write_text(text.replace(old, new, 1), "utf-8")
+    with pytest.raises(InputError, match=words) as caught:
+        load_booster(path)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"[$d#L\x7f" + b"\xff" * 7,
+        b"[#L\x7f" + b"\xff" * 7,
+        b"SL\x7f" + b"\xff" * 7,
+        b"[#i\x01" * 100_000,
+        b"{i\x01a" * 100_000,
+        b'{"a":' * 100_000,
+        b'{"learner": 1' + b"0" * 10_000 + b"}",
+        b"Si\xff",
+        b"{",
+        b"i\x01i",
+        b"q",
+        b"\xff\xfe",
+    ],
+)
+def test_damaged_files_are_one_sentence(content: bytes, tmp_path: Path):
+    path = tmp_path / "damaged.ubj"
+    path.write_bytes(content)
+    with pytest.raises(InputError, match="is no classifier of XGBoost") as caught:
+        load_booster(path)
+    assert "\n" not in str(caught.value)
+
+
+def test_numbers_of_all_types():
+    content = b"{i\x01a[#U\x05i\xffU\xffI\x01\x00d\x3f\x80\x00\x00D" + b"\x00" * 8
+    assert ubjson.parse(content + b"i\x01bSU\x01x}") == {"a": [-1, 255, 256, 1.0, 0.0], "b": "x"}
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_mutated_files_are_read_or_refused_in_one_sentence(name: str, tmp_path: Path):
+    """Any other exception, or a warning, fails."""
+    source, dice = (FOLDER / name).read_bytes(), random.Random(name)
+    X, path, refused = points(name), tmp_path / name, 0
+    for _ in range(80):
+        content = bytearray(source)
+        for _ in range(dice.choice((1, 1, 2, 5))):
+            at = dice.randrange(len(content))
+            match dice.randrange(3):
+                case 0:
+                    content[at] = dice.randrange(256)
+                case 1:
+                    content[at : at + 1] = dice.choice((b"", b"9", b"-", b"e9", b"[", b"]"))
+                case _:
+                    del content[at : at + dice.randrange(200)]
+        path.write_bytes(content)
+        sentence = refusal(path, X)
+        refused += bool(sentence)
+        assert "\n" not in sentence
+        assert len(sentence) < 500
+    assert refused > 10
+
+
+def refusal(path: Path, X: np.ndarray) -> str:
+    """Return why a file is refused; an empty text if it is not."""
+    try:
+        read_estimator(load_booster(path), X.shape[1]).answers(X)
+    except InputError as error:
+        return str(error)
+    return ""
+
+
+def test_with_the_libraries():
+    """To run it: pip install xgboost lightgbm."""
+    how = "pip install xgboost lightgbm"
+    xgboost = pytest.importorskip("xgboost", reason=how)
+    lightgbm = pytest.importorskip("lightgbm", reason=how)
+    X, y = DIGITS.X_train, DIGITS.y_train
+    for kind, settings in (
+        (xgboost.XGBClassifier, {"max_depth": 3}),
+        (lightgbm.LGBMClassifier, {"num_leaves": 8, "verbose": -1}),
+    ):
+        for labels in (y, y % 2):
+            trees = kind(n_estimators=5, n_jobs=1, **settings).fit(X, labels)
+            booster = trees.get_booster() if kind is xgboost.XGBClassifier else trees.booster_
+            for estimator in (trees, booster):
+                found = from_sklearn(estimator, X, labels)
+                assert np.array_equal(found.source.answers(X), trees.predict(X))
+                assert found.agreement >= 0.99
+    stopped = xgboost.XGBClassifier(n_estimators=40, early_stopping_rounds=1, n_jobs=1)
+    stopped.fit(X[::2], y[::2], eval_set=[(X[1::2], y[1::2])], verbose=False)
+    found = from_sklearn(stopped, X, y)
+    assert np.array_equal(found.source.answers(X), stopped.predict(X))
+    with pytest.raises(InputError, match="the XGBClassifier is not fitted"):
+        from_sklearn(xgboost.XGBClassifier(), X)
+    with pytest.raises(InputError, match="the LGBMClassifier is not fitted"):
+        from_sklearn(lightgbm.LGBMClassifier(), X)
+    with pytest.raises(InputError, match="a XGBRegressor cannot be converted; give a fitted Boo"):
+        from_sklearn(xgboost.XGBRegressor(n_estimators=1).fit(X, y), X)
