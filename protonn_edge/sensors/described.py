@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from typing import Any
@@ -23,7 +24,11 @@ from protonn_edge.system.schema import Check, list_of, number, whole
 
 _MOST_DATA_BYTES = 32
 _TEXT_LIMIT = 200  # bytes, of a frame
-_TAKEN_NAMES = ("analog", "label", "session", "time")  # "analog" of inputs, columns of recordings
+# "analog" of inputs; the others have a meaning as columns of recordings
+_TAKEN_NAME = re.compile(
+    r"analog|label|class|target|time|id|idx|index|unnamed|(row|sample)_?id|"
+    r"(subject|person|user|participant|patient|session|recording|take|group)(_?id)?"
+)
 _SHELF = Shelf("sensor", "protonn_edge.sensors", "docs/own-sensor.md")
 
 
@@ -101,7 +106,7 @@ _KEYS = {
         **_ON_BUS,
         "addresses": Key("1 to 4 addresses from 0x08 to 0x77", _some(whole(0x08, 0x77), 4)),
     },
-    "spi": {**_ON_BUS, "read_bits": whole_number(0x80, 0xFF)},
+    "spi": {**_ON_BUS, "read_bits": whole_number(0x80, 0xFE)},
 }
 _OPTIONAL = ("rates", *Registers.__dataclass_fields__.keys() - {"data_register", "data_bytes",
              "byte_order", "places", "addresses"})  # fmt: skip
@@ -169,7 +174,7 @@ def _registers(facts: Mapping[str, Any]) -> Registers:
 
 
 def _setting(register: int, value: int | list[Any], why: str, wait_ms: int = 0) -> Setting:
-    steps = [(math.inf, value)] if isinstance(value, int) else map(tuple, value)
+    steps = [(math.inf, value)] if isinstance(value, int) else sorted(map(tuple, value))
     return register, tuple(steps), why, wait_ms
 
 
@@ -178,7 +183,7 @@ def _faults(kind: SensorKind, which: str) -> Iterator[str]:
     n, size, chip = len(kind.channels), len(kind.text.encode()), kind.registers
     if kind.name in INPUTS or (kind.name != which and kind.name in _SHELF.names()):
         yield "has the name of another sensor; rename it"
-    if len(set(kind.channels)) < n or not set(kind.channels).isdisjoint(_TAKEN_NAMES):
+    if len(set(kind.channels)) < n or any(map(_TAKEN_NAME.fullmatch, kind.channels)):
         yield "has a channel twice, or one with the name of another column; rename it"
     if size > _TEXT_LIMIT:
         yield f"has a name, channels and units of {size} bytes, the limit is {_TEXT_LIMIT}"
