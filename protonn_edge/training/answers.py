@@ -165,10 +165,16 @@ class Answers(Deployable, ClassifierMixin, BaseEstimator):
         check_is_fitted(self)
         if is_large(X):
             validate_data(self, X, reset=False, skip_check_array=True)
-            scores = np.concatenate([self.model_.scores(chunk) for _, chunk in chunks_of(X)])
-            return scores[:, : len(self.classes_)]
-        points = validate_data(self, X, reset=False, accept_sparse="csr", dtype=np.float32)
-        return self.model_.scores(points)[:, : len(self.classes_)]  # without classes of its owner
+            scores = np.concatenate([self._answering.scores(chunk) for _, chunk in chunks_of(X)])
+        else:
+            points = validate_data(self, X, reset=False, accept_sparse="csr", dtype=np.float32)
+            scores = self._answering.scores(points)
+        return scores[:, : len(self.classes_)]  # without classes of its owner
+
+    @property
+    def _answering(self) -> Any:
+        """What has `scores` and `predict` of raw points: the trained model."""
+        return self.model_
 
     def _label_logits(self, scores: NDArray[np.float64]) -> NDArray[np.float64]:
         return scores
@@ -186,7 +192,7 @@ class Answers(Deployable, ClassifierMixin, BaseEstimator):
                 f"the label for unknown points, {unknown!r}, is a class; choose another"
             )
         points = validate_data(self, X, reset=False, accept_sparse="csr", dtype=np.float32)
-        indices = self.model_.predict(points)
+        indices = self._answering.predict(points)
         rejected = indices == UNKNOWN
         labels: NDArray[Any] = self.classes_[np.where(rejected, 0, indices)]
         label = np.asarray(unknown)

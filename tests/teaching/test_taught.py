@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import pickle
+
 import numpy as np
 import pytest
 from chains import replace as with_numbers
 from linear_factory import random_linear_model
 from model_factory import random_inputs, random_model
+from sklearn.exceptions import NotFittedError
 
+from protonn_edge.chain.decision import UNKNOWN
 from protonn_edge.chain.file import load_model, model_bytes, save_model
 from protonn_edge.chain.integer_chain import IntegerChain
 from protonn_edge.errors import InputError
@@ -230,3 +234,70 @@ def test_refusals_of_training(settings: dict[str, object], match: str) -> None:
     y = np.zeros(40, int) if settings.get("one_class") else np.arange(40) % 2
     with pytest.raises(ValueError, match=match):
         ProtoNNClassifier(**settings).fit(X, y)
+
+
+def taught_estimator(**settings: object) -> tuple[ProtoNNClassifier, np.ndarray, np.ndarray]:
+    """Return an estimator of four classes, and points of somebody unlike those of its training."""
+    rng = np.random.default_rng(0)
+    y = np.array(["a", "b", "c", "d"])[np.arange(120) % 4]
+    X = rng.normal(size=(120, 5)).astype(np.float32) + 3 * np.eye(4, 5)[np.arange(120) % 4]
+    settings = {"n_projections": 4, "epochs": 5, "random_state": 0, "teachable": 20, **settings}
+    return ProtoNNClassifier(**settings).fit(X, y), X + 2, y
+
+
+def test_an_estimator_answers_as_a_board_that_was_taught_the_same() -> None:
+    classifier, X, y = taught_estimator()
+    before = classifier.decision_function(X)
+    file = model_bytes(classifier.to_model())
+    for part in (slice(0, 7), slice(7, 23)):  # three more than there is room for
+        assert classifier.partial_teach(X[part], y[part]) is classifier
+    model = quantize(classifier.to_model())
+    taught = Taught.nothing(4)
+    for point, label in zip(model.coordinates(model.quantize(X[:23])), y[:23], strict=True):
+        taught = taught.learn(point, "abcd".index(label), 20)
+    board = teaching.with_taught(model, taught)
+    Q = model.quantize(X)
+    scores = classifier.decision_function(X)
+    assert np.array_equal(np.rint(scores / model.score_scale), board.scores(Q))
+    assert np.array_equal(classifier.predict(X), classifier.classes_[board.predict(Q)])
+    assert (classifier.predict_proba(X).argmax(axis=1) == scores.argmax(axis=1)).all()
+    assert model_bytes(classifier.to_model()) == file
+    again = pickle.loads(pickle.dumps(classifier))
+    assert np.array_equal(again.decision_function(X), scores)
+    assert not np.allclose(before, scores)
+
+
+@pytest.mark.parametrize("forgets", ["fit", "partial_fit"])
+def test_training_forgets_what_was_taught(forgets: str) -> None:
+    taught, X, y = taught_estimator()
+    taught.partial_teach(X[:8], y[:8])
+    untaught, _, _ = taught_estimator()
+    for each in (taught, untaught):
+        getattr(each, forgets)(X, y)
+    assert np.array_equal(taught.decision_function(X), untaught.decision_function(X))
+
+
+def test_a_taught_estimator_rejects_as_the_board() -> None:
+    classifier, X, y = taught_estimator()
+    classifier.calibrate_rejection(X - 2, y, rate=0.2)
+    classifier.partial_teach(X[:12], y[:12])
+    model = quantize(classifier.to_model())
+    indices = teaching.after_teaching(
+        model, model.quantize(X[:12]), np.searchsorted(classifier.classes_, y[:12])
+    ).predict(model.quantize(X))
+    answers = classifier.predict(X, unknown="?")
+    assert 0 < (answers == "?").sum() < len(X)
+    assert np.array_equal(answers == "?", indices == UNKNOWN)
+
+
+def test_what_cannot_be_taught_is_refused() -> None:
+    classifier, X, y = taught_estimator()
+    with pytest.raises(InputError, match="'e', which is not among the training classes"):
+        classifier.partial_teach(X[:1], ["e"])
+    with pytest.raises(NotFittedError):
+        ProtoNNClassifier(teachable=5).partial_teach(X, y)
+    classifier, X, y = taught_estimator(teachable=0)
+    with pytest.raises(InputError, match="cannot be taught; train one with"):
+        classifier.partial_teach(X, y)
+    with pytest.raises(ValueError, match="3 features"):
+        classifier.partial_teach(X[:, :3], y)

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import binascii
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 
 from protonn_edge.chain.integer_chain import MODEL_HASH_BYTES, IntegerChain
 from protonn_edge.datasets.archive import ArrayArchive, packed
+from protonn_edge.datasets.dataset import Features, dense_features
 from protonn_edge.errors import InputError
 from protonn_edge.kinds.protonn.prototypes.integers import IntegerPrototypes
 from protonn_edge.kinds.protonn.prototypes.teaching import CRC_BYTES, Store, Taught, Teaching
@@ -64,6 +65,36 @@ def with_taught(model: IntegerChain, taught: Taught) -> IntegerChain:
     """
     last, _ = teachable_stage(model)
     return replace(model, own_stages=(*model.own_stages[:-1], replace(last, taught=taught)))
+
+
+def after_teaching(model: IntegerChain, Q: NDArray[np.uint8], y: NDArray[np.int64]) -> IntegerChain:
+    """Return the integer model of a board that was also taught points Q (n, features) of classes y.
+
+    Where there is no more room, they replace others, as on the board.
+    """
+    last, teaching = teachable_stage(model)
+    taught = last.taught or Taught.nothing(last.n_inputs)
+    for point, label in zip(model.coordinates(Q), y.tolist(), strict=True):
+        taught = taught.learn(point, label, teaching.room)
+    return with_taught(model, taught)
+
+
+@dataclass(frozen=True, eq=False)
+class TaughtBoard:
+    """A board after teaching: what its integers answer to raw points X (n, D)."""
+
+    model: IntegerChain
+
+    def scores(self, X: Features) -> NDArray[np.float64]:
+        """Return the scores (n, L), in units of the float model's."""
+        return self.model.scores(self._quantized(X)).astype(np.float64) * self.model.score_scale
+
+    def predict(self, X: Features) -> NDArray[np.int64]:
+        """Return the indices (n,) of the classes, or `UNKNOWN`."""
+        return self.model.predict(self._quantized(X))
+
+    def _quantized(self, X: Features) -> NDArray[np.uint8]:
+        return self.model.quantize(dense_features(X, "points for a board"))
 
 
 def store_of(model: IntegerChain) -> Store:

@@ -18,9 +18,11 @@ from protonn_edge.datasets.dataset import Sparse
 from protonn_edge.errors import InputError
 from protonn_edge.kinds.protonn.head import protonn_head
 from protonn_edge.kinds.protonn.parameters import ProtoNNParameters
+from protonn_edge.kinds.protonn.teaching import TaughtBoard, after_teaching
 from protonn_edge.kinds.protonn.train.budget_rules import sizes_within
 from protonn_edge.kinds.protonn.train.fitting import ProtoNNTraining
 from protonn_edge.kinds.protonn.train.online import OnlineTraining
+from protonn_edge.quantization import quantize
 from protonn_edge.system.rounding import one_thread
 from protonn_edge.training import given_points
 from protonn_edge.training.base import DeviceClassifier
@@ -89,6 +91,7 @@ class ProtoNNClassifier(ProtoNNParameters, DeviceClassifier):
     """
 
     _online: OnlineTraining | None = field(init=False, default=None)
+    _board: TaughtBoard | None = field(init=False, default=None)
 
     refusals: ClassVar[tuple[Refusal, ...]] = (
         Refusal(
@@ -169,13 +172,48 @@ class ProtoNNClassifier(ProtoNNParameters, DeviceClassifier):
             online = self._online or self._began_online(settings, points, targets, weights)
             told = len(online.restarts)
             report = online.learn(points, targets, weights)
-        self._online = online
+        self._online, self._board = online, None
         if self.callback is not None:
             self.callback(report)
         learned = self._learned(online.training, online.trained())
         self._keep(learned, online.training.prepared, n_train=online.n_seen, told=told)
         self._fit_temperature(points, targets)
         return self
+
+    def partial_teach(self, X: ArrayLike, y: ArrayLike) -> Self:
+        """Teach examples to a fitted classifier, as its owner teaches the device.
+
+        From then on, scores and answers are those of a device with these examples, in integers. The
+        model and `to_model` remain as they are; `fit` and `partial_fit` forget all examples.
+
+        Parameters
+        ----------
+        X : array of shape (n, D)
+            Raw features.
+        y : array of shape (n,)
+            Labels, of the classes of training.
+
+        Returns
+        -------
+        ProtoNNClassifier
+            This estimator.
+
+        Raises
+        ------
+        ValueError
+            If X or y are unusable, or the classifier was trained without room for examples
+            (`teachable`).
+        """
+        check_is_fitted(self)
+        points, labels = given_points.labelled_points(self, X, y, "standard", reset=False)
+        targets = given_points.class_indices(labels, self.classes_, "y")
+        model = quantize(self.model_) if self._board is None else self._board.model
+        self._board = TaughtBoard(after_teaching(model, model.quantize(points), targets))
+        return self
+
+    @property
+    def _answering(self) -> Any:
+        return self._board or self.model_
 
     def score_samples(self, X: ArrayLike) -> NDArray[np.float64]:
         """Return how well prototypes cover points X (n, D): far below 0 for unknown inputs.
@@ -275,7 +313,7 @@ class ProtoNNClassifier(ProtoNNParameters, DeviceClassifier):
         return found
 
     def _train(self, prepared: PreparedPoints) -> Learned:
-        self._online = None
+        self._online = self._board = None
         training = ProtoNNTraining(self.frozen(), prepared)
         return self._learned(training, training.train())
 
