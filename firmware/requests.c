@@ -237,8 +237,8 @@ static void answer(void)
 #ifdef PNN_TEACHABLE
     if (type == LEARN || type == FORGET) {
         expected += sizeof head.payload.class_index;
-    } else if (type == STORE && stored_bytes() != UINT16_MAX) {
-        expected = decoder.length;
+    } else if (type == STORE) {
+        expected = stored_bytes() != UINT16_MAX ? decoder.length : 0u;
     }
 #endif
     if (type < HELLO || type > LAST_REQUEST) {
