@@ -434,7 +434,7 @@ LISTINGS = {
     "kinds.forest.kernels.listing": "walk",
     "kinds.linear.kernels": "score",
     "kinds.naive_bayes.kernels.loop": "score",
-    "kinds.protonn.projection.kernels.requantizing": "requantize",
+    "kinds.protonn.projection.kernels._requantizing": "requantize",
     "kinds.protonn.prototypes.loops.clearing": "clear_scores",
     "kinds.protonn.prototypes.loops.code": "add_votes",
     "kinds.protonn.prototypes.loops.listing": "add_votes",
@@ -455,6 +455,6 @@ LISTINGS = {
 NOT_CALLED = {
     # Its examples come from the EEPROM, byte by byte: tests/teaching compares it with NumPy on the
     # emulated board.
-    "kinds.protonn.prototypes.loops.comparing_taught",
+    "kinds.protonn.prototypes.taught_loop.comparing",
 }
 """Listings whose loops read what this machine does not have."""

@@ -77,10 +77,10 @@ def test_a_full_store_replaces_the_nearest_example_of_the_class() -> None:
     assert len(taught.learn([6, 1], 1, room=4)) == 4
 
 
-def test_a_class_without_examples_takes_from_the_class_of_most() -> None:
+def test_an_example_of_a_class_without_any_replaces_the_nearest_of_all() -> None:
     taught = Taught(np.array([[0, 0], [9, 0], [5, 5]], np.int8), np.array([1, 1, 0], np.uint8))
     assert taught.learn([6, 4], 2, room=3) == Taught(
-        np.array([[0, 0], [6, 4], [5, 5]], np.int8), np.array([1, 2, 0], np.uint8)
+        np.array([[0, 0], [9, 0], [6, 4]], np.int8), np.array([1, 1, 2], np.uint8)
     )
 
 
@@ -182,8 +182,8 @@ def test_float_builds_cannot_be_taught() -> None:
 @pytest.mark.parametrize(
     ("numbers", "match"),
     [
-        ({"teachable": -1}, "'teachable' is -1; with 4 classes it must be 0 to 250"),
-        ({"teachable": 251}, "'teachable' is 251"),
+        ({"teachable": -1}, "'teachable' is -1; with 4 classes it must be 0 to 249"),
+        ({"teachable": 250}, "'teachable' is 250"),
         ({"teachable": 3, "taught_vote": float("nan")}, "'taught_vote' is nan"),
         ({"teachable": 3, "taught_vote": 1.5}, "'taught_vote' is 1.5"),
         ({"teachable": 3, "new_classes": 4}, "fewer than the 4 classes"),

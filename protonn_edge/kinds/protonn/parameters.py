@@ -128,7 +128,7 @@ class ProtoNNParameters(MiniBatchParameters):
         Whether to train on normal points only: `fit` takes points of one class, or no targets at
         all, and `calibrate_rejection` chooses the distance from all prototypes beyond which a point
         is unknown. See `protonn_edge.training.initialization`.
-    teachable : int in [0, 253], default=0
+    teachable : int in [0, 252], default=0
         The most examples that a device with the model may be taught, in its EEPROM; see
         `protonn_edge.kinds.protonn.teaching`.
     new_classes : int, default=0

@@ -6,8 +6,10 @@ whenever power is cut, what is read later are the old or the new examples::
     format, hash of the model (8), hidden          format is 0xFF until all else is written
     for each slot: class, point (d), CRC (2)       class is 0xFF in an empty slot
 
-A record counts if its class exists, its CRC is right, and it is not hidden. One slot is hidden by
-its number, the records of class l by the number of slots plus l, 0xFF hides nothing.
+A record counts if its class exists, its CRC is right, and it is not hidden: the records of class l
+are by the number of slots plus l, all by 0xFE, none by 0xFF. There is a slot more than examples. If
+all have a record that counts, the slot whose number is that of what is hidden does not, or the
+first.
 """
 
 from __future__ import annotations
@@ -28,7 +30,6 @@ from protonn_edge.kinds.protonn.prototypes.integers import IntegerPrototypes
 from protonn_edge.kinds.protonn.prototypes.teaching import CRC_BYTES, Store, Taught, Teaching
 from protonn_edge.system.files import write_atomically
 
-CRC_START = 0xFFFF  # so that zeros are no record
 EMPTY = 0xFF  # an erased byte
 _TAUGHT_ARRAYS = ("taught_model", "points", "classes")  # the first is the model's hash
 _FILE_LIMIT_BYTES = 1 << 18  # the most that a board may be taught takes 65 kB
@@ -107,7 +108,7 @@ def stored(model: IntegerChain, taught: Taught) -> bytes:
     """Return the content of a board's store with these examples; the unused rest is erased."""
     with_taught(model, taught)  # which refuses examples that are not of this model
     examples = np.column_stack([taught.classes, taught.points.view(np.uint8)])
-    records = (content + _crc(content) for content in map(bytes, examples))
+    records = (content + _crc(store_of(model), content) for content in map(bytes, examples))
     content = _start(model) + bytes([EMPTY]) + b"".join(records)
     return content.ljust(store_of(model).size, bytes([EMPTY]))
 
@@ -125,7 +126,10 @@ def recalled(model: IntegerChain, content: bytes) -> Taught:
         )
     records = []
     if content[: store.hidden] == _start(model):
-        records = list(_records(last, teaching, content))[: teaching.room]
+        records = list(_records(last, teaching, content))
+    if len(records) == teaching.slots:
+        hidden = content[store.hidden]
+        del records[hidden if hidden < teaching.slots else 0]
     examples = np.frombuffer(b"".join(records), np.uint8).reshape(len(records), 1 + last.n_inputs)
     return Taught(examples[:, 1:].copy().view(np.int8), examples[:, 0].copy())
 
@@ -168,11 +172,12 @@ def _records(stage: IntegerPrototypes, teaching: Teaching, content: bytes) -> It
     for slot in range(teaching.slots):
         record = content[store.header + slot * store.record :][: store.record]
         example, label = record[:-CRC_BYTES], record[0]
-        visible = hidden not in (slot, teaching.slots + label) and label < stage.n_outputs
-        if visible and _crc(example) == record[-CRC_BYTES:]:
+        visible = hidden not in (teaching.slots + label, store.all_hidden)
+        if visible and label < stage.n_outputs and _crc(store, example) == record[-CRC_BYTES:]:
             yield example
 
 
-def _crc(example: bytes) -> bytes:
+def _crc(store: Store, example: bytes) -> bytes:
     """Return CRC-16/CCITT (polynomial 0x1021, not reflected) of a class and a point."""
-    return binascii.crc_hqx(example, CRC_START).to_bytes(CRC_BYTES, "big")
+    start = store.crc_start << 8 | example[0]
+    return binascii.crc_hqx(example[1:], start).to_bytes(CRC_BYTES, "big")

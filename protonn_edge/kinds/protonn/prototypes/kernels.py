@@ -23,6 +23,7 @@ from protonn_edge.kernels.listing import Facts, Listing, Passed
 from protonn_edge.kernels.matvec.loops import blocks_of
 from protonn_edge.kinds.protonn.prototypes import loops
 from protonn_edge.kinds.protonn.prototypes.integers import IntegerPrototypes
+from protonn_edge.kinds.protonn.prototypes.taught_loop import TaughtVoting
 from protonn_edge.kinds.protonn.prototypes.teaching import Store, Teaching
 
 _FIRST_INTERVALS = 8
@@ -195,11 +196,11 @@ _AROUND_CYCLES = (10, 50)
 _CODE_BYTES_PER_SCORE = 16
 
 
-# Of taught examples: code and variables, and what the compiler makes around the loop, once, for
-# each slot, and for each example.
-_TEACHING_CODE_BYTES = 1700
-_TEACHING_STATE_BYTES = 3
-_TAUGHT_CYCLES, _SLOT_CYCLES, _EXAMPLE_CYCLES = 60, 14, 80
+# Of taught examples: code and variables, and what the compiler makes around the loop, mean and
+# maximum.
+_TEACHING_CODE_BYTES = 1200
+_TEACHING_STATE_BYTES = 4
+_TAUGHT_CYCLES = (15, 40)
 
 
 @dataclass(frozen=True, eq=False)
@@ -257,15 +258,32 @@ class PrototypesKernel(Kernel):
         assert self.stage.teaching is not None
         return self.stage.teaching.store(self.stage.n_inputs)
 
-    @property
-    def comparing(self) -> Listing:
-        """The loop that compares the point with a taught example."""
-        return loops.comparing_taught()
+    @cached_property
+    def taught(self) -> TaughtVoting:
+        """The comparisons and votes of taught examples."""
+        stage, teaching = self.stage, self.stage.teaching
+        assert teaching is not None
+        return TaughtVoting(
+            stage.n_inputs,
+            self.store.record,
+            stage.distance_shift,
+            teaching.far_from(stage.distance_limit),
+            teaching.sharpness,
+            teaching.vote,
+            stage.output_bits // 8,
+            stage.gives_nearest,
+        )
 
     @property
-    def comparing_facts(self) -> Facts:
-        """How often it is passed for each example."""
-        return {"coordinate": Passed(self.stage.n_inputs, 1, of="examples")}
+    def taught_facts(self) -> Facts:
+        """How often its labels are passed, however full the store is and wherever it begins."""
+        assert self.stage.teaching is not None
+        return {
+            "slot": Passed(self.stage.teaching.slots),
+            "example": Passed(self.stage.teaching.room),
+            "coordinate": Passed(self.stage.n_inputs, 1, of="example"),
+            "crossed": Passed(self.store.pages),
+        }
 
     @property
     def rows(self) -> list[list[int]]:
@@ -308,13 +326,12 @@ class PrototypesKernel(Kernel):
 
     def _taught_step(self, teaching: Teaching, *, known: bool) -> Step:
         """Return the step of taught examples: of none, and of as many as there is room for."""
-        odds = {"brne coordinate": 1, "wrapped": 0, "compared": 0}
-        coordinate = self.comparing.path("coordinate", ["coordinate"], odds)
-        least = _TAUGHT_CYCLES + _SLOT_CYCLES * teaching.slots
-        each = self.stage.n_inputs * coordinate + _EXAMPLE_CYCLES
-        worst = least + each * teaching.room
+        taught = self.taught
+        least = taught.none + _TAUGHT_CYCLES[0]
+        worst = taught.once + taught.near * teaching.room + taught.slot + _TAUGHT_CYCLES[1]
+        worst += taught.crossed * self.store.pages
         mean = float(least) if known else None
-        return Step("taught", "in EEPROM", _TEACHING_CODE_BYTES, mean, worst, least // 2)
+        return Step("taught", "in EEPROM", _TEACHING_CODE_BYTES, mean, worst, taught.none)
 
     def _step(self, activity: Activity | None, flash_bytes: int) -> Step:
         stage, voting = self.stage, self.voting

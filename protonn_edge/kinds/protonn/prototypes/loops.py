@@ -295,31 +295,6 @@ def clearing(score_bytes: int) -> Listing:
     )
 
 
-def comparing_taught() -> Listing:
-    """Return the loop that compares the point with an example in the EEPROM, until that is far."""
-    return Listing(
-        """
-        coordinate: out %[eearh], %B[place]
-            out  %[eearl], %A[place]
-            adiw %[place], 1
-            sbi  %[eecr], 0
-            ld   r19, %a[value]+
-            in   r18, %[eedr]
-            sub  r18, r19
-            brvs wrapped
-            muls r18, r18
-            add  %A[distance], r0
-            adc  %B[distance], r1
-            brpl compared
-            dec  %[left]
-            brne coordinate
-            rjmp compared
-        wrapped: clr %B[distance]
-        compared: clr __zero_reg__
-        """
-    )
-
-
 def compared_steps(overflows: Sequence[bool], checked: Sequence[bool]) -> tuple[Compared, ...]:
     """Return the comparison of coordinates that may overflow a byte, and of those checked."""
     registers = (*_COORDINATE_REGISTERS, *([None] * len(overflows)))

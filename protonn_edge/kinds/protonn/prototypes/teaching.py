@@ -20,7 +20,7 @@ from protonn_edge.chain.integer_stage import IntArray, check_holds
 from protonn_edge.errors import CheckFailed, InputError
 
 MOST_VOTE = 255  # a byte, whose product with an RBF fits 16 bits
-MOST_SLOTS = 255  # of examples, and classes: the store's header has a number for each
+MOST_SLOTS = 254  # of examples, and classes: the store's header has a number for each
 
 
 CRC_BYTES = 2
@@ -34,11 +34,18 @@ class Store(NamedTuple):
     record: int  # the size of a record: a class, a point and a CRC
     size: int
     format: int = STORE_FORMAT
+    crc_start: int = 0xFF  # of the upper byte, so that zeros are no record; the lower is the class
+    all_hidden: int = 254
 
     @property
     def header(self) -> int:
         """The bytes before the first record."""
         return self.hidden + 1
+
+    @property
+    def pages(self) -> int:
+        """The most multiples of 256 that it lies across, wherever it begins."""
+        return self.size // 256 + 1
 
 
 @dataclass(frozen=True)
@@ -145,10 +152,8 @@ class Taught:
         """Return these and an example, a point (d,) of -128..127; at most `room` of them.
 
         If there is no room, it replaces the nearest one of its class, by the sum of the differences
-        of coordinates. If its class has none, it replaces the nearest one of the class that has
-        most, which can spare one best; of several such classes, the first. Of equally near
-        examples, the one whose coordinates are first in the order of words in a dictionary is
-        replaced.
+        of coordinates; if its class has none, the nearest of all. Of equally near examples, the one
+        whose coordinates are first in the order of words in a dictionary is replaced.
         """
         points = np.vstack([self.points, np.asarray(point, np.int8)])
         classes = np.append(self.classes, np.uint8(label))
@@ -158,10 +163,8 @@ class Taught:
         return Taught(np.delete(points, replaced, axis=0), np.delete(classes, replaced))
 
     def _replaced(self, point: NDArray[np.int8], label: int) -> int:
-        counts = np.bincount(self.classes, minlength=label + 1)
-        among = label if counts[label] else int(counts.argmax())
         distances = np.abs(self.points.astype(np.int64) - point).sum(axis=1)
-        order = np.lexsort((*self.points.T[::-1], distances, self.classes != among))
+        order = np.lexsort((*self.points.T[::-1], distances, self.classes != label))
         return int(order[0])
 
     def forget(self, label: int) -> Taught:
