@@ -44,6 +44,11 @@ export class Pad {
         context.strokeStyle = context.fillStyle = style.color;
         context.lineCap = context.lineJoin = "round";
         context.lineWidth = SIDE / 16;
+        if (!this.strokes.length && !pen.shown) {
+            context.font = `${SIDE / 14}px sans-serif`;
+            context.textAlign = "center";
+            context.fillText("Draw here", SIDE / 2, SIDE / 2);
+        }
         for (const stroke of this.strokes) {
             context.beginPath();
             stroke.forEach(([x, y], i) => (i ? context.lineTo(x, y) : context.moveTo(x, y)));

@@ -1,9 +1,12 @@
 /* A slider a feature, with its value and its range. */
 import { shortly } from "./features.js";
 
+const MOST_OPEN = 8; // more sliders would push the answer out of sight
+
 export class Sliders {
-    /** @param {(raw: number[]) => void} onMove Called with all values when one is moved. */
-    constructor(place, names, { lower, upper, start }, onMove) {
+    /** @param {(raw: number[]) => void} onMove Called with all values when one is moved.
+     *  @param {boolean} open Whether also many sliders are shown at first. */
+    constructor(place, names, { lower, upper, start }, onMove, open) {
         this.parts = names.map((name, i) => {
             const part = place.appendChild(document.createElement("div"));
             const label = part.appendChild(document.createElement("label"));
@@ -24,7 +27,8 @@ export class Sliders {
             return { input, value };
         });
         this.move(start);
-        place.hidden = false;
+        place.parentElement.hidden = false;
+        place.parentElement.open = open || names.length <= MOST_OPEN;
     }
 
     move(raw) {

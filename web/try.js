@@ -41,9 +41,11 @@ export class TryIt {
             this.part("sent").textContent = ", each feature in its range";
         }
         if (sliders) {
-            this.sliders = new Sliders(this.part("sliders"), this.points.names, sliders, (raw) => {
-                this.#classifyOwn(this.features.quantize(raw));
-            });
+            const onMove = (raw) => this.#classifyOwn(this.features.quantize(raw));
+            const alone = this.points.list.length === 0;
+            this.sliders = new Sliders(
+                this.part("sliders"), this.points.names, sliders, onMove, alone,
+            );
         }
         this.#listPoints();
         this.part("use").addEventListener("click", () => this.#pasted());

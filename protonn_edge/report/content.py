@@ -22,6 +22,7 @@ RATES = (1e-9, 1e6)  # the range of predictions per second
 IDLE_WATTS = (0.0, 1_000.0)  # the range of a board's power between predictions, in W
 _SHOWN_RATES = (0.1, 1.0, 10.0, 100.0)
 _HOURS_A_DAY, _DAYS_A_YEAR = 24.0, 365.25
+_SELF_DISCHARGE = 0.03  # of an alkaline battery's energy, a year
 _LARGEST_FILE = 8 << 20
 _MOST_CANDIDATES = 10_000
 _CANDIDATE = {"accuracy": number(0, 1), "flash_bytes": whole(0, 10**9), "mean_ms": number(0, 1e9)}
@@ -208,7 +209,8 @@ class Battery:
         """Return the life for a mean latency in ms; too high a rate is computing all the time."""
         busy = min(1.0, (self.rate if rate is None else rate) * milliseconds / 1000)
         watts = busy * board.power_watts + (1 - busy) * self.idle_watts
-        return Life(busy, 1000 * watts, self.watt_hours / watts)
+        lost = self.watt_hours * _SELF_DISCHARGE / (_DAYS_A_YEAR * _HOURS_A_DAY)
+        return Life(busy, 1000 * watts, self.watt_hours / (watts + lost))
 
     def lives(self, board: Board, milliseconds: float) -> Iterator[tuple[float, Life]]:
         """Yield possible rates of predictions per second, and the battery life of each."""
@@ -223,11 +225,12 @@ class Battery:
         rests = (
             f"and draws {1000 * self.idle_watts:g} mW in between"
             if self.idle_watts
-            else "and nothing in between, which only a bare chip that sleeps comes near"
+            else "and draws nothing in between (--idle-watts; a sleeping chip comes near that)"
         )
         return (
-            f"With {self.rate:g} a second the board computes {100 * life.busy_share:.3g} % of the "
-            f"time, {rests}: a battery of {self.watt_hours:g} Wh then lasts {life.text}."
+            f"At {self.rate:g} per second the board computes {100 * life.busy_share:.3g} % of the "
+            f"time {rests}: a battery of {self.watt_hours:g} Wh, with {100 * _SELF_DISCHARGE:g} % "
+            f"self-discharge a year, lasts {life.text}."
         )
 
 

@@ -203,11 +203,11 @@ def stage_figure(stages: Sequence[str], accuracies: Sequence[float]) -> str:
 
 
 def training_figure(values: Sequence[float], what: str, *, shares: bool = False) -> str:
-    """Return the reports of a training as curves: `shares`, 0..1, or any numbers."""
+    """Return the epochs of a training as curves: `shares`, 0..1, or any numbers."""
     colour = ACCENT if shares else SECOND
     with _axes(190) as (area, drawn):
         area.plot(range(1, len(values) + 1), values, color=colour)
-        area.set(xlabel="report", ylabel=what)
+        area.set(xlabel="epoch", ylabel=what)
         area.xaxis.set_major_locator(MaxNLocator(6, integer=True))
         if shares:
             _share_axis(area, values)
@@ -216,7 +216,7 @@ def training_figure(values: Sequence[float], what: str, *, shares: bool = False)
             area.yaxis.set_major_locator(MaxNLocator(4, steps=[1, 2, 5, 10]))
         chosen = spaced(len(values), _CURVE_MARKS)
         texts = (f"{100 * values[i]:.2f} %" if shares else f"{values[i]:.4g}" for i in chosen)
-        words = (f"report {i + 1:,}: {what} {text}" for i, text in zip(chosen, texts, strict=True))
+        words = (f"epoch {i + 1:,}: {what} {text}" for i, text in zip(chosen, texts, strict=True))
         _dots(area, [i + 1 for i in chosen], [values[i] for i in chosen], words, colour, alpha=0)
     return drawn[0]
 
@@ -335,9 +335,9 @@ def _without_frame(area: Axes) -> None:
 
 
 def _share_axis(area: Axes, shares: Sequence[float]) -> None:
-    """Give an axis of shares, 0..1, a range around them of at most 100 %."""
+    """Give an axis of shares, 0..1, a range around them, in which small differences look small."""
     low, high = min(shares), max(shares)
-    spread = max(high - low, 0.01)
+    spread = max(high - low, 0.04)
     bottom, top = max(0.0, low - 0.3 * spread), min(1.0, high + 0.3 * spread)
     ticks = MaxNLocator(4, steps=[1, 2, 5, 10]).tick_values(bottom, top)
     area.set_yticks([tick for tick in ticks if bottom - 1e-9 <= tick <= top + 1e-9])

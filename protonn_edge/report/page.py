@@ -28,7 +28,7 @@ from protonn_edge.report.points import payload
 
 _PAGE_MCU = "atmega328p"  # of web/uno.js
 _SOCKET = re.compile(r"^(socket://.*):\d+$")
-_LOCAL, _EMULATOR = "socket://127.0.0.1", "a socket of the same computer, as an emulated board has"
+_LOCAL, _EMULATOR = "socket://127.0.0.1", "an emulated board on this computer"
 _OTHER_CHIP = "the page has an ATmega328P alone, and this firmware is for another chip"
 _ID = re.compile(r'(?<=[#"])(?=[a-z]+[0-9a-f]{10}[")])')  # the beginning of one, by matplotlib
 _CLASSES_NAMED = 40

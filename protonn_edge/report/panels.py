@@ -28,12 +28,12 @@ _NOTHING = 1e-9  # an objective that never exceeds this is not shown
 _DRAWABLE = list_of(number(-1e300, 1e300), 1_000_000)
 _ROWS = 10  # of a table of a curve
 _STAGE_NAMES = {
-    "float": "none of it",
+    "float": "nothing",
     "inputs": "the inputs",
     "W": "and W",
     "coordinates": "and Z",
     "prototypes": "and B, the RBF",
-    "Z": "and Z: all of it",
+    "Z": "and Z: everything",
 }
 
 
@@ -54,16 +54,16 @@ def latency_panels(one: Evidence) -> list[Panel]:
     words = f"{ms.mean:.3f} ms on average, 99 % within {ms.p99:.3f} ms, {ms.max:.3f} ms at most"
     words += "." if worst is None else f"; the bound is {board.milliseconds(worst):.3f} ms."
     rows = [
-        ("least", f"{count.min:,.0f}", f"{ms.min:.3f}"),
+        ("minimum", f"{count.min:,.0f}", f"{ms.min:.3f}"),
         ("mean", f"{count.mean:,.0f}", f"{ms.mean:.3f}"),
-        ("99 % at most", f"{count.p99:,.0f}", f"{ms.p99:.3f}"),
-        ("most", f"{count.max:,.0f}", f"{ms.max:.3f}"),
+        ("99th percentile", f"{count.p99:,.0f}", f"{ms.p99:.3f}"),
+        ("maximum", f"{count.max:,.0f}", f"{ms.max:.3f}"),
     ]
     if mean is not None:
         rows.append(("planned mean", f"{mean:,.0f}", f"{board.milliseconds(mean):.3f}"))
     if worst is not None:
         rows.append((f"bound, {one.bound_by}", f"{worst:,}", f"{board.milliseconds(worst):.3f}"))
-    table = PageTable("Of a prediction", ("", "cycles", "ms"), tuple(rows))
+    table = PageTable("Per prediction", ("", "cycles", "ms"), tuple(rows))
     return [Panel.drawn(drawn, words, title="Histogram of latencies. "), Panel(table=table)]
 
 
@@ -74,14 +74,14 @@ def energy_panels(one: Evidence, battery: Battery) -> list[Panel]:
         return []
     life = battery.life(one.board, one.summary.latency_ms.mean)
     words = (
-        f"{energy.mean:.4f} mJ a prediction on average: the board's {one.board.power_watts} W "
+        f"{energy.mean:.4f} mJ per prediction on average: the board's {one.board.power_watts} W "
         f"times the latency. {battery.sentence(life)}"
     )
     lives = tuple(
         (f"{rate:,g}", f"{100 * each.busy_share:.3g} %", f"{each.mean_mw:.3g}", each.text)
         for rate, each in battery.lives(one.board, one.summary.latency_ms.mean)
     )
-    headings = ("a second", "of the time", "mean mW", "battery lasts")
+    headings = ("predictions per second", "time computing", "mean mW", "battery life")
     return [Panel(caption=words), Panel(table=PageTable("Battery life", headings, lives))]
 
 
@@ -130,7 +130,7 @@ def _memory_panel(name: str, parts: list[figures.MemoryPart], limit: int) -> Pan
     rows = [(part.name, f"{part.size:,}", f"{100 * part.size / limit:.1f} %") for part in parts]
     rows.append(("free", f"{limit - used:,}", f"{100 * (limit - used) / limit:.1f} %"))
     key = tuple(zip(figures.part_colours(len(parts)), (part.name for part in parts), strict=True))
-    table = PageTable(f"{name} by what it is for", ("", "bytes", "share"), tuple(rows))
+    table = PageTable(f"{name} by use", ("", "bytes", "share"), tuple(rows))
     return Panel.drawn(figures.memory_figure(parts, limit), words, key=key, table=table)
 
 
@@ -168,10 +168,10 @@ def plan_panels(one: Evidence) -> list[Panel]:
         for stage in plan.steps
     ]
     if plan.exclusive_cycles:
-        rows.append(("not together", "", "", "", f"-{plan.exclusive_cycles:,}"))
+        rows.append(("never in one prediction", "", "", "", f"-{plan.exclusive_cycles:,}"))
     mean = "-" if plan.mean_cycles is None else f"{plan.mean_cycles:,.0f}"
     rows.append(("prediction", "", "", mean, f"{plan.worst_cycles:,}"))
-    headings = ("stage", "kernel", "flash B", "mean cycles", "at most")
+    headings = ("stage", "kernel", "flash B", "mean cycles", "bound")
     name = f"Kernels and the planner's estimates, compiled by {BOUND_FLAGS}"
     return [Panel(table=PageTable(name, headings, tuple(rows), texts=frozenset({1})))]
 
@@ -194,14 +194,14 @@ def quantization_panels(one: Evidence) -> list[Panel]:
     drawn = figures.stage_figure([s.stage for s in stages], [s.accuracy for s in stages])
     rows = tuple(
         (
-            _STAGE_NAMES.get(s.stage, f"and the {s.stage}: all of it"),
+            _STAGE_NAMES.get(s.stage, f"and the {s.stage}: everything"),
             f"{100 * s.accuracy:.2f} %",
             f"{s.changed:,}",
             f"{s.disagreements:,}",
         )
         for s in stages
     )
-    headings = ("in integers", "accuracy", "points changed", "unlike float")
+    headings = ("in integers", "accuracy", "points changed", "differ from float")
     table = PageTable("Stage by stage", headings, rows)
     return [Panel.drawn(drawn, words, title="Accuracy by stage. "), Panel(table=table)]
 
@@ -220,10 +220,10 @@ def training_panels(one: Evidence) -> list[Panel]:
 
 def _curve(values: Sequence[float], what: str, title: str, form: str) -> Panel:
     texts = [form.format(value).replace("%", " %") for value in values]
-    words = f"{title} went from {texts[0]} to {texts[-1]} over {len(values):,} reports."
+    words = f"{title} went from {texts[0]} to {texts[-1]} over {len(values):,} epochs."
     drawn = figures.training_figure(values, what, shares="%" in form)
     rows = tuple((f"{i + 1:,}", texts[i]) for i in figures.spaced(len(values), _ROWS))
-    return Panel.drawn(drawn, words, table=PageTable("Some of the reports", ("report", what), rows))
+    return Panel.drawn(drawn, words, table=PageTable("Some of the epochs", ("epoch", what), rows))
 
 
 def _numbers(history: object, name: str) -> list[float]:

@@ -25,6 +25,7 @@ _MARGIN = 16
 _FAR = 0.35  # of the points' extent: more distant prototypes are left out
 _TOLERANCE = 0.005  # of the extent: maximum error of a position computed in the page
 _MOST_NAMED = 6  # classes with names that fit the figure
+_LETTER, _LINE = 9, 18  # of a name, in px
 _MOST_INPUTS = 1024  # of an affine map in the page
 _FEWEST_POINTS = 3  # of a plane
 
@@ -127,12 +128,18 @@ def marks(at: Floats, labels: list[int], wrong: list[bool] | None = None) -> tup
 def _class_names(
     at: Floats, labels: NDArray[np.int64], classes: tuple[str, ...]
 ) -> tuple[tuple[float, float, str], ...]:
-    """Return the names of few classes, each at the centre of its points."""
+    """Return the names of few classes, each at the centre of its points, or below another name."""
     if len(classes) > _MOST_NAMED:
         return ()
     there = [(label, name) for label, name in enumerate(classes) if (labels == label).any()]
     middles = (np.median(at[labels == label], axis=0).round(1).tolist() for label, _ in there)
-    return tuple((x, y, name) for (x, y), (_, name) in zip(middles, there, strict=True))
+    placed: list[tuple[float, float, str]] = []
+    for (x, y), (_, name) in sorted(zip(middles, there, strict=True), key=lambda each: each[0][1]):
+        for x0, y0, other in placed:
+            if abs(x - x0) < _LETTER * (len(name) + len(other)) / 2 and y < y0 + _LINE:
+                y = y0 + _LINE  # noqa: PLW2901  (moved down)
+        placed.append((x, y, name))
+    return tuple(placed)
 
 
 @dataclass(frozen=True, eq=False)

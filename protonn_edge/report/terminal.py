@@ -142,9 +142,9 @@ def device_table(shares: Sequence[DeviceShare]) -> Table:
 
 def stage_table(losses: Sequence[StageLoss]) -> Table:
     """Return the loss at each stage of quantization, one row each."""
-    table = _table("in integers up to", "accuracy", "points changed", "unlike float")
+    table = _table("in integers up to", "accuracy", "points changed", "differ from float")
     for loss in losses:
-        name = "none of it" if loss is losses[0] else loss.stage
+        name = "nothing" if loss is losses[0] else loss.stage
         share = f"{100 * loss.accuracy:.2f} %"
         table.add_row(name, share, f"{loss.changed:,}", f"{loss.disagreements:,}")
     return table

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from protonn_edge.boards import load_board
-from protonn_edge.report.content import Battery
+from protonn_edge.report.content import Battery, Life
 
 BOARD = load_board("uno")
 
@@ -14,7 +14,7 @@ def test_power_is_shared_between_computing_and_resting():
     life = Battery(watt_hours=1.0, rate=100.0, idle_watts=0.1).life(BOARD, milliseconds=2.0)
     assert life.busy_share == pytest.approx(0.2)
     assert life.mean_mw == pytest.approx(0.2 * 245.5 + 0.8 * 100)
-    assert life.hours == pytest.approx(1.0 / 0.1291)
+    assert life.hours == pytest.approx(1.0 / 0.1291, rel=1e-4)
 
 
 def test_a_board_does_not_compute_for_more_than_all_of_the_time():
@@ -31,5 +31,9 @@ def test_rates_beyond_the_board_are_left_out_and_its_own_limit_is_last():
     ("hours", "text"), [(30, "30.0 hours"), (72, "3 days"), (2e5, "22.8 years")]
 )
 def test_a_life_is_told_in_a_unit_that_suits_it(hours, text):
-    watts = 1.0 / hours
-    assert Battery(1.0, rate=1e-9, idle_watts=watts).life(BOARD, 1e-6).text == text
+    assert Life(0.0, 0.0, hours).text == text
+
+
+def test_an_idle_battery_discharges_itself_by_3_percent_a_year():
+    life = Battery(watt_hours=6.0, rate=0.001).life(BOARD, milliseconds=1e-6)
+    assert life.hours == pytest.approx(100 / 3 * 365.25 * 24, rel=1e-3)

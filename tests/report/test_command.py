@@ -86,7 +86,7 @@ def test_a_model_alone_is_built_and_the_points_show_mistakes(folder, tmp_path, m
     assert done.exit_code == 0, done.output
     page = (tmp_path / "report.html").read_text()
     assert 'id="mistakes"' in page
-    assert "With 20 a second" in page
+    assert "At 20 per second" in page
     assert "at 0.5 W" in page
     assert "A &lt;b&gt; title" in page
     assert "protonn-edge report results.csv --model another.npz" in page

@@ -106,11 +106,13 @@ def test_keys_and_a_narrow_window_are_enough(show, digits):
 
 
 def test_a_slider_tells_its_value_and_the_answer_stays_in_sight(show, hostile):
-    """Sliders are there where the input is no image."""
+    """Sliders are there where the input is no image; many are folded."""
     shown = show(hostile, size=NARROW)
     first = shown.wait_for_answer(point=0)
     sliders = shown.page.locator("[data-part=sliders] input")
     assert sliders.count() == 12
+    assert not sliders.first.is_visible()
+    shown.page.locator("summary", has_text="Move the features").click()
     assert shown.page.locator("[data-part=pad]").count() == 0
     before = shown.page.evaluate(RING)
     for i in range(3):
