@@ -7,7 +7,9 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+import click
 import numpy as np
+from numpy.typing import NDArray
 
 from protonn_edge.chain.feature_stage import Facts
 from protonn_edge.chain.file import load_model
@@ -17,12 +19,12 @@ from protonn_edge.chain.raw_inputs import unit_words
 from protonn_edge.chain.registry import FEATURE_STAGES
 from protonn_edge.cli.calibrate import rejection_facts, rejection_record
 from protonn_edge.cli.command import OUTPUT, Output, command, option
-from protonn_edge.cli.options import MODEL_FILE, PATH
+from protonn_edge.cli.options import GROUPS, MODEL_FILE, PATH
 from protonn_edge.cli.tables import TABLE, points_for
 from protonn_edge.codegen import make_plan
 from protonn_edge.datasets import TableOptions
 from protonn_edge.errors import shortened
-from protonn_edge.quantization import quantize, why_floats_alone
+from protonn_edge.quantization import IntegerChain, quantize, why_floats_alone
 from protonn_edge.report.terminal import fact_table, stage_table
 
 _NAMES_SHOWN = 12
@@ -33,6 +35,13 @@ _FEATURES_SHOWN = 4
 def inspect_command(
     model_file: Path = MODEL_FILE,
     data: Path | None = option("Labelled points to measure the cost of quantization on.", PATH),
+    groups: str | None = GROUPS,
+    teach: int | None = option(
+        "With --groups: let each group teach up to N examples of each class, and report the "
+        "accuracy on other points of the same group.",
+        click.IntRange(1, 50),
+        metavar="N",
+    ),
     table: TableOptions = TABLE,
     out: Output = OUTPUT,
 ) -> None:
@@ -40,6 +49,8 @@ def inspect_command(
 
     With --data, also reports accuracy as the model is quantized step by step.
     """
+    if (teach is None) != (groups is None) or (teach is not None and data is None):
+        raise click.UsageError("--teach needs --data and --groups, and --groups needs --teach")
     model = load_model(model_file)
     record = _describe(model)
     facts = [
@@ -60,7 +71,37 @@ def inspect_command(
         record |= {"n": len(y), "stages": [asdict(loss) for loss in losses]}
         if losses:
             out.say(f"stage by stage, on {len(y):,} points:", stage_table(losses))
+        if teach is not None and groups is not None:
+            record["teaching"] = _taught(quantize(model), X, y, (groups, data), out, teach)
     out.finish(record)
+
+
+def _taught(
+    model: IntegerChain,
+    X: NDArray[np.float32],
+    y: NDArray[np.int64],
+    groups: tuple[str, Path],
+    out: Output,
+    most: int,
+) -> dict[str, Any]:
+    """Print what examples of each group are worth; return it for the JSON object."""
+    from protonn_edge.datasets.splits import group_names, group_numbers  # noqa: PLC0415 - as below
+    from protonn_edge.evaluation.teaching import teach_people  # noqa: PLC0415 - few need it
+
+    names = group_names(*groups)
+    group_numbers(names, len(y))  # which refuses missing names
+    people = teach_people(model, model.quantize(X), y, names.astype(np.str_), most)
+    accuracies = np.array([person.accuracies for person in people])
+    mean, worst = accuracies.mean(axis=0).tolist(), accuracies.min(axis=0).tolist()
+    rows = [
+        *((person.name, person.accuracies) for person in people),
+        ("mean", mean),
+        ("worst", worst),
+    ]
+    facts = [("examples", "".join(f"{count:7}" for count in range(most + 1)))]
+    facts += [(name, "".join(f"{100 * each:7.2f}" for each in row)) for name, row in rows]
+    out.say("accuracy in %, by how many examples of each class are taught:", fact_table(facts))
+    return {"people": [asdict(person) for person in people], "mean": mean, "worst": worst}
 
 
 def _describe(model: Model) -> dict[str, Any]:

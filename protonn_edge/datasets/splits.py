@@ -156,7 +156,9 @@ def with_groups(dataset: Dataset, name: str, data: Path) -> Dataset:
     point, or there is only one group.
     """
     of_session = dataset.layout is not None and dataset.layout.session == name
-    names = dataset.sessions if of_session and dataset.sessions is not None else _read(name, data)
+    names = (
+        dataset.sessions if of_session and dataset.sessions is not None else group_names(name, data)
+    )
     numbers = group_numbers(names, dataset.X_train.shape[0])
     if not numbers.any():
         raise InputError(
@@ -170,8 +172,7 @@ def group_numbers(names: ArrayLike, n: int) -> NDArray[np.int64]:
     named = np.asarray(names)
     if named.shape != (n,):
         raise InputError(
-            f"the groups have the shape {named.shape} for {n:,} training points; give one for each "
-            "point"
+            f"the groups have the shape {named.shape} for {n:,} points; give one for each point"
         )
     for row, name in enumerate(named.tolist()):
         if name in ("", None) or name != name:  # noqa: PLR0124 - as NaN does
@@ -182,7 +183,8 @@ def group_numbers(names: ArrayLike, n: int) -> NDArray[np.int64]:
     return numbers
 
 
-def _read(name: str, data: Path) -> NDArray[Any]:
+def group_names(name: str, data: Path) -> NDArray[Any]:
+    """Return the groups that an array in `data`, or the lines of a file, name."""
     if data.suffix == ".npz":
         with ArrayArchive(data, limit_bytes=_ARCHIVE_LIMIT_BYTES) as archive:
             if name in archive.names:

@@ -66,7 +66,7 @@ def test_groups_have_more_folds_where_there_are_enough(n_groups, folds):
     ("y", "groups", "sentence"),
     [
         (np.append(Y, 3), None, "only one point"),
-        (Y, np.zeros(5), r"shape \(5,\) for 90 training points"),
+        (Y, np.zeros(5), r"shape \(5,\) for 90 points"),
         (Y, np.arange(90) % 2, "there are 2 groups for 3 folds"),
     ],
 )

@@ -131,7 +131,7 @@ def test_the_model_tells_of_other_groups_by_the_digest_of_its_data() -> None:
     [
         ({"optimizer": "alternating"}, "alternating optimizer"),
         ({"group_shift": -1.0}, "group_shift"),
-        ({"groups": np.zeros(5)}, r"shape \(5,\) for 120 training points"),
+        ({"groups": np.zeros(5)}, r"shape \(5,\) for 120 points"),
         ({"groups": np.array(["a", None, "b"] * 40, object)}, "the group of point 1 is missing"),
         ({"groups": np.where(np.arange(120) == 7, np.nan, 1.0)}, "the group of point 7 is missing"),
     ],

@@ -1,0 +1,114 @@
+"""`inspect --teach` predicts what examples of each person will give, on their other points."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from chains import replace as with_numbers
+from command_line import run, run_json, succeed
+from model_factory import random_model
+
+from protonn_edge.chain.file import save_model
+from protonn_edge.errors import InputError
+from protonn_edge.evaluation.teaching import teach_people
+from protonn_edge.kinds.protonn import teaching
+from protonn_edge.kinds.protonn.prototypes.teaching import Taught
+from protonn_edge.quantization import IntegerChain, quantize
+
+FLOATS = with_numbers(random_model(projections=4, features=6, classes=3), teachable=12)
+MODEL = quantize(FLOATS)
+
+
+def people_of(count: int = 40) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return inputs (n, 6), classes and people; what a person's class looks like is their own."""
+    rng = np.random.default_rng(0)
+    people, y = np.repeat(["ann", "bob"], 3 * count), np.tile(np.arange(3), 2 * count)
+    centres = rng.integers(40, 200, (2, 3, 6))
+    Q = centres[(people == "bob").astype(int), y] + rng.integers(-9, 10, (len(y), 6))
+    return Q.astype(np.uint8), y, people
+
+
+def accuracy(model: IntegerChain, Q: np.ndarray, y: np.ndarray) -> float:
+    return float((model.predict(Q) == y).mean())
+
+
+def test_the_tested_points_are_neither_taught_nor_beside_what_is() -> None:
+    Q, y, people = people_of()
+    found = teach_people(MODEL, Q, y, people, 2)
+    for person in found:
+        own = np.flatnonzero(people == person.name)
+        rows = [own[y[own] == label] for label in range(3)]  # 40 of each
+        tested = np.sort(np.concatenate([np.delete(r, [9, 10, 11, 29, 30, 31]) for r in rows]))
+        assert person.n == len(tested) == 102
+        for count, places in enumerate(([], [30], [10, 30])):
+            taught = np.concatenate([r[places] for r in rows]).astype(int)
+            points = MODEL.coordinates(Q[taught]).astype(np.int8)
+            board = teaching.with_taught(MODEL, Taught(points, y[taught].astype(np.uint8)))
+            assert person.accuracies[count] == accuracy(board, Q[tested], y[tested])
+    assert [person.name for person in found] == ["ann", "bob"]
+    assert min(person.accuracies[2] for person in found) > 0.9
+
+
+def test_more_examples_than_there_is_room_for_replace_others() -> None:
+    Q, y, people = people_of()
+    (ann, _) = teach_people(MODEL, Q, y, people, 10)  # 30 examples for 12 places
+    assert len(ann.accuracies) == 11
+    assert ann.accuracies[10] > 0.9
+
+
+def test_a_class_that_somebody_never_showed_is_not_taught() -> None:
+    Q, y, people = people_of()
+    kept = (people == "ann") | (y != 2)
+    both, bob = (teach_people(MODEL, *each, 1) for each in (
+        (Q[kept], y[kept], people[kept]), (Q[(people == "bob") & (y != 2)], *[
+            each[(people == "bob") & (y != 2)] for each in (y, people)])
+    ))  # fmt: skip
+    assert both[1] == bob[0]
+
+
+def test_too_few_points_are_refused() -> None:
+    Q, y, people = people_of(7)
+    with pytest.raises(InputError, match="'ann' has 7 points of 'class 0', but --teach 2 needs 8"):
+        teach_people(MODEL, Q, y, people, 2)
+    assert len(teach_people(MODEL, Q, y, people, 1)) == 2
+
+
+@pytest.fixture
+def words(tmp_path: Path) -> list[object]:
+    """Write a model and data whose integers are those of `people_of`; return the command."""
+    save_model(FLOATS, tmp_path / "model.npz")
+    Q, y, people = people_of()
+    X = MODEL.features.zero + MODEL.features.step * Q
+    names = np.array(MODEL.classes)
+    np.savez(tmp_path / "data.npz", X=X, y=y, class_names=names, people=people)
+    return ["inspect", tmp_path / "model.npz", "--data", tmp_path / "data.npz"]
+
+
+def test_the_command_prints_a_curve(words: list[object], tmp_path: Path) -> None:
+    lines = tmp_path / "people.txt"
+    lines.write_text("\n".join(people_of()[2]))
+    found = run_json(*words, "--groups", "people", "--teach", 3)["teaching"]
+    assert run_json(*words, "--groups", lines, "--teach", 3)["teaching"] == found
+    assert [person["name"] for person in found["people"]] == ["ann", "bob"]
+    each = np.array([person["accuracies"] for person in found["people"]])
+    assert each.shape == (2, 4)
+    assert found["mean"] == each.mean(axis=0).tolist()
+    assert found["worst"] == each.min(axis=0).tolist()
+    printed = succeed(*words, "--groups", "people", "--teach", 3).output
+    assert f"{100 * found['worst'][3]:.2f}" in printed.split("worst")[1]
+
+
+def test_what_is_missing_is_named(words: list[object], tmp_path: Path) -> None:
+    for some in (["--teach", 3], ["--groups", "people"]):
+        done = run(*words, *some)
+        assert done.exit_code == 2
+        assert "--teach needs --data and --groups" in done.stderr
+    (tmp_path / "few.txt").write_text("ann\nbob\n")
+    few = run(*words, "--groups", tmp_path / "few.txt", "--teach", 1)
+    assert "(2,) for 240 points" in few.stderr
+    save_model(random_model(projections=4, features=6, classes=3), tmp_path / "model.npz")
+    done = run(*words, "--groups", "people", "--teach", 1)
+    assert "cannot be taught" in done.stderr
+    assert done.exit_code == 2
