@@ -304,7 +304,7 @@ def roles_of(
     if len(features) > 1 and not channels and features[0].index == 0 and _counts_rows(features[0]):
         left_out = {features.pop(0): "index", **left_out}
     if texts and (guessed or not features):
-        raise text_refusal(path, texts)  # one of them may be the label
+        raise text_refusal(path, texts, guessed=guessed)
     return Roles(label, how, features, left_out, one_hot=one_hot)
 
 
@@ -412,17 +412,22 @@ def left_out_notice(column: Column, reason: Reason) -> naming.Notice:
     )
 
 
-def text_refusal(path: object, columns: Sequence[Column]) -> InputError:
-    """Return the error for columns of text, one of them perhaps the label."""
-    column, *others = columns
-    texts = (cell.strip() for cell in column.first if not is_number(cell))
-    example = naming.quoted(next(texts, ""))
-    also = f" and in {', '.join(each.title for each in others[:_NAMED])}" if others else ""
-    names = ",".join(each.flag_value for each in columns[: _NAMED + 1])
+def text_refusal(path: object, columns: Sequence[Column], *, guessed: bool) -> InputError:
+    """Return the error for columns of text, beside a label that was named or guessed."""
+    columns = columns[: _NAMED + 1]
+    titles = " and ".join(f"{each.title}, such as {_a_text(each)}" for each in columns)
+    names = ",".join(each.flag_value for each in columns)
+    labels = [each.flag_value for each in columns if each.may_be_label] or [columns[0].flag_value]
+    wanted = " or ".join(f"--label {name}" for name in labels)
+    unnamed = "no column called label, class or target, but " if guessed else ""
     return InputError(
-        f"{path} has text in {column.title}, such as {example},{also} and features are numbers; "
-        f"leave it out with --drop {names}, or give --label {column.flag_value} if it is the label"
+        f"{path} has {unnamed}text in {titles}; give {wanted} if these are the classes, or leave "
+        f"text out with --drop {names}"
     )
+
+
+def _a_text(column: Column) -> str:
+    return naming.quoted(next((cell.strip() for cell in column.first if not is_number(cell)), ""))
 
 
 # --- 5: numbers, and what is missing --------------------------------------------------------------

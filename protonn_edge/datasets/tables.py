@@ -347,7 +347,10 @@ def text_of(path: Path, newline: str | None = None) -> Iterator[TextIO]:
         with path.open(encoding="utf-8-sig", newline=newline) as stream:
             yield stream
     except UnicodeDecodeError as error:
-        raise InputError(f"{path} is not text in UTF-8 ({str(error)[:80]}); convert it") from error
+        raise InputError(
+            f"{path} is not text in UTF-8 (byte {error.object[error.start]:#04x} is not); save it "
+            "in Excel as 'CSV UTF-8', or convert it, as iconv -f cp1252 -t utf-8 does"
+        ) from error
     except OSError as error:
         raise InputError(f"cannot read {path}: {error.strerror}; check its permissions") from error
 

@@ -264,7 +264,7 @@ def _read_csv(path: Path, kind: SensorKind) -> tuple[NDArray[np.int16], float | 
     try:
         text = path.read_text(encoding="utf-8-sig")
     except UnicodeDecodeError as error:
-        raise InputError(f"{path} is not text in UTF-8; convert it") from error
+        raise InputError(f"{path} is not text in UTF-8; save it as UTF-8") from error
     lines = [(number, line) for number, line in enumerate(text.splitlines(), 1) if line.strip()]
     said = [_RATE.match(line) for _, line in lines if line.startswith("#")]
     rates = [_number(found[1], path) for found in said if found is not None]

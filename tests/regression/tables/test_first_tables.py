@@ -158,8 +158,9 @@ def test_text_that_may_be_the_label_is_refused_with_the_option_that_helps(write:
     rows = [[("red", "green")[row % 2], "ab"[row % 2], 0.5 * row, row % 3] for row in range(30)]
     path = write(rows, ["colour", "kind", "size", "count"])
     sentence = refusal(run("train", path, "-o", path.with_name("m.npz")))
-    assert "text in column 'colour', such as 'red', and in column 'kind'" in sentence
-    assert "--drop colour,kind, or give --label colour" in sentence
+    assert "no column called label, class or target, but text in column 'colour', such" in sentence
+    assert "; give --label colour or --label kind if these are the classes, or leave" in sentence
+    assert "text out with --drop colour,kind" in sentence
 
 
 def test_columns_are_chosen_by_name_or_number(write: Write, flowers: Flowers) -> None:

@@ -33,6 +33,7 @@ def an_array() -> bytes:
         (ROWS.encode("utf-16"), "is text in UTF-16; save it as UTF-8"),
         (ROWS.encode("utf-16-le"), "seems to be text in UTF-16; save it as UTF-8"),
         (ROWS.encode("utf-16-be"), "seems to be text in UTF-16; save it as UTF-8"),
+        (ROWS.encode() + "Fräse".encode("cp1252"), "(byte 0xe4 is not); save it in Excel as 'CSV"),
         (gzip.compress(ROWS.encode(), mtime=0), "is compressed with gzip; unpack it"),
         (b"BZh9" + bytes(50), "is compressed with bzip2; unpack it"),
         (zipped(), "is a zip archive, as .npz and .xlsx files are"),
@@ -40,7 +41,18 @@ def an_array() -> bytes:
         (b"\xd0\xcf\x11\xe0" + bytes(50), "is an Excel file"),
         (b"1,2\n2,\0\0\n", "has null bytes and is not text"),
     ],
-    ids=["utf-16", "utf-16-le", "utf-16-be", "gzip", "bzip2", "zip", "npy", "xls", "null"],
+    ids=[
+        "utf-16",
+        "utf-16-le",
+        "utf-16-be",
+        "cp1252",
+        "gzip",
+        "bzip2",
+        "zip",
+        "npy",
+        "xls",
+        "null",
+    ],
 )
 @pytest.mark.parametrize("name", ["data.csv", "data.txt"])
 def test_a_file_is_called_what_it_is(tmp_path: Path, name: str, content: bytes, what: str) -> None:
