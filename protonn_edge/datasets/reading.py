@@ -45,7 +45,7 @@ from protonn_edge.datasets.dataset import (
     sparse_rows,
 )
 from protonn_edge.datasets.images import has_images, read_images
-from protonn_edge.datasets.naming import OnNotice, label_text
+from protonn_edge.datasets.naming import Notice, OnNotice, label_text
 from protonn_edge.datasets.options import SHOWN, TableOptions, with_keywords
 from protonn_edge.datasets.preparation import Preparation
 from protonn_edge.datasets.rules import Expected
@@ -87,6 +87,7 @@ def load_dataset(
     path: Path | str,
     options: TableOptions | None = None,
     *,
+    test: Path | str | None = None,
     least_classes: Literal[1, 2] = 2,
     **keywords: Any,
 ) -> Dataset:
@@ -97,6 +98,9 @@ def load_dataset(
     path : Path or str
     options : TableOptions, optional
         For a table, or a folder of images; refused for other kinds of files.
+    test : Path or str, optional
+        A second file, which becomes the test part: its classes have the same numbers, its columns
+        the same order, and its gaps the values of the training part.
     least_classes : {2, 1}
         Minimum number of classes, see `dataset_from`.
     **keywords
@@ -116,7 +120,8 @@ def load_dataset(
     """
     chosen = with_keywords(options, keywords)
     try:
-        return _dataset(Path(path), chosen, least_classes)
+        dataset = _dataset(Path(path), chosen, least_classes)
+        return dataset if test is None else _with_test(dataset, Path(test), chosen)
     except InputError as error:
         flags = () if options is not None else dict.fromkeys(_FLAGS.findall(str(error)))
         if not flags:
@@ -133,6 +138,24 @@ def _dataset(path: Path, options: TableOptions | None, least_classes: Literal[1,
     else:
         dataset = dataset_from(train, test, names, least_classes=least_classes)
     return replace(dataset, notices=(*dataset.notices, *remarks(dataset)))
+
+
+def _with_test(dataset: Dataset, path: Path, options: TableOptions | None) -> Dataset:
+    if len(dataset.y_test):
+        raise InputError(f"the data has a test part already, and test is {path}; leave test out")
+    given = options and replace(options, missing=None, one_hot=())  # as in the training part
+    notices: list[Notice] = []
+    X, y = load_points(
+        path,
+        classes=dataset.classes,
+        n_features=dataset.n_features,
+        feature_names=dataset.feature_names,
+        options=given,
+        instrument=dataset.instrument,
+        preparation=dataset.preparation,
+        on_notice=notices.append,
+    )
+    return replace(dataset, X_test=X, y_test=y, notices=(*dataset.notices, *notices))
 
 
 def load_table(path: Path, options: TableOptions | None = None) -> tuple[Table, tuple[str, ...]]:

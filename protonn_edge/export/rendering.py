@@ -234,7 +234,7 @@ def _context(kind: Kind, library: Library, board: Board) -> dict[str, Any]:
         "window": window,
         "features": _features(model, library.feature_names),
         "sendings": sent,
-        **_columns(library.preparation, library.feature_names),
+        **_columns(model, library.preparation, library.feature_names),
         "send": _send(sent),
         "send_lines": _send_lines(sent, library.prefix),
         "vectors": vectors.encoded,
@@ -268,13 +268,17 @@ def _features(model: IntegerChain, names: tuple[str, ...]) -> list[dict[str, str
     ]
 
 
-def _columns(preparation: Preparation | None, names: tuple[str, ...]) -> dict[str, Any]:
-    """Return the value for gaps in each feature, and the features of each column of text."""
+def _columns(
+    model: IntegerChain, preparation: Preparation | None, names: tuple[str, ...]
+) -> dict[str, Any]:
+    """Return the features of columns of text, and for gaps in each feature its value as passed."""
     made = preparation or Preparation()
-    shown = names or [""] * len(made.values)
+    values = np.asarray(made.values, np.float64)
+    passed = model.raw_inputs.integers(np.nan_to_num(values)[None])[0] if len(values) else values
+    shown = names or [""] * len(values)
     filled = [
-        (f"{index} {c_comment(name)}".strip(), f"{value:.7g}")
-        for index, (name, value) in enumerate(zip(shown, made.values, strict=False))
+        (f"{index} {c_comment(name)}".strip(), f"{value:.7g}", int(integer))
+        for index, (name, value, integer) in enumerate(zip(shown, values, passed, strict=False))
         if not math.isnan(value)
     ]
     place = {name: index for index, name in enumerate(names)}

@@ -290,3 +290,23 @@ def test_an_error_in_python_names_keywords(gappy: Path) -> None:
     with pytest.raises(InputError) as caught:
         load_dataset(gappy, TableOptions())
     assert "Python" not in str(caught.value)
+
+
+def test_a_second_file_is_the_test_part_as_a_model_reads_it(tmp_path: Path) -> None:
+    train = ["when,kind,b,a", *(f"{row},{'xyz'[row % 3]},{row % 4},{row % 7}" for row in range(30))]
+    train[5] = "4,y,,4"
+    (tmp_path / "train.csv").write_text("\n".join(train) + "\n")
+    (tmp_path / "test.csv").write_text("when,a,kind,b\n1,90,z,\n2,91,y,93\n")
+    options = {"label": "kind", "drop": "when", "missing": "median"}
+    data = load_dataset(tmp_path / "train.csv", test=tmp_path / "test.csv", **options)
+    assert data.classes == ("x", "y", "z")
+    assert data.y_test.tolist() == [2, 1]  # test.csv alone would number them 1 and 0
+    median = np.median([row % 4 for row in range(30) if row != 4])
+    assert data.X_test.tolist() == [[median, 90], [93, 91]]
+    (tmp_path / "other.csv").write_text("when,a,kind,b\n1,90,w,2\n")
+    with pytest.raises(InputError, match="unknown label 'w'"):
+        load_dataset(tmp_path / "train.csv", test=tmp_path / "other.csv", **options)
+    np.savez(tmp_path / "two.npz", **{f"X_{part}": data.X_train for part in ("train", "test")},
+             **{f"y_{part}": data.y_train for part in ("train", "test")})  # fmt: skip
+    with pytest.raises(InputError, match="the data has a test part already"):
+        load_dataset(tmp_path / "two.npz", test=tmp_path / "test.csv")
