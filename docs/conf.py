@@ -45,7 +45,7 @@ _BELOW = {
     "real-board": ("boards", "emulator", "harness"),
     "commands": ("guide", "model-file", "protocol"),
     "generated-code": ("linked-programs",),
-    "results": ("paper", "energy", "changelog"),
+    "results": ("comparisons", "paper", "energy", "changelog"),
     "algorithm": ("training", "arithmetic", "convolution", "planner"),
     "architecture": ("internals", "adding-a-stage", "contributing"),
 }
