@@ -18,9 +18,9 @@ def every_command() -> dict[str, click.Command]:
     return found
 
 
-def run(*arguments: object) -> Result:
-    """Run the command to its end, good or bad."""
-    return CliRunner().invoke(main, [str(argument) for argument in arguments])
+def run(*arguments: object, stdin: str | None = None) -> Result:
+    """Run the command to its end, good or bad; `stdin` is the text of a pipe."""
+    return CliRunner().invoke(main, [str(argument) for argument in arguments], input=stdin)
 
 
 def succeed(*arguments: object) -> Result:

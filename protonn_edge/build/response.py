@@ -3,7 +3,7 @@
 Machine code gives the most cycles of the program's loop for a sample, with and without the end of a
 window, and of a sample's interrupts. The timer's period then gives the number of interrupts in
 each turn of the loop, and of samples that may wait when the last one arrives. The board's status
-message, sent once a second, is not included.
+message, sent once a second, and requests that teach it are not included.
 """
 
 from __future__ import annotations
@@ -90,7 +90,7 @@ def _interrupt_cycles(program: LinkedProgram, windowing: Windowing) -> int:
             (chip.i2c if sampling.device.addresses else chip.spi): sampling.device.data_bytes
             + _STARTS_AND_ADDRESSES
         }
-    times = {chip.timer: 1, **read}
+    times = {chip.timer: 1, chip.received: 0, **read}
     handlers = interrupt_handlers(program)
     if handlers.keys() - times.keys():
         raise CheckFailed("the firmware has an interrupt that samples do not need; build it again")

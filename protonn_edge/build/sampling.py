@@ -26,10 +26,11 @@ from protonn_edge.toolchain.platformio import description_file, upload_lines
 class Chip(NamedTuple):
     """How a chip differs from others of its generation."""
 
-    timer: int  # the vectors of Timer1, of the ADC and of the two buses
+    timer: int  # the vectors of Timer1, of the ADC, of the two buses, and of a received byte
     conversion: int
     i2c: int
     spi: int
+    received: int
     port: str  # of I2C, with its pins SDA and SCL
     pins: tuple[int, int]
     spi_pins: tuple[int, int, int, int]  # of port B: select, SS, MOSI, SCK
@@ -37,10 +38,10 @@ class Chip(NamedTuple):
 
 
 _CHIPS = {
-    "atmega328p": Chip(11, 21, 24, 17, "C", (4, 5), (2, 2, 3, 5), 0x0E),
-    "atmega2560": Chip(17, 29, 39, 24, "D", (1, 0), (0, 0, 2, 1), 0x1E),
-    "atmega32u4": Chip(17, 29, 36, 24, "D", (1, 0), (6, 0, 2, 1), 0x1E),
-    "atmega1284p": Chip(13, 24, 26, 19, "C", (1, 0), (4, 4, 5, 7), 0x1E),
+    "atmega328p": Chip(11, 21, 24, 17, 18, "C", (4, 5), (2, 2, 3, 5), 0x0E),
+    "atmega2560": Chip(17, 29, 39, 24, 25, "D", (1, 0), (0, 0, 2, 1), 0x1E),
+    "atmega32u4": Chip(17, 29, 36, 24, 25, "D", (1, 0), (6, 0, 2, 1), 0x1E),
+    "atmega1284p": Chip(13, 24, 26, 19, 20, "C", (1, 0), (4, 4, 5, 7), 0x1E),
 }
 _ADC_HZ = 125_000  # a conversion takes 13 cycles of it
 _FAST_ANALOG_RATE = 4_000.0  # above, conversions take half as long, and are slightly less accurate
@@ -184,6 +185,7 @@ class Sampling:
             "adc_prescaler_bits": self._adc_prescaler.bit_length() - 1,
             "conversion_us": round(13e6 * self._adc_prescaler / clock_hz),
             "twi_divisor": max(0, (clock_hz // _TWI_HZ - 16) // 2),
+            "teachable": False,
             **more,
         }
 

@@ -324,7 +324,8 @@ class Windowing:
     def _said_bytes(self) -> int:
         """The maximum bytes sent once a second."""
         ranges = frame_bytes(8 * len(self.trained)) if self.trained else 0
-        return _SAID_BYTES + len(self.used) + ranges + _NAME_BYTES
+        taught = frame_bytes(3 + self.model.n_classes) if _is_teachable(self.model) else 0
+        return _SAID_BYTES + len(self.used) + ranges + taught + _NAME_BYTES
 
     def check_line(self) -> None:
         """Raise `InputError` if the serial line is too slow for the answers."""
@@ -344,12 +345,17 @@ class Windowing:
             reader="monitor",
             page="live",
             windowing=self,
+            teachable=_is_teachable(self.model),
             trained=self.trained,
             quiet=QUIET,
             ring_samples=self.ring_samples(plan),
             said_every=max(1, round(_SAY_S * self.sampling.actual_rate)),
             name_size=min(longest + 1, _NAME_BYTES),
         )
+
+
+def _is_teachable(model: IntegerChain) -> bool:
+    return getattr(model.own_stages[-1], "teaching", None) is not None
 
 
 def _sent_byte_cycles(board: Board) -> float:

@@ -14,7 +14,7 @@ from protonn_edge.boards import Board
 from protonn_edge.cli.command import Output, option, together
 from protonn_edge.cli.options import PORT
 from protonn_edge.datasets import Notice
-from protonn_edge.device.connection import Link
+from protonn_edge.device.connection import AnsweringLink, Link
 from protonn_edge.device.sensor_board import SensorBoard
 from protonn_edge.emulator import EmulatedBoard
 from protonn_edge.emulator.programs import EMULATORS, find_program
@@ -169,6 +169,7 @@ class SensorSource:
         baud: int,
         *,
         wire_speed: bool,
+        lockstep: bool = False,
         output: Path | None = None,
     ) -> Iterator[tuple[str, _Heard]]:
         """Find the board, open its line, and wait until it describes itself.
@@ -176,6 +177,7 @@ class SensorSource:
         - `make`: makes a `Recorder` or a `Listener` of the line and its URL.
         - `kind`: of the project, `LOGGER` or `LIVE`.
         - `wire_speed`: whether the emulated board runs at the wall clock's speed, for people.
+        - `lockstep`: whether the emulated board waits, after each frame, until it is sent one.
         - `output`: a file that no sensor may play.
 
         Yields the line's URL, and the made object; prints a notice of each sensor that plays at
@@ -186,8 +188,8 @@ class SensorSource:
         played = read_sensors(self.sensors, output)
         what = "logger" if kind == LOGGER else "board"
         with (
-            self._url(out, kind, board, played, wire_speed) as url,
-            contextlib.closing(Link(url, baud)) as line,
+            self._url(out, kind, board, played, (wire_speed, lockstep)) as url,
+            contextlib.closing((AnsweringLink if lockstep else Link)(url, baud)) as line,
         ):
             heard = make(line, url)
             with out.status(f"waiting for a {what} at {url}"):
@@ -199,9 +201,14 @@ class SensorSource:
 
     @contextlib.contextmanager
     def _url(
-        self, out: Output, kind: str, board: Board, played: Sequence[PlayedSensor], wire_speed: bool
+        self,
+        out: Output,
+        kind: str,
+        board: Board,
+        played: Sequence[PlayedSensor],
+        paces: tuple[bool, bool],
     ) -> Iterator[str]:
-        folder = self.folder
+        folder, (wire_speed, lockstep) = self.folder, paces
         if not self.emulate:
             yield port_to_hear(out, self.port, board)
             return
@@ -211,7 +218,12 @@ class SensorSource:
         with out.status(f"building {folder}"):
             elf = build_firmware(folder, board.environment)
         with EmulatedBoard(
-            elf, board=board, sensors=played, wire_speed=wire_speed, eeprom=self.eeprom
+            elf,
+            board=board,
+            sensors=played,
+            wire_speed=wire_speed,
+            lockstep=lockstep,
+            eeprom=self.eeprom,
         ) as emulated:
             yield emulated.url
 

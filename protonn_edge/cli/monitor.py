@@ -21,11 +21,13 @@ from protonn_edge.build.folder import PLAN_FILE, read_plan
 from protonn_edge.chain.decision import UNKNOWN
 from protonn_edge.cli.command import Output, command, option
 from protonn_edge.cli.devices import EEPROM, SensorSource, source_options
+from protonn_edge.cli.labels import Labels
 from protonn_edge.cli.options import BOARD, FOLDER, FiniteRange
 from protonn_edge.cli.paths import LIVE_FOLDER
 from protonn_edge.datasets import Notice
-from protonn_edge.device.listener import Listener
+from protonn_edge.device.listener import Answer, Listener
 from protonn_edge.device.sensor_board import LiveDescription, WindowAnswer
+from protonn_edge.device.teacher import TeachingListener
 from protonn_edge.errors import InputError, counted
 from protonn_edge.export.folder import LIVE
 
@@ -50,6 +52,10 @@ def monitor_command(
         FiniteRange(0, 86_400, min_open=True),
     ),
     board_name: str = BOARD,
+    teach: bool = option(
+        "Label the last window by a key, or each window by a line of a pipe; see docs/teaching.md.",
+        is_flag=True,
+    ),
     as_json: bool = option("Print a JSON object for each window.", flag="--json", is_flag=True),
 ) -> None:
     """Show what a board says of what it senses: the class, the scores, the rate.
@@ -60,8 +66,14 @@ def monitor_command(
     out = Output(as_json)
     board = load_board(board_name)
     drawn = not as_json and sys.stdout.isatty()
+    by_lines = teach and not sys.stdin.isatty()
+    by_clock = drawn or (teach and not by_lines)
     with contextlib.ExitStack() as stack:
-        heard = source.heard(out, Listener, LIVE, board, board.baud, wire_speed=drawn)
+        heard = source.heard(
+            *(out, TeachingListener if teach else Listener, LIVE, board, board.baud),
+            wire_speed=by_clock and not by_lines,
+            lockstep=by_lines and source.emulate,
+        )
         _, listener = stack.enter_context(heard)
         if not source.emulate:
             out.notice(_another_model(source.folder, listener.description))
@@ -90,17 +102,33 @@ def _watch(
 ) -> None:
     """Show the answers: drawn in a terminal, else a line for each."""
     out.say(_introduced(listener))
-    with _drawing(drawn) as live:
+    with _drawing(drawn) as live, contextlib.ExitStack() as stack:
+        tell = out.remark if live is None else live.console.print
+        labels = Labels(listener, tell) if isinstance(listener, TeachingListener) else None
+        if labels is not None:
+            out.say(labels.introduction)
+            stack.enter_context(labels.pressed())
         for answer in listener.answers(seconds):
             warning = listener.stream.range_watch.take_warning()
             if warning is not None:
-                (out.remark if live is None else live.console.print)(f"warning: {warning}")
+                tell(f"warning: {warning}")
+            text, record = _shown(listener, labels, answer)
             if as_json:
-                click.echo(json.dumps(_record(listener, answer)))
-            elif live is not None:
+                click.echo(json.dumps(record))
+            elif live is not None and isinstance(answer, WindowAnswer):
                 live.update(picture(listener, answer), refresh=True)
             else:
-                out.say(_line(listener, answer))
+                (out.say if live is None else live.console.print)(text)
+            if labels is not None and isinstance(answer, WindowAnswer):
+                labels.read_line()
+
+
+def _shown(listener: Listener, labels: Labels | None, answer: Answer) -> tuple[str, dict[str, Any]]:
+    """Return a line about an answer, and an object for JSON."""
+    if isinstance(answer, WindowAnswer):
+        return _line(listener, answer), _record(listener, answer)
+    assert labels is not None, "only who teaches is replied to"
+    return labels.learned(answer)
 
 
 @contextlib.contextmanager

@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import contextlib
-import os
-import select
 import sys
 import time
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, Self
 
 import click
 from rich.bar import Bar
@@ -21,18 +18,13 @@ from rich.text import Text
 from protonn_edge.boards import load_board
 from protonn_edge.cli.command import OUTPUT, Output, command, option
 from protonn_edge.cli.devices import SensorSource, source_options
+from protonn_edge.cli.keys import Keys
 from protonn_edge.cli.options import BOARD, FOLDER, FiniteRange, baud_rate
 from protonn_edge.cli.paths import RECORDING, OutputFile
 from protonn_edge.datasets.naming import check_names
 from protonn_edge.device.recorder import Recorder, RecordingFile
-from protonn_edge.errors import CheckFailed, InputError, Interrupted, ProtoNNEdgeError, counted
+from protonn_edge.errors import CheckFailed, Interrupted, ProtoNNEdgeError, counted
 from protonn_edge.export.folder import LOGGER
-
-try:
-    import termios
-    import tty
-except ImportError:  # Windows has none
-    termios = None  # type: ignore[assignment]
 
 _LISTEN_S = 0.05
 _DRAWS_A_SECOND = 10.0
@@ -99,7 +91,7 @@ def record_command(
         failure: ProtoNNEdgeError | None = None
         try:
             if by_keys:
-                with Keys() as keys:
+                with Keys("give --seconds and --takes") as keys:
                     record_by_keys(recorder, keys, labels, seconds, pause)
             else:
                 assert seconds is not None, "it was asked for"
@@ -180,30 +172,6 @@ def _report(
         },
         failure,
     )
-
-
-class Keys:
-    """The keys that are pressed, one at a time; a context manager that restores the terminal."""
-
-    def __init__(self) -> None:
-        self._settings: list[Any] | None = None
-
-    def __enter__(self) -> Self:
-        if termios is None:
-            raise InputError("keys cannot be read on Windows; give --seconds and --takes")
-        self._settings = termios.tcgetattr(sys.stdin)
-        tty.setcbreak(sys.stdin)
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        if self._settings is not None:
-            termios.tcsetattr(sys.stdin, termios.TCSADRAIN, self._settings)
-
-    def pressed(self) -> str:
-        """Return the key that was pressed, "" if none was."""
-        if not select.select([sys.stdin], [], [], 0)[0]:
-            return ""
-        return os.read(sys.stdin.fileno(), 1).decode("ascii", errors="replace") or "q"
 
 
 def record_by_keys(

@@ -145,6 +145,27 @@ class Link:
             select.select([number], [], [], max(0.0, wait_s))
 
 
+class AnsweringLink(Link):
+    """A line on which each frame is answered by one, an empty one if there is nothing to send.
+
+    An emulated board in lockstep waits for that, so what is sent concerns what was read last.
+    """
+
+    _unanswered = 0
+
+    def read(self, wait_s: float) -> bytes:
+        """Answer what was read before, and return what has arrived since."""
+        self.write(protocol.DELIMITER * self._unanswered)
+        data = super().read(wait_s)
+        self._unanswered += data.count(protocol.DELIMITER)
+        return data
+
+    def write(self, data: bytes) -> None:
+        """Send bytes, all of them."""
+        self._unanswered -= data.count(protocol.DELIMITER)
+        super().write(data)
+
+
 # --- the device at its end ------------------------------------------------------------------------
 
 

@@ -8,8 +8,8 @@ from collections.abc import Iterator, Mapping
 from protonn_edge.chain.decision import UNKNOWN
 from protonn_edge.device import sensor_board
 from protonn_edge.device.connection import Deadline, Link
-from protonn_edge.device.protocol import Message, ProtocolError
-from protonn_edge.device.sensor_board import LiveDescription, WindowAnswer
+from protonn_edge.device.protocol import ForgetReply, LearnReply, Message, ProtocolError
+from protonn_edge.device.sensor_board import LiveDescription, TaughtMessage, WindowAnswer
 from protonn_edge.errors import CheckFailed
 
 _SILENT_WINDOWS = 3
@@ -17,6 +17,7 @@ _ROUNDING_S = 1e-6
 _NUMBERS = 1 << 16  # numbers of windows, before they start again
 
 Range = tuple[int, int]
+Answer = WindowAnswer | LearnReply
 
 _TIMES = 3  # in a row, about a second each
 _BEYOND = 1.0  # of the range in training
@@ -61,10 +62,18 @@ class RangeWatch:
         return warning
 
 
-class AnswerStream(sensor_board.SensorStream[LiveDescription, WindowAnswer]):
-    """Decodes the bytes of a board to answers."""
+class AnswerStream(sensor_board.SensorStream[LiveDescription, Answer]):
+    """Decodes the bytes of a board to answers, for windows and to what it is taught."""
 
-    KINDS = (LiveDescription, sensor_board.NameMessage, WindowAnswer, sensor_board.ChannelRanges)
+    KINDS = (
+        LiveDescription,
+        sensor_board.NameMessage,
+        WindowAnswer,
+        sensor_board.ChannelRanges,
+        TaughtMessage,
+        LearnReply,
+        ForgetReply,
+    )
     LONGEST_FRAME = 1100
     OTHER_FIRMWARE = sensor_board.LoggerDescription
     OTHER = (
@@ -81,12 +90,19 @@ class AnswerStream(sensor_board.SensorStream[LiveDescription, WindowAnswer]):
         super().__init__()
         self.names: dict[int, str] = {}  # of classes, as far as the board has sent them
         self.range_watch = RangeWatch()
+        self.taught: TaughtMessage | None = None  # the latest one, of a board that can be taught
 
-    def _take(self, message: Message, description: LiveDescription) -> WindowAnswer | None:
+    def _take(self, message: Message, description: LiveDescription) -> Answer | None:
         if isinstance(message, sensor_board.NameMessage):
             self.names[message.label] = message.text
         elif isinstance(message, sensor_board.ChannelRanges):
             self._compare(message, description.channels)
+        elif isinstance(message, TaughtMessage):
+            if len(message.counts) != description.n_classes:
+                raise ProtocolError("the model has other classes")
+            self.taught = message
+        elif isinstance(message, LearnReply):
+            return message
         elif isinstance(message, WindowAnswer):
             classes = range(description.n_classes)
             known = len(message.scores) == len(classes)
@@ -106,7 +122,7 @@ class AnswerStream(sensor_board.SensorStream[LiveDescription, WindowAnswer]):
         self.range_watch.add(dict(zip(channels, zip(trained, sampled, strict=True), strict=True)))
 
 
-class Listener(sensor_board.SensorBoard[LiveDescription, WindowAnswer]):
+class Listener(sensor_board.SensorBoard[LiveDescription, Answer]):
     """Reads the open line of a board that classifies; `where` is its name, for messages."""
 
     def __init__(self, line: Link, where: str) -> None:
@@ -139,8 +155,10 @@ class Listener(sensor_board.SensorBoard[LiveDescription, WindowAnswer]):
         self._began = self._host.now()
         self._begin = self._latest = self._described = self.description.next_sample
 
-    def answers(self, seconds: float | None = None) -> Iterator[WindowAnswer]:
+    def answers(self, seconds: float | None = None) -> Iterator[Answer]:
         """Yield the answers for windows, for a number of seconds by the board's clock, or forever.
+
+        Among them are the replies to what it was asked meanwhile.
 
         Raises `CheckFailed` if nothing new comes, after ten times the seconds, or if the line
         fails.
@@ -154,6 +172,9 @@ class Listener(sensor_board.SensorBoard[LiveDescription, WindowAnswer]):
         while True:
             progress = False
             for answer in self.receive(sensor_board.READ_S):
+                if isinstance(answer, LearnReply):
+                    yield answer
+                    continue
                 self._follow_description()  # what came before the answer
                 if not self._follow(answer):
                     continue

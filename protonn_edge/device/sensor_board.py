@@ -14,7 +14,13 @@ from functools import cached_property
 from typing import ClassVar, Generic, Self, TypeVar, cast
 
 from protonn_edge.device.connection import Deadline, Host, Link
-from protonn_edge.device.protocol import Message, MessageReader, ProtocolError, Rest
+from protonn_edge.device.protocol import (
+    LearnRequest,
+    Message,
+    MessageReader,
+    ProtocolError,
+    Rest,
+)
 from protonn_edge.errors import CheckFailed
 from protonn_edge.sensors import SensorKind, sensor_kind
 from protonn_edge.sensors.kinds import check_reported_rate
@@ -253,6 +259,24 @@ class ChannelRanges(Message):
 
     TYPE, NAME, REST = 0x96, "message with ranges", Rest("h", "2 for each limit")
     limits: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class TaughtMessage(Message):
+    """How many examples a board was taught of each class."""
+
+    TYPE, NAME, REST = 0x97, "message with examples", Rest("B", "1 for each class")
+    LAYOUT = struct.Struct("<B")
+    room: int  # the most of all classes
+    counts: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class TeachRequest(LearnRequest):
+    """Teach the point of a window, unless the board has classified another one since."""
+
+    LAYOUT = struct.Struct("<BH")
+    window: int  # its number
 
 
 def sent_name(name: str) -> str:

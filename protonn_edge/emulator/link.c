@@ -56,10 +56,11 @@ static struct {
 
 static uint8_t out[65536]; /* sent by the board, not yet accepted by the kernel */
 static size_t out_count;
+static unsigned unanswered; /* frames, by the bytes 0 in both directions */
 
 /* ---- connecting and disconnecting ---- */
 
-static void forget_sent(void) { out_count = 0; }
+static void forget_sent(void) { out_count = unanswered = 0; }
 
 static void link_connect(int stream)
 {
@@ -70,14 +71,18 @@ static void link_connect(int stream)
 static void link_disconnect(void)
 {
     serial_link.stream = -1;
-    out_count = 0;
+    forget_sent();
 }
 
 const char *link_url(void) { return serial_link.url; }
 
 bool link_has_client(void) { return serial_link.stream >= 0; }
 
-void link_forget(void) { out_count = wire.begin = wire.end = 0; }
+void link_forget(void)
+{
+    forget_sent();
+    wire.begin = wire.end = 0;
+}
 
 /* ---- bytes ---- */
 
@@ -93,6 +98,7 @@ void link_send(uint8_t byte)
         return;
     }
     out[out_count++] = byte;
+    unanswered += byte == 0;
 }
 
 void link_flush(void)
@@ -115,12 +121,21 @@ bool link_is_behind(void)
     return serial_link.stream >= 0 && out_count > sizeof out / 2;
 }
 
+bool link_is_unanswered(void)
+{
+    link_flush();
+    return serial_link.stream >= 0 && unanswered > 0;
+}
+
 static bool link_receive(void)
 {
     size_t space;
     uint8_t *free_bytes = wire_space(&space);
     const ssize_t count = read(serial_link.stream, free_bytes, space);
     if (count > 0) {
+        for (ssize_t i = 0; i < count; i++) {
+            unanswered -= free_bytes[i] == 0 && unanswered > 0;
+        }
         wire.end += (size_t)count;
         line.start();
     }

@@ -3,8 +3,8 @@
  *
  *   board --mcu NAME --clock HZ --gpior0 ADDRESS --sleep-register ADDRESS --sleep-bit NUMBER
  *         [--serial usart0 | --serial RX,TX --baud NUMBER] --image-bytes NUMBER
- *         [--port NUMBER | --pty] [--wire-speed | --unpaced] [--reset-pc ADDRESS] [--bss-end ADDRESS]
- *         [--sensor-bytes NUMBER] [--eeprom FILE] [--no-skip-fix]
+ *         [--port NUMBER | --pty] [--wire-speed | --unpaced [--lockstep]] [--reset-pc ADDRESS]
+ *         [--bss-end ADDRESS] [--sensor-bytes NUMBER] [--eeprom FILE] [--no-skip-fix]
  *
  * stdin has the flash image first, then the file of the sensors (sensors.c), then one command per
  * line: "stats" and "reset" are each answered with a line of JSON on stdout, "quit" and the end of
@@ -14,7 +14,8 @@
  * time. With --wire-speed, emulated time does not run ahead of wall time. Otherwise it runs as fast
  * as possible while the program computes or bytes are transferred, and at the speed of wall time
  * while the program waits for a byte. With --unpaced it never waits for wall time while a client is
- * connected, but for a client that reads slowly, so that no byte is lost. The bootloader always runs
+ * connected, but for a client that reads slowly, so that no byte is lost; with --lockstep, it stops
+ * after each frame until the client has sent one, maybe an empty one. The bootloader always runs
  * in wall time while it waits, since the uploader has one second to begin.
  */
 #include "uno.h"
@@ -119,7 +120,7 @@ static void run_at_wire_speed(void)
     }
 }
 
-static void run_freely(bool unpaced)
+static void run_freely(bool unpaced, bool lockstep)
 {
     enum { MOST_LAG_NS = 10 * SLICE_NS };
     enum { MANY_POLLS = 32 }; /* in 1 ms: every 500 cycles, so little is computed in between */
@@ -134,7 +135,7 @@ static void run_freely(bool unpaced)
             serve(-1);
             continue;
         }
-        while (unpaced && link_is_behind()) {
+        while (unpaced && (link_is_behind() || (lockstep && link_is_unanswered()))) {
             serve(-1);
         }
         const int64_t now = wall_nanoseconds();
@@ -160,7 +161,7 @@ static void die(int status, const char *why)
 
 static struct {
     struct core_options core;
-    bool pty, wire_speed, unpaced;
+    bool pty, wire_speed, unpaced, lockstep;
     unsigned port, image_bytes, sensor_bytes;
     const char *serial; /* "usart0" to "usart3", or the pins' bits: "3,4" */
     unsigned baud;      /* of pins; the program sets that of a USART */
@@ -177,6 +178,7 @@ static const struct {
     {"--pty", FLAG, &options.pty},
     {"--wire-speed", FLAG, &options.wire_speed},
     {"--unpaced", FLAG, &options.unpaced},
+    {"--lockstep", FLAG, &options.lockstep},
     {"--no-skip-fix", FLAG, &options.core.no_skip_fix},
     {"--port", NUMBER, &options.port},
     {"--reset-pc", NUMBER, &options.core.reset_pc},
@@ -289,5 +291,5 @@ int main(int argc, char **argv)
     }
     fprintf(answers, "{\"url\": \"%s\"}\n", link_url());
     fflush(answers);
-    options.wire_speed ? run_at_wire_speed() : run_freely(options.unpaced);
+    options.wire_speed ? run_at_wire_speed() : run_freely(options.unpaced, options.lockstep);
 }

@@ -138,7 +138,8 @@ bool link_has_client(void);
 void link_forget(void);
 void link_send(uint8_t byte);
 void link_flush(void);
-bool link_is_behind(void); /* the buffer is more than half full: the client reads slowly */
+bool link_is_unanswered(void); /* a frame, which ends with a byte 0 */
+bool link_is_behind(void);     /* the buffer is more than half full: the client reads slowly */
 void link_watch(struct pollfd watched[LINK_WATCHED]);
 void link_serve(const struct pollfd watched[LINK_WATCHED]);
 

@@ -110,6 +110,9 @@ class EmulatedBoard:
     wire_speed : bool
         Never faster than the wall clock: at 115,200 baud a byte takes 86.8 us. Delays of a busy
         computer are made up for, up to a quarter of a second (10 ms with avr8js).
+    lockstep : bool
+        With sensors, stop emulated time after each frame, which ends with a byte 0, until the
+        reader of the line has sent one, which may be empty.
     emulator : str, optional
         ``"simavr"`` or ``"avr8js"``, an Uno without bootloader, sensors and pseudo-terminal; by
         default simavr, or avr8js if only that is installed.
@@ -156,6 +159,7 @@ class EmulatedBoard:
         link: Literal["tcp", "pty"] = "tcp",
         port: int = 0,
         wire_speed: bool = False,
+        lockstep: bool = False,
         sensors: Sequence[PlayedSensor] = (),
         emulator: str | None = None,
         watch: Watch | None = None,
@@ -180,6 +184,7 @@ class EmulatedBoard:
         self._options = [str(part) for fact in facts.items() for part in fact]
         self._options += ["--pty"] if link == "pty" else ["--port", str(port)]
         self._options += ["--wire-speed"] if wire_speed else []
+        self._options += ["--lockstep"] if lockstep else []
         self._sensors = packed_sensors(sensors, self._board.analog_inputs) if sensors else b""
         if sensors:
             self._options += ["--sensor-bytes", str(len(self._sensors)), "--unpaced"]

@@ -31,8 +31,8 @@ CARE = {
     ("toolchain/process.py", "os.killpg"): 'hasattr(os, "killpg")',
     ("toolchain/process.py", "signal.SIGKILL"): 'hasattr(os, "killpg")',
     ("system/folders.py", "fcntl"): "except ImportError:",
-    ("cli/record.py", "termios"): "except ImportError:",
-    ("cli/record.py", "tty"): "except ImportError:",
+    ("cli/keys.py", "termios"): "except ImportError:",
+    ("cli/keys.py", "tty"): "except ImportError:",
     ("system/folders.py", "os.getuid"): 'hasattr(os, "getuid")',
     # A pseudo-terminal's name: where there is none, --pty ends before it.
     ("cli/emulate.py", "symlink_to"): "exists and is not a symbolic link",

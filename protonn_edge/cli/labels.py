@@ -1,0 +1,90 @@
+"""Labels of windows for ``monitor --teach``: keys of a terminal, or lines of a pipe."""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from protonn_edge.cli.keys import Keys
+from protonn_edge.device.protocol import LearnReply
+from protonn_edge.device.teacher import TeachingListener
+from protonn_edge.errors import CheckFailed, counted
+
+_KEYS = "1234567890abcdefghijklmnoprstuvwxyz"  # without q
+_FORGET, _QUIT = "-", "q"
+
+
+class Labels:
+    """The keys of a board's classes; `tell` prints a sentence about one that was pressed."""
+
+    def __init__(self, teacher: TeachingListener, tell: Callable[[str], object]) -> None:
+        self._teacher, self._tell = teacher, tell
+        self._forgetting = False
+        n = teacher.description.n_classes
+        if n > len(_KEYS):
+            raise CheckFailed(
+                f"the board has {n} classes, but --teach has keys for {len(_KEYS)} only; call "
+                "pnn_learn in a sketch"
+            )
+        self._names = [teacher.name_of(label) or "" for label in range(n)]
+
+    @property
+    def introduction(self) -> str:
+        """The keys and their classes."""
+        keys = ", ".join(f"{key} {name}" for key, name in zip(_KEYS, self._names, strict=False))
+        room = counted(self._teacher.taught.room, "example")
+        return f"keys: {keys}; {_FORGET} before a key: forget; room for {room}: {self._counts}"
+
+    @contextlib.contextmanager
+    def pressed(self) -> Iterator[None]:
+        """Press the keys of the terminal, if there is one."""
+        if not sys.stdin.isatty():
+            yield
+            return
+        with Keys("name them in a pipe, a line for each window") as keys:
+            self._teacher.poll = lambda: self._press(keys.pressed())
+            yield
+
+    def read_line(self) -> None:
+        """Press the keys in the next line of a pipe, which is for the last window."""
+        if not sys.stdin.isatty():
+            for key in sys.stdin.readline().strip():
+                self._press(key)
+
+    def _press(self, key: str) -> None:
+        label = _KEYS.find(key.lower())
+        if key == _QUIT:
+            raise KeyboardInterrupt
+        if key in ("", _FORGET):
+            self._forgetting |= key == _FORGET
+            return
+        forgetting, self._forgetting = self._forgetting, False
+        if not 0 <= label < len(self._names):
+            self._tell(f"no class has the key {key!r}; press one of {_KEYS[: len(self._names)]}")
+        elif forgetting:
+            self._teacher.forget(label)
+        elif refused := self._teacher.teach(label):
+            self._tell(refused)
+
+    def learned(self, reply: LearnReply) -> tuple[str, dict[str, Any]]:
+        """Return a sentence about the board's reply to a key, and an object for JSON."""
+        lesson = self._teacher.lesson(reply)
+        name = self._names[lesson.label]
+        if lesson.neighbour:
+            self._tell(
+                f"warning: this example of {name} is from the same moment as another one, so both "
+                "are worth one; label another moment"
+            )
+        what = "forgotten" if lesson.forgotten else "taught" if lesson.learned else "too late"
+        late = " (the board has classified another window since)" if what == "too late" else ""
+        sentence = f"{what} {name}{late}: {self._counts}"
+        counts = dict(zip(self._names, self._teacher.taught.counts, strict=True))
+        record = {"lesson": what, "class": name, "same_moment": lesson.neighbour}
+        return sentence, record | {"examples": counts}
+
+    @property
+    def _counts(self) -> str:
+        counts = zip(self._names, self._teacher.taught.counts, strict=True)
+        return ", ".join(f"{name} {count}" for name, count in counts)

@@ -1,0 +1,119 @@
+"""Teach a board that samples a sensor: its last window becomes an example of a class."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import NamedTuple
+
+from protonn_edge.device.connection import Deadline, Link
+from protonn_edge.device.listener import Answer, Listener
+from protonn_edge.device.protocol import (
+    ForgetReply,
+    ForgetRequest,
+    LearnReply,
+    LearnRequest,
+    encode_message,
+)
+from protonn_edge.device.sensor_board import (
+    READ_S,
+    TaughtMessage,
+    TeachRequest,
+    WindowAnswer,
+)
+from protonn_edge.errors import CheckFailed
+
+_NAMES_S = 15.0  # a board sends the name of a class about once a second
+_POLL_S = 0.05
+
+
+class Lesson(NamedTuple):
+    """What a board has learned or forgotten."""
+
+    label: int
+    learned: bool  # else it has classified another window meanwhile
+    forgotten: bool = False
+    neighbour: bool = False  # whether the example is from the moment of another one of its class
+
+
+class TeachingListener(Listener):
+    """A listener that teaches the board what its last window was."""
+
+    # called again and again while nothing arrives, such as to look at keys
+    poll: Callable[[], object] | None = None
+
+    def __init__(self, line: Link, where: str) -> None:
+        super().__init__(line, where)
+        self._asked: tuple[int, WindowAnswer | None] = (0, None)
+        self._learned: WindowAnswer | None = None
+        self._examples: dict[int, list[WindowAnswer]] = {}  # of each class, since a reset
+
+    @property
+    def taught(self) -> TaughtMessage:
+        """The number of examples of each class, after `wait` has returned."""
+        assert self.stream.taught is not None, "it was waited for"
+        return self.stream.taught
+
+    def wait(self) -> None:
+        """Read until the board's description and the names of its classes are complete.
+
+        Raises `CheckFailed` as of `SensorBoard`, and if the board cannot be taught.
+        """
+        super().wait()
+        names, deadline = self.stream.names, Deadline(self._host, _NAMES_S)
+        while len(names) < self.description.n_classes and deadline.left_s > 0:
+            self._early += self.stream.feed(self._line.read(READ_S))
+            if names and self.stream.taught is None:
+                break
+        if self.stream.taught is None:
+            raise CheckFailed(
+                "the board's model has no room for examples; train it with --teachable, then build "
+                "and upload it again"
+            )
+
+    def receive(self, wait_s: float) -> Iterator[Answer]:
+        """Yield what the board reports within some time."""
+        if self.poll is None:
+            yield from super().receive(wait_s)
+        else:
+            self.poll()
+            yield from super().receive(min(wait_s, _POLL_S))
+
+    def teach(self, label: int) -> str | None:
+        """Ask the board to learn its last window as a class, or return why that cannot be."""
+        if self._window is None:
+            return "there is no window yet; label one when it has come"
+        if self._window is self._learned:
+            return "this window is an example already; label another one"
+        self._ask(TeachRequest(label, self._window.number), label, self._window)
+        return None
+
+    def forget(self, label: int) -> None:
+        """Ask the board to forget the examples of a class."""
+        self._ask(ForgetRequest(label), label, None)
+
+    def lesson(self, reply: LearnReply) -> Lesson:
+        """Return what a reply says of the latest request."""
+        label, window = self._asked
+        if window is None or isinstance(reply, ForgetReply):
+            self._examples.pop(label, None)
+            return Lesson(label, learned=False, forgotten=True)
+        if not reply.learned:
+            return Lesson(label, learned=False)
+        self._learned = window
+        examples = self._examples.setdefault(label, [])
+        neighbour = any(self._is_near(example, window) for example in examples)
+        examples.append(window)
+        return Lesson(label, learned=True, neighbour=neighbour)
+
+    def _is_near(self, example: WindowAnswer, window: WindowAnswer) -> bool:
+        """Whether two windows overlap, or one follows the other without a sound's beginning."""
+        board = self.description
+        return abs(window.first - example.first) < board.window + (not board.from_onset)
+
+    def _ask(self, request: LearnRequest, label: int, window: WindowAnswer | None) -> None:
+        self._asked = label, window
+        self._line.write(encode_message(request, label))
+
+    def _begin_again(self) -> None:
+        super()._begin_again()
+        self._examples.clear()

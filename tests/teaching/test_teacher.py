@@ -1,0 +1,163 @@
+"""Who teaches a board: what is asked, what is said of the replies, and what is refused."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+import pytest
+
+from protonn_edge.cli.labels import Labels
+from protonn_edge.device.protocol import (
+    ForgetReply,
+    LearnReply,
+    Message,
+    decode_frame,
+    encode_message,
+)
+from protonn_edge.device.sensor_board import (
+    LiveDescription,
+    NameMessage,
+    TaughtMessage,
+    WindowAnswer,
+)
+from protonn_edge.device.teacher import TeachingListener
+from protonn_edge.errors import CheckFailed
+
+
+def sent(*messages: Message) -> bytes:
+    return b"".join(encode_message(message, 0) for message in messages)
+
+
+def live(classes: int = 2, from_onset: int = 0) -> LiveDescription:
+    about = (2, 3, 1, from_onset, 160_000, 16_000_000, 100, 25, 1, classes, 0, 0, 2)
+    return LiveDescription(*about, bytes([0, 5, *range(8)]))
+
+
+def named(*names: str) -> list[NameMessage]:
+    return [NameMessage(label, name.encode()) for label, name in enumerate(names)]
+
+
+def window(number: int) -> WindowAnswer:
+    return WindowAnswer(number, 25 * number, 0, 1, 1, 90, (-5, 70))
+
+
+class Line:
+    """A line on which pieces come one by one, and what is written to it."""
+
+    def __init__(self, *pieces: bytes) -> None:
+        self.pieces, self.now = list(pieces), 0.0
+        self.requests: list[bytes] = []
+
+    def read(self, wait_s: float) -> bytes:
+        self.now += wait_s
+        return self.pieces.pop(0) if self.pieces else b""
+
+    def write(self, data: bytes) -> None:
+        self.requests.append(decode_frame(data[:-1]))
+
+
+BEGIN = sent(live(), TaughtMessage(9, (1, 0)), *named("rest", "wave"))
+
+
+@pytest.fixture
+def teacher(monkeypatch: pytest.MonkeyPatch) -> Callable[..., TeachingListener]:
+    def make(*pieces: bytes) -> TeachingListener:
+        line = Line(*pieces)
+        monkeypatch.setattr(time, "monotonic", lambda: line.now)
+        return TeachingListener(line, "there")  # type: ignore[arg-type]
+
+    return make
+
+
+def acted(board: TeachingListener, *keys: str) -> tuple[list[str], list[str]]:
+    """Press a key after each window; return what is said of replies, and what else is told."""
+    board.wait()
+    told: list[str] = []
+    labels, left, said = Labels(board, told.append), list(keys), []
+    try:
+        for answer in board.answers():
+            if isinstance(answer, WindowAnswer):
+                for key in left.pop(0):
+                    labels._press(key)
+            else:
+                said.append(labels.learned(answer)[0])
+    except CheckFailed:  # the board fell silent
+        pass
+    return said, told
+
+
+def test_a_request_names_the_window_and_the_reply_says_what_became_of_it(teacher) -> None:
+    reply = [TaughtMessage(9, (1, 1)), LearnReply(1, 2)]
+    late = [TaughtMessage(9, (1, 1)), LearnReply(0, 2)]
+    gone = [TaughtMessage(9, (0, 1)), ForgetReply(0, 1)]
+    board = teacher(
+        BEGIN,
+        *(sent(window(3)), sent(*reply)),
+        *(sent(window(9)), sent(*late)),
+        *(sent(window(15)), sent(*gone)),
+    )
+    said, told = acted(board, "2", "2", "-1")
+    assert board._line.requests == [
+        bytes.fromhex(text) for text in ("0601010300", "0601010900", "070000")
+    ]
+    assert said == [
+        "taught wave: rest 1, wave 1",
+        "too late wave (the board has classified another window since): rest 1, wave 1",
+        "forgotten rest: rest 0, wave 1",
+    ]
+    assert told == []
+
+
+@pytest.mark.parametrize(
+    ("numbers", "from_onset", "warned"),
+    [((3, 6), 0, True), ((3, 7), 0, True), ((3, 8), 0, False), ((3, 7), 1, False)],
+)
+def test_windows_that_overlap_or_follow_one_another_are_one_moment(
+    teacher, numbers: tuple[int, int], from_onset: int, warned: bool
+) -> None:
+    begin = sent(live(from_onset=from_onset), TaughtMessage(9, (1, 0)), *named("rest", "wave"))
+    reply = sent(TaughtMessage(9, (1, 1)), LearnReply(1, 2))
+    first, second = map(sent, map(window, numbers))
+    _, told = acted(teacher(begin, first, reply, second, reply), "2", "2")
+    assert ["same moment" in sentence for sentence in told] == [True] * warned
+    _, told = acted(teacher(begin, first, reply, second, reply), "1", "2")
+    assert told == []  # of two classes
+
+
+def test_a_window_is_an_example_once(teacher) -> None:
+    board = teacher(BEGIN, sent(window(3)), sent(TaughtMessage(9, (1, 1)), LearnReply(1, 2)))
+    acted(board, "2")
+    assert board.teach(0) == "this window is an example already; label another one"
+    assert len(board._line.requests) == 1
+
+
+def test_without_a_window_there_is_nothing_to_teach(teacher) -> None:
+    board = teacher(BEGIN)
+    board.wait()
+    assert board.teach(0) == "there is no window yet; label one when it has come"
+    assert board._line.requests == []
+
+
+@pytest.mark.parametrize(
+    "pieces", [(sent(live(), *named("rest", "wave")),), (sent(live()),)], ids=["names", "silence"]
+)
+def test_a_board_without_room_is_refused(teacher, pieces: tuple[bytes, ...]) -> None:
+    board = teacher(*pieces)
+    with pytest.raises(CheckFailed, match="no room for examples; train it with --teachable"):
+        board.wait()
+    assert board._line.now < 60
+
+
+def test_counts_of_other_classes_are_damaged(teacher) -> None:
+    board = teacher(BEGIN + sent(TaughtMessage(9, (1, 2, 3))))
+    board.wait()
+    assert (board.taught.counts, board.stream.torn) == ((1, 0), 1)
+
+
+def test_more_classes_than_keys_are_refused(teacher) -> None:
+    names = [f"class {label}" for label in range(40)]
+    board = teacher(sent(live(classes=40), TaughtMessage(9, (0,) * 40), *named(*names)))
+    board.wait()
+    with pytest.raises(CheckFailed, match="has 40 classes, but --teach has keys for 35 only"):
+        Labels(board, print)
