@@ -20,10 +20,10 @@ PROGRAM = """
 #include <avr/io.h>
 #include "pnn_model.c"
 static const pnn_input_t image[PNN_FEATURES] PNN_FLASH = { %s };
-static PNN_NOINLINE void mark(const pnn_input_t *below, pnn_input_t *above, const pnn_input_t *left)
+static PNN_NOINLINE void mark(const pnn_input_t *below, pnn_input_t *above, pnn_input_t *left)
 {
     GPIOR0 = 1;
-    gradients_add_row(below, above, left);
+    gradients_add_row(below, below, below + GRADIENTS_ROW_PIXELS, above, left);
     GPIOR0 = 0;
 }
 int main(void)
@@ -35,9 +35,10 @@ int main(void)
             const uint16_t at = (uint16_t)(y * GRADIENTS_ROW_PIXELS + x);
             row[x] = at < PNN_FEATURES ? PNN_READ_U8(&image[at]) : 0;
         }
-        pnn_input_t *above = gradients_lines[y & 1] + 1, *left = gradients_lines[~y & 1];
+        pnn_input_t *above = (y & 1 ? GRADIENTS_LINE(1) : GRADIENTS_LINE(0)) + 1;
+        pnn_input_t *left = y & 1 ? GRADIENTS_LINE(0) : GRADIENTS_LINE(1);
         if (y == 0) {
-            gradients_take(row, GRADIENTS_ROW_PIXELS);
+            gradients_take(row, row, row + GRADIENTS_ROW_PIXELS, GRADIENTS_ROW_PIXELS);
             continue;
         }
         mark(row, above, left);

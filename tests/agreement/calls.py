@@ -60,7 +60,9 @@ _LONG_COUNTS = (255, 256, 257)
 
 
 def _added(stage: Stage, function: str, count: int, **more: Any) -> Call:
-    arguments = [(To("inputs"), 2), (count, 2)]
+    ends = [(To("inputs"), 2), (To("inputs", count), 2)]
+    by_ends = stage.kernel.name == "unrolled"
+    arguments = [(To("inputs"), 2), *(ends if by_ends else [(count, 2)])]
     return Call(function, arguments, buffers={"inputs": max(count, 1)}, **more)
 
 
@@ -263,7 +265,8 @@ def _pool(stage: Stage, function: str) -> Iterator[Case]:
                 fixed[f"{n}_row_sum"] = 0
             for count in (1, 2, 3) if part else (columns.pixels,):
                 buffers = {"pixels": count, "averages": 8 + columns.outputs}
-                arguments = [(To("pixels"), 2), (0, 2), (count, 2), (count, 1), (To("averages"), 2)]
+                arguments = [(To("pixels"), 2), (To("pixels"), 2), (To("pixels", count), 2),
+                             (count, 1), (To("averages"), 2)]  # fmt: skip
                 if not part:
                     del arguments[3]
                 call = Call(function, arguments, 2, fixed, ranges, buffers, {}, ignored)
@@ -292,19 +295,19 @@ def _sum_row(stage: Stage, function: str) -> Iterator[Case]:
 
 def _add_runs(stage: Stage, function: str) -> Iterator[Case]:
     n, of = stage.name, stage.kernel.stage
-    row = of.cells.columns.pixels + 2
-    runs = f"{n}_column_runs"
-    pixels: list[tuple[int | To | str, int]] = [(To(n), 2), (To("below"), 2), (To("above"), 2)]
-    pixels.append((To("left"), 2))
-    buffers = {"below": row, "above": row, "left": row + 2}
+    runs, line = f"{n}_column_runs", of.cells.columns.pixels + 2
+    pixels: list[tuple[int | To | str, int]] = [(To(n), 2), (To("below"), 2), (To("below"), 2)]
+    pixels += [(To("below", line), 2), (To(f"{n}_lines", line + 1), 2), (To(f"{n}_lines"), 2)]
+    buffers = {"below": line}
+    both = SHARED | 2 | NEXT_CELL * (of.cells.cells[1] > 2)  # where there is a cell behind it
     for shared in (0, 1):
         fixed = {f"{n}_row_shared": shared}
-        for run in (1, SHARED | 1, NEXT_CELL | 1, 2, SHARED | NEXT_CELL | 2):
+        for run in (1, SHARED | 1, NEXT_CELL | 1, 2, both):
             arguments = [*pixels, (run, 1), (To(runs), 2)]
             call = Call(function, arguments, 0, fixed, {}, buffers, {runs: [0]})
             yield Case(call, proven=run & COUNT < 2, long=True)
             yield Case(call, proven=False)
-        table = [NEXT_CELL | 2, SHARED | 1, NEXT_CELL | 1, 0]
+        table = [SHARED | 1, NEXT_CELL | 1, 0]
         arguments = [*pixels, (3, 1), (To(runs), 2)]
         call = Call(function, arguments, 0, fixed, {}, buffers, {runs: table})
         yield Case(call, proven=False)

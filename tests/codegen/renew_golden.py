@@ -67,9 +67,9 @@ def audio_model() -> IntegerChain:
 def network() -> IntegerChain:
     """Return a convolution, and both ways of pooling."""
     layers = (
-        random_convolution(0, (4, 4, 1), 2, padded=True, to_even=True, weight_bits=4),
-        IntegerPooling((4, 4, 2), (2, 2), "maximum", 15),
-        IntegerPooling((2, 2, 2), (2, 2), "average", 15),
+        random_convolution(0, (4, 4, 1), 1, padded=True, to_even=True, weight_bits=4),
+        IntegerPooling((4, 4, 1), (2, 2), "maximum", 15),
+        IntegerPooling((2, 2, 1), (2, 2), "average", 15),
     )
     return quantize(random_model(Convolutions(layers)))
 

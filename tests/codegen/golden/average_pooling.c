@@ -40,8 +40,8 @@ static void average_pooling_begin(void)
     }
 }
 
-/* Sum pixels first..end - 1, all of a row and at least one; write the averages of the areas that they
- * complete, and return where the next one goes. */
+/* Sum `count` pixels from the first on, all of a row, before the end, and at least one; write the averages of
+ * the areas that they complete, and return where the next one goes. */
 #ifdef PNN_ASSEMBLY
 static PNN_NOINLINE pnn_input_t *average_pooling_sum_part(const pnn_input_t *pixel, uint8_t count, pnn_input_t *average)
 {
@@ -141,10 +141,11 @@ static PNN_NOINLINE pnn_input_t *average_pooling_sum_part(const pnn_input_t *pix
     return average;
 }
 
-static pnn_input_t *average_pooling_pool_part(const pnn_input_t *features, uint16_t first, uint16_t end, uint8_t count, pnn_input_t *average)
+static pnn_input_t *average_pooling_pool_part(const pnn_input_t *features, pnn_place_t first, pnn_place_t end, uint8_t count, pnn_input_t *average)
 {
+    (void)features;
     (void)end;
-    return average_pooling_sum_part(features + first, count, average);
+    return average_pooling_sum_part(first, count, average);
 }
 
 #else
@@ -153,12 +154,13 @@ static uint8_t average_pooling_average_of(uint16_t sum)
     return (uint8_t)(((uint32_t)sum * AVERAGE_POOLING_AVERAGE_MULTIPLIER + 0x8000u) >> 16);
 }
 
-static pnn_input_t *average_pooling_pool_part(const pnn_input_t *features, uint16_t first, uint16_t end, uint8_t count, pnn_input_t *average)
+static pnn_input_t *average_pooling_pool_part(const pnn_input_t *features, pnn_place_t first, pnn_place_t end, uint8_t count, pnn_input_t *average)
 {
-    (void)count; /* which is end - first */
     uint16_t next = (uint16_t)(average - average_pooling_values);
-    for (; first < end; ++first) {
-        const uint8_t x = features[first];
+    (void)features; /* on the AVR */
+    //@ loop widen_hints next, 6;
+    for (; count > 0 && first < end; --count, ++first) {
+        const uint8_t x = PNN_AT(features, first);
         if (average_pooling_units_right > AVERAGE_POOLING_PIXEL_WIDTH) {
             average_pooling_row_sum = (uint16_t)(average_pooling_row_sum + x * AVERAGE_POOLING_PIXEL_WIDTH);
             average_pooling_units_right = (uint8_t)(average_pooling_units_right - AVERAGE_POOLING_PIXEL_WIDTH);
@@ -196,26 +198,24 @@ static void average_pooling_next_row(void)
 }
 
 /* The same for pixels of any rows. */
-static PNN_NOINLINE pnn_input_t *average_pooling_pool(const pnn_input_t *features, uint16_t count, pnn_input_t *average)
+static PNN_NOINLINE pnn_input_t *average_pooling_pool(const pnn_input_t *features, pnn_place_t first, pnn_place_t end, uint16_t count, pnn_input_t *average)
 {
-    uint16_t first = 0; /* an index: a prover sees that it stays below */
-    while (first < count) {
+    while (count > 0) {
         if (average_pooling_ignored > 0) {
             PNN_FACT(EACH_AND(average_pooling_ignored, average_pooling_pools, 1, 3));
-            const uint16_t left = (uint16_t)(count - first);
-            if (average_pooling_ignored >= left) {
-                average_pooling_ignored = (uint16_t)(average_pooling_ignored - left);
+            if (average_pooling_ignored >= count) {
+                average_pooling_ignored = (uint16_t)(average_pooling_ignored - count);
                 break;
             }
-            first = (uint16_t)(first + average_pooling_ignored);
+            first = (pnn_place_t)(first + average_pooling_ignored);
+            count = (uint16_t)(count - average_pooling_ignored);
             average_pooling_ignored = 0;
         }
         PNN_FACT(EACH_AND(average_pooling_parts, average_pooling_pools, 1, 3));
-        const uint16_t left = (uint16_t)(count - first);
-        const uint8_t part = left < average_pooling_row_left ? (uint8_t)left : average_pooling_row_left;
-        const uint16_t end = first + part < count ? (uint16_t)(first + part) : count; /* for a prover */
+        const uint8_t part = count < average_pooling_row_left ? (uint8_t)count : average_pooling_row_left;
         average = average_pooling_pool_part(features, first, end, part, average);
-        first = (uint16_t)(first + part);
+        first = (pnn_place_t)(first + part);
+        count = (uint16_t)(count - part);
         average_pooling_row_left = (uint8_t)(average_pooling_row_left - part);
         if (average_pooling_row_left == 0) {
             average_pooling_row_left = AVERAGE_POOLING_ROW_PIXELS;

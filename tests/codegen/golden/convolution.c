@@ -2,11 +2,11 @@
 
 #define CONVOLUTION_INPUTS 16u
 #define CONVOLUTION_ROWS 4u
-#define CONVOLUTION_MEMORY_BYTES 30u
+#define CONVOLUTION_MEMORY_BYTES 24u
 /* Where the lines of each layer begin; what is not in use at the same time shares bytes. */
 #define CONVOLUTION_LINES (convolution_memory + 0u)
 #define POOLING_LINES (convolution_memory + 18u)
-#define POOLING_2_LINES (convolution_memory + 26u)
+#define POOLING_2_LINES (convolution_memory + 22u)
 #define CONVOLUTION_ROW_VALUES 4u
 #define CONVOLUTION_SIDE 3u /* of the window */
 #define CONVOLUTION_STRIDE 1u
@@ -16,9 +16,9 @@
 /* By groups of channels that are computed at once; a line has a row of the window. */
 /* 2 of them are in a byte, the first one in its lowest bits, each with 8 added. */
 static const uint8_t convolution_weights[] PNN_FLASH = {
-  221,  170,  136,
-  132,  152,  240,
-  184,  160,  130,
+   13,   10,    8,
+    4,    4,    0,
+    8,    0,    8,
 };
 
 static const pnn_input_t *convolution_window[CONVOLUTION_SIDE]; /* its rows, from the next pixel on */
@@ -46,12 +46,9 @@ static PNN_NOINLINE void convolution_compute(pnn_input_t *output)
         "    ldi   r31, hi8(%[weights]+0)\n"
         "    clr   r24\n"
         "    clr   r25\n"
-        "    ldi   r16, 31\n"
+        "    ldi   r16, 32\n"
         "    ldi   r17, 0\n"
         "    movw  r2, r16\n"
-        "    ldi   r16, 49\n"
-        "    ldi   r17, 0\n"
-        "    movw  r4, r16\n"
         ".Lend_begin_0_%=:\n"
         "    lds   r26, %[window]+0\n"
         "    lds   r27, %[window]+0+1\n"
@@ -65,16 +62,10 @@ static PNN_NOINLINE void convolution_compute(pnn_input_t *output)
         "    clr   r1\n"
         "    adc   r25, r1\n"
         "    lpm   r16, Z+\n"
-        "    mov   r29, r16\n"
-        "    andi  r29, 15\n"
-        "    mul   r29, r17\n"
-        "    add   r2, r0\n"
-        "    adc   r3, r1\n"
-        "    swap  r16\n"
         "    andi  r16, 15\n"
         "    mul   r16, r17\n"
-        "    add   r4, r0\n"
-        "    adc   r5, r1\n"
+        "    add   r2, r0\n"
+        "    adc   r3, r1\n"
         "    dec   r28\n"
         "    brne  .Ltap_0_0_%=\n"
         "    rjmp  .Lend_0_0_%=\n"
@@ -100,16 +91,10 @@ static PNN_NOINLINE void convolution_compute(pnn_input_t *output)
         "    clr   r1\n"
         "    adc   r25, r1\n"
         "    lpm   r16, Z+\n"
-        "    mov   r29, r16\n"
-        "    andi  r29, 15\n"
-        "    mul   r29, r17\n"
-        "    add   r2, r0\n"
-        "    adc   r3, r1\n"
-        "    swap  r16\n"
         "    andi  r16, 15\n"
         "    mul   r16, r17\n"
-        "    add   r4, r0\n"
-        "    adc   r5, r1\n"
+        "    add   r2, r0\n"
+        "    adc   r3, r1\n"
         "    dec   r28\n"
         "    brne  .Ltap_0_1_%=\n"
         "    rjmp  .Lend_0_1_%=\n"
@@ -135,16 +120,10 @@ static PNN_NOINLINE void convolution_compute(pnn_input_t *output)
         "    clr   r1\n"
         "    adc   r25, r1\n"
         "    lpm   r16, Z+\n"
-        "    mov   r29, r16\n"
-        "    andi  r29, 15\n"
-        "    mul   r29, r17\n"
-        "    add   r2, r0\n"
-        "    adc   r3, r1\n"
-        "    swap  r16\n"
         "    andi  r16, 15\n"
         "    mul   r16, r17\n"
-        "    add   r4, r0\n"
-        "    adc   r5, r1\n"
+        "    add   r2, r0\n"
+        "    adc   r3, r1\n"
         "    dec   r28\n"
         "    brne  .Ltap_0_2_%=\n"
         "    rjmp  .Lend_0_2_%=\n"
@@ -166,12 +145,10 @@ static PNN_NOINLINE void convolution_compute(pnn_input_t *output)
         "    rol   r25\n"
         "    sub   r2, r24\n"
         "    sbc   r3, r25\n"
-        "    sub   r4, r24\n"
-        "    sbc   r5, r25\n"
         "    pop   r31\n"
         "    pop   r30\n"
-        "    ldi   r16, 51\n"
-        "    ldi   r26, 73\n"
+        "    ldi   r16, 146\n"
+        "    ldi   r26, 26\n"
         "    ldi   r27, 0\n"
         ".Lend_scale_0_%=:\n"
         "    clr   r17\n"
@@ -196,28 +173,6 @@ static PNN_NOINLINE void convolution_compute(pnn_input_t *output)
         ".Llarge_value_0_0_%=:\n"
         "    st    Z+, r17\n"
         ".Lend_value_0_0_%=:\n"
-        "    clr   r17\n"
-        "    tst   r5\n"
-        "    brmi  .Lsmall_value_0_1_%=\n"
-        "    ldi   r17, 15\n"
-        "    cp    r4, r26\n"
-        "    cpc   r5, r27\n"
-        "    brcc  .Llarge_value_0_1_%=\n"
-        "    mul   r5, r16\n"
-        "    mov   r17, r0\n"
-        "    mul   r4, r16\n"
-        "    add   r17, r1\n"
-        "    lsl   r0\n"
-        "    brcc  .Ldown_value_0_1_%=\n"
-        "    brne  .Lup_value_0_1_%=\n"
-        "    sbrc  r17, 0\n"
-        ".Lup_value_0_1_%=:\n"
-        "    inc   r17\n"
-        ".Ldown_value_0_1_%=:\n"
-        ".Lsmall_value_0_1_%=:\n"
-        ".Llarge_value_0_1_%=:\n"
-        "    st    Z+, r17\n"
-        ".Lend_value_0_1_%=:\n"
         "    pop   r29\n"
         ".Lend_end_%=:\n"
         "    dec   r29\n"
@@ -237,7 +192,7 @@ static pnn_input_t convolution_value_of(int16_t sum)
     if (sum < 0) {
         return 0;
     }
-    const uint32_t product = (uint32_t)sum * 51u + 128u;
+    const uint32_t product = (uint32_t)sum * 146u + 128u;
     uint32_t value = product >> 8;
     if ((product & 255u) == 0) { /* halfway: to even */
         value &= ~(uint32_t)1;
@@ -251,15 +206,15 @@ static void convolution_compute(pnn_input_t *output)
     for (uint8_t left = CONVOLUTION_PLACES; left > 0; --left) {
         const uint8_t *weight = convolution_weights;
         {
-            static const int16_t bias[] PNN_FLASH = {31, 49};
-            int16_t sums[2];
-            for (uint8_t o = 0; o < 2; ++o) {
+            static const int16_t bias[] PNN_FLASH = {32};
+            int16_t sums[1];
+            for (uint8_t o = 0; o < 1; ++o) {
                 sums[o] = (int16_t)PNN_READ_I16(&bias[o]);
             }
             for (uint8_t row = 0; row < CONVOLUTION_SIDE; ++row) {
                 const pnn_input_t *x = convolution_window[row];
                 for (uint8_t i = 0; i < CONVOLUTION_SIDE * 1; ++i) {
-                    for (uint8_t o = 0; o < 2; ++o) {
+                    for (uint8_t o = 0; o < 1; ++o) {
                         const uint8_t byte = PNN_READ_U8(&weight[o / 2]);
                         const int8_t own = (int8_t)((byte >> o % 2 * 4 & 15) - 8);
                         sums[o] = (int16_t)((uint16_t)sums[o] + (uint16_t)(x[i] * own));
@@ -267,7 +222,7 @@ static void convolution_compute(pnn_input_t *output)
                     weight += 1;
                 }
             }
-            for (uint8_t o = 0; o < 2; ++o) {
+            for (uint8_t o = 0; o < 1; ++o) {
                 *output++ = convolution_value_of(sums[o]);
             }
         }

@@ -225,10 +225,11 @@ static void dense_2_rectify(void)
 #define TIMES(made, n) #made " " #n "\n"
 #define PLUS(k) "sum add, adc, " #k "\n"
 #define MINUS(k) "sum sub, sbc, " #k "\n"
-static void dense_add_0(const pnn_input_t *feature, uint16_t count)
+static void dense_add_0(const pnn_input_t *values, pnn_place_t feature, pnn_place_t end)
 {
     uint16_t next = dense_consumed / DENSE_GROUP;
-    uint8_t left = (uint8_t)((count + DENSE_GROUP - 1) / DENSE_GROUP);
+    uint8_t left = (uint8_t)(((uint16_t)(end - feature) + DENSE_GROUP - 1) / DENSE_GROUP);
+    (void)values;
     __asm__ volatile(
         ".macro group number\n"
         "2: " TARGET(dense_block0) "\n"
@@ -371,11 +372,12 @@ static void dense_add_input_0(uint16_t i, uint8_t x)
     }
 }
 
-static void dense_add_0(const pnn_input_t *values, uint16_t count)
+static void dense_add_0(const pnn_input_t *values, pnn_place_t first, pnn_place_t end)
 {
-    for (uint16_t i = 0; i < count; ++i) {
-        if (values[i] != 0) {
-            dense_add_input_0((uint16_t)(dense_consumed + i), values[i]);
+    (void)values; /* on the AVR */
+    for (uint16_t i = dense_consumed; first < end; ++i, ++first) {
+        if (PNN_AT(values, first) != 0) {
+            dense_add_input_0(i, PNN_AT(values, first));
         }
     }
 }
@@ -387,18 +389,19 @@ static void dense_add_0(const pnn_input_t *values, uint16_t count)
 #undef PLUS
 #undef MINUS
 
-static PNN_NOINLINE void dense_add(const pnn_input_t *values, uint16_t count)
+static PNN_NOINLINE void dense_add(const pnn_input_t *values, pnn_place_t first, pnn_place_t end)
 {
-    dense_add_0(values, count);
-    dense_consumed = (uint16_t)(dense_consumed + count);
+    dense_add_0(values, first, end);
+    dense_consumed = (uint16_t)(dense_consumed + (end - first));
 }
 
 /* Multiply whole groups; the rest waits. The last group may be a small one. */
 static void dense_push(const pnn_input_t *values, uint16_t count)
 {
-    const pnn_input_t *const end = values + count;
-    while (values != end) {
-        count = (uint16_t)(end - values);
+    pnn_place_t first = PNN_PLACE(values, 0);
+    const pnn_place_t end = (pnn_place_t)(first + count);
+    while (first < end) {
+        count = (uint16_t)(end - first);
         if (dense_waiting_count == 0 && (count >= DENSE_GROUP || dense_consumed + count == DENSE_INPUTS)) {
             if (dense_consumed + count != DENSE_INPUTS) {
                 count = (uint16_t)(count & ~(DENSE_GROUP - 1));
@@ -406,17 +409,19 @@ static void dense_push(const pnn_input_t *values, uint16_t count)
             PNN_FACT(PASSED(dense_groups, 1, 0));
             PNN_FACT(EACH(dense_groups, dense_pushes, 1, 0));
             PNN_FACT(WHOLE(dense_groups, 1, 1));
-            dense_add(values, count);
-            values += count;
+            const pnn_place_t behind = (pnn_place_t)(first + count), last = behind < end ? behind : end;
+            dense_add(values, first, last);
+            first = last;
             continue;
         }
         PNN_FACT(PASSED(dense_waits, 6, 0));
         PNN_FACT(EACH(dense_waits, dense_pushes, 14, 0));
         PNN_FACT(WHOLE(dense_waits, 0, 0));
-        dense_waiting[dense_waiting_count++] = *values++;
-        if (dense_waiting_count == DENSE_GROUP || dense_consumed + dense_waiting_count == DENSE_INPUTS) {
+        dense_waiting[dense_waiting_count++] = PNN_AT(values, first++);
+        if (dense_waiting_count >= DENSE_GROUP || dense_consumed + dense_waiting_count == DENSE_INPUTS) {
             PNN_FACT(EACH(dense_fills, dense_pushes, 1, 0));
-            dense_add(dense_waiting, dense_waiting_count);
+            const pnn_place_t waiting = PNN_PLACE(dense_waiting, 0);
+            dense_add(dense_waiting, waiting, (pnn_place_t)(waiting + dense_waiting_count));
             dense_waiting_count = 0;
         }
     }

@@ -24,15 +24,25 @@ static const uint8_t gradients_roots[256] PNN_FLASH = {
   ...
 };
 
+#ifdef __AVR__
+typedef uint16_t *gradients_cell_t;
+typedef pnn_input_t *gradients_line_t;
+#else
+typedef uint16_t gradients_cell_t, gradients_line_t;
+#endif
+/* The run there, 0 behind the last. */
+#define GRADIENTS_RUN(runs, place) (PNN_SURE((place) < sizeof runs) ? PNN_READ_U8(&PNN_AT(runs, place)) : 0)
+
 static uint16_t gradients_ignored; /* pixels still to come before the next one that counts */
 static uint8_t gradients_column; /* of the next pixel */
 static uint8_t gradients_row; /* of the next pixel */
 static uint8_t gradients_rows_left; /* of the run of rows whose gradients are taken */
 static uint8_t gradients_row_shared; /* whether two rows of cells share them */
-static const uint8_t *gradients_next_rows;
-static uint16_t *gradients_cells; /* the sums of their row of cells */
+static pnn_place_t gradients_next_rows;
+static gradients_cell_t gradients_cells; /* the sums of their row of cells */
 /* Two rows of pixels in turns, and one of 0, each with a pixel around it that stays 0. */
-static pnn_input_t gradients_lines[3][GRADIENTS_ROW_PIXELS + 2];
+static pnn_input_t gradients_lines[3 * (GRADIENTS_ROW_PIXELS + 2)];
+#define GRADIENTS_LINE(i) PNN_PLACE(gradients_lines, i * (GRADIENTS_ROW_PIXELS + 2))
 static union {
     uint16_t sums[GRADIENTS_SUMS];
     pnn_input_t values[GRADIENTS_SUMS]; /* their roots */
@@ -44,11 +54,12 @@ static union {
 static PNN_NOINLINE void gradients_begin_rows(void)
 {
     PNN_FACT(PASSED(gradients_row_runs, 2, 0));
-    const uint8_t run = PNN_READ_U8(gradients_next_rows++);
+    const uint8_t run = GRADIENTS_RUN(gradients_row_runs, gradients_next_rows);
+    ++gradients_next_rows;
     gradients_rows_left = run & GRADIENTS_RUN_COUNT;
     gradients_row_shared = (run & GRADIENTS_RUN_SHARED) != 0;
     if (run & GRADIENTS_RUN_NEXT) {
-        gradients_cells += GRADIENTS_ROW_SUMS;
+        gradients_cells = (gradients_cell_t)(gradients_cells + GRADIENTS_ROW_SUMS);
     }
 }
 
@@ -57,13 +68,14 @@ static void gradients_begin(void)
     gradients_ignored = GRADIENTS_PIXELS_BEFORE;
     gradients_column = 0;
     gradients_row = 0;
-    gradients_next_rows = gradients_row_runs;
-    gradients_cells = gradients.sums;
+    gradients_next_rows = PNN_PLACE(gradients_row_runs, 0);
+    gradients_cells = PNN_PLACE(gradients.sums, 0);
     gradients_begin_rows();
     for (uint8_t i = 1; i <= GRADIENTS_ROW_PIXELS; ++i) {
         PNN_FACT(PASSED(gradients_above, 7, 7));
-        gradients_lines[1][i] = 0; /* above the first row */
+        gradients_lines[GRADIENTS_ROW_PIXELS + 2 + i] = 0; /* above the first row */
     }
+    //@ loop unroll GRADIENTS_SUMS;
     for (uint16_t *sum = gradients.sums; sum != gradients.sums + GRADIENTS_SUMS; sum += GRADIENTS_DIRECTIONS) {
         PNN_FACT(PASSED(gradients_begun, 2, 2));
         sum[0] = 0;
@@ -73,12 +85,14 @@ static void gradients_begin(void)
     }
 }
 
-/* Take the gradients of runs of pixels of a row: `left` is the pixel before its first one, `above` the one
- * above that, and `below`, in the row that comes in, takes its place. A run of 0 pixels is the last one's end. */
+/* Take the gradients of runs of pixels of a row: `left` is in front of the first one, `above` above it, and
+ * `below`, in the row that comes in, takes its place. A run of 0 pixels is the last one's end. */
 #ifdef PNN_ASSEMBLY
-static PNN_NOINLINE void gradients_add_runs(uint16_t *cell, const pnn_input_t *below, pnn_input_t *above,
-    const pnn_input_t *left, uint8_t run, const uint8_t *next)
+static PNN_NOINLINE void gradients_add_runs(gradients_cell_t cell, const pnn_input_t *features, pnn_place_t below,
+    pnn_place_t end, gradients_line_t above, gradients_line_t left, uint8_t run, pnn_place_t next)
 {
+    (void)features;
+    (void)end;
     register uint16_t *this_cell __asm__("r24") = cell;
     register const pnn_input_t *first __asm__("r18") = left;
     register const uint8_t *next_run __asm__("r12") = next;
@@ -224,54 +238,70 @@ static uint8_t gradients_distance(pnn_input_t one, pnn_input_t other)
     return (uint8_t)(one > other ? one - other : other - one);
 }
 
-static void gradients_add_runs(uint16_t *cell, const pnn_input_t *below, pnn_input_t *above,
-    const pnn_input_t *left, uint8_t run, const uint8_t *next)
+static void gradients_add(uint16_t at, uint8_t counted)
 {
-    for (; run > 0; run = PNN_READ_U8(next++)) {
+    if (at < GRADIENTS_SUMS) { /* always; for a prover, as are other limits here */
+        gradients.sums[at] = (uint16_t)(gradients.sums[at] + counted);
+    }
+}
+
+static void gradients_add_runs(gradients_cell_t cell, const pnn_input_t *features, pnn_place_t below,
+    pnn_place_t end, gradients_line_t above, gradients_line_t left, uint8_t run, pnn_place_t next)
+{
+    uint16_t above_at = PNN_INDEX(gradients_lines, above), left_at = PNN_INDEX(gradients_lines, left);
+    uint16_t sums_at = PNN_INDEX(gradients.sums, cell);
+    (void)features;
+    for (; run > 0; run = GRADIENTS_RUN(gradients_column_runs, next), ++next) {
         const uint8_t shared = (run & GRADIENTS_RUN_SHARED) != 0;
         if (run & GRADIENTS_RUN_NEXT) {
-            cell += GRADIENTS_DIRECTIONS;
+            sums_at = (uint16_t)(sums_at + GRADIENTS_DIRECTIONS);
         }
-        for (uint8_t i = run & GRADIENTS_RUN_COUNT; i > 0; --i) {
-            const uint8_t ahead = left[2] > left[0], down = *below > *above;
-            const uint8_t along = gradients_distance(left[2], left[0]), across = gradients_distance(*below, *above);
-            *above++ = *below++;
-            ++left;
+        for (uint8_t i = run & GRADIENTS_RUN_COUNT; i > 0; --i, ++above_at, ++left_at, ++below) {
+            if (below >= end || above_at >= sizeof gradients_lines || left_at >= sizeof gradients_lines - 2) {
+                return;
+            }
+            const pnn_input_t behind = gradients_lines[left_at + 2], before = gradients_lines[left_at];
+            const pnn_input_t upper = gradients_lines[above_at], lower = PNN_AT(features, below);
+            const uint8_t ahead = behind > before, down = lower > upper;
+            const uint8_t along = gradients_distance(behind, before), across = gradients_distance(lower, upper);
+            gradients_lines[above_at] = lower;
             const uint8_t largest = along < across ? across : along, least = along < across ? along : across;
-            uint16_t *sum = cell + (along < across);
+            uint8_t direction = along < across;
             if (largest - least < least) {
-                sum = cell + 2 + (ahead == down);
+                direction = (uint8_t)(2 + (ahead == down));
             }
             const uint8_t counted = (uint8_t)(largest >> (shared + gradients_row_shared));
+            uint16_t at = (uint16_t)(sums_at + direction);
             for (uint8_t rows = (uint8_t)(1 + gradients_row_shared); rows > 0; --rows) {
-                sum[0] = (uint16_t)(sum[0] + counted);
+                gradients_add(at, counted);
                 if (shared) {
-                    sum[GRADIENTS_DIRECTIONS] = (uint16_t)(sum[GRADIENTS_DIRECTIONS] + counted);
+                    gradients_add((uint16_t)(at + GRADIENTS_DIRECTIONS), counted);
                 }
-                sum += GRADIENTS_ROW_SUMS;
+                at = (uint16_t)(at + GRADIENTS_ROW_SUMS);
             }
         }
     }
 }
 #endif
 
-static void gradients_add_row(const pnn_input_t *below, pnn_input_t *above, const pnn_input_t *left)
+static void gradients_add_row(const pnn_input_t *features, pnn_place_t below, pnn_place_t end, gradients_line_t above, gradients_line_t left)
 {
-    gradients_add_runs(gradients_cells, below, above, left, PNN_READ_U8(gradients_column_runs), gradients_column_runs + 1);
+    gradients_add_runs(gradients_cells, features, below, end, above, left, PNN_READ_U8(gradients_column_runs), PNN_PLACE(gradients_column_runs, 1));
 }
 
 /* The same for a part of a row. */
-static PNN_NOINLINE void gradients_add_part(const pnn_input_t *below, pnn_input_t *above, const pnn_input_t *left, uint8_t column, uint8_t count)
+static PNN_NOINLINE void gradients_add_part(const pnn_input_t *features, pnn_place_t below, pnn_place_t end, gradients_line_t above, gradients_line_t left, uint8_t column, uint8_t count)
 {
-    const uint8_t *next = gradients_column_runs;
-    uint16_t *cell = gradients_cells;
+    pnn_place_t next = PNN_PLACE(gradients_column_runs, 0);
+    gradients_cell_t cell = gradients_cells;
     while (count > 0) {
         PNN_FACT(EACH(gradients_part_runs, gradients_parts, 3, 0));
         PNN_FACT(WHOLE(gradients_part_runs, 0, 0));
-        const uint8_t run = PNN_READ_U8(next++);
+        const uint8_t run = GRADIENTS_RUN(gradients_column_runs, next);
         uint8_t part = run & GRADIENTS_RUN_COUNT;
+        ++next;
         if (run & GRADIENTS_RUN_NEXT) {
-            cell += GRADIENTS_DIRECTIONS;
+            cell = (gradients_cell_t)(cell + GRADIENTS_DIRECTIONS);
         }
         if (part <= column) {
             column = (uint8_t)(column - part);
@@ -282,10 +312,10 @@ static PNN_NOINLINE void gradients_add_part(const pnn_input_t *below, pnn_input_
         if (part > count) {
             part = count;
         }
-        gradients_add_runs(cell, below, above, left, (uint8_t)((run & GRADIENTS_RUN_SHARED) | part), &gradients_column_runs[3]);
-        below += part;
-        left += part;
-        above += part;
+        gradients_add_runs(cell, features, below, end, above, left, (uint8_t)((run & GRADIENTS_RUN_SHARED) | part), PNN_PLACE(gradients_column_runs, 3));
+        below = (pnn_place_t)(below + part);
+        left = (gradients_line_t)(left + part);
+        above = (gradients_line_t)(above + part);
         count = (uint8_t)(count - part);
     }
 }
@@ -298,26 +328,26 @@ static void gradients_next_row(void)
 }
 
 /* Take pixels of the row that comes in: they complete gradients in the row before, if there is one. */
-static PNN_NOINLINE void gradients_take(const pnn_input_t *pixel, uint8_t count)
+static PNN_NOINLINE void gradients_take(const pnn_input_t *features, pnn_place_t below, pnn_place_t end, uint8_t count)
 {
     const uint8_t odd = gradients_row & 1;
-    pnn_input_t *above = (odd ? gradients_lines[1] : gradients_lines[0]) + 1 + gradients_column;
+    gradients_line_t above = (gradients_line_t)((odd ? GRADIENTS_LINE(1) : GRADIENTS_LINE(0)) + 1 + gradients_column);
     const uint8_t column = gradients_column;
     gradients_column = (uint8_t)(column + count);
     if (gradients_row == 0) {
-        for (uint8_t i = count; i > 0; --i) {
+        for (uint8_t i = count; i > 0 && PNN_SURE(below < end && above < sizeof gradients_lines); --i) {
             PNN_FACT(PASSED(gradients_copied, 7, 7));
-            *above++ = *pixel++;
+            PNN_AT(gradients_lines, above++) = PNN_AT(features, below++);
         }
     } else {
-        const pnn_input_t *left = (odd ? gradients_lines[0] : gradients_lines[1]) + column;
+        const gradients_line_t left = (gradients_line_t)((odd ? GRADIENTS_LINE(0) : GRADIENTS_LINE(1)) + column);
         if (count < GRADIENTS_ROW_PIXELS) {
-            gradients_add_part(pixel, above, left, column, count);
+            gradients_add_part(features, below, end, above, left, column, count);
         } else {
-            gradients_add_row(pixel, above, left);
+            gradients_add_row(features, below, end, above, left);
         }
     }
-    if (gradients_column == GRADIENTS_ROW_PIXELS) {
+    if (gradients_column >= GRADIENTS_ROW_PIXELS) {
         gradients_column = 0;
         gradients_ignored = GRADIENTS_PIXELS_BETWEEN_ROWS;
         gradients_next_row();

@@ -203,8 +203,8 @@ static void linear_score(void)
         : [sums] "i"(linear.sums + LINEAR_SCORES), [scores] "i"(linear.scores + LINEAR_SCORES)
         : "memory", "r20", "r21", "r22", "r23", "r26", "r27", "r30", "r31");
 #else
-    for (uint8_t l = LINEAR_SCORES; l-- > 0;) {
-        linear.scores[l] = linear.sums[l];
+    for (uint8_t l = LINEAR_SCORES; l > 0; --l) {
+        linear.scores[l - 1] = linear.sums[l - 1];
     }
 #endif
 }

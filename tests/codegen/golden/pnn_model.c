@@ -42,7 +42,7 @@
 /* ---- Flash access ------------------------------------------------------------------------- */
 
 /* Constants stay in flash: PNN_FLASH puts them there, PNN_READ_... fetches one. The AVR needs its
- * own instruction for it. */
+ * own instruction for it. A place is a pointer there, and elsewhere an index, whose limits a prover sees. */
 #ifdef __AVR__
 #include <avr/pgmspace.h>
 #define PNN_FLASH PROGMEM
@@ -50,12 +50,22 @@
 #define PNN_READ_I8(address) ((int8_t)pgm_read_byte(address))
 #define PNN_READ_I16(address) ((int32_t)(int16_t)pgm_read_word(address))
 #define PNN_READ_STRING(address) ((const char *)pgm_read_ptr(address))
+#define PNN_PLACE(array, index) ((array) + (index))
+#define PNN_INDEX(array, place) ((uint16_t)((place) - (array)))
+#define PNN_AT(array, place) (*(place))
+#define PNN_SURE(condition) 1
+typedef const pnn_input_t *pnn_place_t;
 #else
 #define PNN_FLASH
 #define PNN_READ_U8(address) (*(address))
 #define PNN_READ_I8(address) (*(address))
 #define PNN_READ_I16(address) ((int32_t)*(address))
 #define PNN_READ_STRING(address) (*(address))
+#define PNN_PLACE(array, index) (index)
+#define PNN_INDEX(array, place) (place)
+#define PNN_AT(array, place) ((array)[place])
+#define PNN_SURE(condition) (condition)
+typedef uint16_t pnn_place_t;
 #endif
 
 /* The inner loops in assembly, where the chip has a multiplier. Without it, and on the host, C gives
@@ -254,7 +264,7 @@ static uint8_t decision_find_largest(pnn_score_t *largest_score)
     uint8_t best = 0;
 #ifndef PNN_ASSEMBLY
     for (uint8_t l = 1; l < PNN_CLASSES; ++l) {
-        const pnn_score_t score = *next++;
+        const pnn_score_t score = prototypes_scores[l];
         if (score > largest) {
             largest = score;
             best = l;
@@ -815,7 +825,7 @@ char *pnn_class_name(uint8_t class_index, char *name, uint8_t size)
         --length;
         --from;
     }
-    if (size > 0) {
+    if (length < size) {
         name[length] = '\0';
     }
     return name;

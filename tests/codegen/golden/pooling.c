@@ -1,22 +1,22 @@
 /* ---- Pooling: constants and variables ----------------------------------------------------- */
 
-#define POOLING_ROW_VALUES 8u
+#define POOLING_ROW_VALUES 4u
 #define POOLING_WINDOWS 2u /* in a row */
 #define POOLING_HEIGHT 2u   /* of a window */
 #define POOLING_WIDTH 2u
-#define POOLING_CHANNELS 2u
+#define POOLING_CHANNELS 1u
 
 static uint8_t pooling_missing; /* rows of the windows under way */
 
 /* ---- Pooling 2: constants and variables --------------------------------------------------- */
 
-#define POOLING_2_ROW_VALUES 4u
-#define POOLING_2_VALUES 2u /* of a row of the output */
+#define POOLING_2_ROW_VALUES 2u
+#define POOLING_2_VALUES 1u /* of a row of the output */
 #define POOLING_2_WINDOWS 1u /* in a row */
 #define POOLING_2_HEIGHT 2u   /* of a window */
 #define POOLING_2_WIDTH 2u
-#define POOLING_2_CHANNELS 2u
-#define POOLING_2_SUMS 2u
+#define POOLING_2_CHANNELS 1u
+#define POOLING_2_SUMS 1u
 #define POOLING_2_MULTIPLIER 16384u
 
 static uint8_t pooling_2_missing; /* rows of the windows under way */
@@ -41,9 +41,9 @@ static void pooling_2_add_row(uint16_t *under_way)
         ".Lwindow_%=:\n"
         "    " PASSED(pooling_2_window, 2, 2) "ldi   r23, 2\n"
         ".Lpixel_%=:\n"
-        "    " PASSED(pooling_2_pixel, 4, 4) "ldi   r20, 2\n"
+        "    " PASSED(pooling_2_pixel, 4, 4) "ldi   r20, 1\n"
         ".Lvalue_%=:\n"
-        "    " PASSED(pooling_2_value, 8, 8) "ld    r18, X+\n"
+        "    " PASSED(pooling_2_value, 4, 4) "ld    r18, X+\n"
         "    ld    r19, Z\n"
         "    ldd   r22, Z+1\n"
         "    add   r19, r18\n"
@@ -54,8 +54,8 @@ static void pooling_2_add_row(uint16_t *under_way)
         "    brne  .Lvalue_%=\n"
         "    dec   r23\n"
         "    breq  .Lnext_%=\n"
-        "    subi  r30, lo8(4)\n"
-        "    sbci  r31, hi8(4)\n"
+        "    subi  r30, lo8(2)\n"
+        "    sbci  r31, hi8(2)\n"
         "    rjmp  .Lpixel_%=\n"
         ".Lnext_%=:\n"
         "    dec   r21\n"
@@ -91,7 +91,7 @@ static void pooling_2_average(pnn_input_t *average)
         "    ldi   r17, hi8(%[multiplier])\n"
         "    clr   r23\n"
         ".Laverage_%=:\n"
-        "    " PASSED(pooling_2_average, 2, 2) "ld    r20, Z\n"
+        "    " PASSED(pooling_2_average, 1, 1) "ld    r20, Z\n"
         "    ldd   r21, Z+1\n"
         "    mul   r20, r16\n"
         "    ldi   r22, 128\n" /* a half */
@@ -157,9 +157,9 @@ static void pooling_add_row(pnn_input_t *under_way)
         ".Lwindow_%=:\n"
         "    " PASSED(pooling_window, 8, 8) "ldi   r23, 2\n"
         ".Lpixel_%=:\n"
-        "    " PASSED(pooling_pixel, 16, 16) "ldi   r20, 2\n"
+        "    " PASSED(pooling_pixel, 16, 16) "ldi   r20, 1\n"
         ".Lvalue_%=:\n"
-        "    " PASSED(pooling_value, 32, 32) "ld    r18, X+\n"
+        "    " PASSED(pooling_value, 16, 16) "ld    r18, X+\n"
         "    ld    r19, Z\n"
         "    cp    r19, r18\n"
         "    brcc  .Lkeep_%=\n"
@@ -170,8 +170,8 @@ static void pooling_add_row(pnn_input_t *under_way)
         "    brne  .Lvalue_%=\n"
         "    dec   r23\n"
         "    breq  .Lnext_%=\n"
-        "    subi  r30, lo8(2)\n"
-        "    sbci  r31, hi8(2)\n"
+        "    subi  r30, lo8(1)\n"
+        "    sbci  r31, hi8(1)\n"
         "    rjmp  .Lpixel_%=\n"
         ".Lnext_%=:\n"
         "    dec   r21\n"
@@ -203,9 +203,9 @@ static PNN_NOINLINE void pooling_take(void)
 {
     pnn_input_t *const largest = pooling_2_row();
     if (pooling_missing == POOLING_HEIGHT) {
-        //@ loop unroll 4;
-        for (pnn_input_t *value = largest; value != largest + 4u; ++value) {
-            PNN_FACT(PASSED(pooling_cleared, 8, 8));
+        //@ loop unroll 2;
+        for (pnn_input_t *value = largest; value != largest + 2u; ++value) {
+            PNN_FACT(PASSED(pooling_cleared, 4, 4));
             *value = 0;
         }
     }
