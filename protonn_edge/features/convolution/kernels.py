@@ -222,9 +222,9 @@ def _rounded(name: str) -> list[str]:
     return ["lsl  r0", f"brcc {down}", f"brne {up}", *even]
 
 
-# Around the pixels of a row, by the compiler (avr-gcc 5.4 at -O2): a row that is taken, a value of
-# one that is cleared, and a row of the output, with its window's rows.
-_TAKEN_CYCLES, _CLEARED_CYCLES = 28, 7
+# Around the pixels of a row, by the compiler (avr-gcc 5.4 at -O2): a row that is taken, on average
+# and at most, a value of one that is cleared, and a row of the output, with its window's rows.
+_TAKEN_CYCLES, _CLEARED_CYCLES = (12, 28), 7
 _OUTPUT_CYCLES, _WINDOW_ROW_CYCLES = 105, 22
 _BEGIN_CYCLES = 20
 _CALLS = 4  # for a row, at most
@@ -265,13 +265,12 @@ class ConvolutionKernel(Kernel):
     def cost(self, feed: Feed | None, following: Push | None, activity: Activity | None) -> Cost:
         """Return its cost."""
         rows, stage = self.rows, self.stage
-        around = self._around
         mean = None
         if activity is not None:
-            mean = self.pixel_cycles(activity) + around + rows.mean(feed, following)
+            mean = self.pixel_cycles(activity) + self._around(0) + rows.mean(feed, following)
         least, worst = self._bounds
         calls = _CALLS * self.core.call_cycles * (stage.shape[0] + 2 * stage.padding)
-        worst += around + calls + rows.worst(feed, following, self.core)
+        worst += self._around(1) + calls + rows.worst(feed, following, self.core)
         code = _CODE_BYTES + self.code.listing.code_bytes
         tables = sum(map(len, self.code.weights)) * self.weights_in_flash
         return self._in_one_step(
@@ -302,15 +301,14 @@ class ConvolutionKernel(Kernel):
 
     @property
     def _begin(self) -> int:
-        cleared = _TAKEN_CYCLES + _CLEARED_CYCLES * self.stage.row_values
+        cleared = _TAKEN_CYCLES[1] + _CLEARED_CYCLES * self.stage.row_values
         return _BEGIN_CYCLES + self.stage.padding * cleared
 
-    @property
-    def _around(self) -> int:
-        """Cycles outside of the pixels."""
+    def _around(self, most: int) -> int:
+        """Cycles outside of the pixels, on average or at `most`."""
         stage = self.stage
         outputs = stage.output_shape[0]
-        cycles = (stage.shape[0] + 2 * stage.padding) * _TAKEN_CYCLES
+        cycles = (stage.shape[0] + 2 * stage.padding) * _TAKEN_CYCLES[most]
         cycles += 2 * stage.padding * _CLEARED_CYCLES * self.stage.row_values + _BEGIN_CYCLES
         return cycles + outputs * (_OUTPUT_CYCLES + _WINDOW_ROW_CYCLES * stage.side)
 
