@@ -55,9 +55,9 @@ class PendingRequest(Generic[Key]):
 class SendWindow(Generic[Key]):
     """Requests in flight, in their order, and which of their bytes may be sent.
 
-    The device reads bytes as they come, unless it computes or replies; then they wait in its ring
-    buffer. So no more bytes may follow the end of the oldest request without a reply than the
-    device has said in HELLO, the size (``firmware/PROTOCOL.md``, "Requests in flight").
+    The device reads bytes as they arrive, unless it computes or replies; then they wait in its ring
+    buffer. So behind the oldest request without a reply, at most as many bytes may follow as HELLO
+    states, the size (``firmware/PROTOCOL.md``, "Requests in flight").
     """
 
     def __init__(self, size: int) -> None:
@@ -69,7 +69,7 @@ class SendWindow(Generic[Key]):
 
     @property
     def oldest(self) -> PendingRequest[Key] | None:
-        """The request whose reply must come next."""
+        """The request that must be answered next."""
         return self._asked[0] if self._asked else None
 
     @property
@@ -82,7 +82,7 @@ class SendWindow(Generic[Key]):
         return self._asked[0].end + self._size if self._asked else self._end
 
     def put(self, asked: PendingRequest[Key], sequence: int, frame: bytes) -> None:
-        """Add a request, whose frame is sent as soon as allowed."""
+        """Add a request; its frame is sent as soon as allowed."""
         self._unsent += frame
         self._end += len(frame)
         asked.sequence, asked.end = sequence, self._end
@@ -102,7 +102,8 @@ class SendWindow(Generic[Key]):
     def answer(self, sequence: int) -> tuple[list[PendingRequest[Key]], PendingRequest[Key] | None]:
         """Process a reply; return the requests that it passed over, and the one that it answers.
 
-        It may be none's. The device answers in order: what was passed over, or its reply, was lost.
+        It may answer none. The device answers in order: a request that was passed over, or its
+        reply, was lost.
         """
         if not any(asked.sequence == sequence and asked.whole for asked in self._asked):
             return [], None
@@ -210,7 +211,7 @@ class Exchange(Generic[Key, Reply]):
                 "baud rate, reset the device, then run this again (hil: with --resume)"
             )
         return NoReplyError(
-            f"the device on {self._connection.url} {'says HELLO, but ' if others else ''}answered "
+            f"the device on {self._connection.url} {'sends HELLO, but ' if others else ''}answered "
             f"no request for {self._deadline.seconds:.3g} s, in which it sent {others:,} other "
             f"messages; {cause}"
         )

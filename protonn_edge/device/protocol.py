@@ -28,7 +28,7 @@ PROTOCOL_VERSION = 2
 FEATURE_TYPE_UINT8 = 0
 MOST_REPETITIONS = 1 << 16
 MOST_STORED_BYTES = 16  # that a STORE writes
-MOST_WINDOW_BYTES = 63  # what the ring buffer of a device with a USART holds
+MOST_WINDOW_BYTES = 63  # the ring buffer of a device with a USART
 
 REPLY = 0x80
 HELLO, PREDICT, SCORES, STATS, REPEAT, LEARN, FORGET, STORE = range(1, 9)
@@ -61,11 +61,11 @@ class Rest(NamedTuple):
 
 
 class Message:
-    """A message whose payload holds the values of its fields, one after the other.
+    """A message; its payload holds the values of its fields, one after the other.
 
-    `TYPE` is its type on the wire, `NAME` that in errors, `LAYOUT` the layout of its fields without
-    the last one where that is the `REST`. One with a `VERSION` has it as its first field, and a
-    sentence about `OTHER_VERSION`s.
+    `TYPE` is its type on the wire, `NAME` its name in errors, `LAYOUT` the layout of its fields,
+    without the last one if that is the `REST`. If it has a `VERSION`, that is its first field, and
+    `OTHER_VERSION` a sentence about others.
     """
 
     TYPE: ClassVar[int]
@@ -135,14 +135,14 @@ class ScoresRequest(PredictRequest):
 
 @dataclass(frozen=True)
 class StatsRequest(Message):
-    """Ask for what the device counted since its reset."""
+    """Request the device's counters since its reset."""
 
     TYPE, NAME = STATS, "STATS request"
 
 
 @dataclass(frozen=True)
 class RepeatRequest(Message):
-    """Ask for the class of one input, computed many times, with the meter's pin high meanwhile."""
+    """Request the class of one input, computed many times while the meter's pin is high."""
 
     TYPE, NAME, REST = REPEAT, "REPEAT request", _FEATURES
     LAYOUT = struct.Struct("<H")
@@ -150,7 +150,7 @@ class RepeatRequest(Message):
     features: bytes  # as in `PredictRequest`
 
     def payload(self) -> bytes:
-        """Return the number of repetitions, of which 65,536 are written as 0, and the features."""
+        """Return the number of repetitions, 65,536 written as 0, and the features."""
         return self.LAYOUT.pack(self.repetitions & 0xFFFF) + self.features
 
     @classmethod
@@ -166,7 +166,7 @@ class LearnRequest(Message):
 
     TYPE, NAME = LEARN, "LEARN request"
     LAYOUT = struct.Struct("<B")
-    label: int  # the class of which it is an example
+    label: int  # the class of the example
 
 
 @dataclass(frozen=True)
@@ -178,7 +178,7 @@ class ForgetRequest(LearnRequest):
 
 @dataclass(frozen=True)
 class StoreRequest(Message):
-    """Ask for what the device keeps of what it was taught; first write a part of it, or nothing."""
+    """Request the device's store of examples; first write a part of it, or nothing."""
 
     TYPE, NAME, REST = STORE, "STORE request", Rest("s", "the bytes to write")
     LAYOUT = struct.Struct("<H")
@@ -191,7 +191,7 @@ class StoreRequest(Message):
 
 @dataclass(frozen=True)
 class HelloReply(Message):
-    """What the device is."""
+    """The device's description of itself."""
 
     TYPE, NAME = REPLY | HELLO, "HELLO reply"
     LAYOUT = struct.Struct(f"<BBHH{MODEL_HASH_BYTES}sIB")
@@ -205,8 +205,8 @@ class HelloReply(Message):
     features: int  # inputs of one prediction
     classes: int
     model_hash: bytes  # the first 8 bytes of the integer model's SHA-256
-    clock_hz: int  # CPU clock in hertz: what cycles are divided by
-    window: int  # how many bytes may follow a request that has no reply yet
+    clock_hz: int  # CPU clock in hertz: cycles divided by it are seconds
+    window: int  # the bytes that may follow a request without a reply
 
 
 @dataclass(frozen=True)
@@ -221,7 +221,7 @@ class PredictReply(Message):
 
 @dataclass(frozen=True)
 class RepeatReply(PredictReply):
-    """The answer to REPEAT: `cycles` are those of all repetitions, modulo 2**32."""
+    """The answer to REPEAT: the `cycles` of all repetitions, modulo 2**32."""
 
     TYPE, NAME = REPLY | REPEAT, "REPEAT reply"
 
@@ -239,13 +239,13 @@ class ScoresReply(Message):
 
 @dataclass(frozen=True)
 class StatsReply(Message):
-    """What the device counted since its reset; a counter that is full stays at 65,535."""
+    """The device's counters since its reset; a full counter stays at 65,535."""
 
     TYPE, NAME = REPLY | STATS, "STATS reply"
     LAYOUT = struct.Struct("<HHHIHB")
     stack_bytes: int  # the most bytes that the stack has held
     frames_dropped: int  # frames with a wrong CRC or broken framing
-    overruns: int  # how often received bytes were lost because nobody read them in time
+    overruns: int  # received bytes that were lost because they were not read in time
     saturations: int  # features that arrived at the upper end of their range, modulo 2**32
     resets: int  # resets since power-on
     reset_cause: int  # of the last start: 1 power-on, 2 external, 4 brown-out, 8 watchdog
@@ -351,7 +351,7 @@ def crc16(data: bytes) -> int:
 
 
 class FrameSplitter:
-    """Split bytes into frames, in bounded memory: those of over `max_bytes` are dropped."""
+    """Split bytes into frames, in bounded memory: frames of over `max_bytes` are dropped."""
 
     def __init__(self, max_bytes: int) -> None:
         self._max_bytes = max_bytes
@@ -408,8 +408,8 @@ def decode_message(body: bytes, kinds: Iterable[type[Message]] = MESSAGES) -> Me
 class MessageReader:
     """Decodes the bytes that arrive on a line to messages of some kinds.
 
-    Other frames, and those of more than `max_bytes`, are skipped, as are noise and a bootloader's
-    output. `refused` is a type of message of other firmware, and a sentence about it.
+    Other frames, frames of more than `max_bytes`, noise and a bootloader's output are skipped.
+    `refused` is a type of message of other firmware, and a sentence about it.
     """
 
     def __init__(
@@ -427,7 +427,7 @@ class MessageReader:
         self._splitter = FrameSplitter(self._max_bytes)
 
     def messages(self, data: bytes) -> Iterator[tuple[int, Message]]:
-        """Yield the messages that `data` completes, each before what follows, with their numbers.
+        """Yield the messages that `data` completes, each before the next is decoded, with numbers.
 
         Raises `CheckFailed` for a message of another version, or of other firmware.
         """

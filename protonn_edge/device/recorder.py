@@ -42,8 +42,8 @@ _MOST_JUMP = 1 << 24  # consecutive samples that can be missing
 class RecordingFile:
     """A recording that is being appended to, in a ``with``; a new one, or one of the same logger.
 
-    The rows are of a session, whose name begins with a letter. Raises `InputError` if the file is
-    no recording, of other channels or another rate, or in use.
+    The rows belong to a session with a name that begins with a letter. Raises `InputError` if the
+    file is no recording, of other channels or another rate, or in use.
     """
 
     def __init__(self, path: Path, description: LoggerDescription, session: str) -> None:
@@ -90,7 +90,7 @@ class RecordingFile:
         self._write(text.getvalue().encode())
 
     def discard_take(self) -> None:
-        """Remove what was appended since `begin_take`."""
+        """Remove the rows since `begin_take`."""
         self._file.truncate(self._take_begin)
 
     def _repair(self) -> float | None:
@@ -178,7 +178,7 @@ class SampleStream(sensor_board.SensorStream[LoggerDescription, Samples]):
     def __init__(self) -> None:
         super().__init__()
         self.lost = 0  # samples missing between those received, for any reason
-        self.lost_on_board = 0  # those of them that the board reports as lost
+        self.lost_on_board = 0  # of these, the board reports as lost
         self.received = 0  # samples
         self.resets = 0  # how often the numbers started again
         self._next: int | None = None

@@ -94,7 +94,7 @@ class Result:
 
     @classmethod
     def from_fields(cls, fields: Sequence[str], n_classes: int) -> Self:
-        """Return the result in a line's fields; `ValueError` says which one is missing or wrong."""
+        """Return the result in a line's fields; `ValueError` names a missing or wrong one."""
         if len(fields) != len(_FIXED) + n_classes:
             raise ValueError(f"it has {len(fields)} fields, not {len(_FIXED) + n_classes}")
         index = _integer("index", fields[0], _UINT32)
@@ -193,14 +193,14 @@ def check_is_results(path: Path) -> None:
 
 @dataclass(frozen=True)
 class RecordedRun:
-    """What a results file holds."""
+    """The contents of a results file."""
 
-    origin: Origin  # what was run on what
+    origin: Origin  # the model, the firmware and the devices
     results: list[Result]  # in the order of the file
 
 
 def read_origin(path: Path) -> Origin:
-    """Return what was run on what, by the first line of a results file; `InputError` as below."""
+    """Return the origin in the first line of a results file; `InputError` as below."""
     with _opened(path) as stream:
         return _head(path, stream)[0]
 
@@ -236,7 +236,7 @@ def read_results(path: Path) -> RecordedRun:
 
 
 def _result_in(line: bytes, n_classes: int, points: int) -> Result:
-    """Return the result in a line; `ValueError` says what is wrong with the line."""
+    """Return the result in a line; `ValueError` names its fault."""
     if not line.endswith(b"\n"):
         raise ValueError(f"is longer than {_MAX_LINE_BYTES} bytes")
     try:
@@ -309,13 +309,13 @@ class Summary:
     # points where class or scores differ from the integer model's; anything but 0 is a bug
     mismatches: int
     lost: int  # points that got no answer
-    unknown: int  # points answered "unknown", which is correct only for those of no class
+    unknown: int  # points answered "unknown", which is right only for points of no class
     # of one prediction, over the points that were answered; None if none was. Energy is the board's
     # power times the time (ProtoNN paper, section 5).
     cycles: Spread | None
     latency_ms: Spread | None
     energy_mj: Spread | None
-    # points of no class, for one-class models, and those of them that were answered "unknown"
+    # points of no class, for one-class models, and the ones answered "unknown"
     others: int = 0
     others_found: int = 0
 

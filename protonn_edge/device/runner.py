@@ -24,7 +24,7 @@ from protonn_edge.quantization import DeviceModel
 
 _WAKE_S = 0.2  # so that Ctrl-C is noticed
 _FAULTS = {4: "a brown-out", 8: "the watchdog"}  # that cause resets
-_END_S = 10.0  # for a thread whose device no longer answers
+_END_S = 10.0  # for a thread with a device that no longer answers
 
 
 @dataclass(frozen=True)
@@ -47,24 +47,24 @@ class DeviceShare:
 
     @property
     def troubles(self) -> tuple[str, ...]:
-        """What went wrong on the line or the board although points were answered, for a list."""
+        """Faults of the line or the board although points were answered, for a list."""
         counts = {"retried request": self.retried, "reopened line": self.reopened}
         if self.stats is not None:
             counts |= {"overrun": self.stats.overruns, "dropped frame": self.stats.frames_dropped}
         found = [counted(count, name) for name, count in counts.items() if count]
         if self.stats is not None and self.stats.reset_cause in _FAULTS:
             found.append(f"a reset by {_FAULTS[self.stats.reset_cause]}")
-        if found and self.stats is not None:  # else they are those of opening the port
+        if found and self.stats is not None:  # else they belong to opening the port
             found.append(f"{counted(self.stats.resets, 'reset')} since power-on")
         return tuple(found)
 
 
-_End = tuple[DeviceShare, BaseException | None]  # of a device's work: what it was lost with
+_End = tuple[DeviceShare, BaseException | None]  # of a device's work: the error that ended it
 
 
 @dataclass(frozen=True)
 class Run:
-    """What a run gave."""
+    """The results of a run."""
 
     # In the order of the rows, without those skipped. Points that no device answered despite
     # retries are included, marked as lost.
@@ -140,8 +140,8 @@ def run(
     y : array_like of int, shape (n,)
         Index of each point's true class.
     expected : ReferenceAnswers, optional
-        If given, devices are asked for their scores, and a point whose scores or whose class differ
-        is marked a mismatch.
+        If given, devices are asked for their scores, and a point is marked a mismatch if its scores
+        or its class differ.
     sink : callable, optional, keyword-only
         Called with each result as it arrives: `ResultsFile.append`, a progress bar.
     skip : collection of int, keyword-only
@@ -273,7 +273,7 @@ def _work(
                     n, cycles = n + 1, cycles + prediction.cycles
         ended = time.monotonic()
         stats = session.stats()
-    except BaseException as error:  # noqa: BLE001  (whoever waits for this thread raises it)
+    except BaseException as error:  # noqa: BLE001  (the waiting thread raises it)
         ended = time.monotonic()
         loss = error
         rows.give_back(taken)

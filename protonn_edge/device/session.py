@@ -19,7 +19,7 @@ from protonn_edge.errors import CheckFailed, InputError
 
 _BETWEEN_REPETITIONS = 200  # cycles, generously
 _STATS_DEADLINE_S, _STATS_PROGRESS_S = 1.0, 5.0  # they need no computation
-_CAUSES = range(1, 16)  # the flags of MCUSR, at least one of which is set
+_CAUSES = range(1, 16)  # the flags of MCUSR; at least one is set
 
 Key = TypeVar("Key")
 Reply = TypeVar("Reply", bound=Message)
@@ -28,7 +28,7 @@ _Answer = protocol.PredictReply | protocol.ScoresReply
 
 @dataclass(frozen=True)
 class Prediction:
-    """What the device answered for one input."""
+    """The device's answer for one input."""
 
     label: int  # index of the class, or `UNKNOWN`
     cycles: int  # CPU cycles that the prediction took on the device
@@ -44,15 +44,14 @@ class Session:
     Parameters
     ----------
     url : str
-        What pyserial's `serial_for_url` takes: ``/dev/ttyACM0``, ``COM3``,
-        ``socket://127.0.0.1:PORT``.
+        For pyserial's `serial_for_url`: ``/dev/ttyACM0``, ``COM3``, ``socket://127.0.0.1:PORT``.
     model_hash : bytes or None, keyword-only
-        The SHA-256 of the integer model that the device must run, of which the first 8 bytes count;
-        None takes any.
+        The SHA-256 of the integer model that the device must run (the first 8 bytes count); None
+        takes any.
     n_features, n_classes : int or None, keyword-only
         Sizes that the device's model must have; None accepts any.
     board : Board or None, keyword-only
-        What the device must be: its clock and the kind of its serial line; None takes any.
+        The required clock and kind of serial line; None takes any.
     baud : int or None, keyword-only
         Baud rate, by default the board's, or that of an Uno; a link that is not a serial port
         ignores it.
@@ -190,7 +189,7 @@ class Session:
             yield key, None if reply is None else self._prediction(reply)
 
     def repeat(self, features: ArrayLike, repetitions: int) -> Prediction:
-        """Let the device compute one prediction many times, with its meter's pin high meanwhile.
+        """Let the device compute one prediction many times while its meter's pin is high.
 
         Parameters
         ----------
@@ -202,7 +201,7 @@ class Session:
         Returns
         -------
         Prediction
-            Without scores; `cycles` are those of all repetitions.
+            Without scores; `cycles` counts all repetitions.
 
         Raises
         ------

@@ -1,4 +1,4 @@
-"""Teaching a device over its serial line: it learns, forgets, shows and changes what it keeps."""
+"""Teach a device over its serial line: it learns, forgets, shows and changes its examples."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ def learn(session: Session, label: int) -> int:
 
     - `label`: the class of the example, 0..L - 1.
 
-    It learns a point once, however often it is asked, so that a reply may be lost. Raises
+    It learns a point once, also if the request is repeated, so that a reply may be lost. Raises
     `CheckFailed` if it has no point or no such class, or its model cannot be taught.
     """
     reply = session.ask(protocol.LearnRequest(label), protocol.LearnReply)
     if not reply.learned:
         raise CheckFailed(
-            f"the device has no prediction to learn as class {label}, or not so many classes; let "
-            "it predict first"
+            f"the device has no prediction to learn as class {label}, or fewer classes; let it "
+            "predict first"
         )
     return reply.examples
 
@@ -32,7 +32,7 @@ def forget(session: Session, label: int = ALL_CLASSES) -> int:
 
 
 def read_store(session: Session) -> bytes:
-    """Return what the device keeps in its EEPROM, for `protonn_edge.kinds.protonn.teaching`."""
+    """Return the device's store in EEPROM, for `protonn_edge.kinds.protonn.teaching`."""
     return session.ask(protocol.StoreRequest(), protocol.StoreReply).content
 
 

@@ -48,7 +48,7 @@ def test_it_learns_once_for_each_prediction_and_keeps_it(uno: EmulatedUno) -> No
         assert device.forget(session, 1) == int((taught.classes != 1).sum())
         assert teaching.recalled(MODEL, device.read_store(session)) == taught.forget(1)
         session.predict(Q[0])
-        with pytest.raises(CheckFailed, match="as class 3, or not so many classes"):
+        with pytest.raises(CheckFailed, match="as class 3, or fewer classes"):
             device.learn(session, 3)
         assert device.forget(session) == 0
         assert len(teaching.recalled(MODEL, device.read_store(session))) == 0

@@ -1,7 +1,7 @@
-"""Models that their boards are taught further, on the host: what it does with examples.
+"""The host's part of teaching a board: models with its examples, and its store.
 
 A board keeps its examples in EEPROM. `templates/c/prototypes/teaching.j2` writes them such that,
-whenever power is cut, what is read later are the old or the new examples::
+whenever power is cut, the old or the new examples are read later::
 
     format, hash of the model (8), hidden          format is 0xFF until all else is written
     for each slot: class, point (d), CRC (2)       class is 0xFF in an empty slot
@@ -39,8 +39,8 @@ def with_new_classes(labels: NDArray[np.float32], count: int) -> NDArray[np.floa
     """Return label vectors Z (L, m) with rows of further classes: (L + count, m).
 
     Those rows are 0, and each column of the others is shifted to a mean of 0. This changes no
-    difference of their scores, of which the largest is then at least 0, but for rounding: until
-    examples of a new class are taught, it is no answer, since ties go to the first.
+    difference of their scores, and the largest one is then at least 0, except for rounding: a new
+    class without examples is never the answer, since ties go to the first.
     """
     if count == 0:
         return labels
@@ -116,7 +116,7 @@ def stored(model: IntegerChain, taught: Taught) -> bytes:
 def recalled(model: IntegerChain, content: bytes) -> Taught:
     """Return the examples in the content of a board's store, which may be any bytes.
 
-    There are none if the store is that of another model.
+    There are none if the store belongs to another model.
     """
     (last, teaching), store = teachable_stage(model), store_of(model)
     if len(content) != store.size:
@@ -160,7 +160,7 @@ def load_taught(path: Path, model: IntegerChain) -> Taught:
 
 
 def _start(model: IntegerChain) -> bytes:
-    """Return the bytes before the number of what is hidden."""
+    """Return the bytes before the number of the hidden slot or class."""
     known = bytes.fromhex(model.model_sha256)[:MODEL_HASH_BYTES]
     return bytes([store_of(model).format]) + known
 

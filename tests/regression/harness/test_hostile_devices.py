@@ -126,7 +126,7 @@ def with_frames(
 def test_half_answers_are_called_incomplete():
     device = with_frames(lambda frame, *_: frame[: len(frame) // 2])
     error = failure_on(device)
-    assert re.search("says HELLO, but answered no .* more were damaged or incomplete", str(error))
+    assert re.search("sends HELLO, but answered no .* more were damaged or incomplete", str(error))
 
 
 @pytest.mark.parametrize("left_s", [0.02, 0.04, 0.3])

@@ -114,7 +114,7 @@ class IntegerPrototypes(integer_stage.IntegerStage):
     feed: integer_stage.Range
     gives_nearest: bool = False  # whether the decision also needs the largest RBF
     teaching: Teaching | None = None  # None if it cannot be taught
-    taught: Taught | None = None  # what it was taught so far, which is no part of the model
+    taught: Taught | None = None  # the examples taught so far, which are no part of the model
 
     def __post_init__(self) -> None:
         """Refuse a shift that does not match the table, and examples that there is no room for."""
@@ -186,7 +186,7 @@ class IntegerPrototypes(integer_stage.IntegerStage):
     def rbf(self, P: integer_stage.IntArray) -> integer_stage.IntArray:
         """Return the table's values e, (n, m) in 0..127, of points P, (n, d).
 
-        Those of taught examples follow those of the prototypes.
+        Taught examples follow the prototypes.
         """
         values = _rbf(P, self.prototypes, self.table, self.distance_shift)
         if self.taught is None:
@@ -266,7 +266,7 @@ def all_coordinates(dimension: int) -> integer_stage.Range:
 
 
 def near_range(prototypes: NDArray[np.int8], distance_shift: int) -> integer_stage.Range:
-    """Return the range of coordinates outside of which a point is far from all prototypes."""
+    """Return the range of coordinates; a point outside of it is far from all prototypes."""
     radius = math.isqrt((TABLE_SIZE << distance_shift) - 1) + 1
     B = prototypes.astype(np.int64)
     low = np.maximum(COORDINATE_MINIMUM, B.min(axis=1) - radius)

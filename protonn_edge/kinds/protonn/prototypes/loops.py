@@ -2,10 +2,10 @@
 
 All is in one statement, so that no register changes hands and every cycle is known. To compare, the
 point's first coordinates are in registers, the others in SRAM. A squared distance is in r21:r20,
-less the limit, so that it is negative while the prototype is near; r23:r22 is where that is, and
-the list of near ones grows at X. When it is full, or no prototype is left, they vote, a block of
-scores after the other: r25:r24 is then the next prototype, r28 the lower byte of the list's end (it
-has less than 256), and r29 the largest RBF.
+less the limit, so that it is negative while the prototype is near; r23:r22 is the prototype's
+address, and the list of near ones grows at X. When it is full, or none is left, they vote, one
+block of scores after the other: r25:r24 is then the next prototype, r28 the lower byte of the
+list's end (it has less than 256), and r29 the largest RBF.
 """
 
 from __future__ import annotations
@@ -127,7 +127,7 @@ class Voting:
 
     @property
     def _voted(self) -> str:
-        """What lets those of the list vote, and goes on."""
+        """The code that lets the listed prototypes vote, and goes on."""
         return f"""
         vote: movw r24, r22
             cpi  r26, lo8(%[list])
@@ -175,7 +175,7 @@ class Voting:
     def _cycles(
         self, start: str, end: str, *, overflows: int = 0, far: int = 0, **odds: int
     ) -> int:
-        """Return the cycles from a label to another, where each branch but these goes its way."""
+        """Return the cycles from a label to another, with each branch but these taken."""
         usual = {"accident": 0, "compare": 1, "near": 1, "full": 0, "some": 1}
         for label in ("far", *(f"{_ISLAND}{number}" for number in range(len(self.steps) + 1))):
             usual |= {f"brvs {label}": overflows, f"brpl {label}": far}
@@ -253,7 +253,7 @@ class Voting:
 
 
 def _listed(shift: int, stride: int) -> str:
-    """Return what lists a near prototype, with its RBF."""
+    """Return code that lists a near prototype, with its RBF."""
     return f"""
         listed:
             {_shifted(shift)}
@@ -275,7 +275,7 @@ def _listed(shift: int, stride: int) -> str:
 
 
 def _shifted(shift: int) -> str:
-    """Return what leaves in r20, or in r21, the byte of r21:r20 that begins at bit 0..6."""
+    """Return code that moves the byte of r21:r20 that begins at bit 0..6 to r20, or r21."""
     if shift == 4:
         return "swap r20\nandi r20, 0x0f\nswap r21\nandi r21, 0xf0\nor r20, r21"
     if shift > 4:

@@ -1,9 +1,8 @@
-"""Examples that a board is taught: prototypes that it adds by itself, and may forget again.
+"""Examples that a board is taught: prototypes that it adds, and may forget again.
 
 An example is a point of the projected space and a class. Near a point, it adds its RBF times the
-constant `Teaching.vote` to the score of its class. Which examples a board has is a multiset: the
-rule by which a full store replaces one depends on what it holds, not on when or where it was
-stored.
+constant `Teaching.vote` to the score of its class. A board's examples are a multiset: the rule by
+which a full store replaces one does not depend on the time or place of storing.
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ from protonn_edge.chain.integer_chain import MODEL_HASH_BYTES
 from protonn_edge.chain.integer_stage import IntArray, check_holds
 from protonn_edge.errors import CheckFailed, InputError
 
-MOST_VOTE = 255  # a byte, whose product with an RBF fits 16 bits
+MOST_VOTE = 255  # a byte: its product with an RBF fits 16 bits
 MOST_SLOTS = 254  # of examples, and classes: the store's header has a number for each
 
 
@@ -30,7 +29,7 @@ STORE_FORMAT = 1
 class Store(NamedTuple):
     """Where things are in a store in EEPROM, in bytes."""
 
-    hidden: int  # what does not count; before it are the format and the model's hash
+    hidden: int  # the hidden slot or class; before it are the format and the model's hash
     record: int  # the size of a record: a class, a point and a CRC
     size: int
     format: int = STORE_FORMAT
@@ -50,9 +49,9 @@ class Store(NamedTuple):
 
 @dataclass(frozen=True)
 class Teaching:
-    """What a model has for teaching: the most examples, and the vote of each."""
+    """A model's limits for teaching: the most examples, and the vote of each."""
 
-    # The RBF of an example is that of so many times its squared distance from a point.
+    # The RBF of an example is read at its squared distance from a point times this factor.
     sharpness: ClassVar[int] = 3
     room: int  # 1..254
     vote: int  # of an example for its class, in units of the label vectors, 1..255
@@ -90,7 +89,7 @@ class Teaching:
 
 @dataclass(frozen=True, eq=False)
 class Taught:
-    """What a board was taught, in any order.
+    """A board's examples, in any order.
 
     Attributes
     ----------
@@ -152,8 +151,8 @@ class Taught:
         """Return these and an example, a point (d,) of -128..127; at most `room` of them.
 
         If there is no room, it replaces the nearest one of its class, by the sum of the differences
-        of coordinates; if its class has none, the nearest of all. Of equally near examples, the one
-        whose coordinates are first in the order of words in a dictionary is replaced.
+        of coordinates; if its class has none, the nearest of all. Of equally near examples, it
+        replaces the first one in lexicographic order of coordinates.
         """
         points = np.vstack([self.points, np.asarray(point, np.int8)])
         classes = np.append(self.classes, np.uint8(label))

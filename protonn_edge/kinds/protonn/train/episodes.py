@@ -1,9 +1,9 @@
-"""Training that expects to be taught.
+"""Training for models that will be taught.
 
-Each batch is an episode, as in meta-learning (Vinyals et al., NIPS 2016): `GroupShift` makes people
-of the recorded ones whom nobody has recorded, some points of each are taught, as prototypes that
-only the same person's points meet, and the loss is that of all points. So W brings a person's
-examples near their other points, and B and Z leave room for examples to vote, or have none.
+Each batch is an episode, as in meta-learning (Vinyals et al., NIPS 2016): `GroupShift` turns the
+recorded people into new ones, some points of each are taught, as prototypes for the same person's
+points only, and the loss counts all points. So W brings a person's examples near their other
+points, and B and Z leave room for examples to vote, or work without any.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class Episodes:
     def examples(
         self, rows: Indices, largest: float, generator: np.random.Generator
     ) -> TaughtExamples:
-        """Return what people teach of a batch in random order, for the largest entry of Z."""
+        """Return the examples taught in a batch in random order, for the largest entry of Z."""
         people, y = self.groups[rows], self.y[rows]
         counts = generator.choice(_COUNTS, int(self.groups.max()) + 1)
         parts = people * (self.n_classes + 1) + y
