@@ -2,25 +2,30 @@
 
 from __future__ import annotations
 
+from contextlib import ExitStack
 from pathlib import Path
 
 import click
 
 from protonn_edge.boards import load_board
 from protonn_edge.build.folder import Project
-from protonn_edge.cli.command import OUTPUT, Output, command, option
-from protonn_edge.cli.devices import check_project, port_to_hear
+from protonn_edge.chain.file import load_model
+from protonn_edge.cli.command import OUTPUT, Output, argument, command, option
+from protonn_edge.cli.devices import EEPROM, port_to_hear
 from protonn_edge.cli.options import BOARD, PATH, PORT, PROJECT
 from protonn_edge.cli.paths import TAUGHT, OutputFile
 from protonn_edge.device import teaching as device
 from protonn_edge.device.session import Session
+from protonn_edge.emulator import EmulatedBoard
 from protonn_edge.kinds.protonn import teaching
 from protonn_edge.quantization import quantize
 from protonn_edge.report.terminal import fact_table
+from protonn_edge.toolchain.platformio import build_firmware
 
 
 @command("taught")
 def taught_command(
+    model_file: Path | None = argument(PATH, metavar="[MODEL]", required=False),
     port: str | None = PORT,
     output: Path | None = option(
         "Write the board's examples to a file (.npz).", OutputFile(TAUGHT)
@@ -30,22 +35,31 @@ def taught_command(
     ),
     clear: bool = option("Let the board forget all examples.", is_flag=True),
     folder: Path = PROJECT,
+    eeprom: Path | None = EEPROM,
     board_name: str = BOARD,
     out: Output = OUTPUT,
 ) -> None:
     """Show how many examples of each class a board was taught; keep, restore or clear them.
 
-    The board runs the firmware that 'build' made in this folder. With -o, its examples are written
-    to a file before --restore or --clear changes them.
+    The board runs the firmware of MODEL, by default the one that 'build' made in this folder. With
+    --eeprom, it is the emulated board. With -o, its examples are written to a file before --restore
+    or --clear changes them.
     """
     if clear and restore is not None:
         raise click.UsageError("--clear and --restore exclude each other; give one of them")
-    check_project(folder)
-    model, board = quantize(Project(folder).model()), load_board(board_name)
+    if port is not None and eeprom is not None:
+        raise click.UsageError("--eeprom is the emulated board's, which has no --port; give one")
+    board, project = load_board(board_name), Project(folder)
+    model = quantize(project.model() if model_file is None else load_model(model_file))
     _, room = teaching.teachable_stage(model)
     wanted = None if restore is None else teaching.load_taught(restore, model)
-    port = port_to_hear(out, port, board)
-    with Session(port, model_hash=bytes.fromhex(model.model_sha256), board=board) as session:
+    with ExitStack() as stack:
+        if eeprom is not None:
+            elf = build_firmware(folder, board.environment)
+            port = stack.enter_context(EmulatedBoard(elf, board=board, eeprom=eeprom)).url
+        port = port_to_hear(out, port, board)
+        known = bytes.fromhex(model.model_sha256)
+        session = stack.enter_context(Session(port, model_hash=known, board=board))
         found = teaching.recalled(model, device.read_store(session))
         if output is not None:
             teaching.save_taught(output, model, found)
