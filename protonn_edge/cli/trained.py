@@ -144,7 +144,7 @@ def unbalanced(model: Model, dataset: Dataset) -> list[Notice]:
         return []
     text = (
         f"{100 * share:.0f} % of the training points are {quoted(dataset.classes[counts.argmax()])}"
-        "; look at the recall of each class"
+        "; look at the recall of each class, which --holdout 0.25 and 'hil' print"
     )
     if model.record.get("settings", {}).get("class_weight") is None:
         text += ", and try --class-weight balanced"

@@ -35,6 +35,7 @@ _TEACHING_SKETCHES = ("TeachButtons", "TeachPresses")
 _LIVE_SKETCH = "Live"
 _BARE_SELF_TEST = "platformio/main.c.j2"
 _ANALOG_PINS = 6  # of an Uno
+_STANDS_FOR = "analogRead() only stands for your sensor"  # in a sketch
 _LISTED_FEATURES = 64
 _SKETCH_LINES = 16
 _LONGEST_NAME = 255
@@ -311,21 +312,22 @@ def _send(sent: tuple[Sending, ...]) -> str:
     if not sent:
         return ""
     if len({each.unit for each in sent}) > 1:
-        return "a multiple of the training data's unit"
+        return "a value in the unit of its feature"
     return f"{sent[0].unit} of the training data's unit"
 
 
 def _send_lines(sent: tuple[Sending, ...], prefix: str) -> tuple[str, ...]:
     """Return each feature's factor, for a sketch's comment, unless that is long."""
     if len(sent) > _SKETCH_LINES:
-        return (f"feature by feature as {prefix}_model.h lists them",)
+        return (f"feature by feature as {prefix}_model.h lists them; {_STANDS_FOR}",)
     if len({each.unit for each in sent}) == 1:
-        return (f"the value times {sent[0].factor}, rounded",)
-    return tuple(
+        return (f"the value times {sent[0].factor}, rounded; {_STANDS_FOR}",)
+    factors = (
         f"{_which(each)}: {each.unit}, "
         f"{'' if each.factor == '1' else f'the value times {each.factor}, '}rounded"
         for each in sent
     )
+    return (*factors, _STANDS_FOR)
 
 
 def _which(sent: Sending) -> str:
