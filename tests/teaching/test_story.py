@@ -9,7 +9,10 @@ import select
 import subprocess
 import sys
 import time
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -72,42 +75,100 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 OWNER = windows_of(turn=-32, degrees=12, rounds=13, seed=99)
-SECONDS = len(OWNER) * WINDOW / RATE
 
 
-def monitored(folder: Path, eeprom: Path, keys: list[str] | None) -> list[dict[str, object]]:
-    """Return what `monitor` prints of the owner's windows, of which these keys label the first."""
-    sensor = recording(folder / "owner.csv", OWNER)
-    words = ["--emulate", "--project", folder / "taught", "--sensor", sensor, "--eeprom", eeprom]
-    teach = [] if keys is None else ["--teach"]
-    stdin = None if keys is None else "".join(f"{key}\n" for key in keys)
-    done = run("monitor", *words, *teach, "--seconds", SECONDS, "--json", stdin=stdin)
-    assert done.exit_code == 0, done.output
-    return [json.loads(line) for line in done.stdout.splitlines()]
+@dataclass(frozen=True)
+class Story:
+    """An owner's recording, which plays into a board that others have trained."""
 
+    project: Path
+    sensor: str  # the option that plays it
+    truth: Sequence[str]  # the class of each window
+    seconds: float
 
-def accuracy(records: list[dict[str, object]]) -> float:
-    """Return how many of the windows that were not taught have the right class."""
-    windows = [record for record in records if "class" in record and "first_sample" in record]
-    assert [window["first_sample"] for window in windows] == list(range(0, 40 * len(OWNER), 40))
-    right = [window["class"] == CLASSES[i % 3] for i, window in enumerate(windows)]
-    return float(np.mean(right[TAUGHT:]))
+    def monitored(self, eeprom: Path, keys: Sequence[int] | None = None) -> list[dict[str, Any]]:
+        """Return what `monitor` prints of the windows, of which keys label the first ones."""
+        words = ["--emulate", "--project", self.project, "--sensor", self.sensor]
+        words += ["--eeprom", eeprom, "--seconds", self.seconds, "--json"]
+        if keys is None:
+            done = run("monitor", *words)
+        else:
+            done = run("monitor", *words, "--teach", stdin="".join(f"{key}\n" for key in keys))
+        assert done.exit_code == 0, done.output
+        return [json.loads(line) for line in done.stdout.splitlines()]
+
+    def accuracy(self, eeprom: Path) -> float:
+        """Return how many of the windows that nobody labels have the right class."""
+        found = [record["class"] for record in self.monitored(eeprom)]
+        assert len(found) == len(self.truth)
+        right = [one == other for one, other in zip(found, self.truth, strict=True)]
+        return float(np.mean(right[TAUGHT:]))
+
+    def teach(self, eeprom: Path) -> None:
+        """Label three windows of each class."""
+        names = sorted(set(self.truth))
+        keys = [1 + names.index(name) for name in self.truth[:TAUGHT]]
+        lessons = [each for each in self.monitored(eeprom, keys) if "lesson" in each]
+        said = [(lesson["lesson"], lesson["class"]) for lesson in lessons]
+        assert said == [("taught", name) for name in self.truth[:TAUGHT]]
+        assert sum(lessons[0]["examples"].values()) == 1
+        assert lessons[-1]["examples"] == dict.fromkeys(names, 3)
+        assert not any(lesson["same_moment"] for lesson in lessons)
 
 
 def test_the_owner_teaches_three_examples_of_each_class_and_the_power_is_cut(
     folder: Path, tmp_path: Path
 ) -> None:
-    eeprom = tmp_path / "eeprom"
-    assert accuracy(monitored(folder, eeprom, None)) < 0.5
-    keys = [str(1 + i % 3) for i in range(TAUGHT)]
-    lessons = [record for record in monitored(folder, eeprom, keys) if "lesson" in record]
-    assert [(lesson["lesson"], lesson["class"]) for lesson in lessons] == [
-        ("taught", CLASSES[i % 3]) for i in range(TAUGHT)
+    sensor, eeprom = recording(tmp_path / "owner.csv", OWNER), tmp_path / "eeprom"
+    truth = CLASSES * (len(OWNER) // 3)
+    story = Story(folder / "taught", sensor, truth, len(OWNER) * WINDOW / RATE)
+    assert story.accuracy(eeprom) < 0.5
+    story.teach(eeprom)
+    assert story.accuracy(eeprom) > 0.9  # on a board that was started anew
+
+
+WORDS = {"high": 1200.0, "low": 300.0, "middle": 600.0}  # in Hz, of a voice of 1
+
+
+def said(word: str, voice: float, rng: np.random.Generator) -> np.ndarray:
+    """Return a fifth of a second of a tone that fades, as counts of an analog input."""
+    n = np.arange(1600)
+    turns = WORDS[word] * voice * rng.uniform(0.97, 1.03) * n / 8000
+    tone = np.sin(2 * np.pi * turns) + 0.3 * np.sin(4 * np.pi * turns)
+    counts = 512 + rng.uniform(150, 400) * np.exp(-n / 700) * tone + rng.normal(0, 2, len(n))
+    return np.rint(counts.clip(0, 1023)).astype(int)
+
+
+def test_the_owner_speaks_to_a_microphone(tmp_path: Path) -> None:
+    rng, model, groups = np.random.default_rng(0), tmp_path / "m.npz", tmp_path / "people.txt"
+    clips = [
+        said(word, voice, rng)[:1280, None]
+        for voice in rng.uniform(0.85, 1.18, 6)
+        for _ in range(12)
+        for word in WORDS
     ]
-    assert lessons[0]["examples"] == {"down": 1, "level": 0, "up": 0}
-    assert lessons[-1]["examples"] == dict.fromkeys(CLASSES, 3)
-    assert not any(lesson["same_moment"] for lesson in lessons)
-    assert accuracy(monitored(folder, eeprom, None)) > 0.9  # on a board that was started anew
+    np.savez(
+        tmp_path / "clips.npz",
+        X_train=np.array(clips),
+        y_train=np.array(list(WORDS) * 72),
+        channel_names=np.array(["microphone"]),
+        sensor="microphone",
+    )
+    groups.write_text("".join(f"{person}\n" * 36 for person in range(6)))
+    features = ["--features", "audio:8x10", "--sample-rate", 8000, "--epochs", 20]
+    more = ["--projection-dim", 8, "--teachable", 12, "--groups", groups]
+    succeed("train", tmp_path / "clips.npz", "-o", model, *features, *more)
+    succeed("build", model, "--sensor", "microphone", "-o", tmp_path / "live")
+    truth = list(WORDS) * 7
+    pause = np.full(1200, 512)
+    heard = np.concatenate([np.append(pause, said(word, 1.43, rng)) for word in truth])
+    counts = "\n".join(map(str, heard.tolist()))
+    (tmp_path / "owner.csv").write_text(f"# rate: 8000 Hz\nmicrophone\n{counts}\n")
+    sensor, eeprom = f"microphone={tmp_path / 'owner.csv'}", tmp_path / "eeprom"
+    story = Story(tmp_path / "live", sensor, truth, len(heard) / 8000)
+    assert story.accuracy(eeprom) < 0.7
+    story.teach(eeprom)
+    assert story.accuracy(eeprom) > 0.9
 
 
 def test_examples_of_one_moment_are_warned_about_and_forgotten_by_a_key(
