@@ -67,11 +67,10 @@ def monitor_command(
     board = load_board(board_name)
     drawn = not as_json and sys.stdout.isatty()
     by_lines = teach and not sys.stdin.isatty()
-    by_clock = drawn or (teach and not by_lines)
     with contextlib.ExitStack() as stack:
         heard = source.heard(
             *(out, TeachingListener if teach else Listener, LIVE, board, board.baud),
-            wire_speed=by_clock and not by_lines,
+            wire_speed=(drawn or teach) and not by_lines,
             lockstep=by_lines and source.emulate,
         )
         _, listener = stack.enter_context(heard)

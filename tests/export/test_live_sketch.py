@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from arduino_ide import build_sketch, export_for_uno, needs_arduino_core
 from audio_factory import audio_of, hearing, random_audio_model
+from chains import replace as with_numbers
 from command_line import refusal, run
 from logger_builds import listening
 from model_factory import random_window_model, window_features_of
@@ -125,6 +126,17 @@ def test_a_sketch_tells_each_word_once_and_of_lost_samples(
         expected += [f"{name} {row[label]}", f"=> {name}"]
     assert [line for line in lines if line != "lost samples: 7"] == expected[:8]
     assert len(lines) == 9
+
+
+def test_a_board_that_can_be_taught_remembers(tmp_path: Path) -> None:
+    model = random_window_model(window_features_of("mean,deviation", 24, 6))
+    for room in (0, 5):
+        made = with_numbers(model, teachable=room) if room else model
+        windows = windowing(made, ["mpu6050"], 100.0)
+        folder = tmp_path / f"motion{room}"
+        export_for_uno(made, "arduino", folder, windowing=windows)
+        sketch = (folder / "examples" / "Live" / "Live.ino").read_text()
+        assert ("    pnn_recall();" in sketch) == (room > 0)
 
 
 def test_a_ring_that_does_not_fit_is_refused(tmp_path: Path) -> None:
