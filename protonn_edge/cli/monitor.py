@@ -1,4 +1,4 @@
-"""``protonn-edge monitor``: what a board says of the windows that its sensor gives, live."""
+"""``protonn-edge monitor``: show a board's answers for its sensor's windows, live."""
 
 from __future__ import annotations
 
@@ -58,10 +58,10 @@ def monitor_command(
     ),
     as_json: bool = option("Print a JSON object for each window.", flag="--json", is_flag=True),
 ) -> None:
-    """Show what a board says of what it senses: the class, the scores, the rate.
+    """Show a board's answers for the samples of its sensor: the class, the scores, the rate.
 
-    The board runs what 'build --sensor' wrote. Frames that were damaged on the line are left out,
-    and windows that are missing are counted.
+    The board runs the firmware of 'build --sensor'. Damaged frames are left out, and missing
+    windows are counted.
     """
     out = Output(as_json)
     board = load_board(board_name)
@@ -172,7 +172,7 @@ def _line(listener: Listener, answer: WindowAnswer) -> str:
 
 
 def _confidence(answer: WindowAnswer) -> str:
-    """Return how sure the board is of the window's class; nothing if it is not known."""
+    """Return the board's confidence in the window's class, if known."""
     if answer.confidence is None or answer.label == UNKNOWN:
         return ""
     return f", {'over 99' if answer.confidence > _CERTAIN else answer.confidence} % sure"
@@ -209,7 +209,7 @@ def _conclude(out: Output, listener: Listener, *, emulated: bool) -> None:
 
 
 def _nothing_shown(board: LiveDescription) -> str:
-    """Return what to try where no window came."""
+    """Return the advice if no window has arrived."""
     if board.from_onset:
         return "no sound began, or none ended in time: listen longer with --seconds, or be louder"
     return f"the first window takes {board.window / board.rate:.3g} s; give more --seconds"

@@ -79,7 +79,7 @@ def of_library(estimator: Any) -> BoostedTrees | None:
 def read_xgboost(content: bytes, what: str, *, best: bool = False) -> BoostedTrees:
     """Return the classifier in JSON or UBJSON; `best` leaves out rounds after the best one.
 
-    In a file of a classifier of scikit-learn's kind, which says so, they are left out, too.
+    In a file of a classifier with scikit-learn's interface, they are left out, too.
     """
     with refusing(what, "XGBoost"):
         text = re.match(rb'\{\s*"', content)

@@ -106,7 +106,7 @@ class Link:
 
     def close(self) -> None:
         """Close the line; closing it again does nothing."""
-        with contextlib.suppress(OSError):  # a port whose device is gone
+        with contextlib.suppress(OSError):  # a port without its device
             if self._socket is not None:
                 self._socket.shutdown(socket.SHUT_RDWR)
                 self._port.is_open = False  # else pyserial waits for 0.3 s after closing it
@@ -175,9 +175,9 @@ class NoReplyError(CheckFailed):
 
 @dataclass(frozen=True)
 class ExpectedDevice:
-    """What the device must be; None accepts anything."""
+    """The requirements on a device; None accepts anything."""
 
-    # the SHA-256 of its integer model, of which the first 8 bytes count
+    # the SHA-256 of its integer model; the first 8 bytes count
     model_hash: bytes | None = None
     n_features: int | None = None  # of its model
     n_classes: int | None = None
@@ -210,7 +210,7 @@ class ExpectedDevice:
 
 
 def _check_board(device: HelloReply, board: Board) -> None:
-    """Raise `CheckFailed` unless the device's clock and window are those of the board."""
+    """Raise `CheckFailed` unless the device has the board's clock and window."""
     if device.clock_hz != board.clock_hz:
         alike = [each.name for each in chip_boards() if each.clock_hz == device.clock_hz]
         named = f" (--board {' or '.join(alike)})" if alike else ""

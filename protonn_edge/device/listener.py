@@ -26,9 +26,9 @@ _BEYOND = 1.0  # of the range in training
 class RangeWatch:
     """Compares the ranges of channels with those in training.
 
-    Values a little outside are clamped, and usually do no harm. Values further outside than the
-    whole range is wide, for several seconds, are those of another sensor, of another measuring
-    range, or of one that is mounted in another way.
+    Values a little outside are clamped, and usually do no harm. If values are further outside than
+    the width of the range for several seconds, the sensor is another one, has another measuring
+    range, or is mounted differently.
     """
 
     def __init__(self) -> None:

@@ -180,8 +180,8 @@ class LiveDescription(Description):
     period_cycles: int  # cycles from one sample to the next
     clock_hz: int
     window: int  # samples per window
-    hop: int  # samples from the beginning of one window to that of the next
-    votes: int  # windows of which a majority must have a class before the board reports it
+    hop: int  # samples from the start of one window to the start of the next
+    votes: int  # windows that vote: the board reports a class once most of them have it
     n_classes: int
     refractory: int  # samples for which a reported class remains
     next_sample: int = field(compare=False)  # the number of the next sample
@@ -220,7 +220,7 @@ class LiveDescription(Description):
 
 @dataclass(frozen=True)
 class NameMessage(Message):
-    """The name of a class, of which a board sends at most `NAME_LIMIT` bytes."""
+    """The name of a class, at most `NAME_LIMIT` bytes of it."""
 
     TYPE, NAME, REST = 0x94, "name of a class", Rest("s", "its characters")
     LAYOUT = struct.Struct("<B")
@@ -294,14 +294,14 @@ Reported = TypeVar("Reported")
 
 
 class SensorStream(MessageReader, ABC, Generic[Described, Reported]):
-    """Decodes the bytes of a board to what it reports; a subclass says of which firmware."""
+    """Decodes the bytes of a board to its reports; a subclass is for one firmware."""
 
     KINDS: ClassVar[tuple[type[Message], ...]]  # of its messages
     LONGEST_FRAME: ClassVar[int]
-    OTHER_FIRMWARE: ClassVar[type[Description]]  # whose description is refused
-    OTHER: ClassVar[str]  # what to say of it
-    CHANGED: ClassVar[str]  # what to say of a description that is not the one before
-    SILENT: ClassVar[str]  # what to say where {} does not describe itself
+    OTHER_FIRMWARE: ClassVar[type[Description]]  # refused if it describes itself
+    OTHER: ClassVar[str]  # the message about it
+    CHANGED: ClassVar[str]  # the message about a changed description
+    SILENT: ClassVar[str]  # the message if {} does not describe itself
 
     def __init__(self) -> None:
         super().__init__(self.KINDS, self.LONGEST_FRAME, (self.OTHER_FIRMWARE.TYPE, self.OTHER))
@@ -309,11 +309,11 @@ class SensorStream(MessageReader, ABC, Generic[Described, Reported]):
         self.description: Described | None = None
 
     def feed(self, data: bytes) -> list[Reported]:
-        """Return what these bytes complete, in order; see `each`."""
+        """Return the reports that these bytes complete, in order; see `each`."""
         return list(self.each(data))
 
     def each(self, data: bytes) -> Iterator[Reported]:
-        """Yield what these bytes complete, each before what follows it is decoded.
+        """Yield the reports that these bytes complete, each before the next is decoded.
 
         Raises `CheckFailed` if the sender has another version or other firmware, is another one
         than before, or reports a sampling rate that it cannot keep.
@@ -339,11 +339,11 @@ class SensorStream(MessageReader, ABC, Generic[Described, Reported]):
 
     @abstractmethod
     def _take(self, message: Message, description: Described) -> Reported | None:
-        """Return what a message reports, if anything; `ProtocolError` if it cannot be."""
+        """Return the report in a message, if any; `ProtocolError` if it is impossible."""
 
 
 class SensorBoard(Generic[Described, Reported]):
-    """The open line of a board, with its name for messages, and the decoder of what it sends."""
+    """The open line of a board, with its name for messages, and the decoder of its bytes."""
 
     def __init__(self, line: Link, where: str, stream: SensorStream[Described, Reported]) -> None:
         self._host = Host()
@@ -374,7 +374,7 @@ class SensorBoard(Generic[Described, Reported]):
             )
 
     def receive(self, wait_s: float) -> Iterator[Reported]:
-        """Yield what the board reports within some time, first what came with its description."""
+        """Yield the reports within some time, first those that came with the description."""
         early, self._early = self._early, []
         yield from early
         yield from self._stream.each(self._line.read(0.0 if early else wait_s))

@@ -92,7 +92,7 @@ class TeachingListener(Listener):
         self._ask(ForgetRequest(label), label, None)
 
     def lesson(self, reply: LearnReply) -> Lesson:
-        """Return what a reply says of the latest request."""
+        """Return the result of the latest request, from its reply."""
         label, window = self._asked
         if window is None or isinstance(reply, ForgetReply):
             self._examples.pop(label, None)

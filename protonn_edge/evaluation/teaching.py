@@ -73,5 +73,5 @@ def _held_back(
 
 
 def _spread(count: int, length: int) -> Indices:
-    """Return so many places in 0..length - 1, evenly spread."""
+    """Return `count` places in 0..length - 1, evenly spread."""
     return ((2 * np.arange(count) + 1) * length // max(1, 2 * count)).astype(np.int64)

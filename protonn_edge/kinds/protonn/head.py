@@ -154,7 +154,7 @@ def protonn_head(model: Model, use: str) -> ProtoNNHead:
 
 
 def check_teachable(teachable: int, n_classes: int) -> None:
-    """Raise `InputError` if no device has room for so many examples of so many classes."""
+    """Raise `InputError` if no device has room for as many examples of as many classes."""
     most = max(0, MOST_SLOTS - 1 - n_classes)
     if teachable and not 1 <= teachable <= most:
         raise InputError(

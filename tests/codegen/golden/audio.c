@@ -41,7 +41,7 @@ static pnn_input_t audio_before, audio_older; /* the last two samples */
 static pnn_input_t audio_values[6u];
 static uint16_t audio_next; /* of these */
 
-/* Of the onset: what follows the differences of samples, times 32: 0..8191 */
+/* Of the onset: the level that follows the differences of samples, times 32: 0..8191 */
 static uint16_t audio_level;
 static pnn_input_t audio_heard_before, audio_heard_older;
 static uint8_t audio_hears;
@@ -217,7 +217,7 @@ static void audio_filter(int16_t v, int16_t w)
 }
 #endif
 
-/* The logarithm of 32..65535, above that of no energy. */
+/* The logarithm of 32..65535, above the logarithm of no energy. */
 static uint8_t audio_logarithm(uint16_t z)
 {
     uint8_t octaves = (uint8_t)(5u * AUDIO_OCTAVE - AUDIO_BASE);

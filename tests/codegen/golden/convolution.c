@@ -3,7 +3,7 @@
 #define CONVOLUTION_INPUTS 16u
 #define CONVOLUTION_ROWS 4u
 #define CONVOLUTION_MEMORY_BYTES 24u
-/* Where the lines of each layer begin; what is not in use at the same time shares bytes. */
+/* The start of each layer's lines; lines that are never in use at the same time share bytes. */
 #define CONVOLUTION_LINES (convolution_memory + 0u)
 #define POOLING_LINES (convolution_memory + 18u)
 #define POOLING_2_LINES (convolution_memory + 22u)

@@ -68,11 +68,11 @@ static struct deskew_row_sums deskew_sum_row(const pnn_input_t *pixel)
 
 struct deskew_slant {
     int16_t shift; /* of the image's first row, and a half for rounding, in parts of a pixel */
-    int16_t slope; /* what is added from row to row */
+    int16_t slope; /* added from row to row */
 };
 
-/* Sums of sums: after all rows, a row that is l-th from below has been counted l times in those of
- * the first order and l (l + 1) / 2 times in the one of the second, so that no row is multiplied. */
+/* Sums of sums: after all rows, the l-th row from below has been counted l times in the sums of first
+ * order and l (l + 1) / 2 times in the sum of second order, so that no row is multiplied. */
 static struct deskew_slant deskew_find_slant(const pnn_input_t *pixels)
 {
     const int32_t middle_row = DESKEW_IMAGE_HEIGHT - DESKEW_IMAGE_HEIGHT / 2;

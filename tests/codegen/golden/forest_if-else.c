@@ -8,7 +8,7 @@
 #define FOREST_LEAF 253u /* the mark of one that adds to the first score */
 #define FOREST_SKIP_BYTES 1u /* of the size of a left subtree */
 
-/* What scores begin with; then trees, each behind the number of its bytes, in preorder:
+/* The initial scores; then trees, each after the number of its bytes, in preorder:
  *
  *     inner node   feature, threshold, bytes of its left subtree
  *     leaf         FOREST_LEAF + class, value

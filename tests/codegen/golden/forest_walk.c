@@ -6,7 +6,7 @@
 #define FOREST_LEAF 255u
 #define FOREST_SKIP_BYTES 1u /* of the size of a left subtree */
 
-/* What scores begin with; then trees, each behind the number of its bytes, in preorder:
+/* The initial scores; then trees, each after the number of its bytes, in preorder:
  *
  *     inner node   feature, threshold, bytes of its left subtree
  *     leaf         FOREST_LEAF, to how many scores it adds, class, value, class, value ...

@@ -36,7 +36,7 @@ static uint16_t linear_consumed; /* inputs */
 static void linear_add_0(const pnn_input_t *feature, uint16_t count)
 {
     const uint8_t *weight = linear_weights_0 + (size_t)linear_consumed * 2u;
-    /* The lower byte of what is left reaches 0 once for each unit of the upper byte. */
+    /* The lower byte of `left` reaches 0 once for each unit of the upper byte. */
     uint16_t left = (uint16_t)(count + 0xff);
     left = (uint16_t)((left & 0xff00) | (count & 0xff));
     register uint16_t bytes __asm__("r24") = left; /* the text changes r29:r28 */

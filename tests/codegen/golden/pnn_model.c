@@ -28,7 +28,7 @@
  *     class    = the first of the largest score
  */
 
-/* Cycles are counted for avr-gcc -O2, so that level is asked for, whatever the project's flags are. */
+/* Cycles are counted for avr-gcc -O2, so that level is requested, for any flags of the project. */
 #if defined(__AVR__) && defined(__GNUC__) && !defined(__clang__)
 #pragma GCC optimize("O2")
 #endif
@@ -494,7 +494,7 @@ static void prototypes_add_votes(void)
 static void projection_add_0(const pnn_input_t *feature, uint16_t count)
 {
     const int8_t *weight = projection_weights_0 + (size_t)projection_consumed * 3u;
-    /* The lower byte of what is left reaches 0 once for each unit of the upper byte. */
+    /* The lower byte of `left` reaches 0 once for each unit of the upper byte. */
     uint16_t left = (uint16_t)(count + 0xff);
     left = (uint16_t)((left & 0xff00) | (count & 0xff));
     __asm__ volatile(
@@ -702,7 +702,7 @@ PNN_NOINLINE uint8_t pnn_predict(const pnn_input_t *features)
 
 /* ---- Raw integers ------------------------------------------------------------------------- */
 
-/* The linker leaves all of this out where nobody calls pnn_quantize. */
+/* The linker leaves all of this out unless pnn_quantize is called. */
 
 static const struct pnn_raw_scale raw_scales[6] PNN_FLASH = {
     /*  first    span  multiplier shift mirrored offset */

@@ -19,7 +19,7 @@
  *     uint8_t class_index = pnn_finish();
  *
  * The functions share their variables: one prediction at a time, and none from an interrupt. Called in
- * any order, with any features, they access nothing but these variables and what is passed to them.
+ * any order, with any features, they access nothing but these variables and their arguments.
  */
 #ifndef PNN_MODEL_H
 #define PNN_MODEL_H
@@ -46,7 +46,7 @@ extern "C" {
 #define PNN_CLASS_A_QUOTED_NAME 2u /* a _quoted_ __ name */
 
 /* For the serial firmware: the cycles that pushing may take at once, the features that it may hold,
- * and what pnn_push_many takes at most on an ATmega328P, compiled by avr-gcc -O2, for each
+ * and the cycles of pnn_push_many, at most, on an ATmega328P, compiled by avr-gcc -O2, for each
  * feature, for each that is 0, and for each call. */
 #define PNN_CHUNK_CYCLES 2500u
 #define PNN_CHUNK_FEATURES 6u
@@ -68,7 +68,7 @@ pnn_input_t pnn_quantize(uint16_t feature, int16_t raw);
  * for floats along: about 1 kB of flash on an AVR. */
 pnn_input_t pnn_quantize_float(uint16_t feature, float raw);
 
-/* Start a prediction; what an unfinished one has consumed is forgotten. */
+/* Start a prediction; the features of an unfinished one are dropped. */
 void pnn_begin(void);
 
 /* Consume the next feature. Features after the last one are ignored, and all features where no

@@ -29,8 +29,8 @@ from protonn_edge.kinds.protonn.prototypes.teaching import Store, Teaching
 _FIRST_INTERVALS = 8
 _ROUNDS, _HALVED = 4, 4  # of halving, the worst ones of each at once
 
-# How often the centre moves to where the bound says that most prototypes may be near, by which part
-# of the way; by half as much each time that this is no better.
+# How often the centre moves towards the point with the largest bound of near prototypes, by which
+# part of the way; by half as much each time that this is no better.
 _MOVES = 4
 _PART = 0.3
 
@@ -60,8 +60,8 @@ def near_at_most(stage: IntegerPrototypes) -> NDArray[np.int64]:
 class _Shell:
     """Points from `start` to `end` away from the centre.
 
-    `spare` is how many prototypes fewer than all may be near; `direction`, of length 1, is where
-    about there may be most, or None.
+    At least `spare` prototypes are far; `direction`, of length 1, points to where the most may be
+    near, approximately, or is None.
     """
 
     spare: float
@@ -93,9 +93,9 @@ def _near_at_most(prototypes: bytes, shape: tuple[int, int], limit: int) -> tupl
 
 
 def _least_spare(points: FloatArray, centre: FloatArray, limit: int) -> tuple[float, FloatArray]:
-    """Return how many points (n, k) are far from any one point at least, and from where it shows.
+    """Return a bound: how many points (n, k) are far from any one point, and the centre for it.
 
-    Any centre gives a bound; it moves to where there may be more points, which gives a tighter one.
+    Any centre gives a bound; it moves to where more points may be near, for a tighter one.
     """
     best, part = _worst_shell(points - centre, limit), _PART
     for _ in range(_MOVES):
@@ -111,7 +111,7 @@ def _least_spare(points: FloatArray, centre: FloatArray, limit: int) -> tuple[fl
 
 
 def _worst_shell(a: FloatArray, limit: int, least: float = -math.inf) -> _Shell:
-    """Return the shell around 0 whose points have, as far as is known, most of a (n, k) near.
+    """Return the shell around 0 with the largest bound of points of a (n, k) near its own points.
 
     If it spares no more than `least`, it is any shell that does not.
     """
@@ -136,7 +136,7 @@ def _shells(
 ) -> list[_Shell]:
     """Return the shells between `ends`, (s, 2), with bounds of the prototypes near their points.
 
-    `excess` is |a|^2 less the limit, `variances` about that of each a's product with u.
+    `excess` is |a|^2 less the limit, `variances` about the variance of each a's product with u.
     """
     roots = np.sqrt(np.maximum(excess, 0))
     distance = np.minimum(np.maximum(roots, ends[:, :1]), ends[:, 1:])  # of the least h_j
@@ -189,8 +189,8 @@ _NEIGHBOUR_BYTES = 3
 # Number of prototypes up to which all pairs are examined to choose checks.
 _PROTOTYPES_COMPARED = 200
 
-# What the compiler makes around the loops (avr-gcc 5.4 at -O2), mean and maximum: registers that a
-# function saves in addition to those of the loops, up to a number in total, and the rest.
+# The compiler's code around the loops (avr-gcc 5.4 at -O2), mean and maximum: registers that a
+# function saves in addition to the loops' own, up to a number in total, and the rest.
 _SAVED_BESIDES, _SAVED_AT_MOST = 6, 18
 _AROUND_CYCLES = (10, 50)
 _CODE_BYTES_PER_SCORE = 16
@@ -254,7 +254,7 @@ class PrototypesKernel(Kernel):
 
     @property
     def store(self) -> Store:
-        """The layout of what it is taught, if it can be."""
+        """The layout of its examples, if it can be taught."""
         assert self.stage.teaching is not None
         return self.stage.teaching.store(self.stage.n_inputs)
 
@@ -363,7 +363,7 @@ class PrototypesKernel(Kernel):
 
 
 def _accidents(stage: IntegerPrototypes) -> int:
-    """Return the number of prototypes whose end has the same lower address byte as the last one."""
+    """Return the number of prototypes that end at the same lower address byte as the last one."""
     m, stride = stage.n_prototypes, stage.n_inputs + stage.n_outputs
     return int(np.count_nonzero(np.arange(1, m) * stride % 256 == 0))
 
@@ -405,7 +405,7 @@ def _share_within_reach(stage: IntegerPrototypes) -> list[float]:
 
 
 class Coordinate(NamedTuple):
-    """A coordinate of the point, compared with those of prototypes."""
+    """A coordinate of the point, compared with the prototypes'."""
 
     # whether the difference may exceed a byte, and seem small if only a byte is kept
     overflows: bool
