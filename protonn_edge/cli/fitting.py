@@ -81,6 +81,12 @@ def settled_samples(dataset: Dataset, settings: FeatureParameters) -> dict[str, 
     asked = settings.asked
     if asked is None or not asked.of_samples:
         of_images = dataset.pixels or (asked is not None and asked.of_images)
+        if dataset.pixels and settings.image_shape not in (None, dataset.point_shape):
+            height, width = dataset.point_shape
+            raise InputError(
+                f"the images have {height}x{width} pixels, but --image-shape is another; leave it "
+                "out, or give --size"
+            )
         known = of_images and len(dataset.point_shape) == _AXES and not was_given("image_shape")
         return {"image_shape": dataset.point_shape} if known else {}
     found: dict[str, Any] = {}

@@ -95,8 +95,13 @@ def points_for(
     may be ignored, and DATA required not to have two parts: see `load_points`.
     """
     noticed: list[Notice] = []
-    if table.size is None and has_images(data):
-        table = replace(table, size=known_image_shape(model))
+    if has_images(data) and (known := known_image_shape(model)) is not None:
+        if table.size is not None and table.size != known:
+            here, there = ("x".join(map(str, each)) for each in (table.size, known))
+            raise InputError(
+                f"--size is {here}, but the model was trained on images of {there}; leave it out"
+            )
+        table = replace(table, size=known)
     X, y = _load_points(
         data,
         classes=model.classes,
