@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from avr_tools import needs_emulated_avr
+from chains import replace as with_numbers
 from logger_builds import listening, noise
 from model_factory import random_window_model, window_features_of
 
@@ -21,7 +22,10 @@ from protonn_edge.build.windowing import Windowing, windowing_of
 from protonn_edge.codegen import make_plan
 from protonn_edge.device.listener import AnswerStream
 from protonn_edge.emulator import EmulatedUno
-from protonn_edge.quantization import quantize
+from protonn_edge.kinds.protonn.prototypes.integers import IntegerPrototypes
+from protonn_edge.kinds.protonn.prototypes.teaching import Taught
+from protonn_edge.kinds.protonn.teaching import stored
+from protonn_edge.quantization import IntegerChain, quantize
 from protonn_edge.sensors import PlayedSensor, sensor_kind
 from protonn_edge.system.files import write_atomically
 from protonn_edge.toolchain.platformio import build_firmware
@@ -41,12 +45,13 @@ MARKED = (
 CLASSIFIED = "        LIVE_PLACE(classified);\n"
 
 
-def windowing(sensor: str, rate: float, window: int, **more: int) -> Windowing:
+def windowing(sensor: str, rate: float, window: int, teachable: int = 0, **more: int) -> Windowing:
     kinds = [sensor_kind(name) for name in sensor.split(",")]
     sampling = Sampling.of(kinds, rate, UNO)
     channels = len(sampling.channels)
     model = random_window_model(window_features_of("mean,deviation,max,bands:3", window, channels))
     model = replace(model, raw_exponents=np.zeros(channels, np.int64))
+    model = with_numbers(model, teachable=teachable) if teachable else model
     return windowing_of(quantize(model), model.feature_names, sampling, **more)  # type: ignore[arg-type]
 
 
@@ -62,8 +67,20 @@ def firmware(windows: Windowing, folder: Path, *, marks: bool) -> Path:
     return build_firmware(folder)
 
 
+def full_store(model: IntegerChain, file: Path) -> Path | None:
+    """Return an EEPROM with as many examples as there is room for, if there is any."""
+    last = model.own_stages[-1]
+    if not isinstance(last, IntegerPrototypes) or last.teaching is None:
+        return None
+    points = np.zeros((last.teaching.room, last.n_inputs), np.int8)
+    store = stored(model, Taught(points, np.zeros(len(points), np.uint8)))
+    file.write_bytes(store.ljust(1024, b"\xff"))
+    return file
+
+
 def measured(elf: Path, windows: Windowing) -> list[int]:
     """Return the cycles of some windows, from their last samples to their classes."""
+    eeprom = full_store(windows.model, elf.with_suffix(".eep"))
     sampling, stream, spans = windows.sampling, AnswerStream(), [(0, 0)]
     played = [
         PlayedSensor(
@@ -71,7 +88,7 @@ def measured(elf: Path, windows: Windowing) -> list[int]:
         )
         for kind in sampling.kinds
     ]
-    with EmulatedUno(elf, sensors=played) as uno:
+    with EmulatedUno(elf, sensors=played, eeprom=eeprom) as uno:
         with listening(uno.url) as line:
             while len(spans) <= _ANSWERS:
                 data = line.read(20.0)
@@ -92,6 +109,7 @@ def measured(elf: Path, windows: Windowing) -> list[int]:
     [
         ("mpu6050", 100.0, 32, {}),
         ("mpu6050", 100.0, 32, {"hop": 20, "votes": 3}),
+        ("mpu6050", 100.0, 32, {"teachable": 20}),
         ("a0,a1", 500.0, 64, {}),
         ("a0", 2000.0, 128, {"hop": 150}),
     ],
