@@ -15,6 +15,7 @@ from command_line import run_json
 from logger_builds import listening, noise
 from model_factory import random_window_model, window_features_of
 
+from protonn_edge.boards import Board as TargetBoard
 from protonn_edge.boards import load_board
 from protonn_edge.build.sampling import Sampling
 from protonn_edge.build.sensor_projects import build_live
@@ -29,7 +30,7 @@ from protonn_edge.device.protocol import LearnReply, Message
 from protonn_edge.device.sensor_board import TeachRequest, WindowAnswer
 from protonn_edge.device.session import Session
 from protonn_edge.device.teacher import TeachingListener
-from protonn_edge.emulator import EmulatedUno
+from protonn_edge.emulator import EmulatedBoard, EmulatedUno
 from protonn_edge.errors import CheckFailed
 from protonn_edge.kinds.protonn import teaching
 from protonn_edge.kinds.protonn.prototypes.teaching import Taught
@@ -54,9 +55,17 @@ def teachable(model: Model, channels: int) -> Model:
 class Board:
     """Firmware, what is played to it, and what it should know."""
 
-    def __init__(self, model: Model, sensor: str, rate: float, folder: Path, **more: int) -> None:
+    def __init__(
+        self,
+        model: Model,
+        sensor: str,
+        rate: float,
+        folder: Path,
+        chip: TargetBoard = UNO,
+        **more: int,
+    ) -> None:
         kind = sensor_kind(sensor)
-        sampling = Sampling.of([kind], rate, UNO)
+        sampling = Sampling.of([kind], rate, chip)
         self.windows: Windowing = windowing_of(
             quantize(model), model.feature_names, sampling, **more
         )
@@ -64,7 +73,7 @@ class Board:
         assert built.response is not None
         for name, text in built.files.items():
             write_atomically(folder / name, text.replace("-Wall -Wextra", "-Wall -Wextra -Werror"))
-        self.elf = build_firmware(folder)
+        self.elf = build_firmware(folder, chip.environment)
         self.played = self.sounds() if kind is MICROPHONE else noise(307, 6, -300, 300)
         self.sensors = [PlayedSensor(kind, self.played, rate)]
         self.model = self.windows.model
@@ -159,8 +168,12 @@ def moving(tmp_path: Path) -> Board:
     return Board(teachable(MOVING, 6), "mpu6050", 100.0, tmp_path)
 
 
-def test_it_answers_requests_as_other_firmware_does(moving: Board) -> None:
-    with EmulatedUno(moving.elf, sensors=moving.sensors) as uno, Session(uno.url) as session:
+@pytest.mark.parametrize("name", ["uno", "mega2560", "leonardo", "atmega1284p"])
+def test_it_answers_requests_as_other_firmware_does(name: str, tmp_path: Path) -> None:
+    chip = load_board(name)
+    moving = Board(teachable(MOVING, 6), "mpu6050", 100.0, tmp_path, chip)
+    emulated = EmulatedBoard(moving.elf, board=chip, sensors=moving.sensors)
+    with emulated as uno, Session(uno.url, board=chip) as session:
         about = session.device
         assert about.model_hash.hex() == moving.model.model_sha256[:16]
         assert (about.features, about.classes, about.clock_hz) == (192, 4, 16_000_000)
