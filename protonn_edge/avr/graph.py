@@ -73,7 +73,7 @@ def graph_of(code: CodeSteps, entries: Collection[int], places: Collection[int])
         if address not in code.ends and _may_stay(step):
             raise CheckFailed(
                 f"{code.program.names.name_of(address)} waits, or never returns: its cycles have "
-                "no bound; leave that to what calls it"
+                "no bound; leave waiting to its caller"
             )
     called = {function for step in steps.values() for function in step.called}
     counted = tuple(_counted(steps))
@@ -265,6 +265,6 @@ class CodeSteps:
 
     def _lost(self, here: Decoded) -> CheckFailed:
         return CheckFailed(
-            f"{self.program.names.name_of(here.address)} calls or jumps through a pointer, so that "
-            "nobody knows where to; call the function by its name, or compile with -fno-jump-tables"
+            f"{self.program.names.name_of(here.address)} calls or jumps through a pointer, so its "
+            "target is unknown; call the function by its name, or compile with -fno-jump-tables"
         )

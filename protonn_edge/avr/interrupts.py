@@ -121,7 +121,7 @@ class _Spans:
         longest = self._walk(_Place(cli), restores=True)
         if longest.to_return is not None:
             raise CheckFailed(
-                f"{name} returns with interrupts disabled, so that nobody knows for how long; put "
+                f"{name} returns with interrupts disabled, for an unknown time; put "
                 "the sei() or the ATOMIC_BLOCK's end into the same function"
             )
         if longest.to_on is None:
@@ -184,7 +184,7 @@ class _Spans:
     def _no_bound(self, place: _Place) -> CheckFailed:
         return CheckFailed(
             f"{self._names.function_of(place.address)} loops or jumps through a table while "
-            "interrupts are disabled, so that nobody knows for how long; enable them in between, "
+            "interrupts are disabled, for an unknown time; enable them in between, "
             "or leave out -flto if it is pnn_push_many"
         )
 

@@ -247,5 +247,5 @@ def _check_serial(facts: Mapping[str, Any], source: str) -> None:
     if abs(real / baud - 1) > _BAUD_ERROR_LIMIT:
         raise InputError(
             f"{source} has {baud:,} baud, but the nearest that {clock:,} Hz divide to is "
-            f"{real:,.0f}; choose a rate within 2.5 % of what divides"
+            f"{real:,.0f}; choose a rate within 2.5 % of a possible one"
         )

@@ -179,5 +179,7 @@ def read_certificate(path: Path) -> Certificate:
         tuple(Claim(**claim) for claim in record["claims"]),
     )
     if certificate.to_json() != record:
-        raise InputError(f"{path} was edited: what repeats it does not fit its settings")
+        raise InputError(
+            f"{path} was edited: the command that repeats it does not fit its settings"
+        )
     return certificate

@@ -118,7 +118,7 @@ def _behaviour(program: LinkedProgram, entry: str, own_sources: bool) -> Iterato
     ):
         if found:
             raise CheckFailed(f"{entry} {what}: it calls {', '.join(sorted(found)[:3])}")
-        sentence = f"nothing that {entry} calls {what}{given}"
+        sentence = f"no function that {entry} calls {what}{given}"
         yield Claim(name, sentence, claims.PROVEN, _FOLLOWED)
     try:
         size = stack_of(program, entry)

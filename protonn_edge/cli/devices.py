@@ -113,7 +113,7 @@ def check_read(
         if names.isdisjoint(reads):
             raise InputError(
                 f"--sensor plays {sensor.kind.name}, and the firmware reads {', '.join(reads)}; "
-                "play what it reads"
+                "play that sensor"
             )
 
 

@@ -99,7 +99,7 @@ def record_command(
         except CheckFailed as error:
             failure = error
         except KeyboardInterrupt:
-            failure = Interrupted("stopped; what was recorded is in the file")
+            failure = Interrupted("stopped; the recorded samples are in the file")
         recorder.end()
     _report(out, recorder, output, session, None if source.emulate else url, failure)
 

@@ -193,7 +193,7 @@ def _set_values(texts: Iterable[str], known: Mapping[str, Parameter]) -> Any:
         flag, number = flags().get(name, ""), name in known and _may_be_number(known[name])
         if name not in known or (flag != f"--set {name}" and not number):
             raise InputError(
-                f"--set {name} is given, which has an option of its own; give {flag}"
+                f"--set {name} is given, which has its own option; give {flag}"
                 if flag
                 else f"--set {name} is given, which only Python has; leave it out"
             )

@@ -131,6 +131,6 @@ def _class_indices(estimator: FittedEstimator, y: NDArray[Any], n: int) -> Indic
             known = ", ".join(repr(name[:40]) for name in list(numbers)[:12])
             raise InputError(
                 f"row {row:,} has the label {text[:40]!r}, the {estimator.name} knows {known}; "
-                "give labels as it was fitted with"
+                "give the labels that it was fitted with"
             )
     return np.array([numbers[text] for text in texts], dtype=np.int64)

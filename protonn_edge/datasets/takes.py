@@ -136,7 +136,7 @@ def named_like(takes: Sequence[Take]) -> Iterator[Notice]:
     if guess is not None:
         label, _ = guess.read(takes[0].path)
         text = (
-            f"each of the {len(takes):,} files is a class of its own; if {takes[0].path.name} is "
+            f"each of the {len(takes):,} files has its own class; if {takes[0].path.name} is "
             f"of {label}, say --name '{guess.text}'"
         )
         yield Notice("names", text, warning=True)
@@ -155,7 +155,7 @@ def _of_part(folder: Path, root: Path, suffixes: Sequence[str], *, tested: bool)
         inside, deeper = _entries(each, suffixes)
         if deeper:
             raise InputError(
-                f"{each} has folders of its own, {listed(path.name for path in deeper)}; give a "
+                f"{each} contains folders, {listed(path.name for path in deeper)}; give a "
                 "folder for each class, with its files"
             )
         for path in inside:

@@ -298,14 +298,14 @@ class Recorder(sensor_board.SensorBoard[LoggerDescription, Samples]):
             self._silence.renew()
         if self._silence.left_s < 0:
             raise CheckFailed(
-                f"the board has sent no samples for {self._silence.seconds:.0f} s; what was "
-                "recorded is in the file; plug it in again and continue"
+                f"the board has sent no samples for {self._silence.seconds:.0f} s; the recorded "
+                "samples are in the file; plug it in again and continue"
             )
         take = self.take
         if take is not None and take.wanted is not None and self._whole_take.left_s < 0:
             raise CheckFailed(
                 f"the take has only {take.kept:,} of {take.wanted:,} samples, though the board "
-                f"reports {self._rate:.4g} a second; what was recorded is in the file"
+                f"reports {self._rate:.4g} a second; the recorded samples are in the file"
             )
 
     def _keep(self, samples: Samples) -> None:

@@ -156,7 +156,7 @@ def test_a_model_of_4_bits_is_built_with_two_weights_a_byte(data: Path) -> None:
         (["--image-shape", "3x4", "--features", "crop:3x3,conv:2x3"], "use the whole image"),
         (["--features", "conv:2x3,bits:3"], "has to be 8, 4 or 2 bits of a weight"),
         (["--set", "onset=3"], "--set onset is given, but the classifier 'protonn' does not"),
-        (["--set", "epochs=3"], "--set epochs is given, which has an option of its own; give --ep"),
+        (["--set", "epochs=3"], "--set epochs is given, which has its own option; give --ep"),
         (["--set", "gamma"], "--set gamma has no value; give it as NAME=VALUE"),
         (["--set", "callback=1"], "which only Python has"),
         (["--set", "network_moved_share=2"], "--set network_moved_share"),

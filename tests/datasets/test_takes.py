@@ -46,7 +46,7 @@ def test_classes_of_one_file_each_are_said_with_the_likely_pattern(tmp_path: Pat
     recording = read(folder_of(tmp_path, NAMES))
     assert len(recording.dataset.classes) == 8
     (text,) = warnings_of(recording)
-    assert "each of the 8 files is a class of its own" in text
+    assert "each of the 8 files has its own class" in text
     assert "--name '{class}_{person}_{take}'" in text
 
 

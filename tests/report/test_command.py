@@ -72,7 +72,7 @@ def test_beside_a_project_the_results_are_enough(folder, tmp_path):
     page = (tmp_path / "r.html").read_text()
     assert "left out of this report: it is a test." in page
     assert str(folder) not in page
-    assert "nothing that pnn_predict calls computes in floats" in page
+    assert "no function that pnn_predict calls computes in floats" in page
     assert "bound, by its machine code" in page
 
 
