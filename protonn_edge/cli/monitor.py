@@ -5,7 +5,8 @@ from __future__ import annotations
 import contextlib
 import json
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -102,10 +103,13 @@ def _watch(
     """Show the answers: drawn in a terminal, else a line for each."""
     out.say(_introduced(listener))
     with _drawing(drawn) as live, contextlib.ExitStack() as stack:
-        tell = out.remark if live is None else live.console.print
+        say: Callable[[str], None] = out.say
+        tell: Callable[[str], None] = out.remark
+        if live is not None:  # names of classes are not markup
+            say = tell = partial(live.console.print, markup=False, soft_wrap=True)
         labels = Labels(listener, tell) if isinstance(listener, TeachingListener) else None
         if labels is not None:
-            out.say(labels.introduction)
+            say(labels.introduction)
             stack.enter_context(labels.pressed())
         for answer in listener.answers(seconds):
             warning = listener.stream.range_watch.take_warning()
@@ -117,7 +121,7 @@ def _watch(
             elif live is not None and isinstance(answer, WindowAnswer):
                 live.update(picture(listener, answer), refresh=True)
             else:
-                (out.say if live is None else live.console.print)(text)
+                say(text)
             if labels is not None and isinstance(answer, WindowAnswer):
                 labels.read_line()
 
