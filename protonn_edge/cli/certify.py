@@ -1,4 +1,4 @@
-"""``protonn-edge certify``: say of a build what is proven, what was measured, and what is open."""
+"""``protonn-edge certify``: list the proven, measured and open claims about a build."""
 
 from __future__ import annotations
 

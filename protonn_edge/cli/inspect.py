@@ -45,7 +45,7 @@ def inspect_command(
     table: TableOptions = TABLE,
     out: Output = OUTPUT,
 ) -> None:
-    """Show what is in MODEL, in floats and in integers.
+    """Show the contents of MODEL, in floats and in integers.
 
     With --data, also reports accuracy as the model is quantized step by step.
     """

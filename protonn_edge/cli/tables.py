@@ -69,7 +69,7 @@ TABLE = together(
 
 
 def words_of(table: TableOptions) -> list[str]:
-    """Return the command-line options that describe a table in the same way."""
+    """Return the command-line options for reading a table with these options."""
     words = [] if table.label is None else ["--label", table.label]
     for flag, names in (("--drop", table.drop), ("--one-hot", table.one_hot)):
         for name in names:

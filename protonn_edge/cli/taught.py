@@ -1,4 +1,4 @@
-"""``protonn-edge taught``: keep what a board was taught in a file of this computer."""
+"""``protonn-edge taught``: keep a board's examples in a file of this computer."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Trees of gradient boosting, as XGBoost, LightGBM and scikit-learn's histograms store them.
 
-They are read from what these libraries write, and checked node by node; no code of a library reads
-a file.
+They are read from these libraries' own formats, and checked node by node; no code of a library
+reads a file.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from protonn_edge.kinds.forest.train import GrownTrees
 
 Indices = NDArray[np.int64]
 
-# What numbers of the wrong kind cause where they are used.
+# Errors that numbers of the wrong kind cause.
 _DAMAGED = (
     ArithmeticError,
     AttributeError,
@@ -37,7 +37,7 @@ _DAMAGED = (
 
 @dataclass(frozen=True, eq=False)
 class BoostedTrees:
-    """A classifier of another library; names that end with _ are those of scikit-learn."""
+    """A classifier of another library; names that end with _ are scikit-learn's."""
 
     name: str  # the class, or the file
     rule: TreeRule
@@ -48,14 +48,14 @@ class BoostedTrees:
 
 @dataclass(frozen=True, eq=False)
 class StoredTree:
-    """A tree, as nodes in any order, of which the first is the root; all arrays are (N,)."""
+    """A tree, as nodes in any order after the root; all arrays are (N,)."""
 
     leaf: NDArray[np.bool_]
     left: Indices  # children; anything at leaves
     right: Indices
     features: Indices
     thresholds: Float64  # values up to this go left
-    values: Float64  # what leaves add to the score
+    values: Float64  # the values of leaves
 
     def preorder(self) -> Indices:
         """Return the nodes that values reach; raises `ValueError` if they are no tree.
@@ -89,8 +89,8 @@ def boosted_rule(
 ) -> TreeRule:
     """Return the rule of trees for k features, `together` in a round.
 
-    Each adds to the score of a class, its column; `start` (L,) are the initial scores. `strict` is
-    that of `TreeRule`. Raises `ValueError` if something does not fit together.
+    Each adds to the score of a class, its column; `start` (L,) are the initial scores; `strict` as
+    in `TreeRule`. Raises `ValueError` if something does not fit together.
     """
     if not trees or together < 1 or len(trees) % together:
         raise ValueError("its trees are not as many in each round")
@@ -153,7 +153,7 @@ def vector(values: Any, size: int, kinds: str = "iub") -> NDArray[Any]:
 
 @contextmanager
 def refusing(what: str, library: str) -> Iterator[None]:
-    """Make one sentence of what goes wrong when numbers are not as the library writes them."""
+    """Make one sentence of errors from numbers that differ from the library's format."""
     try:
         with np.errstate(all="ignore"):  # numbers are checked afterwards
             yield

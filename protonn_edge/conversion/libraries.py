@@ -1,6 +1,6 @@
 """Classifiers of XGBoost and LightGBM: in memory, or the .json, .ubj or .txt files that they save.
 
-One in memory writes itself, so neither library is imported here.
+A classifier in memory writes itself, so neither library is imported here.
 """
 
 from __future__ import annotations
@@ -157,7 +157,7 @@ def _fields(block: str) -> Fields:
 
 
 def _lightgbm_tree(fields: Fields, what: str) -> StoredTree:
-    """Return a tree whose inner nodes are before its leaves, which have negative numbers."""
+    """Return a tree with inner nodes before its leaves, which have negative numbers."""
     if int(fields["num_cat"]):
         raise by_category(what)
     if int(fields["is_linear"]):

@@ -27,18 +27,18 @@ _POLL_S = 0.05
 
 
 class Lesson(NamedTuple):
-    """What a board has learned or forgotten."""
+    """The examples that a board has learned or forgotten."""
 
     label: int
-    learned: bool  # else it has classified another window meanwhile
+    learned: bool  # else it has already classified another window
     forgotten: bool = False
     neighbour: bool = False  # whether the example is from the moment of another one of its class
 
 
 class TeachingListener(Listener):
-    """A listener that teaches the board what its last window was."""
+    """A listener that teaches the board the class of its last window."""
 
-    # called again and again while nothing arrives, such as to look at keys
+    # called repeatedly while nothing arrives, for example to read keys
     poll: Callable[[], object] | None = None
 
     def __init__(self, line: Link, where: str) -> None:
@@ -71,7 +71,7 @@ class TeachingListener(Listener):
             )
 
     def receive(self, wait_s: float) -> Iterator[Answer]:
-        """Yield what the board reports within some time."""
+        """Yield the board's reports within some time."""
         if self.poll is None:
             yield from super().receive(wait_s)
         else:

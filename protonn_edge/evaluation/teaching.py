@@ -1,7 +1,7 @@
-"""What teaching will give: each person in some data teaches a board, and is tested on other points.
+"""The gain of teaching: each person in some data teaches a board, and is tested on other points.
 
 Examples are spread evenly over a person's points of a class. Neither they nor the points next to
-them, which may be windows that overlap them, are tested, whatever the number of examples.
+them, which may be overlapping windows, are tested, for any number of examples.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class TaughtPerson:
 def teach_people(
     model: IntegerChain, Q: NDArray[np.uint8], y: Indices, people: NDArray[np.str_], most: int
 ) -> list[TaughtPerson]:
-    """Teach a board by each person, up to `most` examples of each class; return what they gain.
+    """Teach a board by each person, up to `most` examples of each class; return the gains.
 
     - `Q` (n, features): quantized points, with class indices `y` (n,) and the names of `people`.
 

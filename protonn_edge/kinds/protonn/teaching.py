@@ -7,9 +7,8 @@ whenever power is cut, the old or the new examples are read later::
     for each slot: class, point (d), CRC (2)       class is 0xFF in an empty slot
 
 A record counts if its class exists, its CRC is right, and it is not hidden: the records of class l
-are by the number of slots plus l, all by 0xFE, none by 0xFF. There is a slot more than examples. If
-all have a record that counts, the slot whose number is that of what is hidden does not, or the
-first.
+are hidden by the number of slots plus l, all by 0xFE, none by 0xFF. There is a slot more than
+examples. If all slots have a valid record, the hidden one does not count, or else the first.
 """
 
 from __future__ import annotations
@@ -71,7 +70,7 @@ def with_taught(model: IntegerChain, taught: Taught) -> IntegerChain:
 def after_teaching(model: IntegerChain, Q: NDArray[np.uint8], y: NDArray[np.int64]) -> IntegerChain:
     """Return the integer model of a board that was also taught points Q (n, features) of classes y.
 
-    Where there is no more room, they replace others, as on the board.
+    Without room, they replace others, as on the board.
     """
     last, teaching = teachable_stage(model)
     taught = last.taught or Taught.nothing(last.n_inputs)
@@ -82,7 +81,7 @@ def after_teaching(model: IntegerChain, Q: NDArray[np.uint8], y: NDArray[np.int6
 
 @dataclass(frozen=True, eq=False)
 class TaughtBoard:
-    """A board after teaching: what its integers answer to raw points X (n, D)."""
+    """A board after teaching: its integers' answers to raw points X (n, D)."""
 
     model: IntegerChain
 
