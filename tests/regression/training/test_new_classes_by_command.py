@@ -39,7 +39,7 @@ def test_rejection_knows_the_classes_of_the_data(tmp_path: Path) -> None:
     assert load_model(path).classes == ("x", "y", "new 1")
 
 
-@pytest.mark.parametrize(("new", "classes", "most"), [(250, 252, 2), (253, 255, 0)])
+@pytest.mark.parametrize(("new", "classes", "most"), [(249, 251, 2), (252, 254, 0)])
 def test_too_much_room_is_refused_before_the_training(
     tmp_path: Path, new: int, classes: int, most: int
 ) -> None:
