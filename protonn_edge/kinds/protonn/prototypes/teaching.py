@@ -152,7 +152,7 @@ class Taught:
 
         If there is no room, it replaces the nearest one of its class, by the sum of the differences
         of coordinates; if its class has none, the nearest of all. Of equally near examples, it
-        replaces the first one in lexicographic order of coordinates.
+        replaces the first one in lexicographic order of its bytes: the class, then the point.
         """
         points = np.vstack([self.points, np.asarray(point, np.int8)])
         classes = np.append(self.classes, np.uint8(label))
@@ -163,7 +163,8 @@ class Taught:
 
     def _replaced(self, point: NDArray[np.int8], label: int) -> int:
         distances = np.abs(self.points.astype(np.int64) - point).sum(axis=1)
-        order = np.lexsort((*self.points.T[::-1], distances, self.classes != label))
+        examples = np.column_stack([self.classes, self.points.astype(np.uint8)])
+        order = np.lexsort((*examples.T[::-1], distances, self.classes != label))
         return int(order[0])
 
     def forget(self, label: int) -> Taught:
