@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 from agreement.agreement import Call, To
-from agreement.linked import Forms
+from agreement.linked import STORE_START, Forms
 
 from protonn_edge.features.gradients.loop import COUNT, NEXT_CELL, SHARED
 
@@ -165,32 +165,75 @@ def _ends(feed: Any, count: int) -> list[tuple[int, int]]:
 _FEW = 2  # prototypes
 
 
-def _near(stage: Stage) -> dict[str, np.ndarray]:
-    """Return points near prototypes."""
+def _coordinates(stage: Stage) -> int:
+    """Return where the coordinates begin in the variable of the stage before."""
+    of = stage.kernel.stage
+    size = stage.forms.assembly.variables[stage.previous].size
+    return size - of.n_inputs if of.teaching else 0
+
+
+def _near(stage: Stage, centres: np.ndarray, limit: int) -> dict[str, np.ndarray]:
+    """Return points near some, (n, d)."""
     of = stage.kernel.stage
     rng = np.random.default_rng(0)
-    which = rng.integers(0, of.n_prototypes, 2000)
-    far = rng.integers(0, 1 + int(np.sqrt(2 * of.distance_limit / of.n_inputs)), (2000, 1))
-    near = of.prototypes.T[which].astype(int) + rng.integers(-far, far + 1, (2000, of.n_inputs))
+    which = rng.integers(0, len(centres), 2000)
+    far = rng.integers(0, 1 + int(np.sqrt(2 * limit / of.n_inputs)), (2000, 1))
+    near = centres[which].astype(int) + rng.integers(-far, far + 1, (2000, of.n_inputs))
     low, high = np.array(_ends(of.feed, of.n_inputs)).T
-    return {stage.previous: np.clip(near, low, high)}
+    before = np.zeros((2000, _coordinates(stage)), int)
+    return {stage.previous: np.hstack([before, np.clip(near, low, high)])}
 
 
 def _add_votes(stage: Stage, function: str) -> Iterator[Case]:
-    of = stage.kernel.stage
+    of, first = stage.kernel.stage, _coordinates(stage)
     ignored = [f"{stage.name}_list"]
     returns = int(of.gives_nearest)
-    ranges = {(stage.previous, k, 1): each for k, each in enumerate(_ends(of.feed, of.n_inputs))}
-    call = Call(function, returns=returns, ignored=ignored, ranges=ranges, points=_near(stage))
+    ends = enumerate(_ends(of.feed, of.n_inputs), first)
+    ranges = {(stage.previous, k, 1): each for k, each in ends}
+    points = _near(stage, of.prototypes.T, of.distance_limit)
+    call = Call(function, returns=returns, ignored=ignored, ranges=ranges, points=points)
     yield Case(call, proven=False)
     # one input may be any, the others are those of the first prototype
     low, high = np.array(_ends(of.feed, of.n_inputs)).T
     near = np.zeros(stage.forms.assembly.variables[stage.previous].size, int)
-    near[: of.n_inputs] = np.clip(of.prototypes.T[0].astype(int), low, high) & 255
-    for place in (0, of.n_inputs - 1) if of.n_prototypes <= _FEW else ():
+    near[first:][: of.n_inputs] = np.clip(of.prototypes.T[0].astype(int), low, high) & 255
+    for place in (first, first + of.n_inputs - 1) if of.n_prototypes <= _FEW else ():
         known = {stage.previous: [None if k == place else v for k, v in enumerate(near.tolist())]}
         own = {key: value for key, value in ranges.items() if key[1] == place}
         yield Case(Call(function, (), returns, known, own, {}, {}, ignored), long=True)
+
+
+def _add_taught(stage: Stage, function: str) -> Iterator[Case]:
+    """Examples are in some of the slots, near which the point may be."""
+    of, n, store, first = stage.kernel.stage, stage.name, stage.kernel.store, _coordinates(stage)
+    rng = np.random.default_rng(0)
+    slots, size = of.teaching.slots, STORE_START + store.size
+    examples = rng.integers(-100, 100, (slots, of.n_inputs)).astype(np.int8)
+    content = np.zeros(size, np.uint8)
+    records = content[STORE_START + store.header :].reshape(slots, store.record)
+    records[:, 1 : 1 + of.n_inputs] = examples.view(np.uint8)
+    limit = of.teaching.far_from(of.distance_limit)
+    arguments, returns = ([("largest", 1)], 1) if of.gives_nearest else ([], 0)
+    ignored, buffers = ["eear"], {"eeprom": size}
+    for some in ([], [0], [slots - 1], [*range(slots // 2)], [*range(1, slots)]):
+        labels = np.zeros(slots, int)
+        labels[some] = rng.integers(1, of.n_outputs + 1, len(some))
+        fixed = {f"{n}_taught": labels.tolist(), f"{n}_examples": len(some)}
+        points = _near(stage, examples[some], limit) if some else {}
+        call = Call(function, arguments, returns, fixed, {}, buffers, {}, ignored, points)
+        yield Case(call, proven=not some)  # any examples, which are far from most points
+        fixed = {**fixed, "eeprom": content.tolist()}
+        call = Call(function, arguments, returns, fixed, {}, buffers, {}, ignored, points)
+        yield Case(call, proven=False)
+        # one coordinate may be any, the others are those of the example
+        for k in (0, of.n_inputs - 1) if len(some) == 1 else ():
+            known: list[int | None] = [0] * (first + of.n_inputs)
+            known[first:] = examples.view(np.uint8)[some[0]].tolist()
+            known[first + k] = None
+            own = {**fixed, stage.previous: known}
+            yield Case(
+                Call(function, arguments, returns, own, {}, buffers, {}, ignored), long=k > 0
+            )
 
 
 def _walk(stage: Stage, function: str) -> Iterator[Case]:
@@ -417,6 +460,7 @@ def _filter(stage: Stage, function: str) -> Iterator[Case]:
 CALLS: dict[str, Callable[[Stage, str], Iterator[Case]]] = {
     "add": _add, "score": _score, "rectify": _of_sums, "requantize": _of_sums,
     "find_largest": _find_largest, "clear_scores": _no_arguments, "add_votes": _add_votes,
+    "add_taught": _add_taught,
     "walk": _walk, "sum_part": _rows_of, "add_row": _rows_of, "complete_row": _rows_of,
     "sum_row": _sum_row, "add_runs": _add_runs, "take_roots": _take_roots, "compute": _compute,
     "average": _average, "take_sample": _take_sample, "filter": _filter,
@@ -441,6 +485,7 @@ LISTINGS = {
     "kinds.protonn.prototypes.loops.clearing": "clear_scores",
     "kinds.protonn.prototypes.loops.code": "add_votes",
     "kinds.protonn.prototypes.loops.listing": "add_votes",
+    "kinds.protonn.prototypes.taught_loop.comparing": "add_taught",
     "features.audio.kernels.band_loop": "filter",
     "features.average_pooling.loops.averaging": "complete_row",
     "features.average_pooling.loops.part": "sum_part",
@@ -454,10 +499,3 @@ LISTINGS = {
     "features.window_features.kernels.sample": "take_sample",
 }
 """Where the package makes a `Listing`, and the functions that it is a part of."""
-
-NOT_CALLED = {
-    # Its examples come from the EEPROM, byte by byte: tests/teaching compares it with NumPy on the
-    # emulated board.
-    "kinds.protonn.prototypes.taught_loop.comparing",
-}
-"""Listings whose loops read what this machine does not have."""

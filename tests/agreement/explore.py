@@ -55,7 +55,7 @@ class Explorer:
             yield each.end
             if each.name in ("brbs", "brbc"):
                 yield each.operands["k"]
-            elif each.name in ("sbrc", "sbrs", "cpse"):
+            elif each.name in ("sbrc", "sbrs", "sbic", "sbis", "cpse"):
                 yield self.machine.instruction(each.end).end
 
     def run(self, state: State) -> State:

@@ -16,8 +16,10 @@ from elftools.elf.elffile import ELFFile
 from elftools.elf.sections import SymbolTableSection
 
 _SRAM = 0x800000
+STORE_START = 230
+"""Where what is taught begins in the EEPROM: examples lie across a multiple of 256."""
 _COMPILER = (
-    *("avr-gcc", "-mmcu=atmega328p", "-std=gnu99", "-w"),
+    *("avr-gcc", "-mmcu=atmega328p", "-std=gnu99", "-w", f"-DPNN_STORE_START={STORE_START}u"),
     # each function for itself, as it is written
     *("-fno-inline", "-fno-ipa-sra", "-fno-ipa-cp", "-fno-ipa-icf", "-fno-jump-tables"),
     *("-fno-toplevel-reorder", "-Wl,--defsym=__TEXT_REGION_LENGTH__=0x10000"),

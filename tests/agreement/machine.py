@@ -11,6 +11,8 @@ from agreement.values import Lanes, Value
 from protonn_edge.avr.instructions import Decoded, decode
 
 FLAGS = "CZNVSHTI"
+EEPROM = 0x900
+"""Where in the data space the machine keeps what its EEPROM holds."""
 Flag = Callable[[], Value]
 
 

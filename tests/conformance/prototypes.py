@@ -25,6 +25,11 @@ def instances() -> Iterator[Instance]:
     yield _instance("32 bits", wide)
     few = quantize(random_model(4, features=70, projections=22, prototypes=12, classes=26))
     yield _instance("gives the nearest", rejecting_some(few, random_inputs(1, 40, few), 2))
+    own = random_model(5, features=20, projections=4, prototypes=8, classes=3)
+    yield _instance("may be taught, 16 bits", quantize(replace(own, teachable=4)))
+    room = quantize(replace(own, teachable=20))
+    room = rejecting_some(room, random_inputs(1, 40, room), 2)
+    yield _instance("may be taught, 32 bits, gives the nearest", room)
 
 
 def _instance(name: str, model: IntegerChain, *, reached: bool = False) -> Instance:

@@ -16,7 +16,7 @@ from protonn_edge.certificate.eva import DRIVERS, INSTALL
 SECONDS = 60  # of a core
 PROVEN = (
     *("linear: as many", "linear: two classes, 32 bits", "forest: no shared"),
-    *("bonsai_tree: a lone", "confidence"),
+    *("bonsai_tree: a lone", "confidence", "prototypes: may be taught, 16"),
 )
 
 FAULTS = {

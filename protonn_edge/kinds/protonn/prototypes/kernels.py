@@ -196,11 +196,10 @@ _AROUND_CYCLES = (10, 50)
 _CODE_BYTES_PER_SCORE = 16
 
 
-# Of taught examples: code and variables, and what the compiler makes around the loop, mean and
-# maximum.
+# Of taught examples: code and variables, and the most that the compiler makes around the loop.
 _TEACHING_CODE_BYTES = 1200
-_TEACHING_STATE_BYTES = 4
-_TAUGHT_CYCLES = (15, 40)
+_TEACHING_STATE_BYTES = 3
+_TAUGHT_CYCLES = 40
 
 
 @dataclass(frozen=True, eq=False)
@@ -327,10 +326,9 @@ class PrototypesKernel(Kernel):
     def _taught_step(self, teaching: Teaching, *, known: bool) -> Step:
         """Return the step of taught examples: of none, and of as many as there is room for."""
         taught = self.taught
-        least = taught.none + _TAUGHT_CYCLES[0]
-        worst = taught.once + taught.near * teaching.room + taught.slot + _TAUGHT_CYCLES[1]
+        worst = taught.once + taught.near * teaching.room + taught.slot + _TAUGHT_CYCLES
         worst += taught.crossed * self.store.pages
-        mean = float(least) if known else None
+        mean = float(taught.none) if known else None
         return Step("taught", "in EEPROM", _TEACHING_CODE_BYTES, mean, worst, taught.none)
 
     def _step(self, activity: Activity | None, flash_bytes: int) -> Step:
