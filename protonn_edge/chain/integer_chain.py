@@ -281,7 +281,7 @@ class IntegerChain(StagedInput):
             scores[part], nearest[part] = last.run_with_nearest(self.coordinates(Q[part]))
         return scores, nearest
 
-    def coordinates(self, Q: NDArray[np.uint8]) -> IntArray:
+    def coordinates(self, Q: NDArray[np.uint8]) -> NDArray[Any]:
         """Return the inputs (n, d) of the last stage for quantized points Q (n, features) uint8.
 
         A ProtoNN can be taught these points.
@@ -289,7 +289,7 @@ class IntegerChain(StagedInput):
         values = self.own_inputs(Q)
         for stage in self.own_stages[:-1]:
             values = stage.run(values)
-        return values.astype(np.int64)
+        return values
 
     def answers(self, Q: NDArray[np.uint8]) -> tuple[IntArray, IntArray]:
         """Return classes (n,) and scores (n, L), both int64, of quantized inputs Q."""
