@@ -15,7 +15,14 @@ from protonn_edge.certificate.program import certify_program
 from protonn_edge.certificate.project import certify_project
 from protonn_edge.cli.command import OUTPUT, Output, argument, command, option
 from protonn_edge.cli.options import BOARD, PATH
-from protonn_edge.cli.paths import BILL, CERTIFICATE, REPORT, OutputFile, check_there
+from protonn_edge.cli.paths import (
+    BILL,
+    CERTIFICATE,
+    REPORT,
+    OutputFile,
+    check_replaceable,
+    check_there,
+)
 from protonn_edge.errors import CheckFailed
 from protonn_edge.export.certificate import certify_library, is_library
 from protonn_edge.system.files import write_atomically
@@ -35,8 +42,8 @@ def certify_command(
         shown=Settings.points,
     ),
     prove: bool = option("Prove with Frama-C that the C has no undefined behaviour.", is_flag=True),
-    output: Path = option(
-        None, OutputFile(CERTIFICATE, dir_okay=False), shown=Path("certificate.json")
+    output: Path | None = option(
+        "[default: certificate.json]", OutputFile(CERTIFICATE, dir_okay=False)
     ),
     page: Path | None = option(
         "Write a page to read, too.", OutputFile(REPORT, dir_okay=False), flag="--html"
@@ -61,6 +68,8 @@ def certify_command(
     if earlier is not None:
         _check(out, path, read_certificate(earlier))
         return
+    output = output or Path("certificate.json")
+    check_replaceable(output, CERTIFICATE)
     if bill is not None:
         require("cyclonedx")
     certificate = _certify(out, path, settings)

@@ -13,16 +13,18 @@ from protonn_edge.chain.statistics import NORMALIZER_KINDS
 from protonn_edge.cli.command import OUTPUT, Output, argument, command, option, options_of
 from protonn_edge.cli.options import BOARD, BYTES, PATH
 from protonn_edge.cli.paths import MODEL, OutputFile, check_there
-from protonn_edge.cli.tables import TABLE
+from protonn_edge.cli.tables import TABLE, columns_option
 from protonn_edge.conversion import BOOSTER_FILES, EPOCHS, LAYOUTS, Features, Layout
 from protonn_edge.datasets.options import TableOptions
+from protonn_edge.errors import InputError
 from protonn_edge.system.lazy import later
 
 _WORK = "protonn_edge.cli.converting"
 _ESTIMATORS = (".skops", *BOOSTER_FILES)
+_PICKLES = (".joblib", ".pickle", ".pkl")
 _OPTIONS = {  # that apply to only one kind of SOURCE
     "a folder": ("normalization",),
-    "an estimator": ("board_name", "budget", "epochs", "seed"),
+    "an estimator": ("board_name", "classes", "budget", "epochs", "seed"),
     "a model file": ("layout", "features"),
 }
 
@@ -55,6 +57,11 @@ class ConvertOptions:
         shown="raw",
     )
     board_name: str = BOARD
+    classes: tuple[str, ...] = columns_option(
+        "From a classifier of XGBoost or LightGBM with numbers for classes: the names of classes "
+        "0, 1, ..., separated by commas.  [default: those of the data, sorted]",
+        "NAMES",
+    )
     budget: int | None = option("From an estimator: maximum size of the int8 parameters.", BYTES)
     epochs: int = option(
         "From .skops: epochs of training on the estimator's answers, if the conversion is not "
@@ -78,6 +85,11 @@ def convert_command(
     features and the names of the classes, which none of these has, are taken from the training
     data. Or SOURCE is a model file (.npz), and OUTPUT a folder for the reference implementation.
     """
+    if given.source.suffix in _PICKLES:
+        raise InputError(
+            f"{given.source} is a pickle, which could execute code and is never read; write the "
+            "estimator with skops.io.dump (.skops), or convert it in Python with from_sklearn"
+        )
     if given.source.is_dir():
         kind, work = "a folder", "from_folder"
     elif given.source.suffix in _ESTIMATORS:

@@ -61,7 +61,7 @@ def from_estimator(given: ConvertOptions, out: Output) -> dict[str, Any]:
     wanted = tuple(map(str, getattr(estimator, "feature_names_in_", ())))
     dataset = dataset.matched(wanted, str(data))
     out.notice(dataset.notices)
-    labels, names = _labels(estimator, dataset.classes, f"{data}")
+    labels, names = _labels(estimator, dataset.classes, given)
     tested = len(dataset.y_test) > 0
     with out.status("converting"):
         found = from_sklearn(
@@ -87,20 +87,28 @@ def from_estimator(given: ConvertOptions, out: Output) -> dict[str, Any]:
 
 
 def _labels(
-    estimator: Any, classes: tuple[str, ...], data: str
+    estimator: Any, classes: tuple[str, ...], given: ConvertOptions
 ) -> tuple[NDArray[Any], tuple[str, ...] | None]:
     """Return the estimator's labels of the data's classes, and names for these labels.
 
-    Boosted trees of a file have numbers for labels: those of sorted classes.
+    Boosted trees of a file have numbers for labels: those of --classes, or of sorted classes.
     """
-    if not isinstance(estimator, BoostedTrees) or set(classes) <= {*map(str, estimator.classes_)}:
+    known = isinstance(estimator, BoostedTrees) and {*map(str, estimator.classes_)}
+    if not known or (not given.classes and known.issuperset(classes)):
+        if given.classes:
+            raise InputError(
+                f"--classes is for numbered classes, and {given.source} has the data's; leave it "
+                "out"
+            )
         return np.array(classes), None
-    if len(classes) != len(estimator.classes_):
+    names = given.classes or classes
+    if sorted(names) != sorted(classes) or len(names) != len(known):
         raise InputError(
-            f"{estimator.name} has {len(estimator.classes_):,} classes, but {data} has "
-            f"{len(classes):,}; name data with all classes that it was trained on"
+            f"{estimator.name} has {len(known):,} classes, but {given.data} has "
+            f"{len(classes):,}, and {len(names):,} names are given; name data with all classes "
+            "that it was trained on, each once in --classes"
         )
-    return estimator.classes_, classes
+    return estimator.classes_[[names.index(each) for each in classes]], names
 
 
 def _training_data(folder: Path) -> Path:

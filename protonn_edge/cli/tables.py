@@ -27,9 +27,9 @@ if TYPE_CHECKING:
 _load_points = later("protonn_edge.datasets", "load_points")
 
 
-def columns_option(text: str) -> Any:
+def columns_option(text: str, metavar: str = "COLUMNS") -> Any:
     """Declare columns, in lists separated by commas, quoted as in a table's header if need be."""
-    listed = option(text, multiple=True, metavar="COLUMNS")
+    listed = option(text, multiple=True, metavar=metavar)
     return Declared(listed.parameters, lambda name, given: _names_in(given[name], name))
 
 

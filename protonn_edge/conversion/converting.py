@@ -142,7 +142,7 @@ def from_sklearn(
     points = fitted.features.taken(X, "X")
     check_counts(features=points.shape[1], classes=len(fitted.labels))
     names = tuple(label_text(str(label)) for label in fitted.labels)
-    names = names if classes is None else tuple(classes)
+    names = names if classes is None else tuple(map(str, classes))
     check_names(names, f"the {fitted.name}, among its classes,", distinct=True)
     measured, labels = points, y
     if evaluate_on is not None:

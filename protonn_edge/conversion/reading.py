@@ -33,6 +33,7 @@ LARGEST = 1e30
 
 Shape = tuple[int | None, ...]
 _LIMIT_BYTES = 256 * 2**20
+_MOST_MEMBERS = 50_000  # five for each tree of a forest
 _SCHEMA = "schema.json"
 # Arrays of nodes: it checks their shapes; `trees` checks their links before following them.
 _TREES = ["sklearn.tree._tree.Tree"]
@@ -154,7 +155,7 @@ def load_estimator(path: Path) -> Any:
     require("skops")
     from skops import io  # noqa: PLC0415 (it takes a second)
 
-    with ArrayArchive(path, limit_bytes=_LIMIT_BYTES) as archive:
+    with ArrayArchive(path, limit_bytes=_LIMIT_BYTES, most_members=_MOST_MEMBERS) as archive:
         _read(path, lambda: _check_members(path))
         content = path.read_bytes()
         unknown = _read(path, lambda: io.get_untrusted_types(data=content))

@@ -67,8 +67,8 @@ class ArrayArchive:
     `read` raise `InputError` with the file, the array and the cause.
     """
 
-    def __init__(self, path: Path, *, limit_bytes: int) -> None:
-        self.path = path
+    def __init__(self, path: Path, *, limit_bytes: int, most_members: int = _MEMBER_LIMIT) -> None:
+        self.path, self._most_members = path, most_members
         check_file(path, limit_bytes=limit_bytes)
         try:
             self._zip = zipfile.ZipFile(path)
@@ -129,9 +129,9 @@ class ArrayArchive:
 
     def _checked_members(self, limit_bytes: int) -> dict[str, zipfile.ZipInfo]:
         members = self._zip.infolist()
-        if len(members) > _MEMBER_LIMIT:
+        if len(members) > self._most_members:
             raise InputError(
-                f"{self.path} holds {len(members):,} members, the limit is {_MEMBER_LIMIT:,}; "
+                f"{self.path} holds {len(members):,} members, the limit is {self._most_members:,}; "
                 "it is not a file that protonn-edge reads"
             )
         unpacked = sum(member.file_size for member in members)

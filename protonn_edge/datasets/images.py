@@ -28,6 +28,7 @@ from protonn_edge.system.lazy import require
 IMAGES = (".png", ".jpg", ".jpeg")
 _FILE_LIMIT_BYTES = 64 * 2**20
 _MOST_PIXELS = 64 * 10**6
+_ROWS_AT_ONCE = 512
 _LONGEST_SIDE = 4_096  # of a point
 
 Shape = tuple[int, int]  # height and width
@@ -115,9 +116,8 @@ def _gray(path: Path, folder: Path, shape: Shape | None) -> Float32:
             image = image.convert("RGBA")
             image = Image.alpha_composite(Image.new("RGBA", image.size, "white"), image)
         image = image.convert("L")
-        if shape is not None:  # the mean of the area that a pixel covers
-            image = image.resize(shape[::-1], Image.Resampling.BOX)
-        return np.asarray(image, dtype=np.float32)
+        pixels = np.asarray(image)
+        return pixels.astype(np.float32) if shape is None else _scaled(pixels, shape)
     except InputError:
         raise
     except Exception as error:  # an untrusted file may cause any error
@@ -125,6 +125,26 @@ def _gray(path: Path, folder: Path, shape: Shape | None) -> Float32:
         raise InputError(
             f"{path} cannot be read as PNG or JPEG ({reason}); write it again"
         ) from error
+
+
+def _scaled(pixels: NDArray[np.uint8], shape: Shape) -> Float32:
+    """Return the means of the areas that pixels cover, rounded once, as a board computes them."""
+    down, across = map(_covered, shape, pixels.shape)
+    sums = np.zeros((shape[0], pixels.shape[1]))
+    for start in range(0, len(pixels), _ROWS_AT_ONCE):
+        rows = slice(start, start + _ROWS_AT_ONCE)
+        sums += down[:, rows] @ pixels[rows].astype(np.float64)  # integers below 2**53
+    area = pixels.size
+    means: Float32 = ((2 * (sums @ across.T) + area) // (2 * area)).astype(np.float32)
+    return means
+
+
+def _covered(count: int, size: int) -> NDArray[np.float64]:
+    """Return how much of each of `size` pixels `count` others cover, (count, size), in 1/count."""
+    new, old = np.arange(count)[:, None] * size, np.arange(size) * count
+    overlap: NDArray[Any] = np.minimum(new + size, old + count) - np.maximum(new, old)
+    covered: NDArray[np.float64] = np.maximum(overlap, 0).astype(np.float64)
+    return covered
 
 
 @dataclass(frozen=True)

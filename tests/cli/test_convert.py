@@ -112,7 +112,7 @@ def test_an_rbf_that_is_cut_is_mentioned(foo: Path, tmp_path: Path):
         (["foo", "-o", "model.npz"], "W does not exist"),
         (["results", "-o", "run"], "its name must end in .npz"),
         (["results", "-o", "model.npz", "--data", "other.csv"], "has 5 features, the data has 2"),
-        (["machine.pkl", "-o", "run"], "is not an .npz file"),
+        (["machine.pkl", "-o", "run"], "machine.pkl is a pickle, which could execute code"),
         (["model.npz", "-o", "run", "--data", "foo"], "has 12 features, the data has 5"),
     ],
 )
@@ -243,6 +243,29 @@ def test_boosted_trees_become_a_model(name: str, names: list[str], tmp_path: Pat
     assert record["accuracy"] > 0.94
     assert record["agreement"] > 0.98
     assert load_model(tmp_path / "model.npz").classes == tuple(names)
+
+
+@pytest.mark.parametrize("name", ["iris.json", "iris.txt"])
+def test_numbers_of_classes_are_named_in_the_order_of_the_training(name: str, tmp_path: Path):
+    data = flowers(tmp_path / "flowers.csv", ["tulip", "lily", "rose"])
+    command = (BOOSTERS / name, "-o", tmp_path / "model.npz", "--data", data, "--json")
+    assert json.loads(convert(*command).stdout)["accuracy"] < 0.1
+    right = json.loads(convert(*command, "--classes", "tulip,lily,rose").stdout)
+    assert right["accuracy"] > 0.94
+    assert load_model(tmp_path / "model.npz").classes == ("tulip", "lily", "rose")
+    refused = convert(*command[:-1], "--classes", "tulip,lily,lily")
+    assert refused.exit_code == 2
+    assert_one_sentence(refused)
+    assert "each once in --classes" in refused.stderr
+
+
+@pytest.mark.parametrize("name", ["rf.joblib", "rf.pkl"])
+def test_a_pickle_is_called_one(name: str, foo: Path, tmp_path: Path):
+    (tmp_path / name).write_bytes(b"")
+    done = convert(tmp_path / name, "-o", tmp_path / "model.npz", "--data", foo)
+    assert done.exit_code == 2
+    assert_one_sentence(done)
+    assert "is a pickle, which could execute code and is never read; write the" in done.stderr
 
 
 def test_boosted_trees_need_all_their_classes(tmp_path: Path):

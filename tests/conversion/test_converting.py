@@ -241,7 +241,7 @@ def test_a_conversion_is_measured_exported_and_saved_as_an_estimator_is(tmp_path
     X, y = load_iris(return_X_y=True)
     names = np.array(["setosa", "versicolor", "virginica"])[y]
     machine = make_pipeline(SelectKBest(k=3), StandardScaler(), LogisticRegression()).fit(X, names)
-    converted = from_sklearn(machine, X, classes=["a", "b", "c"])
+    converted = from_sklearn(machine, X, classes=np.array(["a", "b", "c"]))
     measured = converted.measure(X[:30], names[:30])  # of all columns, with the fitted labels
     assert measured.summary.n == 30
     assert measured.summary.accuracy == machine.score(X[:30], names[:30])
