@@ -326,8 +326,7 @@ class PrototypesKernel(Kernel):
     def _taught_step(self, teaching: Teaching, *, known: bool) -> Step:
         """Return the step of taught examples: of none, and of as many as there is room for."""
         taught = self.taught
-        worst = taught.once + taught.near * teaching.room + taught.slot + _TAUGHT_CYCLES
-        worst += taught.crossed * self.store.pages
+        worst = taught.worst(teaching.room, teaching.slots, self.store.pages) + _TAUGHT_CYCLES
         mean = float(taught.none) if known else None
         return Step("taught", "in EEPROM", _TEACHING_CODE_BYTES, mean, worst, taught.none)
 

@@ -111,35 +111,18 @@ class TaughtVoting:
         """
 
     @property
-    def once(self) -> int:
-        """Cycles where there is an example, without slots."""
-        path = self.comparing.path
-        after = path("far", [END], {}) - path("far", ["slot"], {"brne pass": 1})
-        return path(BEGIN, ["slot"], {"brne slot": 1}) + after
-
-    @property
     def none(self) -> int:
-        """Cycles where there is none."""
+        """Cycles where there is no example."""
         return self.comparing.path(BEGIN, [END], {})
 
-    @property
-    def slot(self) -> int:
-        """Cycles of a slot without an example."""
-        return self.comparing.path("slot", ["slot"], {"breq pass": 1})
-
-    @property
-    def near(self) -> int:
-        """Cycles of an example that votes."""
+    def worst(self, examples: int, slots: int, crossed: int) -> int:
+        """Return the cycles where all vote, and lie across so many multiples of 256 bytes."""
         path = self.comparing.path
-        between = (self.dimension - 1) * path("coordinate", ["coordinate"], {"brne coordinate": 1})
-        voting = path("coordinate", ["far"], {"breq near": 1, "nearer": 0})
-        around = path("slot", ["coordinate"], {}) + path("far", ["slot"], {"brne pass": 1})
-        return around + between + voting
-
-    @property
-    def crossed(self) -> int:
-        """Cycles of an example more if the upper byte of its addresses changes."""
-        path = self.comparing.path
-        return path("coordinate", ["coordinate"], {}) - path(
-            "coordinate", ["coordinate"], {"brne coordinate": 1}
-        )
+        coordinate = path("coordinate", ["coordinate"], {"brne coordinate": 1})
+        across = path("coordinate", ["coordinate"], {}) - coordinate
+        on = path("far", ["slot"], {"brne pass": 1})
+        near = path("slot", ["coordinate"], {}) + (self.dimension - 1) * coordinate + on
+        near += path("coordinate", ["far"], {"breq near": 1, "nearer": 0})
+        empty = path("slot", ["slot"], {"breq pass": 1})
+        around = path(BEGIN, ["slot"], {"brne slot": 1}) + path("far", [END], {}) - on
+        return around + examples * near + (slots - examples) * empty + crossed * across
