@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -68,11 +67,6 @@ def of_library(estimator: Any) -> BoostedTrees | None:
             f"the {name} is not fitted; call its fit before it is converted"
         ) from error
     labels = found.classes_ if alone else np.asarray(estimator.classes_)
-    if labels.shape != found.classes_.shape:
-        raise InputError(
-            f"the {name} has labels of the shape {labels.shape} for {len(found.classes_):,} "
-            "classes; fit it again, with a vector of labels"
-        )
     return replace(found, name=name, classes_=labels)
 
 
@@ -96,7 +90,7 @@ def read_xgboost(content: bytes, what: str, *, best: bool = False) -> BoostedTre
         together = groups * int(model["gbtree_model_param"]["num_parallel_tree"])
         if (best or "scikit_learn" in attributes) and "best_iteration" in attributes:
             trees = trees[: together * (int(attributes["best_iteration"]) + 1)]
-        names, columns = map(str, learner["feature_names"]), classes[: len(trees)]
+        names, columns = map(str, learner.get("feature_names", ())), classes[: len(trees)]
         start = np.array(json.loads(parameters["base_score"]), np.float64, ndmin=1)
         if start.shape not in {(1,), (groups,)}:
             raise ValueError("there is no base score for each class")
@@ -128,9 +122,6 @@ def _xgboost_tree(tree: Any, what: str) -> StoredTree:
     return StoredTree(left == -1, left, right, features, below, values)
 
 
-Fields = Mapping[str, str]
-
-
 def read_lightgbm(text: str, what: str) -> BoostedTrees:
     """Return the classifier in a text."""
     with refusing(what, "LightGBM"):
@@ -152,15 +143,15 @@ def read_lightgbm(text: str, what: str) -> BoostedTrees:
         return BoostedTrees(what, rule, k, np.array(names, str), np.arange(max(2, groups)))
 
 
-def _fields(block: str) -> Fields:
+def _fields(block: str) -> dict[str, str]:
     return {name: text for name, _, text in (line.partition("=") for line in block.splitlines())}
 
 
-def _lightgbm_tree(fields: Fields, what: str) -> StoredTree:
+def _lightgbm_tree(fields: dict[str, str], what: str) -> StoredTree:
     """Return a tree with inner nodes before its leaves, which have negative numbers."""
     if int(fields["num_cat"]):
         raise by_category(what)
-    if int(fields["is_linear"]):
+    if int(fields.get("is_linear", 0)):
         raise unsupported(what, "linear functions in leaves", "train it without linear_tree")
     leaves = int(fields["num_leaves"])
     inner, none = leaves - 1, np.zeros(leaves, np.int64)

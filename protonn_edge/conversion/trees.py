@@ -29,7 +29,9 @@ from protonn_edge.training.points import Float32
 
 Indices = NDArray[np.int64]
 
-_ROWS_AT_ONCE = 2_048
+_ROWS_AT_ONCE, _LEAVES_AT_ONCE = 2_048, 2**22
+_STEPS = np.append(1.0, np.geomspace(0.1, 1.5, 64))[:, None, None]  # of those that reach all
+_PLACES = np.linspace(0.0, 1.0, 33)[:, None]  # of a range: first and last thresholds coincide
 _LEAST_BYTES, _SHRINK = 64, 0.85  # of the sizes that trees are pruned to
 _ROUNDED = 1e-4  # more than the rounding error of a scaler for a whole number
 _LEAST_SHARE = float(np.finfo(np.float32).eps)  # as scikit-learn bounds the shares of classes
@@ -41,14 +43,16 @@ class TreeRule:
 
     grown: GrownTrees  # trees with thresholds of the estimator's own features
     strict: bool = False  # whether these are the largest float32 below those of the estimator
+    fine: bool = False  # whether to search for bytes and leaves that change fewer answers
     landmarks = None
 
     def answers(self, Z: Float64) -> Indices:
         """Return the class index of each point Z (n, k), in float32 as in scikit-learn."""
         grown, found = self.grown, np.empty(len(Z), np.int64)
         inner = grown.shape.inner
-        for start in range(0, len(Z), _ROWS_AT_ONCE):
-            rows = slice(start, start + _ROWS_AT_ONCE)
+        some = min(_ROWS_AT_ONCE, 1 + _LEAVES_AT_ONCE // len(grown.shape.roots))
+        for start in range(0, len(Z), some):
+            rows = slice(start, start + some)
             ends = grown.shape.leaves_of(Z[rows].astype(np.float32), grown.thresholds[inner])
             found[rows] = sum_of_leaves(ends, grown.values[~inner], grown.bias).argmax(axis=1)
         return found
@@ -141,7 +145,7 @@ def forest_model(rule: TreeRule, features: AffineMap, X: Float32, names: dict[st
     # Thresholds may be whole numbers; these are as far from whole numbers as possible.
     rounded = (-_ROUNDED if rule.strict else _ROUNDED) if features.scales else 0.0
     thresholds = np.where(whole, np.floor(thresholds + rounded) + 0.5, thresholds)
-    inputs = InputStatistics.of(X)
+    inputs = _between_thresholds(InputStatistics.of(X), asked, thresholds)
     head = ForestHead(
         features=grown.features,
         thresholds=thresholds,
@@ -152,7 +156,7 @@ def forest_model(rule: TreeRule, features: AffineMap, X: Float32, names: dict[st
     return Model(
         head=head,
         normalizer=normalizer_from("none", inputs),
-        inputs=_between_thresholds(inputs, asked, thresholds),
+        inputs=_with_best_steps(inputs, asked, thresholds, X) if rule.fine else inputs,
         **names,
     )
 
@@ -177,6 +181,43 @@ def _between_thresholds(
         lower=np.where(found, low - half, inputs.lower),
         upper=np.where(found, high + half, inputs.upper),
     )
+
+
+def _with_best_steps(
+    inputs: InputStatistics, asked: Indices, thresholds: Float64, X: Float32
+) -> InputStatistics:
+    """Return the statistics with ranges for which fewest points (n, D) change sides of thresholds.
+
+    For each feature, several lengths of a step and places of the range are tried, and the present
+    ones first. Integers of up to 256 values keep theirs, because their thresholds are exact.
+    """
+    lower, upper = inputs.lower.copy(), inputs.upper.copy()
+    for feature in np.unique(asked):
+        limits, counts = np.unique(thresholds[asked == feature], return_counts=True)
+        values, reach = np.sort(X[:, feature]).astype(np.float64), limits[-1] - limits[0]
+        constant = values[0] == values[-1]
+        if constant or (reach < BYTE_MAXIMUM and (np.rint(values) == values).all()):
+            continue
+        beyond = np.searchsorted(values, limits, side="right")
+        within = _apart(limits, values, beyond)
+        span = within[-1] - within[0] if reach else upper[feature] - lower[feature]
+        step = _STEPS * span / (BYTE_MAXIMUM - 1)
+        first = within[0] + _PLACES * ((span if reach else 0.0) - (BYTE_MAXIMUM - 1) * step)
+        nearest = first + step * np.clip(np.rint((limits - first) / step), 0, BYTE_MAXIMUM - 1)
+        crossed = np.abs(np.searchsorted(values, nearest) - beyond) @ counts
+        best = np.unravel_index(crossed.argmin(), crossed.shape)
+        lower[feature] = first[best][0] - step[best[0], 0, 0] / 2
+        upper[feature] = lower[feature] + BYTE_MAXIMUM * step[best[0], 0, 0]
+    return replace(inputs, lower=lower, upper=upper)
+
+
+def _apart(limits: Float64, values: Float64, beyond: Indices) -> Float64:
+    """Return thresholds that are no values themselves, with the same sorted values on each side."""
+    last = len(values) - 1
+    below, above = values[np.maximum(beyond - 1, 0)], values[np.minimum(beyond, last)]
+    margin = np.where((beyond > 0) & (beyond <= last), (above - below) / 64, 0.0)
+    found = np.clip(limits, below + margin, above - margin)
+    return np.where(margin > 0, found, limits)
 
 
 def cuts(budget: int | None, largest: int) -> Iterator[int | None]:

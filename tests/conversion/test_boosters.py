@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import random
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -19,12 +20,16 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from protonn_edge.conversion import ubjson
+from protonn_edge.conversion.boosters import StoredTree, boosted_rule
 from protonn_edge.conversion.converting import from_sklearn
 from protonn_edge.conversion.estimators import read_estimator
 from protonn_edge.conversion.libraries import load_booster
+from protonn_edge.conversion.scaling import AffineMap
+from protonn_edge.conversion.trees import forest_model
 from protonn_edge.datasets import load_digits_dataset
 from protonn_edge.errors import InputError
 from protonn_edge.kinds.forest.integers import sum_of_leaves
+from protonn_edge.quantization import quantize
 
 FOLDER = Path(__file__).parents[1] / "data" / "boosters"
 ANSWERS = json.loads((FOLDER / "answers.json").read_text("utf-8"))
@@ -113,6 +118,90 @@ def test_less_of_whole_numbers_is_exact(threshold: float, scaled: bool, tmp_path
     integers = found.model.predict(X)
     assert integers.tolist() == [int(not x < threshold) for x in range(7)]
     assert found.steps[-1].agreement == 1.0
+
+
+@pytest.mark.parametrize("parts", [1, 2, 4])
+@pytest.mark.parametrize("name", FILES)
+def test_divided_leaves_have_the_same_sums(name: str, parts: int):
+    X = points(name)
+    rule = load_booster(FOLDER / name).rule
+    before = np.abs(rule.grown.divided(1).values).max()
+    divided = rule.grown.divided(parts)
+    assert np.abs(divided.values).max() == pytest.approx(before / parts)
+    again = scores(replace(rule, grown=divided), X)
+    np.testing.assert_allclose(again, scores(rule, X), atol=1e-9)
+    assert divided.shape.inner[divided.shape.roots].all()
+    pairs = [at for at in np.flatnonzero(divided.shape.inner) if not divided.shape.inner[at + 1]]
+    for left, right in ((at + 1, divided.shape.right[at]) for at in pairs):
+        both = divided.shape.inner[right] or (divided.values[left] != divided.values[right]).any()
+        assert both  # otherwise they are one leaf
+
+
+def test_trees_without_a_question_are_refused(tmp_path: Path):
+    def cut(learner: Any) -> None:
+        for each in learner["gradient_booster"]["model"]["trees"]:
+            each["left_children"][0] = -1
+
+    path = changed("iris.json", cut, tmp_path / "leaves.json")
+    with pytest.raises(InputError, match="every point would have the same scores"):
+        from_sklearn(load_booster(path), points("iris"))
+
+
+@pytest.mark.parametrize("limits", [[-1.0], [-1.0, 0.25], [-1.0, 0.1, 0.25, 0.5]], ids=len)
+def test_points_at_a_threshold_go_left(limits: list[float]):
+    """A threshold of histogram boosting may be the value of most points."""
+    rng = np.random.default_rng(0)
+    X = np.concatenate([np.full(500, -1.0), limits, rng.uniform(-0.9, 1, 200)])
+    X = X.astype(np.float32)[:, None]
+    n = len(limits)
+    chain = StoredTree(  # of tests from the left to the right
+        leaf=np.arange(2 * n + 1) >= n,
+        left=np.arange(2 * n + 1) + n,
+        right=np.append(np.arange(1, n), np.full(n + 2, 2 * n)),
+        features=np.zeros(2 * n + 1, np.int64),
+        thresholds=np.append(np.float32(limits), np.zeros(n + 1)),
+        values=(-1.0) ** np.arange(2 * n + 1),
+    )
+    rule = boosted_rule([chain], np.array([1]), np.zeros(2), k=1, together=1)
+    names = {"classes": ("a", "b"), "feature_names": ()}
+    integers = quantize(forest_model(rule, AffineMap.identity(1), X, names))
+    assert np.array_equal(integers.predict(integers.quantize(X)), rule.answers(X))
+
+
+def test_a_feature_without_other_values_keeps_its_range():
+    X = np.full((20, 1), 0.5, np.float32)
+    one = StoredTree(
+        leaf=np.array([False, True, True]),
+        left=np.array([1, 0, 0]),
+        right=np.array([2, 0, 0]),
+        features=np.zeros(3, np.int64),
+        thresholds=np.array([0.7, 0, 0]),
+        values=np.array([0.0, -1.0, 1.0]),
+    )
+    rule = boosted_rule([one], np.array([1]), np.zeros(2), k=1, together=1)
+    names = {"classes": ("a", "b"), "feature_names": ()}
+    integers = quantize(forest_model(rule, AffineMap.identity(1), X, names))
+    assert not integers.predict(integers.quantize(X)).any()
+
+
+def test_bytes_are_where_points_are():
+    """Steps of one length between the first and the last threshold are too long for most points."""
+    rng = np.random.default_rng(0)
+    X = np.exp(2 * rng.normal(size=(4_000, 2))).astype(np.float32)
+    y = (np.log(X[:, 0]) > np.log(X[:, 1])).astype(int)
+    trees = HistGradientBoostingClassifier(max_iter=20, random_state=0).fit(X, y)
+    fitted = read_estimator(trees, 2)
+    names = {"classes": ("a", "b"), "feature_names": ()}
+    displaced = []
+    for fine in (False, True):
+        rule = replace(fitted.rule, fine=fine)
+        model = forest_model(rule, fitted.features, X, names)
+        wanted = model.head.trees.leaves_of(X, model.head.thresholds)
+        integers = quantize(model)
+        stage = integers.stages[0]
+        found = stage.trees.leaves_of(integers.quantize(X), stage.thresholds)
+        displaced.append(np.mean(found != wanted))
+    assert displaced[1] < 0.7 * displaced[0]
 
 
 WHOLE = HistGradientBoostingClassifier(max_iter=4, max_leaf_nodes=8, random_state=0)
@@ -246,6 +335,34 @@ def test_damaged_files_are_one_sentence(content: bytes, tmp_path: Path):
     with pytest.raises(InputError, match="is no classifier of XGBoost") as caught:
         load_booster(path)
     assert "\n" not in str(caught.value)
+
+
+def test_many_nodes_of_many_classes_take_no_memory(tmp_path: Path):
+    """Each node has a number for each class."""
+    leaves, classes = 200_000, 200
+    chain = " ".join(map(str, range(1, leaves - 1)))
+    lines = {
+        "num_leaves": leaves,
+        "num_cat": 0,
+        "split_feature": "0 " * (leaves - 1),
+        "threshold": "0 " * (leaves - 1),
+        "decision_type": "2 " * (leaves - 1),
+        "left_child": f"{chain} -1",
+        "right_child": "-1 " * (leaves - 1),
+        "leaf_value": "0 " * leaves,
+        "is_linear": 0,
+    }
+    tree = "\n".join(f"{name}={value}" for name, value in lines.items())
+    small = "num_leaves=1\nnum_cat=0\nleaf_value=0\nis_linear=0\n"
+    head = (
+        f"tree\nnum_class={classes}\nnum_tree_per_iteration={classes}\nmax_feature_idx=3\n"
+        f"objective=multiclass num_class:{classes}\nfeature_names=a b c d\n"
+    )
+    rest = "".join(f"\nTree={number}\n{small}" for number in range(1, classes))
+    path = tmp_path / "large.txt"
+    path.write_text(f"{head}\nTree=0\n{tree}\n{rest}\nend of trees\n", "utf-8")
+    with pytest.raises(InputError, match="its trees have too many nodes"):
+        load_booster(path)
 
 
 def test_numbers_of_all_types():

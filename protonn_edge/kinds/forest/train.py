@@ -159,6 +159,47 @@ class GrownTrees:
             leaf[place] = all(leaf[each] and classes[each] == classes[place] for each in below)
         return replace(self, values=votes)._with_leaves(leaf)
 
+    def merged(self) -> Self:
+        """Return the trees with leaves instead of nodes whose leaves all have the same values."""
+        values, leaf = self.values.copy(), (~self.shape.inner).tolist()
+        for place in reversed(np.flatnonzero(self.shape.inner).tolist()):
+            left, right = place + 1, int(self.shape.right[place])
+            leaf[place] = leaf[left] and leaf[right] and np.array_equal(values[left], values[right])
+            values[place] = values[left] if leaf[place] else 0.0
+        return replace(self, values=values)._with_leaves(leaf)
+
+    def divided(self, parts: int) -> Self:
+        """Return trees with the same sums, whose int8 leaves are `parts` times as fine.
+
+        The leaves of each tree are centred around 0; the bias has what is missing. Trees with large
+        leaves occur several times, each with a part of their values.
+        """
+        shape, leaf = self.shape, ~self.shape.inner
+        leaves, rest = self.values[leaf], np.zeros_like(self.values)
+        ends = [each.reduceat(leaves, shape.leaf_starts) for each in (np.minimum, np.maximum)]
+        middle = (ends[0] + ends[1]) / 2
+        of_leaf = np.searchsorted(shape.roots, np.flatnonzero(leaf), side="right") - 1
+        rest[leaf] = leaves - middle[of_leaf]
+        most, found = np.abs(rest).max() / parts, []
+        for _ in range(parts):
+            part = np.clip(rest, -most, most)
+            found.append(replace(self, values=part).merged())
+            rest = rest - part
+        joined: dict[str, Any] = {
+            name: np.concatenate([getattr(each, name) for each in found]) for name in _OF_NODES
+        }
+        several = replace(self, **joined, bias=self.bias + middle.sum(axis=0))
+        return several._without_constants()
+
+    def _without_constants(self) -> Self:
+        """Return the trees that are more than a leaf; what the others add is in the bias."""
+        roots = self.shape.roots
+        alone = roots[~self.shape.inner[roots]]
+        if len(alone) == len(roots):
+            return self
+        kept = self._part(np.setdiff1d(np.arange(len(self.features)), alone))
+        return replace(kept, bias=self.bias + self.values[alone].sum(axis=0))
+
     def first(self, count: int) -> Self:
         """Return the first trees."""
         end = len(self.features) if count >= len(self.shape.roots) else self.shape.roots[count]

@@ -1,0 +1,155 @@
+"""Boosted trees of other libraries on the emulated Uno: how many answers stay the same.
+
+    python benchmarks/imported.py [--only ROW] [--json]
+
+A row is a data set and a library: XGBoost, LightGBM or scikit-learn's histogram boosting trains on
+the training points, and all test points run on the emulated Uno. `equal` is the share of the
+library's own answers that the Uno gives. Needs: pip install xgboost lightgbm.
+Exits with 1 if too few answers are equal, or if the Uno and NumPy differ.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from importlib import import_module
+from typing import Any
+
+import rounding  # noqa: F401 - before NumPy
+import click
+import numpy as np
+from on_uno import run_on_uno
+from printing import Columns, Record, print_table
+from rows import DATA
+from sklearn.datasets import load_breast_cancer
+from sklearn.ensemble import HistGradientBoostingClassifier
+from sklearn.model_selection import train_test_split
+
+from protonn_edge.conversion.converting import from_sklearn
+from protonn_edge.datasets import Dataset, load_dataset
+
+_WHOLE, _OTHER = 0.999, 0.995  # the least share of equal answers, for features that are integers
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """The sizes of trees for a data set, so that they fit the Uno."""
+
+    rounds: int
+    leaves: int
+    depth: int  # instead of leaves, for XGBoost
+
+
+_SETS = {
+    "letter26": Sizes(12, 12, 4),
+    "har_hapt": Sizes(40, 14, 4),
+    "usps10": Sizes(25, 14, 4),
+    "breast_cancer": Sizes(50, 14, 4),
+}
+
+
+def _xgboost(sizes: Sizes) -> Any:
+    return import_module("xgboost").XGBClassifier(
+        n_estimators=sizes.rounds, max_depth=sizes.depth, n_jobs=1, random_state=0
+    )
+
+
+def _lightgbm(sizes: Sizes) -> Any:
+    return import_module("lightgbm").LGBMClassifier(
+        n_estimators=sizes.rounds,
+        num_leaves=sizes.leaves,
+        min_sum_hessian_in_leaf=1.0,  # with its 0.001, leaves have values in the thousands
+        n_jobs=1,
+        random_state=0,
+        deterministic=True,
+        verbose=-1,
+    )
+
+
+def _histogram(sizes: Sizes) -> Any:
+    return HistGradientBoostingClassifier(
+        max_iter=sizes.rounds, max_leaf_nodes=sizes.leaves, early_stopping=False, random_state=0
+    )
+
+
+_LIBRARIES: dict[str, Callable[[Sizes], Any]] = {
+    "xgboost": _xgboost,
+    "lightgbm": _lightgbm,
+    "histogram": _histogram,
+}
+_ROWS = [f"{name}-{library}" for name in _SETS for library in _LIBRARIES]
+
+COLUMNS: Columns = [
+    ("data, library", lambda r: r["row"]),
+    ("trees, leaves", lambda r: f"{r['trees']:,}, {r['leaves']:,}"),
+    ("library %", lambda r: f"{100 * r['library_accuracy']:.2f}"),
+    ("Uno %", lambda r: f"{100 * r['accuracy']:.2f}"),
+    ("equal %", lambda r: f"{100 * r['equal']:.2f}{'' if r['holds'] else ' SHORT'}"),
+    ("points", lambda r: f"{r['n']:,}"),
+    ("mismatches", lambda r: str(r["mismatches"] + r["lost"])),
+    ("flash B", lambda r: f"{r['flash_bytes']:,}"),
+    ("cycles mean (max)", lambda r: f"{r['cycles']['mean']:,.0f} ({r['cycles']['max']:,})"),
+]
+
+
+def dataset_of(name: str) -> Dataset:
+    """Return a data set of the folder of the data, or scikit-learn's breast cancer data."""
+    if name == "breast_cancer":
+        X, y = load_breast_cancer(return_X_y=True)
+        parts = train_test_split(X.astype(np.float32), y, test_size=0.4, stratify=y, random_state=0)
+        X_train, X_test, y_train, y_test = parts
+        return Dataset(X_train, y_train, X_test, y_test, ("malignant", "benign"))
+    path = DATA / f"{name}.npz"
+    if not path.is_file():
+        raise click.UsageError(f"no {path.name} in {DATA}; set PROTONN_EDGE_DATA")
+    return load_dataset(path)
+
+
+def imported(row: str) -> Record:
+    """Train, convert and run the trees of a row."""
+    name, library = row.split("-")
+    data = dataset_of(name)
+    X_train, X_test = np.asarray(data.X_train), np.asarray(data.X_test)
+    trees = _LIBRARIES[library](_SETS[name]).fit(X_train, data.y_train)
+    answers = np.searchsorted(trees.classes_, trees.predict(X_test))
+    found = from_sklearn(trees, X_train, evaluate_on=(X_test, data.y_test), classes=data.classes)
+    ran = run_on_uno(found.model, data)
+    equal = float(np.mean(ran.reference.predict(ran.Q) == answers))
+    whole = bool((np.rint(X_train) == X_train).all())
+    exact = ran.record["mismatches"] + ran.record["lost"] == 0
+    return {
+        "row": row,
+        "library_accuracy": float(np.mean(answers == data.y_test)),
+        "equal": equal,
+        "steps": found.to_json()["steps"],
+        **{size.name: size.number for size in found.model.sizes},
+        "holds": exact and equal >= (_WHOLE if whole else _OTHER),
+        **ran.record,
+    }
+
+
+@click.command()
+@click.option("--only", type=click.Choice(_ROWS), help="One row.")
+@click.option("--json", "as_json", is_flag=True, help="One JSON object a row.")
+def main(only: str | None, as_json: bool) -> None:
+    """Print what importing boosted trees keeps."""
+    short: list[str] = []
+
+    def records() -> Any:
+        for row in [only] if only else _ROWS:
+            try:
+                record = imported(row)
+            except ModuleNotFoundError as error:
+                raise click.UsageError(
+                    f"{row} needs {error.name}; pip install {error.name}"
+                ) from error
+            short.extend([] if record["holds"] else [row])
+            yield record
+
+    print_table(records(), COLUMNS, as_json)
+    sys.exit(bool(short))
+
+
+if __name__ == "__main__":
+    main()
