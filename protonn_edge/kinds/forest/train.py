@@ -189,16 +189,12 @@ class GrownTrees:
             name: np.concatenate([getattr(each, name) for each in found]) for name in _OF_NODES
         }
         several = replace(self, **joined, bias=self.bias + middle.sum(axis=0))
-        return several._without_constants()
-
-    def _without_constants(self) -> Self:
-        """Return the trees that are more than a leaf; what the others add is in the bias."""
-        roots = self.shape.roots
-        alone = roots[~self.shape.inner[roots]]
+        roots = several.shape.roots
+        alone = roots[~several.shape.inner[roots]]  # they add the same to all points
         if len(alone) == len(roots):
-            return self
-        kept = self._part(np.setdiff1d(np.arange(len(self.features)), alone))
-        return replace(kept, bias=self.bias + self.values[alone].sum(axis=0))
+            return several
+        kept = several._part(np.setdiff1d(np.arange(len(several.features)), alone))
+        return replace(kept, bias=several.bias + several.values[alone].sum(axis=0))
 
     def first(self, count: int) -> Self:
         """Return the first trees."""
