@@ -14,9 +14,10 @@ from typing import NamedTuple
 from protonn_edge import __version__
 from protonn_edge.boards import Board
 from protonn_edge.codegen import template_environment
+from protonn_edge.datasets.naming import Notice
 from protonn_edge.device.protocol import BITS_PER_BYTE
 from protonn_edge.device.sensor_board import DESCRIBED, SENSOR_NUMBERS
-from protonn_edge.errors import InputError
+from protonn_edge.errors import InputError, counted
 from protonn_edge.sensors import SensorKind
 from protonn_edge.sensors.kinds import LARGEST_PRESCALER, TIMER_STEPS, rate_limits
 from protonn_edge.sensors.registers import Registers
@@ -252,3 +253,28 @@ def check_baud(board: Board, baud: int, what: str, bytes_a_second: float) -> Non
             f"{what} needs {bytes_a_second:,.0f} bytes a second, but {baud:,} baud carry only "
             f"{bytes_carried(baud):,.0f}; choose a lower --rate or a higher --baud"
         )
+
+
+def used_channels(
+    sampling: Sampling, named: Sequence[str], n: int
+) -> tuple[tuple[int, ...], Sequence[Notice]]:
+    """Return the sensor's channels that a model of n with these names takes.
+
+    A name may be the end of a channel's, as x is of ax. Otherwise the order counts, which is worth
+    a warning.
+    """
+    channels = sampling.channels
+    for alike in (str.__eq__, str.endswith):
+        fitting = [[i for i, each in enumerate(channels) if alike(each, name)] for name in named]
+        used = tuple(places[0] for places in fitting if len(places) == 1)
+        if named and len(used) == len({*used}) == n == len(named):
+            return used, ()
+    if n != len(channels) or len(named) not in (0, n):
+        raise InputError(
+            f"the model takes {counted(len(named) or n, 'channel')} "
+            f"({', '.join(named) or 'without names'}), {sampling.name} gives "
+            f"{', '.join(channels)}; train it on data of this sensor"
+        )
+    pairs = ", ".join(f"{name} = {channel}" for name, channel in zip(named, channels, strict=False))
+    text = f"the names of the model's channels are not the sensor's; their order counts: {pairs}"
+    return tuple(range(n)), [Notice("channels", text, warning=True)] if pairs else ()

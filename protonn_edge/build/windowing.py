@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from protonn_edge.boards import Board
-from protonn_edge.build.sampling import Sampling, byte_cycles, bytes_carried
+from protonn_edge.build.sampling import Sampling, byte_cycles, bytes_carried, used_channels
 from protonn_edge.chain.raw_inputs import RAW_MAXIMUM, RAW_MINIMUM, in_raw_units
 from protonn_edge.codegen import Plan
 from protonn_edge.codegen.context import as_it_is
@@ -25,7 +25,7 @@ from protonn_edge.datasets import Notice
 from protonn_edge.datasets.naming import channel_names
 from protonn_edge.device.protocol import frame_bytes
 from protonn_edge.device.sensor_board import NAME_LIMIT, sent_name
-from protonn_edge.errors import CheckFailed, InputError, counted, shortened
+from protonn_edge.errors import CheckFailed, InputError, shortened
 from protonn_edge.features.audio.onset import QUIET
 from protonn_edge.quantization import IntegerChain
 from protonn_edge.sensors import Instrument, SensorKind
@@ -402,21 +402,18 @@ def windowing_of(
     n = model.n_channels or len(channels)
     plain = feature_names if model.n_channels is None else ()  # one sample is one point
     named = channel_names(feature_names, n) or plain
-    if set(named) <= set(channels) and len(named) == n:
-        used = tuple(channels.index(name) for name in named)
-    elif n == len(channels) and len(named) in (0, n):
-        used = tuple(range(n))
-    else:
-        raise InputError(
-            f"the model takes {counted(len(named) or n, 'channel')} "
-            f"({', '.join(named) or 'without names'}), {sampling.name} gives "
-            f"{', '.join(channels)}; train it on data of this sensor"
-        )
+    used, by_place = used_channels(sampling, named, n)
     per_unit, notices = counts_for(instrument, _channels(sampling, used), unit)
     if per_unit is not None and not (as_it_is(model) and (per_unit == 1).all()):
         model = replace(model, counts=per_unit)
     found = Windowing(
-        model, sampling, used, hop or model.n_features // n, votes, refractory_s, notices
+        model,
+        sampling,
+        used,
+        hop or model.n_features // n,
+        votes,
+        refractory_s,
+        (*by_place, *notices),
     )
     found.check_line()
     return found

@@ -57,13 +57,13 @@ class Labels:
         label = _KEYS.find(key.lower())
         if key == _QUIT:
             raise KeyboardInterrupt
-        if key in ("", _FORGET):
+        if key.strip() in ("", _FORGET):
             self._forgetting |= key == _FORGET
             return
-        forgetting, self._forgetting = self._forgetting, False
         if not 0 <= label < len(self._names):
-            self._tell(f"no class has the key {key!r}; press one of {_KEYS[: len(self._names)]}")
-        elif forgetting:
+            self._tell(f"{key!r} is the key of no class; press one of {_KEYS[: len(self._names)]}")
+        elif self._forgetting:
+            self._forgetting = False
             self._teacher.forget(label)
         elif refused := self._teacher.teach(label):
             self._tell(refused)

@@ -10,13 +10,15 @@ import click
 from protonn_edge.boards import load_board
 from protonn_edge.build.folder import Project
 from protonn_edge.chain.file import load_model
+from protonn_edge.chain.model import Model
 from protonn_edge.cli.command import OUTPUT, Output, argument, command, option
 from protonn_edge.cli.devices import EEPROM, port_to_hear
 from protonn_edge.cli.options import BOARD, PATH, PORT, PROJECT
-from protonn_edge.cli.paths import TAUGHT, OutputFile
+from protonn_edge.cli.paths import TAUGHT, OutputFile, check_there
 from protonn_edge.device import teaching as device
 from protonn_edge.device.session import Session
 from protonn_edge.emulator import EmulatedBoard
+from protonn_edge.errors import CheckFailed, InputError
 from protonn_edge.kinds.protonn import teaching
 from protonn_edge.quantization import quantize
 from protonn_edge.report.terminal import fact_table
@@ -50,17 +52,21 @@ def taught_command(
     if port is not None and eeprom is not None:
         raise click.UsageError("--eeprom is the emulated board's, which has no --port; give one")
     board, project = load_board(board_name), Project(folder)
-    model = quantize(project.model() if model_file is None else load_model(model_file))
+    model = quantize(_built(project) if model_file is None else load_model(model_file))
     _, room = teaching.teachable_stage(model)
     wanted = None if restore is None else teaching.load_taught(restore, model)
     with ExitStack() as stack:
         if eeprom is not None:
+            if wanted is None:
+                check_there(eeprom)
             elf = build_firmware(folder, board.environment)
             port = stack.enter_context(EmulatedBoard(elf, board=board, eeprom=eeprom)).url
         port = port_to_hear(out, port, board)
         known = bytes.fromhex(model.model_sha256)
         session = stack.enter_context(Session(port, model_hash=known, board=board))
         found = teaching.recalled(model, device.read_store(session))
+        if output is not None and not len(found) and output.exists():
+            raise CheckFailed(f"the board has no examples, so {output} is kept; name another -o")
         if output is not None:
             teaching.save_taught(output, model, found)
         if clear:
@@ -70,9 +76,18 @@ def taught_command(
         kept = teaching.recalled(model, device.read_store(session))
     counts = dict(zip(model.classes, kept.counts(model.n_classes).tolist(), strict=True))
     out.say(
-        f"{port} has {len(kept)} of at most {room.room} examples:",
+        f"{eeprom or port} has {len(kept)} of at most {room.room} examples:",
         fact_table([(name, str(count)) for name, count in counts.items()]),
     )
     if output is not None:
         out.say(f"{len(found)} examples are in {output}")
     out.finish({"port": port, "examples": len(kept), "room": room.room, "classes": counts})
+
+
+def _built(project: Project) -> Model:
+    if not project.built:
+        raise InputError(
+            f"no model was built in {project.folder}; if it has firmware with a sensor, name its "
+            f"model, as in 'taught model.npz --project {project.folder}'"
+        )
+    return project.model()

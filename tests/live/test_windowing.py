@@ -363,3 +363,22 @@ def test_the_command_writes_a_project_that_is_written_again(tmp_path: Path) -> N
     assert written.to_json() == first["plan"]
     assert run_json(*words, "--hop", 8) == first
     assert (tmp_path / "live" / "src" / "main.c").read_text() == before
+
+
+def used(model: Model, *names: str) -> tuple[tuple[int, ...], list[str]]:
+    """Return the channels of an ADXL345 that a model with these names takes, and warnings."""
+    sampling = Sampling.of([sensor_kind("adxl345")], 100.0, UNO)
+    found = windowing_of(quantize(model), sample_names(names, 32) if names else (), sampling)
+    return found.used, [notice.text for notice in found.notices if notice.warning]
+
+
+def test_channels_are_found_by_name_by_axis_or_else_by_place_with_a_warning() -> None:
+    stage = window_features_of("mean,min,max", 32, 3)
+    model = replace(random_window_model(stage), raw_exponents=np.zeros(3, np.int64))
+    assert used(model, "az", "ay", "ax") == ((2, 1, 0), [])
+    assert used(model, "z", "y", "x") == ((2, 1, 0), [])
+    assert used(model) == ((0, 1, 2), [])
+    places, warnings = used(model, "left", "up", "x")
+    assert places == (0, 1, 2)
+    (warning,) = warnings
+    assert warning.endswith("their order counts: left = ax, up = ay, x = az")

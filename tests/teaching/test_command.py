@@ -88,11 +88,15 @@ class Watched(Session):
 def test_the_emulated_board_has_its_eeprom_in_a_file(folder: Path, tmp_path: Path) -> None:
     teaching.save_taught(tmp_path / "taught.npz", MODEL, TAUGHT)
     emulated = ["taught", "--project", folder, "--eeprom", tmp_path / "chip.eep"]
-    assert run_json(*emulated)["examples"] == 0
+    assert "chip.eep does not exist" in refused(*emulated[1:])
+    assert not (tmp_path / "chip.eep").exists()
     assert run_json(*emulated, "--restore", tmp_path / "taught.npz")["examples"] == 6
     content = (tmp_path / "chip.eep").read_bytes()
     assert content[:STORE_BYTES] == teaching.stored(MODEL, TAUGHT)
     assert run_json(*emulated, "-o", tmp_path / "again.npz", "--clear")["examples"] == 0
+    nothing = run(*emulated, "-o", tmp_path / "again.npz")  # which the clear board has
+    assert nothing.exit_code == 1
+    assert "the board has no examples, so " in nothing.stderr
     assert teaching.load_taught(tmp_path / "again.npz", MODEL) == TAUGHT
     assert "--eeprom is the emulated board's" in run(*emulated, "--port", "none").stderr
 
@@ -101,6 +105,7 @@ def test_the_model_may_be_named(uno: EmulatedUno, tmp_path: Path) -> None:
     save_model(FLOATS, tmp_path / "model.npz")
     words = ["taught", tmp_path / "model.npz", "--port", uno.url, "--project", tmp_path]
     assert run_json(*words)["room"] == 40
+    (tmp_path / "chip.eep").write_bytes(b"\xff" * 1024)
     elsewhere = refused(*words[1:2], "--project", tmp_path, "--eeprom", tmp_path / "chip.eep")
     assert "platformio.ini" in elsewhere
 

@@ -190,7 +190,7 @@ def test_examples_of_one_moment_are_warned_about_and_forgotten_by_a_key(
     warnings = [line for line in done.stderr.splitlines() if "moment" in line or "key" in line]
     assert len(warnings) == 2
     assert warnings[0].startswith("warning: this example of down is from the same moment as anoth")
-    assert warnings[1] == "no class has the key 'x'; press one of 123"
+    assert warnings[1] == "'x' is the key of no class; press one of 123"
 
 
 def test_a_model_without_room_is_refused_in_a_sentence(folder: Path, tmp_path: Path) -> None:
