@@ -306,7 +306,7 @@ _DECLARED = {
         ({"step": [1.0, 1.0, 1.0, 0.0]}, "not above 0"),
         ({"step": [1.0] * 3}, "for each of 4 channels"),
         ({"rate": "fast"}, "'pipeline' is not the declaration"),
-        ({"rate": -1.0}, "sample rate is -1"),
+        ({"rate": -1.0}, "sampling rate is -1"),
         ({"more": 1}, "'pipeline' is not the declaration"),
         ({"features": "mean,min,max"}, "gives 12 features, 'W' has 8"),
     ],
