@@ -184,7 +184,7 @@ class _Spans:
     def _no_bound(self, place: _Place) -> CheckFailed:
         return CheckFailed(
             f"{self._names.function_of(place.address)} loops or jumps through a table while "
-            "interrupts are disabled, for an unknown time; enable them in between, "
+            "interrupts are disabled, so that time has no bound; enable them in the loop, "
             "or leave out -flto if it is pnn_push_many"
         )
 

@@ -99,7 +99,7 @@ def _read_stack_usage(files: Iterable[Path]) -> dict[str, _StackUsage]:
                 usage[name] = max(usage.get(name, found), found)
         except ValueError as error:
             raise InputError(
-                f"{path} is not a .su file of gcc; build the firmware again"
+                f"{path} is not a .su file from gcc; build the firmware again"
             ) from error
     return usage
 

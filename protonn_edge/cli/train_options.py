@@ -219,8 +219,8 @@ def _features_of(path: Path) -> FeatureStage:
     stage: FeatureStage | None = _load_model(path).feature_stage
     if stage is None:
         raise InputError(
-            f"the model in {path.name} has no features; name a model that has, or give some, such "
-            "as conv:8x3,max2"
+            f"the model in {path.name} has no features; name a model that has some, or give "
+            "features, such as conv:8x3,max2"
         )
     return stage
 

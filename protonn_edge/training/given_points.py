@@ -118,7 +118,9 @@ def point_weights(
     elif isinstance(class_weight, Mapping):
         weights *= compute_class_weight(dict(class_weight), classes=classes, y=labels)[y]
     if not (weights > 0).any():
-        raise InputError("every point has weight 0; give a class that has points a weight above 0")
+        raise InputError(
+            "every point has weight 0; give at least one class that has points a larger weight"
+        )
     return weights
 
 

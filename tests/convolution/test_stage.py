@@ -107,7 +107,9 @@ def test_a_missing_array_and_a_wrong_type_are_refused() -> None:
 
 def test_layers_that_do_not_fit_together_are_refused() -> None:
     first, *_ = random_layers().layers
-    with pytest.raises(InputError, match="layer 2 takes 6x6 up to 15, its predecessor gives"):
+    with pytest.raises(
+        InputError, match="layer 2 takes 6x6 up to 15, but the layer before it gives"
+    ):
         Convolutions((first, first))
     with pytest.raises(InputError, match="give at least one"):
         Convolutions(())

@@ -323,7 +323,10 @@ def test_a_declaration_that_is_none_is_refused(
 
 def test_a_kind_of_classifier_that_nobody_knows_is_refused(tmp_path: Path) -> None:
     path = write_arrays(tmp_path / "model.npz", classifier=np.array("oracle"))
-    with pytest.raises(InputError, match="'classifier' is 'oracle', this protonn-edge knows proto"):
+    with pytest.raises(
+        InputError,
+        match="'classifier' is 'oracle', but this version of protonn-edge knows only proto",
+    ):
         load_model(path)
 
 

@@ -207,7 +207,7 @@ def _check_chain(stage: Convolutions) -> None:
             assert given is not None
             raise InputError(
                 f"layer {number} takes {image_text(layer.shape)} up to {layer.input_maximum}, "
-                f"its predecessor gives {image_text(given[0])} up to {given[1]}; train "
+                f"but the layer before it gives {image_text(given[0])} up to {given[1]}; train "
                 "the model again"
             )
         given = layer.output_shape, layer.maximum
