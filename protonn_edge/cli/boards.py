@@ -20,7 +20,7 @@ def boards_command(
     names: tuple[str, ...] = argument(BoardType(), metavar="[NAME|FILE.toml]...", nargs=-1),
     out: Output = OUTPUT,
 ) -> None:
-    """List the boards that --board accepts, or only those named; a FILE.toml is checked.
+    """List the boards that --board accepts, or only the named ones; check a FILE.toml.
 
     To add a board of your own, write such a file: see docs/boards.md.
     """

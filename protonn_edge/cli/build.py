@@ -58,7 +58,7 @@ def build_command(
         options.FOLDER,
     ),
     data: Path | None = option(
-        "Labelled points to compare float and integer accuracy on.", options.PATH
+        "Labelled points on which float and integer accuracy are compared.", options.PATH
     ),
     max_drop: float | None = option(
         "Fail if quantization loses more than this many percentage points of accuracy; needs "
@@ -70,7 +70,7 @@ def build_command(
         "Flash that the whole firmware may take, such as 8kB.  [default: all]", options.BYTES
     ),
     max_sram: int | None = option(
-        "SRAM that the whole firmware may take, with the stack.  [default: all]", options.BYTES
+        "SRAM that the whole firmware may take, including the stack.  [default: all]", options.BYTES
     ),
     kernel: str | None = option(
         "How weights are read or trees evaluated.  [default: the fastest that fits]",
@@ -86,11 +86,11 @@ def build_command(
 ) -> None:
     """Build the firmware of MODEL and check that it fits the board.
 
-    Before it is written, it answers a few points on the emulated board, with the same scores as
-    NumPy. Upload it with 'upload', or with 'pio run -t upload' in the same folder. The plan's mean
-    cycles are estimated on the training points, or on the points of --data; the fastest plan is
-    chosen by them. With --sensor the board classifies the samples of its own sensor, and 'monitor'
-    shows the answers.
+    Before it is written, the firmware must answer a few points on the emulated board with the same
+    scores as NumPy. Upload it with 'upload', or with 'pio run -t upload' in the same folder. The
+    fastest plan is chosen by its mean cycles on the training points, or on the points of --data.
+    With --sensor, the board classifies the samples of its own sensor, and 'monitor' shows the
+    answers.
     """
     if max_drop is not None and data is None:
         raise click.UsageError("--max-drop compares accuracies on --data, which is not given")

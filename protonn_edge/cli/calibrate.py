@@ -77,8 +77,8 @@ def calibrate_command(
 ) -> None:
     """Make MODEL answer "unknown" to inputs unlike its classes, and write the new model.
 
-    The thresholds are chosen on DATA: points of its classes that MODEL was neither trained nor will
-    be tested on. 'train --rejection' needs no such points.
+    The thresholds are chosen on DATA: points of its classes on which MODEL was not trained and will
+    not be tested. 'train --rejection' needs no such points.
     """
     check_output(output)
     model = load_model(model_file)

@@ -37,22 +37,23 @@ def certify_command(
     board_name: str = BOARD,
     entry: str = option("The function whose cycles are bounded.", shown=Settings.entry),
     points: int = option(
-        "How many points made of the model a project's executions are compared on.",
+        "Number of points, made from the model, on which a project's executions are compared.",
         click.IntRange(8, 100_000),
         shown=Settings.points,
     ),
     prove: bool = option("Prove with Frama-C that the C has no undefined behaviour.", is_flag=True),
     output: Path | None = option(
-        "[default: certificate.json]", OutputFile(CERTIFICATE, dir_okay=False)
+        "The certificate.  [default: certificate.json]", OutputFile(CERTIFICATE, dir_okay=False)
     ),
     page: Path | None = option(
-        "Write a page to read, too.", OutputFile(REPORT, dir_okay=False), flag="--html"
+        "Also write a page to read.", OutputFile(REPORT, dir_okay=False), flag="--html"
     ),
     bill: Path | None = option(
-        "Write a bill of materials, too, in CycloneDX's JSON.", OutputFile(BILL, dir_okay=False)
+        "Also write a bill of materials, in CycloneDX's JSON format.",
+        OutputFile(BILL, dir_okay=False),
     ),
     earlier: Path | None = option(
-        "A certificate to repeat, with its settings, and compare; nothing is written.",
+        "Repeat this certificate with its settings, and compare; nothing is written.",
         PATH,
         flag="--check",
     ),

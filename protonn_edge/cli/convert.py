@@ -36,12 +36,13 @@ class ConvertOptions:
     source: Path = argument(PATH)
     output: Path = option("A model file, or a folder.", OutputFile(MODEL), required=True)
     data: Path | None = option(
-        "The training data.  [default: train.txt in the folder, or two above it]  From a model: "
-        "points to compare the answers on.",
+        "The training data; from a model: points on which the answers are compared.  [default: "
+        "train.txt in the folder, or two above it]",
         PATH,
     )
     normalization: str = option(
-        "From a folder: how the features were normalized before training, or by its option -N.",
+        "From a folder: how the features were normalized before training, or by the "
+        "program's option -N.",
         click.Choice(NORMALIZER_KINDS),
         shown="none",
     )
@@ -58,7 +59,7 @@ class ConvertOptions:
     )
     board_name: str = BOARD
     classes: tuple[str, ...] = columns_option(
-        "From a classifier of XGBoost or LightGBM with numbers for classes: the names of classes "
+        "From a classifier of XGBoost or LightGBM with numbered classes: the names of classes "
         "0, 1, ..., separated by commas.  [default: those of the data, sorted]",
         "NAMES",
     )
@@ -69,7 +70,7 @@ class ConvertOptions:
         click.IntRange(0, 1_000_000),
         shown=EPOCHS,
     )
-    seed: int = option(None, click.IntRange(0, 2**32 - 1), shown=0)
+    seed: int = option("Seed of the training.", click.IntRange(0, 2**32 - 1), shown=0)
     table: TableOptions = TABLE
 
 
@@ -82,8 +83,9 @@ def convert_command(
     SOURCE is a folder of the reference implementation, with the files W, B, Z and gamma as text or
     .npy; or a fitted scikit-learn estimator, written by skops.io.dump (.skops; pickles are not
     read); or a classifier that XGBoost (.json, .ubj) or LightGBM (.txt) saved. The ranges of the
-    features and the names of the classes, which none of these has, are taken from the training
-    data. Or SOURCE is a model file (.npz), and OUTPUT a folder for the reference implementation.
+    features and the names of the classes, which none of these contains, are taken from the
+    training data. Or SOURCE is a model file (.npz), and OUTPUT a folder for the reference
+    implementation.
     """
     if given.source.suffix in _PICKLES:
         raise InputError(

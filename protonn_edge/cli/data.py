@@ -42,8 +42,8 @@ def data_command(
 ) -> None:
     """Show the columns, labels, classes, ranges and likely mistakes of FILE.
 
-    FILE is anything that 'train' accepts, and is read as there, but gaps in a table and cells that
-    are not numbers are only listed, unless --missing is given.
+    FILE is anything that 'train' accepts, and is read in the same way. However, gaps in a table and
+    cells that are not numbers are only listed, unless --missing is given.
     """
     if html is not None:
         require("matplotlib")

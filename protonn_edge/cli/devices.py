@@ -25,19 +25,20 @@ from protonn_edge.toolchain.platformio import build_firmware
 from protonn_edge.toolchain.ports import find_port
 
 EMULATOR = option(
-    "What emulates the board; avr8js runs an Uno's firmware under Node.js.  "
-    "[default: simavr, or avr8js where only that is there]",
+    "The emulator of the board; avr8js runs an Uno's firmware under Node.js.  "
+    "[default: simavr, or avr8js if only that is installed]",
     click.Choice(EMULATORS),
 )
 PLAYED = option(
-    "Attach a sensor to the emulated board that plays a recording (.csv, .wav): a name "
-    "or a file that 'logger' takes.",
+    "Attach a sensor that plays a recording (.csv, .wav) to the emulated board; NAME is a "
+    "name or a file that 'logger' accepts.",
     flag="--sensor",
     metavar="NAME=FILE[,rate=HZ]",
     multiple=True,
 )
 EEPROM = option(
-    "Keep the emulated board's EEPROM in FILE, as a board does without power.  [default: erased]",
+    "Keep the emulated board's EEPROM in FILE, as a real board keeps it without power.  "
+    "[default: erased]",
     click.Path(path_type=Path, dir_okay=False),
     metavar="FILE",
 )

@@ -51,8 +51,8 @@ def emulate_command(
 ) -> None:
     """Run FIRMWARE, an ELF or HEX file, on an emulated board until Ctrl-C.
 
-    Its serial line is a TCP port, or with --pty a device, which any terminal program can open; with
-    --bootloader, 'upload' can upload to it. Opening it resets the board. Firmware faults are
+    Its serial line is a TCP port or, with --pty, a device. Any terminal program can open the line,
+    which resets the board. With --bootloader, 'upload' can upload over it. Firmware faults are
     printed as they happen.
     """
     if port is not None and device is not None:

@@ -63,10 +63,10 @@ def export_command(
     """Write MODEL as a library for the Arduino IDE or PlatformIO, or as plain C.
 
     Each has a self-test: 20 test vectors with the scores that the integer model computes for them.
-    It is compiled as the Arduino IDE does, and passed on the emulated board, before anything is
-    written; plain C passes it on this computer.
-    An earlier export in the folder is replaced; any other folder is refused. With --sensor there is
-    one more sketch, Live, that classifies the samples of the board's own sensor.
+    Before anything is written, a library is compiled as the Arduino IDE does it, and passes its
+    self-test on the emulated board; plain C passes it on this computer.
+    An earlier export in the folder is replaced; any other folder is refused. With --sensor,
+    another sketch, Live, classifies the samples of the board's own sensor.
     """
     kind, folder = _chosen({"arduino": arduino, "platformio": platformio, "c": c})
     check_folder(folder)

@@ -48,9 +48,11 @@ def hil_command(
     board_name: str = BOARD,
     folder: Path = PROJECT,
     output: Path | None = option(
-        "Results file: one line of CSV per point.", OutputFile(RESULTS, dir_okay=False)
+        "The results file, with one line of CSV per point.", OutputFile(RESULTS, dir_okay=False)
     ),
-    resume: bool = option("Continue with the points that -o does not have yet.", is_flag=True),
+    resume: bool = option(
+        "Continue with the points that are not yet in the results file.", is_flag=True
+    ),
     watts: float | None = power_draw(
         "Measured power draw of the board, in W.  [default: the board's figure]"
     ),
@@ -65,8 +67,8 @@ def hil_command(
     """Classify the test points of DATA on a device and measure accuracy, latency and energy.
 
     The device runs the firmware that 'build' made in this folder: a board at --port or, without it,
-    the emulated board. Boards at several --port share the points; if one is lost, the others take
-    over its points. The points are also classified the way that a sketch does it, through the
+    the emulated board. With several --port, the boards share the points; if one is lost, the
+    others take over its points. The points are also classified as in a sketch, through the
     exported library's pnn_quantize: on this computer and, without --port, on the emulated board.
     """
     check_source(bool(ports), emulate or emulator is not None)

@@ -34,7 +34,9 @@ _FEATURES_SHOWN = 4
 @command("inspect")
 def inspect_command(
     model_file: Path = MODEL_FILE,
-    data: Path | None = option("Labelled points to measure the cost of quantization on.", PATH),
+    data: Path | None = option(
+        "Labelled points on which the cost of quantization is measured.", PATH
+    ),
     groups: str | None = GROUPS,
     teach: int | None = option(
         "With --groups: let each group teach up to N examples of each class, and report the "
@@ -47,7 +49,7 @@ def inspect_command(
 ) -> None:
     """Show the contents of MODEL, in floats and in integers.
 
-    With --data, also reports accuracy as the model is quantized step by step.
+    With --data, also show the accuracy as the model is quantized step by step.
     """
     if (teach is None) != (groups is None) or (teach is not None and data is None):
         raise click.UsageError("--teach needs --data and --groups, and --groups needs --teach")

@@ -33,13 +33,14 @@ class LiveOptions:
     """The options as they were given."""
 
     sensors: tuple[str, ...] = option(
-        "Classify what this sensor of the board senses: a name or a file that 'logger' takes.",
+        "Classify the samples of this sensor of the board: a name or a file that 'logger' accepts.",
         flag="--sensor",
         multiple=True,
         metavar="NAME",
     )
     rate: float | None = option(
-        "With --sensor: samples per second.  [default: the training's, if the model states it]",
+        "With --sensor: samples per second.  [default: that of the training data, if the "
+        "model states it]",
         FiniteRange(0, min_open=True),
     )
     unit: str | None = option(
@@ -57,7 +58,7 @@ class LiveOptions:
         click.IntRange(1, VOTES_LIMIT),
     )
     refractory: float | None = option(
-        "With --sensor: report no other class for this many seconds.  [default: 0]",
+        "With --sensor: after a report, report no other class for this many seconds.  [default: 0]",
         FiniteRange(0, 3600),
     )
 

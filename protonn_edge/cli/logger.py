@@ -20,18 +20,18 @@ from protonn_edge.system.shell import command_line
 def logger_command(
     names: tuple[str, ...] = option(
         "a0 to a5, several times for several pins; or microphone (on A0), adxl345, bme280, bmi160, "
-        "lsm6ds3, max30102, mpu6050, or a .toml file that describes another.",
+        "lsm6ds3, max30102, mpu6050, or a .toml file that describes another sensor.",
         flag="--sensor",
         multiple=True,
         required=True,
     ),
     rate: float = option(
-        "Samples of all channels a second.", options.FiniteRange(0, min_open=True), required=True
+        "Samples of all channels per second.", options.FiniteRange(0, min_open=True), required=True
     ),
     output: Path = option("The folder of the project.", options.FOLDER, shown=Path("logger")),
     arduino: bool = option("Write a sketch for the Arduino IDE instead.", is_flag=True),
     baud: int | None = options.baud_rate(
-        "Of the serial line.  [default: the board's, or more where that is too slow]"
+        "Baud rate of the serial line.  [default: the board's, or more if that is too slow]"
     ),
     uploads: bool = options.UPLOAD,
     port: str | None = options.PORT,
@@ -40,8 +40,8 @@ def logger_command(
 ) -> None:
     """Write firmware that samples a sensor at a steady rate, for 'record' to read.
 
-    It is a PlatformIO project, or with --arduino a sketch. A timer starts each sample; samples go
-    over the serial line in checked, numbered frames, so that every lost one is noticed.
+    The output is a PlatformIO project or, with --arduino, a sketch. A timer starts each sample.
+    Samples go over the serial line in checked, numbered frames, so that every lost one is noticed.
     """
     if uploads and arduino:
         raise click.UsageError("a sketch is uploaded by the Arduino IDE; leave out --upload")

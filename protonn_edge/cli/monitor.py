@@ -41,7 +41,8 @@ def monitor_command(
     source: SensorSource = source_options(
         "Run the firmware on the emulated board.",
         option(
-            "The folder that 'build --sensor' wrote: what --emulate runs, and a board should.",
+            "The folder that 'build --sensor' wrote. --emulate runs its firmware; a real board "
+            "should, too.",
             FOLDER,
             flag="--project",
             shown=LIVE_FOLDER,
@@ -49,12 +50,13 @@ def monitor_command(
         eeprom=EEPROM,
     ),
     seconds: float | None = option(
-        "Stop after this many seconds of the board's clock.  [default: at Ctrl-C]",
+        "Stop after this many seconds by the board's clock.  [default: at Ctrl-C]",
         FiniteRange(0, 86_400, min_open=True),
     ),
     board_name: str = BOARD,
     teach: bool = option(
-        "Label the last window by a key, or each window by a line of a pipe; see docs/teaching.md.",
+        "Label the last window with a key, or each window with a line from a pipe; see "
+        "docs/teaching.md.",
         is_flag=True,
     ),
     as_json: bool = option("Print a JSON object for each window.", flag="--json", is_flag=True),

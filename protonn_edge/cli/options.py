@@ -148,9 +148,11 @@ TRY = option(
     flag="--try/--no-try",
     shown=True,
 )
-UPLOAD = option("Upload it right after the build, as 'upload' does.", flag="--upload", is_flag=True)
+UPLOAD = option(
+    "Upload the firmware right after the build, as 'upload' does.", flag="--upload", is_flag=True
+)
 GROUPS = option(
-    "An array of DATA, or a file with a line per training point: the person, day or sensor it "
+    "An array in DATA, or a file with a line per training point: the person, day or sensor it "
     "came from.",
     NameOrPath(),
 )

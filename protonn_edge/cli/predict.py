@@ -35,14 +35,18 @@ def predict_command(
         OutputFile(PREDICTIONS),
     ),
     hop: int | None = option(
-        "DATA is a recording: classify a window each time after this many samples, like a board.",
+        "DATA is a recording: classify a window after every N samples, as a board does.",
         click.IntRange(1, SAMPLES_LIMIT),
     ),
     votes: int = option(
-        "With --hop: windows of which most must agree.", click.IntRange(1, VOTES_LIMIT), shown=1
+        "With --hop: number of windows of which most must agree.",
+        click.IntRange(1, VOTES_LIMIT),
+        shown=1,
     ),
     refractory: float = option(
-        "With --hop: seconds for which a reported class stays.", FiniteRange(0, 3600), shown=0.0
+        "With --hop: after a report, report no other class for this many seconds.",
+        FiniteRange(0, 3600),
+        shown=0.0,
     ),
     table: TableOptions = TABLE,
     out: Output = OUTPUT,
@@ -51,8 +55,8 @@ def predict_command(
 
     Labels in DATA are ignored. Columns are matched by name if MODEL and DATA both have names. An
     .npz file has the points in an array X, X_test or X_train. With --hop, DATA is a recording with
-    labels, as for 'windows': false alarms and missed events are counted, the label of most samples
-    being no event.
+    labels, as for 'windows': false alarms and missed events are counted, and the label of most
+    samples is not an event.
     """
     model = load_model(model_file)
     if hop is not None:

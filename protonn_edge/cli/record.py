@@ -34,7 +34,7 @@ _BAR_CELLS = 40
 @command("record")
 def record_command(
     output: Path = option(
-        "The recording (.csv); takes are appended to one that exists.",
+        "The recording (.csv); if it exists, takes are appended.",
         OutputFile(RECORDING, dir_okay=False),
         required=True,
     ),
@@ -48,13 +48,14 @@ def record_command(
         ),
     ),
     labels: tuple[str, ...] = option(
-        "A class; given several times, the keys 1 to 9 choose.",
+        "A class; if you give several, the keys 1 to 9 choose one.",
         flag="--label",
         multiple=True,
         required=True,
     ),
     seconds: float | None = option(
-        "The length of a take.  [default: until a key]", FiniteRange(0, 86_400, min_open=True)
+        "The length of a take.  [default: until you press a key]",
+        FiniteRange(0, 86_400, min_open=True),
     ),
     takes: int | None = option(
         "Record this many takes of each label in turn, without keys.",
@@ -68,9 +69,9 @@ def record_command(
 ) -> None:
     """Record labelled samples of a sensor into a table that 'windows' cuts.
 
-    The board runs the firmware of 'logger'. In a terminal, keys begin and end takes: 1 to 9 choose
-    a label, x throws the last take away, q ends. With --takes, each take lasts --seconds, and no
-    key is needed. Damaged frames are dropped, and every lost sample is counted. Rows are written as
+    The board runs the firmware of 'logger'. In a terminal, keys start and stop takes: 1 to 9 choose
+    a label, x discards the last take, q quits. With --takes, each take lasts --seconds, and no keys
+    are needed. Damaged frames are dropped, and every lost sample is counted. Rows are written as
     they arrive.
     """
     by_keys = takes is None and seconds is None

@@ -43,27 +43,27 @@ class _RememberingCommand(Command):
 def report_command(
     results: tuple[Path, ...] = argument(PATH, nargs=-1, required=True),
     models: tuple[Path, ...] = option(
-        "A model that was run; several if they differ.  [default: the project's]",
+        "A model that was run; give several if they differ.  [default: the project's]",
         PATH,
         flag="--model",
         multiple=True,
     ),
-    data: Path | None = option("The points: shows mistakes, and what rounding costs.", PATH),
+    data: Path | None = option("The points, to show mistakes and the cost of rounding.", PATH),
     folders: tuple[Path, ...] = option(
-        "A folder that 'build' wrote.  [default: those of the results, and the current one]",
+        "A folder that 'build' wrote.  [default: those of the results, and the current folder]",
         FOLDER,
         flag="--project",
         multiple=True,
     ),
     board_name: str = BOARD,
     image_shape: tuple[int, int] | None = option(
-        "A point is an image, such as 16x16.  [default: the model's]",
+        "Show points as images of this size, such as 16x16.  [default: the model's]",
         shape(IMAGE_SHAPE.names, IMAGE_SHAPE.what),
     ),
     front_path: Path | None = option(
         "The JSON file of 'tune --front': accuracy against size and time.", PATH, flag="--front"
     ),
-    title: str = option("The heading.", default=""),
+    title: str = option("The heading of the report.", default=""),
     watts: float | None = power_draw(
         "The power of the board, if you have measured it.  [default: the board's]"
     ),
@@ -74,7 +74,7 @@ def report_command(
         shown=content.Battery.watt_hours,
     ),
     rate: float = option(
-        "Predictions a second, for the battery.",
+        "Predictions per second, for the battery.",
         FiniteRange(*content.RATES),
         shown=content.Battery.rate,
     ),
@@ -83,16 +83,18 @@ def report_command(
         FiniteRange(*content.IDLE_WATTS),
         shown=content.Battery.idle_watts,
     ),
-    output: Path = option(None, OutputFile(REPORT, dir_okay=False), shown=Path("report.html")),
-    open_it: bool = option("Show it in the browser.", flag="--open", is_flag=True),
+    output: Path = option(
+        "The report.", OutputFile(REPORT, dir_okay=False), shown=Path("report.html")
+    ),
+    open_it: bool = option("Open the report in the browser.", flag="--open", is_flag=True),
     table: TableOptions = TABLE,
     out: Output = OUTPUT,
 ) -> None:
-    """Write a report of RESULTS, files that 'hil' wrote: one HTML file that needs nothing else.
+    """Write a report on RESULTS, files that 'hil' wrote: one HTML file that needs no others.
 
     Several results are shown side by side. The firmware itself runs in the page, on an emulated
-    Uno. Folders are read, and nothing in them is run; if a firmware is no longer linked there, it
-    is built elsewhere, from the package's own sources.
+    Uno. Folders are read, but nothing in them is run. If a folder no longer has the linked
+    firmware, it is built elsewhere, from the package's own sources.
     """
     board = load_board(board_name)
     if watts is not None:

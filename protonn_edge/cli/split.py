@@ -23,7 +23,7 @@ from protonn_edge.system.files import write_atomically
 @command("split")
 def split_command(
     data: Path = POINTS,
-    output: Path = option("The folder of both parts.", FOLDER, required=True),
+    output: Path = option("The folder for both parts.", FOLDER, required=True),
     share: float = option(
         "Share of the rows that becomes the test part.",
         FiniteRange(0, 1, min_open=True, max_open=True),
@@ -40,8 +40,8 @@ def split_command(
 ) -> None:
     """Divide the rows of DATA, a table, into train.csv and test.csv.
 
-    Rows stay as they are, in their order, and both files have the header. Files of a folder of
-    images are copied to train/ and test/. The same seed gives the same parts.
+    Rows keep their contents and their order, and both files have the header. The files of a folder
+    of images are copied to train/ and test/. The same seed gives the same parts.
     """
     found: TextRows | ImageFiles = (
         image_files(data, groups) if has_images(data) else read_rows(data, table, groups)

@@ -33,9 +33,9 @@ def taught_command(
         "Write the board's examples to a file (.npz).", OutputFile(TAUGHT)
     ),
     restore: Path | None = option(
-        "Give the board the examples in a file that -o wrote, in place of its own.", PATH
+        "Give the board the examples in a file that -o wrote, instead of its own.", PATH
     ),
-    clear: bool = option("Let the board forget all examples.", is_flag=True),
+    clear: bool = option("Make the board forget all examples.", is_flag=True),
     folder: Path = PROJECT,
     eeprom: Path | None = EEPROM,
     board_name: str = BOARD,
@@ -44,8 +44,8 @@ def taught_command(
     """Show how many examples of each class a board was taught; keep, restore or clear them.
 
     The board runs the firmware of MODEL, by default the one that 'build' made in this folder. With
-    --eeprom, it is the emulated board. With -o, its examples are written to a file before --restore
-    or --clear changes them.
+    --eeprom, the board is the emulated one. With -o, its examples are written to a file
+    before --restore or --clear changes them.
     """
     if clear and restore is not None:
         raise click.UsageError("--clear and --restore exclude each other; give one of them")

@@ -47,17 +47,19 @@ class TrainOptions:
     )
     by: tuple[Statistic, ...] = REJECTION_BY
     normal: str | None = option(
-        "With --one-class: the normal class; others are only for testing.", metavar="LABEL"
+        "With --one-class: the normal class; other classes are only for testing.", metavar="LABEL"
     )
     seed: int = options.seed_option(2**32 - 1)
     share: float | None = option(
-        "Report on this share of the training points, or groups, held out.",
+        "Hold out this share of the training points, or groups, and report on it.",
         options.FiniteRange(0, 1, min_open=True, max_open=True),
         flag="--holdout",
     )
-    verbose: bool = option("Print objective and accuracies after every epoch.", is_flag=True)
+    verbose: bool = option("Print the objective and accuracies after every epoch.", is_flag=True)
     minutes: float = option(
-        "With --classifier best: the time of the search.", options.FiniteRange(1e-3, 1e5), shown=5
+        "With --classifier best: minutes that the search takes.",
+        options.FiniteRange(1e-3, 1e5),
+        shown=5,
     )
     metric: str = options.METRIC
     board_name: str = options.BOARD
@@ -68,8 +70,9 @@ class TrainOptions:
 def train_command(given: TrainOptions = options_of(TrainOptions), out: Output = OUTPUT) -> None:
     """Train a model on DATA and write it.
 
-    DATA is an .npz, .csv, .tsv or libsvm file, or a folder with train.txt and test.txt. Sets of
-    labels are ranked, in floats only. --classifier best searches the kinds that fit the board.
+    DATA is an .npz, .csv, .tsv or libsvm file, or a folder with train.txt and test.txt. If points
+    have sets of labels, the model ranks these, in floats only. With --classifier best, the kinds of
+    models that fit the board are searched.
     """
     check_there(given.data)
     check_output(given.output)

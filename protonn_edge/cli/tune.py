@@ -61,7 +61,7 @@ class TuneOptions:
     max_energy_mj: float | None = option("Limit on the mean energy of a prediction.", _QUANTITY)
     metric: str = options.METRIC
     trials: int = option(
-        "Trials, with those of earlier runs.", click.IntRange(1, 100_000), shown=60
+        "Trials, including those of earlier runs.", click.IntRange(1, 100_000), shown=60
     )
     timeout: float | None = option("Time limit in seconds.", _SECONDS)
     choose: str | None = option(
@@ -74,7 +74,7 @@ class TuneOptions:
     )
     scheduler: str | None = option("A Dask scheduler, such as tcp://host:8786.", flag="--dask")
     folds: int | None = option(
-        "Folds of cross-validation.  [default: 3; of groups 7]", click.IntRange(2, 20)
+        "Folds of cross-validation.  [default: 3; with groups 7]", click.IntRange(2, 20)
     )
     groups: str | None = options.GROUPS
     classifier: GivenClassifier = any_classifier()

@@ -43,8 +43,8 @@ def verify_command(
         "Port of a board that runs this model's firmware, for example /dev/ttyACM0."
     ),
     folder: Path | None = option(
-        "The folder where 'build' made the firmware at --port, which gives the range of its "
-        "cycles.  [default: the current folder, if it has this model]",
+        "The folder in which 'build' made the firmware at --port, for the range of its cycles.  "
+        "[default: the current folder, if it has this model]",
         FOLDER,
         flag="--project",
     ),
@@ -57,10 +57,10 @@ def verify_command(
 
     With --board host, the emulated board is omitted.
 
-    The points are the test part of DATA, or all of it if it has none. Any difference is a failure
+    The points are the test part of DATA, or all points if it has none. Any difference is a failure
     (with --precision float32, any difference larger than rounding errors). The points are also
-    classified the way that a sketch does it, through the exported library's pnn_quantize; it is a
-    failure if accuracy is more than half a percentage point lower that way.
+    classified as in a sketch, through the exported library's pnn_quantize; it is a failure if
+    accuracy is more than half a percentage point lower that way.
     """
     if folder is not None and port is None:
         raise click.UsageError("--project is the folder of the firmware at --port; give both")

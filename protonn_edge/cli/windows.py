@@ -48,8 +48,8 @@ def windows_command(
         click.IntRange(1),
     ),
     trigger: float | None = option(
-        "Instead, cut a window where movement begins: where the channels' ranges over an eighth "
-        "of a window add up to this level. auto chooses one.",
+        "Cut a window only where movement begins: where the channels' ranges over an eighth "
+        "of a window add up to this level. auto chooses a level.",
         LEVEL,
     ),
     before: int | None = option(
@@ -57,8 +57,8 @@ def windows_command(
         click.IntRange(0),
     ),
     onset: int | None = option(
-        "Cut a clip of sound where the board hears it begin: where the mean difference of "
-        "samples, in steps of a byte, exceeds this; 4 is usual. The file keeps it for 'train'.",
+        "Cut a clip where the board hears a sound begin: where the mean difference of samples, in "
+        "steps of a byte, exceeds N; 4 is usual. The data set keeps N for 'train'.",
         click.IntRange(*THRESHOLDS),
     ),
     test_share: float = option(
@@ -83,12 +83,12 @@ def windows_command(
         metavar="COLUMN",
     ),
     name: str | None = option(
-        "In a folder: how files are named, such as '{class}_{person}_{take}'. Fields but class and "
-        "take are groups.",
+        "In a folder: how files are named, such as '{class}_{person}_{take}'. Fields other than "
+        "class and take are groups.",
         metavar="PATTERN",
     ),
     background: str | None = option(
-        "The class of samples of a table that have no label, such as nothing.", metavar="CLASS"
+        "The class of a table's samples that have no label, such as 'nothing'.", metavar="CLASS"
     ),
     rate: float | None = option(
         "Samples per second.  [default: from the recording, or its times]",
@@ -97,7 +97,7 @@ def windows_command(
     table: TableOptions = TABLE,
     out: Output = OUTPUT,
 ) -> None:
-    """Cut RECORDING, samples of all channels in the order of time, into labelled windows.
+    """Cut RECORDING, samples of all channels in order of time, into labelled windows.
 
     RECORDING is a file of 'record', a table with one sample per row, a WAV file, or a folder with a
     file or a folder per class. Columns of times and sessions are not channels: no window spans two
