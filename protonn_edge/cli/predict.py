@@ -35,7 +35,8 @@ def predict_command(
         OutputFile(PREDICTIONS),
     ),
     hop: int | None = option(
-        "DATA is a recording: classify a window after every N samples, as a board does.",
+        "DATA is a recording: classify a window each time this many samples have passed, "
+        "as a board does.",
         click.IntRange(1, SAMPLES_LIMIT),
     ),
     votes: int = option(
