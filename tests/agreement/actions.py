@@ -56,6 +56,7 @@ def _difference(machine: Machine, state: State, o: Any, on: bool) -> Value:
         before = state.flag("Z")
         result = machine.values.choose(carry, 255, 0)
         machine.subtracted(state, 0, 0, carry, on=False)
+        state.flags["C"] = lambda: carry
         state.flags["Z"] = lambda: machine.both(machine.values.equal(result, 0), before)
         return result
     if isinstance(other, int) and other == 0 and not on:  # nothing to borrow

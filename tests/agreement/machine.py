@@ -99,10 +99,12 @@ class Machine:
 
     def added(self, state: State, a: Value, b: Value, carry: Value) -> Value:
         v = self.values
-        total = v.zext(a, 9) + v.zext(b, 9) + v.zext(carry, 9)
-        result = v.part(total, 0, 8)
+        total = v.zext(a, 9)
+        for other in (b, carry):
+            total = total if isinstance(other, int) and other == 0 else total + v.zext(other, 9)
+        result, twice = v.part(total, 0, 8), a is b
         state.flags |= {
-            "C": lambda: v.part(total, 8, 1),
+            "C": lambda: v.part(a, 7, 1) if twice else v.part(total, 8, 1),
             "H": lambda: v.part(a ^ b ^ result, 4, 1),
             "V": lambda: v.part((a ^ result) & (b ^ result), 7, 1),
         }
