@@ -231,9 +231,8 @@ def _add_taught(stage: Stage, function: str) -> Iterator[Case]:
             known[first:] = examples.view(np.uint8)[some[0]].tolist()
             known[first + k] = None
             own = {**fixed, stage.previous: known}
-            yield Case(
-                Call(function, arguments, returns, own, {}, buffers, {}, ignored), long=k > 0
-            )
+            one = Call(function, arguments, returns, own, {}, buffers, {}, ignored)
+            yield Case(one, long=k > 0 or some != [0])
 
 
 def _walk(stage: Stage, function: str) -> Iterator[Case]:

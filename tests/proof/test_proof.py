@@ -27,7 +27,7 @@ FAULTS = {
         "i <= sizeof linear_weights_0",
     ),
     "a buffer that is an entry short": (
-        "forest: no shared",
+        "forest: all numbers equal",
         "forest_inputs[FOREST_INPUTS]",
         "forest_inputs[FOREST_INPUTS - 1]",
     ),
@@ -36,7 +36,7 @@ FAULTS = {
         "naive_bayes_scores[NAIVE_BAYES_SCORES]",
         "naive_bayes_scores[NAIVE_BAYES_SCORES - 1]",
     ),
-    "a count that nothing limits": ("forest: no shared", "count = features_left;", ";"),
+    "a count that nothing limits": ("linear: as many", "count = features_left;", ";"),
     "a limit that is removed": (
         "bonsai_tree: no shared",
         "sum > 255 ? 255 : sum",

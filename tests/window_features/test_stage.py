@@ -122,7 +122,7 @@ def test_many_windows_are_worked_on_in_parts() -> None:
         ({"zero": (0.0,)}, "zero is not a finite number for each of 2"),
         ({"zero": (0.0, math.nan)}, "zero is not a finite"),
         ({"step": (1.0, 0.0)}, "step of the samples is not above 0"),
-        ({"rate": 0.0}, "sample rate is 0"),
+        ({"rate": 0.0}, "sampling rate is 0"),
     ],
 )
 def test_what_generated_code_cannot_do_is_one_sentence(

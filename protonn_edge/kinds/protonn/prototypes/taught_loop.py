@@ -116,7 +116,7 @@ class TaughtVoting:
         return self.comparing.path(BEGIN, [END], {})
 
     def worst(self, examples: int, slots: int, crossed: int) -> int:
-        """Return the cycles where all vote, and lie across so many multiples of 256 bytes."""
+        """Return the cycles where all vote, and lie across multiples of 256 bytes."""
         path = self.comparing.path
         coordinate = path("coordinate", ["coordinate"], {"brne coordinate": 1})
         across = path("coordinate", ["coordinate"], {}) - coordinate
