@@ -176,7 +176,7 @@ def read_estimator(estimator: Any, n_features: int) -> FittedEstimator:
     if len(labels) < 2:
         raise InputError(
             f"the {type(classifier).__name__} was fitted on fewer than two classes; fit it on "
-            "points of several"
+            "points of at least two"
         )
     rule = reader(classifier, features.n_outputs, len(labels))
     names = features.names(estimator)

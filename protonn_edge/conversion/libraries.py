@@ -63,9 +63,7 @@ def of_library(estimator: Any) -> BoostedTrees | None:
             booster = estimator if alone else estimator.booster_
             found = read_lightgbm(booster.model_to_string(), f"the {name}")
     except NotFittedError as error:
-        raise InputError(
-            f"the {name} is not fitted; call its fit before it is converted"
-        ) from error
+        raise InputError(f"the {name} is not fitted; fit it before you convert it") from error
     labels = found.classes_ if alone else np.asarray(estimator.classes_)
     return replace(found, name=name, classes_=labels)
 

@@ -56,9 +56,7 @@ def check_fitted(estimator: Any) -> None:
     try:
         check_is_fitted(estimator)
     except (NotFittedError, TypeError) as error:
-        raise InputError(
-            f"the {name} is not fitted; call its fit before it is converted"
-        ) from error
+        raise InputError(f"the {name} is not fitted; fit it before you convert it") from error
 
 
 def numbers_of(estimator: Any, name: str, shape: Shape) -> NDArray[np.float64]:

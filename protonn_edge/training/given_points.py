@@ -177,8 +177,8 @@ def classes_to_go_on(given: ArrayLike | None, before: NDArray[Any] | None) -> ND
         raise InputError("partial_fit was given only one class; a classifier needs at least 2")
     if before is not None and not np.array_equal(classes, before):
         raise InputError(
-            "the classes given to partial_fit differ from those of earlier calls; leave classes "
-            "out, or train a new estimator"
+            "the classes given to partial_fit differ from those of earlier calls; call it without "
+            "classes, or train a new estimator"
         )
     return classes
 

@@ -78,7 +78,7 @@ def test_samples_keep_their_full_scale(samples: np.ndarray, expected: np.ndarray
 
 
 def test_frames_must_be_whole() -> None:
-    with pytest.raises(InputError, match="clips of 299 samples do not make 2 frames"):
+    with pytest.raises(InputError, match="clips of 299 samples cannot be divided into 2"):
         AudioStage.fitted(4, 2, np.zeros((1, 299)))
 
 

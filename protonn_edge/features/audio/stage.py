@@ -105,8 +105,8 @@ class AudioStage(Frames, FeatureStage):
         samples = math.prod(X.shape[1:])
         if not 1 <= frames <= samples or samples % frames:
             raise InputError(
-                f"clips of {samples:,} samples do not make {frames} frames of as many samples "
-                "each; cut clips of a multiple of the number of frames"
+                f"clips of {samples:,} samples cannot be divided into {frames} equal frames; cut "
+                "clips whose length is a multiple of the number of frames"
             )
         check_rate(rate)
         length = samples // frames

@@ -316,8 +316,8 @@ def _pixels(scale: NDArray[Any]) -> PixelScale:
     check_finite(scale, "convolution_pixels")
     if scale.shape != (2,) or scale[1] == 0 or abs(scale[0]) > LARGEST_PIXEL:
         raise InputError(
-            "array 'convolution_pixels' must be the zero of pixels and a step that is not 0; train "
-            "the model again"
+            "array 'convolution_pixels' must hold the value of a pixel of 0 and a step other than "
+            "0; train the model again"
         )
     return PixelScale(float(scale[0]), float(scale[1]))
 
