@@ -100,8 +100,8 @@ class Story:
     def accuracy(self, eeprom: Path) -> float:
         """Return how many of the windows that nobody labels have the right class."""
         found = [record["class"] for record in self.monitored(eeprom)]
-        assert len(found) == len(self.truth)
-        right = [one == other for one, other in zip(found, self.truth, strict=True)]
+        assert len(found) >= len(self.truth)  # the sensor begins anew before the board is stopped
+        right = [one == other for one, other in zip(found, self.truth, strict=False)]
         return float(np.mean(right[TAUGHT:]))
 
     def teach(self, eeprom: Path) -> None:
