@@ -72,7 +72,11 @@ def monitor_command(
     by_lines = teach and not sys.stdin.isatty()
     with contextlib.ExitStack() as stack:
         heard = source.heard(
-            *(out, TeachingListener if teach else Listener, LIVE, board, board.baud),
+            out,
+            TeachingListener if teach else Listener,
+            LIVE,
+            board,
+            board.baud,
             wire_speed=(drawn or teach) and not by_lines,
             lockstep=by_lines and source.emulate,
         )
