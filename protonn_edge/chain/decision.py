@@ -204,14 +204,15 @@ class Confidence:
 
     factor: int  # steps of the table per unit of the scores, times ``2**shift``: 1..65,535
     shift: int  # 1..24
+    n_new: int = 0  # the last classes, which do not count without a vote, with a score of 0
 
     @classmethod
-    def of(cls, logit: float) -> Confidence:
+    def of(cls, logit: float, n_new: int = 0) -> Confidence:
         """Return the numbers for the value of a unit of the scores in logits, above 0."""
         steps = min(logit * _STEPS_A_UNIT, float(len(EXPONENTIAL)))
         most = (1 << _FACTOR_BITS) - 1
         shift = int(np.clip(np.floor(np.log2(most / steps)), 1, _MOST_SHIFT))
-        return cls(int(np.clip(round(steps * 2**shift), 1, most)), shift)
+        return cls(int(np.clip(round(steps * 2**shift), 1, most)), shift, n_new)
 
     @property
     def limit(self) -> int:
@@ -226,6 +227,10 @@ class Confidence:
         """
         s = np.asarray(scores, dtype=np.int64)
         less = s.max(axis=1, keepdims=True) - s
+        if self.n_new:
+            label = np.arange(s.shape[1])
+            ignored = (s == 0) & (label >= len(label) - self.n_new)
+            less[ignored & (label != s.argmax(axis=1)[:, None])] = self.limit
         half = 1 << (self.shift - 1)
         steps = (np.minimum(less, self.limit) * self.factor + half) >> self.shift
         sums = np.array([*EXPONENTIAL, 0])[np.minimum(steps, len(EXPONENTIAL))].sum(axis=1)

@@ -230,7 +230,8 @@ class IntegerChain(StagedInput):
         """
         if self.sharpness is None or self.n_classes == 1:
             return None
-        return decision.Confidence.of(self.sharpness * self.score_scale)
+        new = self.own_stages[-1].n_new_classes
+        return decision.Confidence.of(self.sharpness * self.score_scale, new)
 
     @property
     def model_bytes(self) -> int:

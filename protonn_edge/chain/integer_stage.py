@@ -117,6 +117,11 @@ class IntegerStage(ABC):
         return self.output.bits
 
     @property
+    def n_new_classes(self) -> int:
+        """How many classes, the last ones, have a score of 0 unless a device is taught them."""
+        return 0
+
+    @property
     def nearest_maximum(self) -> int:
         """The largest nearness to a known point, see `run_with_nearest`; 0 without a measure."""
         return 0

@@ -11,6 +11,7 @@ from protonn_edge.cli.keys import Keys
 from protonn_edge.device.protocol import LearnReply
 from protonn_edge.device.teacher import TeachingListener
 from protonn_edge.errors import CheckFailed, counted
+from protonn_edge.kinds.protonn.prototypes.teaching import ERASED
 
 _KEYS = "1234567890abcdefghijklmnoprstuvwxyz"  # without q
 _FORGET, _QUIT = "-", "q"
@@ -28,6 +29,8 @@ class Labels:
                 f"the board has {n} classes, but --teach has keys for {len(_KEYS)} only; call "
                 "pnn_learn in a sketch"
             )
+        if teacher.erases:
+            tell(f"warning: {ERASED}")
         self._names = [teacher.name_of(label) or "" for label in range(n)]
 
     @property

@@ -15,12 +15,14 @@ from protonn_edge.cli.command import OUTPUT, Output, argument, command, option
 from protonn_edge.cli.devices import EEPROM, port_to_hear
 from protonn_edge.cli.options import BOARD, PATH, PORT, PROJECT
 from protonn_edge.cli.paths import TAUGHT, OutputFile, check_there
+from protonn_edge.datasets import Notice
 from protonn_edge.device import teaching as device
 from protonn_edge.device.session import Session
 from protonn_edge.emulator import EmulatedBoard
 from protonn_edge.errors import CheckFailed, InputError
 from protonn_edge.kinds.protonn import teaching
-from protonn_edge.quantization import quantize
+from protonn_edge.kinds.protonn.prototypes.teaching import ERASED, Taught, is_of_another
+from protonn_edge.quantization import IntegerChain, quantize
 from protonn_edge.report.terminal import fact_table
 from protonn_edge.toolchain.platformio import build_firmware
 
@@ -64,7 +66,7 @@ def taught_command(
         port = port_to_hear(out, port, board)
         known = bytes.fromhex(model.model_sha256)
         session = stack.enter_context(Session(port, model_hash=known, board=board))
-        found = teaching.recalled(model, device.read_store(session))
+        found = _examples(session, model, out)
         if output is not None and not len(found) and output.exists():
             raise CheckFailed(f"the board has no examples, so {output} is kept; name another -o")
         if output is not None:
@@ -73,7 +75,7 @@ def taught_command(
             device.forget(session)
         elif wanted is not None:
             device.write_store(session, teaching.stored(model, wanted))
-        kept = teaching.recalled(model, device.read_store(session))
+        kept = _examples(session, model)
     counts = dict(zip(model.classes, kept.counts(model.n_classes).tolist(), strict=True))
     out.say(
         f"{eeprom or port} has {len(kept)} of at most {room.room} examples:",
@@ -82,6 +84,15 @@ def taught_command(
     if output is not None:
         out.say(f"{len(found)} examples are in {output}")
     out.finish({"port": port, "examples": len(kept), "room": room.room, "classes": counts})
+
+
+def _examples(session: Session, model: IntegerChain, out: Output | None = None) -> Taught:
+    """Return a board's examples; warn if those of another model are in their place."""
+    content = device.read_store(session)
+    if out is not None and is_of_another(content, bytes.fromhex(model.model_sha256)):
+        out.notice([Notice("store", ERASED, warning=True)])
+        out.say()
+    return teaching.recalled(model, content)
 
 
 def _built(project: Project) -> Model:

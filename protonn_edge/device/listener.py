@@ -8,7 +8,13 @@ from collections.abc import Iterator, Mapping
 from protonn_edge.chain.decision import UNKNOWN
 from protonn_edge.device import sensor_board
 from protonn_edge.device.connection import Deadline, Link
-from protonn_edge.device.protocol import ForgetReply, LearnReply, Message, ProtocolError
+from protonn_edge.device.protocol import (
+    ForgetReply,
+    LearnReply,
+    Message,
+    ProtocolError,
+    StoreReply,
+)
 from protonn_edge.device.sensor_board import LiveDescription, TaughtMessage, WindowAnswer
 from protonn_edge.errors import CheckFailed
 
@@ -73,6 +79,7 @@ class AnswerStream(sensor_board.SensorStream[LiveDescription, Answer]):
         TaughtMessage,
         LearnReply,
         ForgetReply,
+        StoreReply,
     )
     LONGEST_FRAME = 1100
     OTHER_FIRMWARE = sensor_board.LoggerDescription
@@ -91,6 +98,7 @@ class AnswerStream(sensor_board.SensorStream[LiveDescription, Answer]):
         self.names: dict[int, str] = {}  # of classes, as far as the board has sent them
         self.range_watch = RangeWatch()
         self.taught: TaughtMessage | None = None  # the latest one, of a board that can be taught
+        self.store: bytes | None = None  # of examples, if it was asked for
 
     def _take(self, message: Message, description: LiveDescription) -> Answer | None:
         if isinstance(message, sensor_board.NameMessage):
@@ -101,6 +109,8 @@ class AnswerStream(sensor_board.SensorStream[LiveDescription, Answer]):
             if len(message.counts) != description.n_classes:
                 raise ProtocolError("the model has other classes")
             self.taught = message
+        elif isinstance(message, StoreReply):
+            self.store = message.content
         elif isinstance(message, LearnReply):
             return message
         elif isinstance(message, WindowAnswer):

@@ -12,6 +12,7 @@ from protonn_edge.device.protocol import (
     ForgetRequest,
     LearnReply,
     LearnRequest,
+    StoreRequest,
     encode_message,
 )
 from protonn_edge.device.sensor_board import (
@@ -21,8 +22,10 @@ from protonn_edge.device.sensor_board import (
     WindowAnswer,
 )
 from protonn_edge.errors import CheckFailed
+from protonn_edge.kinds.protonn.prototypes.teaching import is_of_another
 
 _NAMES_S = 15.0  # a board sends the name of a class about once a second
+_STORE_S = 3.0
 _POLL_S = 0.05
 
 
@@ -61,7 +64,7 @@ class TeachingListener(Listener):
         super().wait()
         names, deadline = self.stream.names, Deadline(self._host, _NAMES_S)
         while len(names) < self.description.n_classes and deadline.left_s > 0:
-            self._early += self.stream.feed(self._line.read(READ_S))
+            self._read()
             if names and self.stream.taught is None:
                 break
         if self.stream.taught is None:
@@ -69,6 +72,20 @@ class TeachingListener(Listener):
                 "the board's model has no room for examples; train it with --teachable, then build "
                 "and upload it again"
             )
+        if not any(self.taught.counts):
+            self._line.write(encode_message(StoreRequest(), 0))
+            deadline = Deadline(self._host, _STORE_S)
+            while self.stream.store is None and deadline.left_s > 0:
+                self._read()
+
+    @property
+    def erases(self) -> bool:
+        """Whether the first example will erase those of another model."""
+        known = bytes.fromhex(self.description.model_hash)
+        return is_of_another(self.stream.store or b"", known)
+
+    def _read(self) -> None:
+        self._early += self.stream.feed(self._line.read(READ_S))
 
     def receive(self, wait_s: float) -> Iterator[Answer]:
         """Yield the board's reports within some time."""

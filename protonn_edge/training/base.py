@@ -400,7 +400,8 @@ class DeviceClassifier(Answers, declared.SharedParameters, ABC):
         if self.multilabel_:
             return
         with one_thread():  # reproducible
-            sharpness = fitted_sharpness(self.model_.scores(points), targets, certain=False)
+            scores = self.model_.scores(points)[:, : len(self.classes_)]
+            sharpness = fitted_sharpness(scores, targets, certain=False)
         if self._scores_are_logits:
             sharpness = min(sharpness, 1.0)
         self.model_ = replace(self.model_, sharpness=sharpness)

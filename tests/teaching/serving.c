@@ -8,6 +8,7 @@
  * A            forget all                    0
  * S            start: what was in SRAM is lost   the number of examples
  * T            count                         the number of examples, and of each class
+ * O            count others'                  whether the store has another model's examples
  * D            dump the store                its bytes
  * W bytes      overwrite the store           0
  * C n          cut the power during the next operation: the host ignores writes after n (16 bits), an Uno
@@ -159,6 +160,9 @@ static void serve(uint8_t letter)
         number = pnn_learn((uint8_t)number);
         mark(0);
         send((uint8_t)number);
+        return;
+    case 'O':
+        send(pnn_taught_another());
         return;
     case 'T':
         count();

@@ -85,6 +85,11 @@ class Serving:
         return list(self.ask("T", answer=1 + self.model.n_classes))
 
     @property
+    def has_others(self) -> int:
+        """Whether the store has another model's examples."""
+        return self.ask("O")[0]
+
+    @property
     def store(self) -> bytes:
         return self.ask("D", answer=self.store_bytes)
 

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 from protonn_edge.chain.model import Model
 from protonn_edge.kinds.protonn.head import GAMMAS, PROJECTION_BITS, protonn_head
 from protonn_edge.kinds.protonn.prototypes.teaching import MOST_SLOTS
+from protonn_edge.kinds.protonn.teaching import without_new_classes
 from protonn_edge.training.parameters import (
     BYTES,
     COUNT,
@@ -246,6 +247,9 @@ class ProtoNNParameters(MiniBatchParameters):
         if not isinstance(self.init_projection, str):
             given = np.asarray(self.init_projection, dtype=np.float32)
             changed = {"init_projection": given, **changed}
+        start = changed.get("initial_model", self.initial_model)
+        if start is not None:
+            changed["initial_model"] = without_new_classes(start)
         return super().frozen(**{"trained": tuple(self.trained), **changed})
 
     @property

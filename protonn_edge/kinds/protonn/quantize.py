@@ -289,7 +289,15 @@ def _quantize_labels(head: ProtoNNHead, maximum: int) -> NDArray[np.int8]:
     unit = float(np.abs(head.labels).max()) / maximum
     if unit == 0:
         raise InputError("all of Z is zero, so every score would be 0; train the model again")
-    return np.rint(head.labels.astype(np.float64) / unit).astype(np.int8)
+    exact = head.labels.astype(np.float64) / unit
+    labels = np.rint(exact)
+    if head.new_classes:
+        # No column's sum becomes smaller, so that still no class without examples has the largest
+        # score: entries that lost most by rounding are rounded up instead.
+        missing = np.rint(exact.sum(axis=0)) - labels.sum(axis=0)
+        lost = np.argsort(np.argsort(labels - exact, axis=0, kind="stable"), axis=0)
+        labels += lost < missing
+    return labels.astype(np.int8)
 
 
 def _fit_projection(

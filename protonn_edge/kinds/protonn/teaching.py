@@ -22,9 +22,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from protonn_edge.chain.integer_chain import MODEL_HASH_BYTES, IntegerChain
+from protonn_edge.chain.model import Model
 from protonn_edge.datasets.archive import ArrayArchive, packed
 from protonn_edge.datasets.dataset import Features, dense_features
 from protonn_edge.errors import InputError
+from protonn_edge.kinds.protonn.head import ProtoNNHead
 from protonn_edge.kinds.protonn.prototypes.integers import IntegerPrototypes
 from protonn_edge.kinds.protonn.prototypes.teaching import CRC_BYTES, Store, Taught, Teaching
 from protonn_edge.system.files import write_atomically
@@ -38,13 +40,23 @@ def with_new_classes(labels: NDArray[np.float32], count: int) -> NDArray[np.floa
     """Return label vectors Z (L, m) with rows of further classes: (L + count, m).
 
     Those rows are 0, and each column of the others is shifted to a mean of 0. This changes no
-    difference of their scores, and the largest one is then at least 0, except for rounding: a new
-    class without examples is never the answer, since ties go to the first.
+    difference of their scores, and the largest one is then at least 0: a new class without examples
+    is never the answer, since ties go to the first.
     """
     if count == 0:
         return labels
     centred = labels - labels.mean(axis=0)
     return np.vstack([centred, np.zeros((count, labels.shape[1]), labels.dtype)])
+
+
+def without_new_classes(model: Model) -> Model:
+    """Return a model without the classes that only its owner teaches, to train it further."""
+    head = model.head
+    if not isinstance(head, ProtoNNHead) or not head.new_classes:
+        return model
+    kept = head.n_classes - head.new_classes
+    head = replace(head, labels=head.labels[:kept], new_classes=0)
+    return replace(model, head=head, classes=model.classes[:kept])
 
 
 def teachable_stage(model: IntegerChain) -> tuple[IntegerPrototypes, Teaching]:

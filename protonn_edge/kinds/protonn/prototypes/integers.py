@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
 from typing import Any, ClassVar
 
@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from protonn_edge.chain import integer_stage
+from protonn_edge.chain.checks import set_checked
 from protonn_edge.chain.matvec import range_of_products
 from protonn_edge.kinds.protonn.projection.integers import (
     COORDINATE_MAXIMUM,
@@ -115,6 +116,7 @@ class IntegerPrototypes(integer_stage.IntegerStage):
     gives_nearest: bool = False  # whether the decision also needs the largest RBF
     teaching: Teaching | None = None  # None if it cannot be taught
     taught: Taught | None = None  # the examples taught so far, which are no part of the model
+    n_new_classes: int = field(init=False, default=0)
 
     def __post_init__(self) -> None:
         """Refuse a shift that does not match the table, and examples that there is no room for."""
@@ -123,6 +125,8 @@ class IntegerPrototypes(integer_stage.IntegerStage):
         integer_stage.check_holds(0 <= shift <= MAXIMUM_DISTANCE_SHIFT, f"distance shift {shift}")
         if self.teaching is not None:
             self.teaching.check(self.n_outputs)
+            known = np.flatnonzero(self.labels.any(axis=1))
+            set_checked(self, "n_new_classes", self.n_outputs - 1 - int(known.max(initial=-1)))
         if self.taught is not None:
             self.taught.check(self.teaching, self.n_inputs, self.n_outputs)
 

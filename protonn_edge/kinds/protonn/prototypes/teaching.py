@@ -25,6 +25,17 @@ MOST_SLOTS = 254  # of examples, and classes: the store's header has a number fo
 CRC_BYTES = 2
 STORE_FORMAT = 1
 
+ERASED = (
+    "the board's EEPROM has the examples of another model, which the first new example erases; to "
+    "keep them, upload that model and run 'protonn-edge taught -o'"
+)
+
+
+def is_of_another(content: bytes, model_hash: bytes) -> bool:
+    """Return whether the content of a store in EEPROM is another model's, see `ERASED`."""
+    known = model_hash[:MODEL_HASH_BYTES]
+    return content[:1] == bytes([STORE_FORMAT]) and content[1 : 1 + MODEL_HASH_BYTES] != known
+
 
 class Store(NamedTuple):
     """Where things are in a store in EEPROM, in bytes."""
