@@ -34,6 +34,10 @@ class CheckFailed(ProtoNNEdgeError):
     exit_code = 1
 
 
+class DeviceError(CheckFailed):
+    """A board or its line is at fault, not the model: no answer, other firmware, unplugged."""
+
+
 class Interrupted(ProtoNNEdgeError):
     """Stopped by Ctrl-C; the message names the kept results (exit code 130, as a shell's)."""
 

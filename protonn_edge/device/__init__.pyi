@@ -1,9 +1,11 @@
+from protonn_edge.device.connection import Host as Host
 from protonn_edge.device.connection import LinkError as LinkError
 from protonn_edge.device.connection import NoReplyError as NoReplyError
 from protonn_edge.device.results import Origin as Origin
 from protonn_edge.device.results import RecordedRun as RecordedRun
 from protonn_edge.device.results import Result as Result
 from protonn_edge.device.results import ResultsFile as ResultsFile
+from protonn_edge.device.results import Spread as Spread
 from protonn_edge.device.results import Summary as Summary
 from protonn_edge.device.results import check_is_results as check_is_results
 from protonn_edge.device.results import read_origin as read_origin

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from protonn_edge.boards import Board, chip_boards
 from protonn_edge.device import protocol
 from protonn_edge.device.protocol import HelloReply, HelloRequest, Message, ProtocolError
-from protonn_edge.errors import CheckFailed, InputError
+from protonn_edge.errors import DeviceError, InputError
 from protonn_edge.quantization import MODEL_HASH_BYTES
 
 REFLASH_HINT = "run `protonn-edge build --board uno model.npz`, then `protonn-edge upload`"
@@ -39,7 +39,7 @@ _WRITE_DEADLINE_S = 5.0
 _POLL_S = 0.001
 
 
-class LinkError(CheckFailed):
+class LinkError(DeviceError):
     """The serial line cannot be opened, or broke while it was in use."""
 
 
@@ -169,7 +169,7 @@ class AnsweringLink(Link):
 # --- the device at its end ------------------------------------------------------------------------
 
 
-class NoReplyError(CheckFailed):
+class NoReplyError(DeviceError):
     """The device did not answer in time, despite retries."""
 
 
@@ -184,7 +184,7 @@ class ExpectedDevice:
     board: Board | None = None  # its clock and the kind of its serial line
 
     def check(self, device: HelloReply) -> None:
-        """Raise `CheckFailed`, with the command that fixes it, unless it is this device."""
+        """Raise `DeviceError`, with the command that fixes it, unless it is this device."""
         if device.feature_type != protocol.FEATURE_TYPE_UINT8:
             raise ProtocolError(
                 f"the device takes features of type {device.feature_type}, this program sends type "
@@ -193,7 +193,7 @@ class ExpectedDevice:
         if self.model_hash is not None:
             expected = self.model_hash[:MODEL_HASH_BYTES]
             if device.model_hash != expected:
-                raise CheckFailed(
+                raise DeviceError(
                     f"the device runs model {device.model_hash.hex()}, not {expected.hex()}; "
                     f"{REFLASH_HINT}"
                 )
@@ -202,7 +202,7 @@ class ExpectedDevice:
             (self.n_classes, device.classes, "classes"),
         ):
             if count not in {None, found}:
-                raise CheckFailed(
+                raise DeviceError(
                     f"the device's model has {found} {what}, not {count}; {REFLASH_HINT}"
                 )
         if self.board is not None:
@@ -210,11 +210,11 @@ class ExpectedDevice:
 
 
 def _check_board(device: HelloReply, board: Board) -> None:
-    """Raise `CheckFailed` unless the device has the board's clock and window."""
+    """Raise `DeviceError` unless the device has the board's clock and window."""
     if device.clock_hz != board.clock_hz:
         alike = [each.name for each in chip_boards() if each.clock_hz == device.clock_hz]
         named = f" (--board {' or '.join(alike)})" if alike else ""
-        raise CheckFailed(
+        raise DeviceError(
             f"the device reports a clock of {device.clock_hz:,} Hz, {board.name} has "
             f"{board.clock_hz:,} Hz; name its own board with --board{named}"
         )
@@ -281,17 +281,19 @@ class Connection:
 
         It takes at most as long as the first handshake may, or `within_s` if that is less. When
         this returns, no earlier reply is pending: the device answers in order, HELLO too. Raises
-        `CheckFailed` if no device answers in time, or it has another protocol or another model, and
+        `DeviceError` if no device answers in time, or it has another protocol or another model, and
         `LinkError` if the line cannot be opened.
         """
         deadline = Deadline(self.host, min(self._handshake_s, within_s))
         while True:
+            if broken is not None and deadline.left_s < _HELLO_FIRST_S:
+                raise broken
             try:
                 if broken is not None and self._wanted:
                     self._reopen()
                 self._shake_hands(deadline.left_s)
             except LinkError as error:
-                if deadline.left_s < 0 or not self._wanted:
+                if not self._wanted:
                     raise
                 broken = error
                 self.host.sleep(_REOPEN_EVERY_S)

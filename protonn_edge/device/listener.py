@@ -16,7 +16,7 @@ from protonn_edge.device.protocol import (
     StoreReply,
 )
 from protonn_edge.device.sensor_board import LiveDescription, TaughtMessage, WindowAnswer
-from protonn_edge.errors import CheckFailed
+from protonn_edge.errors import DeviceError
 
 _SILENT_WINDOWS = 3
 _ROUNDING_S = 1e-6
@@ -160,7 +160,7 @@ class Listener(sensor_board.SensorBoard[LiveDescription, Answer]):
         return (self._latest - self._begin) / elapsed if elapsed > 0 else None
 
     def wait(self) -> None:
-        """Read until the board's description is complete; `CheckFailed` as of `SensorBoard`."""
+        """Read until the board's description is complete; `DeviceError` as of `SensorBoard`."""
         super().wait()
         self._began = self._host.now()
         self._begin = self._latest = self._described = self.description.next_sample
@@ -170,7 +170,7 @@ class Listener(sensor_board.SensorBoard[LiveDescription, Answer]):
 
         Among them are the replies to what it was asked meanwhile.
 
-        Raises `CheckFailed` if nothing new comes, after ten times the seconds, or if the line
+        Raises `DeviceError` if nothing new comes, after ten times the seconds, or if the line
         fails.
         """
         board = self.description
@@ -205,12 +205,12 @@ class Listener(sensor_board.SensorBoard[LiveDescription, Answer]):
 
     def _check(self, silence: Deadline, whole: Deadline) -> None:
         if silence.left_s < 0:
-            raise CheckFailed(
+            raise DeviceError(
                 f"the board has sent no window for {silence.seconds:.0f} s; check its wires, and "
                 "plug it in again"
             )
         if whole.left_s < 0:
-            raise CheckFailed(
+            raise DeviceError(
                 f"by the board's clock, {self.seconds:.3g} s have passed in "
                 f"{whole.seconds - whole.left_s:.0f} s; plug it in again"
             )

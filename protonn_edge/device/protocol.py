@@ -14,7 +14,7 @@ from typing import Any, ClassVar, NamedTuple, Self, cast
 
 from cobs import cobs
 
-from protonn_edge.errors import CheckFailed, InputError
+from protonn_edge.errors import DeviceError, InputError
 from protonn_edge.quantization import MODEL_HASH_BYTES
 
 DELIMITER = b"\x00"
@@ -42,7 +42,7 @@ _ERROR_NAMES = {
 }
 
 
-class ProtocolError(CheckFailed):
+class ProtocolError(DeviceError):
     """Bytes that violate protocol v2."""
 
 
@@ -429,7 +429,7 @@ class MessageReader:
     def messages(self, data: bytes) -> Iterator[tuple[int, Message]]:
         """Yield the messages that `data` completes, each before the next is decoded, with numbers.
 
-        Raises `CheckFailed` for a message of another version, or of other firmware.
+        Raises `DeviceError` for a message of another version, or of other firmware.
         """
         for frame in self._splitter.feed(data):
             try:
@@ -439,7 +439,7 @@ class MessageReader:
                 continue
             self._in_step = True
             if self._refused is not None and body[0] == self._refused[0]:
-                raise CheckFailed(self._refused[1])
+                raise DeviceError(self._refused[1])
             try:
                 message = decode_message(body, self._kinds)
             except VersionError:

@@ -46,14 +46,19 @@ class DeviceShare:
         return self.n / self.seconds if self.seconds > 0 else 0.0
 
     @property
+    def reset_fault(self) -> str | None:
+        """What reset the board last, if that was a fault."""
+        return None if self.stats is None else _FAULTS.get(self.stats.reset_cause)
+
+    @property
     def troubles(self) -> tuple[str, ...]:
         """Faults of the line or the board although points were answered, for a list."""
         counts = {"retried request": self.retried, "reopened line": self.reopened}
         if self.stats is not None:
             counts |= {"overrun": self.stats.overruns, "dropped frame": self.stats.frames_dropped}
         found = [counted(count, name) for name, count in counts.items() if count]
-        if self.stats is not None and self.stats.reset_cause in _FAULTS:
-            found.append(f"a reset by {_FAULTS[self.stats.reset_cause]}")
+        if self.reset_fault is not None:
+            found.append(f"a reset by {self.reset_fault}")
         if found and self.stats is not None:  # else they belong to opening the port
             found.append(f"{counted(self.stats.resets, 'reset')} since power-on")
         return tuple(found)

@@ -21,7 +21,7 @@ from protonn_edge.device.protocol import (
     ProtocolError,
     Rest,
 )
-from protonn_edge.errors import CheckFailed
+from protonn_edge.errors import DeviceError
 from protonn_edge.sensors import SensorKind, sensor_kind
 from protonn_edge.sensors.kinds import check_reported_rate
 
@@ -315,7 +315,7 @@ class SensorStream(MessageReader, ABC, Generic[Described, Reported]):
     def each(self, data: bytes) -> Iterator[Reported]:
         """Yield the reports that these bytes complete, each before the next is decoded.
 
-        Raises `CheckFailed` if the sender has another version or other firmware, is another one
+        Raises `DeviceError` if the sender has another version or other firmware, is another one
         than before, or reports a sampling rate that it cannot keep.
         """
         for _, message in self.messages(data):
@@ -334,7 +334,7 @@ class SensorStream(MessageReader, ABC, Generic[Described, Reported]):
         periods = new.period_cycles, new.clock_hz
         check_reported_rate(new.sensors[0], new.kind.bus, len(new.channels), *periods)
         if self.description not in (None, new):
-            raise CheckFailed(self.CHANGED)
+            raise DeviceError(self.CHANGED)
         self.description = new
 
     @abstractmethod
@@ -359,16 +359,16 @@ class SensorBoard(Generic[Described, Reported]):
         return self._stream.description
 
     def wait(self) -> None:
-        """Read until the board is described; `CheckFailed` after 15 s, or without its sensor."""
+        """Read until the board is described; `DeviceError` after 15 s, or without its sensor."""
         deadline = Deadline(self._host, _DESCRIPTION_S)
         while self._stream.description is None:
             if deadline.left_s < 0:
-                raise CheckFailed(self._stream.SILENT.format(self._where))
+                raise DeviceError(self._stream.SILENT.format(self._where))
             self._early += self._stream.feed(self._line.read(READ_S))
         if not self.description.found:
             name, bus = self.description.sensors[0], self.description.kind.bus
             wires = "SPI" if bus == "spi" else "SDA and SCL (A4 and A5 of an Uno)"
-            raise CheckFailed(
+            raise DeviceError(
                 f"the board does not find its {name}; check its wires: {wires}, VCC, GND; an "
                 f"emulated board needs --sensor {name}=FILE"
             )

@@ -19,7 +19,7 @@ from protonn_edge.build.folder import Project, exclusive
 from protonn_edge.chain.decision import UNKNOWN
 from protonn_edge.codegen import DevicePlan
 from protonn_edge.emulator import EmulatedBoard
-from protonn_edge.errors import CheckFailed, InputError
+from protonn_edge.errors import CheckFailed, DeviceError, InputError
 from protonn_edge.evaluation.accuracy import Quality, answer_matrix
 from protonn_edge.quantization import DeviceModel
 from protonn_edge.system.facts_repr import FactsRepr
@@ -101,6 +101,57 @@ class Measurement(FactsRepr):
         return found
 
     @property
+    def accuracy(self) -> float:
+        """Share of the points that were classified correctly, 0 to 1."""
+        return self.summary.accuracy
+
+    @property
+    def cycles(self) -> device.Spread:
+        """CPU cycles of a prediction; raises `DeviceError` if no point was answered."""
+        return self._spread(self.summary.cycles)
+
+    @property
+    def latency_ms(self) -> device.Spread:
+        """Milliseconds of a prediction, as `cycles`."""
+        return self._spread(self.summary.latency_ms)
+
+    @property
+    def energy_mj(self) -> device.Spread:
+        """Millijoules of a prediction, by the board's power, as `cycles`."""
+        return self._spread(self.summary.energy_mj)
+
+    def _spread(self, spread: device.Spread | None) -> device.Spread:
+        if spread is None:
+            raise DeviceError(f"{self.agreement.execution} answered no point; run it again")
+        return spread
+
+    @property
+    def stack_bytes(self) -> int:
+        """Bytes of stack that a device used, measured by painting; raises as `cycles`."""
+        if self.stack_peak_bytes is None:
+            raise DeviceError(f"{self.agreement.execution} reported no stack; run it again")
+        return self.stack_peak_bytes
+
+    @property
+    def sickness(self) -> str | None:
+        """The fault of a device or its line during the run, which makes figures doubtful."""
+        for share in self.shares:
+            if share.reset_fault is not None:
+                return (
+                    f"{share.device} was reset by {share.reset_fault}; check its supply, and run "
+                    "this again"
+                )
+            if share.n and share.stats is None:
+                return f"{share.device} did not report its counters ({share.loss}); reset it"
+        lost, n = self.agreement.lost, self.agreement.n
+        if lost:
+            return (
+                f"{self.agreement.execution} left {lost:,} of {n:,} points unanswered; check the "
+                "line"
+            )
+        return None
+
+    @property
     def failure(self) -> CheckFailed | None:
         """The first check that failed, or the figure that is missing; None if all is well."""
         return compared.disagreement([self.agreement]) or self._stack_failure()
@@ -161,6 +212,7 @@ def measure(
     repeat: int | None = None,
     emulator: str | None = None,
     on_result: Callable[[device.Result], None] = lambda _: None,
+    host: device.Host | None = None,
 ) -> Measurement:
     """Run points on the firmware of a built project, compare every score, and summarize.
 
@@ -172,6 +224,7 @@ def measure(
       emulated board runs it, by this `emulator`, see `EmulatedBoard`.
     - `results`: results file to write; to `resume` is to keep the answers that it has.
     - `repeat`: repetitions of the first point at the end, for an external meter.
+    - `host`: opens the lines; by default this computer.
 
     Raises `InputError` if there are no points, or files are of other points or in use,
     `CheckFailed` if the firmware is over budget or violates a check (see `checks`), or a device
@@ -195,7 +248,7 @@ def measure(
             ports = [stack.enter_context(emulated).url]
             executed = f"emulated {board.name}"
         # Devices first: if one does not answer, an existing results file is kept.
-        opened = (compared.open_session(port, reference, board) for port in ports)
+        opened = (compared.open_session(port, reference, board, host=host) for port in ports)
         sessions = [stack.enter_context(each) for each in opened]
         comparison = _alike(sessions, Q) if len(sessions) > 1 else None
         everything, shares = _answered(sessions, reference, asked, results, resume, on_result)

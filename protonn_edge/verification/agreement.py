@@ -25,7 +25,7 @@ from protonn_edge.avr.program import LinkedProgram
 from protonn_edge.boards import Board
 from protonn_edge.codegen import DevicePlan, Plan, every_plan, make_float32_plan
 from protonn_edge.codegen.host import host_program
-from protonn_edge.device import ReferenceAnswers, Result, Session, run
+from protonn_edge.device import Host, ReferenceAnswers, Result, Session, run
 from protonn_edge.emulator.uno import EmulatorStats, Watch
 from protonn_edge.errors import CheckFailed, InputError
 from protonn_edge.quantization import DeviceModel, Float32Model
@@ -311,7 +311,12 @@ def compare_results(
 
 
 def open_session(
-    url: str, model: DeviceModel, board: Board | None = None, *, feature_bytes: int = 1
+    url: str,
+    model: DeviceModel,
+    board: Board | None = None,
+    *,
+    feature_bytes: int = 1,
+    host: Host | None = None,
 ) -> Session:
     """Return a session for the device at `url`, which must be this board with exactly this model.
 
@@ -324,6 +329,7 @@ def open_session(
         n_features=feature_bytes * model.n_features,
         n_classes=model.n_classes,
         board=board,
+        host=host,
     )
 
 

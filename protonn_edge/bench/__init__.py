@@ -1,0 +1,1 @@
+"""The bench: boards under test, for pytest."""

@@ -1,0 +1,170 @@
+"""Boards under test: one is held while tests use it, and no other process then does.
+
+The lock is a file in the folder for temporary files, which all users of a machine share. It ends
+with the process that holds it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import os
+import shutil
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from protonn_edge.boards import Board
+from protonn_edge.build.folder import Project
+from protonn_edge.chain.decision import UNKNOWN
+from protonn_edge.device import Host, Session
+from protonn_edge.emulator import EmulatedBoard
+from protonn_edge.errors import CheckFailed, DeviceError
+from protonn_edge.evaluation.measurement import Measurement, measure
+from protonn_edge.system.folders import InUse, try_lock
+from protonn_edge.verification.agreement import open_session
+
+_ASK_AGAIN_S = 0.2
+
+
+@contextlib.contextmanager
+def held_port(urls: Sequence[str], wait_s: float) -> Iterator[str]:
+    """Hold the first of these ports that no other process holds, and yield its URL.
+
+    Raises `DeviceError` if all are held for `wait_s` seconds.
+    """
+    end = time.monotonic() + wait_s
+    while True:
+        for url in urls:
+            with contextlib.suppress(InUse):
+                descriptor = _locked(url)
+                break
+        else:
+            if time.monotonic() > end:
+                raise DeviceError(
+                    f"{', '.join(urls)} was in use by other tests for {wait_s:g} s; name more "
+                    "boards with --pnn-port, or wait longer with --pnn-wait"
+                )
+            time.sleep(_ASK_AGAIN_S)
+            continue
+        break
+    try:
+        yield url
+    finally:
+        os.close(descriptor)
+
+
+def _locked(url: str) -> int:
+    """Return the descriptor of a port's lock file, which is locked; `InUse` if it is already."""
+    # A port may have several names, such as those in /dev/serial/by-id.
+    place = os.path.realpath(url) if url.startswith("/") else url
+    name = f"protonn-edge-{hashlib.sha256(place.encode()).hexdigest()[:16]}.lock"
+    path = Path(tempfile.gettempdir(), name)
+    try:
+        # Where temporary files are protected, only its owner may open a file "to create" it.
+        if not path.exists():
+            with contextlib.suppress(FileExistsError):
+                os.close(os.open(path, os.O_CREAT | os.O_EXCL, 0o644))
+        descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0))
+    except OSError as error:
+        raise DeviceError(
+            f"cannot lock {url} with {path}: {error.strerror}; remove that file"
+        ) from error
+    try:
+        try_lock(descriptor)
+    except InUse:
+        os.close(descriptor)
+        raise
+    return descriptor
+
+
+class BoardUnderTest:
+    """A board with the firmware of a project, real or emulated, and an open session with it.
+
+    Attributes
+    ----------
+    url : str
+        Of its line, for pyserial.
+    session : Session
+        For single predictions, repetitions and the device's counters.
+    """
+
+    def __init__(self, url: str, project: Project, session: Session) -> None:
+        self.url = url
+        self.session = session
+        self._reference = project.generated()[0]
+
+    def classify(self, X: ArrayLike) -> list[str]:
+        """Return the board's class for each of the raw points X (n, D), "unknown" for none.
+
+        Raises `DeviceError` if it does not answer.
+        """
+        rows = self._reference.quantize(np.atleast_2d(np.asarray(X, np.float32)))
+        labels = [self.session.predict(row).label for row in rows]
+        names = self._reference.classes
+        return ["unknown" if label == UNKNOWN else names[label] for label in labels]
+
+
+@contextlib.contextmanager
+def board_under_test(
+    project: Project, board: Board, port: str | None, host: Host
+) -> Iterator[BoardUnderTest]:
+    """Open the board at a port, or the emulated one with the firmware of the project.
+
+    Raises `InputError` if the line cannot be opened or the firmware cannot be compiled, and
+    `DeviceError` if the board does not answer or has other firmware.
+    """
+    with contextlib.ExitStack() as stack:
+        if port is None:
+            port = stack.enter_context(EmulatedBoard(project.compile(board), board=board)).url
+        session = open_session(port, project.generated()[0], board, host=host)
+        yield BoardUnderTest(port, project, stack.enter_context(session))
+
+
+def measure_under_test(
+    project: Project,
+    points: tuple[NDArray[np.float32], NDArray[np.int64]],
+    board: Board,
+    port: str | None,
+    host: Host,
+    *,
+    retries: int,
+    fault: Callable[[str], None],
+) -> Measurement | CheckFailed:
+    """Measure a board, again while it is at fault; see `measure`.
+
+    - `port`: of the board; None for the emulated one.
+    - `retries`: how often a board at fault is measured again.
+    - `fault`: called with each fault of a board that is measured again.
+
+    Returns the check that failed if there are no figures, as for firmware over budget. Raises
+    `DeviceError` if the board is still at fault, `InputError` as `measure`.
+    """
+    ports = () if port is None else (port,)
+    while True:
+        try:
+            found = measure(project, points, board, ports=ports, host=host)
+            if found.sickness is not None:
+                raise DeviceError(found.sickness)
+        except DeviceError as error:
+            if retries == 0:
+                raise
+            fault(str(error))
+            retries -= 1
+        except CheckFailed as error:
+            return error
+        else:
+            return found
+
+
+def copied_project(folder: Path, place: Path) -> Path:
+    """Return a copy of a project's sources in a place, so that it can be compiled apart."""
+    for name in ("firmware", "boards"):
+        if (folder / name).is_dir():
+            shutil.copytree(folder / name, place / name)
+    shutil.copy(folder / "platformio.ini", place)
+    return place

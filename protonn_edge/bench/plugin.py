@@ -1,0 +1,278 @@
+"""A pytest plugin: boards under test as fixtures, and what they measured as things to assert.
+
+pytest finds it where this package is installed. A model that is wrong, slow or large is a failure.
+A board at fault is an error: it does not answer, was reset by its supply, has other firmware, or is
+unplugged. Only a board at fault is measured again, and the summary of the tests says so.
+
+Its modules are imported when a fixture is used, because pytest loads this one for all tests.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Generator, Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from protonn_edge.errors import CheckFailed, DeviceError, InputError, ProtoNNEdgeError
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from protonn_edge.bench.boards import BoardUnderTest
+    from protonn_edge.bench.line_log import LoggingHost
+    from protonn_edge.boards import Board
+    from protonn_edge.build.folder import Project
+    from protonn_edge.chain.model import Model
+    from protonn_edge.device.listener import Listener
+    from protonn_edge.evaluation.measurement import Measurement
+
+_SICK = "board_at_fault"  # the property of a test whose board was measured again
+_MEASUREMENT = "pnn_measurement"
+_LOG = pytest.StashKey["LoggingHost"]()
+_FAULTS = pytest.StashKey[list[str]]()
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Add the options, all of which begin with --pnn."""
+    group = parser.getgroup("protonn-edge", "boards under test (protonn-edge)")
+    group.addoption(
+        "--pnn-port",
+        action="append",
+        default=[],
+        metavar="URL",
+        help="a board's port or pyserial URL; of several, each process takes a free one. "
+        "Without it, the board is emulated",
+    )
+    group.addoption("--pnn-board", default="uno", help="the board's name or .toml file")
+    group.addoption(
+        "--pnn-project", type=Path, metavar="FOLDER", help="where `protonn-edge build` was run"
+    )
+    group.addoption("--pnn-data", type=Path, metavar="FILE", help="labelled test points")
+    group.addoption("--pnn-watts", type=float, help="the board's power draw in W")
+    group.addoption(
+        "--pnn-sensor",
+        action="append",
+        default=[],
+        metavar="NAME=FILE",
+        help="a sensor that plays a recording into the emulated board of pnn_monitor",
+    )
+    group.addoption(
+        "--pnn-retries",
+        type=int,
+        choices=range(10),
+        default=1,
+        metavar="N",
+        help="how often a board at fault is measured again (default: 1)",
+    )
+    group.addoption(
+        "--pnn-wait",
+        type=float,
+        default=60.0,
+        metavar="S",
+        help="seconds to wait for a board that other tests use (default: 60)",
+    )
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Begin the list of faults of boards."""
+    config.stash[_FAULTS] = []
+
+
+# --- what is tested ------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="session")
+def pnn_target(pytestconfig: pytest.Config) -> Board:
+    """Give the kind of board, with its clock and its power."""
+    from protonn_edge.boards import load_board  # noqa: PLC0415
+
+    board = load_board(pytestconfig.getoption("--pnn-board"))
+    watts = pytestconfig.getoption("--pnn-watts")
+    return board if watts is None else replace(board, power_watts=watts)
+
+
+@pytest.fixture(scope="session")
+def pnn_project(pytestconfig: pytest.Config, tmp_path_factory: pytest.TempPathFactory) -> Project:
+    """Give the project that was built; a conftest.py may build one instead."""
+    from protonn_edge.bench.boards import copied_project  # noqa: PLC0415
+    from protonn_edge.build.folder import Project  # noqa: PLC0415
+
+    folder = pytestconfig.getoption("--pnn-project") or pytestconfig.rootpath
+    if not Project(folder).built:
+        raise InputError(
+            f"no model was built in {folder}; run `protonn-edge build --board uno model.npz` "
+            "there, or name another folder with --pnn-project"
+        )
+    if "PYTEST_XDIST_WORKER" in os.environ:  # each process compiles a copy
+        folder = copied_project(folder, tmp_path_factory.mktemp("project"))
+    return Project(folder)
+
+
+@pytest.fixture(scope="session")
+def pnn_model(pnn_project: Project) -> Model:
+    """Give the model of the project."""
+    return pnn_project.model()
+
+
+@pytest.fixture(scope="session")
+def pnn_points(
+    pytestconfig: pytest.Config, pnn_model: Model
+) -> tuple[NDArray[np.float32], NDArray[np.int64]]:
+    """Give test points (n, D) and the indices of their classes (n,)."""
+    from protonn_edge.datasets import load_points  # noqa: PLC0415
+    from protonn_edge.datasets.preparation import Preparation  # noqa: PLC0415
+
+    data = pytestconfig.getoption("--pnn-data")
+    if data is None:
+        raise InputError("no test points were given; name a file with --pnn-data")
+    return load_points(
+        data,
+        classes=pnn_model.classes,
+        n_features=pnn_model.n_features,
+        preparation=Preparation.of_record(pnn_model.record, pnn_model.n_features),
+        feature_names=pnn_model.feature_names,
+    )
+
+
+# --- the board and what it measures --------------------------------------------------------------
+
+
+@pytest.fixture(scope="session")
+def pnn_port(pytestconfig: pytest.Config) -> Iterator[str | None]:
+    """Give the port of a board that no other process uses, or None for the emulated one."""
+    from protonn_edge.bench.boards import held_port  # noqa: PLC0415
+
+    ports = pytestconfig.getoption("--pnn-port")
+    if not ports:
+        yield None
+        return
+    with held_port(ports, pytestconfig.getoption("--pnn-wait")) as url:
+        yield url
+
+
+@pytest.fixture(scope="session")
+def pnn_line_log(pytestconfig: pytest.Config) -> LoggingHost:
+    """Give the record of the line, which the report of a test that failed shows."""
+    from protonn_edge.bench.line_log import LoggingHost  # noqa: PLC0415
+
+    log = pytestconfig.stash[_LOG] = LoggingHost()
+    return log
+
+
+@pytest.fixture
+def pnn_board(
+    pnn_port: str | None, pnn_project: Project, pnn_target: Board, pnn_line_log: LoggingHost
+) -> Iterator[BoardUnderTest]:
+    """Give the board, reset for this test, with an open session."""
+    from protonn_edge.bench.boards import board_under_test  # noqa: PLC0415
+
+    with board_under_test(pnn_project, pnn_target, pnn_port, pnn_line_log) as opened:
+        yield opened
+
+
+@pytest.fixture(scope="session")
+def pnn_measurement(
+    pytestconfig: pytest.Config,
+    pnn_port: str | None,
+    pnn_project: Project,
+    pnn_points: tuple[NDArray[np.float32], NDArray[np.int64]],
+    pnn_target: Board,
+    pnn_line_log: LoggingHost,
+) -> Measurement | CheckFailed:
+    """Give what the board measured for the test points.
+
+    A test that uses it fails before it begins if a check of the run failed: a score that is not the
+    model's, impossible cycles, too much stack, firmware over budget.
+    """
+    from protonn_edge.bench.boards import measure_under_test  # noqa: PLC0415
+
+    return measure_under_test(
+        pnn_project,
+        pnn_points,
+        pnn_target,
+        pnn_port,
+        pnn_line_log,
+        retries=pytestconfig.getoption("--pnn-retries"),
+        fault=pytestconfig.stash[_FAULTS].append,
+    )
+
+
+@pytest.fixture
+def pnn_monitor(
+    pytestconfig: pytest.Config, pnn_port: str | None, pnn_target: Board, pnn_line_log: LoggingHost
+) -> Iterator[Listener]:
+    """Give the answers of firmware with a sensor, as `protonn-edge monitor` shows them."""
+    from protonn_edge.bench.sensors import live_board  # noqa: PLC0415
+
+    folder = pytestconfig.getoption("--pnn-project") or pytestconfig.rootpath
+    played = pytestconfig.getoption("--pnn-sensor")
+    with live_board(folder, pnn_target, pnn_port, played, pnn_line_log) as listener:
+        yield listener
+
+
+# --- failures and errors -------------------------------------------------------------------------
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call(item: pytest.Item) -> Generator[None, None, None]:
+    """Fail a test of a measurement whose run failed; else record the figures for JUnit."""
+    found: Any = getattr(item, "funcargs", {}).get(_MEASUREMENT)
+    if found is not None:
+        failure = found if isinstance(found, CheckFailed) else found.failure
+        if failure is not None:
+            pytest.fail(str(failure), pytrace=False)
+        item.user_properties += _figures(found)
+    yield
+
+
+def _figures(found: Measurement) -> list[tuple[str, object]]:
+    """Return the figures of a measurement, by the names of its properties."""
+    return [
+        ("accuracy", round(found.accuracy, 6)),
+        ("points", found.summary.n),
+        ("cycles_mean", round(found.cycles.mean, 1)),
+        ("cycles_max", found.cycles.max),
+        ("latency_ms_mean", round(found.latency_ms.mean, 6)),
+        ("energy_mj_mean", round(found.energy_mj.mean, 6)),
+        ("stack_bytes", found.stack_bytes),
+        ("flash_bytes", found.usage.flash_bytes),
+        ("sram_bytes", found.usage.sram_bytes),
+    ]
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(
+    item: pytest.Item, call: pytest.CallInfo[None]
+) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """Count a board at fault as an error, and add the record of its line to what went wrong."""
+    used = [name for name in getattr(item, "fixturenames", ()) if name.startswith("pnn_")]
+    if call.when == "setup" and _MEASUREMENT in used:
+        item.user_properties += [(_SICK, fault) for fault in item.config.stash[_FAULTS]]
+    report = yield
+    if call.excinfo is None or not report.failed or not used:
+        return report
+    if call.when == "call" and call.excinfo.errisinstance(DeviceError):
+        report.when = "setup"  # what goes wrong before a test is an error, and no failure
+    if report.when == "setup" and call.excinfo.errisinstance(ProtoNNEdgeError):
+        report.longrepr = str(call.excinfo.value)
+    # A figure above its limit is not explained by the bytes of the line.
+    if "pnn_board" in used or not call.excinfo.errisinstance(AssertionError):
+        log = item.config.stash.get(_LOG, None)
+        report.sections += [] if log is None else [("line of the board", log.text)]
+    return report
+
+
+def pytest_terminal_summary(terminalreporter: Any) -> None:
+    """List the boards that were measured again, and why."""
+    reports = [each for kind in terminalreporter.stats.values() for each in kind]
+    properties = [pair for each in reports for pair in getattr(each, "user_properties", ())]
+    faults = dict.fromkeys(text for name, text in properties if name == _SICK)
+    if faults:
+        terminalreporter.section("boards at fault, measured again")
+        for fault in faults:
+            terminalreporter.write_line(fault)

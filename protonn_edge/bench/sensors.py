@@ -1,0 +1,44 @@
+"""Boards under test that sample a sensor."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from protonn_edge.boards import Board
+from protonn_edge.device import Host
+from protonn_edge.device.listener import Listener
+from protonn_edge.emulator import EmulatedBoard
+from protonn_edge.errors import InputError
+from protonn_edge.export.folder import LIVE, written_in
+from protonn_edge.sensors import read_sensor
+from protonn_edge.toolchain.platformio import build_firmware
+
+
+@contextlib.contextmanager
+def live_board(
+    folder: Path, board: Board, port: str | None, played: Sequence[str], host: Host
+) -> Iterator[Listener]:
+    """Open a board with the firmware of `build --sensor`, at a port or emulated.
+
+    - `folder`: the project that the emulated board runs.
+    - `played`: sensors of the emulated board with their recordings, ``NAME=FILE``.
+
+    Raises `InputError` if the folder has no such project or a recording cannot be played, and
+    `DeviceError` if the board does not describe itself.
+    """
+    with contextlib.ExitStack() as stack:
+        if port is None:
+            if written_in(folder).kind != LIVE:
+                raise InputError(
+                    f"{folder} has no firmware with a sensor; run `protonn-edge build --sensor`, "
+                    "and name its folder with --pnn-project"
+                )
+            sensors = [read_sensor(each) for each in played]
+            elf = build_firmware(folder, board.environment)
+            port = stack.enter_context(EmulatedBoard(elf, board=board, sensors=sensors)).url
+        line = stack.enter_context(contextlib.closing(host.open(port, board.baud)))
+        listener = Listener(line, port)
+        listener.wait()
+        yield listener

@@ -1,0 +1,168 @@
+"""A model at fault fails a user's test; a board at fault is an error, and is measured again."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from xml.etree import ElementTree as ET
+
+import pytest
+from simulated_board import EXPECTED, FAILED, PASSED
+
+TESTS = "test_board.py"
+
+
+def run(user: pytest.Pytester, *options: object) -> pytest.RunResult:
+    return user.runpytest_inprocess(TESTS, *map(str, options))
+
+
+def simulate(user: pytest.Pytester, *faults: str) -> None:
+    """Put a board with a fault at the end of each port that is opened; the last one stays."""
+    user.makeconftest(
+        f"""
+        import pytest
+        from simulated_board import SimulatedBoard, SimulatedPorts
+
+        @pytest.fixture(scope="session")
+        def pnn_line_log(pnn_project):
+            return SimulatedPorts(SimulatedBoard(pnn_project), {faults!r})
+        """
+    )
+
+
+def test_a_good_model_passes_and_its_figures_are_in_the_xml(user):
+    run(user, "--junitxml=report.xml").assert_outcomes(passed=1)
+    properties = ET.parse(user.path / "report.xml").iter("property")
+    figures = {each.get("name"): float(each.get("value")) for each in properties}
+    assert figures["accuracy"] >= 0.9
+    assert figures["points"] == 60
+    assert 0 < figures["cycles_mean"] <= figures["cycles_max"]
+    assert 0 < figures["stack_bytes"] <= 200
+    assert figures["energy_mj_mean"] == pytest.approx(0.2455 * figures["latency_ms_mean"], rel=1e-3)
+
+
+def test_a_limit_that_is_passed_is_a_failure_with_the_figure(user):
+    user.makepyfile(
+        test_board="""
+        def test_fast(pnn_measurement):
+            assert pnn_measurement.cycles.max <= 100
+        def test_small(pnn_measurement):
+            assert pnn_measurement.stack_bytes <= 1
+        def test_flash(pnn_measurement):
+            assert pnn_measurement.usage.flash_bytes <= 32_256
+        """
+    )
+    result = run(user)
+    result.assert_outcomes(failed=2, passed=1)
+    result.stdout.fnmatch_lines(["*assert * <= 100", "*where * = Spread(*).max"])
+    result.stdout.fnmatch_lines(["*assert * <= 1", "*<Measurement accuracy: *.stack_bytes"])
+    result.stdout.no_fnmatch_line("*line of the board*")
+
+
+def test_a_changed_weight_is_a_failure_though_the_test_asks_for_no_agreement(user):
+    source = user.path / "firmware" / "generated" / "model.c"
+    text = source.read_text("utf-8")
+    begin = text.index("{", text.index("pnn_prototypes")) + 1
+    number = text[begin:].split(",", 1)[0]
+    changed = text[:begin] + f" {(int(number) + 100) % 128}" + text[begin + len(number) :]
+    source.write_text(changed, "utf-8")
+    user.makepyfile(test_board="def test_nothing(pnn_measurement):\n    pass")
+    result = run(user)
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines(["*differs from the NumPy model at * of 60 points, first at *"])
+    result.stdout.fnmatch_lines(["*line of the board*", "*to the board*", "*from the board*"])
+
+
+@pytest.mark.parametrize(
+    "fault",
+    [fault for fault, ended in EXPECTED.items() if ended not in (PASSED, FAILED)],
+)
+def test_a_board_at_fault_is_an_error_that_names_the_fault(user, fault):
+    simulate(user, fault)
+    result = run(user, "--pnn-port", "board")
+    result.assert_outcomes(errors=1)
+    result.stdout.fnmatch_lines([f"*{EXPECTED[fault]}*"])
+    result.stdout.fnmatch_lines(["*boards at fault, measured again*"])
+
+
+def test_a_board_that_is_well_again_passes_and_the_summary_names_its_fault(user):
+    simulate(user, "brown-out", "none")
+    result = run(user, "--pnn-port", "board", "--junitxml=report.xml")
+    result.assert_outcomes(passed=1)
+    result.stdout.fnmatch_lines(["*measured again*", "board was reset by a brown-out*"])
+    names = [each.get("name") for each in ET.parse(user.path / "report.xml").iter("property")]
+    assert "board_at_fault" in names
+
+
+@pytest.mark.parametrize("fault", ["changed weight", "too many cycles", "too much stack"])
+def test_a_model_at_fault_is_measured_once_and_fails(user, fault):
+    simulate(user, fault, "none")
+    run(user, "--pnn-port", "board").assert_outcomes(failed=1)
+
+
+def test_a_test_body_that_loses_its_board_is_an_error(user):
+    user.makepyfile(
+        test_board="""
+        from protonn_edge.errors import DeviceError
+        def test_body(pnn_line_log):
+            raise DeviceError("the board was unplugged; plug it in")
+        """
+    )
+    result = run(user)
+    result.assert_outcomes(errors=1)
+    result.stdout.fnmatch_lines(["*the board was unplugged; plug it in"])
+
+
+def test_the_board_answers_in_classes(user):
+    user.makepyfile(
+        test_board="""
+        def test_classes(pnn_board, pnn_project, pnn_points):
+            X, reference = pnn_points[0][:9], pnn_project.generated()[0]
+            classes = reference.answers(reference.quantize(X))[0]
+            assert pnn_board.classify(X) == [reference.classes[label] for label in classes]
+            assert pnn_board.session.stats().stack_bytes > 0
+        """
+    )
+    run(user).assert_outcomes(passed=1)
+
+
+def test_each_process_takes_a_board_of_its_own(user):
+    body = """
+        import pathlib, time
+        def test_port(pnn_port, record_property):
+            record_property("port", pnn_port)
+            pathlib.Path(__file__).with_suffix(".began").touch()
+            end = time.monotonic() + 30
+            while len(list(pathlib.Path(__file__).parent.glob("*.began"))) < 2:
+                assert time.monotonic() < end
+                time.sleep(0.05)
+        """
+    user.makepyfile(test_one=body, test_two=body)
+    options = ["--pnn-port", "socket://one:1", "--pnn-port", "socket://two:2"]
+    result = user.runpytest_subprocess(
+        "test_one.py", "test_two.py", "-n2", "--junitxml=report.xml", *options
+    )
+    result.assert_outcomes(passed=2)
+    properties = ET.parse(user.path / "report.xml").iter("property")
+    assert sorted(each.get("value") for each in properties) == ["socket://one:1", "socket://two:2"]
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (["--pnn-project", "nowhere"], "*no model was built in nowhere*"),
+        (["-o", "addopts="], "*no test points were given*--pnn-data*"),
+        (["--pnn-board", "unknown"], "*unknown*"),
+    ],
+)
+def test_what_is_missing_is_an_error_of_one_sentence(user, options, words):
+    result = run(user, *options)
+    result.assert_outcomes(errors=1)
+    result.stdout.fnmatch_lines([words])
+    result.stdout.no_fnmatch_line("*Traceback*")
+
+
+def test_pytest_starts_without_the_packages_that_a_board_needs():
+    code = "import sys, protonn_edge.bench.plugin; print('numpy' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "False"
