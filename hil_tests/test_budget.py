@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from protonn_edge.boards import Board
-from protonn_edge.build.checks import Usage
+from protonn_edge.evaluation.measurement import Measurement
 from protonn_edge.quantization import DeviceModel
 
 if TYPE_CHECKING:
@@ -13,11 +12,10 @@ if TYPE_CHECKING:
 
 
 def test_flash_and_sram_stay_within_the_board(
-    usage: Usage, board: Board, reference: DeviceModel, record_property: Record
+    pnn_measurement: Measurement, reference: DeviceModel, record_property: Record
 ) -> None:
-    record_property("flash_bytes", usage.flash_bytes)
+    usage, board = pnn_measurement.usage, pnn_measurement.board
     record_property("flash_limit", board.flash_bytes)
-    record_property("sram_bytes", usage.sram_bytes)
-    record_property("stack_bytes", usage.stack_bytes)
+    record_property("stack_limit", usage.stack_bytes)
     record_property("sram_limit", board.sram_bytes)
     usage.check(board, reference.head.remedies)

@@ -5,7 +5,9 @@ from __future__ import annotations
 import random
 from typing import TYPE_CHECKING
 
+import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from protonn_edge.boards import Board
 from protonn_edge.device import Session, protocol
@@ -19,11 +21,11 @@ from protonn_edge.device.protocol import (
 from protonn_edge.quantization import DeviceModel
 
 if TYPE_CHECKING:
-    from conftest import Line, Points
+    from conftest import Line
 
 
 def test_hello_says_which_model_the_device_has(
-    session: Session, reference: DeviceModel, board: Board
+    session: Session, reference: DeviceModel, pnn_target: Board
 ) -> None:
     assert session.device == HelloReply(
         protocol_version=protocol.PROTOCOL_VERSION,
@@ -31,25 +33,25 @@ def test_hello_says_which_model_the_device_has(
         features=reference.n_features,
         classes=reference.n_classes,
         model_hash=bytes.fromhex(reference.model_sha256)[:8],
-        clock_hz=board.clock_hz,
+        clock_hz=pnn_target.clock_hz,
         window=session.device.window,
     )
 
 
 def test_requests_in_flight_have_the_same_answers_and_cycles_as_alone(
-    session: Session, points: Points
+    session: Session, rows: NDArray[np.uint8]
 ) -> None:
-    alone = [session.predict(row) for row in points.Q[:20]]
-    together = dict(session.stream(enumerate(points.Q[:20])))
+    alone = [session.predict(row) for row in rows[:20]]
+    together = dict(session.stream(enumerate(rows[:20])))
     assert list(together.values()) == alone
 
 
 def test_the_same_input_has_the_same_answer_and_takes_the_same_cycles(
-    session: Session, points: Points
+    session: Session, rows: NDArray[np.uint8]
 ) -> None:
-    answers = {session.predict(points.Q[0], with_scores=True) for _ in range(5)}
+    answers = {session.predict(rows[0], with_scores=True) for _ in range(5)}
     assert len(answers) == 1
-    plain = session.predict(points.Q[0])
+    plain = session.predict(rows[0])
     assert {(plain.label, plain.cycles)} == {(a.label, a.cycles) for a in answers}
 
 

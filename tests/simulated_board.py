@@ -111,6 +111,7 @@ class SimulatedPorts(SimulatedHost):
     """A computer with another board at each opening of a line; the last one stays."""
 
     def __init__(self, boards: SimulatedBoard, faults: Sequence[str]) -> None:
+        self.text = "a simulated line"
         self._hosts = [boards.with_fault(fault) for fault in faults]
         super().__init__(self._hosts[0].device)
 

@@ -1,7 +1,7 @@
 """`pio test`: the project's firmware on a board or on the emulated Uno, by protonn-edge's tests.
 
 ``pio test --upload-port /dev/ttyACM0 --test-port /dev/ttyACM0`` uploads it first; without a test
-port the emulated Uno runs it. What comes after ``-a`` is for pytest: ``-a --data=test.csv``.
+port the emulated Uno runs it. What comes after ``-a`` is for pytest: ``-a --pnn-data=test.csv``.
 """
 
 from __future__ import annotations
@@ -47,10 +47,10 @@ class CustomTestRunner(TestRunnerBase):
             report = Path(scratch, "report.xml")
             command = [sys.executable, "-m", "pytest", resource("hil_tests"), "-q", "-ra"]
             command += ["-o", "junit_family=xunit1", "-p", "no:cacheprovider"]
-            command += [f"--rootdir={scratch}", f"--junitxml={report}", "--build-dir", Path.cwd()]
-            command += [] if port is None else ["--port", port]
-            if self.test_suite.env_name in board_names():  # else -a --board=FILE.toml says it
-                command += ["--board", self.test_suite.env_name]
+            command += [f"--rootdir={scratch}", f"--junitxml={report}", "--pnn-project", Path.cwd()]
+            command += [] if port is None else ["--pnn-port", port]
+            if self.test_suite.env_name in board_names():  # else -a --pnn-board=FILE.toml
+                command += ["--pnn-board", self.test_suite.env_name]
             done = subprocess.run([*command, *self.options.program_args], check=False)
             if done.returncode > 1:  # neither all passed nor some failed
                 raise RuntimeError(

@@ -21,9 +21,12 @@ from numpy.typing import ArrayLike, NDArray
 from protonn_edge.boards import Board
 from protonn_edge.build.folder import Project
 from protonn_edge.chain.decision import UNKNOWN
+from protonn_edge.chain.model import Model
+from protonn_edge.datasets import load_points
+from protonn_edge.datasets.preparation import Preparation
 from protonn_edge.device import Host, Session
 from protonn_edge.emulator import EmulatedBoard
-from protonn_edge.errors import CheckFailed, DeviceError
+from protonn_edge.errors import CheckFailed, DeviceError, InputError
 from protonn_edge.evaluation.measurement import Measurement, measure
 from protonn_edge.system.folders import InUse, try_lock
 from protonn_edge.verification.agreement import open_session
@@ -115,14 +118,23 @@ def board_under_test(
 ) -> Iterator[BoardUnderTest]:
     """Open the board at a port, or the emulated one with the firmware of the project.
 
-    Raises `InputError` if the line cannot be opened or the firmware cannot be compiled, and
-    `DeviceError` if the board does not answer or has other firmware.
+    Raises `InputError` if the line cannot be opened or the firmware cannot be compiled,
+    `DeviceError` if the board does not answer or has other firmware, and at the end `CheckFailed`
+    if the emulated one has seen a fault, such as a write outside its memory.
     """
     with contextlib.ExitStack() as stack:
+        emulated = None
         if port is None:
-            port = stack.enter_context(EmulatedBoard(project.compile(board), board=board)).url
-        session = open_session(port, project.generated()[0], board, host=host)
-        yield BoardUnderTest(port, project, stack.enter_context(session))
+            elf = project.linked(board) or project.compile(board)
+            emulated = stack.enter_context(EmulatedBoard(elf, board=board))
+            port = emulated.url
+        with open_session(port, project.generated()[0], board, host=host) as session:
+            yield BoardUnderTest(port, project, session)
+        if emulated is not None and emulated.stats().faults:
+            raise CheckFailed(
+                f"the emulated {board.name} reports {', '.join(emulated.stats().faults)}; build "
+                "the firmware again, and if that does not help, report this as a bug"
+            )
 
 
 def measure_under_test(
@@ -161,10 +173,35 @@ def measure_under_test(
             return found
 
 
-def copied_project(folder: Path, place: Path) -> Path:
+def built_project(folder: Path) -> Project:
+    """Return the project in a folder; `InputError` if no model was built there."""
+    project = Project(folder)
+    if not project.built:
+        raise InputError(
+            f"no model was built in {folder}; run `protonn-edge build --board uno model.npz` "
+            "there, or name another folder with --pnn-project"
+        )
+    return project
+
+
+def copied_project(project: Project, place: Path) -> Project:
     """Return a copy of a project's sources in a place, so that it can be compiled apart."""
     for name in ("firmware", "boards"):
-        if (folder / name).is_dir():
-            shutil.copytree(folder / name, place / name)
-    shutil.copy(folder / "platformio.ini", place)
-    return place
+        if (project.folder / name).is_dir():
+            shutil.copytree(project.folder / name, place / name)
+    shutil.copy(project.folder / "platformio.ini", place)
+    return Project(place)
+
+
+def labelled_points(model: Model, path: Path) -> tuple[NDArray[np.float32], NDArray[np.int64]]:
+    """Return the points (n, D) in a file, and the indices of their classes (n,).
+
+    Raises `InputError` if they are not the model's.
+    """
+    return load_points(
+        path,
+        classes=model.classes,
+        n_features=model.n_features,
+        preparation=Preparation.of_record(model.record, model.n_features),
+        feature_names=model.feature_names,
+    )

@@ -99,18 +99,12 @@ def pnn_target(pytestconfig: pytest.Config) -> Board:
 @pytest.fixture(scope="session")
 def pnn_project(pytestconfig: pytest.Config, tmp_path_factory: pytest.TempPathFactory) -> Project:
     """Give the project that was built; a conftest.py may build one instead."""
-    from protonn_edge.bench.boards import copied_project  # noqa: PLC0415
-    from protonn_edge.build.folder import Project  # noqa: PLC0415
+    from protonn_edge.bench.boards import built_project, copied_project  # noqa: PLC0415
 
-    folder = pytestconfig.getoption("--pnn-project") or pytestconfig.rootpath
-    if not Project(folder).built:
-        raise InputError(
-            f"no model was built in {folder}; run `protonn-edge build --board uno model.npz` "
-            "there, or name another folder with --pnn-project"
-        )
+    project = built_project(pytestconfig.getoption("--pnn-project") or pytestconfig.rootpath)
     if "PYTEST_XDIST_WORKER" in os.environ:  # each process compiles a copy
-        folder = copied_project(folder, tmp_path_factory.mktemp("project"))
-    return Project(folder)
+        return copied_project(project, tmp_path_factory.mktemp("project"))
+    return project
 
 
 @pytest.fixture(scope="session")
@@ -124,19 +118,12 @@ def pnn_points(
     pytestconfig: pytest.Config, pnn_model: Model
 ) -> tuple[NDArray[np.float32], NDArray[np.int64]]:
     """Give test points (n, D) and the indices of their classes (n,)."""
-    from protonn_edge.datasets import load_points  # noqa: PLC0415
-    from protonn_edge.datasets.preparation import Preparation  # noqa: PLC0415
+    from protonn_edge.bench.boards import labelled_points  # noqa: PLC0415
 
     data = pytestconfig.getoption("--pnn-data")
     if data is None:
         raise InputError("no test points were given; name a file with --pnn-data")
-    return load_points(
-        data,
-        classes=pnn_model.classes,
-        n_features=pnn_model.n_features,
-        preparation=Preparation.of_record(pnn_model.record, pnn_model.n_features),
-        feature_names=pnn_model.feature_names,
-    )
+    return labelled_points(pnn_model, data)
 
 
 # --- the board and what it measures --------------------------------------------------------------

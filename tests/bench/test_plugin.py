@@ -59,18 +59,21 @@ def test_a_limit_that_is_passed_is_a_failure_with_the_figure(user):
     result.stdout.no_fnmatch_line("*line of the board*")
 
 
-def test_a_changed_weight_is_a_failure_though_the_test_asks_for_no_agreement(user):
-    source = user.path / "firmware" / "generated" / "model.c"
-    text = source.read_text("utf-8")
-    begin = text.index("{", text.index("pnn_prototypes")) + 1
-    number = text[begin:].split(",", 1)[0]
-    changed = text[:begin] + f" {(int(number) + 100) % 128}" + text[begin + len(number) :]
-    source.write_text(changed, "utf-8")
+def test_a_failed_check_fails_a_test_that_does_not_ask_for_it(user):
+    simulate(user, "changed weight")
     user.makepyfile(test_board="def test_nothing(pnn_measurement):\n    pass")
-    result = run(user)
+    result = run(user, "--pnn-port", "board")
     result.assert_outcomes(failed=1)
-    result.stdout.fnmatch_lines(["*differs from the NumPy model at * of 60 points, first at *"])
-    result.stdout.fnmatch_lines(["*line of the board*", "*to the board*", "*from the board*"])
+    result.stdout.fnmatch_lines(["*board differs from the NumPy model at * of 60 points*"])
+    result.stdout.fnmatch_lines(["*line of the board*"])
+
+
+def test_generated_code_that_was_changed_is_an_error_of_one_sentence(user):
+    with (user.path / "firmware" / "generated" / "pnn_model.c").open("a") as source:
+        source.write("/* changed */\n")
+    result = run(user)
+    result.assert_outcomes(errors=1)
+    result.stdout.fnmatch_lines(["*pnn_model.c*build*"])
 
 
 @pytest.mark.parametrize(
