@@ -65,7 +65,6 @@ def test_a_failed_check_fails_a_test_that_does_not_ask_for_it(user):
     result = run(user, "--pnn-port", "board")
     result.assert_outcomes(failed=1)
     result.stdout.fnmatch_lines(["*board differs from the NumPy model at * of 60 points*"])
-    result.stdout.fnmatch_lines(["*line of the board*"])
 
 
 def test_generated_code_that_was_changed_is_an_error_of_one_sentence(user):
@@ -116,7 +115,7 @@ def test_a_test_body_that_loses_its_board_is_an_error(user):
     result.stdout.fnmatch_lines(["*the board was unplugged; plug it in"])
 
 
-def test_the_board_answers_in_classes(user):
+def test_the_board_answers_in_classes_and_a_failure_shows_its_line(user):
     user.makepyfile(
         test_board="""
         def test_classes(pnn_board, pnn_project, pnn_points):
@@ -124,9 +123,13 @@ def test_the_board_answers_in_classes(user):
             classes = reference.answers(reference.quantize(X))[0]
             assert pnn_board.classify(X) == [reference.classes[label] for label in classes]
             assert pnn_board.session.stats().stack_bytes > 0
+        def test_wrong(pnn_board):
+            assert pnn_board.session.stats().stack_bytes < 0
         """
     )
-    run(user).assert_outcomes(passed=1)
+    result = run(user)
+    result.assert_outcomes(passed=1, failed=1)
+    result.stdout.fnmatch_lines(["*line of the board*", "*to the board*", "*from the board*"])
 
 
 def test_each_process_takes_a_board_of_its_own(user):
