@@ -43,6 +43,7 @@ class Case:
     call: Call
     proven: bool = True
     long: bool = False  # whether that takes more than a moment
+    exact: bool = False  # whether addresses depend on products, which cannot be abstract then
 
 
 # ---- products of a matrix ----
@@ -221,7 +222,8 @@ def _add_taught(stage: Stage, function: str) -> Iterator[Case]:
         fixed = {f"{n}_taught": labels.tolist(), f"{n}_examples": len(some)}
         points = _near(stage, examples[some], limit) if some else {}
         call = Call(function, arguments, returns, fixed, {}, buffers, {}, ignored, points)
-        yield Case(call, proven=not some)  # any examples, which are far from most points
+        # any examples, which are far from most points
+        yield Case(call, proven=not some, exact=True)
         fixed = {**fixed, "eeprom": content.tolist()}
         call = Call(function, arguments, returns, fixed, {}, buffers, {}, ignored, points)
         yield Case(call, proven=False)
@@ -232,7 +234,7 @@ def _add_taught(stage: Stage, function: str) -> Iterator[Case]:
             known[first + k] = None
             own = {**fixed, stage.previous: known}
             one = Call(function, arguments, returns, own, {}, buffers, {}, ignored)
-            yield Case(one, long=k > 0 or some != [0])
+            yield Case(one, long=k > 0 or some != [0], exact=True)
 
 
 def _walk(stage: Stage, function: str) -> Iterator[Case]:

@@ -27,7 +27,7 @@ FAULTS = {
         "i <= sizeof linear_weights_0",
     ),
     "a buffer that is an entry short": (
-        "forest: all numbers equal",
+        "forest: a lone leaf",
         "forest_inputs[FOREST_INPUTS]",
         "forest_inputs[FOREST_INPUTS - 1]",
     ),
