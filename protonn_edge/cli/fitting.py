@@ -94,6 +94,8 @@ def settled_samples(dataset: Dataset, settings: FeatureParameters) -> dict[str, 
         found["window_shape"] = _window_of(dataset)
     if not was_given("sample_rate") and dataset.sample_rate is not None:
         found["sample_rate"] = dataset.sample_rate
+    if settings.copies and dataset.background_noise is not None:
+        found["background_noise"] = dataset.background_noise
     if isinstance(asked, AudioRequest) and dataset.onset is not None:
         if asked.onset not in (None, dataset.onset):
             raise InputError(

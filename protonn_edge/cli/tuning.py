@@ -156,7 +156,8 @@ def _points(
         given.max_flash, given.max_sram, given.max_latency_ms, given.max_energy_mj
     )
     settled = fitting.settled_samples(
-        dataset, SharedParameters(features=parameters.get("features"))
+        dataset,
+        SharedParameters(features=parameters.get("features"), copies=parameters.get("copies") or 0),
     )
     every = {**parameters, **settled}
     fixed = {name: value for name, value in every.items() if value is not None}

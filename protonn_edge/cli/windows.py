@@ -18,7 +18,12 @@ from protonn_edge.cli.paths import WINDOWS, OutputFile
 from protonn_edge.cli.tables import TABLE, columns_option
 from protonn_edge.datasets import Notice, TableOptions, recordings
 from protonn_edge.datasets.naming import check_names, label_text, listed, title
-from protonn_edge.datasets.recorded import Recording, read_recording
+from protonn_edge.datasets.recorded import (
+    Recording,
+    followed_by,
+    read_noise,
+    read_recording,
+)
 from protonn_edge.datasets.rules import is_called_as_time
 from protonn_edge.errors import InputError, counted
 from protonn_edge.features.audio.frames import SAMPLE_LIMIT
@@ -88,7 +93,12 @@ def windows_command(
         metavar="PATTERN",
     ),
     background: str | None = option(
-        "The class of a table's samples that have no label, such as 'nothing'.", metavar="CLASS"
+        "The class of a table's samples that have no label, and of --noise, such as 'nothing'.",
+        metavar="CLASS",
+    ),
+    noise: Path | None = option(
+        "Recordings of noise, a file or a folder, that 'train --copies' mixes into the windows.",
+        PATH,
     ),
     rate: float | None = option(
         "Samples per second.  [default: from the recording, or its times]",
@@ -127,10 +137,16 @@ def windows_command(
     recorded = read_recording(recording, options)
     if rate is not None:
         recorded = replace(recorded, dataset=replace(recorded.dataset, sample_rate=rate))
+    noisy = None if noise is None else read_noise(noise, recorded, options)
+    own = len(recorded.seams)
+    if noisy is not None and background is not None:
+        recorded = followed_by(recorded, noisy)
     _check_window(window, recorded.samples.shape[1])
     _check_labels(recorded, window)
     detector = _trigger(recorded, window, trigger, before, onset)
-    cut = _Cut(_windows(recorded, window, stride, test_share, detector), recorded, detector)
+    windows = _windows(recorded, window, stride, test_share, detector)
+    mixed = None if noisy is None else _to_mix(windows, noisy, own, window)
+    cut = _Cut(windows, recorded, detector, mixed)
     content = io.BytesIO()
     np.savez_compressed(content, allow_pickle=False, **cut.arrays(onset))
     write_atomically(output, content.getvalue())
@@ -203,6 +219,23 @@ def _windows(
     return replace(cut, X_test=cut.X_test[known], y_test=cut.y_test[known])
 
 
+def _to_mix(
+    windows: recordings.CutWindows, noise: Recording, own: int, window: int
+) -> NDArray[np.float32]:
+    """Return windows of noise, none of them for testing.
+
+    They are the training windows of rows from `own` on, where noise is a class, too.
+    """
+    of_noise = windows.X_train[windows.begins >= own]
+    if len(of_noise):
+        return of_noise
+    samples, labels = noise.samples, noise.dataset.y_train
+    try:
+        return recordings.cut_windows(samples, labels, window, seams=noise.seams).X_train
+    except InputError as error:
+        raise InputError(f"--noise: {error}") from error
+
+
 @dataclass(frozen=True, eq=False)
 class _Cut:
     """Windows, their recording, and their starts, if not at regular intervals."""
@@ -210,6 +243,7 @@ class _Cut:
     windows: recordings.CutWindows
     recorded: Recording
     trigger: recordings.SegmentDetector | None
+    noise: NDArray[np.float32] | None = None  # windows to mix into copies
 
     def arrays(self, onset: int | None) -> dict[str, Any]:
         """Return the contents of the file: windows, their classes, rate, onset and groups."""
@@ -232,6 +266,8 @@ class _Cut:
             arrays["onset"] = np.array(onset)
         if self.groups is not None:
             arrays["groups"] = np.array(self.groups)
+        if self.noise is not None:
+            arrays["background_noise"] = self.noise
         return arrays | to_arrays(dataset.instrument)
 
     @property
@@ -267,6 +303,8 @@ class _Cut:
         n_groups = len(set(self.groups or ()))
         if n_groups > 1:
             facts.append(("groups", f"{n_groups:,}, for 'train --groups groups'"))
+        if self.noise is not None:
+            facts.append(("noise", f"{counted(len(self.noise), 'window')}, for 'train --copies'"))
         return facts
 
     def to_json(self) -> dict[str, Any]:
@@ -284,6 +322,7 @@ class _Cut:
             "classes": [name for name, n in zip(classes, counts, strict=True) if n],
             "n_of_class": dict(zip(classes, counts, strict=True)),
             "groups": None if self.groups is None else len(set(self.groups)),
+            "n_noise": 0 if self.noise is None else len(self.noise),
         }
 
     def notices(self, test_share: float) -> Iterator[Notice]:

@@ -4,7 +4,8 @@
 
 Optional: ``class_names``, to which the labels, whole numbers from 0, then point; ``feature_names``;
 ``channel_names``, ``sample_rate`` and ``onset`` for windows (n, time, channel); ``sensor`` and
-``units`` (one for all, or one for each channel or feature). Other arrays are ignored.
+``units`` (one for all, or one for each channel or feature); ``background_noise`` for windows, to be
+mixed into copies of them. Other arrays are ignored.
 X may have more than two axes: all but the first are flattened, in C order.
 
 Sparse features are compressed rows, ``X_train_indptr``, ``_indices`` and ``_data``, with
@@ -43,6 +44,7 @@ from protonn_edge.sensors.instruments import Instrument, from_arrays
 
 FILE_LIMIT_BYTES = 2**30
 
+_NOISE = "background_noise"
 _POINTS = ("X_test", "X", "X_train")
 # Numbers that windows may have: their type, maximum, and description.
 _OF_WINDOWS: tuple[tuple[Any, ...], ...] = (
@@ -152,6 +154,10 @@ def _table(archive: ArrayArchive, part: str, classes: tuple[str, ...]) -> Table:
         for name, *wanted in _OF_WINDOWS
         if windows and name in archive.names
     }
+    noise, axes = _points(archive, _NOISE) if windows and _NOISE in archive.names else (None, shape)
+    if axes != shape:
+        reason = f"has windows of {axes}, {points!r} of {shape}; cut both with 'windows --noise'"
+        raise archive.refusal(_NOISE, reason)
     return Table(
         source,
         X,
@@ -159,6 +165,7 @@ def _table(archive: ArrayArchive, part: str, classes: tuple[str, ...]) -> Table:
         feature_names=names,
         point_shape=shape,
         instrument=instrument,
+        background_noise=noise,
         **numbers,
     )
 

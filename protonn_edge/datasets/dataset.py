@@ -125,6 +125,8 @@ class Provenance:
     sample_rate: float | None = None  # samples per second, of a recording or of windows
     # the level at which clips of sound begin, if that is how windows were cut
     onset: int | None = None
+    # (k, D): windows of noise, to mix into copies of training windows; see `with_noise`
+    background_noise: Matrix | None = None
     instrument: Instrument | None = None  # the sensor of the values, if known
     columns: tuple[ColumnRead, ...] = ()  # the rows of a table, as read
     preparation: Preparation | None = None  # made the features, if not all are columns
@@ -146,12 +148,14 @@ class Provenance:
 
     def of_columns(self, columns: Sequence[int]) -> Self:
         """Return these points with some of their features, by their indices."""
+        noise = self.background_noise
         return replace(
             self,
             feature_names=tuple(self.feature_names[i] for i in columns if self.feature_names),
             instrument=self.instrument and self.instrument.of_channels(columns),
             preparation=self.preparation and self.preparation.of_columns(columns),
             gaps=None if self.gaps is None else self.gaps[:, columns],
+            background_noise=None if noise is None else noise[:, columns],
             **{name: getattr(self, name)[:, columns] for name in self.matrices},
         )
 

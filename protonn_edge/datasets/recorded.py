@@ -22,6 +22,7 @@ from protonn_edge.datasets.dataset import (
     FLOAT32_MAX,
     Dataset,
     LabelSetTable,
+    Provenance,
     Table,
     dataset_from,
     dense_features,
@@ -46,6 +47,7 @@ from protonn_edge.system.files import check_file
 
 _SAME_RATE = 0.05  # maximum relative difference between the rates of two files
 _DIGITS = 4  # of a measured rate
+_NOISE = "noise"  # what a message calls the class of noise
 
 _DAYS = ("%d.%m.%Y", "%m/%d/%Y", "%d/%m/%Y", "%Y/%m/%d", "%d-%m-%Y")
 _TIMES = ("%H:%M:%S.%f", "%H:%M:%S", "%H:%M", "%I:%M:%S %p", "%I:%M %p")
@@ -98,6 +100,54 @@ def read_recording(path: Path, options: TableOptions | None = None) -> Recording
         return _of_takes(path, options)
     table, classes = _of_file(path, options)
     return _recording(table, None, np.zeros(len(table.labels), np.bool_), table.sessions, classes)
+
+
+def read_noise(path: Path, recorded: Recording, options: TableOptions) -> Recording:
+    """Read recordings of noise, a file or a folder, with the channels, rate and sensor of others.
+
+    Their labels are ignored: all samples are of the class ``options.background``.
+    """
+    label = options.background or _NOISE
+    noise = read_recording(path, replace(options, name=None, label=None, labelled=label))
+    own, dataset = recorded.dataset, noise.dataset
+    alike = set(own.feature_names) <= set(noise.channels)
+    if alike:
+        dataset = dataset.matched(own.feature_names, str(path), "the recording")
+    if not alike or dataset.n_features != own.n_features:
+        raise InputError(
+            f"{path} has {_channels(dataset, dataset.n_features)}, the recording has "
+            f"{_channels(own, own.n_features)}; give noise of the same sensor"
+        )
+    both = {"the recording": own, str(path): dataset}
+    _one_rate(both)
+    _one_instrument(both)
+    dataset = replace(dataset, y_train=np.zeros_like(dataset.y_train), classes=(label,))
+    return replace(noise, dataset=dataset)
+
+
+def followed_by(first: Recording, second: Recording) -> Recording:
+    """Return a recording with the takes of another one of the same channels at its end."""
+    own, other = first.dataset, second.dataset
+    classes = tuple(dict.fromkeys((*own.classes, *other.classes)))
+    number = np.array([classes.index(name) for name in other.classes])
+    seams, count = second.seams.copy(), len(second.seams)
+    seams[:1] = True
+    take_of, groups = first.take_of, first.groups
+    if take_of is not None:
+        later = np.zeros(count, np.int64) if second.take_of is None else second.take_of
+        take_of = np.concatenate([take_of, take_of.max() + 1 + later])
+    if groups is not None:
+        later_groups = second.groups or Repeated([("noise", count)])
+        groups = Repeated([*runs_in(groups), *runs_in(later_groups)])
+    dataset = replace(
+        own,
+        X_train=np.concatenate([first.samples, second.samples]),
+        y_train=np.concatenate([own.y_train, number[other.y_train]]),
+        classes=classes,
+        notices=tuple(dict.fromkeys((*own.notices, *other.notices))),
+    )
+    tested = np.concatenate([first.tested, second.tested])
+    return Recording(dataset, np.concatenate([first.seams, seams]), take_of, tested, groups)
 
 
 def _of_takes(folder: Path, options: TableOptions) -> Recording:
@@ -275,18 +325,19 @@ def _alike(tables: Sequence[Table]) -> Iterator[Table]:
 
 def _unlike(table: Table, first: Table) -> InputError:
     return InputError(
-        f"{table.source} has {_channels(table)}, {first.source} has {_channels(first)}; give all "
-        "files the same channels, or choose some with --channels"
+        f"{table.source} has {_channels(table, table.X.shape[1])}, {first.source} has "
+        f"{_channels(first, first.X.shape[1])}; give all files the same channels, or choose some "
+        "with --channels"
     )
 
 
-def _channels(table: Table) -> str:
-    if table.feature_names:
-        return f"the channels {listed(table.feature_names)}"
-    return f"{counted(table.X.shape[1], 'channel')} without names"
+def _channels(points: Provenance, count: int) -> str:
+    if points.feature_names:
+        return f"the channels {listed(points.feature_names)}"
+    return f"{counted(count, 'channel')} without names"
 
 
-def _one_rate(tables: Mapping[str, Table]) -> float | None:
+def _one_rate(tables: Mapping[str, Provenance]) -> float | None:
     """Return the common rate of all files with a known one."""
     rates = {name: each.sample_rate for name, each in tables.items() if each.sample_rate}
     first, usual = next(iter(rates.items()), ("", 0.0))
@@ -299,7 +350,7 @@ def _one_rate(tables: Mapping[str, Table]) -> float | None:
     return float(np.median(list(rates.values()))) if rates else None
 
 
-def _one_instrument(tables: Mapping[str, Table]) -> Instrument | None:
+def _one_instrument(tables: Mapping[str, Provenance]) -> Instrument | None:
     """Return the instrument of all files; None if some do not state it."""
     known = {name: each.instrument for name, each in tables.items() if each.instrument}
     first, common = next(iter(known.items()), ("", None))

@@ -275,6 +275,14 @@ IMAGES: tuple[rows.Refusal, ...] = (
 
 COPIES: tuple[rows.Refusal, ...] = (
     rows.all_at_once("copies"),
+    rows.Refusal(
+        lambda case: (
+            case.settings.background_noise is not None
+            and (case.settings.copies == 0 or not case.kinds & _OF_SAMPLES)
+        ),
+        "{background_noise} is given, but only copies of windows and clips are mixed with it; give "
+        "{copies} and {features} of samples, or leave it out",
+    ),
     *rows.but(
         lambda case: case.settings.copies > 0,
         "{copies} is {settings.copies}, but <but>; leave it out",

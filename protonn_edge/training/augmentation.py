@@ -99,11 +99,17 @@ class SignalMovement:
     gain: float  # a factor of each channel's distance from its mean
     noise: float  # deviation, in deviations of the channel
 
-    def __call__(self, signals: Float32, shape: Shape, generator: np.random.Generator) -> Float32:
+    def __call__(
+        self,
+        signals: Float32,
+        shape: Shape,
+        generator: np.random.Generator,
+        background: Float32 | None = None,
+    ) -> Float32:
         """Return signals (n, N C) of `shape` N samples of C channels, each moved independently.
 
         A signal keeps its first value before its start, and its last one after its end. No value
-        leaves the range of its channel in all signals.
+        leaves the range of its channel in all signals. Background noise (k, N C) is added.
         """
         still = signals.reshape(-1, *shape)
         n, length, channels = still.shape
@@ -121,9 +127,22 @@ class SignalMovement:
         moved = mean + gain * (moved - mean)
         noise = generator.standard_normal(moved.shape, dtype=np.float32)
         moved += np.float32(self.noise) * still.std(axis=(0, 1)) * noise
+        if background is not None:
+            moved += _random_noise(background.reshape(-1, length, channels), n, generator)
         limits = still.min(axis=(0, 1)), still.max(axis=(0, 1))
         clipped: Float32 = np.clip(moved, *limits).reshape(signals.shape)
         return clipped
+
+
+def _random_noise(noise: Float32, n: int, generator: np.random.Generator) -> Float32:
+    """Return n of the signals (k, N, C) without their means, rotated in time, at random gains."""
+    length = noise.shape[1]
+    rows = generator.integers(len(noise), size=(n, 1))
+    places = (np.arange(length) + generator.integers(length, size=(n, 1))) % length
+    drawn = noise[rows, places]
+    gain = generator.random((n, 1, 1), dtype=np.float32)
+    mixed: Float32 = gain * (drawn - drawn.mean(axis=1, keepdims=True))
+    return mixed
 
 
 def _factors(

@@ -12,6 +12,7 @@ from dataclasses import Field, FrozenInstanceError, dataclass, field, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
 import numpy as np
+from numpy.typing import NDArray
 
 from protonn_edge.chain.feature_stage import FeatureStage, Shape
 from protonn_edge.chain.model import Model
@@ -177,6 +178,9 @@ class FeatureParameters(Parameterized):
     copies : int in [0, 100], default=0
         Copies of each training point, an image, a window or a clip, to train with besides, each
         moved at random: see `protonn_edge.training.augmentation`.
+    background_noise : array of shape (k, n_features), default=None
+        Windows or clips of noise, in the unit of the points. Each copy is mixed with one of them
+        that begins at a random place, at a random gain of up to 1.
     network_epochs : int, default=30
         Passes over the images in which layers are learned, the last 40 % of them on integers. Their
         head has the prototypes and projections of the ProtoNN to train, or else weighted sums; the
@@ -233,6 +237,7 @@ class FeatureParameters(Parameterized):
         help="Copies of each image, window or clip to train with besides, moved at random.",
         option="--copies",
     )
+    background_noise: NDArray[np.float32] | None = parameter(None, "array-like", None)
     network_epochs: int = parameter(
         30, PASSES, help="Passes over the images for learning convolutions."
     )

@@ -26,6 +26,7 @@ from protonn_edge.training.points import (
     Float32,
     Indices,
     TrainingSet,
+    check_finite,
     check_varying,
     distinct_points,
 )
@@ -112,14 +113,24 @@ def _moved(
             f"{settings.copies} copies of the points need {needed:,} B of memory, the limit is "
             f"{_COPIES_LIMIT:,}; make fewer"
         )
-    asked, image = settings.asked, settings.image_shape
+    asked, image, noise = settings.asked, settings.image_shape, settings.background_noise
+    if noise is not None:
+        with np.errstate(over="ignore"):
+            noise = np.asarray(noise, np.float32)
+        check_finite(noise, "background_noise")
+        if noise.ndim != 2 or noise.shape[1] != points.shape[1] or not len(noise):
+            raise InputError(
+                f"background_noise has the shape {noise.shape}, the points have "
+                f"{points.shape[1]:,} values; give windows of noise as long as the points"
+            )
     for _ in range(settings.copies):
         if image is not None:
             copy = points.copy()
             move(copy, image, generator)
             yield copy
         elif asked is not None:  # or it is refused
-            yield asked.movement(points, settings.window_shape or (points.shape[1], 1), generator)
+            shape = settings.window_shape or (points.shape[1], 1)
+            yield asked.movement(points, shape, generator, noise)
 
 
 def count_inputs(settings: SharedParameters, points: Float32 | Sparse) -> int:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
+import joblib
 import numpy as np
 import optuna
 from optuna.distributions import (
@@ -138,7 +139,10 @@ class SearchSpace(declared.SearchTask):
             },
             "starts": self.starts(),
             "at random": self.at_random,
-            "fixed": {name: str(value) for name, value in sorted(self.fixed.items())},
+            "fixed": {
+                name: joblib.hash(value) if isinstance(value, np.ndarray) else str(value)
+                for name, value in sorted(self.fixed.items())
+            },
         }
 
 

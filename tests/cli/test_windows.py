@@ -11,7 +11,7 @@ import pytest
 from avr_tools import needs_emulated_avr
 from command_line import refusal, run, run_json
 
-from protonn_edge.chain.file import load_model
+from protonn_edge.chain.file import load_model, model_bytes
 
 FEATURES = "mean,deviation,min,max,crossings,bands:3"
 
@@ -275,3 +275,100 @@ def test_onsets_are_of_one_channel_and_alone(recording: Path, tmp_path: Path) ->
     assert "is for sound, of one channel, and these are 2" in refusal(run(*words))
     for more in (["--stride", 5], ["--trigger", "auto"]):
         assert "--onset for sounds; give one" in run(*words, *more).stderr
+
+
+# --- background noise ----------------------------------------------------------------------------
+
+
+def table_of(path: Path, samples: np.ndarray, labels: list[str] | None = None) -> Path:
+    """Write samples (n, 2) as a table, with a label each if given."""
+    rows = [",".join(f"{value:.1f}" for value in row) for row in samples]
+    if labels is not None:
+        rows = [f"{label},{row}" for label, row in zip(labels, rows, strict=True)]
+    path.write_text("\n".join(["x,y" if labels is None else "label,x,y", *rows]) + "\n")
+    return path
+
+
+@pytest.fixture
+def hums(tmp_path: Path) -> Path:
+    """Give a folder with two recordings of noise, of 200 samples each."""
+    rng = np.random.default_rng(1)
+    folder = tmp_path / "hums"
+    folder.mkdir()
+    table_of(folder / "fan.csv", 9 + rng.normal(0, 50, (200, 2)))
+    table_of(folder / "rain.csv", rng.normal(0, 20, (200, 2)), ["any"] * 200)
+    return folder
+
+
+def test_noise_waits_for_copies_to_be_mixed_into(
+    recording: Path, hums: Path, tmp_path: Path
+) -> None:
+    cut = ["windows", recording, "--window", 20]
+    assert run_json(*cut, "-o", tmp_path / "w.npz", "--noise", hums)["n_noise"] == 20
+    assert run_json(*cut, "-o", tmp_path / "plain.npz")["n_noise"] == 0
+    with np.load(tmp_path / "w.npz") as noisy, np.load(tmp_path / "plain.npz") as plain:
+        assert noisy["background_noise"].shape == (20, 20, 2)
+        assert all(np.array_equal(noisy[name], plain[name]) for name in plain)
+    options = ["--features", "mean,deviation", "--prototypes", 4, "--epochs", 2]
+    trained: dict[tuple[str, int], list[bytes]] = {}
+    for name, more in (
+        ("w", ["--copies", 2]),
+        ("w", ["--copies", 2]),
+        ("w", []),
+        ("plain", ["--copies", 2]),
+        ("plain", []),
+    ):
+        done = run("train", tmp_path / f"{name}.npz", "-o", tmp_path / "m.npz", *options, *more)
+        assert done.exit_code == 0, done.output
+        model = load_model(tmp_path / "m.npz")
+        trained.setdefault((name, len(more)), []).append(model_bytes(model))
+        noise = model.record["settings"]["background_noise"]
+        assert (noise or "").startswith("array (20, 40) ") == (name == "w" and bool(more))
+    first, again = trained["w", 2]
+    assert first == again
+    assert trained["w", 0] == trained["plain", 0] != trained["plain", 2] != [first]
+
+
+def test_noise_can_be_a_class_and_its_test_part_is_not_mixed(
+    recording: Path, hums: Path, tmp_path: Path
+) -> None:
+    words = ["windows", recording, "-o", tmp_path / "w.npz", "--window", 20, "--test", 0.3]
+    made = run_json(*words, "--noise", hums, "--background", "nothing")
+    assert made["n_of_class"] == {"fast": 9, "slow": 9, "nothing": 14}
+    with np.load(tmp_path / "w.npz", allow_pickle=False) as arrays:
+        nothing = list(arrays["class_names"]).index("nothing")
+        of_class = arrays["X_train"][arrays["y_train"] == nothing]
+        assert np.array_equal(arrays["background_noise"], of_class)
+        assert np.count_nonzero(arrays["y_test"] == nothing) == 6
+
+
+def test_noise_in_folders_of_takes_has_groups(hums: Path, tmp_path: Path) -> None:
+    rng = np.random.default_rng(2)
+    takes = tmp_path / "takes"
+    takes.mkdir()
+    for name in ("push.1", "push.2", "pull.1", "pull.2"):
+        table_of(takes / f"{name}.csv", rng.normal(0, 300, (60, 2)))
+    words = ["windows", takes, "-o", tmp_path / "w.npz", "--window", 20, "--test", 0.5]
+    made = run_json(*words, "--noise", hums, "--background", "nothing")
+    assert made["n_of_class"] == {"pull": 3, "push": 3, "nothing": 10}
+    with np.load(tmp_path / "w.npz", allow_pickle=False) as arrays:
+        assert set(arrays["groups"]) == {"push.1.csv", "pull.1.csv", "noise"}
+
+
+@pytest.mark.parametrize(
+    ("header", "sentence"),
+    [
+        ("x,z", "hum.csv has the channels 'x', 'z', the recording has the channels 'x', 'y'; give"),
+        ("x", "hum.csv has the channels 'x', the recording has"),
+        ("1,2", "hum.csv has 2 channels without names, the recording has"),
+        ("z,x,y", "--noise: the longest run of equal labels without a gap has 15 samples"),
+    ],
+)
+def test_noise_of_another_sensor_is_one_sentence(
+    recording: Path, tmp_path: Path, header: str, sentence: str
+) -> None:
+    row = ",".join("1" for _ in header.split(","))
+    (tmp_path / "hum.csv").write_text("\n".join([header, *([row] * 15)]) + "\n")
+    words = ["windows", recording, "-o", tmp_path / "w.npz", "--window", 20]
+    assert sentence in refusal(run(*words, "--noise", tmp_path / "hum.csv"))
+    assert not (tmp_path / "w.npz").exists()

@@ -34,6 +34,7 @@ LABELS = np.stack([Y, np.arange(24) % 3 > 0], axis=1).astype(int)
 BRIEF = {"epochs": 1, "iterations": 1, "pass_epochs": 1, "network_epochs": 1, "random_state": 0}
 
 COPIES: dict[str, Any] = {"copies": 2}
+NOISE: dict[str, Any] = {"background_noise": [[1] * 8]}
 IMAGES = {"image_shape": (2, 4)}
 DESKEWED = {**IMAGES, "features": "deskew,pool:1x2"}
 AVERAGES = {**IMAGES, "features": "pool:1x2"}
@@ -161,6 +162,7 @@ CASES: list[tuple[dict[str, Any], dict[str, Any], str]] = [
     ({"initial_model": CLIPPED_AVERAGES}, {}, "clips outliers, but images are pooled"),
     ({"dead_zone": 0.1, **AVERAGES}, {}, "dead_zone is 0.1, but images are pooled"),
     (COPIES, {}, "copies is 2, but only images, windows of samples and clips of sound are moved"),
+    (NOISE, {}, "background_noise is given, but only copies of windows and clips are mixed"),
     (COPIES | IMAGES, SETS, "copies is 2, but points have sets of labels"),
     (COPIES | IMAGES, SPARSE, "copies is 2, but the points are sparse"),
     (COPIES | IMAGES, BLOCKS, "copies is 2, but the points are read in blocks"),
@@ -284,6 +286,7 @@ CHOICES: dict[str, dict[str, Any]] = {
     "a model of averages": {"initial_model": OF_AVERAGES},
     "a model of sets": {"initial_model": OF_SETS},
     "copies": COPIES,
+    "copies with noise": COPIES | NOISE,
     "images": IMAGES,
     "averages": AVERAGES,
     "averages of nothing": {"features": "pool:1x2"},

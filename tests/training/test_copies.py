@@ -74,7 +74,22 @@ def test_values_stay_in_the_range_of_their_channel() -> None:
     assert np.all(copies <= still.max((0, 1)))
 
 
+def test_noise_is_added_at_random_gains_without_its_mean() -> None:
+    points = np.zeros((200, 64), np.float32)
+    points[:2] = [[-9.0], [9.0]]  # the range of the channels
+    alternating = np.tile(np.float32([6.0, 104.0, 4.0, 96.0]), 16)[None]  # deviations 1 and 4
+    generator = np.random.default_rng(0)
+    copies = STILL(points, (32, 2), generator, alternating).reshape(-1, 32, 2)[2:]
+    assert np.allclose(copies.mean(axis=1), 0, atol=1e-5)
+    assert np.allclose(np.abs(copies[..., 1]), 4 * np.abs(copies[..., 0]), atol=1e-4)
+    gains = np.abs(copies[:, 0, 0])
+    assert 0 <= gains.min() < 0.1
+    assert 0.9 < gains.max() <= 1
+    assert 0.3 < (copies[:, 0, 0] > 0).mean() < 0.7  # it begins anywhere
+
+
 WINDOWS: dict[str, Any] = {"features": "mean,deviation,change", "window_shape": (32, 2)}
+IMAGE: dict[str, Any] = {"features": None, "window_shape": None, "image_shape": (8, 8)}
 CLASSES = np.arange(40) % 2
 
 
@@ -113,6 +128,11 @@ def test_every_kind_of_classifier_has_copies() -> None:
         ({"window_shape": (1, 64)}, "64 channels"),
         ({"window_shape": None, "image_shape": (8, 8), "features": None, "augment": True}, "moves"),
         ({"copies": 101}, "copies"),
+        ({"copies": 0, "background_noise": np.ones((1, 64))}, "only copies of windows and clips"),
+        ({**IMAGE, "background_noise": np.ones((1, 64))}, "only copies of windows and clips"),
+        ({"background_noise": np.ones((1, 63))}, r"shape \(1, 63\), the points have 64 values"),
+        ({"background_noise": np.ones((0, 64))}, r"shape \(0, 64\), the points have 64 values"),
+        ({"background_noise": np.full((1, 64), np.nan)}, "background_noise .* NaN"),
     ],
 )
 def test_points_that_cannot_be_moved_are_refused(settings: dict[str, Any], message: str) -> None:
