@@ -14,13 +14,20 @@ from protonn_edge.cli.command import OUTPUT, Output, argument, command, option, 
 from protonn_edge.cli.options import BOARD, BYTES, PATH
 from protonn_edge.cli.paths import MODEL, OutputFile, check_there
 from protonn_edge.cli.tables import TABLE, columns_option
-from protonn_edge.conversion import BOOSTER_FILES, EPOCHS, LAYOUTS, Features, Layout
+from protonn_edge.conversion import (
+    BOOSTER_FILES,
+    EPOCHS,
+    LAYOUTS,
+    NETWORK_FILES,
+    Features,
+    Layout,
+)
 from protonn_edge.datasets.options import TableOptions
 from protonn_edge.errors import InputError
 from protonn_edge.system.lazy import later
 
 _WORK = "protonn_edge.cli.converting"
-_ESTIMATORS = (".skops", *BOOSTER_FILES)
+_ESTIMATORS = (".skops", *BOOSTER_FILES, *NETWORK_FILES)
 _PICKLES = (".joblib", ".pickle", ".pkl")
 _OPTIONS = {  # that apply to only one kind of SOURCE
     "a folder": ("normalization",),
@@ -59,7 +66,7 @@ class ConvertOptions:
     )
     board_name: str = BOARD
     classes: tuple[str, ...] = columns_option(
-        "From a classifier of XGBoost or LightGBM with numbered classes: the names of classes "
+        "From a file with numbered classes, of XGBoost, LightGBM or ONNX: the names of classes "
         "0, 1, ..., separated by commas.  [default: those of the data, sorted]",
         "NAMES",
     )
@@ -82,10 +89,10 @@ def convert_command(
 
     SOURCE is a folder of the reference implementation, with the files W, B, Z and gamma as text or
     .npy; or a fitted scikit-learn estimator, written by skops.io.dump (.skops; pickles are not
-    read); or a classifier that XGBoost (.json, .ubj) or LightGBM (.txt) saved. The ranges of the
-    features and the names of the classes, which none of these contains, are taken from the
-    training data. Or SOURCE is a model file (.npz), and OUTPUT a folder for the reference
-    implementation.
+    read); or a classifier that XGBoost (.json, .ubj) or LightGBM (.txt) saved; or a network that
+    PyTorch, Keras or skl2onnx exported (.onnx). The ranges of the features and the names of the
+    classes, which none of these contains, are taken from the training data. Or SOURCE is a model
+    file (.npz), and OUTPUT a folder for the reference implementation.
     """
     if given.source.suffix in _PICKLES:
         raise InputError(

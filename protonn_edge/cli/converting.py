@@ -16,11 +16,11 @@ from protonn_edge.cli.fitting import of_data
 from protonn_edge.cli.paths import check_output
 from protonn_edge.cli.trained import describe, known_rows, sentence_of
 from protonn_edge.cli.training import reference_model_for
-from protonn_edge.conversion import BOOSTER_FILES
-from protonn_edge.conversion.boosters import BoostedTrees
+from protonn_edge.conversion import BOOSTER_FILES, NETWORK_FILES
 from protonn_edge.conversion.converting import from_sklearn
 from protonn_edge.conversion.libraries import load_booster
-from protonn_edge.conversion.reading import load_estimator
+from protonn_edge.conversion.onnx_operators import load_network
+from protonn_edge.conversion.reading import StoredClassifier, load_estimator
 from protonn_edge.conversion.reference import same_answers, to_reference, write_reference_model
 from protonn_edge.datasets import MultiLabelDataset, load_dataset
 from protonn_edge.datasets.dataset import dense_features
@@ -57,7 +57,7 @@ def from_estimator(given: ConvertOptions, out: Output) -> dict[str, Any]:
             f"{data} has sets of labels, but the estimator predicts one class; use data with one "
             "label per point"
         )
-    estimator = (load_booster if source.suffix in BOOSTER_FILES else load_estimator)(source)
+    estimator = _estimator(source)
     wanted = tuple(map(str, getattr(estimator, "feature_names_in_", ())))
     dataset = dataset.matched(wanted, str(data))
     out.notice(dataset.notices)
@@ -86,14 +86,21 @@ def from_estimator(given: ConvertOptions, out: Output) -> dict[str, Any]:
     return found.to_json()
 
 
+def _estimator(source: Path) -> Any:
+    """Return the classifier in a file, by its suffix."""
+    if source.suffix in NETWORK_FILES:
+        return load_network(source, str(source))
+    return (load_booster if source.suffix in BOOSTER_FILES else load_estimator)(source)
+
+
 def _labels(
     estimator: Any, classes: tuple[str, ...], given: ConvertOptions
 ) -> tuple[NDArray[Any], tuple[str, ...] | None]:
     """Return the estimator's labels of the data's classes, and names for these labels.
 
-    Boosted trees of a file have numbers for labels: those of --classes, or of sorted classes.
+    A file of another library has numbers for labels: those of --classes, or of sorted classes.
     """
-    known = isinstance(estimator, BoostedTrees) and {*map(str, estimator.classes_)}
+    known = isinstance(estimator, StoredClassifier) and {*map(str, estimator.classes_)}
     if not known or (not given.classes and known.issuperset(classes)):
         if given.classes:
             raise InputError(

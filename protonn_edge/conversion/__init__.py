@@ -1,4 +1,4 @@
-"""Models from elsewhere: the reference implementation's folders, estimators, boosted trees."""
+"""Models from elsewhere: folders of the reference implementation, estimators, trees, networks."""
 
 from typing import Literal, get_args
 
@@ -11,5 +11,6 @@ Layout = Literal["text", "npy"]
 LAYOUTS: tuple[Layout, ...] = get_args(Layout)
 EPOCHS = 60
 """Epochs of training on an estimator's answers, where the conversion is not exact."""
+NETWORK_FILES = (".onnx",)
 BOOSTER_FILES = (".json", ".ubj", ".txt")
 """The suffixes of files of XGBoost, and of LightGBM."""

@@ -27,17 +27,6 @@ _LIMIT_BYTES = 2**28  # of what all nodes add to the scores
 
 
 @dataclass(frozen=True, eq=False)
-class BoostedTrees:
-    """A classifier of another library; names that end with _ are scikit-learn's."""
-
-    name: str  # the class, or the file
-    rule: TreeRule
-    n_features_in_: int
-    feature_names_in_: NDArray[Any]  # (D,): texts; empty if there are none
-    classes_: NDArray[Any]  # (L,): its labels
-
-
-@dataclass(frozen=True, eq=False)
 class StoredTree:
     """A tree, as nodes in any order after the root; all arrays are (N,)."""
 

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -22,9 +23,12 @@ import protonn_edge
 from protonn_edge.boards import Board, board_of
 from protonn_edge.chain.model import Model
 from protonn_edge.chain.statistics import InputStatistics
+from protonn_edge.codegen.plan import Plan
 from protonn_edge.conversion import EPOCHS, prototypes
 from protonn_edge.conversion.estimators import FittedEstimator, LinearRule, read_estimator
 from protonn_edge.conversion.kept import Conversion, Measured
+from protonn_edge.conversion.networks import FloatNetwork, network_model
+from protonn_edge.conversion.onnx_operators import load_network
 from protonn_edge.conversion.scaling import rows_of
 from protonn_edge.conversion.trees import TreeRule, cuts, forest_model
 from protonn_edge.datasets.naming import check_names, label_text
@@ -156,7 +160,51 @@ def from_sklearn(
         found = _Search(fitted, points, names, limit, epochs, random_state).best()
     activity = measure_activity(found.integers, found.integers.quantize(some))
     model = replace(found.model.with_units_of(points), activity=activity)
-    return _conversion(found, model, fitted, test, held_out=evaluate_on is not None)
+    held_out = evaluate_on is not None
+    return _conversion(found, model, fitted, test, limit.board, held_out=held_out)
+
+
+def from_onnx(
+    model: Path | str | bytes,
+    X: ArrayLike,
+    y: ArrayLike | None = None,
+    *,
+    evaluate_on: tuple[ArrayLike, ArrayLike | None] | None = None,
+    **options: Any,
+) -> Conversion:
+    """Convert a trained network in ONNX into a model for a board.
+
+    Parameters
+    ----------
+    model : Path, str or bytes
+        The file (.onnx), or its contents. docs/conversion.md lists the operators.
+    X : array of shape (n, D), or (n, ...) as the network takes it
+        Representative points, such as the training points: they calibrate the integers. In rows,
+        images have the channels of a pixel next to each other.
+    y : array of shape (n,), optional
+        Their labels, only for the accuracies.
+    evaluate_on : tuple of X and y or None, optional
+        Points for measuring the steps, instead of `X` and `y`.
+    **options
+        `board`, `budget`, `classes`, `epochs` and `random_state`, as for `from_sklearn`.
+
+    Returns
+    -------
+    Conversion
+
+    Raises
+    ------
+    InputError
+        If the network cannot be converted: the sentence names the node.
+    CheckFailed
+        If it is too large for the board, or the budget.
+    """
+    content = model if isinstance(model, bytes) else Path(model)
+    stored = load_network(content, "the network" if isinstance(model, bytes) else str(model))
+    rows = stored.rule.rows
+    if evaluate_on is not None:
+        evaluate_on = rows(evaluate_on[0]), evaluate_on[1]
+    return from_sklearn(stored, rows(X), y, evaluate_on=evaluate_on, **options)
 
 
 @dataclass(frozen=True, eq=False)
@@ -166,7 +214,7 @@ class _Candidate:
     integers: IntegerChain
     steps: tuple[tuple[str, Model], ...]
     agreement: float
-    flash_bytes: int
+    plan: Plan
 
     @property
     def model(self) -> Model:
@@ -197,11 +245,20 @@ class _Search:
         check_varying(self.inputs.lower, self.inputs.upper)
         if isinstance(self.estimator.rule, TreeRule):
             return self._trees(self.estimator.rule)
+        if isinstance(self.estimator.rule, FloatNetwork):
+            return self._network(self.estimator.rule)
         found = self._exact()
         if found and (self.epochs == 0 or found[0].agreement >= _GOOD_AGREEMENT):
             return found[0]
         found += self._reduced(needed=not found)
         return max(found, key=lambda candidate: candidate.agreement)  # the first of equals
+
+    def _network(self, network: FloatNetwork) -> _Candidate:
+        """Return a network, its layers on images in integers."""
+        model = network_model(network, self.X, self.classes)
+        smaller = "a network with fewer channels, units or weights"
+        found = replace(self, limit=replace(self.limit, smaller=smaller))
+        return found._candidate(("exact" if network.image is None else "rounded", model))
 
     def _trees(self, rule: TreeRule) -> _Candidate:
         """Return the trees: unchanged if they fit, or else pruned, of shares or of votes."""
@@ -342,11 +399,17 @@ class _Search:
         some = slice(None, None, -(-len(self.X) // _COMPARED_POINTS))
         predicted = integers.predict(integers.quantize(self.X[some]))
         agreement = share_right(predicted, self.answers[some])
-        return _Candidate(integers, steps, agreement, plan.flash_bytes)
+        return _Candidate(integers, steps, agreement, plan)
 
 
 def _conversion(
-    found: _Candidate, model: Model, estimator: FittedEstimator, test: Measured, *, held_out: bool
+    found: _Candidate,
+    model: Model,
+    estimator: FittedEstimator,
+    test: Measured,
+    board: Board,
+    *,
+    held_out: bool,
 ) -> Conversion:
     """Measure the steps, and record the conversion in the candidate's model."""
     steps = [test.step("estimator", test.answers)]
@@ -370,6 +433,7 @@ def _conversion(
         n=len(test.X),
         held_out=held_out,
         model_bytes=found.integers.model_bytes,
-        flash_bytes=found.flash_bytes,
+        plan=found.plan,
+        board=board,
         source=estimator,
     )

@@ -22,7 +22,7 @@ from sklearn.svm import SVC, LinearSVC, NuSVC
 from sklearn.tree import DecisionTreeClassifier
 
 from protonn_edge.conversion import reading
-from protonn_edge.conversion.boosters import BoostedTrees, histogram_rule
+from protonn_edge.conversion.boosters import histogram_rule
 from protonn_edge.conversion.libraries import LIBRARIES, of_library
 from protonn_edge.conversion.scaling import AffineMap, Float64, affine_map
 from protonn_edge.conversion.trees import tree_rule
@@ -151,7 +151,9 @@ def read_estimator(estimator: Any, n_features: int) -> FittedEstimator:
     if hasattr(estimator, "best_estimator_"):  # of a search for parameters
         estimator = estimator.best_estimator_
     *before, (_, classifier) = _steps(estimator)
-    stored = classifier if isinstance(classifier, BoostedTrees) else of_library(classifier)
+    stored = (
+        classifier if isinstance(classifier, reading.StoredClassifier) else of_library(classifier)
+    )
     if stored is not None:
         return _read_stored(stored, estimator, before, n_features)
     reader = _READERS.get(type(classifier))
@@ -197,7 +199,7 @@ def _steps(estimator: Any) -> list[tuple[Any, Any]]:
 
 
 def _read_stored(
-    stored: BoostedTrees, estimator: Any, before: list[tuple[Any, Any]], n_features: int
+    stored: reading.StoredClassifier, estimator: Any, before: list[tuple[Any, Any]], n_features: int
 ) -> FittedEstimator:
     if before:
         _check_features(before[0][1], type(before[0][1]).__name__, n_features)

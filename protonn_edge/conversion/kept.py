@@ -8,7 +8,9 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from protonn_edge.boards import Board
 from protonn_edge.chain.model import Model
+from protonn_edge.codegen.plan import Plan
 from protonn_edge.conversion.estimators import FittedEstimator
 from protonn_edge.datasets.naming import label_text
 from protonn_edge.errors import InputError
@@ -41,7 +43,8 @@ class Conversion(Deployable):
     n: int  # points that the steps were measured on
     held_out: bool  # whether they are other points than the conversion's
     model_bytes: int  # size of W, B and Z as int8, or of trees
-    flash_bytes: int  # flash of the whole firmware, by the planner
+    plan: Plan  # the planner's figures
+    board: Board  # that they are for
     source: FittedEstimator = field(repr=False)  # which takes the same points
 
     def to_model(self) -> Model:
@@ -51,6 +54,11 @@ class Conversion(Deployable):
     def _labelled(self, X: ArrayLike, y: ArrayLike) -> tuple[Float32, Indices]:
         points = self.source.features.taken(X, "X")
         return points, _class_indices(self.source, np.asarray(y), len(points))
+
+    @property
+    def flash_bytes(self) -> int:
+        """Flash of the whole firmware, by the planner."""
+        return self.plan.flash_bytes
 
     @property
     def agreement(self) -> float:
@@ -82,11 +90,14 @@ class Conversion(Deployable):
             "lost": self.lost,
             "model_bytes": self.model_bytes,
             "flash_bytes": self.flash_bytes,
+            "sram_bytes": self.plan.sram_bytes,
+            "worst_cycles": self.plan.worst_cycles,
         }
 
     def __str__(self) -> str:
         compared = f" of {self.landmarks:,} points" if self.landmarks is not None else ""
         sizes = ", ".join(f"{size.symbol} = {size.number:,}" for size in self.model.sizes)
+        sizes = sizes or f"a {self.model.head.title} model"
         held_out = ", held out" if self.held_out else ""
         of = f"{self.model_bytes:,} B of int8 parameters; on {self.n:,} points{held_out}:"
         lines = [f"{self.estimator}{compared} as {sizes}, {of}"]
@@ -96,6 +107,12 @@ class Conversion(Deployable):
         if self.lost is not None:
             word = "lost" if self.lost >= 0 else "gained"
             lines.append(f"  {word} {100 * abs(self.lost):.2f} points of accuracy")
+        cycles = self.plan.worst_cycles
+        lines.append(
+            f"  needs about {self.plan.flash_bytes:,} B of flash and {self.plan.sram_bytes:,} B of "
+            f"SRAM on the {self.board.name}; a point takes at most {cycles:,} cycles, "
+            f"{self.board.milliseconds(cycles):.1f} ms"
+        )
         return "\n".join(lines)
 
 

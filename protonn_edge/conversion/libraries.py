@@ -17,7 +17,6 @@ from sklearn.exceptions import NotFittedError
 
 from protonn_edge.conversion import ubjson
 from protonn_edge.conversion.boosters import (
-    BoostedTrees,
     Indices,
     StoredTree,
     boosted_rule,
@@ -26,6 +25,7 @@ from protonn_edge.conversion.boosters import (
     unsupported,
     vector,
 )
+from protonn_edge.conversion.reading import StoredClassifier
 from protonn_edge.errors import InputError
 from protonn_edge.quantization import check_counts
 from protonn_edge.system.files import read_file
@@ -41,7 +41,7 @@ _OBJECTIVES = (
 )
 
 
-def load_booster(path: Path) -> BoostedTrees:
+def load_booster(path: Path) -> StoredClassifier:
     """Return the classifier in a file of XGBoost or LightGBM; its labels are 0, 1, ..."""
     content = read_file(path, limit_bytes=_LIMIT_BYTES)
     if path.suffix == ".txt":
@@ -49,7 +49,7 @@ def load_booster(path: Path) -> BoostedTrees:
     return read_xgboost(content, str(path))
 
 
-def of_library(estimator: Any) -> BoostedTrees | None:
+def of_library(estimator: Any) -> StoredClassifier | None:
     """Return a fitted classifier of `LIBRARIES`; None for any other object."""
     library, name = type(estimator).__module__.partition(".")[0], type(estimator).__name__
     if name not in LIBRARIES.get(library, ()):
@@ -68,7 +68,7 @@ def of_library(estimator: Any) -> BoostedTrees | None:
     return replace(found, name=name, classes_=labels)
 
 
-def read_xgboost(content: bytes, what: str, *, best: bool = False) -> BoostedTrees:
+def read_xgboost(content: bytes, what: str, *, best: bool = False) -> StoredClassifier:
     """Return the classifier in JSON or UBJSON; `best` leaves out rounds after the best one.
 
     In a file of a classifier with scikit-learn's interface, they are left out, too.
@@ -97,7 +97,7 @@ def read_xgboost(content: bytes, what: str, *, best: bool = False) -> BoostedTre
             columns, start = columns + 1, np.append(0.0, np.log(start / (1.0 - start)))
         stored = [_xgboost_tree(tree, what) for tree in trees]
         rule = boosted_rule(stored, columns, start, k=k, together=together, strict=True)
-        return BoostedTrees(what, rule, k, np.array([*names]), np.arange(len(start)))
+        return StoredClassifier(what, rule, k, np.array([*names]), np.arange(len(start)))
 
 
 def _check_objective(name: str, what: str) -> None:
@@ -120,7 +120,7 @@ def _xgboost_tree(tree: Any, what: str) -> StoredTree:
     return StoredTree(left == -1, left, right, features, below, values)
 
 
-def read_lightgbm(text: str, what: str) -> BoostedTrees:
+def read_lightgbm(text: str, what: str) -> StoredClassifier:
     """Return the classifier in a text."""
     with refusing(what, "LightGBM"):
         head, *blocks = re.split(r"\nTree=\d+\n", text.partition("\nend of trees")[0])
@@ -138,7 +138,7 @@ def read_lightgbm(text: str, what: str) -> BoostedTrees:
         names = fields["feature_names"].split()
         if names == [f"Column_{index}" for index in range(k)]:
             names = []  # there were none
-        return BoostedTrees(what, rule, k, np.array(names, str), np.arange(max(2, groups)))
+        return StoredClassifier(what, rule, k, np.array(names, str), np.arange(max(2, groups)))
 
 
 def _fields(block: str) -> dict[str, str]:

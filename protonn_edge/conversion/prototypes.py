@@ -24,6 +24,7 @@ import numpy as np
 
 from protonn_edge.boards import Board
 from protonn_edge.build.checks import check_estimate
+from protonn_edge.chain.head import Remedies
 from protonn_edge.chain.model import Model
 from protonn_edge.chain.statistics import InputStatistics
 from protonn_edge.codegen import Limits, Plan, make_plan
@@ -238,22 +239,24 @@ class SizeLimit:
     budget: int | None = None  # bytes of int8 parameters
     n_projections: int | None = None  # d and m, if they are given
     n_prototypes: int | None = None
+    smaller: str = "fewer projections or prototypes"  # what makes a model fit
 
     def plan(self, model: IntegerChain) -> Plan:
         """Return the fastest plan that fits the board and the budget, or raise `CheckFailed`."""
         limits = Limits.of(self.board)
         plan = make_plan(model, limits)
-        check_estimate(plan, self.board, model.all_remedies)
+        remedies = Remedies((self.smaller,), self.smaller, self.smaller, self.smaller)
+        check_estimate(plan, self.board, remedies)
         if not limits.hold(plan):
             raise CheckFailed(
                 f"needs about {plan.flash_bytes:,} B flash and {plan.sram_bytes:,} B SRAM, "
                 f"{self.board.name} has {self.board.flash_bytes:,} and {self.board.sram_bytes:,}; "
-                "try fewer projections or prototypes"
+                f"try {self.smaller}"
             )
         if self.budget is not None and model.model_bytes > self.budget:
             raise CheckFailed(
                 f"takes {model.model_bytes:,} B of int8 parameters, the budget is {self.budget:,}; "
-                "try fewer projections or prototypes"
+                f"try {self.smaller}"
             )
         return plan
 

@@ -12,6 +12,7 @@ import json
 import warnings
 import zipfile
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +33,19 @@ LARGEST = 1e30
 """Largest magnitude of an estimator's numbers, so that sums of products fit floats."""
 
 Shape = tuple[int | None, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class StoredClassifier:
+    """A classifier of another library; names that end with _ are scikit-learn's."""
+
+    name: str  # the class, or the file
+    rule: Any  # a `Rule` of D features
+    n_features_in_: int
+    feature_names_in_: NDArray[Any]  # (D,): texts; empty if there are none
+    classes_: NDArray[Any]  # (L,): its labels
+
+
 _LIMIT_BYTES = 256 * 2**20
 _MOST_MEMBERS = 50_000  # five for each tree of a forest
 _SCHEMA = "schema.json"

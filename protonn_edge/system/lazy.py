@@ -25,6 +25,7 @@ _EXTRAS = {
     "cyclonedx": "bill",
     "distributed": "dask",
     "matplotlib": "plots",
+    "onnx": "onnx",
     "optuna": "search",
     "skops": "skops",
 }

@@ -12,6 +12,7 @@ from click.testing import Result
 from command_line import assert_one_sentence, run, succeed
 from model_factory import random_model
 from sklearn.datasets import load_iris
+from sklearn.neural_network import MLPClassifier
 from sklearn.svm import SVC
 
 from protonn_edge.chain.decision import Rejection
@@ -275,3 +276,25 @@ def test_boosted_trees_need_all_their_classes(tmp_path: Path):
     assert_one_sentence(done)
     assert "iris.json has 3 classes, but " in done.stderr
     assert not (tmp_path / "model.npz").exists()
+
+
+@pytest.mark.parametrize("names", [["0", "1", "2"], ["lily", "rose", "tulip"]], ids="".join)
+def test_a_network_becomes_a_model(names: list[str], tmp_path: Path):
+    from onnx_factory import perceptron  # noqa: PLC0415  (it skips without onnx)
+
+    X, y = load_iris(return_X_y=True)
+    fitted = MLPClassifier((8,), max_iter=400, random_state=0, learning_rate_init=0.02).fit(X, y)
+    (tmp_path / "net.onnx").write_bytes(perceptron(fitted.coefs_, fitted.intercepts_))
+    data = flowers(tmp_path / "flowers.csv", names)
+    done = convert(tmp_path / "net.onnx", "-o", tmp_path / "m.npz", "--data", data, "--json")
+    assert done.exit_code == 0, done.output
+    record = json.loads(done.stdout)
+    assert record["accuracy"] > 0.94
+    assert record["agreement"] > 0.98
+    assert "B of flash and" in done.stderr
+    assert load_model(tmp_path / "m.npz").classes == tuple(names)
+    (tmp_path / "net.onnx").write_bytes(b"no network")
+    done = convert(tmp_path / "net.onnx", "-o", tmp_path / "n.npz", "--data", data)
+    assert done.exit_code == 2
+    assert_one_sentence(done)
+    assert "as that writes it" in done.stderr

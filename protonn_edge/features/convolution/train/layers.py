@@ -20,8 +20,6 @@ from protonn_edge.features.images.image_rows import ImageShape
 from protonn_edge.features.pooling.integers import How, IntegerPooling, average_multiplier
 from protonn_edge.training.points import Float32
 
-_POOLED = 2  # pixels a side
-
 
 class Layer(ABC):
     """One step of a network."""
@@ -239,7 +237,7 @@ class Pooling(Layer):
 
     def window(self, height: int, width: int) -> tuple[int, int]:
         """Return rows and columns of an area of such an image."""
-        return (height, width) if self.layout.everywhere else (_POOLED, _POOLED)
+        return (height, width) if self.layout.everywhere else self.layout.window
 
     def integer_stage(self, shape: ImageShape, maximum: int) -> IntegerPooling:
         """Return the device's stage for images of this shape and largest value."""

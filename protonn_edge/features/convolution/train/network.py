@@ -162,7 +162,10 @@ class Network:
         return of_layers + [1.0] * len(self.head.parameters)
 
     def features(self, x: Float32) -> Float32:
-        """Return the features (n, F), rows, columns and channels in turn, of images (h, w, n)."""
+        """Return the features (n, F), rows, columns and channels in turn, of images (h, w, n).
+
+        Images of several channels are (channels, h, w, n), here and below.
+        """
         layers, starts = folded(self.layers), range(0, x.shape[-1], _AT_ONCE)
         parts = [features_of(layers, x[..., start : start + _AT_ONCE]) for start in starts]
         return np.concatenate(parts) * np.float32(self.unit)
@@ -171,7 +174,7 @@ class Network:
         self, x: Float32, Y: Float32, weights: Float32 | None
     ) -> tuple[float, list[Float32]]:
         """Return the mean loss of images (h, w, n) and its derivatives by the parameters."""
-        values, kept = forward_through(self.layers, x[None])
+        values, kept = forward_through(self.layers, _with_channels(x))
         unit = np.float32(self.unit)
         loss, by_features, of_head = self.head.gradient(flat(values) * unit, Y, weights)
         slope = unflat(by_features, values.shape) * unit
@@ -189,7 +192,7 @@ class Network:
 
         It sees training points, `images` (h, w, n), as `step` times whole numbers up to `largest`.
         """
-        values = images[None]
+        values = _with_channels(images)
         layers: list[Layer] = []
         floats = folded(self.layers)
         convolutions = [layer for layer in floats if isinstance(layer, Convolution)]
@@ -228,10 +231,14 @@ def layers_of(layouts: Sequence[Layout], generator: np.random.Generator) -> tupl
 
 def features_of(layers: Sequence[Layer], x: Float32) -> Float32:
     """Return the outputs of layers for images (h, w, n), flat, (n, F)."""
-    values = x[None]
+    values = _with_channels(x)
     for layer in layers:
         values = layer.forward(values)[0]
     return flat(values)
+
+
+def _with_channels(x: Float32) -> Float32:
+    return x if x.ndim == 4 else x[None]
 
 
 def forward_through(layers: Sequence[Layer], x: Float32) -> tuple[Float32, list[Any]]:

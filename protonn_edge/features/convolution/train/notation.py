@@ -60,6 +60,7 @@ class PoolingLayout:
 
     average: bool
     everywhere: bool = False
+    window: tuple[int, int] = (2, 2)  # of imported networks others, too
 
     def channels_of(self, channels: int) -> int:
         """Return the number of output channels."""

@@ -210,11 +210,11 @@ def _as_product(ratio: float) -> tuple[int, int]:
 
 
 def integer_stages(
-    layers: Sequence[Layer], shape: tuple[int, int], maximum: int
+    layers: Sequence[Layer], shape: tuple[int, int] | ImageShape, maximum: int
 ) -> tuple[IntegerConvolution | IntegerPooling, ...]:
-    """Return the device's stages for images of one channel, from rounded layers and pooling."""
+    """Return the device's stages from rounded layers and pooling; a channel by default."""
     stages: list[IntegerConvolution | IntegerPooling] = []
-    within = (*shape, 1)
+    within = shape if len(shape) == 3 else (*shape, 1)
     for layer in layers:
         assert isinstance(layer, RoundedConvolution | Pooling)
         made = layer.integer_stage(within, maximum)

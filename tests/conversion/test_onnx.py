@@ -1,0 +1,327 @@
+"""Networks in ONNX: what they compute, what becomes of them in integers, and what is refused."""
+
+from __future__ import annotations
+
+import functools
+import warnings
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from onnx_factory import network, node, numbers, onnx, perceptron
+from sklearn.neural_network import MLPClassifier
+
+from protonn_edge import from_onnx
+from protonn_edge.boards import load_board
+from protonn_edge.conversion.onnx_operators import load_network
+from protonn_edge.datasets import load_digits_dataset
+from protonn_edge.errors import CheckFailed, InputError, ProtoNNEdgeError
+
+DIGITS = load_digits_dataset()
+AS_PYTORCH = [
+    node("Conv", "x w1 b1", "a", pads=[1] * 4),
+    node("BatchNormalization", "a g o m v", "b"),
+    node("Relu", "b", "c"),
+    node("MaxPool", "c", "d", kernel_shape=[2, 2], strides=[2, 2]),
+    node("Conv", "d w2", "e", strides=[2, 2], pads=[1] * 4),
+    node("Clip", "e low high", "f"),
+    node("Shape", "f", "s"),
+    node("Gather", "s zero", "first"),
+    node("Unsqueeze", "first axes", "batch"),
+    node("Concat", "batch rest", "target", axis=0),
+    node("Reshape", "f target", "h"),
+    node("Gemm", "h w3 b3", "z", transB=1),
+    node("LogSoftmax", "z", "y"),
+]
+PYTORCH_CONSTANTS = {
+    "w1": numbers(4, 3, 3, 3),
+    "b1": numbers(4),
+    "w2": numbers(5, 4, 3, 3),
+    "g": -numbers(4),
+    "o": numbers(4),
+    "m": numbers(4),
+    "v": np.abs(numbers(4)),
+    "low": np.float32(0),
+    "high": np.float32(6),
+    "w3": numbers(3, 30),
+    "b3": numbers(3),
+    "zero": np.int64(0),
+    "axes": np.array([0]),
+    "rest": np.array([-1]),
+}
+AS_KERAS = [
+    node("Div", "x all", "n"),
+    node("Sub", "n mean", "m"),
+    node("Transpose", "m", "c", perm=[0, 3, 1, 2]),
+    node("Conv", "c w1", "d", kernel_shape=[3, 3]),
+    node("Transpose", "d", "e", perm=[0, 2, 3, 1]),
+    node("Add", "e b1", "f"),
+    node("Relu", "f", "g"),
+    node("Mul", "g gain", "h"),
+    node("Add", "h b1", "i"),
+    node("Transpose", "i", "j", perm=[0, 3, 1, 2]),
+    node("Conv", "j w2", "k", group=4),
+    node("Relu", "k", "l"),
+    node("Transpose", "l", "o", perm=[0, 2, 3, 1]),
+    node("ReduceMean", "o axes", "p", keepdims=0),
+    node("MatMul", "p w3", "q"),
+    node("Add", "q b3", "r"),
+    node("Softmax", "r", "y"),
+]
+KERAS_CONSTANTS = {
+    "all": np.float32(255),
+    "mean": numbers(2),
+    "w1": numbers(4, 2, 3, 3),
+    "b1": numbers(4),
+    "gain": -numbers(4),
+    "w2": numbers(4, 1, 3, 3),
+    "w3": numbers(4, 3),
+    "b3": numbers(3),
+    "axes": np.array([1, 2]),
+}
+POOLED = [
+    node("Conv", "x w", "a", auto_pad="SAME_UPPER"),
+    node("MaxPool", "a", "b", kernel_shape=[3, 2], strides=[3, 2]),
+    node("Relu", "b", "c"),
+    node("AveragePool", "c", "d", kernel_shape=[2, 2], strides=[2, 2]),
+    node("BatchNormalization", "d g o m v", "e"),
+    node("Conv", "e u", "f"),
+    node("GlobalAveragePool", "f", "h"),
+    node("Flatten", "h", "y"),
+]
+SEVERAL = [
+    node("Sub", "one x", "a"),
+    node("Gemm", "a w1 b", "c", alpha=0.5, beta=2.0),
+    node("BatchNormalization", "c g o m v", "d"),
+    node("Relu", "d", "e"),
+    node("Dropout", "e", "f"),
+    node("MatMul", "f w2", "h"),
+    node("MatMul", "h w3", "y"),
+]
+FOURS = {"g": numbers(4), "o": numbers(4), "m": numbers(4), "v": np.abs(numbers(4))}
+NETWORKS: dict[str, tuple[Any, tuple[int, ...], dict[str, Any]]] = {
+    "pytorch": (AS_PYTORCH, (3, 12, 8), PYTORCH_CONSTANTS),
+    "keras": (AS_KERAS, (9, 7, 2), KERAS_CONSTANTS),
+    "pooled": (
+        POOLED,
+        (1, 13, 8),
+        {"w": numbers(4, 1, 5, 5), "u": numbers(3, 4, 1, 1), **FOURS, "v": np.float32([4, 1, 2, 1])}
+        | {"g": np.abs(FOURS["g"])},
+    ),
+    "several": (
+        SEVERAL,
+        (6,),
+        {"one": np.float32(1), "w1": numbers(6, 4), "b": numbers(4), "w2": numbers(4, 5)}
+        | {"w3": numbers(5, 3), **FOURS},
+    ),
+}
+
+
+@pytest.mark.parametrize("name", NETWORKS)
+def test_scores_are_those_of_onnxruntime(name: str):
+    runtime = pytest.importorskip("onnxruntime", reason="needs onnxruntime")
+    nodes, shape, constants = NETWORKS[name]
+    ends = {"LogSoftmax", "Softmax"}
+    kept = [each for each in nodes if each.op_type not in ends]
+    content = network(kept, shape, kept[-1].output[0], **constants)
+    X = numbers(20, *shape)
+    expected = runtime.InferenceSession(content).run(None, {"x": X})[0]
+    found = load_network(content, "m.onnx").rule
+    np.testing.assert_allclose(found.scores(found.rows(X)), expected, rtol=2e-4, atol=2e-4)
+    whole = load_network(network(nodes, shape, **constants), "m.onnx").rule
+    assert (whole.answers(found.rows(X)) == expected.argmax(axis=1)).all()
+
+
+@functools.cache
+def trained(*hidden: int, classes: int = 10) -> tuple[MLPClassifier, bytes]:
+    keep = DIGITS.y_train < classes
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # it has not converged
+        fitted = MLPClassifier(hidden, max_iter=120, random_state=0)
+        fitted.fit(DIGITS.X_train[keep], DIGITS.y_train[keep])
+    return fitted, perceptron(fitted.coefs_, fitted.intercepts_)
+
+
+@pytest.mark.parametrize("hidden", [(), (24,), (20, 12)])
+def test_a_perceptron_keeps_its_answers(hidden: tuple[int, ...]):
+    fitted, content = trained(*hidden) if hidden else (None, None)
+    if not hidden:
+        fitted, content = trained(24)
+        content = perceptron([fitted.coefs_[0] @ fitted.coefs_[1]], [fitted.intercepts_[1]])
+    found = from_onnx(
+        content, DIGITS.X_train, DIGITS.y_train, evaluate_on=(DIGITS.X_test, DIGITS.y_test)
+    )
+    assert [step.name for step in found.steps] == ["estimator", "exact", "integers"]
+    assert found.steps[1].agreement == 1.0
+    assert found.agreement > 0.98
+    assert found.lost is not None
+    assert found.lost < 0.004
+    if hidden:
+        assert found.steps[0].accuracy == fitted.score(DIGITS.X_test, DIGITS.y_test)
+    assert "B of SRAM on the uno; a point takes at most" in str(found)
+    assert {"sram_bytes", "worst_cycles"} <= set(found.to_json())
+
+
+def test_one_score_is_that_of_the_second_class():
+    fitted, content = trained(8, classes=2)
+    model = onnx.ModelProto.FromString(content)
+    model.graph.node[-1].op_type = "Sigmoid"
+    keep = DIGITS.y_train < 2
+    X, y = DIGITS.X_train[keep], DIGITS.y_train[keep]
+    found = from_onnx(model.SerializeToString(), X, y, classes=("nought", "one"))
+    assert found.model.classes == ("nought", "one")
+    assert found.steps[0].accuracy == fitted.score(X, y) > 0.98
+    assert found.agreement > 0.99
+
+
+def test_images_of_several_channels_have_them_innermost():
+    nodes, shape, constants = NETWORKS["pytorch"]
+    X = np.abs(numbers(60, *shape))
+    content = network(nodes, shape, **constants)
+    found = from_onnx(content, X)
+    assert found.model.feature_stage is not None
+    rows = np.moveaxis(X, 1, 3).reshape(len(X), -1)
+    assert (from_onnx(content, rows).model.scores(rows) == found.model.scores(rows)).all()
+    assert found.model.feature_stage.describe(())["image_shape"] == [12, 8, 3]
+    assert found.agreement > 0.8
+
+
+def test_a_convolution_that_is_not_rectified_keeps_negative_sums():
+    nodes, shape, constants = NETWORKS["pooled"]
+    X = np.abs(numbers(200, *shape))
+    assert from_onnx(network(nodes, shape, **constants), X).agreement > 0.9
+
+
+def test_a_network_that_is_too_large_is_a_failed_check():
+    content = trained(24)[1]
+    with pytest.raises(CheckFailed, match="attiny85 has .*; try a network with fewer channels"):
+        from_onnx(perceptron([numbers(64, 250), numbers(250, 250), numbers(250, 10)],
+                             [numbers(250), numbers(250), numbers(10)]),
+                  DIGITS.X_train, board=load_board("attiny85"))  # fmt: skip
+    with pytest.raises(CheckFailed, match="the budget is 500; try a network with fewer channels"):
+        from_onnx(content, DIGITS.X_train, budget=500)
+
+
+CONV = node("Conv", "x w", "a")
+IMAGE = {"shape": (1, 8, 8), "w": numbers(2, 1, 3, 3)}
+REFUSED: dict[str, tuple[list[Any], dict[str, Any], str]] = {
+    "operator": ([node("LSTM", "x w", "y")], {}, "node 'y', a LSTM, has no counterpart; use"),
+    "fork": (
+        [node("Relu", "x", "a"), node("Add", "x w", "y")],
+        {},
+        "node 'a', a Relu, rectifies no Conv or Gemm",
+    ),
+    "residual": (
+        [CONV, node("Relu", "a", "b"), node("Add", "a b", "y")],
+        IMAGE,
+        "node 'y', a Add, takes 'a', which other nodes took already; export a network that is one",
+    ),
+    "cycle": (
+        [node("Add", "c w", "a"), node("Relu", "a", "c")],
+        {},
+        "node 'a', a Add, takes 'c', which no node before it gives",
+    ),
+    "missing": ([node("MatMul", "x nothing", "y")], {}, "takes 'nothing', which no node before"),
+    "kernel": (
+        [node("Conv", "x w", "y")],
+        {"shape": (1, 8, 8), "w": numbers(2, 1, 7, 7)},
+        "has a window of 7x7, strides .*; use windows of 1x1, 3x3 or 5x5",
+    ),
+    "dilated": ([node("Conv", "x w", "y", dilations=[2, 2])], IMAGE, r"and dilations \[2\]; use"),
+    "groups": (
+        [node("Conv", "x w", "y", group=2)],
+        {"shape": (4, 8, 8), "w": numbers(4, 2, 3, 3)},
+        "for 4 channels in 2 groups; use one group",
+    ),
+    "linear": (
+        [CONV, node("Conv", "a u", "y")],
+        {**IMAGE, "u": numbers(2, 2, 3, 3)},
+        "follows a Conv without Relu; put a Relu between them",
+    ),
+    "overlapping": (
+        [CONV, node("Relu", "a", "b"), node("MaxPool", "b", "y", kernel_shape=[3, 3])],
+        IMAGE,
+        "use windows that move by their size",
+    ),
+    "average": (
+        [CONV, node("GlobalAveragePool", "a", "b"), node("Relu", "b", "y")],
+        IMAGE,
+        "node 'y', a Relu, is behind an average; put it before the average",
+    ),
+    "deep": (
+        [
+            each
+            for number in range(4)
+            for each in (
+                node("MatMul", f"{'x' if not number else f'r{number}'} w", f"p{number}"),
+                node("Relu", f"p{number}", f"r{number + 1}"),
+            )
+        ],
+        {"output": "r4"},
+        "m.onnx has 4 hidden layers of Gemm or MatMul, 2 are possible",
+    ),
+    "clipped": (
+        [node("MatMul", "x w", "a"), node("Clip", "a low high", "y")],
+        {"low": np.float32(0), "high": np.float32(6)},
+        "limits values to 0..6; use a Relu",
+    ),
+    "behind": (
+        [node("MatMul", "x w", "a"), node("Softmax", "a", "b"), node("MatMul", "b w", "y")],
+        {},
+        "node 'y', a MatMul, is behind the decision",
+    ),
+    "unfinished": ([node("MatMul", "x w", "a")], {}, "m.onnx ends with 'a', which is no output"),
+    "nan": ([node("MatMul", "x u", "y")], {"u": np.float32([[np.nan]])}, "that is not finite"),
+    "complex": ([node("MatMul", "x u", "y")], {"u": np.complex64([[1]])}, "of the type 14; export"),
+    "sizes": ([node("MatMul", "x w", "y")], {"shape": ("h", 3)}, "export it with fixed sizes"),
+    "weights": ([node("MatMul", "w x", "y")], {}, "has no weights as input 2"),
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_what_has_no_counterpart_is_one_sentence(name: str):
+    nodes, given, words = REFUSED[name]
+    options = {"shape": (4,), "w": numbers(4, 4), **given}
+    with pytest.raises(InputError, match=words) as refused:
+        load_network(network(nodes, **options), "m.onnx")
+    assert "\n" not in str(refused.value)
+
+
+def test_no_other_file_is_read(tmp_path: Path):
+    (tmp_path / "weights.bin").write_bytes(bytes(64))
+    model = onnx.ModelProto.FromString(perceptron([numbers(4, 4)], [numbers(4)]))
+    onnx.external_data_helper.set_external_data(model.graph.initializer[0], "weights.bin")
+    model.graph.initializer[0].ClearField("raw_data")
+    path = tmp_path / "model.onnx"
+    path.write_bytes(model.SerializeToString())
+    with pytest.raises(InputError, match=r"keeps the constant 'W0' in another file, and only .*"):
+        from_onnx(path, numbers(9, 4))
+
+
+def test_sizes_are_checked_before_arrays_are_made():
+    model = onnx.ModelProto.FromString(perceptron([numbers(4, 4)], [numbers(4)]))
+    model.graph.initializer[0].dims[:] = [2**40, 2**20]
+    with pytest.raises(InputError, match="of 1,152,921,504,606,846,976 values, at most 16,777,216"):
+        from_onnx(model.SerializeToString(), numbers(9, 4))
+
+
+@pytest.mark.parametrize("name", NETWORKS)
+def test_damaged_files_are_one_sentence(name: str):
+    nodes, shape, constants = NETWORKS[name]
+    content, rng = network(nodes, shape, **constants), np.random.default_rng(0)
+    points, refused = numbers(30, *shape), 0
+    for _ in range(75):
+        damaged = bytearray(content)
+        for place in rng.integers(len(content), size=int(rng.integers(1, 4))):
+            damaged[place] = rng.integers(256)
+        cut = bytes(damaged[: rng.integers(len(content))] if rng.random() < 0.2 else damaged)
+        try:
+            load_network(cut, "m.onnx")
+            if name == "several":  # quick to convert
+                from_onnx(cut, points)
+        except ProtoNNEdgeError as error:
+            assert "\n" not in str(error)  # noqa: PT017  (many are not refused)
+            assert len(str(error)) < 700  # noqa: PT017
+            refused += 1
+    assert refused > 10
