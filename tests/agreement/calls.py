@@ -217,9 +217,10 @@ def _add_taught(stage: Stage, function: str) -> Iterator[Case]:
     arguments, returns = ([("largest", 1)], 1) if of.gives_nearest else ([], 0)
     ignored, buffers = ["eear"], {"eeprom": size}
     for some in ([], [0], [slots - 1], [*range(slots // 2)], [*range(1, slots)]):
-        labels = np.zeros(slots, int)
-        labels[some] = rng.integers(1, of.n_outputs + 1, len(some))
-        fixed = {f"{n}_taught": labels.tolist(), f"{n}_examples": len(some)}
+        records[:, 0] = 255
+        records[some, 0] = rng.integers(0, of.n_outputs, len(some))
+        firsts = examples.view(np.uint8)[:, 0].tolist()  # also of slots without an example
+        fixed: dict[str, Any] = {f"{n}_first": firsts, f"{n}_examples": len(some)}
         points = _near(stage, examples[some], limit) if some else {}
         call = Call(function, arguments, returns, fixed, {}, buffers, {}, ignored, points)
         # any examples, which are far from most points

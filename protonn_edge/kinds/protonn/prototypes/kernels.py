@@ -264,6 +264,8 @@ class PrototypesKernel(Kernel):
         assert teaching is not None
         return TaughtVoting(
             stage.n_inputs,
+            stage.n_outputs,
+            teaching.slots,
             self.store.record,
             stage.distance_shift,
             teaching.far_from(stage.distance_limit),
@@ -279,8 +281,9 @@ class PrototypesKernel(Kernel):
         assert self.stage.teaching is not None
         return {
             "slot": Passed(self.stage.teaching.slots),
-            "example": Passed(self.stage.teaching.room),
-            "coordinate": Passed(self.stage.n_inputs, 1, of="example"),
+            "example": Passed(self.stage.teaching.slots),
+            "votes": Passed(self.stage.teaching.room),
+            "coordinate": Passed(self.stage.n_inputs - 1, of="example"),
             "crossed": Passed(self.store.pages),
         }
 
@@ -326,7 +329,7 @@ class PrototypesKernel(Kernel):
     def _taught_step(self, teaching: Teaching, *, known: bool) -> Step:
         """Return the step of taught examples: of none, and of as many as there is room for."""
         taught = self.taught
-        worst = taught.worst(teaching.room, teaching.slots, self.store.pages) + _TAUGHT_CYCLES
+        worst = taught.worst(teaching.room, self.store.pages) + _TAUGHT_CYCLES
         mean = float(taught.none) if known else None
         return Step("taught", "in EEPROM", _TEACHING_CODE_BYTES, mean, worst, taught.none)
 

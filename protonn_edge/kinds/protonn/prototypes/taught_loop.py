@@ -1,12 +1,14 @@
 """The loop that compares a point with taught examples, in assembly, in one statement.
 
-Of the record of an example, r23:r22 is where its coordinates begin in the EEPROM, r24 the lower
-byte of where the next one is; a squared distance is in r21:r20, less the limit. Z is behind the
-slot's class in SRAM, and r25 how many examples are left.
+The first coordinates of all examples are in SRAM, and most examples are far by them alone. Of the
+record of another one, r23:r22 is where its coordinates begin in the EEPROM, r24 the lower byte of
+where the next one is; a squared distance is in r21:r20, less the limit. Z is behind the slot's
+first coordinate, and r25 the least first coordinate that is near.
 """
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -18,6 +20,8 @@ class TaughtVoting:
     """The statement that compares the point with taught examples, and lets near ones vote."""
 
     dimension: int
+    n_classes: int
+    slots: int
     stride: int  # bytes of a record
     shift: int  # from a squared distance, times the sharpness, to its place in the table, 0..6
     limit: int  # the squared distance from which examples are far
@@ -26,28 +30,47 @@ class TaughtVoting:
     score_bytes: int
     nearest: bool  # whether the largest RBF is returned
 
+    @property
+    def reach(self) -> int:
+        """The largest difference of a coordinate of an example that is not far, 0..73."""
+        return math.isqrt(self.limit - 1)
+
     @cached_property
     def comparing(self) -> Listing:
         """The instructions."""
         return Listing(
             f"""
             lds  r25, %[examples]
-            ldi  r30, lo8(%[taught])
-            ldi  r31, hi8(%[taught])
-            ldi  r22, lo8(%[first])
-            ldi  r23, hi8(%[first])
             tst  r25
-            brne slot
+            brne some
             rjmp done ; there are none
-        pass: subi r22, lo8(-({self.stride}))
-            sbci r23, hi8(-({self.stride}))
+        some: lds r25, %[point]
+            ldi  r30, lo8(%[slots])
+            ldi  r31, hi8(%[slots])
         slot: ld r18, Z+
-            tst  r18
-            breq pass
-        example: ldi r26, lo8(%[point])
-            ldi  r27, hi8(%[point])
-            ldi  r20, lo8(-({self.limit}))
-            ldi  r21, hi8(-({self.limit}))
+            sub  r18, r25
+            brvs far
+            subi r18, -{self.reach}
+            cpi  r18, {2 * self.reach + 1}
+            brlo example
+        far: cpi r30, lo8(%[slots] + {self.slots})
+            brne slot
+            rjmp done
+        example: subi r18, {self.reach}
+            muls r18, r18
+            movw r20, r0
+            subi r20, lo8({self.limit})
+            sbci r21, hi8({self.limit})
+            mov  r24, r30
+            subi r24, lo8(%[slots] + 1)
+            ldi  r19, {self.stride}
+            mul  r24, r19
+            movw r22, r0
+            subi r22, lo8(-(%[second]))
+            sbci r23, hi8(-(%[second]))
+            {"rjmp near" if self.dimension == 1 else ""}
+            ldi  r26, lo8(%[point] + 1)
+            ldi  r27, hi8(%[point] + 1)
             mov  r24, r22
             out  %[eearh], r23
         coordinate: out %[eearl], r24
@@ -68,9 +91,6 @@ class TaughtVoting:
             inc  r18
             out  %[eearh], r18
             rjmp coordinate
-        far: dec r25
-            brne pass
-            rjmp done
         {self._votes}
         done: clr __zero_reg__
             """
@@ -78,11 +98,19 @@ class TaughtVoting:
 
     @property
     def _votes(self) -> str:
-        """What adds the vote of a near example."""
+        """What adds the vote of a near example, if it is in a slot that has one."""
         larger = "cp %[largest], r20\nbrsh nearer\nmov %[largest], r20\nnearer:"
         added = ["add r18, r0", "adc r18, r1", *["adc r18, r19"] * (self.score_bytes - 2)]
         return f"""
-        near: subi r20, lo8(-({self.limit}))
+        near: subi r22, 2 ; its class is before the first coordinate
+            sbci r23, 0
+            out  %[eearl], r22
+            out  %[eearh], r23
+            sbi  %[eecr], 0
+            in   r22, %[eedr]
+            cpi  r22, {self.n_classes}
+            brsh far
+        votes: subi r20, lo8(-({self.limit}))
             sbci r21, hi8(-({self.limit}))
             {repeated(range(2 - self.shift), "lsl r20", "rol r21")}
             ldi  r18, {self.sharpness << min(6, 8 - self.shift)}
@@ -97,12 +125,11 @@ class TaughtVoting:
             lpm  r20, Z
             movw r30, r26
             {larger if self.nearest else ""}
-            ld   r18, -X
             ldi  r19, {self.score_bytes}
-            mul  r18, r19
+            mul  r22, r19
             movw r26, r0
-            subi r26, lo8(-(%[scores] - {self.score_bytes}))
-            sbci r27, hi8(-(%[scores] - {self.score_bytes}))
+            subi r26, lo8(-(%[scores]))
+            sbci r27, hi8(-(%[scores]))
             ldi  r19, {self.vote}
             mul  r20, r19
             ldi  r19, 0
@@ -115,14 +142,17 @@ class TaughtVoting:
         """Cycles where there is no example."""
         return self.comparing.path(BEGIN, [END], {})
 
-    def worst(self, examples: int, slots: int, crossed: int) -> int:
-        """Return the cycles where all vote, and lie across multiples of 256 bytes."""
+    def worst(self, examples: int, crossed: int) -> int:
+        """Return the cycles where all slots are near, and lie across multiples of 256 bytes."""
         path = self.comparing.path
         coordinate = path("coordinate", ["coordinate"], {"brne coordinate": 1})
         across = path("coordinate", ["coordinate"], {}) - coordinate
-        on = path("far", ["slot"], {"brne pass": 1})
-        near = path("slot", ["coordinate"], {}) + (self.dimension - 1) * coordinate + on
-        near += path("coordinate", ["far"], {"breq near": 1, "nearer": 0})
-        empty = path("slot", ["slot"], {"breq pass": 1})
-        around = path(BEGIN, ["slot"], {"brne slot": 1}) + path("far", [END], {}) - on
-        return around + examples * near + (slots - examples) * empty + crossed * across
+        near = path("slot", ["coordinate", "near"], {"brlo example": 1})
+        if self.dimension > 1:
+            near += (self.dimension - 2) * coordinate
+            near += path("coordinate", ["near"], {"breq near": 1})
+        near += path("near", ["votes"], {})
+        on = path("far", ["slot"], {"brne slot": 1})
+        around = path(BEGIN, ["slot"], {"brne some": 1}) + path("far", [END], {}) - on
+        votes = examples * path("votes", ["far"], {"nearer": 0})
+        return around + self.slots * (near + on) + votes + crossed * across
