@@ -29,6 +29,18 @@ def check_type(array: NDArray[Any], name: str, wanted: str) -> None:
         )
 
 
+def checked_array(arrays: Arrays, name: str, wanted: str, shape: tuple[int, ...]) -> NDArray[Any]:
+    """Return an array of the `wanted` type and of a shape, floats finite; refuse others."""
+    if name not in arrays:
+        raise InputError(f"array {name!r} is missing; train the model again")
+    array = arrays[name]
+    check_type(array, name, wanted)
+    if array.shape != shape:
+        raise unlike(array, name, f"the shape {shape}")
+    check_finite(array, name)
+    return array
+
+
 def single_value(array: NDArray[Any], name: str, kinds: str) -> Any:
     """Return the only value of an array, which has one of NumPy's `kinds` of types."""
     if array.shape != () or array.dtype.kind not in kinds:

@@ -78,7 +78,7 @@ def test_its_words_name_all_random_layers() -> None:
         ("convolution_layers", (2, 1), 5, "windows of 5x2 pixels"),
         ("convolution_layers", (0, 1), -1, "whole numbers of 0..65,535"),
         ("convolution_image", (0,), 0, "a shape is"),
-        ("convolution_pixels", (1,), 0, "a step other than 0"),
+        ("convolution_pixels", (1,), 0, "in steps of 0"),
         ("convolution_bias", (0,), 40_000, "accumulators in"),
     ],
 )

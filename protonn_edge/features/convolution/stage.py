@@ -15,14 +15,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from protonn_edge.chain.activity import Sizes
-from protonn_edge.chain.checks import Arrays, check_finite, check_type, little_endian
+from protonn_edge.chain.checks import Arrays, check_type, little_endian
 from protonn_edge.chain.feature_stage import Facts, FeatureStage, Shape
 from protonn_edge.chain.input_quantizer import BYTE_MAXIMUM, InputQuantizer
 from protonn_edge.chain.integer_stage import IntegerStage, check_holds, stage_names
 from protonn_edge.errors import InputError
 from protonn_edge.features.average_pooling.pooling import Areas, IntegerAveragePooling
 from protonn_edge.features.convolution.integers import IntegerConvolution
-from protonn_edge.features.deskew.deskew import BYTES, LARGEST_PIXEL, PixelScale
+from protonn_edge.features.deskew.deskew import BYTES, PixelScale
 from protonn_edge.features.images.image_rows import ImageShape, image_text
 from protonn_edge.features.pooling.integers import IntegerPooling
 
@@ -152,7 +152,7 @@ class Convolutions(FeatureStage):
             "convolution_image": np.array(image, np.int64),
             "convolution_weights": _joined([layer.weights for layer in own], np.int8),
             "convolution_bias": _joined([layer.bias for layer in own], np.int64),
-            "convolution_pixels": np.array([self.pixels.zero, self.pixels.step], np.float64),
+            "convolution_pixels": self.pixels.to_array(),
         }
 
     @classmethod
@@ -164,7 +164,7 @@ class Convolutions(FeatureStage):
             if name not in arrays:
                 raise InputError(f"array {name!r} is missing; train the model again")
             check_type(arrays[name], name, wanted)
-        pixels = _pixels(arrays["convolution_pixels"])
+        pixels = PixelScale.from_arrays(arrays, "convolution_pixels")
         averages, shape, maximum = _image(_whole(arrays, "convolution_image", 1, _IMAGE_NUMBERS))
         rows = _whole(arrays, "convolution_layers", 2, _COLUMNS)
         weights, bias = (
@@ -310,16 +310,6 @@ def _image(
     areas = Areas((height, width), cropped, pooled)
     averages = IntegerAveragePooling(areas, others[4], cuts=bool(others[5]))
     return averages, (*pooled, 1), averages.maximum
-
-
-def _pixels(scale: NDArray[Any]) -> PixelScale:
-    check_finite(scale, "convolution_pixels")
-    if scale.shape != (2,) or scale[1] == 0 or abs(scale[0]) > LARGEST_PIXEL:
-        raise InputError(
-            "array 'convolution_pixels' must hold the value of a pixel of 0 and a step other than "
-            "0; train the model again"
-        )
-    return PixelScale(float(scale[0]), float(scale[1]))
 
 
 def _whole(arrays: Arrays, name: str, dimensions: int, columns: int) -> NDArray[np.int64]:

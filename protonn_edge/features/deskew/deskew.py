@@ -17,7 +17,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from protonn_edge.chain.checks import Arrays, check_finite, check_type
+from protonn_edge.chain.checks import Arrays, check_type, checked_array
 from protonn_edge.chain.input_quantizer import BYTE_MAXIMUM, InputQuantizer, saturated_steps
 from protonn_edge.chain.integer_stage import IntArray, IntegerStage, Range
 from protonn_edge.errors import InputError
@@ -43,6 +43,21 @@ class PixelScale:
         step = (upper - lower) / BYTE_MAXIMUM or 1.0
         rests_high = upper - background < background - lower
         return cls(upper, -step) if rests_high else cls(lower, step)
+
+    @classmethod
+    def from_arrays(cls, arrays: Arrays, name: str) -> PixelScale:
+        """Return the scale in an array of a model file; an invalid one is refused."""
+        zero, step = checked_array(arrays, name, "f8", (2,)).tolist()
+        if step == 0 or abs(zero) > LARGEST_PIXEL:
+            raise InputError(
+                f"array {name!r} has pixels that begin with {zero:g}, at most {LARGEST_PIXEL:g}, "
+                f"in steps of {step:g}, other than 0; train the model again"
+            )
+        return cls(zero, step)
+
+    def to_array(self) -> NDArray[np.float64]:
+        """Return the array of a model file, (2,)."""
+        return np.array([self.zero, self.step], np.float64)
 
     def quantizer(self, maximum: int = BYTE_MAXIMUM) -> InputQuantizer:
         """Return the conversion of pixels, all alike, to 0..maximum."""
@@ -119,27 +134,14 @@ def _quotient(numerator: IntArray, denominator: IntArray) -> IntArray:
 
 def scale_to_arrays(scale: PixelScale | None) -> Arrays:
     """Return the scale's zero and step, (2,), or (0,) if images are not deskewed."""
-    return {"deskewed": np.array([] if scale is None else [scale.zero, scale.step], np.float64)}
+    return {"deskewed": np.empty(0) if scale is None else scale.to_array()}
 
 
 def scale_from_arrays(arrays: Arrays) -> PixelScale | None:
     """Return the scale of a model file's arrays, or None; an invalid one is refused."""
-    array = arrays["deskewed"]
-    check_type(array, "deskewed", "f8")
-    if array.shape == (0,):
-        return None
-    check_finite(array, "deskewed")
-    if array.shape != (2,) or array[1] == 0:
-        raise InputError(
-            f"array 'deskewed' has the shape {array.shape}; it must be the value of a pixel that "
-            "becomes 0 and a step that is not 0; train the model again"
-        )
-    if abs(array[0]) > LARGEST_PIXEL:
-        raise InputError(
-            f"array 'deskewed' begins with {array[0]:g}, a pixel is at most {LARGEST_PIXEL:g}; "
-            "train the model again"
-        )
-    return PixelScale(float(array[0]), float(array[1]))
+    check_type(arrays["deskewed"], "deskewed", "f8")
+    has_none = arrays["deskewed"].shape == (0,)
+    return None if has_none else PixelScale.from_arrays(arrays, "deskewed")
 
 
 @dataclass(frozen=True, eq=False)

@@ -30,7 +30,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from protonn_edge.chain.activity import Sizes
-from protonn_edge.chain.checks import Arrays, check_finite, check_type
+from protonn_edge.chain.checks import Arrays, checked_array
 from protonn_edge.chain.feature_stage import Bytes, Facts, FeatureStage, Seen
 from protonn_edge.chain.input_quantizer import BYTE_MAXIMUM, InputQuantizer
 from protonn_edge.chain.integer_stage import IntArray, IntegerStage, Range, check_holds
@@ -362,16 +362,14 @@ class Gradients(Cells, FeatureStage):
         """Return the whole numbers, (9,), and the zero and the step of pixels, (2,)."""
         shapes = (*self.image_shape, *self.cropped_shape, *self.cells)
         whole = np.array([*shapes, self.directions, self.shift, self.deskew], np.int64)
-        scale = np.array([self.pixels.zero, self.pixels.step], np.float64)
-        return dict(zip(self.ARRAYS, (whole, scale), strict=True))
+        return {"gradients": whole, "gradients_pixels": self.pixels.to_array()}
 
     @classmethod
     def from_arrays(cls, arrays: Arrays) -> Self | None:
         """Return the stage of a model file's arrays, or None."""
         if not any(name in arrays for name in cls.ARRAYS):
             return None
-        numbers, scale = (_checked_array(arrays, name) for name in cls.ARRAYS)
-        height, width, *others = (int(number) for number in numbers)
+        height, width, *others = checked_array(arrays, "gradients", "i8", (9,)).tolist()
         cropped, cells = (others[0], others[1]), (others[2], others[3])
         directions, shift, deskew = others[4:]
         if deskew not in (0, 1):
@@ -379,7 +377,7 @@ class Gradients(Cells, FeatureStage):
                 f"array 'gradients' ends with {deskew}; it must be 0 or 1, whether images are "
                 "deskewed; train the model again"
             )
-        pixels = deskewing.PixelScale(float(scale[0]), float(scale[1]))
+        pixels = deskewing.PixelScale.from_arrays(arrays, "gradients_pixels")
         return cls((height, width), cropped, cells, directions, pixels, bool(deskew), shift)
 
     def describe(self, names: Sequence[str]) -> dict[str, Any]:  # noqa: ARG002  (pixels have none)
@@ -399,27 +397,3 @@ class Gradients(Cells, FeatureStage):
             ("features", self.text(deskewed=self.deskew)),
             ("gradients D", f"{self.n_outputs:,}: {cells}"),
         )
-
-
-_WANTED = {"gradients": ("i8", (9,)), "gradients_pixels": ("f8", (2,))}
-
-
-def _checked_array(arrays: Arrays, name: str) -> NDArray[Any]:
-    wanted, shape = _WANTED[name]
-    if name not in arrays:
-        raise InputError(f"array {name!r} is missing; train the model again")
-    array = arrays[name]
-    check_type(array, name, wanted)
-    if array.shape != shape:
-        raise InputError(
-            f"array {name!r} has the shape {array.shape}; it must be a vector of {shape[0]} "
-            "numbers; train the model again"
-        )
-    if wanted == "f8":
-        check_finite(array, name)
-        if array[1] == 0 or abs(array[0]) > deskewing.LARGEST_PIXEL:
-            raise InputError(
-                f"array {name!r} has pixels that begin with {array[0]:g} and have steps of "
-                f"{array[1]:g}, which is no scale; train the model again"
-            )
-    return array
