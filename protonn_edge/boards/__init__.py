@@ -162,10 +162,8 @@ def board_of(board: Board | str) -> Board:
 
 
 _BAUD_ERROR_LIMIT = 0.025  # of a receiver at double speed, for 8N1 (data sheet 8271, 20.8)
-_TIMER_CYCLES = (
-    100,
-    255,
-)  # of a bit of a serial line in software: interrupts take up to half of it
+# Of a bit of a serial line in software: interrupts take up to half of it.
+_TIMER_CYCLES = (100, 255)
 
 
 def _text(pattern: str, words: str) -> Key:
@@ -175,10 +173,6 @@ def _text(pattern: str, words: str) -> Key:
 def _is_place(value: Any) -> bool:
     address, bit = whole(0x20, 0xFFFF), whole(0, 7)
     return isinstance(value, list) and len(value) == 2 and address(value[0]) and bit(value[1])
-
-
-def _are_inputs(value: Any) -> bool:
-    return list_of(whole(0, 7), 6)(value) and len(set(value)) == 6
 
 
 _PIN = "a pin of port B such as 'PB3'"
@@ -206,7 +200,10 @@ _CHIP = {
     "meter_pin": _text("PB[0-7]", _PIN),
     "gpior0": whole_number(0x20, 0x5F),
     "sleep_enable": Key("a register's data address and a bit", _is_place),
-    "analog_inputs": Key("six numbers of the ADC's inputs, from 0 to 7", _are_inputs),
+    "analog_inputs": Key(
+        "six numbers of the ADC's inputs, from 0 to 7",
+        lambda value: list_of(whole(0, 7), 6)(value) and len(set(value)) == 6,
+    ),
 }
 KEYS = tuple(_CHIP)
 """The keys of a board's file."""

@@ -8,8 +8,7 @@ disabled so long that the serial line loses a byte.
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
-from typing import Any
+from dataclasses import dataclass
 
 from protonn_edge.avr.interrupts import MaskedSpans, masked_spans
 from protonn_edge.avr.program import LinkedProgram, constants_in_sram, float_routines
@@ -48,10 +47,6 @@ class Usage:
     sram_bytes: int  # static variables
     stack_bytes: int  # worst case of the stack, interrupts included
     stack_path: tuple[str, ...]  # the functions on that deepest path
-
-    def to_json(self) -> dict[str, Any]:
-        """Return the usage with the field names of this package's JSON."""
-        return asdict(self)
 
     def check(self, board: Board, remedies: Remedies) -> None:
         """Raise `OverBudget` with the number, the limit and a remedy if it does not fit."""

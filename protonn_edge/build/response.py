@@ -9,8 +9,7 @@ message, sent once a second, and requests that teach it are not included.
 from __future__ import annotations
 
 import math
-from dataclasses import asdict, dataclass
-from typing import Any
+from dataclasses import dataclass
 
 from protonn_edge.avr.facts import span_labels
 from protonn_edge.avr.flow import interrupt_handlers
@@ -36,10 +35,6 @@ class Response:
     ending_cycles: int
     sample_cycles: int
     interrupt_cycles: int  # of all interrupts of a sample
-
-    def to_json(self) -> dict[str, Any]:
-        """Return the cycles with the package's JSON names."""
-        return asdict(self)
 
 
 def response_of(program: LinkedProgram, windowing: Windowing) -> Response:

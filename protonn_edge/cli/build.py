@@ -129,7 +129,7 @@ def build_command(
             build_it = build if board.is_chip else build_for_host
             built = build_it(model, board, output, settings)
     except OverBudget as failure:
-        out.finish(record | failure.usage.to_json(), failure)
+        out.finish(record | asdict(failure.usage), failure)
     record |= _shown(out, built, board, facts)
     out.finish(record | (_uploaded(out, output, board, uploads, port) if board.is_chip else {}))
 
@@ -149,7 +149,7 @@ def _shown(
     if isinstance(built.plan, Plan):
         out.say("its plan:", plan_table(built.plan))
     say_tried(out, built.tried)
-    return usage.to_json() | {
+    return asdict(usage) | {
         "plan": built.plan.to_json(),
         "cycles": asdict(built.possible),
         "tried": built.tried.to_json(),

@@ -64,7 +64,7 @@ def data_command(
         write_atomically(html, page)
         out.say(f"wrote {html}, {len(page.encode()) / 1000:,.0f} kB")
     layout = None if dataset.layout is None else asdict(dataset.layout)
-    columns = [each.to_json() for each in found]
+    columns = [asdict(each) for each in found]
     record = {"table": layout, "columns": columns, **summary.to_json(), "repeated": repeated}
     out.finish(record)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import astuple, dataclass
+from dataclasses import asdict, astuple, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -144,8 +144,8 @@ def build_with_sensor(
         "votes": windowing.votes,
         "refractory": windowing.refractory_s,
         "ring_bytes": built.ring_bytes,
-        **built.usage.to_json(),
-        "response": None if built.response is None else built.response.to_json(),
+        **asdict(built.usage),
+        "response": None if built.response is None else asdict(built.response),
         "plan": plan.to_json(),
     }
 

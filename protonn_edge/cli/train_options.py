@@ -190,7 +190,8 @@ def _set_values(texts: Iterable[str], known: Mapping[str, Parameter]) -> Any:
         name, equals, value = text.partition("=")
         if not equals:
             raise InputError(f"--set {shortened(text)} has no value; give it as NAME=VALUE")
-        flag, number = flags().get(name, ""), name in known and _may_be_number(known[name])
+        flag, values = flags().get(name, ""), known[name].values if name in known else ()
+        number = "boolean" in values and len(values) > 1  # a flag that may be a number, too
         if name not in known or (flag != f"--set {name}" and not number):
             raise InputError(
                 f"--set {name} is given, which has its own option; give {flag}"
@@ -205,10 +206,6 @@ def _set_values(texts: Iterable[str], known: Mapping[str, Parameter]) -> Any:
             yield name, type_of(declared, number=number).convert(value, None, None)
         except click.BadParameter as error:
             raise click.BadParameter(error.message, param_hint=f"'--set {name}'") from None
-
-
-def _may_be_number(flag: Parameter) -> bool:
-    return "boolean" in flag.values and len(flag.values) > 1
 
 
 def _has_word(declared: Parameter, word: str) -> bool:

@@ -287,7 +287,7 @@ def _record(
         else {
             "classifier_flash_bytes": linked.classifier.flash_bytes,
             "classifier_sram_bytes": linked.classifier.sram_bytes,
-            **linked.usage.to_json(),
+            **asdict(linked.usage),
             "cycles": asdict(linked.possible),
         },
         "front": choices.front_json(found, board),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -49,10 +49,6 @@ class ColumnProfile:
             ends = f"always {self.minimum:g}"
         shown = (f"{count:,}" if count else "" for count in counts)
         return (self.name or str(self.number), self.role, self.kind, *shown, ends)
-
-    def to_json(self) -> dict[str, Any]:
-        """Return the fields as a JSON object."""
-        return asdict(self)
 
 
 def profiles(dataset: Dataset) -> tuple[ColumnProfile, ...]:

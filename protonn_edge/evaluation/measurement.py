@@ -55,10 +55,6 @@ class Repetition:
                 f"possible are {possible}; build and upload the firmware again"
             )
 
-    def to_json(self) -> dict[str, int]:
-        """Return its counts."""
-        return {"n": self.n, "cycles": self.cycles}
-
 
 @dataclass(frozen=True, eq=False)
 class Measurement(FactsRepr):
@@ -180,9 +176,10 @@ class Measurement(FactsRepr):
 
     def to_json(self) -> dict[str, Any]:
         """Return the measurement with the field names of this package's JSON."""
+        repeated = self.repetition
         return {
             **self.summary.to_json(),
-            **self.usage.to_json(),
+            **asdict(self.usage),
             "board": self.board.name,
             "cycles_possible": asdict(self.possible),
             "cycles_out_of_range": self.agreement.cycles_out_of_range,
@@ -197,7 +194,7 @@ class Measurement(FactsRepr):
                 {**asdict(share), "points_per_s": share.points_per_s} for share in self.shares
             ],
             "comparison": None if self.comparison is None else asdict(self.comparison),
-            "repetition": None if self.repetition is None else self.repetition.to_json(),
+            "repetition": repeated and {"n": repeated.n, "cycles": repeated.cycles},
         }
 
 

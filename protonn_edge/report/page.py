@@ -66,9 +66,13 @@ def render_page(
     """
     first = evidence[0]
     environment, numbers = html_environment(), count()
-    environment.filters["own_ids"] = lambda figure: _own_ids(figure, next(numbers))
+    environment.filters["own_ids"] = lambda figure: Markup(  # noqa: S704 - with ids of its own
+        _ID.sub(f"f{next(numbers)}-", figure)
+    )
     # A page may have several runs; its script uses the first.
     code = None if script.text is None else _inline(script.text)
+    sections = [_section(*each, evidence) for each in _sections(battery or Battery())]
+    sections += [] if front is None else [panels.front_section(front)]
     missing = script.missing if first.board.mcu == _PAGE_MCU else _OTHER_CHIP
     return environment.get_template("report.html.j2").render(
         title=title or title_of(first),
@@ -84,10 +88,7 @@ def render_page(
         proofs=[proof_of(one, named=len(evidence) > 1) for one in evidence],
         headlines=headlines_of(first) if len(evidence) == 1 else (),
         side_by_side=side_by_side(evidence) if len(evidence) > 1 else None,
-        sections=[
-            *sections_of(evidence, battery or Battery()),
-            *([] if front is None else [panels.front_section(front)]),
-        ],
+        sections=[section for section in sections if section.panels],
         provenance=_provenance(evidence, command),
     )
 
@@ -135,11 +136,6 @@ def _inline(script: str) -> Markup:
     """Return a script of the package in a form that can be embedded in a page."""
     # Nothing in it may end the element; in a string or a comment <\/script means the same.
     return Markup(script.replace("</script", "<\\/script").replace("<!--", "<\\!--"))  # noqa: S704
-
-
-def _own_ids(figure: str, number: int) -> Markup:
-    """Return a figure of the page with unique ids."""
-    return Markup(_ID.sub(f"f{number}-", figure))  # noqa: S704
 
 
 def _hash(script: str) -> str:
@@ -299,12 +295,6 @@ def _figures(one: Evidence) -> dict[str, str]:
 
 
 MakePanels = Callable[[Evidence], list[Panel]]
-
-
-def sections_of(evidence: Sequence[Evidence], battery: Battery) -> list[Section]:
-    """Return all sections with contents, in order."""
-    sections = [_section(*each, evidence) for each in _sections(battery)]
-    return [section for section in sections if section.panels]
 
 
 def _section(name: str, title: str, make: MakePanels, evidence: Sequence[Evidence]) -> Section:
