@@ -5,25 +5,12 @@
 #include "frame.h"
 #include "model.h"
 #include "prediction.h"
+#include "replies.h"
 #include "stack_paint.h"
 #include "uart.h"
 #include "watchdog.h"
 
 #include <stdbool.h>
-
-#define PROTOCOL_VERSION 2u
-#define FEATURE_TYPE_UINT8 0u
-
-enum request_type {
-    HELLO = 0x01,
-    PREDICT = 0x02,
-    SCORES = 0x03,
-    STATS = 0x04,
-    REPEAT = 0x05,
-    LEARN = 0x06, /* this and the others only where the model can be taught */
-    FORGET = 0x07,
-    STORE = 0x08
-};
 
 #ifdef PNN_TEACHABLE
 #define LAST_REQUEST STORE
@@ -31,17 +18,7 @@ enum request_type {
 #define LAST_REQUEST REPEAT
 #endif
 
-enum reply_type { REPLY = 0x80, ERROR_REPLY = 0xFF };
-
-enum error_code {
-    UNKNOWN_TYPE = 1, /* no request has this type */
-    WRONG_LENGTH = 2, /* the payload is shorter or longer than the type asks for */
-    OUT_OF_RANGE = 3, /* a feature is larger than the model's inputs can be */
-    NOT_HELD = 4      /* REPEAT, but the model consumes its features as they arrive */
-};
-
 #define SCORE_BYTES 4u
-#define ALL_CLASSES 0xFFu /* of a FORGET */
 
 static struct frame_decoder decoder;
 
@@ -56,15 +33,7 @@ static struct {
     uint8_t sequence;
     union {
         uint16_t repetitions; /* of a REPEAT, its features follow */
-        struct __attribute__((packed)) {
-            uint8_t protocol_version;
-            uint8_t feature_type;
-            uint16_t features;
-            uint16_t classes;
-            uint8_t model_hash[PNN_MODEL_HASH_BYTES];
-            uint32_t clock_hz;
-            uint8_t window;
-        } hello;
+        struct hello hello;
         struct __attribute__((packed)) {
             uint8_t label;
             uint32_t cycles;
@@ -79,14 +48,8 @@ static struct {
         } stats;
 #ifdef PNN_TEACHABLE
         uint8_t class_index; /* of a LEARN or FORGET */
-        struct {
-            uint16_t place;
-            uint8_t bytes[16];
-        } store;
-        struct {
-            uint8_t learned;
-            uint8_t examples;
-        } teaching;
+        struct stored store;
+        struct taught teaching;
 #endif
         uint8_t error;
     } payload;
@@ -94,10 +57,6 @@ static struct {
 
 #define HEADER_BYTES 2u /* type and sequence number */
 static uint8_t head_length;
-
-#ifdef PNN_TEACHABLE
-static bool learned; /* the point of the last prediction: a LEARN that is repeated does it once */
-#endif
 
 /* A reply is its head, then what is kept of teaching, or scores straight from the model, each widened to 32 bits. */
 uint8_t frame_body(uint16_t index)
@@ -139,20 +98,6 @@ static uint8_t refuse(enum error_code code)
     return sizeof head.payload.error;
 }
 
-static uint8_t introduce(void)
-{
-    head.payload.hello.protocol_version = PROTOCOL_VERSION;
-    head.payload.hello.feature_type = FEATURE_TYPE_UINT8;
-    head.payload.hello.features = PREDICTION_BYTES;
-    head.payload.hello.classes = PNN_CLASSES;
-    for (uint8_t i = PNN_MODEL_HASH_BYTES; i-- != 0;) {
-        head.payload.hello.model_hash[i] = pnn_model_hash(i);
-    }
-    head.payload.hello.clock_hz = F_CPU;
-    head.payload.hello.window = UART_WINDOW_BYTES;
-    return sizeof head.payload.hello;
-}
-
 static uint8_t predict(uint16_t repetitions)
 {
 #ifdef PNN_TEACHABLE
@@ -174,48 +119,6 @@ static uint8_t report(void)
     return sizeof head.payload.stats;
 }
 
-#ifdef PNN_TEACHABLE
-static uint8_t teach(uint8_t type)
-{
-    const uint8_t class_index = head.payload.class_index;
-
-    if (type == LEARN) {
-        learned = learned || pnn_learn(class_index);
-    } else if (class_index == ALL_CLASSES) {
-        pnn_forget_all();
-    } else {
-        pnn_forget(class_index);
-    }
-    head.payload.teaching.learned = learned;
-    head.payload.teaching.examples = pnn_taught();
-    return sizeof head.payload.teaching;
-}
-#endif
-
-#ifdef PNN_TEACHABLE
-/* How many bytes a STORE writes; more than it has if it may not. */
-static uint16_t stored_bytes(void)
-{
-    const uint16_t count =
-        decoder.length - (HEADER_BYTES + sizeof head.payload.store.place + FRAME_CRC_BYTES);
-    const bool fits = count <= sizeof head.payload.store.bytes &&
-                      head.payload.store.place <= PNN_STORE_BYTES - count;
-
-    return fits ? count : UINT16_MAX;
-}
-
-/* Write them; from then on, the examples are those in the store. */
-static void store(uint8_t count)
-{
-    for (uint8_t i = 0; i < count; i++) {
-        pnn_store_write(head.payload.store.place + i, head.payload.store.bytes[i]);
-    }
-    if (count != 0) {
-        pnn_recall();
-    }
-}
-#endif
-
 /* Where the features begin in a request's body; 0 if it has none. */
 static uint8_t features_at(uint8_t type)
 {
@@ -232,32 +135,36 @@ static void answer(void)
     uint16_t expected = (at != 0 ? PREDICTION_BYTES + at : HEADER_BYTES) + FRAME_CRC_BYTES;
     uint16_t more_bytes = 0;
     uint8_t payload_bytes;
-
-    head.type |= REPLY;
 #ifdef PNN_TEACHABLE
+    const uint16_t stored =
+        stored_bytes(&head.payload.store, decoder.length - (HEADER_BYTES + FRAME_CRC_BYTES));
+
     if (type == LEARN || type == FORGET) {
         expected += sizeof head.payload.class_index;
     } else if (type == STORE) {
-        expected = stored_bytes() != UINT16_MAX ? decoder.length : 0u;
+        expected = stored != UINT16_MAX ? decoder.length : 0u;
     }
 #endif
+    head.type |= REPLY;
     if (type < HELLO || type > LAST_REQUEST) {
         payload_bytes = refuse(UNKNOWN_TYPE);
     } else if (decoder.length != expected) {
         payload_bytes = refuse(WRONG_LENGTH);
     } else if (type == HELLO) {
-        payload_bytes = introduce();
+        reply_hello(&head.payload.hello, PREDICTION_BYTES, UART_WINDOW_BYTES);
+        payload_bytes = sizeof head.payload.hello;
     } else if (type == STATS) {
         payload_bytes = report();
     } else if (type == REPEAT && !PREDICTION_HOLDS_FEATURES) {
         payload_bytes = refuse(NOT_HELD);
 #ifdef PNN_TEACHABLE
     } else if (type == STORE) {
-        store((uint8_t)stored_bytes());
+        reply_store(&head.payload.store, (uint8_t)stored);
         payload_bytes = 0;
         more_bytes = PNN_STORE_BYTES;
     } else if (type == LEARN || type == FORGET) {
-        payload_bytes = teach(type);
+        reply_taught(&head.payload.teaching, type, head.payload.class_index, true);
+        payload_bytes = sizeof head.payload.teaching;
 #endif
     } else if (prediction_out_of_range()) {
         payload_bytes = refuse(OUT_OF_RANGE);

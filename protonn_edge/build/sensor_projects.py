@@ -32,7 +32,7 @@ _FRAME_S = 0.05  # of samples in a frame, unless these are too few to detect mis
 _LEAST_FRAME_SAMPLES = 4
 _FRAME_VALUE_BYTES = 240  # with the rest of the frame, they fit a COBS block
 _LOGGER_BYTES_A_SECOND = 60
-_OF_THE_FIRMWARE = ("frame.c", "frame.h", "optimize_size.h")
+_OF_THE_FIRMWARE = ("frame.c", "frame.h", "optimize_size.h", "replies.h")
 
 
 @dataclass(frozen=True)
