@@ -21,9 +21,8 @@ from numpy.typing import ArrayLike, NDArray
 from protonn_edge.boards import Board
 from protonn_edge.build.folder import Project
 from protonn_edge.chain.decision import UNKNOWN
-from protonn_edge.chain.model import Model
+from protonn_edge.chain.model import Model, expected_by
 from protonn_edge.datasets import load_points
-from protonn_edge.datasets.preparation import Preparation
 from protonn_edge.device import Host, Session
 from protonn_edge.emulator import EmulatedBoard
 from protonn_edge.errors import CheckFailed, DeviceError, InputError
@@ -198,10 +197,4 @@ def labelled_points(model: Model, path: Path) -> tuple[NDArray[np.float32], NDAr
 
     Raises `InputError` if they are not the model's.
     """
-    return load_points(
-        path,
-        classes=model.classes,
-        n_features=model.n_features,
-        preparation=Preparation.of_record(model.record, model.n_features),
-        feature_names=model.feature_names,
-    )
+    return load_points(path, expected_by(model))

@@ -22,7 +22,9 @@ from protonn_edge.chain.head import Head, Size, Sized
 from protonn_edge.chain.statistics import InputStatistics, Normalizer
 from protonn_edge.datasets.dataset import Matrix, Sparse, dense_rows, is_sparse, sparse_rows
 from protonn_edge.datasets.naming import check_names
+from protonn_edge.datasets.preparation import Preparation
 from protonn_edge.datasets.row_sketch import RowSketch
+from protonn_edge.datasets.rules import Expected
 from protonn_edge.errors import InputError
 from protonn_edge.sensors import Instrument
 
@@ -225,6 +227,13 @@ class Model(Sized):
         """Return 1 where scores (n, L) of a model of label sets reach the threshold, else 0."""
         assert self.threshold is not None
         return (scores >= self.threshold).astype(np.int64)
+
+
+def expected_by(model: Model, *, labelled: bool = True) -> Expected:
+    """Return what a model requires of points, for `load_points`; they may need labels."""
+    preparation = Preparation.of_record(model.record, model.n_features)
+    facts = model.n_features, model.feature_names, model.classes, model.instrument
+    return Expected(*facts, labelled, preparation)
 
 
 def known_image_shape(model: Model) -> Shape | None:

@@ -6,7 +6,7 @@ import contextlib
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeVar
 
 import click
 
@@ -47,6 +47,9 @@ _REMEDIES = {
     LIVE: "write it with 'protonn-edge build MODEL --sensor ...",
 }
 _LISTENERS = {LOGGER: "record", LIVE: "monitor"}
+Pace = Literal["full speed", "wall clock", "lockstep"]
+"""How fast an emulated board runs: as it can, for people, or a frame for each one it is sent."""
+
 _SAME_RATE = 0.01  # rates may differ by this without a notice: a timer's rate is rounded
 
 
@@ -169,16 +172,13 @@ class SensorSource:
         board: Board,
         baud: int,
         *,
-        wire_speed: bool,
-        lockstep: bool = False,
+        pace: Pace = "full speed",
         output: Path | None = None,
     ) -> Iterator[tuple[str, _Heard]]:
         """Find the board, open its line, and wait until it describes itself.
 
         - `make`: makes a `Recorder` or a `Listener` of the line and its URL.
         - `kind`: of the project, `LOGGER` or `LIVE`.
-        - `wire_speed`: whether the emulated board runs at the wall clock's speed, for people.
-        - `lockstep`: whether the emulated board waits, after each frame, until it is sent one.
         - `output`: a file that no sensor may play.
 
         Yields the line's URL, and the made object; prints a notice of each sensor that plays at
@@ -189,8 +189,8 @@ class SensorSource:
         played = read_sensors(self.sensors, output)
         what = "logger" if kind == LOGGER else "board"
         with (
-            self._url(out, kind, board, played, (wire_speed, lockstep)) as url,
-            contextlib.closing((AnsweringLink if lockstep else Link)(url, baud)) as line,
+            self._url(out, kind, board, played, pace) as url,
+            contextlib.closing((AnsweringLink if pace == "lockstep" else Link)(url, baud)) as line,
         ):
             heard = make(line, url)
             with out.status(f"waiting for a {what} at {url}"):
@@ -202,14 +202,9 @@ class SensorSource:
 
     @contextlib.contextmanager
     def _url(
-        self,
-        out: Output,
-        kind: str,
-        board: Board,
-        played: Sequence[PlayedSensor],
-        paces: tuple[bool, bool],
+        self, out: Output, kind: str, board: Board, played: Sequence[PlayedSensor], pace: Pace
     ) -> Iterator[str]:
-        folder, (wire_speed, lockstep) = self.folder, paces
+        folder = self.folder
         if not self.emulate:
             yield port_to_hear(out, self.port, board)
             return
@@ -222,8 +217,8 @@ class SensorSource:
             elf,
             board=board,
             sensors=played,
-            wire_speed=wire_speed,
-            lockstep=lockstep,
+            wire_speed=pace == "wall clock",
+            lockstep=pace == "lockstep",
             eeprom=self.eeprom,
         ) as emulated:
             yield emulated.url

@@ -21,7 +21,7 @@ from protonn_edge.boards import load_board
 from protonn_edge.build.folder import PLAN_FILE, read_plan
 from protonn_edge.chain.decision import UNKNOWN
 from protonn_edge.cli.command import Output, command, option
-from protonn_edge.cli.devices import EEPROM, SensorSource, source_options
+from protonn_edge.cli.devices import EEPROM, Pace, SensorSource, source_options
 from protonn_edge.cli.labels import Labels
 from protonn_edge.cli.options import BOARD, FOLDER, FiniteRange
 from protonn_edge.cli.paths import LIVE_FOLDER
@@ -69,17 +69,12 @@ def monitor_command(
     out = Output(as_json)
     board = load_board(board_name)
     drawn = not as_json and sys.stdout.isatty()
-    by_lines = teach and not sys.stdin.isatty()
+    pace: Pace = "wall clock" if drawn or teach else "full speed"
+    if source.emulate and teach and not sys.stdin.isatty():
+        pace = "lockstep"  # a line of the pipe for each window
     with contextlib.ExitStack() as stack:
-        heard = source.heard(
-            out,
-            TeachingListener if teach else Listener,
-            LIVE,
-            board,
-            board.baud,
-            wire_speed=(drawn or teach) and not by_lines,
-            lockstep=by_lines and source.emulate,
-        )
+        kind = TeachingListener if teach else Listener
+        heard = source.heard(out, kind, LIVE, board, board.baud, pace=pace)
         _, listener = stack.enter_context(heard)
         if not source.emulate:
             out.notice(_another_model(source.folder, listener.description))

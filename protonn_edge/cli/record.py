@@ -17,7 +17,7 @@ from rich.text import Text
 
 from protonn_edge.boards import load_board
 from protonn_edge.cli.command import OUTPUT, Output, command, option
-from protonn_edge.cli.devices import SensorSource, source_options
+from protonn_edge.cli.devices import Pace, SensorSource, source_options
 from protonn_edge.cli.keys import Keys
 from protonn_edge.cli.options import BOARD, FOLDER, FiniteRange, baud_rate
 from protonn_edge.cli.paths import RECORDING, OutputFile
@@ -83,8 +83,9 @@ def record_command(
     check_names(labels, "--label", distinct=True)
     board = load_board(board_name)
     with contextlib.ExitStack() as stack:
+        pace: Pace = "wall clock" if by_keys else "full speed"
         heard = source.heard(
-            out, Recorder, LOGGER, board, baud or board.baud, wire_speed=by_keys, output=output
+            out, Recorder, LOGGER, board, baud or board.baud, pace=pace, output=output
         )
         url, recorder = stack.enter_context(heard)
         file = RecordingFile(output, recorder.description, session)

@@ -12,12 +12,12 @@ import click
 import numpy as np
 from numpy.typing import NDArray
 
-from protonn_edge.chain.model import Model, known_image_shape
+from protonn_edge.chain.model import Model, expected_by, known_image_shape
 from protonn_edge.cli.command import Declared, Output, option, together
 from protonn_edge.cli.options import shape
 from protonn_edge.datasets.images import has_images
 from protonn_edge.datasets.options import TableOptions
-from protonn_edge.datasets.preparation import MISSING, Preparation
+from protonn_edge.datasets.preparation import MISSING
 from protonn_edge.errors import InputError
 from protonn_edge.system.lazy import later
 
@@ -102,18 +102,8 @@ def points_for(
                 f"--size is {here}, but the model was trained on images of {there}; leave it out"
             )
         table = replace(table, size=known)
-    X, y = _load_points(
-        data,
-        classes=model.classes,
-        n_features=model.n_features,
-        feature_names=model.feature_names,
-        options=table,
-        instrument=model.instrument,
-        on_notice=noticed.append,
-        preparation=Preparation.of_record(model.record, model.n_features),
-        held_out=held_out,
-        labelled=labelled,
-    )
+    expected = expected_by(model, labelled=labelled)
+    X, y = _load_points(data, expected, table, on_notice=noticed.append, held_out=held_out)
     if measured and model.training_rows is not None:
         noticed += model.training_rows.overlap(X).notices()
     out.notice(noticed)

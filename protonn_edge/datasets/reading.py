@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import re
 from array import array
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal
@@ -47,12 +47,10 @@ from protonn_edge.datasets.dataset import (
 from protonn_edge.datasets.images import has_images, read_images
 from protonn_edge.datasets.naming import Notice, OnNotice, label_text
 from protonn_edge.datasets.options import SHOWN, TableOptions, with_keywords
-from protonn_edge.datasets.preparation import Preparation
 from protonn_edge.datasets.rules import Expected
 from protonn_edge.datasets.summary import remarks
 from protonn_edge.datasets.tables import read_table, text_of
 from protonn_edge.errors import InputError
-from protonn_edge.sensors import Instrument
 from protonn_edge.system.files import check_file
 
 TEXT_LIMIT_BYTES = 512 * 2**20
@@ -145,16 +143,14 @@ def _with_test(dataset: Dataset, path: Path, options: TableOptions | None) -> Da
         raise InputError(f"the data has a test part already, and test is {path}; leave test out")
     given = options and replace(options, missing=None, one_hot=())  # as in the training part
     notices: list[Notice] = []
-    X, y = load_points(
-        path,
-        classes=dataset.classes,
-        n_features=dataset.n_features,
-        feature_names=dataset.feature_names,
-        options=given,
-        instrument=dataset.instrument,
+    expected = Expected(
+        dataset.n_features,
+        dataset.feature_names,
+        dataset.classes,
+        dataset.instrument,
         preparation=dataset.preparation,
-        on_notice=notices.append,
     )
+    X, y = load_points(path, expected, given, on_notice=notices.append)
     return replace(dataset, X_test=X, y_test=y, notices=(*dataset.notices, *notices))
 
 
@@ -166,27 +162,19 @@ def load_table(path: Path, options: TableOptions | None = None) -> tuple[Table, 
 
 def load_points(
     path: Path,
-    *,
-    classes: Sequence[str],
-    n_features: int,
-    feature_names: Sequence[str] = (),
+    expected: Expected,
     options: TableOptions | None = None,
-    instrument: Instrument | None = None,
+    *,
     on_notice: OnNotice | None = None,
-    preparation: Preparation | None = None,
     held_out: bool = False,
-    labelled: bool = True,
 ) -> tuple[Float32, Indices]:
     """Read points to test a model with: the test part of `path`, or all of it if it has none.
 
     `path` is anything that `load_dataset` reads; one class only, or some classes missing, is fine.
-    The model has these classes, D features, whose names match columns if both have names, and
-    perhaps an instrument that measured its training points, and a preparation of their columns.
 
+    - `expected`: the facts of the model; its features match columns by name if both have names.
     - `on_notice`: called with notices, after the points were accepted.
     - `held_out`: whether `path` must not have two parts, since a model is calibrated on neither.
-    - `labelled`: whether points need labels; otherwise, they are optional and ignored, and y is
-      empty.
 
     Returns points (n, D) and indices (n,) into the classes; if there is one, others are `NO_CLASS`.
 
@@ -194,9 +182,7 @@ def load_points(
     number of features, unknown labels or label sets, or values in other units; or if there are two
     parts with `held_out`.
     """
-    names = tuple(feature_names)
-    expected = Expected(n_features, names, classes, instrument, labelled, preparation)
-    if _is_archive(path) and not labelled:
+    if _is_archive(path) and not expected.labelled:
         _refuse_options(path, options)
         return _points_of(read_npz_points(path), expected, on_notice)
     train, test, _ = _parts(path, options, expected)

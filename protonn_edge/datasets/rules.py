@@ -71,7 +71,8 @@ class Expected:
     """What a model requires of a table, or a training part of its test part.
 
     Its D features, with names or without, its classes, the instrument of its training points, if
-    known, whether points need labels, and the preparation of its columns.
+    known, whether points need labels, which otherwise are optional and ignored, and the preparation
+    of its columns.
     """
 
     n_features: int

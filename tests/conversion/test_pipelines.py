@@ -24,7 +24,7 @@ from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
 
 from protonn_edge import from_pipeline, from_sklearn, load_model, quantize, save_model
-from protonn_edge.chain.model import Model
+from protonn_edge.chain.model import Model, expected_by
 from protonn_edge.datasets import load_points
 from protonn_edge.datasets.preparation import Preparation
 from protonn_edge.errors import InputError
@@ -140,9 +140,7 @@ def table(path: Path, points: NDArray[Any]) -> Path:
 
 
 def points_of(model: Model, path: Path) -> NDArray[Any]:
-    made = Preparation.of_record(model.record, model.n_features)
-    names = {"classes": model.classes, "feature_names": model.feature_names}
-    return load_points(path, n_features=model.n_features, preparation=made, **names)[0]
+    return load_points(path, expected_by(model))[0]
 
 
 def test_tables_for_the_model_are_filled_as_by_the_imputers(tmp_path: Path) -> None:

@@ -10,7 +10,14 @@ from data_files import data_file
 from hypothesis import given
 from hypothesis import strategies as st
 
-from protonn_edge.datasets import Dataset, holdout, load_dataset, load_digits_dataset, load_points
+from protonn_edge.datasets import (
+    Dataset,
+    Expected,
+    holdout,
+    load_dataset,
+    load_digits_dataset,
+    load_points,
+)
 from protonn_edge.datasets.naming import label_text
 from protonn_edge.errors import InputError
 
@@ -93,7 +100,7 @@ def test_points_are_the_test_part_numbered_by_the_models_classes(tmp_path: Path)
     np.savez(
         tmp_path / "d.npz", X_train=np.eye(2), y_train=[0, 1], X_test=np.ones((1, 2)), y_test=[1]
     )
-    X, y = load_points(tmp_path / "d.npz", classes=("1", "0"), n_features=2)
+    X, y = load_points(tmp_path / "d.npz", Expected(n_features=2, classes=("1", "0")))
     assert X.tolist() == [[1, 1]]
     assert y.tolist() == [0]
     assert y.dtype == np.int64
@@ -101,21 +108,21 @@ def test_points_are_the_test_part_numbered_by_the_models_classes(tmp_path: Path)
 
 def test_points_of_one_class_from_one_table_are_fine(tmp_path: Path) -> None:
     (tmp_path / "d.csv").write_text("1,2,up\n3,4,up\n")
-    X, y = load_points(tmp_path / "d.csv", classes=("down", "up"), n_features=2)
+    X, y = load_points(tmp_path / "d.csv", Expected(n_features=2, classes=("down", "up")))
     assert X.shape == (2, 2)
     assert y.tolist() == [1, 1]
 
 
 def test_libsvm_points_are_filled_up_with_zeros(tmp_path: Path) -> None:
     (tmp_path / "d.svm").write_text("1 1:5\n")
-    X, _ = load_points(tmp_path / "d.svm", classes=("1", "2"), n_features=3)
+    X, _ = load_points(tmp_path / "d.svm", Expected(n_features=3, classes=("1", "2")))
     assert X.tolist() == [[5, 0, 0]]
 
 
 def test_an_unknown_label_of_a_point_is_refused(tmp_path: Path) -> None:
     (tmp_path / "d.csv").write_text("1,2,1\n3,4,3\n")
     with pytest.raises(InputError, match="unknown label '3' in row 1; the model knows '1', '2'"):
-        load_points(tmp_path / "d.csv", classes=("1", "2"), n_features=2)
+        load_points(tmp_path / "d.csv", Expected(n_features=2, classes=("1", "2")))
 
 
 @pytest.mark.parametrize("name", ["d.csv", "d.svm"])
@@ -124,13 +131,13 @@ def test_points_with_too_many_features_are_refused_with_both_numbers(
 ) -> None:
     (tmp_path / name).write_text("1,1,2,3\n" if name == "d.csv" else "1 3:1\n")
     with pytest.raises(InputError, match="3 features, the model wants 2"):
-        load_points(tmp_path / name, classes=("1", "2"), n_features=2)
+        load_points(tmp_path / name, Expected(n_features=2, classes=("1", "2")))
 
 
 def test_no_points_are_refused(tmp_path: Path) -> None:
     np.savez(tmp_path / "d.npz", X=np.empty((0, 2)), y=np.empty(0, dtype=int))
     with pytest.raises(InputError, match="no points"):
-        load_points(tmp_path / "d.npz", classes=("1", "2"), n_features=2)
+        load_points(tmp_path / "d.npz", Expected(n_features=2, classes=("1", "2")))
 
 
 # --- real data, where it is ----------------------------------------------------------------------

@@ -12,7 +12,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from protonn_edge.chain.file import load_model, save_model
-from protonn_edge.datasets import Dataset, TableOptions, holdout, load_dataset, load_points
+from protonn_edge.chain.model import expected_by
+from protonn_edge.datasets import (
+    Dataset,
+    TableOptions,
+    holdout,
+    load_dataset,
+    load_points,
+)
 from protonn_edge.datasets.cells import Decimals
 from protonn_edge.datasets.preparation import Preparation
 from protonn_edge.errors import InputError
@@ -103,13 +110,7 @@ def test_a_model_fills_the_gaps_of_other_tables(gappy: Path) -> None:
         "one_hot": {"colour": ["blue", "red"]},
     }
     write(other, "colour,x,y [mm],label\ngreen,,7,a\n,3,?,b\nblue,1,1,a\n")
-    X, _ = load_points(
-        other,
-        classes=loaded.classes,
-        n_features=4,
-        feature_names=loaded.feature_names,
-        preparation=Preparation.of_record(loaded.record, 4),
-    )
+    X, _ = load_points(other, expected_by(loaded))
     assert X.tolist() == [[0, 7, 0, 0], [3, 5, 0, 1], [1, 1, 1, 0]]
     assert run_json("predict", model, other)["n"] == 3
     assert run_json("predict", model, other, "--missing", "drop")["n"] == 1

@@ -15,6 +15,7 @@ from scipy.sparse import csr_array, issparse
 
 from protonn_edge.datasets import (
     Dataset,
+    Expected,
     MultiLabelDataset,
     holdout,
     load_dataset,
@@ -91,7 +92,7 @@ def test_sparse_features_may_have_one_label_a_point(tmp_path: Path) -> None:
     dataset = load_dataset(tmp_path / "d.npz")
     assert not isinstance(dataset, MultiLabelDataset)
     assert issparse(dataset.X_train)
-    points, y = load_points(tmp_path / "d.npz", classes=("a", "b"), n_features=3)
+    points, y = load_points(tmp_path / "d.npz", Expected(n_features=3, classes=("a", "b")))
     assert np.array_equal(points, X)
     assert y.tolist() == [1, 0, 1, 0]
     half: Dataset = holdout(dataset, 0.5, seed=0)
@@ -263,7 +264,7 @@ def test_one_label_in_all_is_refused(tmp_path: Path) -> None:
 def test_a_model_of_classes_is_not_tested_on_sets(tmp_path: Path) -> None:
     path = write(tmp_path / "d.svm", "1,2 1:1\n2 1:2\n")
     with pytest.raises(InputError, match="has sets of labels, the model answers with one class"):
-        load_points(path, classes=("1", "2"), n_features=1)
+        load_points(path, Expected(n_features=1, classes=("1", "2")))
 
 
 def test_points_are_held_out_at_random(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.sparse import issparse
 
-from protonn_edge.datasets import TableOptions, load_dataset, load_points, reading
+from protonn_edge.datasets import Expected, TableOptions, load_dataset, load_points, reading
 from protonn_edge.datasets import dataset as dataset_module
 from protonn_edge.datasets.tables import read_table
 from protonn_edge.errors import InputError
@@ -161,7 +161,7 @@ def test_a_sparse_file_that_would_be_a_huge_table_stays_sparse_but_for_the_devic
     assert dataset.X_train.shape == (2, 1_000)
     assert dataset.y_train.tolist() == [0, 1]
     with pytest.raises(InputError, match="table of 2 x 1,000 values, the limit is 1,000"):
-        load_points(path, classes=("1", "2"), n_features=1_000)
+        load_points(path, Expected(n_features=1_000, classes=("1", "2")))
 
 
 def test_more_pairs_than_memory_is_meant_for_are_refused(

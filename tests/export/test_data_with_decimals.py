@@ -11,7 +11,7 @@ from command_line import succeed
 from decimal_data import DATA_SETS, in_sketch, trained
 
 from protonn_edge.chain.file import load_model
-from protonn_edge.datasets import load_points
+from protonn_edge.datasets import Expected, load_points
 from protonn_edge.quantization import quantize
 
 # What stands in for a sensor: row by row of a table in flash.
@@ -28,7 +28,7 @@ static uint16_t row;
 def test_classify_is_as_accurate_as_the_model(name: str, arduino_core: Path, tmp_path: Path):
     file, data = trained(name, tmp_path)
     model = load_model(file)
-    X, y = load_points(data, classes=model.classes, n_features=model.n_features)
+    X, y = load_points(data, Expected(n_features=model.n_features, classes=model.classes))
     library = tmp_path / "library"
     succeed("export", file, "--arduino", library, "--name", "measured")
     sketch = library / "examples" / "Classify" / "Classify.ino"

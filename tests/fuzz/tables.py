@@ -20,7 +20,7 @@ from fuzz.mutation import (
 from fuzz.sentences import REFUSALS, check_command, check_refusal
 from scipy.sparse import csr_array, issparse
 
-from protonn_edge.datasets import Dataset, MultiLabelDataset, load_dataset, load_points
+from protonn_edge.datasets import Dataset, Expected, MultiLabelDataset, load_dataset, load_points
 
 BRIEF_CASES = 20
 
@@ -207,7 +207,7 @@ def _dense(values: Any) -> Any:
 
 def _check_points(path: Path, dataset: Dataset) -> None:
     try:
-        X, y = load_points(path, classes=dataset.classes, n_features=dataset.n_features)
+        X, y = load_points(path, Expected(n_features=dataset.n_features, classes=dataset.classes))
     except REFUSALS as error:
         check_refusal(error)
         return

@@ -18,7 +18,7 @@ from command_line import run, run_json, succeed
 from decimal_data import in_sketch, trained
 
 from protonn_edge.chain.file import load_model, model_bytes, save_model
-from protonn_edge.datasets import load_points
+from protonn_edge.datasets import Expected, load_points
 from protonn_edge.quantization import quantize
 from protonn_edge.toolchain.process import build_host_executable
 
@@ -60,7 +60,7 @@ def test_verify_finds_no_loss_on_the_librarys_own_way(decimals: tuple[Path, Path
 
 def test_exported_c_answers_as_the_model(decimals: tuple[Path, Path], tmp_path: Path) -> None:
     model = load_model(decimals[0])
-    X, y = load_points(decimals[1], classes=model.classes, n_features=model.n_features)
+    X, y = load_points(decimals[1], Expected(n_features=model.n_features, classes=model.classes))
     succeed("export", decimals[0], "--c", tmp_path / "library")
     (tmp_path / "feeding.c").write_text(FEEDING)
     sources = [tmp_path / "feeding.c", tmp_path / "library" / "pnn_model.c"]
@@ -111,7 +111,7 @@ def test_a_model_without_units_gets_them_from_its_ranges(cancer: tuple[Path, Pat
     model = load_model(cancer[0])
     old = replace(model, raw_exponents=None)
     assert quantize(old).model_sha256 == quantize(model).model_sha256
-    X, y = load_points(cancer[1], classes=model.classes, n_features=model.n_features)
+    X, y = load_points(cancer[1], Expected(n_features=model.n_features, classes=model.classes))
     reference = quantize(old)
     usual = reference.predict(reference.quantize(X))
     own = reference.predict(reference.raw_inputs.quantize(reference.raw_inputs.integers(X)))

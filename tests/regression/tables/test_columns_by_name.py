@@ -13,7 +13,7 @@ from flower_tables import NAMES, Flowers, Write
 from model_factory import random_model
 
 from protonn_edge.chain.file import load_model, save_model
-from protonn_edge.datasets import load_points
+from protonn_edge.datasets import Expected, load_points
 from protonn_edge.errors import InputError
 
 
@@ -136,7 +136,9 @@ def test_a_part_of_a_folder_is_matched_by_name(tmp_path: Path, flowers: Flowers)
         text = "\n".join("\t".join(map(str, row)) for row in [header, *rows])
         (tmp_path / f"{name}.txt").write_text(text + "\n")
     kinds = ("setosa", "versicolor", "virginica")
-    X, _ = load_points(tmp_path, classes=kinds, n_features=4, feature_names=NAMES)
+    X, _ = load_points(tmp_path, Expected(n_features=4, feature_names=NAMES, classes=kinds))
     assert X.tolist() == np.float32([x for x, _ in flowers[100:]]).tolist()
     with pytest.raises(InputError, match="lacks the column 'depth'"):
-        load_points(tmp_path, classes=kinds, n_features=5, feature_names=(*NAMES, "depth"))
+        load_points(
+            tmp_path, Expected(n_features=5, feature_names=(*NAMES, "depth"), classes=kinds)
+        )

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from command_line import refusal, run, run_json
 
-from protonn_edge.datasets import TableOptions, load_dataset, load_points
+from protonn_edge.datasets import Expected, TableOptions, load_dataset, load_points
 from protonn_edge.datasets import tables as tables_module
 from protonn_edge.errors import InputError
 
@@ -20,9 +20,10 @@ def test_a_very_wide_table_is_read(tmp_path: Path) -> None:
     (tmp_path / "d.csv").write_text("\n".join([",".join(["label", *names]), *rows]) + "\n")
     dataset = load_dataset(tmp_path / "d.csv", TableOptions(drop=("f0",)))
     assert dataset.X_train.shape == (4, 29_999)
-    wanted = names[:0:-1]
+    wanted = tuple(names[:0:-1])
     X, _ = load_points(
-        tmp_path / "d.csv", classes=("a", "b"), n_features=len(wanted), feature_names=wanted
+        tmp_path / "d.csv",
+        Expected(n_features=len(wanted), feature_names=wanted, classes=("a", "b")),
     )
     assert np.array_equal(X, dataset.X_train[:, ::-1])
 
