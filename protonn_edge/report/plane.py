@@ -85,7 +85,7 @@ def plane_of(one: Evidence) -> Plane | None:
     space = _space_of(one, chosen)
     if space is None:
         return None
-    axes, centre, explained = _axes_of(space.places)
+    axes, centre, explained = principal_axes(space.places)
     flat = (space.places - centre) @ axes.T
     prototypes = (space.prototypes - centre) @ axes.T
     low, high = flat.min(axis=0), flat.max(axis=0)
@@ -226,7 +226,7 @@ def _space_of_scores(chosen: list[Result]) -> _Space | None:
     return _Space("space of scores", "scores", table, table, np.eye(n + 1, n, -1), nobody, none)
 
 
-def _axes_of(places: Floats) -> tuple[Floats, Floats, float]:
+def principal_axes(places: Floats) -> tuple[Floats, Floats, float]:
     """Return two axes (2, d) of the points (n, d), their origin, and the explained variance."""
     dimensions = places.shape[1]
     centre = places.mean(axis=0)

@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from protonn_edge.chain.model import checked_points
 from protonn_edge.errors import InputError
 from protonn_edge.kinds.protonn.head import ProtoNNHead
+from protonn_edge.report.plane import principal_axes
 from protonn_edge.system.lazy import require
 from protonn_edge.training.base import DeviceClassifier
 
@@ -82,7 +83,7 @@ def plot_space(
         )
     ax = _axes(ax)
     places = model.normalized(checked_points(model, X)) @ head.projection.T.astype(np.float64)
-    centre, axes = _plane(places)
+    axes, centre, _ = principal_axes(places)
     prototypes = (head.prototypes.T - centre) @ axes.T
     labels, names = np.asarray(y), classifier.classes_
     for index, (name, colour) in enumerate(zip(names, _colours(len(names)), strict=True)):
@@ -107,14 +108,6 @@ def _axes(ax: Axes | None) -> Axes:
 
 def _draw(ax: Axes, places: NDArray[np.float64], **style: Any) -> None:
     ax.scatter(places[:, 0], places[:, 1], **style)
-
-
-def _plane(places: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return the mean (d,) of points (n, d) and their two principal axes (2, d); one if d = 1."""
-    centre = places.mean(axis=0)
-    _, _, axes = np.linalg.svd(places - centre, full_matrices=False)
-    first = axes[:2]
-    return centre, np.vstack([first, np.zeros((2 - len(first), places.shape[1]))])
 
 
 def _colours(count: int) -> list[Any]:

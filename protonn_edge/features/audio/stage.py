@@ -36,14 +36,9 @@ class IntegerAudio(IntegerStage):
         return self.clip.n_features
 
     @property
-    def n_outputs(self) -> int:
-        """Features of all frames."""
-        return self.clip.n_outputs
-
-    @property
     def output(self) -> Range:
         """The range of the features."""
-        return Range.of_bytes(self.n_outputs, FEATURE_MAXIMUM)
+        return Range.of_bytes(self.clip.n_outputs, FEATURE_MAXIMUM)
 
     def run(self, x: NDArray[Any]) -> NDArray[np.uint8]:
         """Return the features (n, D) of clips of bytes (n, samples)."""

@@ -184,14 +184,9 @@ class IntegerAveragePooling(IntegerStage):
         return self.pooling.n_features
 
     @property
-    def n_outputs(self) -> int:
-        """Averages."""
-        return self.pooling.n_outputs
-
-    @property
     def output(self) -> Range:
         """The range of the averages."""
-        return Range.of_bytes(self.n_outputs, self.maximum)
+        return Range.of_bytes(self.pooling.n_outputs, self.maximum)
 
     @property
     def multiplier(self) -> int:

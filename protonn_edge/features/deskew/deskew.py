@@ -158,14 +158,9 @@ class IntegerDeskew(IntegerStage):
         return self.image.n_features
 
     @property
-    def n_outputs(self) -> int:
-        """Pixels of the crop."""
-        return self.image.rows.pixels * self.image.columns.pixels
-
-    @property
     def output(self) -> Range:
-        """The range of the pixels."""
-        return Range.of_bytes(self.n_outputs, BYTE_MAXIMUM)
+        """The range of the pixels of the crop."""
+        return Range.of_bytes(self.image.rows.pixels * self.image.columns.pixels, BYTE_MAXIMUM)
 
     def run(self, x: NDArray[Any]) -> NDArray[np.uint8]:
         """Return the pixels of the crop, (n, h w), of images of bytes (n, H W)."""

@@ -37,14 +37,9 @@ class IntegerWindowFeatures(IntegerStage):
         return self.window.n_features
 
     @property
-    def n_outputs(self) -> int:
-        """Features of all channels."""
-        return self.window.n_outputs
-
-    @property
     def output(self) -> Range:
         """The range of the bytes."""
-        return Range.of_bytes(self.n_outputs, self.quantizer.maximum)
+        return Range.of_bytes(self.window.n_outputs, self.quantizer.maximum)
 
     def run(self, x: NDArray[Any]) -> NDArray[np.uint8]:
         """Return the features (n, F), as bytes, of windows of bytes (n, N C)."""
