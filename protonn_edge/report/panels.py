@@ -19,6 +19,7 @@ from protonn_edge.export.rendering import NAME, own_sketch
 from protonn_edge.quantization import IntegerChain
 from protonn_edge.report import figures
 from protonn_edge.report.content import Battery, Front, PageTable, Panel, Section, Snippet
+from protonn_edge.report.terminal import plan_rows
 from protonn_edge.system.schema import list_of, number
 from protonn_edge.verification.agreement import Agreement
 
@@ -157,23 +158,10 @@ def plan_panels(one: Evidence) -> list[Panel]:
     plan = one.firmware.plan
     if not isinstance(plan, Plan):
         return [Panel(caption="There is no cycle estimate for float builds.")]
-    rows = [
-        (
-            stage.name.replace("_", " "),
-            stage.kernel,
-            f"{stage.flash_bytes:,}",
-            "-" if stage.mean is None else f"{stage.mean:,.0f}",
-            f"{stage.worst:,}",
-        )
-        for stage in plan.steps
-    ]
-    if plan.exclusive_cycles:
-        rows.append(("never in one prediction", "", "", "", f"-{plan.exclusive_cycles:,}"))
-    mean = "-" if plan.mean_cycles is None else f"{plan.mean_cycles:,.0f}"
-    rows.append(("prediction", "", "", mean, f"{plan.worst_cycles:,}"))
+    rows = tuple((name.replace("_", " "), *others) for name, *others in plan_rows(plan))
     headings = ("stage", "kernel", "flash B", "mean cycles", "bound")
     name = f"Kernels and the planner's estimates, compiled by {BOUND_FLAGS}"
-    return [Panel(table=PageTable(name, headings, tuple(rows), texts=frozenset({1})))]
+    return [Panel(table=PageTable(name, headings, rows, texts=frozenset({1})))]
 
 
 def quantization_panels(one: Evidence) -> list[Panel]:

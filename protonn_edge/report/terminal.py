@@ -59,19 +59,28 @@ def saturation_fact(saturations: int, values: int) -> tuple[str, str]:
     return "inputs cut off", f"{saturations:,} of {values:,} values{share}"
 
 
+def plan_rows(plan: Plan) -> list[tuple[str, ...]]:
+    """Return name, kernel, flash, and mean and most cycles of each stage, and of all."""
+    flash = sum(stage.flash_bytes for stage in plan.steps)  # without the rest of the firmware
+    rows = [
+        (each.name, each.kernel, each.flash_bytes, each.mean, each.worst) for each in plan.steps
+    ]
+    if plan.exclusive_cycles:
+        rows.append(("not together", "", 0, None, -plan.exclusive_cycles))
+    rows.append(("prediction", "", flash, plan.mean_cycles, plan.worst_cycles))
+    return [
+        (name, kernel, f"{size:,}", "-" if mean is None else f"{mean:,.0f}", f"{most:,}")
+        for name, kernel, size, mean, most in rows
+    ]
+
+
 def plan_table(plan: Plan) -> Table:
     """Return a row per stage of a prediction: its kernel and its cost."""
     most = "cycles, about" if plan.estimated else "cycles at most"
     table = _table(None, "flash B", "cycles mean", most, texts=("stage", "kernel"))
     table.caption = f"cycles: compiled by {BOUND_FLAGS}"
-    for stage in plan.steps:
-        mean = "-" if stage.mean is None else f"{stage.mean:,.0f}"
-        table.add_row(stage.name, stage.kernel, f"{stage.flash_bytes:,}", mean, f"{stage.worst:,}")
-    if plan.exclusive_cycles:
-        table.add_row("not together", "", "", "", f"-{plan.exclusive_cycles:,}")
-    total = "-" if plan.mean_cycles is None else f"{plan.mean_cycles:,.0f}"
-    flash = sum(stage.flash_bytes for stage in plan.steps)  # without the rest of the firmware
-    table.add_row("prediction", "", f"{flash:,}", total, f"{plan.worst_cycles:,}")
+    for row in plan_rows(plan):
+        table.add_row(*row)
     return table
 
 
