@@ -9,11 +9,14 @@ from collections import Counter
 from collections.abc import Generator, Iterator
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 
 import pytest
 from hypothesis import settings
+from kept_programs import KeptPrograms
 from replayed_builds import ReplayedBuilds
 
+from protonn_edge.codegen import host
 from protonn_edge.system.rounding import fix_rounding
 from protonn_edge.toolchain import platformio
 
@@ -50,16 +53,35 @@ _BUILDS = Path(os.environ["PROTONN_EDGE_REPLAYED_BUILDS"])
 
 # Few tests that take long: a process that begins them last would be the only one that still runs.
 _LONG = (
-    *("agreement/test_agreement", "basis_images", "cli/test_best", "cli/test_tune"),
-    *("cli/test_usps", "docs/test_site", "live/test_gesture", "proof", "toolchain"),
-    *("tuning", "web", "wheel"),
+    *("agreement", "basis_images", "cli/test_best", "cli/test_tune", "cli/test_usps"),
+    *("conformance", "docs", "export", "kinds/test_command", "live/test_gesture", "proof"),
+    *("toolchain", "tuning", "web", "wheel"),
 )
 _LONG_FILES = tuple(f"tests/{name}" for name in _LONG)
+
+# Folders whose files run in one process, because they share what takes long to make: programs and
+# what the emulator says of them, emulators compiled anew, the Arduino core, a browser's pages.
+_TOGETHER = ("agreement", "conformance", "emulator", "export", "firmware", "web")
+_FOLDERS_TOGETHER = {f"tests/{name}" for name in _TOGETHER}
 
 
 def pytest_configure(config: pytest.Config) -> None:
     """Leave the order of files to the hook below."""
     config.option.loadscopereorder = False
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    """Keep the tests of a file in one process, and those of some folders."""
+    from xdist.scheduler import LoadFileScheduling  # noqa: PLC0415
+
+    class Scheduling(LoadFileScheduling):
+        def _split_scope(self, nodeid: str) -> str:
+            file = super()._split_scope(nodeid)
+            folder = file.rpartition("/")[0]
+            return folder if folder in _FOLDERS_TOGETHER else file
+
+    return Scheduling(config, log) if config.getoption("dist") == "loadfile" else None
 
 
 @pytest.hookimpl(trylast=True)
@@ -77,9 +99,14 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.fixture(scope="session", autouse=True)
 def _replayed_builds() -> Iterator[None]:
-    """Let PlatformIO run once for each kind of project; it takes a second before it compiles."""
+    """Let PlatformIO run once for each kind of project; it takes a second before it compiles.
+
+    A program for this computer is compiled once, too.
+    """
+    kept = KeptPrograms(_BUILDS, host.build_host_executable)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(platformio, "run_within", ReplayedBuilds(_BUILDS, platformio.run_within))
+        patch.setattr(host, "build_host_executable", kept)
         yield
 
 

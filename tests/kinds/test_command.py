@@ -108,12 +108,12 @@ def test_every_execution_agrees(kind: str, trained: Trained) -> None:
     assert [each["mismatches"] for each in record["executions"]] == [0, 0]
 
 
-@needs_emulated_avr
 def shown_by(page: str) -> str:
     """Return what a page shows, without its program and its styles."""
     return re.sub(r"<(script|style)\b.*?</\1>", "", page, flags=re.DOTALL)
 
 
+@needs_emulated_avr
 @every_kind
 def test_it_is_built_measured_and_reported(kind: str, trained: Trained, tmp_path: Path) -> None:
     model, data = trained.model(kind, FIRST[kind]), trained.data(FIRST[kind])

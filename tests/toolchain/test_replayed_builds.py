@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from avr_tools import needs_avr_gcc
+from kept_programs import KeptPrograms
 from model_factory import random_model
 from replayed_builds import ReplayedBuilds
 
@@ -16,7 +17,7 @@ from protonn_edge.build.project import build
 from protonn_edge.errors import CheckFailed
 from protonn_edge.toolchain import platformio
 from protonn_edge.toolchain.platformio import build_firmware
-from protonn_edge.toolchain.process import run_within
+from protonn_edge.toolchain.process import build_host_executable, run_within
 
 pytestmark = needs_avr_gcc
 
@@ -74,3 +75,32 @@ def test_a_build_that_fails_is_left_to_platformio(
     source.write_text(source.read_text("utf-8") + "\nint broken = ;\n", "utf-8")
     with pytest.raises(CheckFailed, match=r"frame\.c.*error"):
         build_firmware(project)
+
+
+def test_a_program_is_compiled_again_if_anything_that_it_is_made_of_differs(tmp_path: Path) -> None:
+    built = []
+
+    def counted(*arguments: object) -> Path:
+        built.append(arguments)
+        return build_host_executable(*arguments)  # type: ignore[arg-type]
+
+    def answer(source: str, header: str, *, sanitize: bool = False) -> int:
+        folder = tmp_path / str(len(list(tmp_path.iterdir())))
+        folder.mkdir()
+        (folder / "main.c").write_text(source)
+        (folder / "main.h").write_text(header)
+        kept = KeptPrograms(tmp_path / "kept", counted)
+        program = kept([folder / "main.c"], folder, folder / "main", sanitize)
+        return subprocess.run([program], check=False, timeout=60).returncode
+
+    (tmp_path / "kept").mkdir()
+    plain = '#include "main.h"\nint main(void)\n{\n    return ANSWER;\n}\n'
+    assert [answer(plain, "#define ANSWER 1\n") for _ in range(2)] == [1, 1]
+    assert len(built) == 1
+    assert answer(plain, "#define ANSWER 2\n") == 2
+    assert answer(plain.replace("ANSWER", "3"), "#define ANSWER 2\n") == 3
+    assert answer(plain, "#define ANSWER 2\n", sanitize=True) == 2
+    assert len(built) == 4
+    for _ in range(2):
+        with pytest.raises(CheckFailed, match="unknown"):
+            answer(plain, "#define ANSWER unknown\n")
