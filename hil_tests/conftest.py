@@ -83,7 +83,7 @@ def plan(generated: tuple[DeviceModel, DevicePlan]) -> DevicePlan:
 
 @pytest.fixture(scope="session")
 def labelled(pytestconfig: pytest.Config, pnn_model: Model) -> bool:
-    """Tell whether the classes of the points are known."""
+    """Return whether the classes of the points are known."""
     digits = load_digits_dataset()
     return pytestconfig.getoption("--pnn-data") is not None or (
         (pnn_model.n_features, pnn_model.classes) == (64, digits.classes)

@@ -2,7 +2,7 @@
 
 pytest finds it where this package is installed. A model that is wrong, slow or large is a failure.
 A board at fault is an error: it does not answer, was reset by its supply, has other firmware, or is
-unplugged. Only a board at fault is measured again, and the summary of the tests says so.
+unplugged. Only a board at fault is measured again; the summary of the tests lists its faults.
 
 Its modules are imported when a fixture is used, because pytest loads this one for all tests.
 """
